@@ -253,7 +253,8 @@ typedef enum {
   LIMN_PRECISION_32,
   LIMN_PRECISION_64,
   LIMN_PRECISION_BF16,
-  LIMN_PRECISION_TF32 // the same as 32 but on a GPU
+  LIMN_PRECISION_TF32, // the same as 32 but on a GPU
+  LIMN_PRECISION_AUTO  // bf16 on a GPU that has matrix units for it, otherwise 32
 } LimnPrecision;
 
 // What was trained, used.

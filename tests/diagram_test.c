@@ -539,6 +539,81 @@ static void test_philox(void **state) {
   assert_true(site_hash(0, "ab") != site_hash(site_hash(0, "a"), "b"));
 }
 
+// Many at once are what each is alone, from anywhere on, also where the counter has a carry.
+static void test_stretches(void **state) {
+  (void)state;
+  static double x[5000];
+  const int64_t from[] = {0, 1, 2, 3, 30, 4093, ((int64_t)1 << 34) - 70};
+  const NoisePlace at = {11, ((uint64_t)3 << 32) + 5, site_hash(0, "f/W")};
+  for (size_t k = 0; k < COUNT(from); k++)
+    for (int64_t n = 0; n <= 5000; n = 3 * n + 1 + (int64_t)k)
+      for (Noise noise = NOISE_NORMAL; noise <= NOISE_UNIFORM; noise++) {
+        noise_stretch(noise, &at, from[k], n, x);
+        for (int64_t i = 0; i < n; i++)
+          assert_true(x[i] == (noise == NOISE_NORMAL ? noise_normal : noise_uniform)(
+                                  at.seed, at.step, at.site, (uint64_t)(from[k] + i)));
+      }
+}
+
+// Cells by themselves are those of the whole; a sum or a position has no cells by themselves.
+static void cells_are(Stage *s, const Init *init, const Type *t, bool alone) {
+  Tensor x;
+  double part[40];
+  const InitCells *c = init_cells(s->w, s->arena, init, t, 1, 2);
+  assert_int_equal(c != NULL, alone);
+  if (!c) return;
+  assert_true(init_eval(s->w, s->arena, init, t, 1, 2, &x));
+  assert_int_equal(init_cells_count(c), x.count);
+  for (int64_t first = 0; first < x.count; first += 37) {
+    int64_t n = x.count - first < 40 ? x.count - first : 40;
+    init_draw(c, first, n, part);
+    assert_memory_equal(part, x.data + first, (size_t)n * sizeof(double));
+  }
+}
+
+static void test_cells(void **state) {
+  Stage *s = *state;
+  World *w = s->w;
+  Axis axis[] = {{.size = size_of(w, 21)}, {.size = size_of(w, 17)}};
+  Type t = type_make(w, BASE_R, 2, axis), bits = type_make(w, BASE_BIT, 2, axis);
+  double data[21 * 17];
+  for (int i = 0; i < 21 * 17; i++) data[i] = i;
+  for (InitKind kind = INIT_CONST; kind <= INIT_HE; kind++) {
+    Init init = {.kind = kind, .k = -0.0, .fan_in = size_of(w, 3), .fan_out = size_of(w, 5)};
+    cells_are(s, &init, &t, true);
+    cells_are(s, &init, &bits, true);
+    init.as = "g/W";
+    cells_are(s, &init, &t, true);
+  }
+  cells_are(s, &(Init){.kind = INIT_DATA, .data = data}, &t, true);
+  cells_are(s, &(Init){.kind = INIT_ORTHOGONAL}, &t, false);
+  cells_are(s, &(Init){.kind = INIT_NORMAL, .members = 1}, &t, false);
+  cells_are(s, &(Init){.kind = INIT_GLOROT}, &t, false);
+  assert_true(init_cells_zero(init_cells(w, s->arena, &(Init){.kind = INIT_CONST}, &t, 1, 2)));
+  assert_false(
+      init_cells_zero(init_cells(w, s->arena, &(Init){.kind = INIT_CONST, .k = -0.0}, &t, 1, 2)));
+  static const struct {
+    const char *text;
+    bool alone;
+  } start[] = {
+      {"  x: R[21 17] = random normal 0x0000000000000005\n  k: R = random uniform "
+       "0x0000000000000009\n"
+       "  y[i j]: R[21 17] = sum x[i j] k over i:21 j:17 : $0 * 0.02 + sin($1 * 3)\n  return y\n",
+       true},
+      {"  y[i j]: R[21 17] = sum over i:21 j:17 : 1 / 3\n  return y\n", true},
+      {"  y[i j]: R[21 17] = sum over i:21 j:17 : at(i) - at(j)\n  return y\n", false},
+      {"  x: R[17 21] = random normal 0x0000000000000005\n"
+       "  y[i j]: R[21 17] = sum x[j i] over i:21 j:17 : $0\n  return y\n",
+       false},
+      {"  x: R[21 17] = random normal 0x0000000000000005\n"
+       "  y[i j]: R[21 17] = sum x[i k] over i:21 j:17 k:17 : $0\n  return y\n",
+       false}};
+  for (size_t i = 0; i < COUNT(start); i++) {
+    Diagram *d = read(s, arena_format(s->arena, "diagram start%d()\n%s", (int)i, start[i].text));
+    cells_are(s, &(Init){.kind = INIT_DIAGRAM, .diagram = d}, &t, start[i].alone);
+  }
+}
+
 static void test_init(void **state) {
   Stage *s = *state;
   World *w = s->w;
@@ -855,6 +930,8 @@ int main(void) {
                                      TEST(test_call),
                                      TEST(test_random),
                                      TEST(test_philox),
+                                     TEST(test_stretches),
+                                     TEST(test_cells),
                                      TEST(test_init),
                                      TEST(test_sizes),
                                      TEST(test_too_large),

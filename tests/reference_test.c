@@ -73,6 +73,29 @@ static void stop(Setup *s) {
   arena_free(s->arena);
 }
 
+// -- first values ---------------------------------------------------------------------------------
+// By any number of threads they are those of the interpreter, rounded.
+static void first_values_by_threads(void **state) {
+  (void)state;
+  const char *text = "learn f(x: R[601]) -> R[503] {\n"
+                     "  learn a : R[601 503] = 0.02 * normal[601 503], b : R[601 503]\n"
+                     "  learn c : R[503] = normal, d : R[601 503] = 1e-40 * uniform[601 503]\n"
+                     "  learn e : R[601 503] = 0, g : R[601 503] = 0.5\n"
+                     "  w = a + b + d + e + g\n  y[j] = x[i] w[i j]\n  return y + c\n}\n";
+  for (Precision p = PRECISION_32; p <= PRECISION_64; p++)
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+      Setup s = from_program(text, "f");
+      start(&s, p, 0, &(Target){.reference = true});
+      Store *drawn = store_new(p);
+      store_by(drawn, threads);
+      assert_true(store_add_params(s.w, drawn, s.d, 1));
+      assert_int_equal(store_count(drawn), 6);
+      assert_true(store_hash(drawn) == store_hash(s.store));
+      store_free(drawn);
+      stop(&s);
+    }
+}
+
 // -- the store ------------------------------------------------------------------------------------
 static void store_keeps_numbers(void **state) {
   (void)state;
@@ -233,9 +256,10 @@ static void blame_finds_the_box(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(store_keeps_numbers), cmocka_unit_test(parts_lie_in_wholes),
-      cmocka_unit_test(states_move),         cmocka_unit_test(samples_and_noise),
-      cmocka_unit_test(missing_and_misfit),  cmocka_unit_test(blame_finds_the_box),
+      cmocka_unit_test(first_values_by_threads), cmocka_unit_test(store_keeps_numbers),
+      cmocka_unit_test(parts_lie_in_wholes),     cmocka_unit_test(states_move),
+      cmocka_unit_test(samples_and_noise),       cmocka_unit_test(missing_and_misfit),
+      cmocka_unit_test(blame_finds_the_box),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ __all__ = [
 def load(path: Path, *, set: Optional[Mapping[str, Any]] = None, read: Optional[Sequence[Path]] = None,
          precision: Any = None, threads: int = 0) -> Program:  # fmt: skip
     """The program of a file. `set` replaces axes, consts, learners or edges by name, as `--set` does; `read` are further
-    folders that it may read. `precision` is 32, 64, "bf16" or "tf32" for all that is computed; without it, numbers are those of
+    folders that it may read. `precision` is 32, 64, "bf16", "tf32" or "auto" for all that is computed; without it, numbers are those of
     the arrays. An error is raised as limn.Error with the lines it is about."""
     return Program(None if path is None else os.fspath(path), None, set, read, precision, threads)
 

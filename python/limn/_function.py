@@ -155,7 +155,7 @@ class Function:
         self._ports: Optional[Tuple[List[Port], List[Port]]] = None
 
     def with_(self, **options: Any) -> "Function":
-        """The same with other options: precision (32, 64, "bf16", "tf32"), training, seed, from_ (a run), threads, reference."""
+        """The same with other options: precision (32, 64, "bf16", "tf32", "auto"), training, seed, from_ (a run), threads, reference."""
         training, seed, from_, threads, reference = self._rest
         now = dict(precision=self._precision, training=training, seed=seed, from_=from_, threads=threads, reference=reference)
         unknown = set(options) - set(now)

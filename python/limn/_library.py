@@ -11,14 +11,14 @@ from typing import Any, List, Optional
 
 GOOD, WRONG, USAGE, SYSTEM = range(4)
 F64, F32, I64, I32, U8 = range(5)
-PRECISION = {None: 0, 32: 1, 64: 2, "32": 1, "64": 2, "bf16": 3, "tf32": 4}
+PRECISION = {None: 0, 32: 1, 64: 2, "32": 1, "64": 2, "bf16": 3, "tf32": 4, "auto": 5}
 
 
 def precision_code(precision: Any) -> int:
     try:
         return PRECISION[precision]
     except (KeyError, TypeError):
-        raise ValueError(f"a precision is 32, 64, 'bf16' or 'tf32', not {precision!r}") from None
+        raise ValueError(f"a precision is 32, 64, 'bf16', 'tf32' or 'auto', not {precision!r}") from None
 
 
 _MOST = {c_int64: 2**63 - 1, c_uint64: 2**64 - 1, c_uint32: 2**32 - 1}

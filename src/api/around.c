@@ -39,13 +39,21 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
 }
 
 // -- devices --------------------------------------------------------------------------------------
-static void devices_json(Buf *b, const DeviceInfo *at, uint32_t n, const char *why) {
+static void devices_json(Buf *b, const DeviceInfo *at, uint32_t n, const char *worth,
+                         const char *why) {
   JsonOut j = json_out(b);
   json_list(&j, NULL);
   for (uint32_t i = 0; i < n; i++) {
     json_object(&j, NULL);
     json_text(&j, "device", at[i].name);
     json_text(&j, "is", at[i].is);
+    json_text(&j, "precision_auto", precision_text(at[i].precision));
+    json_end(&j);
+  }
+  if (worth) {
+    json_object(&j, NULL);
+    json_text(&j, "device", "auto");
+    json_text(&j, "is", worth);
     json_end(&j);
   }
   if (why) {
@@ -57,6 +65,15 @@ static void devices_json(Buf *b, const DeviceInfo *at, uint32_t n, const char *w
   json_end(&j);
 }
 
+static void devices_text(Buf *b, const DeviceInfo *at, uint32_t n, const char *worth,
+                         const char *why) {
+  for (uint32_t i = 0; i < n; i++)
+    buf_printf(b, "%-8s %s; --precision auto is %s\n", at[i].name, at[i].is,
+               precision_text(at[i].precision));
+  if (worth) buf_printf(b, "%-8s %s\n", "auto", worth);
+  if (why) buf_printf(b, "no GPU   %s\n", why);
+}
+
 LimnStatus limn_devices(Limn *l, bool json, const char **text) {
   if (text) *text = NULL;
   ENTER(c, l, ANSWER_DATA, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
@@ -65,11 +82,8 @@ LimnStatus limn_devices(Limn *l, bool json, const char **text) {
   const char *why = NULL;
   uint32_t n;
   const DeviceInfo *at = engine_devices(c->scratch, &n, &why);
-  if (json)
-    devices_json(&b, at, n, why);
-  else
-    for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%-8s %s\n", at[i].name, at[i].is);
-  if (!json && why) buf_printf(&b, "no GPU   %s\n", why);
+  const char *worth = n > 1 ? device_worth(c->scratch) : NULL;
+  (json ? devices_json : devices_text)(&b, at, n, worth, why);
   *text = b.at;
   return call_end(c, LIMN_GOOD);
 }

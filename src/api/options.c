@@ -26,8 +26,8 @@ bool options_take(ApiCall *c, void *to, size_t room, const void *from) {
 
 // -- parts ----------------------------------------------------------------------------------------
 static bool check_precision(ApiCall *c, LimnPrecision p) {
-  bool known = (unsigned)p <= LIMN_PRECISION_TF32;
-  if (!known) call_misuse(c, "a precision is 32, 64, bf16 or tf32");
+  bool known = (unsigned)p <= LIMN_PRECISION_AUTO;
+  if (!known) call_misuse(c, "a precision is 32, 64, bf16, tf32 or auto");
   return known;
 }
 

@@ -261,6 +261,7 @@ static LimnPrecision precision_of(const char *word) {
   if (!word) return LIMN_PRECISION_DEFAULT;
   if (!strcmp(word, "64")) return LIMN_PRECISION_64;
   if (!strcmp(word, "tf32")) return LIMN_PRECISION_TF32;
+  if (!strcmp(word, "auto")) return LIMN_PRECISION_AUTO;
   return strcmp(word, "bf16") ? LIMN_PRECISION_32 : LIMN_PRECISION_BF16;
 }
 

@@ -55,7 +55,8 @@ refused() {
 }
 refused "an option of another command" "limn check: there is no option --precision" check net.limn --precision nonsense
 refused "an option that is nearly right" "there is no option --precison; did you mean --precision?" train net.limn --precison 32
-refused "a choice that is none" "--precision wants 32, 64, bf16 or tf32, not nonsense" train net.limn --precision nonsense
+refused "a choice that is none" "--precision wants 32, 64, bf16, tf32 or auto, not nonsense" train net.limn --precision nonsense
+refused "a file has one that is known" "--precision wants 32 or 64, not auto" export net.limn net --as c --precision auto
 refused "a level that is none" "--level wants learner, model or layer, not lay" draw net.limn --level lay
 refused "a pass that is none" "--after wants tree, value, check, inline, simplify, reverse, forward, gradient, step, plan or c, not inlin" print net.limn --after inlin
 refused "a negative count" "--threads wants a whole number from 0 to 4096, not -1" train net.limn --threads -1
@@ -191,6 +192,9 @@ learn f : R[4] -> R[3] = dense[3]
 goal fit : f(x) ~ y   by cross_entropy
 train 20 steps, batch 8, adam(0.01)
 END
+"$LIMN" train learn.limn --plain --device cpu --precision auto --pause 1 --out chosen >err 2>&1
+says "a precision that is chosen" err '--precision auto is 32: the CPU computes'
+says "… and kept" chosen/run.json '"precision": "32"'
 status "a run that pauses" 0 "$LIMN" train learn.limn --reference --plain --quiet --pause 10 --out kept
 status "--out of another folder" 2 "$LIMN" train learn.limn --reference --plain --quiet --resume kept --out other
 status "--out of the same folder" 0 "$LIMN" train learn.limn --reference --plain --quiet --resume kept --out ./kept/

@@ -77,8 +77,10 @@ static void odd_lengths(Limn *l) {
   }
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = -1}) == LIMN_USAGE);
   CHECK(limn_train(l, &(LimnTrain){.size = sizeof(LimnTrain), .batch = INT64_MAX}) == LIMN_USAGE);
-  LimnExport half = {.size = sizeof half, .as = "c", .precision = LIMN_PRECISION_BF16};
+  LimnExport half = {.size = sizeof half, .as = "c", .precision = LIMN_PRECISION_BF16},
+             open = {.size = sizeof open, .as = "c", .precision = LIMN_PRECISION_AUTO};
   CHECK(limn_export(l, "net", &half, &text) == LIMN_USAGE);
+  CHECK(limn_export(l, "net", &open, &text) == LIMN_USAGE); // a file has one that is known
   CHECK(strstr(limn_messages(l, false), "what leaves limn has floats or doubles"));
   CHECK(strstr(limn_messages(l, false), "`steps` wants a number from 0 on"));
   CHECK(strstr(limn_messages(l, false), "`epochs` is at most 1e12, not 1e+300"));

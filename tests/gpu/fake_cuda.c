@@ -4,7 +4,7 @@
 //
 //   none       there is no GPU          old      the driver is for CUDA 11
 //   memory=N   there are N bytes        lost=N   the N-th launch finds the device lost
-//   others=N   others have taken N bytes
+//   others=N   others have taken N bytes  code=N  it runs code N / 10, as 75: 7.5
 //
 // With backwards, the last thread of a block goes first: what lanes do between two barriers has no order.
 #define _GNU_SOURCE
@@ -49,8 +49,13 @@ Result cuDeviceGetName(char *to, int n, int d) {
   return snprintf(to, (size_t)n, "emulated GPU %d", d), GOOD;
 }
 Result cuDeviceGetAttribute(int *x, int which, int d) {
-  int processors = asked("processors") > 0 ? (int)asked("processors") : 4;
-  *x = which == 75 ? 9 : which == 76 ? 0 : which == 16 ? processors : which == 97 ? 227 * 1024 : 0;
+  int processors = asked("processors") > 0 ? (int)asked("processors") : 4,
+      code = asked("code") >= 0 ? (int)asked("code") : 90;
+  *x = which == 75   ? code / 10
+       : which == 76 ? code % 10
+       : which == 16 ? processors
+       : which == 97 ? 227 * 1024
+                     : 0;
   return d ? INVALID : GOOD;
 }
 Result cuDeviceTotalMem_v2(size_t *n, int d) { return *n = all_memory(), d ? INVALID : GOOD; }

@@ -138,4 +138,19 @@ train --device auto --out auto.3 && ! grep -q emulated "$said" && same cpu auto.
 auto --resume auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: what began on the GPU goes on there" || not_ok "auto: what began on the GPU goes on there"
 auto --resume auto.2 && ! grep -q emulated "$said" && ok "auto: what began on the CPU goes on there" || not_ok "auto: what began on the CPU goes on there"
 (FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run began on a GPU, and now the CPU goes on, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
+
+# --precision auto: by what computes
+precision() { sed -n 's/.*"precision": "\([^"]*\)".*/\1/p' "$1/run.json"; }
+"$LIMN" train products.limn --plain --device cuda --precision auto --out by.gpu >"$said" 2>&1 && grep -qF -- '--precision auto is bf16: emulated GPU 0 (code 9.0) has matrix units for bfloat16' "$said" && same narrow.cuda by.gpu && [ "$(precision by.gpu)" = bf16 ] && ok "precision auto: bf16 on a GPU" || not_ok "precision auto: bf16 on a GPU"
+FAKE_CUDA=code=75 "$LIMN" train small.limn --plain --device cuda --precision auto --out by.old >"$said" 2>&1 && grep -qF -- '--precision auto is 32: emulated GPU 0 (code 7.5) has no matrix units for bfloat16' "$said" && same gpu by.old && [ "$(precision by.old)" = 32 ] && ok "precision auto: 32 on an older one" || not_ok "precision auto: 32 on an older one"
+train --precision auto --device cpu --out by.cpu && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && same cpu by.cpu && ok "precision auto: 32 on the CPU" || not_ok "precision auto: 32 on the CPU"
+train --precision auto --device cuda --reference --steps 2 --out by.hand && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && ok "precision auto: 32 by the interpreter" || not_ok "precision auto: 32 by the interpreter"
+auto --precision auto --out by.work && grep -qF -- '--precision auto is bf16: emulated' "$said" && ok "precision auto: after the device" || not_ok "precision auto: after the device"
+(FAKE_CUDA=memory=9000 auto --precision auto --out by.room) && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && [ "$(grep -c 'precision auto' "$said")" -eq 1 ] && [ "$(precision by.room)" = 32 ] && same auto.5 by.room && ok "precision auto: 32 where the GPU has no room" || not_ok "precision auto: 32 where the GPU has no room"
+train --precision bf16 --pause 5 --out by.begun && train --resume by.begun --precision auto && grep -qF -- '--precision auto is bf16: the run began so' "$said" && [ "$(precision by.begun)" = bf16 ] && ok "precision auto: a run keeps what it has" || not_ok "precision auto: a run keeps what it has"
+train --precision auto --device cpu --pause 5 --out by.other && says "precision auto: it was chosen" 1 "its precision is 32, not bf16" "$LIMN" train small.limn --resume by.other --precision bf16
+train --resume by.other --device cpu && same cpu by.other && ok "precision auto: it goes on without" || not_ok "precision auto: it goes on without"
+"$LIMN" predict small.limn f --from by.begun --in x='[[5, 3, 1, 0]]' --device cuda --precision auto >by.txt 2>"$said" && grep -qF 'limn: --precision auto is bf16: emulated' "$said" && "$LIMN" predict small.limn f --from by.begun --in x='[[5, 3, 1, 0]]' --device cuda --precision bf16 >bf16.txt 2>"$said" && cmp -s by.txt bf16.txt && ok "precision auto: predict" || not_ok "precision auto: predict"
+"$LIMN" devices >"$said" 2>&1 && grep -q '^cpu .*; --precision auto is 32$' "$said" && grep -q '^cuda:0 .*; --precision auto is bf16$' "$said" && grep -q '^auto .*at least 20 million multiplications and the run 100 thousand million' "$said" && ok "devices say what auto is" || not_ok "devices say what auto is"
+FAKE_CUDA=code=75 "$LIMN" devices --json >"$said" 2>&1 && grep -q '"cuda:0".*"precision_auto": "32"' "$said" && ok "… of an older one" || not_ok "… of an older one"
 exit $failed

@@ -107,7 +107,7 @@ check_completion() {
   if ! command -v bash >/dev/null 2>&1; then skip "$1: no bash"; return; fi
   same "$1: commands" "read report run runs " "$(completes limn r)"
   same "$1: options" "--paths " "$(completes limn check --p)"
-  same "$1: choices" "32 64 bf16 tf32 " "$(completes limn train x.limn --precision '')"
+  same "$1: choices" "32 64 auto bf16 tf32 " "$(completes limn train x.limn --precision '')"
   same "$1: programs" "examples/iris.limn " "$(completes limn train examples/iris.)"
   same "$1: nothing of another command" "" "$(completes limn check --prec | tr -d ' ')"
 }
@@ -129,9 +129,9 @@ for shell in zsh fish; do
 done
 
 if command -v fish >/dev/null 2>&1; then
-  offers() { fish -N -c "complete -e limn; source '$prefix/share/fish/vendor_completions.d/limn.fish'; complete -C '$1'" 2>&1 | cut -f1 | tr '\n' ' '; }
+  offers() { fish -N -c "complete -e limn; source '$prefix/share/fish/vendor_completions.d/limn.fish'; complete -C '$1'" 2>&1 | cut -f1 | sort | tr '\n' ' '; }
   same "fish: commands" "run runs " "$(offers 'limn ru')"
-  same "fish: choices" "32 64 bf16 tf32 " "$(offers 'limn train x.limn --precision ')"
+  same "fish: choices" "32 64 auto bf16 tf32 " "$(offers 'limn train x.limn --precision ')"
 fi
 
 # editors: every word of the language has a color

@@ -53,6 +53,8 @@ def values_and_types():
         assert np.allclose(p.net(np.arange(3).astype(name)), by_hand(np.arange(3.0), p.weights))
     assert p.net(np.arange(3)).dtype == np.float64  # as numpy has it
     assert p.function("net", precision=32)(x).dtype == np.float32
+    auto = p.function("net", precision="auto")(x)  # the CPU computes: 32
+    assert auto.dtype == np.float32 and np.array_equal(auto, p.function("net", precision=32)(x))
     many = rng.random((3000, 3))
     assert np.allclose(p.net(many), by_hand(many, p.weights))
     raises(TypeError, "arrays of numbers", p.net, np.array(["a", "b", "c"]))
@@ -63,8 +65,8 @@ def values_and_types():
 
 @test
 def what_is_no_option():
-    raises(ValueError, "a precision is 32, 64, 'bf16' or 'tf32', not 16", p.function, "net", precision=16)
-    raises(ValueError, "a precision is 32, 64, 'bf16' or 'tf32', not 16", p.export, "net", precision=16)
+    raises(ValueError, "a precision is 32, 64, 'bf16', 'tf32' or 'auto', not 16", p.function, "net", precision=16)
+    raises(ValueError, "a precision is 32, 64, 'bf16', 'tf32' or 'auto', not 16", p.export, "net", precision=16)
     raises(TypeError, "a program is a path for limn.load, or a str for limn.loads", limn.load, None)
     raises(TypeError, "not bytes", limn.loads, b"")
     raises(TypeError, "as limn.torch(p.enc), not 'net'", limn.torch, "net")
@@ -209,6 +211,12 @@ def training():
     assert set(slopes) == set(q.weights) and all(slopes[k].shape == q.weights[k].shape and slopes[k].any() for k in slopes)
     assert q.gradients("fit", "guess/dense.2/b", n=7)["guess/dense.2/b"].shape == (3,)
     assert np.array_equal(q.weights["guess/dense.1/linear/W"], q.trainer(precision=64).weights["guess/dense.1/linear/W"])
+    made = []
+    for precision in (32, "auto"):
+        t = limn.loads(IRIS).trainer(precision=precision, device="cpu")
+        t.step(steps=3)
+        made.append({k: np.array(v) for k, v in t.weights.items()})
+    assert all(np.array_equal(made[0][k], made[1][k]) for k in made[0])
     rows = []
     r = q.train(epochs=5, on_epoch=rows.append)
     assert len(rows) == len(r.history) == 5 and rows[-1]["fit"] < rows[0]["fit"] and r.folder is None and not r.stopped

@@ -436,10 +436,26 @@ bool diagram_eval(World *, const Diagram *, Eval *);
 double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
                      uint64_t element); // Philox 4x32-10; in (0, 1)
 double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
+typedef struct {
+  uint64_t seed, step, site;
+} NoisePlace;
+// The same numbers, those of n elements from `first` on: several times faster.
+void noise_stretch(Noise, const NoisePlace *, int64_t first, int64_t n, double *to);
 const char *init_fault(World *, const Type *); // why a weight of this type cannot begin
 InitKind init_word(const char *); // what a word says of how a weight begins; INIT_NONE: nothing
 bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
                Tensor *out);
+
+// -- cells.c: first values whose cells do not need each other -------------------------------------
+typedef struct InitCells InitCells;
+// NULL: they do, or it cannot begin. The init outlives it.
+const InitCells *init_cells(World *, Arena *, const Init *, const Type *, uint64_t seed,
+                            uint64_t site);
+int64_t init_cells_count(const InitCells *);
+bool init_cells_zero(const InitCells *); // all of them, without a sign
+// The cells from `first` on, as init_eval makes them; allocates nothing, in any thread.
+void init_draw(const InitCells *, int64_t first, int64_t n, double *to);
+
 uint64_t site_hash(uint64_t parent, const char *name);
 uint64_t site_join(uint64_t outer,
                    uint64_t inner); // a path of two; associative, and 0 is the empty path

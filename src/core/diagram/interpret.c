@@ -530,10 +530,7 @@ static void eval_random(EvalFrame *f, const Box *b) {
   uint64_t step = ticks ? 0 : e->step;
   for (uint32_t i = 0; i < f->run->position.n; i++)
     site = site_step(site, (uint64_t)f->run->position.at[i] + (ticks && !i ? e->step : 0));
-  for (int64_t i = 0; i < out->count; i++)
-    out->data[i] = b->random->noise == NOISE_NORMAL
-                       ? noise_normal(e->seed, step, site, (uint64_t)i)
-                       : noise_uniform(e->seed, step, site, (uint64_t)i);
+  noise_stretch(b->random->noise, &(NoisePlace){e->seed, step, site}, 0, out->count, out->data);
 }
 
 // -- calls ----------------------------------------------------------------------------------------

@@ -30,9 +30,13 @@ static PhiloxBlock philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, ui
   return (PhiloxBlock){{c0, c1, c2, c3}};
 }
 
+// What the first two words of a counter cannot hold.
+static uint64_t rest_of(uint64_t step, uint64_t site, uint64_t element) {
+  return site ^ (step >> 32) << 16 ^ (element >> 34) << 40;
+}
+
 static PhiloxBlock block_of(uint64_t seed, uint64_t step, uint64_t site, uint64_t element) {
-  uint64_t rest =
-      site ^ (step >> 32) << 16 ^ (element >> 34) << 40; // what the first two words cannot hold
+  uint64_t rest = rest_of(step, site, element);
   return philox((uint32_t)(element >> 2), (uint32_t)step, (uint32_t)rest, (uint32_t)(rest >> 32),
                 seed);
 }
@@ -49,6 +53,59 @@ double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t elemen
   double radius = sqrt(-2 * log(unit(b.word[pair]))),
          angle = 6.283185307179586 * unit(b.word[pair + 1]);
   return radius * (element & 1 ? sin(angle) : cos(angle));
+}
+
+// -- stretches: the same numbers, many at once -----------------------------------------------------
+enum { LANES = 8, STRETCH = 4 * LANES };
+
+// The words of elements from a multiple of 4 on. Lanes do not wait for each other's products.
+static void words_from(uint64_t seed, uint64_t step, uint64_t site, uint64_t element,
+                       uint32_t *word) {
+  uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
+  uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+  for (uint32_t i = 0; i < LANES; i++) {
+    uint64_t own = element + 4 * i, rest = rest_of(step, site, own);
+    c0[i] = (uint32_t)(own >> 2), c1[i] = (uint32_t)step;
+    c2[i] = (uint32_t)rest, c3[i] = (uint32_t)(rest >> 32);
+  }
+  for (int round = 0; round < 10; round++) {
+    for (uint32_t i = 0; i < LANES; i++) {
+      uint64_t p = (uint64_t)0xD2511F53u * c0[i], q = (uint64_t)0xCD9E8D57u * c2[i];
+      c0[i] = (uint32_t)(q >> 32) ^ c1[i] ^ k0;
+      c2[i] = (uint32_t)(p >> 32) ^ c3[i] ^ k1;
+      c1[i] = (uint32_t)q;
+      c3[i] = (uint32_t)p;
+    }
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  for (uint32_t i = 0; i < LANES; i++)
+    word[4 * i] = c0[i], word[4 * i + 1] = c1[i], word[4 * i + 2] = c2[i], word[4 * i + 3] = c3[i];
+}
+
+// Of one stretch: which elements from `skip` on, up to `end`, are wanted.
+static void put_uniforms(const uint32_t *word, int64_t skip, int64_t end, double *to) {
+  for (int64_t i = skip; i < end; i++) to[i - skip] = unit(word[i]);
+}
+
+// A pair has one radius and one angle.
+static void put_normals(const uint32_t *word, int64_t skip, int64_t end, double *to) {
+  double x[STRETCH];
+  for (int64_t i = skip & ~(int64_t)1; i < end; i += 2) {
+    double radius = sqrt(-2 * log(unit(word[i]))), angle = 6.283185307179586 * unit(word[i + 1]);
+    x[i] = radius * cos(angle), x[i + 1] = radius * sin(angle);
+  }
+  memcpy(to, x + skip, (size_t)(end - skip) * sizeof(double));
+}
+
+void noise_stretch(Noise noise, const NoisePlace *at, int64_t first, int64_t n, double *to) {
+  uint32_t word[STRETCH];
+  for (int64_t i = 0, end; i < n; i = end) {
+    int64_t skip = (first + i) & 3, start = first + i - skip;
+    end = start + STRETCH - first < n ? start + STRETCH - first : n;
+    words_from(at->seed, at->step, at->site, (uint64_t)start, word);
+    (noise == NOISE_NORMAL ? put_normals : put_uniforms)(word, skip, skip + end - i, to + i);
+  }
 }
 
 static uint64_t scramble(uint64_t x) { // the finisher of splitmix64
@@ -76,13 +133,13 @@ uint64_t site_step(uint64_t site, uint64_t position) {
 
 // -- first values ---------------------------------------------------------------------------------
 static void fill_normal(Tensor *t, uint64_t seed, uint64_t site, double scale) {
-  for (int64_t i = 0; i < t->count; i++)
-    t->data[i] = scale * noise_normal(seed, 0, site, (uint64_t)i);
+  noise_stretch(NOISE_NORMAL, &(NoisePlace){seed, 0, site}, 0, t->count, t->data);
+  for (int64_t i = 0; i < t->count; i++) t->data[i] = scale * t->data[i];
 }
 
 static void fill_uniform(Tensor *t, uint64_t seed, uint64_t site, double low, double high) {
-  for (int64_t i = 0; i < t->count; i++)
-    t->data[i] = low + (high - low) * noise_uniform(seed, 0, site, (uint64_t)i);
+  noise_stretch(NOISE_UNIFORM, &(NoisePlace){seed, 0, site}, 0, t->count, t->data);
+  for (int64_t i = 0; i < t->count; i++) t->data[i] = low + (high - low) * t->data[i];
 }
 
 static void round_to_bits(Tensor *t) {

@@ -30,11 +30,25 @@ bool engine_device(World *w, const char *text, Device **device, const char **why
   return *device != NULL;
 }
 
+// Matrix units take bfloat16 from code 8.0 on.
+Precision engine_precision(Arena *a, const Device *d, const char **why) {
+  Precision p = d && d->major >= 8 ? PRECISION_BF16 : PRECISION_32;
+  const char *reason = "the CPU computes";
+  if (d)
+    reason = arena_format(a, "%s (code %d.%d) has %smatrix units for bfloat16", d->name, d->major,
+                          d->minor, p == PRECISION_BF16 ? "" : "no ");
+  *why = arena_format(a, "--precision auto is %s: %s", precision_text(p), reason);
+  return p;
+}
+
 const DeviceInfo *engine_devices(Arena *a, uint32_t *n, const char **why) {
   int gpus = device_count(a, why);
   DeviceInfo *all = NEW_ARRAY(a, DeviceInfo, (size_t)gpus + 1);
-  all[0] = (DeviceInfo){"cpu", arena_format(a, "%ld cores, %.1f GB", sysconf(_SC_NPROCESSORS_ONLN),
-                                            os_memory() / 1e9)};
+  const char *said;
+  all[0] = (DeviceInfo){
+      "cpu",
+      arena_format(a, "%ld cores, %.1f GB", sysconf(_SC_NPROCESSORS_ONLN), os_memory() / 1e9),
+      engine_precision(a, NULL, &said)};
   *n = 1;
   for (int i = 0; i < gpus; i++) {
     Device *d = device_open(i, a, why);
@@ -46,7 +60,8 @@ const DeviceInfo *engine_devices(Arena *a, uint32_t *n, const char **why) {
                      "compiler %d.%d",
                      arena_text(a, d->name, strlen(d->name)), (double)d->bytes / 1e9, d->processors,
                      d->major, d->minor, d->driver_version / 1000, d->driver_version % 1000 / 10,
-                     d->compiler_version / 1000, d->compiler_version % 1000 / 10)};
+                     d->compiler_version / 1000, d->compiler_version % 1000 / 10),
+        engine_precision(a, d, &said)};
     device_close(d);
   }
   return all;

@@ -24,6 +24,7 @@ typedef struct {
   uint32_t rank;
   int64_t *shape, count;
   Number number;  // what a cell is
+  void *room;     // of a whole entry: what was asked for
   void *data;     // aligned to 64 bytes unless it is a part; newest behind state_here
   uint32_t whole; // the entry that this is a part of; its own number if none
   int64_t offset; // in cells
@@ -45,6 +46,9 @@ typedef struct {
 Store *store_new(Precision);          // NULL when memory is exhausted
 void store_free(Store *);
 Precision store_precision(const Store *);
+uint32_t store_threads(const Store *); // that draw first values; 0: as many as there are cores
+void store_by(Store *, uint32_t threads);
+void store_round(Store *, Precision); // its factors; neither this nor what it was is 64
 // Zeroed; the number of it. STORE_NONE: memory is exhausted, the path is taken, or the part does
 // not lie inside.
 uint32_t store_add(Store *, const char *path, Base, uint32_t rank, const int64_t *shape);
@@ -76,6 +80,8 @@ bool state_from_learner(World *, State *, const Array *, const char *file);
 // Those that are there, by path. False with a diagnostic.
 bool store_put(World *, Store *, const Arrays *, const char *file);
 bool state_begin(World *, State *, const Init *, const Type *, uint64_t seed);
+// The same of one that was just added, and still is 0.
+bool state_begin_added(World *, State *, const Init *, const Type *, uint64_t seed);
 bool store_add_params(World *, Store *, const Diagram *, uint64_t seed); // those that are not there
 
 // -- engine.c -------------------------------------------------------------------------------------
@@ -130,8 +136,11 @@ bool engine_device(World *, const char *text, struct Device **, const char **why
 // All there are, the CPU first; why there is no GPU, or one that cannot be used.
 typedef struct {
   const char *name, *is;
+  Precision precision; // what auto is on it
 } DeviceInfo;
 const DeviceInfo *engine_devices(Arena *, uint32_t *n, const char **why);
+// What --precision auto is where this computes; *why says it in a sentence.
+Precision engine_precision(Arena *, const struct Device *, const char **why);
 
 // -- pool.c: one pool of threads for everything ---------------------------------------------------
 typedef struct Pool Pool;

@@ -16,17 +16,74 @@ bool store_full(World *w, const char *path, const Type *t) {
   return false;
 }
 
-bool state_begin(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
-  Arena *a = arena_child(w->arena);
-  Tensor value = {0};
-  bool good = init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) &&
-              value.count == state->count;
-  if (good)
-    state_set(state, value.data);
+// -- by cells -------------------------------------------------------------------------------------
+enum { BLOCK = 256, STRETCH = 1 << 14 };
+
+typedef struct {
+  const InitCells *cells;
+  Number number;
+  char *to;
+  int64_t count;
+  uint64_t tiny; // threads of a pool lose numbers that are too small: here they are kept
+} Filling;
+
+static void fill_stretch(void *filling, int64_t task, uint32_t thread) {
+  const Filling *f = filling;
+  int64_t first = task * STRETCH, end = first + STRETCH < f->count ? first + STRETCH : f->count;
+  double block[BLOCK];
+  uint64_t before = pool_flush_tiny();
+  (void)thread;
+  pool_keep_tiny(f->tiny);
+  for (int64_t i = first; i < end; i += BLOCK) {
+    int64_t n = end - i < BLOCK ? end - i : BLOCK;
+    init_draw(f->cells, i, n, block);
+    numbers_set(f->number, f->to + (size_t)i * number_bytes(f->number), block, n);
+  }
+  pool_keep_tiny(before);
+}
+
+// Threads are worth their start where there is a lot to draw.
+static void fill_cells(State *s, const InitCells *cells) {
+  Filling f = {cells, s->number, state_changed(s), s->count, pool_flush_tiny()};
+  pool_keep_tiny(f.tiny);
+  int64_t tasks = (s->count + STRETCH - 1) / STRETCH;
+  Pool *pool = tasks >= 16 ? pool_new(store_threads(s->store)) : NULL;
+  if (pool)
+    pool_run(pool, fill_stretch, &f, tasks);
   else
+    for (int64_t i = 0; i < tasks; i++) fill_stretch(&f, i, 0);
+  pool_free(pool);
+}
+
+// -- a state --------------------------------------------------------------------------------------
+static bool begin_whole(World *w, Arena *a, State *state, const Init *init, const Type *t,
+                        uint64_t seed) {
+  Tensor value = {0};
+  if (!init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) ||
+      value.count != state->count)
+    return false;
+  return state_set(state, value.data), true;
+}
+
+static bool begin(World *w, State *state, const Init *init, const Type *t, uint64_t seed,
+                  bool added) {
+  Arena *a = arena_child(w->arena);
+  const InitCells *cells = init_cells(w, a, init, t, seed, site_hash(0, state->path));
+  bool good =
+      cells ? init_cells_count(cells) == state->count : begin_whole(w, a, state, init, t, seed);
+  if (good && cells && !(added && init_cells_zero(cells))) fill_cells(state, cells);
+  if (!good)
     diag_error(w->diags, (Span){0}, "%s : %s has no first value", state->path, type_text(w, t));
   arena_free(a);
   return good;
+}
+
+bool state_begin(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
+  return begin(w, state, init, t, seed, false);
+}
+
+bool state_begin_added(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
+  return begin(w, state, init, t, seed, true);
 }
 
 // A clock that no step moves is the engine's business.
@@ -40,7 +97,7 @@ bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
     uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
     if (number == STORE_NONE) return store_full(w, q->path, t);
     store_at(s, number)->of = q->init.of;
-    if (!state_begin(w, store_at(s, number), &q->init, t, seed)) return false;
+    if (!state_begin_added(w, store_at(s, number), &q->init, t, seed)) return false;
   }
   return true;
 }

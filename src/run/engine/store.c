@@ -19,6 +19,7 @@ struct Store {
   uint32_t good; // how many are complete
   StoreMirror mirror;
   Precision precision;
+  uint32_t threads;
 };
 
 // -- making ---------------------------------------------------------------------------------------
@@ -44,7 +45,7 @@ void store_free(Store *s) {
   if (!s) return;
   for (uint32_t i = 0; i < s->state.n; i++) {
     if (s->state.at[i]->there) s->mirror.drop(s->mirror.of, s->state.at[i]);
-    if (s->state.at[i]->whole == i) free(s->state.at[i]->data);
+    free(s->state.at[i]->room);
   }
   arena_free(s->arena);
   free(s);
@@ -92,10 +93,11 @@ static uint32_t add_whole(Store *s, const char *path, Base base, uint32_t rank,
   state_put(s, state);
   size_t bytes = (size_t)state->count * number_bytes(state->number);
   bytes = (bytes / STATE_ALIGN + 1) * STATE_ALIGN;
-  state->data = aligned_alloc(STATE_ALIGN, bytes);
-  if (state->data) return memset(state->data, 0, bytes), state->whole;
-  s->good--;
-  return state_none(s);
+  state->room = calloc(1, bytes + STATE_ALIGN); // pages of it are not touched before they are used
+  if (!state->room) return s->good--, state_none(s);
+  uintptr_t at = (uintptr_t)state->room;
+  state->data = (char *)state->room + (STATE_ALIGN - at % STATE_ALIGN);
+  return state->whole;
 }
 
 uint32_t store_add(Store *s, const char *path, Base base, uint32_t rank, const int64_t *shape) {
@@ -130,6 +132,9 @@ uint32_t store_part(Store *s, const char *path, uint32_t whole, int64_t offset, 
 
 // -- using ----------------------------------------------------------------------------------------
 Precision store_precision(const Store *s) { return s->precision; }
+uint32_t store_threads(const Store *s) { return s->threads; }
+void store_by(Store *s, uint32_t threads) { s->threads = threads; }
+void store_round(Store *s, Precision precision) { s->precision = precision; }
 uint32_t store_count(const Store *s) { return s->state.n; }
 State *store_at(Store *s, uint32_t i) { return s->state.at[i]; }
 

@@ -13,7 +13,7 @@ bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
     if (!store_shape(w, &m->type, shape, m->path)) return false;
     uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);
     if (part == STORE_NONE) return store_full(w, m->path, &m->type);
-    if (!state_begin(w, store_at(s, part), &m->init, &m->type, seed)) return false;
+    if (!state_begin_added(w, store_at(s, part), &m->init, &m->type, seed)) return false;
   }
   return true;
 }

@@ -141,6 +141,7 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
   *held = m->store = store_new(PRECISION_64);
   if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
+  store_by(m->store, how->threads);
   m->constant = table_new(m->arena);
   if (!add_clocks(m) || !add_params(m, s->d)) return false;
   if (!sim_begin(how, m->store) || !sim_fill(how, m->store)) return false;

@@ -59,12 +59,16 @@ bool resume_options(Trainer *t, const Arrays *state) {
     return refuse(t, "its batch is %s, not %lld", batch ? noted(state, "batch") : "the program's",
                   (long long)t->o->batch);
   if (number >= PRECISIONS) return refuse(t, "its precision is not known");
-  if (t->o->precision && t->precision != (Precision)number)
+  if (t->o->precision && !t->precision_open && t->precision != (Precision)number)
     return refuse(t, "its precision is %s, not %s", precision_text((Precision)number),
                   precision_text(t->precision));
   t->seed = seed;
   t->batch_asked = batch;
   t->precision = (Precision)number;
+  if (t->precision_open)
+    t->precision_says = arena_format(t->arena, "--precision auto is %s: the run began so",
+                                     precision_text(t->precision));
+  t->precision_open = false;
   t->prebuilt = strcmp(noted(state, "kernels"), "prebuilt") == 0;
   t->was_on_gpu = strcmp(noted(state, "device"), "cuda") == 0;
   t->was_compiled = strcmp(noted(state, "kernels"), "compiled") == 0;

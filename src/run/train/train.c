@@ -37,6 +37,7 @@ static bool read_every(Trainer *t) {
 static bool read_options(Trainer *t) {
   const LimnTrain *o = t->o;
   precision_asked(o->precision, &t->precision);
+  t->precision_open = o->precision == LIMN_PRECISION_AUTO;
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
                         "training in memory has no folder: not out, and not resume");
@@ -280,6 +281,7 @@ static bool open_on_device(Trainer *t) {
   t->device = NULL;
   t->device_open = false;
   t->gauge.target = target_of(t);
+  choose_precision(t);
   tell_wrong(t, "the CPU computes: the GPU cannot, as --device cuda would say");
   return open_steps(t);
 }
@@ -300,11 +302,17 @@ static bool make_phase(Trainer *t) {
 static bool open_phase(Trainer *t, bool resumed) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  store_by(t->store, t->o->threads);
   if (!plan_changes(t) || (!resumed && !begin_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
   choose_device(t, resumed);
-  return make_phase(t);
+  choose_precision(t);
+  if (!make_phase(t)) return false;
+  if (t->precision_says) tell(t, "%s", t->precision_says);
+  t->precision_says = NULL;
+  t->precision_open = false; // a run has one
+  return true;
 }
 
 static bool start_feed(Trainer *t) {
@@ -569,6 +577,7 @@ static bool begin_steps(Trainer *t) {
   if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  store_by(t->store, t->o->threads);
   return fill_store(t) && begin_weights(t);
 }
 

@@ -16,6 +16,8 @@ const char *change_ask(Arena *, const char *dir, const char *what, double value)
 // NULL: it is one of these; or a sentence.
 const char *change_unknown(Arena *, const Settings *, const char *what);
 
+const char *device_worth(Arena *); // choose.c: what --device auto is where there is a GPU
+
 // *dir: the run folder, NULL if there was none yet; dir itself may be NULL
 // set: weights to begin with, by name; or NULL
 Outcome train_run(Elab *, Program *, const LimnTrain *, const Arrays *set, const char **dir);

@@ -64,6 +64,7 @@ void save_remains(Trainer *);   // of a run that failed: what is good and not on
 
 // choose.c
 void choose_device(Trainer *, bool resumed);
+void choose_precision(Trainer *);
 
 // resume.c
 bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic
@@ -126,6 +127,8 @@ struct Trainer {
 
   // as asked for, or as the run that is resumed was
   Precision precision;
+  bool precision_open; // nobody has said which, and none is chosen yet: it depends on the device
+  const char *precision_says;  // what was chosen, until it is told; or NULL
   bool prebuilt, was_compiled; // kernels: sums of both kinds differ in their last bits
   uint64_t seed;
   int64_t batch_asked, every_steps;

@@ -47,6 +47,13 @@ static const char *noted(const Use *u, const char *key) {
   return text ? text : "";
 }
 
+// --precision auto is by what computes here, whatever the run had.
+static void use_choose(Use *u) {
+  const char *said;
+  u->precision = engine_precision(u->arena, u->how->reference ? NULL : u->device, &said);
+  if (u->how->say) u->how->say(u->how->say_to, said);
+}
+
 bool use_read(Use *u) {
   const char *error, *from = u->how->from;
   if (from) u->file = folder_weights(u->arena, from);
@@ -57,6 +64,7 @@ bool use_read(Use *u) {
                                 : program_seed(u->in, u->p);
   if (!engine_device(u->w, u->how->device, &u->device, &error))
     return use_wrong(u, OUTCOME_USAGE, "%s", error);
+  if (u->how->precision == LIMN_PRECISION_AUTO) return use_choose(u), true;
   if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
@@ -108,7 +116,9 @@ Target use_target(const Use *u) {
 
 bool use_store(Use *u) {
   u->store = store_new(u->precision);
-  return u->store || use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
+  store_by(u->store, u->how->threads);
+  return true;
 }
 
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {

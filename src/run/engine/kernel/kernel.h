@@ -11,7 +11,7 @@
 typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISION_TF32, PRECISIONS } Precision;
 bool precision_from(const char *text, Precision *); // "32", "64", "bf16", "tf32"
 const char *precision_text(Precision);
-bool precision_asked(LimnPrecision, Precision *); // false: for the default
+bool precision_asked(LimnPrecision, Precision *); // false: for the default, and for auto
 
 // -- numbers.c ------------------------------------------------------------------------------------
 Number number_of(Precision, Base, uint32_t rank); // what a cell of such a tensor is

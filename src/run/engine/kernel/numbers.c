@@ -16,7 +16,7 @@ bool precision_asked(LimnPrecision asked, Precision *out) {
                                         [LIMN_PRECISION_64] = PRECISION_64,
                                         [LIMN_PRECISION_BF16] = PRECISION_BF16,
                                         [LIMN_PRECISION_TF32] = PRECISION_TF32};
-  if (asked == LIMN_PRECISION_DEFAULT) return false;
+  if (asked == LIMN_PRECISION_DEFAULT || asked == LIMN_PRECISION_AUTO) return false;
   *out = precision[asked];
   return true;
 }
