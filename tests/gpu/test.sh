@@ -141,7 +141,7 @@ auto --resume auto.2 && ! grep -q emulated "$said" && ok "auto: what began on th
 
 # --precision auto: by what computes
 precision() { sed -n 's/.*"precision": "\([^"]*\)".*/\1/p' "$1/run.json"; }
-"$LIMN" train products.limn --plain --device cuda --precision auto --out by.gpu >"$said" 2>&1 && grep -qF -- '--precision auto is bf16: emulated GPU 0 (code 9.0) has matrix units for bfloat16' "$said" && same narrow.cuda by.gpu && [ "$(precision by.gpu)" = bf16 ] && ok "precision auto: bf16 on a GPU" || not_ok "precision auto: bf16 on a GPU"
+"$LIMN" train products.limn --plain --device cuda --precision auto --out by.gpu >"$said" 2>&1 && grep -qF -- '--precision auto is bf16: emulated GPU 0 (code 9.0) has matrix units for bfloat16' "$said" && same stripes.bf16 by.gpu && [ "$(precision by.gpu)" = bf16 ] && ok "precision auto: bf16 on a GPU" || not_ok "precision auto: bf16 on a GPU"
 FAKE_CUDA=code=75 "$LIMN" train small.limn --plain --device cuda --precision auto --out by.old >"$said" 2>&1 && grep -qF -- '--precision auto is 32: emulated GPU 0 (code 7.5) has no matrix units for bfloat16' "$said" && same gpu by.old && [ "$(precision by.old)" = 32 ] && ok "precision auto: 32 on an older one" || not_ok "precision auto: 32 on an older one"
 train --precision auto --device cpu --out by.cpu && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && same cpu by.cpu && ok "precision auto: 32 on the CPU" || not_ok "precision auto: 32 on the CPU"
 train --precision auto --device cuda --reference --steps 2 --out by.hand && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && ok "precision auto: 32 by the interpreter" || not_ok "precision auto: 32 by the interpreter"

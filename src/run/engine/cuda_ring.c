@@ -147,6 +147,13 @@ int32_t *cuda_table(Engine *e, uint32_t input, const EngineTable *t) {
 }
 
 // -- to the device --------------------------------------------------------------------------------
+// The numbers of rows; behind the last one, and where samples come by themselves, there are none.
+static void send_numbers(const CudaEngine *o, const CudaInput *in, int32_t *to) {
+  int64_t n = o->ring.n[o->ring.queued % o->ring.slots];
+  memcpy(to, in->rows, rows_bytes(o));
+  for (int64_t k = in->rows[0] ? n : 0; k < o->plan->samples; k++) to[ROWS_HEAD + k] = -1;
+}
+
 // What the caller wrote, into the slot; a large input is on its way then. One that has a table but came
 // as samples has no place in a slot: it is sent from where it is, and waited for.
 static CudaResult send_input(Engine *e, CudaEngine *o, uint32_t i, char *slot) {
@@ -154,7 +161,7 @@ static CudaResult send_input(Engine *e, CudaEngine *o, uint32_t i, char *slot) {
   CudaInput *in = &o->in[i];
   CudaResult r = 0;
   if (in->small) return memcpy(slot + in->small_at, e->in[i], in->bytes), r;
-  if (in->rows) memcpy(slot + in->small_at, in->rows, rows_bytes(o));
+  if (in->rows) send_numbers(o, in, (int32_t *)(void *)(slot + in->small_at));
   if (in->rows && in->rows[0]) return in->rows[0] = 0, r;
   if (in->table) {
     r = c->cuMemcpyHtoDAsync_v2(in->at, e->in[i], in->bytes, o->d->stream);

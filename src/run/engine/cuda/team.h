@@ -282,7 +282,7 @@ typedef struct {
   const char *from;
   char *to;
   long bytes; // of a row
-  long at;    // in a slot: by rows at all; then, from the fifth int on, their numbers
+  long at;    // in a slot, whose ints from the fifth one on are the rows' numbers
   long most;  // rows
 } LimnTable;
 typedef struct {
@@ -302,18 +302,14 @@ INLINE void limn_row(char *to, const char *from, long bytes) { // by a block
     ((float4 *)to)[k] = ((const float4 *)from)[k];
   for (long k = threadIdx.x; !four && k < bytes; k += blockDim.x) to[k] = from[k];
 }
-// A block for each row. What the slot says comes a long way: one lane asks for each number, all at once.
+// A block for each row. What the slot says comes a long way, so it is asked for once: a number that is negative is no row.
 INLINE void limn_rows(const LimnTable *t, const char *slot) {
-  SHARED(long, said, 3);
-  const int *rows = (const int *)(slot + t->at);
-  for (long r = blockIdx.x;; r += gridDim.x) {
+  SHARED(int, row, 1);
+  for (long r = blockIdx.x; r < t->most; r += gridDim.x) {
     __syncthreads();
-    if (threadIdx.x == 0) said[0] = *(const long *)slot; // how many samples
-    if (threadIdx.x == 1) said[1] = rows[0];
-    if (threadIdx.x == 2) said[2] = rows[4 + (r < t->most ? r : 0)];
+    if (threadIdx.x == 0) row[0] = ((const int *)(slot + t->at))[4 + r];
     __syncthreads();
-    if (!said[1] || r >= said[0]) return;
-    limn_row(t->to + r * t->bytes, t->from + said[2] * t->bytes, t->bytes);
+    if (row[0] >= 0) limn_row(t->to + r * t->bytes, t->from + row[0] * t->bytes, t->bytes);
   }
 }
 typedef struct {
