@@ -81,11 +81,10 @@ typedef struct {
   DeviceAddress done, stop;
 } CudaSteps;
 
-// A product by stripes (stripes.h): slots of its factors, warps, chunks that each warp has under way, and how things lie.
+// A product by stripes (stripes.h): slots of its factors, warps, and how things lie.
 enum { LIES_ALONG_SUM, LIES_ALONG_SLOTS, LIES_ANYHOW };
 typedef struct {
   uint32_t a, b, warps; // 0: not by stripes
-  uint32_t ahead;
   uint32_t lies_a, lies_b;
   bool tables, whole;
 } CudaStripes;

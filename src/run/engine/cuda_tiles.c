@@ -178,7 +178,7 @@ static double stripe_time(const CudaEngine *o, const CudaProduct *c, const CudaS
   double reads = (rows + columns) * k * (c->narrow ? 2 : 4) / 1.1e5,
          multiplies = rows * columns * k / (5e5 * (warps < 8 ? warps / 8 : 1)),
          each = reads > multiplies ? reads : multiplies;
-  double waits = 0.7 * ceil(k / 16 / s->warps / s->ahead),
+  double waits = 0.5 * ceil(k / 16 / s->warps),
          ends = 0.3 + rows * columns / (64 * s->warps) * (60 + 4 * s->warps) / 1750;
   return turns * each + full * (waits + ends);
 }
@@ -186,22 +186,18 @@ static double stripe_time(const CudaEngine *o, const CudaProduct *c, const CudaS
 // Tiles of a kind whose cells registers have room for, by as many warps as the sum has work for.
 static double choose_stripes(const CudaEngine *o, const CudaProduct *c, CudaStripes *best) {
   static const struct {
-    uint32_t a, b, warps, ahead;
-  } shape[] = {{2, 2, 16, 4}, {2, 4, 16, 2}, {4, 2, 16, 2},
-               {4, 4, 16, 2}, {4, 8, 8, 1},  {8, 4, 8, 1}};
+    uint32_t a, b, warps;
+  } shape[] = {{2, 2, 16}, {2, 4, 16}, {4, 2, 16}, {4, 4, 16}, {4, 8, 8}, {8, 4, 8}};
   double least = INFINITY;
   int64_t chunks = cut_into(length_most(o->plan, c->k), 16);
   if (chunks < 1) chunks = 1;
   for (uint32_t i = 0; i < COUNT(shape); i++)
     for (uint32_t warps = shape[i].warps; warps > 0; warps /= 2) {
-      int64_t each = cut_into(chunks, warps);
-      CudaStripes s = {shape[i].a, shape[i].b, warps,
-                       .ahead = each < shape[i].ahead ? (uint32_t)each : shape[i].ahead};
+      CudaStripes s = {shape[i].a, shape[i].b, warps, .tables = best->tables};
       if (warps > 1 && warps > chunks) continue;
       double time = stripe_time(o, c, &s);
       if (time >= least) continue;
       least = time;
-      s.tables = best->tables;
       *best = s;
     }
   return least;
@@ -291,9 +287,9 @@ const char *tile_name(Engine *e, const CudaCall *call) {
   const CudaStripes *s = &call->stripes;
   const CudaProduct *c = &call->product;
   if (s->warps)
-    return arena_format(e->arena, "limn_stripes_%u_%u_%u_%u_%u%u%d%d%d_%d_%u", s->a, s->b, s->warps,
-                        s->ahead, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
-                        keeps_result(o, call), finish_kind(o, call) + 1);
+    return arena_format(e->arena, "limn_stripes_%u_%u_%u_%u%u%d%d%d_%d_%u", s->a, s->b, s->warps,
+                        s->lies_a, s->lies_b, c->narrow, s->tables, s->whole, keeps_result(o, call),
+                        finish_kind(o, call) + 1);
   if (k->each) return arena_format(e->arena, "limn_product%u", k->each);
   return arena_format(e->arena, "limn_wide%u_%d%d", call->kind, c->along_a, c->along_b);
 }
@@ -309,8 +305,8 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
     finish = arena_format(e->arena, "limn_finish%u", fn);
   }
   if (s->warps)
-    buf_printf(text, "LIMN_STRIPES(%s, %s, %u, %u, %u, %u, %u, %u, %d, %d, %d, %d, %s)\n", name, of,
-               s->a, s->b, s->warps, s->ahead, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
+    buf_printf(text, "LIMN_STRIPES(%s, %s, %u, %u, %u, %u, %u, %d, %d, %d, %d, %s)\n", name, of,
+               s->a, s->b, s->warps, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
                keeps_result(e->own, call), finish);
   else if (k->each)
     buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", name, k->each);

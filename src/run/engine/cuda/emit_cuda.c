@@ -13,6 +13,8 @@
 // sums on every device.
 #include "run/engine/cuda/emit_cuda_own.h"
 
+#include <ctype.h>
+
 enum { BLOCK_LANES = 256 };
 enum { ENOUGH_LANES = 256 * 1024 }; // of large devices
 enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
@@ -314,6 +316,43 @@ static uint32_t shortest_part(const CudaText *t) {
   return least;
 }
 
+// -- short numbers --------------------------------------------------------------------------------
+// Cells of what a kernel has memory for are counted by ints, if there are not too many: numbers of 64 bits take two to four
+// times as many instructions.
+static bool is_short(const Plan *p, const CudaKernel *c) {
+  enum { CELLS = 1 << 29 };
+  for (uint32_t i = 0; i < c->emit.slot.n; i++)
+    if (c->emit.slot.at[i] < p->wire.n && p->wire.at[c->emit.slot.at[i]].count > CELLS)
+      return false;
+  return c->points <= CELLS && c->slices * c->slice_bytes <= CELLS;
+}
+
+static bool in_word(char x) { return isalnum((unsigned char)x) || x == '_'; }
+
+// Every long becomes an int, and so does every number that ends in L.
+static void shorten(Buf *b) {
+  size_t to = 0;
+  for (size_t i = 0; i < b->n;) {
+    size_t end = i;
+    while (end < b->n && in_word(b->at[end])) end++;
+    if (end == i) {
+      b->at[to++] = b->at[i++];
+      continue;
+    }
+    bool number = isdigit((unsigned char)b->at[i]) && b->at[end - 1] == 'L';
+    if (end - i == 4 && !memcmp(b->at + i, "long", 4)) {
+      memcpy(b->at + to, "int", 3);
+      to += 3;
+    } else {
+      memmove(b->at + to, b->at + i, end - i - number);
+      to += end - i - number;
+    }
+    i = end;
+  }
+  b->n = to;
+  b->at[to] = 0;
+}
+
 static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) {
   CudaKernel *c = &t->kernel[i];
   Buf body = buf_new(e->p->arena);
@@ -322,6 +361,7 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   e->b = &body;
   e->indent = 1;
   emit_body(e, c, lanes);
+  if (is_short(e->p, c)) shorten(&body);
   e->indent = 0;
   c->part = shortest_part(t);
   e->b = &t->part[c->part];
@@ -390,6 +430,7 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
     e.b = &body;
     e.indent = 1;
     emit_finish(&e);
+    shorten(&body);
     Id found = table_get(known, body.at, body.n);
     kernel[i].emit.fn = found ? found - 1 : i;
     if (found) continue;

@@ -61,8 +61,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     at[s_] = row_ < (size) ? LIMN_INT_LINE(TABLES, line, row_) : 0;                                \
   }
 
-// A lane's four steps, from k_ on, of all its slots. SURE: all steps are inside. Else, in a sum of whole chunks, all four are or
-// none.
+// A lane's four steps, from k_ on, of all its slots. SURE: all steps are inside.
 #define LIMN_STRIPE_READ(value, SLOTS, base, at, line, LIES, NARROW, TABLES, SURE)                 \
   if ((LIES) == LIMN_ALONG_SUM) {                                                                  \
     const int inside_ = (SURE) || k_ < k, off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_) : 0;    \
@@ -101,9 +100,9 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
   UNROLL for (int w_ = 0; w_ < LIMN_STRIPE_WORDS; w_ += 2) {                                       \
     Bits32 left_[SLOTS_A / 2][4], right_[SLOTS_B][2];                                              \
     UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int r_ = 0; r_ < 4; r_++)             \
-        left_[i][r_] = limn_stripe_word(x[h_][2 * i + r_ % 2], w_ + r_ / 2);                       \
+        left_[i][r_] = limn_stripe_word(x[2 * i + r_ % 2], w_ + r_ / 2);                           \
     UNROLL for (int j = 0; j < SLOTS_B; j++) UNROLL for (int r_ = 0; r_ < 2; r_++) right_[j][r_] = \
-        limn_stripe_word(y[h_][j], w_ + r_);                                                       \
+        limn_stripe_word(y[j], w_ + r_);                                                           \
     UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)          \
         limn_unit(sum[i][j], left_[i], right_[j]);                                                 \
   }
@@ -166,8 +165,8 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
 #define LIMN_AS_IT_IS(c, wires, y, x, t, v0) (void)0
 
 // Wires: a LimnProduct, or one with pointers of FINISH, which makes something of each cell. KEEP: others read C itself.
-#define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, AHEAD, LIES_A, LIES_B, NARROW, TABLES,  \
-                     WHOLE, KEEP, FINISH)                                                          \
+#define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, LIES_A, LIES_B, NARROW, TABLES, WHOLE,  \
+                     KEEP, FINISH)                                                                 \
   KERNEL(name, Wires, 32 * WARPS, 1) {                                                             \
     enum { TILE_M = 8 * SLOTS_A, TILE_N = 8 * SLOTS_B };                                           \
     TILES(tiles);                                                                                  \
@@ -198,14 +197,12 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)        \
           UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
       UNROLL_BY(1)                                                                                 \
-      for (int k0 = 16 * warp; k0 < k; k0 += 16 * WARPS * AHEAD) {                                 \
-        float x[AHEAD][SLOTS_A][4], y[AHEAD][SLOTS_B][4];                                          \
-        UNROLL for (int h_ = 0; h_ < AHEAD; h_++) {                                                \
-          const int k_ = k0 + 16 * WARPS * h_ + 4 * (lane % 4), sure_ = (WHOLE) && !h_;            \
-          LIMN_STRIPE_READ(x[h_], SLOTS_A, a, at_a, wires.ak, LIES_A, NARROW, TABLES, sure_)       \
-          LIMN_STRIPE_READ(y[h_], SLOTS_B, b, at_b, wires.bk, LIES_B, NARROW, TABLES, sure_)       \
-        }                                                                                          \
-        UNROLL for (int h_ = 0; h_ < AHEAD; h_++) LIMN_STRIPE_MULTIPLY(SLOTS_A, SLOTS_B)           \
+      for (int k0 = 16 * warp; k0 < k; k0 += 16 * WARPS) {                                         \
+        const int k_ = k0 + 4 * (lane % 4);                                                        \
+        float x[SLOTS_A][4], y[SLOTS_B][4];                                                        \
+        LIMN_STRIPE_READ(x, SLOTS_A, a, at_a, wires.ak, LIES_A, NARROW, TABLES, WHOLE)             \
+        LIMN_STRIPE_READ(y, SLOTS_B, b, at_b, wires.bk, LIES_B, NARROW, TABLES, WHOLE)             \
+        LIMN_STRIPE_MULTIPLY(SLOTS_A, SLOTS_B)                                                     \
       }                                                                                            \
       LIMN_STRIPE_SHOW(SLOTS_A, SLOTS_B)                                                           \
       __syncthreads();                                                                             \
