@@ -85,6 +85,7 @@ typedef struct {
 enum { LIES_ALONG_SUM, LIES_ALONG_SLOTS, LIES_ANYHOW };
 typedef struct {
   uint32_t a, b, warps; // 0: not by stripes
+  uint32_t parts;       // of the sum
   uint32_t lies_a, lies_b;
   bool tables, whole;
 } CudaStripes;

@@ -13,7 +13,8 @@ enum {
 };
 // Microseconds of a product that is small, by the estimate below; more where the library cannot take it, and no tiles that are
 // read by eight.
-static const double STRIPES_MOST = 2.5, STRIPES_MORE = 6;
+static const double STRIPES_MOST = 2.5, STRIPES_MORE = 40;
+enum { PARTS_MOST = 256 };
 
 // Kinds of tiles, the largest first; the wide ones are read by eight cells at once. `each`: of limn_product; the others are
 // the arguments of LIMN_WIDE (tiles.h). `rate`: how much of a sum a full multiprocessor adds up, in millions of
@@ -171,20 +172,23 @@ static uint32_t stripe_lies(const Plan *p, const PlanNode *x, const Operand *o,
 static double stripe_time(const CudaEngine *o, const CudaProduct *c, const CudaStripes *s) {
   enum { ENOUGH_WARPS = 16 };
   const Plan *p = o->plan;
-  double rows = 8 * s->a, columns = 8 * s->b, k = (double)length_most(p, c->k),
-         turns = ceil((double)tiles_in(p, c, 8 * s->a, 8 * s->b) / o->d->processors),
-         room = ENOUGH_WARPS / s->warps, full = ceil(turns / room),
-         warps = s->warps * (turns < room ? turns : room);
+  double rows = 8 * s->a, columns = 8 * s->b, k = (double)length_most(p, c->k) / s->parts,
+         tiles = (double)tiles_in(p, c, 8 * s->a, 8 * s->b) * s->parts,
+         turns = ceil(tiles / o->d->processors), room = ENOUGH_WARPS / s->warps,
+         full = ceil(turns / room), warps = s->warps * (turns < room ? turns : room);
   double reads = (rows + columns) * k * (c->narrow ? 2 : 4) / 1.1e5,
          multiplies = rows * columns * k / (5e5 * (warps < 8 ? warps / 8 : 1)),
          each = reads > multiplies ? reads : multiplies;
   double waits = 0.5 * ceil(k / 16 / s->warps),
          ends = 0.3 + rows * columns / (64 * s->warps) * (60 + 4 * s->warps) / 1750;
-  return turns * each + full * (waits + ends);
+  double parts = s->parts > 1 ? 3 + tiles * rows * columns * 8 / 2.5e6 : 0;
+  return turns * each + full * (waits + ends) + parts;
 }
 
-// Tiles of a kind whose cells registers have room for, by as many warps as the sum has work for.
-static double choose_stripes(const CudaEngine *o, const CudaProduct *c, CudaStripes *best) {
+// Tiles of a kind whose cells registers have room for, by as many warps as the sum has work for, and the sum in parts, if it may
+// be cut.
+static double choose_stripes(const CudaEngine *o, const CudaProduct *c, bool cut,
+                             CudaStripes *best) {
   static const struct {
     uint32_t a, b, warps;
   } shape[] = {{2, 2, 16}, {2, 4, 16}, {4, 2, 16}, {4, 4, 16}, {4, 8, 8}, {8, 4, 8}};
@@ -192,14 +196,15 @@ static double choose_stripes(const CudaEngine *o, const CudaProduct *c, CudaStri
   int64_t chunks = cut_into(length_most(o->plan, c->k), 16);
   if (chunks < 1) chunks = 1;
   for (uint32_t i = 0; i < COUNT(shape); i++)
-    for (uint32_t warps = shape[i].warps; warps > 0; warps /= 2) {
-      CudaStripes s = {shape[i].a, shape[i].b, warps, .tables = best->tables};
-      if (warps > 1 && warps > chunks) continue;
-      double time = stripe_time(o, c, &s);
-      if (time >= least) continue;
-      least = time;
-      *best = s;
-    }
+    for (uint32_t parts = 1; parts == 1 || (cut && parts <= PARTS_MOST); parts *= 2)
+      for (uint32_t warps = shape[i].warps; warps > 0; warps /= 2) {
+        CudaStripes s = {shape[i].a, shape[i].b, warps, parts, .tables = best->tables};
+        if (warps * parts > 1 && (parts > 1 ? 4 : 1) * warps * parts > chunks) continue;
+        double time = stripe_time(o, c, &s);
+        if (time >= least) continue;
+        least = time;
+        *best = s;
+      }
   return least;
 }
 
@@ -214,19 +219,20 @@ bool stripes_finish(const Engine *e) {
 }
 
 // Is this one so small that others would wait longer than they multiply?
-static bool is_small(const Engine *e, const CudaEngine *o, const PlanNode *x, const CudaProduct *c,
+static bool is_small(const Engine *e, const CudaEngine *o, const PlanNode *x, CudaProduct *c,
                      CudaStripes *s) {
   const char *asked = getenv("LIMN_STRIPES");
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
   s->tables = c->am.at || c->ak.at || c->bk.at || c->bn.at || c->cm.at || c->cn.at;
-  double most = asked ? atof(asked) : s->tables && !c->narrow ? STRIPES_MORE : STRIPES_MOST;
+  bool alone = s->tables && !is_wide(o, x, c), finishes = o->plan->kernel.at[x->kernel].nest.n > 0;
+  double most = asked ? atof(asked) : alone ? STRIPES_MORE : STRIPES_MOST;
   if (!has_units(e) || !is_near(o->plan, a) || !is_near(o->plan, b) || !is_near(o->plan, &x->out))
     return false;
-  if (choose_stripes(o, c, s) > most && !o->plan->kernel.at[x->kernel].nest.n) return false;
+  if (choose_stripes(o, c, alone && !finishes, s) > most && !finishes) return false;
   s->lies_a = stripe_lies(o->plan, x, a, q->m, q->nm);
   s->lies_b = stripe_lies(o->plan, x, b, q->n, q->nn);
-  s->whole = !c->k.per && c->k.fixed % 16 == 0;
+  s->whole = !c->k.per && c->k.fixed % 16 == 0; // parts are whole chunks
   return true;
 }
 
@@ -239,7 +245,7 @@ void tile_choose(const Engine *e, const CudaEngine *o, const PlanNode *x, CudaCa
   call->twos = lies_by(o->plan, x, &x->out, q->n, q->nn, 2);
   call->stripes = (CudaStripes){0};
   if (is_small(e, o, x, c, &call->stripes)) {
-    set_parts(c, length_most(o->plan, c->k), 1, 16);
+    set_parts(c, length_most(o->plan, c->k), call->stripes.parts, 16);
     return;
   }
   call->stripes = (CudaStripes){0};
@@ -254,7 +260,7 @@ CudaLaunch tile_launch(const CudaEngine *o, CudaCall *call) {
   CudaProduct *c = &call->product;
   CudaLaunch l = {.fn = call->fn, .shared = tile_shared(call), .wires = c};
   if (s->warps) {
-    l.blocks = tiles_in(o->plan, c, 8 * s->a, 8 * s->b);
+    l.blocks = tiles_in(o->plan, c, 8 * s->a, 8 * s->b) * c->parts;
     l.threads = 32 * s->warps;
   } else {
     l.blocks = tiles_of(o->plan, c, call->kind) * c->parts;
@@ -287,9 +293,9 @@ const char *tile_name(Engine *e, const CudaCall *call) {
   const CudaStripes *s = &call->stripes;
   const CudaProduct *c = &call->product;
   if (s->warps)
-    return arena_format(e->arena, "limn_stripes_%u_%u_%u_%u%u%d%d%d_%d_%u", s->a, s->b, s->warps,
-                        s->lies_a, s->lies_b, c->narrow, s->tables, s->whole, keeps_result(o, call),
-                        finish_kind(o, call) + 1);
+    return arena_format(e->arena, "limn_stripes_%u_%u_%u_%d_%u%u%d%d%d_%d_%u", s->a, s->b, s->warps,
+                        c->parts > 1, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
+                        keeps_result(o, call), finish_kind(o, call) + 1);
   if (k->each) return arena_format(e->arena, "limn_product%u", k->each);
   return arena_format(e->arena, "limn_wide%u_%d%d", call->kind, c->along_a, c->along_b);
 }
@@ -305,9 +311,9 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
     finish = arena_format(e->arena, "limn_finish%u", fn);
   }
   if (s->warps)
-    buf_printf(text, "LIMN_STRIPES(%s, %s, %u, %u, %u, %u, %u, %d, %d, %d, %d, %s)\n", name, of,
-               s->a, s->b, s->warps, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
-               keeps_result(e->own, call), finish);
+    buf_printf(text, "LIMN_STRIPES(%s, %s, %u, %u, %u, %d, %u, %u, %d, %d, %d, %d, %s)\n", name, of,
+               s->a, s->b, s->warps, c->parts > 1, s->lies_a, s->lies_b, c->narrow, s->tables,
+               s->whole, keeps_result(e->own, call), finish);
   else if (k->each)
     buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", name, k->each);
   else

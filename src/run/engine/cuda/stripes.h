@@ -64,12 +64,12 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
 // A lane's four steps, from k_ on, of all its slots. SURE: all steps are inside.
 #define LIMN_STRIPE_READ(value, SLOTS, base, at, line, LIES, NARROW, TABLES, SURE)                 \
   if ((LIES) == LIMN_ALONG_SUM) {                                                                  \
-    const int inside_ = (SURE) || k_ < k, off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_) : 0;    \
+    const int inside_ = (SURE) || k_ < till, off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_) : 0; \
     UNROLL for (int s_ = 0; s_ < SLOTS; s_++)                                                      \
         limn_next4(value[s_], (base) + ((NARROW) ? 2L : 4L) * (at[s_] + off_), inside_, NARROW);   \
   } else {                                                                                         \
     UNROLL for (int j_ = 0; j_ < 4; j_++) {                                                        \
-      const int inside_ = (SURE) || k_ + j_ < k,                                                   \
+      const int inside_ = (SURE) || k_ + j_ < till,                                                \
                 off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_ + j_) : 0;                         \
       if ((LIES) == LIMN_ALONG_SLOTS) {                                                            \
         UNROLL for (int s_ = 0; s_ < SLOTS; s_ += LIMN_NEAR(SLOTS)) {                              \
@@ -131,7 +131,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
   }
 
 // The stripes of two cells that are neighbours, added; C's cells are written.
-#define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES, KEEP, FINISH)                            \
+#define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, CUT, TABLES, KEEP, FINISH)                       \
   UNROLL_BY(1)                                                                                     \
   for (int q_ = (int)threadIdx.x; q_ < 32 * SLOTS_A * SLOTS_B; q_ += 32 * WARPS) {                 \
     const int row_ = q_ / (4 * SLOTS_B), column_ = q_ % (4 * SLOTS_B) * 2;                         \
@@ -147,6 +147,12 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     }                                                                                              \
     const int y_ = m0 + row_, x_ = n0 + column_;                                                   \
     if (y_ >= m || x_ >= n || t >= batch) continue;                                                \
+    if (CUT) {                                                                                     \
+      float *cell_ = (float *)c->parts + ((part * batch + t) * m + y_) * (long)n + x_;             \
+      cell_[0] = low_;                                                                             \
+      if (x_ + 1 < n) cell_[1] = high_;                                                            \
+      continue;                                                                                    \
+    }                                                                                              \
     if (KEEP) {                                                                                    \
       const int at_ = to_ + LIMN_INT_LINE(TABLES, wires.cm, y_),                                   \
                 low_at_ = at_ + LIMN_INT_LINE(TABLES, wires.cn, x_);                               \
@@ -165,8 +171,9 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
 #define LIMN_AS_IT_IS(c, wires, y, x, t, v0) (void)0
 
 // Wires: a LimnProduct, or one with pointers of FINISH, which makes something of each cell. KEEP: others read C itself.
-#define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, LIES_A, LIES_B, NARROW, TABLES, WHOLE,  \
-                     KEEP, FINISH)                                                                 \
+// CUT: the sum is in parts, which lie behind each other.
+#define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, CUT, LIES_A, LIES_B, NARROW, TABLES,    \
+                     WHOLE, KEEP, FINISH)                                                          \
   KERNEL(name, Wires, 32 * WARPS, 1) {                                                             \
     enum { TILE_M = 8 * SLOTS_A, TILE_N = 8 * SLOTS_B };                                           \
     TILES(tiles);                                                                                  \
@@ -182,13 +189,17 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     if (wires.k.per) k = (int)limn_length(wires.k, c->n);                                          \
     const unsigned mt = (unsigned)(m_most + TILE_M - 1) / TILE_M,                                  \
                    nt = (unsigned)(n_most + TILE_N - 1) / TILE_N,                                  \
-                   all = mt * nt * (unsigned)batch_most;                                           \
+                   all = mt * nt * (unsigned)(batch_most * ((CUT) ? (int)wires.parts : 1));        \
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32, place = lane / 4;        \
     float *stripe = (float *)tiles + warp * 64 * SLOTS_A * SLOTS_B;                                \
     UNROLL_BY(1)                                                                                   \
     for (unsigned q = blockIdx.x; q < all; q += gridDim.x) {                                       \
       const int n0 = (int)(q % nt) * TILE_N, m0 = (int)(q / nt % mt) * TILE_M,                     \
-                t = (int)(q / nt / mt), to_ = (int)limn_line(wires.tc, t);                         \
+                t = (CUT) ? (int)(q / nt / mt) % batch_most : (int)(q / nt / mt),                  \
+                part = (CUT) ? (int)(q / nt / mt) / batch_most : 0,                                \
+                from = (CUT) ? part * (int)wires.part : 0,                                         \
+                till = (CUT) && from + (int)wires.part < k ? from + (int)wires.part : k,           \
+                to_ = (int)limn_line(wires.tc, t);                                                 \
       const char *a = wires.a + limn_line(wires.ta, t) * ((NARROW) ? 2 : 4),                       \
                  *b = wires.b + limn_line(wires.tb, t) * ((NARROW) ? 2 : 4);                       \
       float sum[SLOTS_A / 2][SLOTS_B][4];                                                          \
@@ -197,7 +208,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)        \
           UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
       UNROLL_BY(1)                                                                                 \
-      for (int k0 = 16 * warp; k0 < k; k0 += 16 * WARPS) {                                         \
+      for (int k0 = from + 16 * warp; k0 < till; k0 += 16 * WARPS) {                               \
         const int k_ = k0 + 4 * (lane % 4);                                                        \
         float x[SLOTS_A][4], y[SLOTS_B][4];                                                        \
         LIMN_STRIPE_READ(x, SLOTS_A, a, at_a, wires.ak, LIES_A, NARROW, TABLES, WHOLE)             \
@@ -209,7 +220,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       if (stopped) return;                                                                         \
       const int m = (int)limn_length(wires.m, c->n), n = (int)limn_length(wires.n, c->n),          \
                 batch = (int)limn_length(wires.batch, c->n);                                       \
-      LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, TABLES, KEEP, FINISH)                              \
+      LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, CUT, TABLES, KEEP, FINISH)                         \
       __syncthreads();                                                                             \
     }                                                                                              \
   }
