@@ -212,7 +212,7 @@ static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   if (t.kept != t.summed || t.kept == s->ndim || lanes >= ENOUGH_LANES) return;
   int64_t long_enough = cuda_length_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
           wanted = (t.columns ? 1 : 2) * ENOUGH_LANES / lanes;
-  if (t.columns) long_enough *= FOUR;
+  if (t.columns) long_enough *= t.lot;
   cut_slices(p, k, c, wanted < long_enough ? wanted : long_enough);
 }
 

@@ -5,7 +5,7 @@
 #include "run/engine/cuda/emit_cuda.h"
 
 enum { WARP = 32 };
-enum { FOUR = 4, BUCKETS = 64, SHARED_BYTES = 96 * 1024 };
+enum { FOUR = 4, EIGHT = 8, BUCKETS = 64, SHARED_BYTES = 96 * 1024 };
 
 // How the lanes of a team share a nest.
 typedef struct {
@@ -19,8 +19,9 @@ typedef struct {
   bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
   bool sliced;     // a point is a slice of one
   bool bucketed;   // … or a bucket of labels
-  bool fours;      // the last loop goes by four: operands and results along memory are moved so
-  bool columns;    // a cell is four of them, side by side in memory, each with a sum of its own
+  bool fours;      // the last loop goes by lots: operands and results along memory are moved so
+  bool columns;    // a cell is a lot of them, side by side in memory, each with a sum of its own
+  uint32_t lot;    // how many that is: FOUR or EIGHT
 } TeamNest;
 
 // -- emit_nest.c ----------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ void cuda_join(Emit *, const NodeLevels *, const char *way);
 uint32_t cuda_power_up(int64_t n, uint32_t most); // the next power of two
 
 TeamNest team_nest(Emit *, uint32_t nest, uint32_t team); // how so many lanes share it
-const Extent *team_loops(const TeamNest *); // as they are dealt out: by four, some of them
+const Extent *team_loops(const TeamNest *); // as they are dealt out: by lots, some of them
 void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
 void team_emit(Emit *, uint32_t nest, const CudaKernel *); // all of a nest

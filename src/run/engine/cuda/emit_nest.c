@@ -171,20 +171,23 @@ void team_levels(const TeamNest *t, uint32_t from, uint32_t to) {
   for (uint32_t d = from; d <= to; d++) emit_level(t->e, t->w, t->s->node.n, d, t->s->ndim);
 }
 
-// -- four points at once --------------------------------------------------------------------------
-// Along memory, an operand's four cells are moved at once: if they begin at multiples of four.
-static bool is_four(int64_t cells) { return cells % FOUR == 0; }
+// -- four points at once, or eight ----------------------------------------------------------------
+// Along memory, an operand's four cells are moved at once: if they begin at multiples of four. Of bfloat16 it is eight,
+// the same sixteen bytes, where these are most of what is moved.
+static bool goes_by(Extent e, uint32_t lot) { return !e.per && !e.part && e.c % lot == 0; }
 
-static bool goes_by_four(Extent e) { return !e.per && !e.part && is_four(e.c); }
+static bool is_moved_by_lots(const PlanWire *w) {
+  return w->number == NUMBER_F32 || w->number == NUMBER_BF16;
+}
 
 static bool begins_even(const Plan *p, uint32_t root) {
   const PlanWire *w = &p->wire.at[root];
   return w->place != AT_STATE || (p->odd && !p->odd[w->number_of]);
 }
 
-// May an operand be read four at a time along this index? Its cells are in the order of indices, and either all four lie
+// May an operand be read a lot at a time along this index? Its cells are in the order of indices, and either all of them lie
 // inside or none.
-static bool same_for_four(const Plan *p, const Operand *o, uint32_t along) {
+static bool same_for_lot(const Plan *p, const Operand *o, uint32_t along) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     for (uint32_t k = 0; k < o->coord[i].n; k++) {
       const PlanTerm *t = &o->coord[i].term[k];
@@ -193,77 +196,117 @@ static bool same_for_four(const Plan *p, const Operand *o, uint32_t along) {
   return true;
 }
 
-static bool in_fours(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
-                     uint32_t last) {
-  uint32_t along = PLAN_NONE, root;
+static bool in_lots(const TeamNest *nest, const PlanNode *x, const Operand *o, uint32_t last) {
+  const Plan *p = nest->e->p;
+  uint32_t along = PLAN_NONE, root,
+           lot = p->wire.at[o->wire].number == NUMBER_BF16 ? nest->lot : FOUR;
   int64_t at[8] = {0}, offset = wire_offset(p, o->wire, at, &root);
   for (uint32_t w = o->wire; w != root; w = p->wire.at[w].of)
     if (p->wire.at[w].moves) return false;
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] == last)
       along = i;
-    else if (extent_most(p, x->index[i]) > 1 && !is_four(operand_step(p, o, i)))
+    else if (extent_most(p, x->index[i]) > 1 && operand_step(p, o, i) % lot)
       return false;
-  return along != PLAN_NONE && same_for_four(p, o, along) && operand_step(p, o, along) == 1 &&
-         is_four(operand_start(p, o)) && is_four(offset) && begins_even(p, root) &&
+  return along != PLAN_NONE && same_for_lot(p, o, along) && operand_step(p, o, along) == 1 &&
+         operand_start(p, o) % lot == 0 && offset % lot == 0 && begins_even(p, root) &&
          p->wire.at[o->wire].rank &&
-         (p->wire.at[o->wire].place != AT_TILE || is_four(p->wire.at[o->wire].at / 4)) &&
-         x->var[along] >= k->np;
+         (p->wire.at[o->wire].place != AT_TILE || p->wire.at[o->wire].at % 16 == 0) &&
+         x->var[along] >= nest->e->k->np;
 }
 
-// Are four cells of an operand along this loop of the nest moved at once?
-static bool loads_four(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop) {
+// Is a lot of an operand's cells along this loop of the nest moved at once?
+static bool loads_lot(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop) {
   const Plan *p = t->e->p;
   const Operand *o = &w->x->in[k];
   uint32_t node;
-  Number number = p->wire.at[o->wire].number;
-  return (number == NUMBER_F32 || number == NUMBER_BF16) &&
-         !maker_here(p, t->e->k, w, o->wire, &node) &&
-         in_fours(p, t->e->k, w->x, o, t->e->k->np + loop);
+  return is_moved_by_lots(&p->wire.at[o->wire]) && !maker_here(p, t->e->k, w, o->wire, &node) &&
+         in_lots(t, w->x, o, t->e->k->np + loop);
 }
 
-static bool stores_four(const TeamNest *t, const NodeLevels *w) {
+static bool stores_lot(const TeamNest *t, const NodeLevels *w) {
   const PlanWire *out = &t->e->p->wire.at[w->x->out.wire];
-  return !node_sums(w->x) && (out->number == NUMBER_F32 || out->number == NUMBER_BF16) &&
-         wire_has_memory(out) && operand_free(t->e->p, &w->x->out) &&
-         in_fours(t->e->p, t->e->k, w->x, &w->x->out, t->e->k->np + t->s->ndim - 1);
+  return !node_sums(w->x) && is_moved_by_lots(out) && wire_has_memory(out) &&
+         operand_free(t->e->p, &w->x->out) &&
+         in_lots(t, w->x, &w->x->out, t->e->k->np + t->s->ndim - 1);
 }
 
-// May the last loop go by four, and is anything moved so?
+// Is every cell of an operand another one at every point? Else much of what is read of it is at hand.
+static bool is_stream(const Plan *p, const PlanNode *x, const Operand *o) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (extent_most(p, x->index[i]) > 1 && !operand_step(p, o, i)) return false;
+  return true;
+}
+
+// Counts an operand that is moved by four: a bfloat16 that may be moved by eight, or what keeps from it.
+static void count_lot(const TeamNest *by_eight, const PlanNode *x, const Operand *o, uint32_t loop,
+                      uint32_t *narrow, uint32_t *others) {
+  const Plan *p = by_eight->e->p;
+  if (p->wire.at[o->wire].number != NUMBER_BF16)
+    *others += is_stream(p, x, o);
+  else if (in_lots(by_eight, x, o, by_eight->e->k->np + loop))
+    ++*narrow;
+  else
+    ++*others;
+}
+
+// How many cells a lane moves at once, where it may be four.
+static uint32_t choose_lot(const TeamNest *t, uint32_t loop) {
+  TeamNest by_eight = *t;
+  uint32_t narrow = 0, others = 0;
+  by_eight.lot = EIGHT;
+  if (t->e->near || !goes_by(t->s->dim[loop], EIGHT)) return FOUR;
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    for (uint32_t k = 0; k < w->x->nin; k++)
+      if (w->packed[k]) count_lot(&by_eight, w->x, &w->x->in[k], loop, &narrow, &others);
+    if (w->four) count_lot(&by_eight, w->x, &w->x->out, loop, &narrow, &others);
+  }
+  return narrow && !others ? EIGHT : FOUR;
+}
+
+// May the last loop go by lots, and is anything moved so?
 static bool choose_fours(const TeamNest *t) {
   const Nest *s = t->s;
   bool any = false;
-  if (!s->ndim || !goes_by_four(s->dim[s->ndim - 1])) return false;
+  if (!s->ndim || !goes_by(s->dim[s->ndim - 1], t->lot)) return false;
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t->w[i];
     if (node_wants_winner(w->x) || w->x->scatter || w->reduce == s->ndim + 1) return false;
-    for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = loads_four(t, w, k, s->ndim - 1);
-    any |= w->four = stores_four(t, w);
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = loads_lot(t, w, k, s->ndim - 1);
+    any |= w->four = stores_lot(t, w);
   }
   return any;
 }
 
 // What lies outside of its wire is not read.
-static void emit_load_of_four(Emit *e, const NodeLevels *w, uint32_t k) {
+static void emit_load_of_lot(const TeamNest *t, const NodeLevels *w, uint32_t k) {
+  Emit *e = t->e;
   const Operand *o = &w->x->in[k];
   bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16, tested = operand_checked(e->p, o);
   const char *none = o->padded ? emit_constant(e, o->pad, false) : "0";
+  emit_line(e, "float p%u_%u[%u];", w->id, k, t->lot);
   if (tested)
-    emit_line(e, "float p%u_%u[4] = {%s, %s, %s, %s};", w->id, k, none, none, none, none);
-  else
-    emit_line(e, "float p%u_%u[4];", w->id, k);
+    emit_line(e, "UNROLL for (int u = 0; u < %u; u++) p%u_%u[u] = %s;", t->lot, w->id, k, none);
   if (tested) emit_line(e, "if (%s)", emit_test(e, w, o));
-  emit_line(e, "%s(p%u_%u, &%s)", narrow ? "LIMN_FOUR_NARROW" : "LIMN_FOUR", w->id, k,
-            emit_cell_at(e, w, o));
+  emit_line(e, "LIMN_%s%s(p%u_%u, &%s)", t->lot == EIGHT ? "EIGHT" : "FOUR",
+            narrow ? "_NARROW" : "", w->id, k, emit_cell_at(e, w, o));
 }
 
-static void emit_loads_of_four(const TeamNest *t) {
+static void emit_store_of_lot(const TeamNest *t, const NodeLevels *w) {
+  const Operand *out = &w->x->out;
+  bool narrow = t->e->p->wire.at[out->wire].number == NUMBER_BF16;
+  emit_line(t->e, "LIMN_PUT_%s%s(&%s, o%u)", t->lot == EIGHT ? "EIGHT" : "FOUR",
+            narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id);
+}
+
+static void emit_loads_of_lots(const TeamNest *t) {
   for (uint32_t i = 0; i < t->s->node.n; i++)
     for (uint32_t k = 0; k < t->w[i].x->nin; k++)
-      if (t->w[i].packed[k]) emit_load_of_four(t->e, &t->w[i], k);
+      if (t->w[i].packed[k]) emit_load_of_lot(t, &t->w[i], k);
 }
 
-// The last loop, by four: what the innermost level says stands in it four times.
+// The last loop, by lots: what the innermost level says stands in it four times, or eight.
 void team_last_level(const TeamNest *t) {
   Emit *e = t->e;
   uint32_t last = e->k->np + t->s->ndim - 1;
@@ -272,38 +315,33 @@ void team_last_level(const TeamNest *t) {
     return;
   }
   e->fours = true;
-  emit_line(e, "const long four%u = i%u * 4;", last, last);
+  emit_line(e, "const long four%u = i%u * %u;", last, last, t->lot);
   emit_open(e);
   emit_line(e, "const long i%u = four%u;", last, last);
-  emit_loads_of_four(t);
+  emit_loads_of_lots(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    if (t->w[i].four)
-      emit_line(e, "%s o%u[4];", emit_number(e->p->wire.at[t->w[i].x->out.wire].number),
-                t->w[i].id);
-  emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
+    if (t->w[i].four) emit_line(e, "float o%u[%u];", t->w[i].id, t->lot);
+  emit_line(e, "UNROLL for (int u = 0; u < %u; u++) {", t->lot);
   e->indent++;
   emit_line(e, "const long i%u = four%u + u;", last, last);
   team_levels(t, t->s->ndim, t->s->ndim);
   emit_close(e);
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    if (t->w[i].four)
-      emit_line(e, "LIMN_PUT_FOUR(&%s, o%u, %s)", emit_cell_at(e, &t->w[i], &t->w[i].x->out),
-                t->w[i].id,
-                e->p->wire.at[t->w[i].x->out.wire].number == NUMBER_BF16 ? "ushort4" : "float4");
+    if (t->w[i].four) emit_store_of_lot(t, &t->w[i]);
   emit_close(e);
   e->fours = false;
 }
 
-// The loops of a nest as they are dealt out: the last one, or the last of a cell, counts fours.
+// The loops of a nest as they are dealt out: the last one, or the last of a cell, counts lots.
 const Extent *team_loops(const TeamNest *t) {
   Extent *dim = NEW_ARRAY(t->e->p->arena, Extent, t->s->ndim + 1);
   memcpy(dim, t->s->dim, t->s->ndim * sizeof *dim);
-  if (t->fours) dim[t->s->ndim - 1].c /= FOUR;
-  if (t->columns) dim[t->kept - 1].c /= FOUR;
+  if (t->fours) dim[t->s->ndim - 1].c /= t->lot;
+  if (t->columns) dim[t->kept - 1].c /= t->lot;
   return dim;
 }
 
-// -- four sums side by side -----------------------------------------------------------------------
+// -- sums side by side ----------------------------------------------------------------------------
 // Nothing is stored on the way: several turns' loads may be under way at once.
 static bool only_sums(const TeamNest *t) {
   for (uint32_t i = 0; i < t->s->node.n; i++)
@@ -316,7 +354,7 @@ static bool only_sums(const TeamNest *t) {
 static bool choose_columns(const TeamNest *t) {
   const Nest *s = t->s;
   bool any = false;
-  if (!t->across || !t->kept || t->kept != t->summed || !goes_by_four(s->dim[t->kept - 1]) ||
+  if (!t->across || !t->kept || t->kept != t->summed || !goes_by(s->dim[t->kept - 1], t->lot) ||
       !only_sums(t))
     return false;
   for (uint32_t i = 0; i < s->node.n; i++) {
@@ -324,7 +362,7 @@ static bool choose_columns(const TeamNest *t) {
     if (w->x->nwinner || w->x->scatter || w->x->noise ||
         (keeps_sum(t, w) && w->reduce != t->kept) || w->reduce == s->ndim + 1)
       return false;
-    for (uint32_t k = 0; k < w->x->nin; k++) any |= loads_four(t, w, k, t->kept - 1);
+    for (uint32_t k = 0; k < w->x->nin; k++) any |= loads_lot(t, w, k, t->kept - 1);
   }
   return any;
 }
@@ -333,14 +371,28 @@ static void mark_columns(const TeamNest *t) {
   for (uint32_t i = 0; i < t->s->node.n; i++) {
     t->w[i].four = false;
     for (uint32_t k = 0; k < t->w[i].x->nin; k++)
-      t->w[i].packed[k] = loads_four(t, &t->w[i], k, t->kept - 1);
+      t->w[i].packed[k] = loads_lot(t, &t->w[i], k, t->kept - 1);
   }
+}
+
+static void take_columns(TeamNest *t) {
+  uint32_t lot = t->lot;
+  t->lot = FOUR;
+  t->columns = choose_columns(t);
+  if (!t->columns) {
+    t->lot = lot;
+    return;
+  }
+  t->fours = false;
+  mark_columns(t);
+  t->lot = choose_lot(t, t->kept - 1);
+  mark_columns(t);
 }
 
 static void open_column(const TeamNest *t) {
   Emit *e = t->e;
   uint32_t loop = e->k->np + t->kept - 1;
-  emit_line(e, "UNROLL for (int u = 0; u < 4; u++) {");
+  emit_line(e, "UNROLL for (int u = 0; u < %u; u++) {", t->lot);
   e->indent++;
   emit_line(e, "const long i%u = four%u + u;", loop, loop);
   for (uint32_t i = 0; i < t->s->node.n; i++)
@@ -348,13 +400,13 @@ static void open_column(const TeamNest *t) {
       emit_line(e, "%s s%u = sums%u[u];", emit_sum_type(e, t->w[i].x), t->w[i].id, t->w[i].id);
 }
 
-// What is known of a cell, and all behind it, stands here four times.
+// What is known of a cell, and all behind it, stands here for each of a lot.
 static void emit_columns(const TeamNest *t) {
   Emit *e = t->e;
   uint32_t loop = e->k->np + t->kept - 1;
   e->fours = true;
   emit_line(e, "const long i%u = four%u;", loop, loop);
-  emit_loads_of_four(t);
+  emit_loads_of_lots(t);
   open_column(t);
   team_levels(t, t->kept, t->s->ndim);
   for (uint32_t i = 0; i < t->s->node.n; i++)
@@ -404,12 +456,12 @@ static void emit_column_sums(const TeamNest *t) {
   Emit *e = t->e;
   uint32_t loop = e->k->np + t->kept - 1;
   for (uint32_t d = 0; d < t->kept; d++) team_levels(t, d, d);
-  emit_line(e, "const long four%u = i%u * 4;", loop, loop);
+  emit_line(e, "const long four%u = i%u * %u;", loop, loop, t->lot);
   for (uint32_t i = 0; i < t->s->node.n; i++) {
     if (!keeps_sum(t, &t->w[i])) continue;
-    const char *none = emit_identity(e, t->w[i].x);
-    emit_line(e, "%s sums%u[4] = {%s, %s, %s, %s};", emit_sum_type(e, t->w[i].x), t->w[i].id, none,
-              none, none, none);
+    emit_line(e, "%s sums%u[%u];", emit_sum_type(e, t->w[i].x), t->w[i].id, t->lot);
+    emit_line(e, "UNROLL for (int u = 0; u < %u; u++) sums%u[u] = %s;", t->lot, t->w[i].id,
+              emit_identity(e, t->w[i].x));
   }
   emit_turns(t);
   open_column(t);
@@ -660,7 +712,8 @@ static bool is_across(const TeamNest *t) {
 
 TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   const Nest *s = &e->k->nest.at[nest];
-  TeamNest t = {.e = e, .s = s, .w = nest_work(e->p, e->k, nest), .kept = s->ndim, .turns = 1};
+  TeamNest t = {
+      .e = e, .s = s, .w = nest_work(e->p, e->k, nest), .kept = s->ndim, .turns = 1, .lot = FOUR};
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t.w[i];
     for (uint32_t k = 0; k < w->x->nin; k++) w->packed[k] = false;
@@ -670,13 +723,13 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   }
   if (t.summed < t.kept) t.summed = t.kept;
   t.fours = choose_fours(&t);
+  if (t.fours && choose_lot(&t, s->ndim - 1) == EIGHT) t.lot = EIGHT, choose_fours(&t);
   if (team == 1 || t.kept == s->ndim) {
     t.width = team;
     return t;
   }
   t.across = !e->at_hand && is_across(&t); // at hand, it does not matter what lies along memory
-  t.columns = choose_columns(&t);
-  if (t.columns) t.fours = false, mark_columns(&t);
+  take_columns(&t);
   const Extent *dim = team_loops(&t);
   int64_t cells = cuda_length_most(e->p, dim, 0, t.kept),
           turns = cuda_length_most(e->p, dim, t.summed, s->ndim);
