@@ -13,11 +13,11 @@
 // sums on every device.
 #include "run/engine/cuda/emit_cuda_own.h"
 
-enum { BLOCK_LANES = 256 };
+enum { BLOCK_LANES = 256, ROOM = 3 };
 enum { ENOUGH_LANES = 256 * 1024 }; // of large devices
 enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
 enum { MANY_POINTS = 4096, LONG_ROW = 1024, SHORT_ROW = 512 };
-enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64 };
+enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, FEWEST_LOTS = 16 };
 
 // -- pointers -------------------------------------------------------------------------------------
 static void emit_wires(Emit *e) {
@@ -203,6 +203,21 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   c->points *= BUCKETS;
 }
 
+// Sums of columns, by blocks of which several have room on a multiprocessor: as many as the device takes at once, each
+// with whole lots of rows.
+static void cut_columns(Plan *p, const Kernel *k, CudaKernel *c) {
+  Emit e = {.p = p, .k = k, .lanes = true};
+  TeamNest t = team_nest(&e, 0, BLOCK_LANES);
+  const Nest *s = &k->nest.at[0];
+  int64_t rows = cuda_length_most(p, s->dim, t.summed, s->ndim), lot = (int64_t)ROWS * t.turns,
+          lots = (rows + lot - 1) / lot, wanted = ENOUGH_LANES / 2 / (c->points * BLOCK_LANES);
+  if (lots < FEWEST_LOTS || wanted < 2) return;
+  int64_t each = (lots + wanted / 2) / wanted;
+  if (each < 1) each = 1;
+  cut_slices(p, k, c, (lots + each - 1) / each);
+  if (c->slices) c->team = BLOCK_LANES;
+}
+
 // A long sum of which there are few: in slices.
 static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   Emit e = {.p = p, .k = k, .lanes = true};
@@ -210,6 +225,10 @@ static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   const Nest *s = &k->nest.at[0];
   int64_t lanes = c->points * c->team;
   if (t.kept != t.summed || t.kept == s->ndim || lanes >= ENOUGH_LANES) return;
+  if (t.columns && c->team >= BLOCK_LANES) {
+    cut_columns(p, k, c);
+    return;
+  }
   int64_t long_enough = cuda_length_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
           wanted = (t.columns ? 1 : 2) * ENOUGH_LANES / lanes;
   if (t.columns) long_enough *= t.lot;
@@ -223,6 +242,13 @@ static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
     cut_scatter(p, k, c);
   else if (node_sums(x))
     cut_sum(p, k, c);
+}
+
+// A compiler that aims at as many lanes as have room puts loads behind each other again: so few blocks on a
+// multiprocessor are enough where several turns' loads are under way.
+static void choose_room(Emit *e, CudaKernel *c) {
+  for (uint32_t i = 0; i < e->k->nest.n; i++)
+    if (team_nest(e, i, c->team).ahead && c->team * c->teams == BLOCK_LANES) c->room = ROOM;
 }
 
 static void choose_flat(Emit *e, CudaKernel *c) {
@@ -255,7 +281,10 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
     choose_flat(e, c);
   else
     choose_team(e->p, e->k, lanes, c);
-  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) choose_slices(e->p, e->k, c);
+  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) {
+    choose_slices(e->p, e->k, c);
+    choose_room(e, c);
+  }
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);

@@ -5,7 +5,15 @@
 #include "run/engine/cuda/emit_cuda.h"
 
 enum { WARP = 32 };
-enum { FOUR = 4, EIGHT = 8, BUCKETS = 64, SHARED_BYTES = 96 * 1024 };
+enum {
+  FOUR = 4,
+  EIGHT = 8,
+  ROWS = 4,
+  AHEAD_WORDS = 48,
+  AHEAD_TURNS = 8,
+  BUCKETS = 64,
+  SHARED_BYTES = 96 * 1024
+};
 
 // How the lanes of a team share a nest.
 typedef struct {
@@ -22,6 +30,8 @@ typedef struct {
   bool fours;      // the last loop goes by lots: operands and results along memory are moved so
   bool columns;    // a cell is a lot of them, side by side in memory, each with a sum of its own
   uint32_t lot;    // how many that is: FOUR or EIGHT
+  uint32_t ahead;  // so many turns are taken together, their loads first; 0: one by one
+  bool even;       // … and that comes out even
 } TeamNest;
 
 // -- emit_nest.c ----------------------------------------------------------------------------------

@@ -279,12 +279,160 @@ static bool choose_fours(const TeamNest *t) {
   return any;
 }
 
+// -- loads in front of what they are for ----------------------------------------------------------
+// A compiler keeps loads close to where they are used; so those of several turns stand in front of all of them, and are
+// under way together: lots as they lie in memory, and numbers that are the same for a lot.
+static uint32_t lot_words(const TeamNest *t, const Operand *o) {
+  return t->lot * (uint32_t)number_bytes(t->e->p->wire.at[o->wire].number) / 4;
+}
+
+// What is at hand anyway, since other points read it too, need not stand in front.
+static bool is_ahead(const TeamNest *t, const NodeLevels *w, uint32_t k) {
+  return w->packed[k] && !operand_checked(t->e->p, &w->x->in[k]) &&
+         is_stream(t->e->p, w->x, &w->x->in[k]);
+}
+
+static int64_t step_by_loop(const Plan *p, const PlanNode *x, const Operand *o, uint32_t loop) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == loop) return operand_step(p, o, i);
+  return 0;
+}
+
+// Do two operands without tests and labels have the same cell at every point of these loops?
+static bool same_cells(const Plan *p, const PlanNode *x, const Operand *o, const PlanNode *y,
+                       const Operand *q, uint32_t loops) {
+  if (o->wire != q->wire || operand_start(p, o) != operand_start(p, q)) return false;
+  for (uint32_t d = 0; d < loops; d++)
+    if (step_by_loop(p, x, o, d) != step_by_loop(p, y, q, d)) return false;
+  return true;
+}
+
+// Which node and operand of the nest stand for this one, that is read in front: the first that reads the same.
+static const NodeLevels *ahead_first(const TeamNest *t, const NodeLevels *w, uint32_t *k) {
+  const Operand *o = &w->x->in[*k];
+  for (const NodeLevels *v = t->w; v <= w; v++)
+    for (uint32_t j = 0; j < v->x->nin && (v < w || j < *k); j++)
+      if (is_ahead(t, v, j) &&
+          same_cells(t->e->p, w->x, o, v->x, &v->x->in[j], t->e->k->np + t->s->ndim)) {
+        *k = j;
+        return v;
+      }
+  return w;
+}
+
+static bool is_ahead_first(const TeamNest *t, const NodeLevels *w, uint32_t k) {
+  uint32_t first = k;
+  return is_ahead(t, w, k) && ahead_first(t, w, &first) == w && first == k;
+}
+
+// `loop`: of the nest, that lots lie along.
+static bool is_early(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop) {
+  const Plan *p = t->e->p;
+  const Operand *o = &w->x->in[k];
+  const PlanWire *wire = &p->wire.at[o->wire];
+  uint32_t node, of_dim[64];
+  node_dims(t->e->k, w->x, of_dim);
+  return !w->packed[k] && wire->base == BASE_R && wire->rank && w->load[k] > t->summed &&
+         operand_free(p, o) && !operand_has(p, o, of_dim[loop]) && wire_has_memory(wire) &&
+         !maker_here(p, t->e->k, w, o->wire, &node);
+}
+
+// How many words of a turn stand in front.
+static uint32_t ahead_words(const TeamNest *t) {
+  uint32_t words = 0;
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++)
+      if (is_ahead_first(t, &t->w[i], k)) words += lot_words(t, &t->w[i].x->in[k]);
+  return words;
+}
+
+static void emit_ahead_arrays(const TeamNest *t, uint32_t loop) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
+      const NodeLevels *w = &t->w[i];
+      if (is_ahead_first(t, w, k))
+        emit_line(t->e, "Bits32 ahead%u_%u[%u][%u];", w->id, k, t->ahead,
+                  lot_words(t, &w->x->in[k]));
+      else if (is_early(t, w, k, loop))
+        emit_line(t->e, "real early%u_%u[%u];", w->id, k, t->ahead);
+    }
+}
+
+static void emit_ahead_loads(const TeamNest *t, uint32_t loop) {
+  Emit *e = t->e;
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
+      const NodeLevels *w = &t->w[i];
+      const Operand *o = &w->x->in[k];
+      if (is_ahead_first(t, w, k))
+        emit_line(e, "LIMN_TAKE_%u(ahead%u_%u[row], &%s)", lot_words(t, o), w->id, k,
+                  emit_cell_at(e, w, o));
+      else if (is_early(t, w, k, loop))
+        emit_line(e, "early%u_%u[row] = %s;", w->id, k, emit_load(e, w, k));
+    }
+}
+
+// All of them are wanted here, whatever is asked next.
+static void emit_ahead_held(const TeamNest *t, uint32_t loop) {
+  Emit *e = t->e;
+  emit_line(e, "UNROLL for (int row = 0; row < %u; row++) {", t->ahead);
+  e->indent++;
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
+      const NodeLevels *w = &t->w[i];
+      if (is_ahead_first(t, w, k))
+        emit_line(e, "UNROLL for (int u = 0; u < %u; u++) LIMN_HOLD(ahead%u_%u[row][u], \"+r\")",
+                  lot_words(t, &w->x->in[k]), w->id, k);
+      else if (is_early(t, w, k, loop))
+        emit_line(e, "LIMN_HOLD(early%u_%u[row], \"+f\")", w->id, k);
+    }
+  emit_close(e);
+}
+
+static void mark_early(const TeamNest *t, uint32_t loop) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++) t->w[i].early[k] = is_early(t, &t->w[i], k, loop);
+}
+
+static void open_row(const TeamNest *t, const char *first, const char *last, uint32_t step) {
+  Emit *e = t->e;
+  emit_line(e, "UNROLL for (int row = 0; row < %u; row++) {", t->ahead);
+  e->indent++;
+  if (t->even) {
+    emit_line(e, "const long m = %s + row * %u;", first, step);
+    return;
+  }
+  emit_line(e, "const int there = %s + row * %u < %s;", first, step, last);
+  emit_line(e, "const long m = there ? %s + row * %u : %s;", first, step, first);
+}
+
+// Behind the last turn nothing is added. (No branch: a compiler would put loads behind it.)
+static void open_doubt(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i]) && !t->even)
+      emit_line(t->e, "const %s before%u = s%u;", emit_sum_type(t->e, t->w[i].x), t->w[i].id,
+                t->w[i].id);
+}
+
+static void close_doubt(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i]) && !t->even)
+      emit_line(t->e, "s%u = there ? s%u : before%u;", t->w[i].id, t->w[i].id, t->w[i].id);
+}
+
 // What lies outside of its wire is not read.
 static void emit_load_of_lot(const TeamNest *t, const NodeLevels *w, uint32_t k) {
   Emit *e = t->e;
   const Operand *o = &w->x->in[k];
   bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16, tested = operand_checked(e->p, o);
   const char *none = o->padded ? emit_constant(e, o->pad, false) : "0";
+  if (t->ahead && is_ahead(t, w, k)) {
+    emit_line(e, "float p%u_%u[%u];", w->id, k, t->lot);
+    uint32_t at = k, from = ahead_first(t, w, &at)->id;
+    emit_line(e, "LIMN_TAKEN%s(p%u_%u, ahead%u_%u[row], %u)", narrow ? "_NARROW" : "", w->id, k,
+              from, at, lot_words(t, o));
+    return;
+  }
   emit_line(e, "float p%u_%u[%u];", w->id, k, t->lot);
   if (tested)
     emit_line(e, "UNROLL for (int u = 0; u < %u; u++) p%u_%u[u] = %s;", t->lot, w->id, k, none);
@@ -296,6 +444,7 @@ static void emit_load_of_lot(const TeamNest *t, const NodeLevels *w, uint32_t k)
 static void emit_store_of_lot(const TeamNest *t, const NodeLevels *w) {
   const Operand *out = &w->x->out;
   bool narrow = t->e->p->wire.at[out->wire].number == NUMBER_BF16;
+  if (t->ahead && !t->even) emit_line(t->e, "if (there)");
   emit_line(t->e, "LIMN_PUT_%s%s(&%s, o%u)", t->lot == EIGHT ? "EIGHT" : "FOUR",
             narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id);
 }
@@ -410,12 +559,64 @@ static void emit_columns(const TeamNest *t) {
   open_column(t);
   team_levels(t, t->kept, t->s->ndim);
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    if (keeps_sum(t, &t->w[i])) emit_line(e, "sums%u[u] = s%u;", t->w[i].id, t->w[i].id);
+    if (keeps_sum(t, &t->w[i]))
+      emit_line(e, t->even ? "sums%u[u] = s%u;" : "sums%u[u] = there ? s%u : sums%u[u];",
+                t->w[i].id, t->w[i].id, t->w[i].id);
   emit_close(e);
   e->fours = false;
 }
 
 // -- turns ----------------------------------------------------------------------------------------
+static void open_turns(const TeamNest *t, const char *name, uint32_t step) {
+  if (t->sliced)
+    emit_line(t->e,
+              "for (long %s = slice * turns / SLICES + turn, last = (slice + 1) * turns / SLICES; "
+              "%s < last; %s += %u) {",
+              name, name, name, step);
+  else
+    emit_line(t->e, "for (long %s = turn, last = turns; %s < last; %s += %u) {", name, name, name,
+              step);
+  t->e->indent++;
+}
+
+// All loads of several turns at the loops from `from` on. Beyond the last turn, the first is read once more.
+static void emit_loads_ahead(const TeamNest *t, uint32_t from, const char *last, uint32_t step) {
+  Emit *e = t->e;
+  uint32_t along = t->columns ? t->kept - 1 : t->s->ndim - 1, loop = e->k->np + along;
+  emit_ahead_arrays(t, along);
+  open_row(t, "first", last, step);
+  cuda_digits(e, "m", e->k->np, team_loops(t), from, t->s->ndim);
+  if (!t->columns) emit_line(e, "const long four%u = i%u * %u;", loop, loop, t->lot);
+  emit_open(e);
+  emit_line(e, "const long i%u = four%u;", loop, loop);
+  emit_ahead_loads(t, along);
+  emit_close(e);
+  emit_close(e);
+  emit_ahead_held(t, along);
+  mark_early(t, along);
+}
+
+// Several turns together.
+static void emit_turns_ahead(const TeamNest *t) {
+  Emit *e = t->e;
+  const Extent *dim = team_loops(t);
+  emit_line(e, "const long turns = ok ? %s : 0;", cuda_length(e, dim, t->summed, t->s->ndim));
+  open_turns(t, "first", t->ahead * t->turns);
+  emit_loads_ahead(t, t->summed, "last", t->turns);
+  open_row(t, "first", "last", t->turns);
+  cuda_digits(e, "m", e->k->np, dim, t->summed, t->s->ndim);
+  if (t->columns) {
+    emit_columns(t);
+  } else {
+    open_doubt(t);
+    team_levels(t, t->summed + 1, t->s->ndim - 1);
+    team_last_level(t);
+    close_doubt(t);
+  }
+  emit_close(e);
+  emit_close(e);
+}
+
 // The loops of which each lane has its share.
 static void emit_turns(const TeamNest *t) {
   Emit *e = t->e;
@@ -423,33 +624,77 @@ static void emit_turns(const TeamNest *t) {
   const Extent *dim = team_loops(t);
   emit_line(e, "const long turns = ok ? %s : 0;", cuda_length(e, dim, t->summed, s->ndim));
   if (only_sums(t)) emit_line(e, "UNROLL_SOME");
-  if (t->sliced)
-    emit_line(
-        e,
-        "for (long m = slice * turns / SLICES + turn, last = (slice + 1) * turns / SLICES; m < "
-        "last; m += %u) {",
-        t->turns);
-  else
-    emit_line(e, "for (long m = turn; m < turns; m += %u) {", t->turns);
-  e->indent++;
+  open_turns(t, "m", t->turns);
   emit_line(e, "const long at = %s;",
             t->kept < t->summed ? arena_format(e->p->arena, "before * %s + m",
                                                cuda_length(e, dim, t->summed, s->ndim))
                                 : "m");
   emit_line(e, "(void)at;");
   cuda_digits(e, "m", e->k->np, dim, t->summed, s->ndim);
-  if (t->columns) {
-    emit_columns(t);
-  } else {
-    team_levels(t, t->summed + 1, s->ndim - 1);
-    team_last_level(t);
-  }
+  team_levels(t, t->summed + 1, s->ndim - 1);
+  team_last_level(t);
   emit_close(e);
 }
 
 // In a step that is one block's, the text is run again and again: what needs no loop has none.
 static bool once(const TeamNest *t, const Extent *dim, uint32_t ndim, uint32_t lanes) {
   return t->e->near && cuda_length_most(t->e->p, dim, 0, ndim) <= lanes;
+}
+
+// Lanes that took turns at a cell and are near each other: they exchange what they have at once.
+static uint32_t near_turns(const TeamNest *t) {
+  uint32_t near = !t->across ? WARP : t->width < WARP ? WARP / t->width : 1;
+  return near < t->turns ? near : t->turns;
+}
+
+static bool all_are_real(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i]) && strcmp(emit_sum_type(t->e, t->w[i].x), "real") != 0) return false;
+  return true;
+}
+
+// What the warps have of columns: all of them are shown at once, and each lane goes through those of a column, in order.
+static void emit_column_joins(const TeamNest *t, const NodeLevels *w) {
+  Emit *e = t->e;
+  uint32_t near = near_turns(t), columns = t->lot * t->width, loop = e->k->np + t->kept - 1;
+  emit_line(e, "UNROLL for (int u = 0; u < %u; u++) {", t->lot);
+  e->indent++;
+  emit_line(e, "real s%u = sums%u[u];", w->id, w->id);
+  emit_joins_over(t, w, 1, near, "near");
+  emit_line(e, "sums%u[u] = s%u;", w->id, w->id);
+  emit_close(e);
+  emit_line(e, "TEAM_SYNC();"); // some may still look at what was shown before
+  emit_line(e, "if (ok & (LANE %% %u < %u))", near * t->width, t->width);
+  emit_line(e, "  UNROLL for (int u = 0; u < %u; u++)", t->lot);
+  emit_line(e, "    all[(LANE / %u * %u + u) * %u + LANE %% %u] = sums%u[u];", near * t->width,
+            t->lot, t->width, t->width, w->id);
+  emit_line(e, "TEAM_SYNC();");
+  emit_line(e, "for (int column = LANE; ok & (column < %u); column += %u) {", columns,
+            t->turns * t->width);
+  e->indent++;
+  emit_line(e, "const long i%u = four%u + column / %u;", loop, loop, t->width);
+  emit_line(e, "real s%u = all[column];", w->id);
+  emit_line(e, "UNROLL_SOME");
+  emit_line(e, "for (int other = column + %u; other < %u; other += %u) {", columns,
+            t->turns / near * columns, columns);
+  e->indent++;
+  cuda_join(e, w, "seen");
+  emit_close(e);
+  emit_close_sum(e, w);
+  emit_close(e);
+}
+
+static void emit_joined_columns(const TeamNest *t) {
+  uint32_t near = near_turns(t);
+  if (near == t->turns || !all_are_real(t)) {
+    open_column(t);
+    close_sums(t, t->kept);
+    emit_close(t->e);
+    return;
+  }
+  emit_line(t->e, "SHARED(real, all, %u);", t->turns / near * t->lot * t->width);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (keeps_sum(t, &t->w[i])) emit_column_joins(t, &t->w[i]);
 }
 
 static void emit_column_sums(const TeamNest *t) {
@@ -463,10 +708,8 @@ static void emit_column_sums(const TeamNest *t) {
     emit_line(e, "UNROLL for (int u = 0; u < %u; u++) sums%u[u] = %s;", t->lot, t->w[i].id,
               emit_identity(e, t->w[i].x));
   }
-  emit_turns(t);
-  open_column(t);
-  close_sums(t, t->kept);
-  emit_close(e);
+  emit_turns_ahead(t);
+  emit_joined_columns(t);
 }
 
 static void emit_sum_nest(const TeamNest *t) {
@@ -499,7 +742,10 @@ static void emit_sum_nest(const TeamNest *t) {
     team_levels(t, d + 1, d + 1);
     open_sums(t, d + 1);
   }
-  emit_turns(t);
+  if (t->ahead)
+    emit_turns_ahead(t);
+  else
+    emit_turns(t);
   for (uint32_t d = t->summed; d > t->kept; d--) {
     close_sums(t, d);
     if (d == t->summed) emit_line(e, "before++;");
@@ -510,10 +756,28 @@ static void emit_sum_nest(const TeamNest *t) {
 }
 
 // -- nests without sums ---------------------------------------------------------------------------
+static void emit_plain_ahead(const TeamNest *t) {
+  Emit *e = t->e;
+  team_levels(t, 0, 0);
+  emit_line(e, "for (long first = LANE; first < cells; first += %u * TEAM) {", t->ahead);
+  e->indent++;
+  emit_loads_ahead(t, 0, "cells", t->width);
+  open_row(t, "first", "cells", t->width);
+  cuda_digits(e, "m", e->k->np, team_loops(t), 0, t->s->ndim);
+  for (uint32_t d = 1; d < t->s->ndim; d++) team_levels(t, d, d);
+  team_last_level(t);
+  emit_close(e);
+  emit_close(e);
+}
+
 static void emit_plain_nest(const TeamNest *t) {
   Emit *e = t->e;
   const Extent *dim = team_loops(t);
   emit_line(e, "const long cells = %s;", cuda_length(e, dim, 0, t->s->ndim));
+  if (t->ahead) {
+    emit_plain_ahead(t);
+    return;
+  }
   if (once(t, dim, t->s->ndim, t->width)) {
     emit_line(e, "const long cell = LANE;");
     emit_line(e, "if (cell < cells) {");
@@ -710,6 +974,34 @@ static bool is_across(const TeamNest *t) {
   return along > 0;
 }
 
+static bool stores_lots_only(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    if (!keeps_sum(t, &t->w[i]) && wire_has_memory(&t->e->p->wire.at[t->w[i].x->out.wire]) &&
+        !t->w[i].four)
+      return false;
+  return true;
+}
+
+// How many of so many turns are taken together: as few rounds as registers allow.
+static uint32_t turns_ahead(const TeamNest *t, int64_t turns) {
+  uint32_t words = ahead_words(t), most = words ? AHEAD_WORDS / words : 0;
+  if (most > AHEAD_TURNS) most = AHEAD_TURNS;
+  if (turns < 2 || most < 2) return 0;
+  int64_t rounds = (turns + most - 1) / most;
+  return (uint32_t)((turns + rounds - 1) / rounds);
+}
+
+// Turns at loops that are the same for all samples, by so many lanes.
+static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
+  const Extent *dim = team_loops(t);
+  if (!t->fours || t->e->near || !stores_lots_only(t)) return;
+  for (uint32_t d = from; d < t->s->ndim; d++)
+    if (dim[d].per || dim[d].part) return;
+  int64_t all = cuda_length_most(t->e->p, dim, from, t->s->ndim);
+  t->ahead = turns_ahead(t, (all + lanes - 1) / lanes);
+  t->even = t->ahead && all % ((int64_t)t->ahead * lanes) == 0;
+}
+
 TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   const Nest *s = &e->k->nest.at[nest];
   TeamNest t = {
@@ -726,6 +1018,7 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   if (t.fours && choose_lot(&t, s->ndim - 1) == EIGHT) t.lot = EIGHT, choose_fours(&t);
   if (team == 1 || t.kept == s->ndim) {
     t.width = team;
+    if (team > 1) take_ahead(&t, 0, team);
     return t;
   }
   t.across = !e->at_hand && is_across(&t); // at hand, it does not matter what lies along memory
@@ -738,6 +1031,10 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   if (e->at_hand) turns = t.fours ? turns : (turns + FOUR - 1) / FOUR;
   t.turns = cuda_power_up(turns, share);
   t.width = t.across ? wide : team / t.turns;
+  if (t.columns)
+    t.ahead = ROWS;
+  else if (t.kept == t.summed)
+    take_ahead(&t, t.summed, t.turns);
   return t;
 }
 
@@ -751,6 +1048,7 @@ void team_emit(Emit *e, uint32_t nest, const CudaKernel *c) {
   TeamNest t = team_nest(e, nest, c->team);
   t.sliced = c->slices > 0;
   t.bucketed = c->buckets > 0;
+  if (t.sliced) t.even = false;
   // others need not make what is the same for all cells, which may be long
   bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
              cuda_length_most(e->p, team_loops(&t), 0, t.s->ndim) <= WARP;

@@ -173,6 +173,11 @@ typedef struct {
 #else
 #define LIMN_EVEN(at, bytes)
 #endif
+#ifdef LIMN_EMULATED
+#define LIMN_HOLD(x, kind) (void)(x);
+#else
+#define LIMN_HOLD(x, kind) asm volatile("" : kind(x));
+#endif
 // Two bfloat16 in a word, the first one below.
 INLINE void limn_widen_two(float *to, Bits32 two) {
   to[0] = float_from_bits(two << 16);
@@ -211,6 +216,28 @@ INLINE Bits32 limn_narrow_two(const float *from) {
     limn_widen_two(to, eight_.x), limn_widen_two((to) + 2, eight_.y);                              \
     limn_widen_two((to) + 4, eight_.z), limn_widen_two((to) + 6, eight_.w);                        \
   }
+// So many words as they lie, and what they say.
+#define LIMN_TAKE_2(to, from)                                                                      \
+  {                                                                                                \
+    LIMN_EVEN(from, 8)                                                                             \
+    const uint2 two_ = *(const uint2 *)(from);                                                     \
+    (to)[0] = two_.x, (to)[1] = two_.y;                                                            \
+  }
+#define LIMN_TAKE_4(to, from)                                                                      \
+  {                                                                                                \
+    LIMN_EVEN(from, 16)                                                                            \
+    const uint4 four_ = *(const uint4 *)(from);                                                    \
+    (to)[0] = four_.x, (to)[1] = four_.y, (to)[2] = four_.z, (to)[3] = four_.w;                    \
+  }
+#define LIMN_TAKE_8(to, from)                                                                      \
+  {                                                                                                \
+    LIMN_TAKE_4(to, from)                                                                          \
+    LIMN_TAKE_4((to) + 4, (from) + 4)                                                              \
+  }
+#define LIMN_TAKEN(to, words, n)                                                                   \
+  UNROLL for (int word_ = 0; word_ < (n); word_++)(to)[word_] = float_from_bits((words)[word_]);
+#define LIMN_TAKEN_NARROW(to, words, n)                                                            \
+  UNROLL for (int word_ = 0; word_ < (n); word_++) limn_widen_two(&(to)[2 * word_], (words)[word_]);
 #define LIMN_PUT_FOUR(to, from)                                                                    \
   {                                                                                                \
     LIMN_EVEN(to, 16)                                                                              \
