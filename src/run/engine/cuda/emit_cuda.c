@@ -107,9 +107,10 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   }
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
+  const TeamNest *all = team_nests(e, c);
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
-    team_emit(e, i, c);
+    team_emit(all, i, c);
     if (!e->touched || k->np) emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);

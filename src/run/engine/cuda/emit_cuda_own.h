@@ -16,7 +16,7 @@ enum {
 };
 
 // How the lanes of a team share a nest.
-typedef struct {
+typedef struct TeamNest {
   Emit *e;
   const Nest *s;
   NodeLevels *w;
@@ -32,6 +32,11 @@ typedef struct {
   uint32_t lot;    // how many that is: FOUR or EIGHT
   uint32_t ahead;  // so many turns are taken together, their loads first; 0: one by one
   bool even;       // … and that comes out even
+  uint32_t trips;  // the nest goes over one short row: so many turns for each lane; 0: not
+  int64_t lots;    // … of so many lots in all
+  uint32_t lanes;  // of the team
+  const struct TeamNest *all; // the nests of the kernel, of which this is
+  uint32_t number;            // … the one of this number; NULL: it is looked at by itself
 } TeamNest;
 
 // -- emit_nest.c ----------------------------------------------------------------------------------
@@ -51,7 +56,8 @@ TeamNest team_nest(Emit *, uint32_t nest, uint32_t team); // how so many lanes s
 const Extent *team_loops(const TeamNest *); // as they are dealt out: by lots, some of them
 void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
-void team_emit(Emit *, uint32_t nest, const CudaKernel *); // all of a nest
+const TeamNest *team_nests(Emit *, const CudaKernel *);              // of a kernel
+void team_emit(const TeamNest *, uint32_t nest, const CudaKernel *); // all of one of them
 // Of what adds up in places: the operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
 uint32_t scatter_label(const Plan *, const PlanNode *);
 bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index);

@@ -320,9 +320,97 @@ static const NodeLevels *ahead_first(const TeamNest *t, const NodeLevels *w, uin
   return w;
 }
 
+// -- rows at hand ---------------------------------------------------------------------------------
+// Where the nests of a kernel go over the same short row, each lane has the same cells in all of them: what one has read
+// or made stays in its registers for the next. at: the operand that was read; PLAN_NONE: it was made.
+typedef struct {
+  const NodeLevels *from;
+  uint32_t at;
+} Hand;
+
+// What a nest has made or read of an operand's cells; *gone: they are no longer what they were before it.
+static bool hand_of(const TeamNest *b, bool fits, const NodeLevels *w, const Operand *o, Hand *hand,
+                    bool *gone) {
+  const Plan *p = b->e->p;
+  uint32_t loops = b->e->k->np + 1;
+  for (uint32_t i = b->s->node.n; i-- > 0;) {
+    const NodeLevels *v = &b->w[i];
+    *gone |= wire_root(p, v->x->out.wire) == wire_root(p, o->wire);
+    if (!fits || !v->four || !same_cells(p, w->x, o, v->x, &v->x->out, loops)) continue;
+    *hand = (Hand){v, PLAN_NONE};
+    return true;
+  }
+  for (uint32_t i = 0; i < b->s->node.n && fits && !*gone; i++)
+    for (uint32_t k = 0; k < b->w[i].x->nin; k++) {
+      uint32_t at = k;
+      if (!is_ahead(b, &b->w[i], k) || !same_cells(p, w->x, o, b->w[i].x, &b->w[i].x->in[k], loops))
+        continue;
+      hand->from = ahead_first(b, &b->w[i], &at);
+      hand->at = at;
+      return true;
+    }
+  return false;
+}
+
+static bool find_hand(const TeamNest *t, const NodeLevels *w, uint32_t k, Hand *hand) {
+  const Operand *o = &w->x->in[k];
+  bool gone = false;
+  if (!t->trips || !t->all || !w->packed[k] || !operand_free(t->e->p, o)) return false;
+  for (uint32_t j = t->number; j-- > 0 && !gone;) {
+    const TeamNest *b = &t->all[j];
+    bool fits = b->trips == t->trips && b->lot == t->lot && b->lots == t->lots;
+    if (!hand_of(b, fits, w, o, hand, &gone)) continue;
+    Hand before;
+    if (hand->at != PLAN_NONE && find_hand(b, hand->from, hand->at, &before)) *hand = before;
+    return true;
+  }
+  return false;
+}
+
+static bool is_at_hand(const TeamNest *t, const NodeLevels *w, uint32_t k) {
+  Hand hand;
+  return find_hand(t, w, k, &hand);
+}
+
+// Does a later nest take this from registers? all: does every one that reads the wire?
+static bool is_wanted(const TeamNest *t, const NodeLevels *w, uint32_t at, bool all) {
+  bool any = false;
+  for (uint32_t j = t->number + 1; t->trips && t->all && j < t->e->k->nest.n; j++)
+    for (uint32_t i = 0; i < t->all[j].s->node.n; i++)
+      for (uint32_t k = 0; k < t->all[j].w[i].x->nin; k++) {
+        const NodeLevels *v = &t->all[j].w[i];
+        uint32_t node;
+        Hand hand;
+        bool reads = all && v->x->in[k].wire == w->x->out.wire &&
+                     !maker_here(t->e->p, t->e->k, v, v->x->in[k].wire, &node);
+        bool takes = find_hand(&t->all[j], v, k, &hand) && hand.from->id == w->id && hand.at == at;
+        if (reads && !takes) return false;
+        any |= takes;
+      }
+  return any;
+}
+
+// A tile that nobody reads from memory needs none.
+static bool needs_no_memory(const TeamNest *t, const NodeLevels *w) {
+  return t->e->p->wire.at[w->x->out.wire].place == AT_TILE && is_wanted(t, w, PLAN_NONE, true);
+}
+
 static bool is_ahead_first(const TeamNest *t, const NodeLevels *w, uint32_t k) {
   uint32_t first = k;
-  return is_ahead(t, w, k) && ahead_first(t, w, &first) == w && first == k;
+  return is_ahead(t, w, k) && ahead_first(t, w, &first) == w && first == k && !is_at_hand(t, w, k);
+}
+
+// What stays for later nests is declared in front of its own.
+static void emit_hands(const TeamNest *t) {
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const NodeLevels *w = &t->w[i];
+    for (uint32_t k = 0; k < w->x->nin; k++)
+      if (is_ahead_first(t, w, k) && is_wanted(t, w, k, false))
+        emit_line(t->e, "Bits32 ahead%u_%u[%u][%u];", w->id, k, 2 * AHEAD_TURNS,
+                  lot_words(t, &w->x->in[k]));
+    if (w->four && is_wanted(t, w, PLAN_NONE, false))
+      emit_line(t->e, "Bits32 kept%u[%u][%u];", w->id, 2 * AHEAD_TURNS, lot_words(t, &w->x->out));
+  }
 }
 
 // `loop`: of the nest, that lots lie along.
@@ -350,9 +438,10 @@ static void emit_ahead_arrays(const TeamNest *t, uint32_t loop) {
   for (uint32_t i = 0; i < t->s->node.n; i++)
     for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
       const NodeLevels *w = &t->w[i];
+      if (is_ahead_first(t, w, k) && is_wanted(t, w, k, false)) continue;
       if (is_ahead_first(t, w, k))
-        emit_line(t->e, "Bits32 ahead%u_%u[%u][%u];", w->id, k, t->ahead,
-                  lot_words(t, &w->x->in[k]));
+        emit_line(t->e, "Bits32 ahead%u_%u[%u][%u];", w->id, k,
+                  t->trips ? 2 * AHEAD_TURNS : t->ahead, lot_words(t, &w->x->in[k]));
       else if (is_early(t, w, k, loop))
         emit_line(t->e, "real early%u_%u[%u];", w->id, k, t->ahead);
     }
@@ -365,11 +454,20 @@ static void emit_ahead_loads(const TeamNest *t, uint32_t loop) {
       const NodeLevels *w = &t->w[i];
       const Operand *o = &w->x->in[k];
       if (is_ahead_first(t, w, k))
-        emit_line(e, "LIMN_TAKE_%u(ahead%u_%u[row], &%s)", lot_words(t, o), w->id, k,
+        emit_line(e, "LIMN_TAKE_%u(ahead%u_%u[nth], &%s)", lot_words(t, o), w->id, k,
                   emit_cell_at(e, w, o));
       else if (is_early(t, w, k, loop))
         emit_line(e, "early%u_%u[row] = %s;", w->id, k, emit_load(e, w, k));
     }
+}
+
+// Which turn of this lane's it is.
+static void emit_nth(const TeamNest *t) {
+  if (t->trips)
+    emit_line(t->e, "const int nth = round * %u + row;", t->ahead);
+  else
+    emit_line(t->e, "const int nth = row;");
+  emit_line(t->e, "(void)nth;");
 }
 
 // All of them are wanted here, whatever is asked next.
@@ -377,11 +475,12 @@ static void emit_ahead_held(const TeamNest *t, uint32_t loop) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int row = 0; row < %u; row++) {", t->ahead);
   e->indent++;
+  emit_nth(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
     for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
       const NodeLevels *w = &t->w[i];
       if (is_ahead_first(t, w, k))
-        emit_line(e, "UNROLL for (int u = 0; u < %u; u++) LIMN_HOLD(ahead%u_%u[row][u], \"+r\")",
+        emit_line(e, "UNROLL for (int u = 0; u < %u; u++) LIMN_HOLD(ahead%u_%u[nth][u], \"+r\")",
                   lot_words(t, &w->x->in[k]), w->id, k);
       else if (is_early(t, w, k, loop))
         emit_line(e, "LIMN_HOLD(early%u_%u[row], \"+f\")", w->id, k);
@@ -398,12 +497,14 @@ static void open_row(const TeamNest *t, const char *first, const char *last, uin
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int row = 0; row < %u; row++) {", t->ahead);
   e->indent++;
+  emit_nth(t);
   if (t->even) {
     emit_line(e, "const long m = %s + row * %u;", first, step);
     return;
   }
   emit_line(e, "const int there = %s + row * %u < %s;", first, step, last);
-  emit_line(e, "const long m = there ? %s + row * %u : %s;", first, step, first);
+  emit_line(e, "const long m = there ? %s + row * %u : %s;", first, step,
+            t->trips ? "LANE" : first);
 }
 
 // Behind the last turn nothing is added. (No branch: a compiler would put loads behind it.)
@@ -426,11 +527,15 @@ static void emit_load_of_lot(const TeamNest *t, const NodeLevels *w, uint32_t k)
   const Operand *o = &w->x->in[k];
   bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16, tested = operand_checked(e->p, o);
   const char *none = o->padded ? emit_constant(e, o->pad, false) : "0";
-  if (t->ahead && is_ahead(t, w, k)) {
+  Hand hand = {w, k};
+  if (t->ahead && (find_hand(t, w, k, &hand) || is_ahead(t, w, k))) {
+    if (hand.from == w && hand.at == k) hand.from = ahead_first(t, w, &hand.at);
+    const char *name = hand.at == PLAN_NONE
+                           ? arena_format(e->p->arena, "kept%u", hand.from->id)
+                           : arena_format(e->p->arena, "ahead%u_%u", hand.from->id, hand.at);
     emit_line(e, "float p%u_%u[%u];", w->id, k, t->lot);
-    uint32_t at = k, from = ahead_first(t, w, &at)->id;
-    emit_line(e, "LIMN_TAKEN%s(p%u_%u, ahead%u_%u[row], %u)", narrow ? "_NARROW" : "", w->id, k,
-              from, at, lot_words(t, o));
+    emit_line(e, "LIMN_TAKEN%s(p%u_%u, %s[nth], %u)", narrow ? "_NARROW" : "", w->id, k, name,
+              lot_words(t, o));
     return;
   }
   emit_line(e, "float p%u_%u[%u];", w->id, k, t->lot);
@@ -444,6 +549,10 @@ static void emit_load_of_lot(const TeamNest *t, const NodeLevels *w, uint32_t k)
 static void emit_store_of_lot(const TeamNest *t, const NodeLevels *w) {
   const Operand *out = &w->x->out;
   bool narrow = t->e->p->wire.at[out->wire].number == NUMBER_BF16;
+  if (is_wanted(t, w, PLAN_NONE, false))
+    emit_line(t->e, "LIMN_KEPT%s(kept%u[nth], o%u, %u)", narrow ? "_NARROW" : "", w->id, w->id,
+              lot_words(t, out));
+  if (needs_no_memory(t, w)) return;
   if (t->ahead && !t->even) emit_line(t->e, "if (there)");
   emit_line(t->e, "LIMN_PUT_%s%s(&%s, o%u)", t->lot == EIGHT ? "EIGHT" : "FOUR",
             narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id);
@@ -567,6 +676,14 @@ static void emit_columns(const TeamNest *t) {
 }
 
 // -- turns ----------------------------------------------------------------------------------------
+// A short row's turns, in rounds that are spelled out.
+static void open_rounds(const TeamNest *t) {
+  emit_line(t->e, "UNROLL for (int round = 0; round < %u; round++) {",
+            (t->trips + t->ahead - 1) / t->ahead);
+  t->e->indent++;
+  emit_line(t->e, "const long first = LANE + round * %u;", t->ahead * t->lanes);
+}
+
 static void open_turns(const TeamNest *t, const char *name, uint32_t step) {
   if (t->sliced)
     emit_line(t->e,
@@ -600,10 +717,14 @@ static void emit_loads_ahead(const TeamNest *t, uint32_t from, const char *last,
 static void emit_turns_ahead(const TeamNest *t) {
   Emit *e = t->e;
   const Extent *dim = team_loops(t);
+  const char *last = t->trips ? "turns" : "last";
   emit_line(e, "const long turns = ok ? %s : 0;", cuda_length(e, dim, t->summed, t->s->ndim));
-  open_turns(t, "first", t->ahead * t->turns);
-  emit_loads_ahead(t, t->summed, "last", t->turns);
-  open_row(t, "first", "last", t->turns);
+  if (t->trips)
+    open_rounds(t);
+  else
+    open_turns(t, "first", t->ahead * t->turns);
+  emit_loads_ahead(t, t->summed, last, t->turns);
+  open_row(t, "first", last, t->turns);
   cuda_digits(e, "m", e->k->np, dim, t->summed, t->s->ndim);
   if (t->columns) {
     emit_columns(t);
@@ -759,8 +880,12 @@ static void emit_sum_nest(const TeamNest *t) {
 static void emit_plain_ahead(const TeamNest *t) {
   Emit *e = t->e;
   team_levels(t, 0, 0);
-  emit_line(e, "for (long first = LANE; first < cells; first += %u * TEAM) {", t->ahead);
-  e->indent++;
+  if (t->trips) {
+    open_rounds(t);
+  } else {
+    emit_line(e, "for (long first = LANE; first < cells; first += %u * TEAM) {", t->ahead);
+    e->indent++;
+  }
   emit_loads_ahead(t, 0, "cells", t->width);
   open_row(t, "first", "cells", t->width);
   cuda_digits(e, "m", e->k->np, team_loops(t), 0, t->s->ndim);
@@ -986,7 +1111,8 @@ static bool stores_lots_only(const TeamNest *t) {
 static uint32_t turns_ahead(const TeamNest *t, int64_t turns) {
   uint32_t words = ahead_words(t), most = words ? AHEAD_WORDS / words : 0;
   if (most > AHEAD_TURNS) most = AHEAD_TURNS;
-  if (turns < 2 || most < 2) return 0;
+  if (!words && turns <= AHEAD_TURNS) most = AHEAD_TURNS;
+  if (most < 2) return 0;
   int64_t rounds = (turns + most - 1) / most;
   return (uint32_t)((turns + rounds - 1) / rounds);
 }
@@ -997,15 +1123,24 @@ static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
   if (!t->fours || t->e->near || !stores_lots_only(t)) return;
   for (uint32_t d = from; d < t->s->ndim; d++)
     if (dim[d].per || dim[d].part) return;
-  int64_t all = cuda_length_most(t->e->p, dim, from, t->s->ndim);
-  t->ahead = turns_ahead(t, (all + lanes - 1) / lanes);
+  int64_t all = cuda_length_most(t->e->p, dim, from, t->s->ndim), turns = (all + lanes - 1) / lanes;
+  t->ahead = turns_ahead(t, turns);
   t->even = t->ahead && all % ((int64_t)t->ahead * lanes) == 0;
+  if (!t->ahead || t->s->ndim != 1 || turns > AHEAD_TURNS || all < lanes || lanes != t->lanes)
+    return;
+  t->trips = (uint32_t)turns;
+  t->lots = all;
 }
 
 TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   const Nest *s = &e->k->nest.at[nest];
-  TeamNest t = {
-      .e = e, .s = s, .w = nest_work(e->p, e->k, nest), .kept = s->ndim, .turns = 1, .lot = FOUR};
+  TeamNest t = {.e = e,
+                .s = s,
+                .w = nest_work(e->p, e->k, nest),
+                .kept = s->ndim,
+                .turns = 1,
+                .lot = FOUR,
+                .lanes = team};
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t.w[i];
     for (uint32_t k = 0; k < w->x->nin; k++) w->packed[k] = false;
@@ -1044,14 +1179,27 @@ static bool has_sum(const TeamNest *t) {
   return false;
 }
 
-void team_emit(Emit *e, uint32_t nest, const CudaKernel *c) {
-  TeamNest t = team_nest(e, nest, c->team);
-  t.sliced = c->slices > 0;
-  t.bucketed = c->buckets > 0;
+const TeamNest *team_nests(Emit *e, const CudaKernel *c) {
+  TeamNest *all = NEW_ARRAY(e->p->arena, TeamNest, e->k->nest.n + 1);
+  for (uint32_t i = 0; i < e->k->nest.n; i++) {
+    all[i] = team_nest(e, i, c->team);
+    all[i].all = all;
+    all[i].number = i;
+    all[i].sliced = c->slices > 0;
+    all[i].bucketed = c->buckets > 0;
+    if (all[i].sliced) all[i].even = false, all[i].trips = 0;
+  }
+  return all;
+}
+
+void team_emit(const TeamNest *all, uint32_t nest, const CudaKernel *c) {
+  TeamNest t = all[nest];
+  Emit *e = t.e;
   if (t.sliced) t.even = false;
   // others need not make what is the same for all cells, which may be long
   bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
              cuda_length_most(e->p, team_loops(&t), 0, t.s->ndim) <= WARP;
+  emit_hands(&t);
   if (few && c->team > WARP) emit_line(e, "if (LANE < %d)", WARP);
   emit_open(e);
   cuda_same(e, t.w, t.s->node.n);

@@ -238,6 +238,11 @@ INLINE Bits32 limn_narrow_two(const float *from) {
   UNROLL for (int word_ = 0; word_ < (n); word_++)(to)[word_] = float_from_bits((words)[word_]);
 #define LIMN_TAKEN_NARROW(to, words, n)                                                            \
   UNROLL for (int word_ = 0; word_ < (n); word_++) limn_widen_two(&(to)[2 * word_], (words)[word_]);
+#define LIMN_KEPT(words, from, n)                                                                  \
+  UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] = float_bits((from)[word_]);
+#define LIMN_KEPT_NARROW(words, from, n)                                                           \
+  UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] =                                 \
+      limn_narrow_two(&(from)[2 * word_]);
 #define LIMN_PUT_FOUR(to, from)                                                                    \
   {                                                                                                \
     LIMN_EVEN(to, 16)                                                                              \
