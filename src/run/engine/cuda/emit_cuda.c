@@ -161,6 +161,36 @@ static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKern
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
+// Lanes that the nest with most to do at a point can use, if that is known.
+static int64_t useful_lanes(Emit *e) {
+  int64_t most = 1;
+  for (uint32_t i = 0; i < e->k->nest.n; i++) {
+    TeamNest t = team_nest(e, i, WARP);
+    const Extent *dim = team_loops(&t);
+    int64_t n = cuda_length_most(e->p, dim, 0, t.s->ndim);
+    for (uint32_t d = 0; d < t.s->ndim; d++)
+      if (dim[d].per || dim[d].part) return WARP;
+    if (t.w->x->scatter) return WARP;
+    if (n > most) most = n;
+  }
+  return most;
+}
+
+// Of very short rows, several are a warp's: a team is a part of it. Whole warps have a point for each, or for none, since
+// all of their lanes meet.
+static void choose_part_of_warp(Emit *e, CudaKernel *c) {
+  int64_t known = 1;
+  uint32_t team = cuda_power_up(useful_lanes(e), WARP);
+  for (uint32_t d = 0; d < e->k->np; d++)
+    known *= !e->k->p[d].per ? e->k->p[d].c : e->k->p[d].c ? 1 : e->k->p[d].per;
+  if (c->team != WARP || c->points < MANY_POINTS || team >= WARP || team < FOUR ||
+      known % (WARP / team) || c->tile_bytes * (BLOCK_LANES / team) > SHARED_BYTES / 2)
+    return;
+  c->team = team;
+  c->teams = BLOCK_LANES / team;
+  c->shared = true;
+}
+
 static void cut_slices(const Plan *p, const Kernel *k, CudaKernel *c, int64_t most) {
   int64_t bytes = slice_reach(p, k, k->node.n), slices = SLICED_BYTES / bytes;
   if (slices > SLICES) slices = SLICES;
@@ -282,6 +312,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
     choose_flat(e, c);
   else
     choose_team(e->p, e->k, lanes, c);
+  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team == WARP) choose_part_of_warp(e, c);
   if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) {
     choose_slices(e->p, e->k, c);
     choose_room(e, c);

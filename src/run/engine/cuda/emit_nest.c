@@ -87,10 +87,12 @@ static void emit_joins_over(const TeamNest *t, const NodeLevels *w, uint32_t fro
   if (from >= to) return;
   emit_line(e, "for (int far = %u; far < %u; far *= 2) {", from, to);
   e->indent++;
+  // a team may be a part of a warp
+  const char *lane = strcmp(way, "near") == 0 ? "(int)threadIdx.x" : "LANE";
   if (t->across)
-    emit_line(e, "const int other = LANE ^ far * %u;", t->width);
+    emit_line(e, "const int other = %s ^ far * %u;", lane, t->width);
   else
-    emit_line(e, "const int other = LANE ^ far;");
+    emit_line(e, "const int other = %s ^ far;", lane);
   cuda_join(e, w, way);
   emit_close(e);
 }
