@@ -108,9 +108,18 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   const TeamNest *all = team_nests(e, c);
+  uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
+    if (i < done) continue;
     if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
-    team_emit(all, i, c);
+    if (team_walks(all, i)) {
+      team_emit_walk(all, i);
+      emit_line(e, "TEAM_SYNC();");
+      team_emit(all, i + 1, c);
+      done = i + 3;
+    } else {
+      team_emit(all, i, c);
+    }
     if (!e->touched || k->np) emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);

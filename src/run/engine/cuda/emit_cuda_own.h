@@ -58,6 +58,9 @@ void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
 const TeamNest *team_nests(Emit *, const CudaKernel *);              // of a kernel
 void team_emit(const TeamNest *, uint32_t nest, const CudaKernel *); // all of one of them
+// Do this nest and the next but one make a largest number and a sum of exponentials, by one walk?
+bool team_walks(const TeamNest *, uint32_t nest);
+void team_emit_walk(const TeamNest *, uint32_t nest); // both of them; the one between comes behind
 // Of what adds up in places: the operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
 uint32_t scatter_label(const Plan *, const PlanNode *);
 bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index);

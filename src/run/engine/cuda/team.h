@@ -305,6 +305,25 @@ INLINE float limn_tanh(float x) {
 #define float_sigmoid(x) limn_inverse(1 + limn_exp(-(x)))
 #endif
 
+// exp(x - top), where the largest number so far is no less than a bound; and what is left of such numbers when it grows
+// from x to top.
+INLINE float limn_top(float a, float b) { // the larger one; unknown, if one of them is
+#if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  return ((a > b) | (a != a)) ? a : b;
+#endif
+}
+INLINE real limn_exp_of(real x, real top, real bound) {
+  const real less = x - (top > bound ? top : bound);
+  return op_exp(less);
+}
+INLINE real limn_exp_fall(real x, real top, real bound) {
+  return limn_exp_of(x > bound ? x : bound, top, bound);
+}
+
 // -- matrix units ---------------------------------------------------------------------------------
 // Sixteen rows of a left factor, eight columns of a right one, 16 steps of the sum, of bfloat16 (8 of tf32):
 // each lane of a warp has its cells of all three, as NVIDIA has dealt them out.
