@@ -275,11 +275,12 @@ INLINE Bits32 limn_narrow_two(const float *from) {
 // Where factors are rounded to eight bits, an exponential of 21 is as good as one of 24, and a GPU has it in two
 // instructions instead of some twenty. Infinite numbers and those that are none become what they should.
 #if defined LIMN_BF16 && !defined LIMN_EMULATED
-INLINE float limn_exp(float x) {
+INLINE float limn_exp2(float x) {
   float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * float_log2_e));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+INLINE float limn_exp(float x) { return limn_exp2(x * float_log2_e); }
 INLINE float limn_inverse(float x) { // of nothing that is nearly 0
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -296,7 +297,7 @@ INLINE float limn_erf(float x) {
 #undef NAME
 // 1 - 2/(exp(2x) + 1), good to 2^-22; so close to 0 that this would be few of its bits, x itself is as good.
 INLINE float limn_tanh(float x) {
-  const float far = fmaf(-2, limn_inverse(limn_exp(x + x) + 1), 1);
+  const float far = fmaf(-2, limn_inverse(limn_exp2(x * (2 * float_log2_e)) + 1), 1);
   return fabsf(x) < 0x1p-7f ? x : far;
 }
 #define float_exp(x) limn_exp(x)
