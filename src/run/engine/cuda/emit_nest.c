@@ -809,7 +809,8 @@ static void emit_column_joins(const TeamNest *t, const NodeLevels *w) {
 
 static void emit_joined_columns(const TeamNest *t) {
   uint32_t near = near_turns(t);
-  if (near == t->turns || !all_are_real(t)) {
+  bool alone = t->e->k->nest.n == 1; // shared memory has room for one nest's
+  if (near == t->turns || !alone || !all_are_real(t)) {
     open_column(t);
     close_sums(t, t->kept);
     emit_close(t->e);
