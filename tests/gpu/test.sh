@@ -67,6 +67,10 @@ near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok 
 for on in cpu cuda; do "$LIMN" train mean.limn --plain --device $on --out mean.$on >"$said" 2>&1; done
 "$LIMN" train mean.limn --plan >"$said" 2>&1
 near mean.cpu mean.cuda && ! grep -q scatter "$said" && ok "the gradient of a mean through a convolution" || not_ok "the gradient of a mean through a convolution"
+for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
+near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
+for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done
+near long.cpu long.cuda && grep -q 'limn_top(v' long.cuda.text && ok "a wide softmax in one walk" || not_ok "a wide softmax in one walk"
 for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
 "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
 FAKE_CUDA=askew "$LIMN" train narrow.limn --plain --device cuda --precision bf16 --out kept.askew >"$said" 2>&1 && same kept.cuda kept.askew && ok "… in any order" || not_ok "… in any order"

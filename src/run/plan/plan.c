@@ -36,6 +36,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   if (p->target->lanes && p->fuse) plan_sums(p);
   if (p->narrow) plan_narrow(p);
   if (p->narrow && p->fuse) plan_pairs(p);
+  if (p->target->lanes && p->fuse) plan_pieces(p);
   if (p->target->lanes && p->fuse) plan_late(p);
   plan_kernels(p);
   plan_memory(p);

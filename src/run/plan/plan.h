@@ -302,6 +302,8 @@ bool node_seeds(
     const PlanNode *); // of a product in such a kernel: it makes pairs, and does not weigh by them
 // sums.c
 void plan_sums(Plan *);
+// pieces.c
+void plan_pieces(Plan *);
 // late.c
 void plan_late(Plan *);
 // transpose.c

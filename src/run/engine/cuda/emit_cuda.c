@@ -15,11 +15,11 @@
 
 #include <ctype.h>
 
-enum { BLOCK_LANES = 256 };
+enum { BLOCK_LANES = 256, ROOM = 3 };
 enum { ENOUGH_LANES = 256 * 1024 }; // of large devices
 enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
 enum { MANY_POINTS = 4096, LONG_ROW = 1024, SHORT_ROW = 512 };
-enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64 };
+enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, FEWEST_LOTS = 16 };
 
 // -- pointers -------------------------------------------------------------------------------------
 static void emit_wires(Emit *e) {
@@ -109,9 +109,19 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   }
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
+  const TeamNest *all = team_nests(e, c);
+  uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
+    if (i < done) continue;
     if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
-    team_emit(e, i, c);
+    if (team_walks(all, i)) {
+      team_emit_walk(all, i);
+      emit_line(e, "TEAM_SYNC();");
+      team_emit(all, i + 1, c);
+      done = i + 3;
+    } else {
+      team_emit(all, i, c);
+    }
     if (!e->touched || k->np) emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);
@@ -162,6 +172,36 @@ static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKern
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
+// Lanes that the nest with most to do at a point can use, if that is known.
+static int64_t useful_lanes(Emit *e) {
+  int64_t most = 1;
+  for (uint32_t i = 0; i < e->k->nest.n; i++) {
+    TeamNest t = team_nest(e, i, WARP);
+    const Extent *dim = team_loops(&t);
+    int64_t n = cuda_length_most(e->p, dim, 0, t.s->ndim);
+    for (uint32_t d = 0; d < t.s->ndim; d++)
+      if (dim[d].per || dim[d].part) return WARP;
+    if (t.w->x->scatter) return WARP;
+    if (n > most) most = n;
+  }
+  return most;
+}
+
+// Of very short rows, several are a warp's: a team is a part of it. Whole warps have a point for each, or for none, since
+// all of their lanes meet.
+static void choose_part_of_warp(Emit *e, CudaKernel *c) {
+  int64_t known = 1;
+  uint32_t team = cuda_power_up(useful_lanes(e), WARP);
+  for (uint32_t d = 0; d < e->k->np; d++)
+    known *= !e->k->p[d].per ? e->k->p[d].c : e->k->p[d].c ? 1 : e->k->p[d].per;
+  if (c->team != WARP || c->points < MANY_POINTS || team >= WARP || team < FOUR ||
+      known % (WARP / team) || c->tile_bytes * (BLOCK_LANES / team) > SHARED_BYTES / 2)
+    return;
+  c->team = team;
+  c->teams = BLOCK_LANES / team;
+  c->shared = true;
+}
+
 static void cut_slices(const Plan *p, const Kernel *k, CudaKernel *c, int64_t most) {
   int64_t bytes = slice_reach(p, k, k->node.n), slices = SLICED_BYTES / bytes;
   if (slices > SLICES) slices = SLICES;
@@ -205,6 +245,21 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   c->points *= BUCKETS;
 }
 
+// Sums of columns, by blocks of which several have room on a multiprocessor: as many as the device takes at once, each
+// with whole lots of rows.
+static void cut_columns(Plan *p, const Kernel *k, CudaKernel *c) {
+  Emit e = {.p = p, .k = k, .lanes = true};
+  TeamNest t = team_nest(&e, 0, BLOCK_LANES);
+  const Nest *s = &k->nest.at[0];
+  int64_t rows = cuda_length_most(p, s->dim, t.summed, s->ndim), lot = (int64_t)ROWS * t.turns,
+          lots = (rows + lot - 1) / lot, wanted = ENOUGH_LANES / 2 / (c->points * BLOCK_LANES);
+  if (lots < FEWEST_LOTS || wanted < 2) return;
+  int64_t each = (lots + wanted / 2) / wanted;
+  if (each < 1) each = 1;
+  cut_slices(p, k, c, (lots + each - 1) / each);
+  if (c->slices) c->team = BLOCK_LANES;
+}
+
 // A long sum of which there are few: in slices.
 static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   Emit e = {.p = p, .k = k, .lanes = true};
@@ -212,9 +267,13 @@ static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   const Nest *s = &k->nest.at[0];
   int64_t lanes = c->points * c->team;
   if (t.kept != t.summed || t.kept == s->ndim || lanes >= ENOUGH_LANES) return;
+  if (t.columns && c->team >= BLOCK_LANES) {
+    cut_columns(p, k, c);
+    return;
+  }
   int64_t long_enough = cuda_length_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
           wanted = (t.columns ? 1 : 2) * ENOUGH_LANES / lanes;
-  if (t.columns) long_enough *= FOUR;
+  if (t.columns) long_enough *= t.lot;
   cut_slices(p, k, c, wanted < long_enough ? wanted : long_enough);
 }
 
@@ -225,6 +284,13 @@ static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
     cut_scatter(p, k, c);
   else if (node_sums(x))
     cut_sum(p, k, c);
+}
+
+// A compiler that aims at as many lanes as have room puts loads behind each other again: so few blocks on a
+// multiprocessor are enough where several turns' loads are under way.
+static void choose_room(Emit *e, CudaKernel *c) {
+  for (uint32_t i = 0; i < e->k->nest.n; i++)
+    if (team_nest(e, i, c->team).ahead && c->team * c->teams == BLOCK_LANES) c->room = ROOM;
 }
 
 static void choose_flat(Emit *e, CudaKernel *c) {
@@ -257,7 +323,11 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
     choose_flat(e, c);
   else
     choose_team(e->p, e->k, lanes, c);
-  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) choose_slices(e->p, e->k, c);
+  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team == WARP) choose_part_of_warp(e, c);
+  if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) {
+    choose_slices(e->p, e->k, c);
+    choose_room(e, c);
+  }
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);

@@ -5,10 +5,18 @@
 #include "run/engine/cuda/emit_cuda.h"
 
 enum { WARP = 32 };
-enum { FOUR = 4, BUCKETS = 64, SHARED_BYTES = 96 * 1024 };
+enum {
+  FOUR = 4,
+  EIGHT = 8,
+  ROWS = 4,
+  AHEAD_WORDS = 48,
+  AHEAD_TURNS = 8,
+  BUCKETS = 64,
+  SHARED_BYTES = 96 * 1024
+};
 
 // How the lanes of a team share a nest.
-typedef struct {
+typedef struct TeamNest {
   Emit *e;
   const Nest *s;
   NodeLevels *w;
@@ -19,8 +27,16 @@ typedef struct {
   bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
   bool sliced;     // a point is a slice of one
   bool bucketed;   // … or a bucket of labels
-  bool fours;      // the last loop goes by four: operands and results along memory are moved so
-  bool columns;    // a cell is four of them, side by side in memory, each with a sum of its own
+  bool fours;      // the last loop goes by lots: operands and results along memory are moved so
+  bool columns;    // a cell is a lot of them, side by side in memory, each with a sum of its own
+  uint32_t lot;    // how many that is: FOUR or EIGHT
+  uint32_t ahead;  // so many turns are taken together, their loads first; 0: one by one
+  bool even;       // … and that comes out even
+  uint32_t trips;  // the nest goes over one short row: so many turns for each lane; 0: not
+  int64_t lots;    // … of so many lots in all
+  uint32_t lanes;  // of the team
+  const struct TeamNest *all; // the nests of the kernel, of which this is
+  uint32_t number;            // … the one of this number; NULL: it is looked at by itself
 } TeamNest;
 
 // -- emit_nest.c ----------------------------------------------------------------------------------
@@ -37,10 +53,14 @@ void cuda_join(Emit *, const NodeLevels *, const char *way);
 uint32_t cuda_power_up(int64_t n, uint32_t most); // the next power of two
 
 TeamNest team_nest(Emit *, uint32_t nest, uint32_t team); // how so many lanes share it
-const Extent *team_loops(const TeamNest *); // as they are dealt out: by four, some of them
+const Extent *team_loops(const TeamNest *); // as they are dealt out: by lots, some of them
 void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
-void team_emit(Emit *, uint32_t nest, const CudaKernel *); // all of a nest
+const TeamNest *team_nests(Emit *, const CudaKernel *);              // of a kernel
+void team_emit(const TeamNest *, uint32_t nest, const CudaKernel *); // all of one of them
+// Do this nest and the next but one make a largest number and a sum of exponentials, by one walk?
+bool team_walks(const TeamNest *, uint32_t nest);
+void team_emit_walk(const TeamNest *, uint32_t nest); // both of them; the one between comes behind
 // Of what adds up in places: the operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
 uint32_t scatter_label(const Plan *, const PlanNode *);
 bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index);

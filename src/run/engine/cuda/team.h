@@ -157,7 +157,7 @@ HELPER void limn_order(const real *key, long stride, long n, int *from, int *to,
   __syncthreads();
 }
 
-// -- four cells at once ---------------------------------------------------------------------------
+// -- four cells at once, or eight -----------------------------------------------------------------
 #ifdef LIMN_EMULATED
 typedef struct {
   float x, y;
@@ -166,42 +166,128 @@ typedef struct {
   float x, y, z, w;
 } float4;
 typedef struct {
-  unsigned short x, y, z, w;
-} ushort4;
+  Bits32 x, y;
+} uint2;
+typedef struct {
+  Bits32 x, y, z, w;
+} uint4;
 // A GPU refuses what lies askew; so do we.
 #define LIMN_EVEN(at, bytes)                                                                       \
   if ((unsigned long)(at) % (bytes)) __builtin_trap();
 #else
 #define LIMN_EVEN(at, bytes)
 #endif
+#ifdef LIMN_EMULATED
+#define LIMN_HOLD(x, kind) (void)(x);
+#else
+#define LIMN_HOLD(x, kind) asm volatile("" : kind(x));
+#endif
+// Two bfloat16 in a word, the first one below.
+INLINE void limn_widen_two(float *to, Bits32 two) {
+  to[0] = float_from_bits(two << 16);
+  to[1] = float_from_bits(two & 0xFFFF0000u);
+}
+INLINE Bits32 limn_narrow_two(const float *from) {
+#if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
+  Bits32 two;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(from[1]), "f"(from[0]));
+  return two;
+#else
+  return (Bits32)limn_narrow(from[1]) << 16 | limn_narrow(from[0]);
+#endif
+}
 #define LIMN_FOUR(to, from)                                                                        \
   {                                                                                                \
     LIMN_EVEN(from, 16)                                                                            \
     const float4 four_ = *(const float4 *)(from);                                                  \
-    to[0] = four_.x, to[1] = four_.y, to[2] = four_.z, to[3] = four_.w;                            \
+    (to)[0] = four_.x, (to)[1] = four_.y, (to)[2] = four_.z, (to)[3] = four_.w;                    \
+  }
+#define LIMN_EIGHT(to, from)                                                                       \
+  {                                                                                                \
+    LIMN_FOUR(to, from)                                                                            \
+    LIMN_FOUR((to) + 4, (from) + 4)                                                                \
   }
 #define LIMN_FOUR_NARROW(to, from)                                                                 \
   {                                                                                                \
     LIMN_EVEN(from, 8)                                                                             \
-    const ushort4 four_ = *(const ushort4 *)(from);                                                \
-    to[0] = limn_widen(four_.x), to[1] = limn_widen(four_.y), to[2] = limn_widen(four_.z);         \
-    to[3] = limn_widen(four_.w);                                                                   \
+    const uint2 four_ = *(const uint2 *)(from);                                                    \
+    limn_widen_two(to, four_.x), limn_widen_two((to) + 2, four_.y);                                \
   }
-#define LIMN_PUT_FOUR(to, from, Four)                                                              \
+#define LIMN_EIGHT_NARROW(to, from)                                                                \
   {                                                                                                \
-    LIMN_EVEN(to, sizeof(Four))                                                                    \
-    Four four_;                                                                                    \
-    four_.x = from[0], four_.y = from[1], four_.z = from[2], four_.w = from[3];                    \
-    *(Four *)(to) = four_;                                                                         \
+    LIMN_EVEN(from, 16)                                                                            \
+    const uint4 eight_ = *(const uint4 *)(from);                                                   \
+    limn_widen_two(to, eight_.x), limn_widen_two((to) + 2, eight_.y);                              \
+    limn_widen_two((to) + 4, eight_.z), limn_widen_two((to) + 6, eight_.w);                        \
+  }
+// So many words as they lie, and what they say.
+#define LIMN_TAKE_2(to, from)                                                                      \
+  {                                                                                                \
+    LIMN_EVEN(from, 8)                                                                             \
+    const uint2 two_ = *(const uint2 *)(from);                                                     \
+    (to)[0] = two_.x, (to)[1] = two_.y;                                                            \
+  }
+#define LIMN_TAKE_4(to, from)                                                                      \
+  {                                                                                                \
+    LIMN_EVEN(from, 16)                                                                            \
+    const uint4 four_ = *(const uint4 *)(from);                                                    \
+    (to)[0] = four_.x, (to)[1] = four_.y, (to)[2] = four_.z, (to)[3] = four_.w;                    \
+  }
+#define LIMN_TAKE_8(to, from)                                                                      \
+  {                                                                                                \
+    LIMN_TAKE_4(to, from)                                                                          \
+    LIMN_TAKE_4((to) + 4, (from) + 4)                                                              \
+  }
+#define LIMN_TAKEN(to, words, n)                                                                   \
+  UNROLL for (int word_ = 0; word_ < (n); word_++)(to)[word_] = float_from_bits((words)[word_]);
+#define LIMN_TAKEN_NARROW(to, words, n)                                                            \
+  UNROLL for (int word_ = 0; word_ < (n); word_++) limn_widen_two(&(to)[2 * word_], (words)[word_]);
+#define LIMN_KEPT(words, from, n)                                                                  \
+  UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] = float_bits((from)[word_]);
+#define LIMN_KEPT_NARROW(words, from, n)                                                           \
+  UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] =                                 \
+      limn_narrow_two(&(from)[2 * word_]);
+#define LIMN_PUT_FOUR(to, from)                                                                    \
+  {                                                                                                \
+    LIMN_EVEN(to, 16)                                                                              \
+    float4 four_;                                                                                  \
+    four_.x = (from)[0], four_.y = (from)[1], four_.z = (from)[2], four_.w = (from)[3];            \
+    *(float4 *)(to) = four_;                                                                       \
+  }
+#define LIMN_PUT_EIGHT(to, from)                                                                   \
+  {                                                                                                \
+    LIMN_PUT_FOUR(to, from)                                                                        \
+    LIMN_PUT_FOUR((to) + 4, (from) + 4)                                                            \
+  }
+#define LIMN_PUT_FOUR_NARROW(to, from)                                                             \
+  {                                                                                                \
+    LIMN_EVEN(to, 8)                                                                               \
+    uint2 four_;                                                                                   \
+    four_.x = limn_narrow_two(from), four_.y = limn_narrow_two((from) + 2);                        \
+    *(uint2 *)(to) = four_;                                                                        \
+  }
+#define LIMN_PUT_EIGHT_NARROW(to, from)                                                            \
+  {                                                                                                \
+    LIMN_EVEN(to, 16)                                                                              \
+    uint4 eight_;                                                                                  \
+    eight_.x = limn_narrow_two(from), eight_.y = limn_narrow_two((from) + 2);                      \
+    eight_.z = limn_narrow_two((from) + 4), eight_.w = limn_narrow_two((from) + 6);                \
+    *(uint4 *)(to) = eight_;                                                                       \
   }
 
 // -- quickly --------------------------------------------------------------------------------------
 // Where factors are rounded to eight bits, an exponential of 21 is as good as one of 24, and a GPU has it in two
 // instructions instead of some twenty. Infinite numbers and those that are none become what they should.
 #if defined LIMN_BF16 && !defined LIMN_EMULATED
-INLINE float limn_exp(float x) {
+INLINE float limn_exp2(float x) {
   float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x * float_log2_e));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+INLINE float limn_exp(float x) { return limn_exp2(x * float_log2_e); }
+INLINE float limn_inverse(float x) { // of nothing that is nearly 0
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 #define NAME(x) float_##x // in the prelude's polynomials
@@ -213,10 +299,35 @@ INLINE float limn_erf(float x) {
   return copysignf(a < 1 ? small : large, x);
 }
 #undef NAME
+// 1 - 2/(exp(2x) + 1), good to 2^-22; so close to 0 that this would be few of its bits, x itself is as good.
+INLINE float limn_tanh(float x) {
+  const float far = fmaf(-2, limn_inverse(limn_exp2(x * (2 * float_log2_e)) + 1), 1);
+  return fabsf(x) < 0x1p-7f ? x : far;
+}
 #define float_exp(x) limn_exp(x)
+#define float_tanh(x) limn_tanh(x)
 #define float_erf(x) limn_erf(x)
-#define float_sigmoid(x) (1 / (1 + limn_exp(-(x))))
+#define float_sigmoid(x) limn_inverse(1 + limn_exp(-(x)))
 #endif
+
+// exp(x - top), where the largest number so far is no less than a bound; and what is left of such numbers when it grows
+// from x to top.
+INLINE float limn_top(float a, float b) { // the larger one; unknown, if one of them is
+#if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+#else
+  return ((a > b) | (a != a)) ? a : b;
+#endif
+}
+INLINE real limn_exp_of(real x, real top, real bound) {
+  const real less = x - (top > bound ? top : bound);
+  return op_exp(less);
+}
+INLINE real limn_exp_fall(real x, real top, real bound) {
+  return limn_exp_of(x > bound ? x : bound, top, bound);
+}
 
 // -- matrix units ---------------------------------------------------------------------------------
 // Sixteen rows of a left factor, eight columns of a right one, 16 steps of the sum, of bfloat16 (8 of tf32):

@@ -175,6 +175,7 @@ NodeLevels *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
                       .load = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
                       .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
                       .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
+                      .early = NEW_ARRAY(p->arena, bool, x->nin + 1),
                       .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
                       .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1),
                       .wide = p->wide};

@@ -13,7 +13,8 @@ typedef struct {
   uint32_t *load;   // level of each operand's value
   uint32_t *test;   // level at which each operand's bounds are known
   bool *packed;     // each operand: read from a copy, made in front, that runs along the inner loop
-  bool four;        // its cells are stored four at a time
+  bool *early;      // each operand: read in front of several turns, into early<id>_<k>[row]
+  bool four;        // its cells are stored four or eight at a time
   uint32_t *scalar; // level of each scalar
   bool *same;       // each scalar: the same at every point of the kernel, in double
   bool tested;      // some operand or the output may lie outside

@@ -206,6 +206,7 @@ const char *emit_load(Emit *e, const NodeLevels *w, uint32_t k) {
   const char *base = base_text(e->p->wire.at[o->wire].base);
   if (maker_here(e->p, e->k, w, o->wire, &node))
     return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
+  if (w->early[k]) return arena_format(a, "early%u_%u[row]", w->id, k);
   if (w->packed[k] && e->fours) return arena_format(a, "p%u_%u[u]", w->id, k);
   if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
   const char *cell = emit_cell_at(e, w, o);

@@ -31,8 +31,8 @@ typedef struct {
   uint32_t indent;
   bool full;           // for the largest number of samples only: every length is a number
   bool lanes;          // points are lanes of their own: nothing is made a row at a time
-  bool fours;          // a lane has four points that follow each other, u of 4: packed operands are
-                       // p<id>_<k>[u], and what is stored in fours goes to o<id>[u]
+  bool fours;          // a lane has four points or more that follow each other, number u: packed
+                       // operands are p<id>_<k>[u], and what is stored so goes to o<id>[u], a float
   bool exp_less;       // exp(x - y) has the same y for all of a row (limn_exp_less of units.h)
   Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none

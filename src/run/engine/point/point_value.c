@@ -202,10 +202,10 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (e->fours && w->four) cell = arena_format(a, "o%u[u]", w->id);
   if (w->reduce == PLAN_NONE && !x->scatter) {
-    if (wire->number == NUMBER_BF16)
+    if (wire->number == NUMBER_BF16 && !(e->fours && w->four))
       emit_line(e, "%s = limn_narrow((float)v%u);", cell, w->id);
     else
-      emit_line(e, "%s = (%s)v%u;", cell, number, w->id);
+      emit_line(e, "%s = (%s)v%u;", cell, e->fours && w->four ? "float" : number, w->id);
     return;
   }
   if (is_fused_sum(e, w)) {
