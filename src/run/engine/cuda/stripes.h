@@ -170,14 +170,11 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
   }
 #define LIMN_AS_IT_IS(c, wires, y, x, t, v0) (void)0
 
-// Of the smallest there is room for the next kernel, which is sent to its place while this one runs.
-#define LIMN_STRIPES_ROOM(SLOTS_A, SLOTS_B, WARPS) ((SLOTS_A) * (SLOTS_B) <= 4 ? 32 / (WARPS) : 1)
-
 // Wires: a LimnProduct, or one with pointers of FINISH, which makes something of each cell. KEEP: others read C itself.
 // CUT: the sum is in parts, which lie behind each other.
 #define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, CUT, LIES_A, LIES_B, NARROW, TABLES,    \
                      WHOLE, KEEP, FINISH)                                                          \
-  KERNEL(name, Wires, 32 * WARPS, LIMN_STRIPES_ROOM(SLOTS_A, SLOTS_B, WARPS)) {                    \
+  KERNEL(name, Wires, 32 * WARPS, 1) {                                                             \
     enum { TILE_M = 8 * SLOTS_A, TILE_N = 8 * SLOTS_B };                                           \
     TILES(tiles);                                                                                  \
     ARGUMENTS(Wires)                                                                               \
