@@ -297,7 +297,8 @@ const char *tile_name(Engine *e, const CudaCall *call) {
                         c->parts > 1, s->lies_a, s->lies_b, c->narrow, s->tables, s->whole,
                         keeps_result(o, call), finish_kind(o, call) + 1);
   if (k->each) return arena_format(e->arena, "limn_product%u", k->each);
-  return arena_format(e->arena, "limn_wide%u_%d%d", call->kind, c->along_a, c->along_b);
+  return arena_format(e->arena, "limn_wide%u_%d%d%d%d", call->kind, c->along_a, c->along_b,
+                      c->parts > 1, c->narrow_c);
 }
 
 void tile_write(Engine *e, const CudaCall *call, Buf *text) {
@@ -317,7 +318,7 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
   else if (k->each)
     buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", name, k->each);
   else
-    buf_printf(text, "LIMN_WIDE(%s, %u, %u, %u, %u, %u, %u, %u, %d, %d)\n", name, k->rows,
+    buf_printf(text, "LIMN_WIDE(%s, %u, %u, %u, %u, %u, %u, %u, %d, %d, %d, %d)\n", name, k->rows,
                k->columns, k->warps_m, k->warps_n, k->deep, k->ahead, k->blocks, c->along_a,
-               c->along_b);
+               c->along_b, c->parts > 1, c->narrow_c);
 }

@@ -157,7 +157,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       const int at_ = to_ + LIMN_INT_LINE(TABLES, wires.cm, y_),                                   \
                 low_at_ = at_ + LIMN_INT_LINE(TABLES, wires.cn, x_);                               \
       if (wires.twos) {                                                                            \
-        limn_write_two((const LimnProduct *)&wires, (char *)0, low_at_, low_, high_);              \
+        limn_write_two(wires.c, low_at_, low_, high_, wires.narrow_c);                             \
       } else {                                                                                     \
         limn_write(wires.c, low_at_, low_, wires.narrow_c);                                        \
         if (x_ + 1 < n)                                                                            \

@@ -39,17 +39,17 @@ INLINE void limn_write(char *base, long i, real x, int narrow) {
   ((real *)base)[i] = x;
 }
 
-// Two neighbours at once, if C's cells lie so.
-INLINE void limn_write_two(const LimnProduct *w, char *parts, long at, float low, float high) {
+// Two neighbours at once.
+INLINE void limn_write_two(char *base, long at, float low, float high, int narrow) {
   float2 two;
   two.x = low, two.y = high;
 #ifdef LIMN_BF16
-  if (w->parts == 1 && w->narrow_c) {
-    *(Bits32 *)(w->c + 2 * at) = limn_two(low, high);
+  if (narrow) {
+    *(Bits32 *)(base + 2 * at) = limn_two(low, high);
     return;
   }
 #endif
-  *(float2 *)((w->parts > 1 ? parts : w->c) + 4 * at) = two;
+  *(float2 *)(base + 4 * at) = two;
 }
 
 INLINE long limn_line(LimnLine l, long i) { return l.at ? l.at[i] : i * l.step; }
@@ -260,8 +260,9 @@ KERNEL(limn_gather, LimnProduct, 256) {
 // Products of operands whose cells lie eight by eight along memory (as LimnProduct has them). Of a tile of C a
 // warp has ROWS × 16 by COLUMNS × 8 cells, and there are WARPS_M by WARPS_N warps. AHEAD slices of DEEP
 // steps of the sum are on their way or being multiplied. ALONG_A, ALONG_B: the sum's loop is the one that lies along
-// memory. BLOCKS: that a multiprocessor has at once.
-#define LIMN_WIDE(name, ROWS, COLUMNS, WARPS_M, WARPS_N, DEEP, AHEAD, BLOCKS, ALONG_A, ALONG_B)    \
+// memory. BLOCKS: that a multiprocessor has at once. CUT: the sum is in parts. NARROW_C: C is bfloat16.
+#define LIMN_WIDE(name, ROWS, COLUMNS, WARPS_M, WARPS_N, DEEP, AHEAD, BLOCKS, ALONG_A, ALONG_B,    \
+                  CUT, NARROW_C)                                                                   \
   KERNEL(name, LimnProduct, 32 * WARPS_M * WARPS_N, BLOCKS) {                                      \
     enum {                                                                                         \
       THREADS = 32 * WARPS_M * WARPS_N,                                                            \
@@ -307,7 +308,7 @@ KERNEL(limn_gather, LimnProduct, 256) {
         stage = stage + 1 == AHEAD ? 0 : stage + 1;                                                \
       }                                                                                            \
       LIMN_ARRIVED(0);                                                                             \
-      LIMN_TILE_OUT(ROWS, COLUMNS)                                                                 \
+      LIMN_TILE_OUT(ROWS, COLUMNS, CUT, NARROW_C)                                                  \
       __syncthreads();                                                                             \
     }                                                                                              \
   }
@@ -374,31 +375,38 @@ INLINE float limn_at(const LimnEight *tile, int chunks, int along, int stays, in
         limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                          \
   }
 #endif
-INLINE void limn_write_one(const LimnProduct *w, char *parts, long at, float x) {
-  if (w->parts > 1)
-    ((float *)parts)[at] = x;
-  else
-    limn_write(w->c, at, x, w->narrow_c);
-}
-#define LIMN_TILE_OUT(ROWS, COLUMNS)                                                               \
+// Into C, or among the parts of a sum: rows at a time, whose columns lie at the same steps from each other. A lane's cells are
+// neighbours two by two, and written so if C's are.
+#define LIMN_TILE_ROWS(ROWS, COLUMNS, CUT, ...)                                                    \
   UNROLL for (int i = 0; i < 2 * ROWS; i++) {                                                      \
     const long y = m0 + row + i / 2 * 16 + i % 2 * 8 + (int)threadIdx.x % 32 / 4;                  \
     if (y >= m) continue;                                                                          \
-    const long at_y = wires.parts > 1 ? ((part * batch + t) * m + y) * n                           \
-                                      : limn_line(wires.tc, t) + limn_line(wires.cm, y);           \
+    const long at_y = first + ((CUT) ? y * n : limn_line(wires.cm, y));                            \
     UNROLL for (int j = 0; j < COLUMNS; j++) {                                                     \
       const long x = n0 + column + j * 8 + (int)threadIdx.x % 4 * 2;                               \
       const float *two = &sum[i / 2][j][i % 2 * 2];                                                \
-      if (x >= n) continue;                                                                        \
-      const long at_x = at_y + (wires.parts > 1 ? x : limn_line(wires.cn, x));                     \
-      if (wires.twos) {                                                                            \
-        limn_write_two(&wires, c->parts, at_x, two[0], two[1]);                                    \
-        continue;                                                                                  \
-      }                                                                                            \
-      limn_write_one(&wires, c->parts, at_x, two[0]);                                              \
-      if (x + 1 < n)                                                                               \
-        limn_write_one(&wires, c->parts,                                                           \
-                       at_y + (wires.parts > 1 ? x + 1 : limn_line(wires.cn, x + 1)), two[1]);     \
+      if (x < n) __VA_ARGS__                                                                       \
     }                                                                                              \
+  }
+#define LIMN_TILE_OUT(ROWS, COLUMNS, CUT, NARROW_C)                                                \
+  {                                                                                                \
+    enum { NARROW_OUT = (NARROW_C) && !(CUT) };                                                    \
+    char *out = (CUT) ? c->parts : wires.c;                                                        \
+    const long first = (CUT) ? (part * batch + t) * m * n : limn_line(wires.tc, t);                \
+    long at_x[COLUMNS];                                                                            \
+    UNROLL for (int j = 0; j < COLUMNS; j++) {                                                     \
+      const long x = n0 + column + j * 8 + (int)threadIdx.x % 4 * 2;                               \
+      at_x[j] = (CUT) || x >= n ? x : limn_line(wires.cn, x);                                      \
+    }                                                                                              \
+    if (wires.twos)                                                                                \
+      LIMN_TILE_ROWS(ROWS, COLUMNS, CUT,                                                           \
+                     limn_write_two(out, at_y + at_x[j], two[0], two[1], NARROW_OUT);)             \
+    else                                                                                           \
+      LIMN_TILE_ROWS(ROWS, COLUMNS, CUT, {                                                         \
+        limn_write(out, at_y + at_x[j], two[0], NARROW_OUT);                                       \
+        if (x + 1 < n)                                                                             \
+          limn_write(out, at_y + ((CUT) ? x + 1 : limn_line(wires.cn, x + 1)), two[1],             \
+                     NARROW_OUT);                                                                  \
+      })                                                                                           \
   }
 #endif
