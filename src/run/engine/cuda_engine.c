@@ -168,36 +168,37 @@ static Buf text_front(Engine *e, bool common) {
 }
 
 // The text of a program's kernels is in several parts, which are compiled at once: as many as there are cores for.
-static uint32_t text_parts(const Plan *p) {
-  enum { KERNELS_EACH = 8 };
+uint32_t cuda_texts(uint32_t wanted) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  uint32_t parts = 1 + p->kernel.n / KERNELS_EACH;
-  if (cores > 0 && parts > (uint32_t)cores) parts = (uint32_t)cores;
-  return parts < KERNELS_MOST ? parts : KERNELS_MOST;
+  if (cores > 0 && wanted > (uint32_t)cores) wanted = (uint32_t)cores;
+  if (wanted > TEXTS_MOST) wanted = TEXTS_MOST;
+  return wanted ? wanted : 1;
 }
 
-// All but what every program has, as one text.
-static void dump_text(Engine *e, const Buf *text, uint32_t n, size_t front) {
+// All but what every program has, as one text: of each only what is behind the place where it begins to differ.
+static void dump_text(Engine *e, const Buf *text, const size_t *from, uint32_t n) {
   const char *dump = getenv("LIMN_DUMP");
   Buf all = buf_new(e->arena);
   if (!dump) return;
-  for (uint32_t i = 0; i < n; i++)
-    buf_add(&all, text[i].at + (i ? front : 0), text[i].n - (i ? front : 0));
+  for (uint32_t i = 0; i < n; i++) buf_add(&all, text[i].at + from[i], text[i].n - from[i]);
   file_write(e->arena, dump, all.at, all.n);
 }
 
 static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char **why) {
-  Buf text[MODULES], *kernels = text + KERNELS;
+  Buf text[MODULES], front = text_front(e, false);
   DeviceText all[MODULES];
+  size_t from[MODULES] = {0}, same;
   text[COMMON] = text_front(e, true);
-  text[TILES] = text_front(e, false);
-  size_t front = text[TILES].n;
   o->whole.slot = whole_slot(e, o);
-  uint32_t parts = o->plan->tiny && o->whole.slot ? 1 : text_parts(o->plan), n = KERNELS + parts;
-  for (uint32_t i = 0; i < parts; i++) kernels[i] = text_front(e, false);
-  products_text(e, o, kernel, &text[TILES]);
-  emit_cuda(o->plan, kernel, &o->whole, kernels, parts);
-  dump_text(e, text + TILES, n - TILES, front);
+  o->kernels = TILES + products_text(e, o, kernel, front, text + TILES, &same);
+  enum { KERNELS_EACH = 8 };
+  bool one = o->plan->tiny && o->whole.slot;
+  uint32_t parts = cuda_texts(one ? 1 : 1 + o->plan->kernel.n / KERNELS_EACH),
+           n = o->kernels + parts;
+  for (uint32_t i = o->kernels; i < n; i++) text[i] = text_front(e, false);
+  emit_cuda(o->plan, kernel, &o->whole, text + o->kernels, parts);
+  for (uint32_t i = TILES + 1; i < n; i++) from[i] = i < o->kernels ? same : front.n;
+  dump_text(e, text + TILES, from + TILES, n - TILES);
   for (uint32_t i = 0; i < n; i++)
     all[i] = (DeviceText){.text = text[i].at,
                           .cache = e->how.cache,
@@ -238,7 +239,7 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
     call->k = kernel[i];
     call->wire = NEW_ARRAY(e->arena, DeviceAddress, kernel[i].emit.slot.n + 1);
     if (!kernel_has_text(&p->kernel.at[i]) || o->whole.lanes) continue;
-    CudaModule code = o->module[KERNELS + kernel[i].part];
+    CudaModule code = o->module[o->kernels + kernel[i].part];
     char name[40];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].emit.fn);
     all = cuda_function(e, o, code, name, &call->fn);
@@ -252,7 +253,7 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
       o->scratch_bytes = tile * SCRATCH_BLOCKS;
   }
   if (all && o->whole.lanes)
-    all = cuda_function(e, o, o->module[KERNELS], "limn_step", &o->whole_fn) &&
+    all = cuda_function(e, o, o->module[o->kernels], "limn_step", &o->whole_fn) &&
           cuda_shared(e, o, o->whole_fn, o->whole.shared);
   if (o->whole.scratch) o->scratch_bytes = o->whole.scratch_bytes;
   if (!all && !*why) *why = e->error;

@@ -95,6 +95,7 @@ typedef struct {
   CudaFunction fn, sum;            // sum: of its slices
   uint32_t kind;                   // of a product: by which tiles
   CudaStripes stripes;             // … or by stripes
+  uint32_t text;                   // … of which module of tiles
   bool blas;                       // … or by cuBLASLt
   bool twos;                       // its result lies two by two
   const struct BlasChoice *choice; // … in which way; NULL: in its first
@@ -145,13 +146,14 @@ typedef struct {
   int64_t n;           // samples; 0: nothing is captured yet
 } CudaStep;
 
-enum { COMMON, TILES, KERNELS, KERNELS_MOST = 8, MODULES = KERNELS + KERNELS_MOST };
+// Modules: what all programs have; then some with the kinds of tiles that this one wants, some with its kernels.
+enum { COMMON, TILES, TEXTS_MOST = 8, MODULES = TILES + 2 * TEXTS_MOST };
 
 typedef struct {
   Device *d;
   Plan *plan;
-  CudaModule module
-      [MODULES]; // what all programs have, the kinds of tiles that this one wants, its kernels
+  CudaModule module[MODULES];
+  uint32_t kernels; // the first module of kernels
   CudaFunction copy, look, bring, gather, take, give;
   CudaCall *call;       // [kernel]
   DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
@@ -194,6 +196,7 @@ bool cuda_function(Engine *, CudaEngine *, CudaModule, const char *name, CudaFun
 bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes); // it may have so much
 Buf cuda_text(Engine *, bool common);                                 // what kernels stand behind
 CudaModule cuda_compile(Engine *, CudaEngine *, const char *text, const char **why);
+uint32_t cuda_texts(uint32_t wanted); // how many it will be
 size_t cuda_aligned(size_t);
 size_t cuda_bytes(const PlanWire *);
 
@@ -219,10 +222,11 @@ const char *tile_name(Engine *, const CudaCall *);
 void tile_write(Engine *, const CudaCall *, Buf *); // its function
 
 // -- cuda_products.c ------------------------------------------------------------------------------
-bool products_prepare(Engine *, CudaEngine *);                   // all that the plan has
-void products_text(Engine *, CudaEngine *, CudaKernel *, Buf *); // their functions
-bool products_open(Engine *, CudaEngine *);                      // … compiled
-void products_search(Engine *, CudaEngine *);                    // the fastest ways of cuBLASLt
+bool products_prepare(Engine *, CudaEngine *); // all that the plan has
+// Their functions, behind this, as so many texts; the first of them has all of what the others begin with, up to `same`.
+uint32_t products_text(Engine *, CudaEngine *, CudaKernel *, Buf front, Buf *, size_t *same);
+bool products_open(Engine *, CudaEngine *);   // … compiled
+void products_search(Engine *, CudaEngine *); // the fastest ways of cuBLASLt
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 

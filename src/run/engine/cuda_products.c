@@ -280,21 +280,45 @@ static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
 }
 
 // -- all of them -----------------------------------------------------------------------------------
-// Each kind of tile once. cuBLASLt may refuse what it seemed to take, so all products have one.
-void products_text(Engine *e, CudaEngine *o, CudaKernel *kernel, Buf *text) {
+// Each kind of tile once: which text has it.
+static uint32_t deal_tiles(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   Table *known = table_new(e->arena);
-  buf_text(text, tiles_text);
-  buf_text(text, stripes_text);
-  emit_finishes(o->plan, kernel, text);
-  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].k = kernel[i];
+  uint32_t n = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     if (p->kernel.at[i].kind != KERNEL_PRODUCT) continue;
     const char *name = tile_name(e, &o->call[i]);
-    if (table_get(known, name, strlen(name))) continue;
-    table_put(known, name, strlen(name), 1);
-    tile_write(e, &o->call[i], text);
+    Id found = table_get(known, name, strlen(name));
+    if (!found) table_put(known, name, strlen(name), ++n);
+    o->call[i].text = (found ? found : n) - 1;
   }
+  return n;
+}
+
+// cuBLASLt may refuse what it seemed to take, so all products have a kind of tile. Texts are compiled at once.
+uint32_t products_text(Engine *e, CudaEngine *o, CudaKernel *kernel, Buf front, Buf *text,
+                       size_t *same) {
+  enum { TILES_EACH = 2 };
+  const Plan *p = o->plan;
+  buf_text(&front, tiles_text);
+  buf_text(&front, stripes_text);
+  emit_finishes(o->plan, kernel, &front);
+  *same = front.n;
+  for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].k = kernel[i];
+  uint32_t texts = cuda_texts((deal_tiles(e, o) + TILES_EACH - 1) / TILES_EACH), next = 0;
+  for (uint32_t i = 0; i < texts; i++) {
+    text[i] = buf_new(e->arena);
+    buf_add(&text[i], front.at, front.n);
+  }
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    CudaCall *call = &o->call[i];
+    if (p->kernel.at[i].kind != KERNEL_PRODUCT) continue;
+    bool first = call->text == next;
+    if (first) next++;
+    call->text %= texts;
+    if (first) tile_write(e, call, &text[call->text]);
+  }
+  return texts;
 }
 
 bool products_open(Engine *e, CudaEngine *o) {
@@ -302,7 +326,8 @@ bool products_open(Engine *e, CudaEngine *o) {
   bool all = cuda_function(e, o, o->module[TILES], "limn_gather", &o->gather);
   for (uint32_t i = 0; all && i < p->kernel.n; i++)
     if (p->kernel.at[i].kind == KERNEL_PRODUCT)
-      all = cuda_function(e, o, o->module[TILES], tile_name(e, &o->call[i]), &o->call[i].fn) &&
+      all = cuda_function(e, o, o->module[TILES + o->call[i].text], tile_name(e, &o->call[i]),
+                          &o->call[i].fn) &&
             cuda_shared(e, o, o->call[i].fn, tile_shared(&o->call[i]));
   return all;
 }
