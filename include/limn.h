@@ -274,7 +274,8 @@ typedef struct {
   void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
   void *say_to;                                 // its context
   const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL
-  const char *device; // "cpu" (NULL), "cuda", or "cuda:1" for the second GPU
+  const char
+      *device; // "cpu" (NULL; "auto" is the same here), "cuda", or "cuda:1" for the second GPU
 } LimnUse;
 LIMN_API LimnStatus limn_measure(Limn *, const LimnUse *,
                                  const char **text); // every measure, on its data

@@ -110,17 +110,17 @@ says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" trai
 "$LIMN" train bad.limn --plain --device cpu --every 1 --out bad.cpu >"$said" 2>&1
 "$LIMN" train bad.limn --plain --device cuda --every 1 --out bad.cuda >"$said" 2>&1
 same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
-says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) on this machine" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
+says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn
 "$LIMN" train near/uses.limn --read far --device cuda --steps 1 --out in_sandbox >"$said" 2>&1
-if grep -qF 'no sandbox could be had' "$said"; then skip "no sandbox here"; elif grep -qF 'in a sandbox there is no GPU; --no-sandbox is without one' "$said"; then ok "no GPU in a sandbox"; else not_ok "no GPU in a sandbox"; fi
+if grep -qF 'no sandbox could be had' "$said"; then skip "no sandbox here"; elif grep -qF 'in a sandbox there is no GPU; with --no-sandbox' "$said"; then ok "no GPU in a sandbox"; else not_ok "no GPU in a sandbox"; fi
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
 says "no compiler" 2 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
 says "no GPU" 2 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda
 says "an old driver" 2 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
 says "another number" 2 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3
-says "another name" 2 "a device is auto, cpu, cuda or cuda:1, not tpu" "$LIMN" train small.limn --device tpu
+says "another name" 2 "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not tpu" "$LIMN" train small.limn --device tpu
 says "too little memory" 1 "out of memory on emulated GPU 0: a step needs 0.000" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
 says "a kernel that does not compile" 1 "the CUDA compiler refuses a kernel: limn.cu(7): error: expected a \`;\`" env FAKE_CUDA=compiler LIMN_CACHE="$dir/other" "$LIMN" train small.limn --device cuda --out c
 says "a lost device" 1 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=40 "$LIMN" train small.limn --device cuda --every 1 --out lost

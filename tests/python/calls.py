@@ -226,7 +226,7 @@ def training():
     assert r.stopped and r.last["fit"] <= 0.2
     r = q.train(on_step=lambda m: False)
     assert not r.history and r.last.step == 1 and r.last["fit"] > 0
-    raises(limn.Error, "a device is auto, cpu, cuda or cuda:1, not abacus", q.train, steps=1, device="abacus")
+    raises(limn.Error, "for one of several GPUs, not abacus", q.train, steps=1, device="abacus")
     for f in (lambda **k: q.predict("guess", np.zeros(4), **k), lambda **k: q.sample("guess", 2, **k), q.measure):
         f(device="cpu")
         raises(limn.Error, "not abacus", f, device="abacus")

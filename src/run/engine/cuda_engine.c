@@ -124,11 +124,13 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   e->bytes = (int64_t)all;
   size_t left = 0, total = 0, wanted = all + states_bytes(e);
   o->d->call.cuMemGetInfo_v2(&left, &total);
+  double unit = wanted < 100 * 1000 * 1000 ? 1e6 : 1e9;
   if (wanted > left)
     return diag_refuse(e->w->diags, (Span){0},
-                       "out of memory on %s: a step needs %.3f GB, and %.3f of its %.3f are free; "
-                       "with a smaller --batch it needs less",
-                       o->d->name, (double)wanted / 1e9, (double)left / 1e9, (double)total / 1e9);
+                       "out of memory on %s: a step needs %.3f %s, and %.3f of its %.3f are free; "
+                       "for fewer samples at once it needs less",
+                       o->d->name, (double)wanted / unit, unit < 1e9 ? "MB" : "GB",
+                       (double)left / unit, (double)total / unit);
   if (!cuda_good(e, o->d->call.cuMemAlloc_v2(&o->memory, all), "memory for a step")) return false;
   // a read before a write is seen
   o->d->call.cuMemsetD8Async(o->memory, 0xFF, all, o->d->stream);

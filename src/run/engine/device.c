@@ -22,7 +22,9 @@ bool engine_device(World *w, const char *text, Device **device, const char **why
   *device = NULL;
   if (!text || !strcmp(text, "cpu") || !strcmp(text, "auto")) return true;
   if (!gpu_number(text, &number)) {
-    *why = arena_format(w->arena, "a device is auto, cpu, cuda or cuda:1, not %s", text);
+    *why = arena_format(
+        w->arena,
+        "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not %s", text);
     return false;
   }
   *device = device_open((int)number, w->arena, why);

@@ -39,7 +39,11 @@ static bool open_driver(Device *d, Arena *a, const char **why) {
   static const char *const folders[] = {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", NULL};
   d->driver = device_library(a, names, folders);
   if (!d->driver) {
-    *why = "there is no NVIDIA driver (libcuda.so.1) on this machine";
+    const char *only = getenv("LIMN_CUDA");
+    *why =
+        only ? arena_format(
+                   a, "there is no NVIDIA driver (libcuda.so.1) in %s, which LIMN_CUDA names", only)
+             : "there is no NVIDIA driver (libcuda.so.1) on this machine";
     return false;
   }
 #define FIND_IN_DRIVER(name, takes)                                                                \
@@ -135,8 +139,8 @@ Device *device_open(int number, Arena *a, const char **why) {
   d->number = number;
   if (open_driver(d, a, why) && open_compiler(d, a, why) && start_device(d, a, why)) return d;
   if (sandbox_inside())
-    *why =
-        "in a sandbox there is no GPU; --no-sandbox is without one, for programs that are trusted";
+    *why = "in a sandbox there is no GPU; with --no-sandbox a program that is trusted runs without "
+           "walls";
   device_close(d);
   return NULL;
 }
