@@ -157,4 +157,7 @@ train --resume by.other --device cpu && same cpu by.other && ok "precision auto:
 "$LIMN" predict small.limn f --from by.begun --in x='[[5, 3, 1, 0]]' --device cuda --precision auto >by.txt 2>"$said" && grep -qF 'limn: --precision auto is bf16: emulated' "$said" && "$LIMN" predict small.limn f --from by.begun --in x='[[5, 3, 1, 0]]' --device cuda --precision bf16 >bf16.txt 2>"$said" && cmp -s by.txt bf16.txt && ok "precision auto: predict" || not_ok "precision auto: predict"
 "$LIMN" devices >"$said" 2>&1 && grep -q '^cpu .*; --precision auto is 32$' "$said" && grep -q '^cuda:0 .*; --precision auto is bf16$' "$said" && grep -q '^auto .*at least 20 million multiplications and the run 100 thousand million' "$said" && ok "devices say what auto is" || not_ok "devices say what auto is"
 FAKE_CUDA=code=75 "$LIMN" devices --json >"$said" 2>&1 && grep -q '"cuda:0".*"precision_auto": "32"' "$said" && ok "… of an older one" || not_ok "… of an older one"
+
+# to the last bit, where nothing is rounded
+(cd "$here" && tests/gpu/exact.sh 30 5) >"$said" 2>&1 && ok "numbers that are exact" || not_ok "numbers that are exact"
 exit $failed

@@ -32,11 +32,6 @@ static bool may_follow(const Plan *p, const PlanUses *u, uint32_t node) {
   return nodes_movable(p, node, r->at[r->n - 1]);
 }
 
-static uint32_t wire_again(Plan *p, uint32_t of) {
-  vec_push(p->arena, &p->wire, p->wire.at[of]);
-  return p->wire.n - 1;
-}
-
 typedef struct {
   Plan *p;
   const uint32_t *maker; // [wire]
@@ -57,7 +52,7 @@ static void push_with(LateWriting *w, PlanNode x) {
     x.in[i].wire = x.in[before].wire;
     if (before < i || maker >= w->n || !w->late[maker]) continue;
     PlanNode y = plan_again(p, &w->all[maker]);
-    if (w->made[maker]) y.out.wire = wire_again(p, in[i].wire);
+    if (w->made[maker]) y.out.wire = plan_wire_again(p, in[i].wire);
     w->made[maker] = true;
     x.in[i].wire = y.out.wire;
     push_with(w, y);

@@ -283,11 +283,10 @@ static void find_groups(Pairs *g) {
 
 // -- writing --------------------------------------------------------------------------------------
 static uint32_t wire_copy(Plan *p, uint32_t of) {
-  PlanWire w = p->wire.at[of];
-  w.stride = arena_copy(p->arena, w.stride, w.rank * sizeof *w.stride);
-  if (w.number == NUMBER_BF16) w.number = NUMBER_F32; // in registers
-  vec_push(p->arena, &p->wire, w);
-  return p->wire.n - 1;
+  uint32_t copy = plan_wire_again(p, of);
+  PlanWire *w = &p->wire.at[copy];
+  if (w->number == NUMBER_BF16) w->number = NUMBER_F32; // in registers
+  return copy;
 }
 
 // A group while it is written.

@@ -264,7 +264,9 @@ typedef struct {
 PlanUses plan_uses(const Plan *);
 // In memory, whoever reads it: from outside, or made by a kernel that nothing joins.
 bool uses_memory(const Plan *, const PlanUses *, uint32_t wire);
-bool node_copies(const PlanNode *);           // cells of one operand, as they are or summed
+bool node_copies(const PlanNode *); // cells of one operand, as they are or summed
+// The same wire once more, nothing of it shared that laying memory out changes.
+uint32_t plan_wire_again(Plan *, uint32_t of);
 uint32_t plan_wire_like(Plan *, uint32_t of); // another one of its shape, that stands for itself
 // Every axis is one index by itself, none twice: into `index`, of PLAN_AXES.
 bool operand_whole(const Plan *, const Operand *, uint32_t *index);

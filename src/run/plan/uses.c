@@ -27,20 +27,30 @@ bool node_copies(const PlanNode *x) {
   return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG;
 }
 
-uint32_t plan_wire_like(Plan *p, uint32_t of) {
+uint32_t plan_wire_again(Plan *p, uint32_t of) {
   PlanWire w = p->wire.at[of];
-  w.of = PLAN_NONE;
-  w.offset = 0;
-  w.moves = w.kept = false;
-  w.place = AT_NOWHERE;
-  w.stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
-  w.count = 1;
-  for (uint32_t i = w.rank; i-- > 0;) {
-    w.stride[i] = w.count;
-    w.count *= extent_most(p, w.shape[i]);
-  }
+  Extent *shape = NEW_ARRAY(p->arena, Extent, w.rank + 1);
+  int64_t *stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
+  for (uint32_t i = 0; i < w.rank; i++) shape[i] = w.shape[i], stride[i] = w.stride[i];
+  w.shape = shape;
+  w.stride = stride;
   vec_push(p->arena, &p->wire, w);
   return p->wire.n - 1;
+}
+
+uint32_t plan_wire_like(Plan *p, uint32_t of) {
+  uint32_t wire = plan_wire_again(p, of);
+  PlanWire *w = &p->wire.at[wire];
+  w->of = PLAN_NONE;
+  w->offset = 0;
+  w->moves = w->kept = false;
+  w->place = AT_NOWHERE;
+  w->count = 1;
+  for (uint32_t i = w->rank; i-- > 0;) {
+    w->stride[i] = w->count;
+    w->count *= extent_most(p, w->shape[i]);
+  }
+  return wire;
 }
 
 bool uses_memory(const Plan *p, const PlanUses *u, uint32_t wire) {

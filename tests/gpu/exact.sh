@@ -1,0 +1,71 @@
+#!/bin/sh
+# The law of exactness: programs whose numbers are small integers (exact.awk) have the same weights and losses on the
+# CPU and on a GPU, in every precision, to the last bit: no sum is rounded, so its order does not matter.
+#
+#   BUILD=build LIMN=$PWD/build/limn tests/gpu/exact.sh FIRST PROGRAMS     as many as one likes, by hand
+#
+# A program whose factors turn out to need more than eight bits, or its sums more than 24, is none of the law's: the CPU's
+# bf16, or 64, differs from its 32.
+# $KEEP: a folder where programs that fail are left.
+set -u
+first=${1:-1} programs=${2:-8}
+here=$(cd "$(dirname "$0")" && pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export LIMN_CUDA="${LIMN_CUDA:-$PWD/$BUILD/fake-cuda}" FAKE_CUDA_HEADER="$here/emulated.h" LIMN_CACHE="$dir/cache" TMPDIR="$dir"
+cd "$dir" || exit 1
+ran=0 runs=0 wide=0 failed=0
+
+# numbers RUN BYTES: its losses, and its weights, of so many bytes each, as they lie behind the header
+numbers() {
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "fit") fit = i; next } { print "loss", $fit }' "$1/metrics.csv"
+  skip=$(od -An -tu8 -N8 "$1/model.safetensors" | tr -d ' ')
+  tail -c +$((skip + 9)) "$1/model.safetensors" | od -An -v -tf"$2" | awk '{ for (i = 1; i <= NF; i++) print $i + 0 }' OFMT=%.17g CONVFMT=%.17g
+}
+# train OUT OPTION…: with the number of steps that the numbers stay small for
+train() {
+  out=$1 bytes=4
+  shift
+  case "$*" in *64) bytes=8 ;; esac
+  rm -rf "$out"
+  "$LIMN" train p.limn --plain --steps "$steps" --out "$out" "$@" >said 2>&1 && numbers "$out" $bytes >"$out.txt"
+}
+# try PRECISION STRIPES DEVICE LAUNCHES
+try() {
+  runs=$((runs + 1))
+  why=
+  ( case $2 in -) ;; *) export LIMN_STRIPES="$2" ;; esac
+    [ "$4" = 0 ] || export LIMN_LAUNCHES=1
+    FAKE_CUDA=$3 train gpu --device cuda --precision "$1" ) || why=$(grep -v '^[a-z.]*: [0-9]* rows' said | head -n 3)
+  [ -n "$why" ] || cmp -s 32.txt gpu.txt || why=$(diff 32.txt gpu.txt | sed -n 2p)" instead of "$(diff 32.txt gpu.txt | sed -n 's/^> //p' | head -n 1)
+  [ -n "$why" ] || return 0
+  failed=$((failed + 1))
+  echo "seed $seed, $steps steps: --precision $1 LIMN_STRIPES=$2 FAKE_CUDA=$3 LIMN_LAUNCHES=$4: $why"
+  [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/$seed" && cp p.limn p.csv "$KEEP/$seed"; }
+}
+
+seed=$first
+while [ "$seed" -lt $((first + programs)) ]; do
+  rm -rf 32 64 bf16 gpu ./*.txt
+  awk -v SEED="$seed" -v PROGRAM=p.limn -v TABLE=p.csv -f "$here/exact.awk"
+  exact=
+  for steps in 2 1; do
+    for by in 32 64 bf16; do LIMN_CC='' train $by --device cpu --precision $by || { echo "seed $seed: $(cat said)"; failed=$((failed + 1)); break 2; }; done
+    cmp -s 32.txt 64.txt && cmp -s 32.txt bf16.txt && { exact=1; break; }
+  done
+  if [ -n "$exact" ]; then
+    ran=$((ran + 1))
+    processors=processors=$(( seed % 2 ? 4 : 132 ))
+    case $((seed % 4)) in
+    0) try 32 - $processors 1; try bf16 - askew,$processors 1; try tf32 1000 $processors 1 ;;
+    1) try tf32 - askew,$processors 1; try bf16 0 $processors 1; try bf16 1000 $processors 1 ;;
+    2) try tf32 0 $processors 1; try bf16 - products,$processors 1; try bf16 1000 askew,$processors 1 ;;
+    3) try bf16 - $processors 0; try tf32 1000 backwards,$processors 1; try 32 - products,askew,$processors 1 ;;
+    esac
+  else
+    wide=$((wide + 1))
+  fi
+  seed=$((seed + 1))
+done
+echo "$ran programs, $runs runs on the GPU, $wide whose factors need more bits; $failed failed"
+[ "$failed" -eq 0 ] && [ "$ran" -gt 0 ]
