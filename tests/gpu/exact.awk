@@ -71,6 +71,15 @@ function vector_step(  w, m) {
     say(last "[" (n == 3 ? "a:" at[1] " b:" at[2] " c:" at[3] : "a:" at[1] " b:" at[2]) "] = " was "[(" (n == 3 ? "a b c" : "a b") ")]")
     return
   }
+  if (at[1] > 8 && at[1] % 2 == 0 && below(5) == 0) { # two pieces of a whole
+    m = at[1] / 2
+    say(last "w[s:2 a:" m "] = " was "[(s a)]")
+    say(last "a[a] = " last "w[0 a]")
+    say(last "b[a] = " last "w[1 a]")
+    say(last "[a] = " (below(2) ? last "a[a] + 2 * " last "b[a]" : "min(max(" last "a[a] * " last "b[a], -4), 4)"))
+    is_now(m "")
+    return
+  }
   m = size(200)
   if (below(2)) {
     w = weight("i o", at[1] " " m, at[1])
@@ -82,8 +91,25 @@ function vector_step(  w, m) {
   is_now(m "")
 }
 function matrix_step(  w, m, which) {
-  which = below(8)
+  which = below(11)
   m = size(at[1] > 30 ? 40 : 100)
+  if (which == 8) { # along rows or columns
+    w = below(2)
+    say(last "[" (w ? "a" : "b") "] = " one_of("sum sum max") "[" (w ? "b" : "a") "](" was "[a b])")
+    is_now((w ? at[1] : at[2]) "")
+    return
+  }
+  if (which > 8 && at[1] <= 60) { # three pieces of one product, of which two are multiplied by each other
+    m = one_of("3 4 8 16 17")
+    w = weight("i s o", at[2] " 3 " m, at[2])
+    say(last "p[a s o] = " was "[a i] " w "[i s o]")
+    say(last "k[a s o] = min(max(" last "p[a s o], -2), 2)")
+    say(last "s[a b] = " last "k[a 0 o] " last "k[b 1 o]")
+    say(last "t[a b] = " (below(2) ? "min(max(" last "s[a b], -1), 1)" : "min(max(" last "s[a b], -1), 1) when b <= a else 0"))
+    say(last "[a o] = " last "t[a b] " last "k[b 2 o]")
+    is_now(at[1] " " m)
+    return
+  }
   if (which < 2) {
     w = weight("i o", at[2] " " m, at[2])
     say(last "[a o] = " was "[a i] " w "[i o]")
@@ -174,6 +200,10 @@ BEGIN {
     }
     if (index(substr(body, length(before)), " W") || below(3) == 0) more--
     if (below(5)) point()
+    if (weights && n == 1 && below(3) == 0) {
+      other = body
+      other_last = last
+    }
   }
   if (!weights) {
     was = last
@@ -191,6 +221,11 @@ BEGIN {
   print "box f(x: R[" width "]) -> R[] {" > PROGRAM
   printf "%s", body > PROGRAM
   print "  return sum(Z)\n}" > PROGRAM
+  if (other != "" && below(2)) { # a second loss, of a number on the way
+    print "box g(x: R[" width "]) -> R[] {" > PROGRAM
+    printf "%s", other > PROGRAM
+    print "  return sum(min(max(" other_last ", -2), 2))\n}\ngoal other : minimise " batch " * g(x)" > PROGRAM
+  }
   print "goal fit : minimise " one_of("1 2 " batch " " batch) " * f(x)" > PROGRAM
   print "train " (short ? 2 : one_of("1 2")) " steps, gd(" one_of("1 1 0.5 0.0625") "), batch " batch > PROGRAM
 }

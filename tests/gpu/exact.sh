@@ -18,7 +18,7 @@ ran=0 runs=0 wide=0 failed=0
 
 # numbers RUN BYTES: its losses, and its weights, of so many bytes each, as they lie behind the header
 numbers() {
-  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "fit") fit = i; next } { print "loss", $fit }' "$1/metrics.csv"
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) is[i] = $i; next } { for (i = 1; i <= NF; i++) if (is[i] == "fit" || is[i] == "other") print is[i], $i }' "$1/metrics.csv"
   skip=$(od -An -tu8 -N8 "$1/model.safetensors" | tr -d ' ')
   tail -c +$((skip + 9)) "$1/model.safetensors" | od -An -v -tf"$2" | awk '{ for (i = 1; i <= NF; i++) print $i + 0 }' OFMT=%.17g CONVFMT=%.17g
 }
