@@ -61,6 +61,8 @@ near narrow.cpu narrow.cuda 3e-3 && ! near wide.cuda narrow.cuda 1e-6 && ok "fac
 for way in tf32 bf16; do "$LIMN" train products.limn --plain --device cuda --precision $way --out stripes.$way >"$said" 2>&1; done
 near wide.cpu stripes.tf32 1e-2 && ! near wide.cpu stripes.tf32 1e-6 && near narrow.cpu stripes.bf16 3e-3 && ! same narrow.cuda stripes.bf16 && ok "small products by stripes" || not_ok "small products by stripes"
 LIMN_STRIPES=0 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
+# where a slice of a sum begins is a product of two numbers that an int may have no room for
+LIMN_DUMP=text "$LIMN" train norms.limn --plan --device cuda --precision bf16 >"$said" 2>&1; grep -q 'LIMN_SLICE(slice' text && ! grep -q 'slice \* turns' text && ok "slices of very long sums" || not_ok "slices of very long sums"
 FAKE_CUDA=askew "$LIMN" train products.limn --plain --device cuda --out askew >"$said" 2>&1 && same wide.cuda askew && LIMN_CHAIN=1 "$LIMN" train products.limn --plain --device cuda --out chain >"$said" 2>&1 && same wide.cuda chain && ok "kernels in any order that they may run in" || not_ok "kernels in any order that they may run in"
 for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
 near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"
@@ -121,14 +123,14 @@ says "no GPU" 2 "no GPU can be used: the GPU's driver says \`no CUDA-capable dev
 says "an old driver" 2 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
 says "another number" 2 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3
 says "another name" 2 "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not tpu" "$LIMN" train small.limn --device tpu
-says "too little memory" 1 "out of memory on emulated GPU 0: a step needs 0.000" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
+says "too little memory" 1 "out of memory on emulated GPU 0: a step needs 0.0" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
 says "a kernel that does not compile" 1 "the CUDA compiler refuses a kernel: limn.cu(7): error: expected a \`;\`" env FAKE_CUDA=compiler LIMN_CACHE="$dir/other" "$LIMN" train small.limn --device cuda --out c
 says "a lost device" 1 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=40 "$LIMN" train small.limn --device cuda --every 1 --out lost
 train --resume lost && near cpu lost && ok "what a lost device left goes on on the CPU" || not_ok "what a lost device left goes on on the CPU"
 train --device cpu --resume lost && near cpu lost && ok "and stays whole" || not_ok "and stays whole"
 
 # a GPU that others use, and what would fit
-says "a GPU that others use" 1 "and 0.000 of its 4.295 are free" env FAKE_CUDA=others=4294966000 "$LIMN" train small.limn --device cuda --out shared
+says "a GPU that others use" 1 "MB, and 0.001 of its 4294.967 are free" env FAKE_CUDA=others=4294966000 "$LIMN" train small.limn --device cuda --out shared
 says "what fits" 1 "has room there; or --device cpu" env FAKE_CUDA=memory=110000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide1
 says "nothing fits" 1 "no smaller batch has room there either; --device cpu may have" env FAKE_CUDA=memory=9000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide2
 

@@ -387,10 +387,18 @@ static uint32_t shortest_part(const CudaText *t) {
 }
 
 // -- short numbers --------------------------------------------------------------------------------
-// Cells of what a kernel has memory for are counted by ints, if there are not too many: numbers of 64 bits take two to four
-// times as many instructions.
-static bool is_short(const Plan *p, const CudaKernel *c) {
+// Points of loops, and cells of what a kernel has memory for, are counted by ints, if there are not too many: numbers of 64
+// bits take two to four times as many instructions.
+static bool is_short(const Plan *p, const Kernel *k, const CudaKernel *c) {
   enum { CELLS = 1 << 29 };
+  double points = 1;
+  for (uint32_t i = 0; i < k->np; i++) points *= (double)extent_most(p, k->p[i]);
+  for (uint32_t i = 0; i < k->nest.n; i++) {
+    double all = points;
+    for (uint32_t d = 0; d < k->nest.at[i].ndim; d++)
+      all *= (double)extent_most(p, k->nest.at[i].dim[d]);
+    if (all > CELLS) return false;
+  }
   for (uint32_t i = 0; i < c->emit.slot.n; i++)
     if (c->emit.slot.at[i] < p->wire.n && p->wire.at[c->emit.slot.at[i]].count > CELLS)
       return false;
@@ -431,7 +439,7 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   e->b = &body;
   e->indent = 1;
   emit_body(e, c, lanes);
-  if (is_short(e->p, c)) shorten(&body);
+  if (is_short(e->p, e->k, c)) shorten(&body);
   e->indent = 0;
   c->part = shortest_part(t);
   e->b = &t->part[c->part];
@@ -500,7 +508,7 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
     e.b = &body;
     e.indent = 1;
     emit_finish(&e);
-    shorten(&body);
+    if (is_short(p, e.k, &kernel[i])) shorten(&body);
     Id found = table_get(known, body.at, body.n);
     kernel[i].emit.fn = found ? found - 1 : i;
     if (found) continue;

@@ -688,10 +688,11 @@ static void open_rounds(const TeamNest *t) {
 
 static void open_turns(const TeamNest *t, const char *name, uint32_t step) {
   if (t->sliced)
-    emit_line(t->e,
-              "for (long %s = slice * turns / SLICES + turn, last = (slice + 1) * turns / SLICES; "
-              "%s < last; %s += %u) {",
-              name, name, name, step);
+    emit_line(
+        t->e,
+        "for (long %s = LIMN_SLICE(slice, turns) + turn, last = LIMN_SLICE(slice + 1, turns); "
+        "%s < last; %s += %u) {",
+        name, name, name, step);
   else
     emit_line(t->e, "for (long %s = turn, last = turns; %s < last; %s += %u) {", name, name, name,
               step);
@@ -1043,7 +1044,7 @@ static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {
     uint32_t i = e->k->np + d;
     if (t->sliced && !loops) {
       emit_line(e,
-                "for (long i%u = slice * %s / SLICES, last = (slice + 1) * %s / SLICES; i%u < "
+                "for (long i%u = LIMN_SLICE(slice, %s), last = LIMN_SLICE(slice + 1, %s); i%u < "
                 "last; i%u++) {",
                 i, n, n, i, i);
       e->indent++;

@@ -50,6 +50,9 @@ typedef struct {
 #define GRID_TEAMS (GRID_THREADS / TEAM)
 #define LANE ((int)(threadIdx.x % (unsigned)TEAM))
 
+// Where a slice of so many begins. The product may be more than an int has room for.
+#define LIMN_SLICE(slice, all) (long)((Bits64)(slice) * (Bits64)(all) / SLICES)
+
 // What each kernel begins with. A team is a warp or a block, or a thread where lanes never meet.
 #define BEGIN(Wires, team, bytes, shared)                                                          \
   enum { TEAM = team };                                                                            \
