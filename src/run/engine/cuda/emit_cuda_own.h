@@ -58,10 +58,42 @@ void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
 const TeamNest *team_nests(Emit *, const CudaKernel *);              // of a kernel
 void team_emit(const TeamNest *, uint32_t nest, const CudaKernel *); // all of one of them
+bool team_keeps_sum(const TeamNest *, const NodeLevels *); // does the lane have a sum of this node?
+void team_open_turns(const TeamNest *, const char *name, uint32_t step);
+// All loads of several turns at the loops from `from` on. Beyond the last turn, the first is read once more.
+void team_loads_ahead(const TeamNest *, uint32_t from, const char *last, uint32_t step);
+
+// -- emit_lots.c ----------------------------------------------------------------------------------
+bool lot_divides(Extent, uint32_t lot);
+// Is a lot of an operand's cells along this loop of the nest moved at once?
+bool lot_loads(const TeamNest *, const NodeLevels *, uint32_t operand, uint32_t loop);
+uint32_t lot_choose(const TeamNest *,
+                    uint32_t loop); // how many cells that is, where it may be four
+bool lots_choose(const TeamNest *); // may the last loop go by lots, and is anything moved so?
+void lots_load(const TeamNest *);
+// Do two operands without tests and labels have the same cell at every point of these loops?
+bool lot_same_cells(const Plan *, const PlanNode *, const Operand *, const PlanNode *,
+                    const Operand *, uint32_t loops);
+void lot_hands(const TeamNest *); // what stays for later nests is declared in front of its own
+// Loads that stand in front of what they are for: which, how many words of a turn, and their text.
+bool ahead_has(const TeamNest *, const NodeLevels *, uint32_t operand);
+uint32_t ahead_words(const TeamNest *);
+void ahead_arrays(const TeamNest *, uint32_t loop);
+void ahead_loads(const TeamNest *, uint32_t loop);
+void ahead_held(const TeamNest *, uint32_t loop); // all of them are wanted here
+void ahead_mark(const TeamNest *, uint32_t loop);
+void ahead_open_row(const TeamNest *, const char *first, const char *last, uint32_t step);
+void ahead_open_doubt(const TeamNest *); // behind the last turn nothing is added
+void ahead_close_doubt(const TeamNest *);
+
+// -- emit_walk.c ----------------------------------------------------------------------------------
 // Do this nest and the next but one make a largest number and a sum of exponentials, by one walk?
 bool team_walks(const TeamNest *, uint32_t nest);
 void team_emit_walk(const TeamNest *, uint32_t nest); // both of them; the one between comes behind
-// Of what adds up in places: the operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
+
+// -- emit_scatter.c -------------------------------------------------------------------------------
+void scatter_emit(const TeamNest *);
+// The operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
 uint32_t scatter_label(const Plan *, const PlanNode *);
 bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index);
 

@@ -7,34 +7,20 @@
 // same for both factors: the order in which the units add the 16 steps does not matter to them. A tile has slots for
 // the eight rows (or columns) that a lane's place among eight stands for, and four slots are neighbours.
 #ifdef LIMN_UNITS
-#ifdef LIMN_EMULATED
-#define LIMN_EVEN_AT(bytes) __attribute__((aligned(bytes)))
-#else
-#define LIMN_EVEN_AT(bytes) __align__(bytes)
-#endif
-typedef struct LIMN_EVEN_AT(16) {
-  Bits32 at[4];
-} LimnStripeFour;
-typedef struct LIMN_EVEN_AT(8) {
-  Bits32 at[2];
-} LimnStripeTwo;
-
 // Cells that follow each other, as floats; zeros, if they are outside.
 INLINE void limn_next4(float *to, const char *from, int inside, int narrow) {
-  LimnStripeFour x = {{0, 0, 0, 0}};
-  LimnStripeTwo y = {{0, 0}};
-  if (inside && narrow) y = *(const LimnStripeTwo *)from;
-  if (inside && !narrow) x = *(const LimnStripeFour *)from;
-  UNROLL for (int i = 0; i < 4; i++) to[i] = float_from_bits(!narrow ? x.at[i]
-                                                             : i % 2 ? y.at[i / 2] & 0xFFFF0000u
-                                                                     : y.at[i / 2] << 16);
+  UNROLL for (int i = 0; i < 4; i++) to[i] = 0;
+  if (inside && narrow) LIMN_FOUR_NARROW(to, from)
+  if (inside && !narrow) LIMN_FOUR(to, from)
 }
 INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
-  LimnStripeTwo x = {{0, 0}};
-  if (inside && narrow) x.at[0] = *(const Bits32 *)from;
-  if (inside && !narrow) x = *(const LimnStripeTwo *)from;
-  to[0] = float_from_bits(narrow ? x.at[0] << 16 : x.at[0]);
-  to[1] = float_from_bits(narrow ? x.at[0] & 0xFFFF0000u : x.at[1]);
+  Bits32 two[2] = {0, 0};
+  if (inside && narrow) two[0] = *(const Bits32 *)from;
+  if (inside && !narrow) LIMN_TAKE_2(two, from)
+  if (narrow)
+    limn_widen_two(to, two[0]);
+  else
+    LIMN_TAKEN(to, two, 2)
 }
 
 // How the cells of a factor lie: along the sum, four by four; along its slots; or anyhow.
@@ -119,10 +105,10 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
       const int group_ = LIMN_SLOT(SLOTS_B, j, lane % 4 * 2 + e_) / LIMN_NEAR(SLOTS_B);            \
       float *to_ = stripe + LIMN_STRIPE_AT(SLOTS_B, row_, group_, row_ / LIMN_NEAR(SLOTS_A));      \
       if (LIMN_NEAR(SLOTS_B) == 4) {                                                               \
-        LimnStripeFour four_;                                                                      \
-        UNROLL for (int i_ = 0; i_ < 4; i_++) four_.at[i_] =                                       \
-            float_bits(sum[s_ / 2][(j + i_) % SLOTS_B][s_ % 2 * 2 + e_]);                          \
-        *(LimnStripeFour *)to_ = four_;                                                            \
+        float near_[4];                                                                            \
+        UNROLL for (int i_ = 0; i_ < 4; i_++) near_[i_] =                                          \
+            sum[s_ / 2][(j + i_) % SLOTS_B][s_ % 2 * 2 + e_];                                      \
+        LIMN_PUT_FOUR(to_, near_)                                                                  \
       } else {                                                                                     \
         UNROLL for (int i_ = 0; i_ < LIMN_NEAR(SLOTS_B); i_++) to_[i_] =                           \
             sum[s_ / 2][j + i_][s_ % 2 * 2 + e_];                                                  \

@@ -190,14 +190,23 @@ INLINE void limn_widen_two(float *to, Bits32 two) {
   to[0] = float_from_bits(two << 16);
   to[1] = float_from_bits(two & 0xFFFF0000u);
 }
-INLINE Bits32 limn_narrow_two(const float *from) {
+INLINE Bits32 limn_two(float low, float high) {
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
   Bits32 two;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(from[1]), "f"(from[0]));
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
   return two;
 #else
-  return (Bits32)limn_narrow(from[1]) << 16 | limn_narrow(from[0]);
+  return (Bits32)limn_narrow(low) | (Bits32)limn_narrow(high) << 16;
 #endif
+}
+// Two neighbours, which begin at an even cell.
+INLINE void limn_put_two(float *to, float low, float high) {
+  float2 two;
+  two.x = low, two.y = high;
+  *(float2 *)to = two;
+}
+INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
+  *(Bits32 *)to = limn_two(low, high);
 }
 #define LIMN_FOUR(to, from)                                                                        \
   {                                                                                                \
@@ -249,7 +258,7 @@ INLINE Bits32 limn_narrow_two(const float *from) {
   UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] = float_bits((from)[word_]);
 #define LIMN_KEPT_NARROW(words, from, n)                                                           \
   UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] =                                 \
-      limn_narrow_two(&(from)[2 * word_]);
+      limn_two((from)[2 * word_], (from)[2 * word_ + 1]);
 #define LIMN_PUT_FOUR(to, from)                                                                    \
   {                                                                                                \
     LIMN_EVEN(to, 16)                                                                              \
@@ -266,15 +275,15 @@ INLINE Bits32 limn_narrow_two(const float *from) {
   {                                                                                                \
     LIMN_EVEN(to, 8)                                                                               \
     uint2 four_;                                                                                   \
-    four_.x = limn_narrow_two(from), four_.y = limn_narrow_two((from) + 2);                        \
+    four_.x = limn_two((from)[0], (from)[1]), four_.y = limn_two((from)[2], (from)[3]);            \
     *(uint2 *)(to) = four_;                                                                        \
   }
 #define LIMN_PUT_EIGHT_NARROW(to, from)                                                            \
   {                                                                                                \
     LIMN_EVEN(to, 16)                                                                              \
     uint4 eight_;                                                                                  \
-    eight_.x = limn_narrow_two(from), eight_.y = limn_narrow_two((from) + 2);                      \
-    eight_.z = limn_narrow_two((from) + 4), eight_.w = limn_narrow_two((from) + 6);                \
+    eight_.x = limn_two((from)[0], (from)[1]), eight_.y = limn_two((from)[2], (from)[3]);          \
+    eight_.z = limn_two((from)[4], (from)[5]), eight_.w = limn_two((from)[6], (from)[7]);          \
     *(uint4 *)(to) = eight_;                                                                       \
   }
 
@@ -349,26 +358,21 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-#elif defined LIMN_BF16
-INLINE float limn_half(const Bits32 *two, int high) {
-  return float_from_bits(high ? *two & 0xFFFF0000u : *two << 16);
-}
-INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
-  SHARED(Bits32, left, 4096);
-  SHARED(Bits32, right, 2048);
-  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x - lane;
-  for (int i = 0; i < 4; i++) left[threadIdx.x * 4 + i] = a[i];
-  for (int i = 0; i < 2; i++) right[threadIdx.x * 2 + i] = b[i];
-  __syncwarp(0xFFFFFFFFu);
-  for (int s = 0; s < 4; s++)
-    for (int k = 0; k < 16; k++) {
-      const int row = lane / 4, column = lane % 4 * 2 + s % 2, two = k % 8 / 2;
-      c[s] += limn_half(&left[(warp + row * 4 + two) * 4 + s / 2 + k / 8 * 2], k % 2) *
-              limn_half(&right[(warp + column * 4 + two) * 2 + k / 8], k % 2);
-    }
-  __syncwarp(0xFFFFFFFFu);
+#else
+// Step k of a row, whose four lanes have so many words each, from this one on.
+#ifdef LIMN_BF16
+enum { LIMN_UNIT_STEPS = 16 };
+INLINE float limn_unit_cell(const Bits32 *row, int words, int at, int k) {
+  float two[2];
+  limn_widen_two(two, row[k % 8 / 2 * words + at + k / 8 * (words / 2)]);
+  return two[k % 2];
 }
 #else
+enum { LIMN_UNIT_STEPS = 8 };
+INLINE float limn_unit_cell(const Bits32 *row, int words, int at, int k) {
+  return float_from_bits(row[k % 4 * words + at + k / 4 * (words / 2)]);
+}
+#endif
 INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
   SHARED(Bits32, left, 4096);
   SHARED(Bits32, right, 2048);
@@ -377,11 +381,9 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
   for (int i = 0; i < 2; i++) right[threadIdx.x * 2 + i] = b[i];
   __syncwarp(0xFFFFFFFFu);
   for (int s = 0; s < 4; s++)
-    for (int k = 0; k < 8; k++) {
-      const int row = lane / 4, column = lane % 4 * 2 + s % 2;
-      c[s] += float_from_bits(left[(warp + row * 4 + k % 4) * 4 + s / 2 + k / 4 * 2]) *
-              float_from_bits(right[(warp + column * 4 + k % 4) * 2 + k / 4]);
-    }
+    for (int k = 0; k < LIMN_UNIT_STEPS; k++)
+      c[s] += limn_unit_cell(&left[(warp + lane / 4 * 4) * 4], 4, s / 2, k) *
+              limn_unit_cell(&right[(warp + (lane % 4 * 2 + s % 2) * 4) * 2], 2, 0, k);
   __syncwarp(0xFFFFFFFFu);
 }
 #endif

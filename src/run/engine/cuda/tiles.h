@@ -41,15 +41,10 @@ INLINE void limn_write(char *base, long i, real x, int narrow) {
 
 // Two neighbours at once.
 INLINE void limn_write_two(char *base, long at, float low, float high, int narrow) {
-  float2 two;
-  two.x = low, two.y = high;
-#ifdef LIMN_BF16
-  if (narrow) {
-    *(Bits32 *)(base + 2 * at) = limn_two(low, high);
-    return;
-  }
-#endif
-  *(float2 *)(base + 4 * at) = two;
+  if (narrow)
+    limn_put_two_narrow((unsigned short *)base + at, low, high);
+  else
+    limn_put_two((float *)base + at, low, high);
 }
 
 INLINE long limn_line(LimnLine l, long i) { return l.at ? l.at[i] : i * l.step; }

@@ -167,25 +167,6 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
 }
 
 // sum += weights · tile, over so many rows of the tile: weights of two groups are one left factor, as they are.
-INLINE Bits32 limn_two(float low, float high) {
-#if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
-  Bits32 two;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(two) : "f"(high), "f"(low));
-  return two;
-#else
-  return (Bits32)limn_narrow(low) | (Bits32)limn_narrow(high) << 16;
-#endif
-}
-// Two neighbours of a result, which begin at an even cell.
-INLINE void limn_put_two(float *to, float low, float high) {
-  LimnTwo_real two;
-  two.at[0] = low;
-  two.at[1] = high;
-  *(LimnTwo_real *)to = two;
-}
-INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
-  *(Bits32 *)to = limn_two(low, high);
-}
 INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int rows,
                        int chunks) {
   UNROLL for (int i = 0; i < rows / 16; i++) {
