@@ -170,7 +170,8 @@ static const char *compiler_says(const Device *d, NvrtcProgram p, Arena *a) {
 // CUDA C to code for this device, as bytes. False with the reason.
 static bool compile_text(const Device *d, Arena *a, const DeviceText *text, FileText *code,
                          const char **why) {
-  const char *arch = arena_format(a, "-arch=sm_%d%d", d->major, d->minor);
+  bool own = d->major == 9 && !d->minor; // instructions that Hopper alone has
+  const char *arch = arena_format(a, "-arch=sm_%d%d%s", d->major, d->minor, own ? "a" : "");
   // sums and products are fused where the text says so; denormal numbers count as 0, as on the CPU
   const char *const options[] = {arch,
                                  "-fmad=false",

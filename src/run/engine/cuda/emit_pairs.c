@@ -45,6 +45,7 @@ typedef struct {
   PairMask mask;
   uint32_t stays, summed; // the numbers of both loops
   uint32_t part;          // columns that are worked on at a time
+  bool together;          // all warps multiply at once
   uint32_t row,
       sum; // of a walk: the nest's nodes that have no column, and whose sum is made smaller; else PLAN_NONE
   RowTile *tile;                // different ones
@@ -235,6 +236,14 @@ static uint32_t part_of(const PairsText *t) {
   return seeds > 1 ? TILE / 2 : TILE;
 }
 
+// Four warps multiply together by a tile whose rows have a length that the units know (units.h).
+static bool is_together(const PairsText *t) {
+  bool known = true;
+  for (uint32_t i = 0; i < t->ntile; i++)
+    known = known && (t->tile[i].chunks == 4 || t->tile[i].chunks == 8);
+  return known && warps_of(rows_of(t)) == WARPS_MOST;
+}
+
 static void find_inside(PairsText *t) {
   const Plan *p = t->e->p;
   t->masked = pairs_masked(p, t->e->k, &t->mask);
@@ -255,6 +264,7 @@ static PairsText pairs_text(Emit *e) {
   for (uint32_t i = 0; i < n; i++)
     if (is_product(&t, i)) add_tile(&t, i);
   t.part = part_of(&t);
+  t.together = is_together(&t);
   t.row = t.sum = pairs_row_node(e->p, e->k);
   while (is_walk(&t) && !node_sums(t.w[t.sum].x)) t.sum++;
   e->exp_less = rows_first(&t);
@@ -301,14 +311,26 @@ static void emit_send(const PairsText *t, const char *tile) {
 }
 
 // -- a tile ---------------------------------------------------------------------------------------
+// Products that run on by themselves, whichever they are, have ended.
+static void emit_multiplied(const PairsText *t, bool weighings) {
+  if (!t->together) return;
+  emit_line(t->e, "LIMN_UNITS_END();");
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    if (is_product(t, i) && is_weighing(t, i) == weighings)
+      emit_line(t->e, "limn_held(%s%u, %u);", weighings ? "sum" : "got", i,
+                weighings ? t->tile[t->tile_of[i]].chunks : t->part / 8);
+}
+
 static void emit_seeds(const PairsText *t) {
+  if (t->together) emit_line(t->e, "LIMN_UNITS_BEGIN();");
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     if (!is_product(t, i) || is_weighing(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
-    emit_line(t->e, "float got%u[%u][4]; limn_clear(got%u, %u);", i, t->part / 8, i, t->part / 8);
-    emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u, %u);", i, i, r->at,
-              r->chunks, t->part, r->chunks / 2, r->chunks);
+    emit_line(t->e, "float got%u[%u][4];", i, t->part / 8);
+    emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u, %u, %d);", i, i,
+              r->at, r->chunks, t->part, r->chunks / 2, r->chunks, t->together);
   }
+  emit_multiplied(t, false);
 }
 
 // The value that a weighing product has of the pairs at this point.
@@ -571,12 +593,15 @@ static void emit_weights(const PairsText *t) {
     }
 }
 
-// The corners of this warp's pairs that are nearest to the mask's border, seen from outside and from inside.
+// The corners of this warp's pairs that are nearest to the mask's border, seen from outside and from inside. Warps
+// that multiply together go on together.
 static void emit_corners(const PairsText *t) {
   bool less = t->mask.less == t->summed;
+  const char *row = t->together ? "first" : "row";
+  uint32_t rows = t->together ? ROWS_OF_WARP * WARPS_MOST : ROWS_OF_WARP;
   emit_line(t->e, "const int column = tile * %d + part, row = first + mine - lane / 4;", TILE);
-  emit_line(t->e, "if (%s >%s %s) continue;", less ? "column" : "row", t->mask.strict ? "=" : "",
-            less ? arena_format(t->e->p->arena, "row + %d", ROWS_OF_WARP - 1)
+  emit_line(t->e, "if (%s >%s %s) continue;", less ? "column" : row, t->mask.strict ? "=" : "",
+            less ? arena_format(t->e->p->arena, "%s + %u", row, rows - 1)
                  : arena_format(t->e->p->arena, "column + %u", t->part - 1));
 }
 
@@ -605,12 +630,18 @@ static void emit_either(const PairsText *t) {
 }
 
 static void emit_weighings(const PairsText *t) {
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    if (is_weighing(t, i))
+      emit_line(t->e, "Bits32 lefts%u[%u][4]; limn_weights(lefts%u, weight%u, %u);", i,
+                t->part / 16, i, i, t->part);
+  if (t->together) emit_line(t->e, "LIMN_UNITS_BEGIN();");
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     if (!is_weighing(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
-    emit_line(t->e, "limn_weigh(sum%u, weight%u, here + %u + part * %u, %u, %u);", i, i, r->at,
-              r->chunks, t->part, r->chunks);
+    emit_line(t->e, "limn_weigh(sum%u, lefts%u, here + %u + part * %u, %u, %u, %d);", i, i, r->at,
+              r->chunks, t->part, r->chunks, t->together);
   }
+  emit_multiplied(t, true);
 }
 
 // The first of the places that stay. Where a mask makes ways of different lengths, the longest begin first.
@@ -649,6 +680,7 @@ static void emit_tiles(const PairsText *t) {
   e->indent++;
   emit_line(e, "const LimnEight *here = all + (tile & %d) * %u;", BUFFERS - 1, t->buffer);
   emit_line(e, "LIMN_ARRIVED(0);");
+  if (t->together) emit_line(e, "LIMN_TILE_READY();");
   emit_line(e, "__syncthreads();");
   emit_known_next(t);
   emit_line(e, "if (tile + 1 < end) {");

@@ -30,7 +30,7 @@ typedef struct {
 #else
 #define ARGUMENTS(Wires)
 #endif
-#define TILES(name) extern __shared__ __align__(128) double name[]
+#define TILES(name) extern __shared__ __align__(1024) double name[]
 #define SHARED(type, name, n) __shared__ type name[n]
 #define UNROLL _Pragma("unroll")
 #define UNROLL_SOME _Pragma("unroll 4")

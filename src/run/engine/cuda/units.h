@@ -155,9 +155,75 @@ INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int fir
   }
 }
 
-// pairs += left · tileᵀ, for so many rows of the tile
+// -- four warps together --------------------------------------------------------------------------
+// On Hopper, four warps that have 64 rows multiply by a tile as it lies in shared memory: nothing is taken out of it
+// first. A lane has the same cells of the left factor and of the result as for 16 rows of a warp alone. The products
+// run on by themselves. LIMN_TILE_READY: what this thread sent may be read by them. LIMN_UNITS_END: all are made;
+// limn_held: this result is one of them.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+#define LIMN_TILE_READY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+#define LIMN_UNITS_BEGIN() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define LIMN_UNITS_END()                                                                           \
+  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory")
+INLINE void limn_held(float (*x)[4], int groups) {
+  UNROLL for (int i = 0; i < groups; i++)
+      UNROLL for (int s = 0; s < 4; s++) asm volatile("" : "+f"(x[i][s])::"memory");
+}
+
+// A tile in the units' words: where it lies, how far from each other groups of eight rows are, how chunks are mixed.
+INLINE Bits64 limn_words(const LimnEight *tile, int chunks) {
+  return limn_shared(tile) >> 4 | (Bits64)1 << 16 | (Bits64)(8 * chunks) << 32 |
+         (Bits64)(chunks == 8 ? 1 : 2) << 62;
+}
+
+#define LIMN_GROUP(i) "+f"(x[i][0]), "+f"(x[i][1]), "+f"(x[i][2]), "+f"(x[i][3])
+#define LIMN_GROUPS(i) LIMN_GROUP(i), LIMN_GROUP(i + 1), LIMN_GROUP(i + 2), LIMN_GROUP(i + 3)
+// x += left · tile, or = where there is none yet. The tile's rows are the sum's (down), or columns of the result.
+template <int down>
+INLINE void limn_by_32(float (*x)[4], const Bits32 *left, Bits64 tile, int more) {
+  asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, %21, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 "
+               "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, "
+               "{%16,%17,%18,%19}, %20, more, 1, 1, %22;\n}"
+               : LIMN_GROUPS(0)
+               : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(tile), "r"(more),
+                 "n"(down)
+               : "memory");
+}
+template <int down>
+INLINE void limn_by_64(float (*x)[4], const Bits32 *left, Bits64 tile, int more) {
+  asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, %37, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+               "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+               "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31}, "
+               "{%32,%33,%34,%35}, %36, more, 1, 1, %38;\n}"
+               : LIMN_GROUPS(0), LIMN_GROUPS(4)
+               : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(tile), "r"(more),
+                 "n"(down)
+               : "memory");
+}
+template <int down>
+INLINE void limn_by(float (*x)[4], const Bits32 *left, Bits64 tile, int columns, int more) {
+  columns == 64 ? limn_by_64<down>(x, left, tile, more) : limn_by_32<down>(x, left, tile, more);
+}
+#else
+#define LIMN_TILE_READY()
+#define LIMN_UNITS_BEGIN()
+#define LIMN_UNITS_END()
+INLINE void limn_held(float (*x)[4], int groups) { (void)x, (void)groups; }
+#endif
+
+// pairs = left · tileᵀ, for so many rows of the tile
 INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *tile, int rows,
-                       int steps, int chunks) {
+                       int steps, int chunks, int together) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if (together) {
+    UNROLL for (int i = 0; i < steps; i++)
+        limn_by<0>(pairs, left[i], limn_words(tile, chunks) + 2 * i, rows, i);
+    return;
+  }
+#endif
+  limn_clear(pairs, rows / 8);
   UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < rows / 16; j++) {
     Bits32 right[4];
     limn_pieces(right, tile, chunks, 16 * j, 2 * i, 0, 1);
@@ -166,19 +232,26 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
   }
 }
 
-// sum += weights · tile, over so many rows of the tile: weights of two groups are one left factor, as they are.
-INLINE void limn_weigh(float (*sum)[4], float (*weight)[4], const LimnEight *tile, int rows,
-                       int chunks) {
-  UNROLL for (int i = 0; i < rows / 16; i++) {
-    const Bits32 left[4] = {limn_two(weight[2 * i][0], weight[2 * i][1]),
-                            limn_two(weight[2 * i][2], weight[2 * i][3]),
-                            limn_two(weight[2 * i + 1][0], weight[2 * i + 1][1]),
-                            limn_two(weight[2 * i + 1][2], weight[2 * i + 1][3])};
-    UNROLL for (int j = 0; j < chunks / 2; j++) {
-      Bits32 right[4];
-      limn_pieces(right, tile, chunks, 16 * i, 2 * j, 0, 0);
-      limn_unit(sum[2 * j], left, right);
-      limn_unit(sum[2 * j + 1], left, right + 2);
-    }
+// What the units take of weights: two groups are one left factor, as they are.
+INLINE void limn_weights(Bits32 (*to)[4], float (*weight)[4], int rows) {
+  UNROLL for (int i = 0; i < rows / 16; i++) UNROLL for (int s = 0; s < 4; s++) to[i][s] =
+      limn_two(weight[2 * i + s / 2][s % 2 * 2], weight[2 * i + s / 2][s % 2 * 2 + 1]);
+}
+
+// sum += weights · tile, over so many rows of the tile
+INLINE void limn_weigh(float (*sum)[4], Bits32 (*weight)[4], const LimnEight *tile, int rows,
+                       int chunks, int together) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  if (together) {
+    UNROLL for (int i = 0; i < rows / 16; i++)
+        limn_by<1>(sum, weight[i], limn_words(tile, chunks) + 16 * chunks * i, 8 * chunks, 1);
+    return;
+  }
+#endif
+  UNROLL for (int i = 0; i < rows / 16; i++) UNROLL for (int j = 0; j < chunks / 2; j++) {
+    Bits32 right[4];
+    limn_pieces(right, tile, chunks, 16 * i, 2 * j, 0, 0);
+    limn_unit(sum[2 * j], weight[i], right);
+    limn_unit(sum[2 * j + 1], weight[i], right + 2);
   }
 }
