@@ -328,6 +328,7 @@ test-models: all
 # On a machine with a GPU: the engine on two thousand random programs, and ten steps of every example.
 test-gpu: all $(BUILD)/tests/engine_test
 	@LIMN_GPU=1 LIMN_LONG=1 $(BUILD)/tests/engine_test
+	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) LIMN_GPU=1 sh tests/gpu/exact.sh 0 40
 	@LIMN=$(CURDIR)/$(BUILD)/limn sh tests/gpu/examples.sh $(ARGS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh

@@ -12,7 +12,8 @@ first=${1:-1} programs=${2:-8}
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-export LIMN_CUDA="${LIMN_CUDA:-$PWD/$BUILD/fake-cuda}" FAKE_CUDA_HEADER="$here/emulated.h" LIMN_CACHE="$dir/cache" TMPDIR="$dir"
+export LIMN_CACHE="$dir/cache" TMPDIR="$dir"
+[ -n "${LIMN_GPU:-}" ] || export LIMN_CUDA="$PWD/$BUILD/fake-cuda" FAKE_CUDA_HEADER="$here/emulated.h"
 cd "$dir" || exit 1
 ran=0 runs=0 wide=0 failed=0
 
@@ -58,8 +59,8 @@ while [ "$seed" -lt $((first + programs)) ]; do
     processors=processors=$(( seed % 2 ? 4 : 132 ))
     case $((seed % 4)) in
     0) try 32 - $processors 1; try bf16 - askew,$processors 1; try tf32 1000 $processors 1 ;;
-    1) try tf32 - askew,$processors 1; try bf16 0 $processors 1; try bf16 1000 $processors 1 ;;
-    2) try tf32 0 $processors 1; try bf16 - products,$processors 1; try bf16 1000 askew,$processors 1 ;;
+    1) try tf32 - askew,$processors 1; try bf16 0 code=80,$processors 1; try bf16 1000 $processors 1 ;;
+    2) try tf32 0 $processors 1; try bf16 0 products,$processors 1; try bf16 1000 askew,$processors 1 ;;
     3) try bf16 - $processors 0; try tf32 1000 backwards,$processors 1; try 32 - products,askew,$processors 1 ;;
     esac
   else

@@ -17,22 +17,28 @@ static const double STRIPES_MOST = 2.5, STRIPES_MORE = 40;
 enum { PARTS_MOST = 256 };
 
 // Kinds of tiles, the largest first; the wide ones are read by eight cells at once. `each`: of limn_product; the others are
-// the arguments of LIMN_WIDE (tiles.h). `rate`: how much of a sum a full multiprocessor adds up, in millions of
-// multiplications and additions a microsecond, measured on an H200 at the convolutions of a residual network.
+// the arguments of LIMN_WIDE (tiles.h); on Hopper four warps multiply together. `rate`: how much of a sum a full
+// multiprocessor adds up, in millions of multiplications and additions a microsecond, measured on an H200 at the
+// convolutions of a residual network.
 typedef struct {
   int64_t m, n;
   uint32_t each;
   uint32_t rows, columns, warps_m, warps_n, deep, ahead, blocks;
   double rate;
+  bool together; // by units that only Hopper has
 } TileKind;
 static const TileKind tile_kind[] = {
     {128, 128, .each = 8},
     {64, 64, .each = 4},
     {32, 32, .each = 2},
-    {128, 128, 0, 4, 4, 2, 4, 32, 4, 2, 1.85},
-    {256, 64, 0, 4, 4, 4, 2, 32, 4, 2, 1.6},
-    {128, 64, 0, 2, 4, 4, 2, 32, 4, 2, 1.65},
-    {64, 64, 0, 2, 4, 2, 2, 64, 3, 4, 1.5},
+    {128, 128, 0, 4, 4, 2, 4, 32, 4, 2, 1.85, false},
+    {256, 64, 0, 4, 4, 4, 2, 32, 4, 2, 1.6, false},
+    {128, 64, 0, 2, 4, 4, 2, 32, 4, 2, 1.65, false},
+    {64, 64, 0, 2, 4, 2, 2, 64, 3, 4, 1.5, false},
+    {128, 128, 0, 1, 16, 8, 1, 64, 3, 2, 4, true},
+    {128, 64, 0, 1, 8, 8, 1, 64, 4, 2, 3, true},
+    {64, 128, 0, 1, 16, 4, 1, 64, 4, 2, 3, true},
+    {64, 64, 0, 1, 8, 4, 1, 64, 4, 3, 2.5, true},
 };
 enum { WIDE = 3, KINDS = COUNT(tile_kind) };
 
@@ -86,8 +92,9 @@ static uint32_t choose_wide(const CudaEngine *o, CudaProduct *c) {
   static const int64_t cuts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
   int64_t k = length_most(o->plan, c->k), parts = 1;
   uint32_t best = WIDE;
-  double least = tile_time(o, c, WIDE, 1);
-  for (uint32_t kind = WIDE; kind < KINDS; kind++)
+  double least = INFINITY;
+  for (uint32_t kind = WIDE; kind < KINDS; kind++) {
+    if (tile_kind[kind].together != device_is_hopper(o->d)) continue;
     for (uint32_t i = 0; i < COUNT(cuts) && (!i || k / cuts[i] >= PRODUCT_DEEP); i++) {
       double time = tile_time(o, c, kind, cuts[i]);
       if (time >= least) continue;
@@ -95,6 +102,7 @@ static uint32_t choose_wide(const CudaEngine *o, CudaProduct *c) {
       best = kind;
       parts = cuts[i];
     }
+  }
   set_parts(c, k, parts, tile_kind[best].deep);
   return best;
 }
@@ -318,7 +326,7 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
   else if (k->each)
     buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", name, k->each);
   else
-    buf_printf(text, "LIMN_WIDE(%s, %u, %u, %u, %u, %u, %u, %u, %d, %d, %d, %d)\n", name, k->rows,
-               k->columns, k->warps_m, k->warps_n, k->deep, k->ahead, k->blocks, c->along_a,
-               c->along_b, c->parts > 1, c->narrow_c);
+    buf_printf(text, "LIMN_WIDE(%s, %u, %u, %u, %u, %u, %u, %u, %d, %d, %d, %d, %d)\n", name,
+               k->rows, k->columns, k->warps_m, k->warps_n, k->deep, k->ahead, k->blocks,
+               k->together, c->along_a, c->along_b, c->parts > 1, c->narrow_c);
 }

@@ -156,6 +156,8 @@ void device_close(Device *d) {
   free(d); // the driver stays: it does not like to be unloaded
 }
 
+bool device_is_hopper(const Device *d) { return d->major == 9 && d->minor == 0; }
+
 // -- code -----------------------------------------------------------------------------------------
 static const char *compiler_says(const Device *d, NvrtcProgram p, Arena *a) {
   size_t n = 0;
@@ -170,8 +172,8 @@ static const char *compiler_says(const Device *d, NvrtcProgram p, Arena *a) {
 // CUDA C to code for this device, as bytes. False with the reason.
 static bool compile_text(const Device *d, Arena *a, const DeviceText *text, FileText *code,
                          const char **why) {
-  bool own = d->major == 9 && !d->minor; // instructions that Hopper alone has
-  const char *arch = arena_format(a, "-arch=sm_%d%d%s", d->major, d->minor, own ? "a" : "");
+  const char *own = device_is_hopper(d) ? "a" : "",
+             *arch = arena_format(a, "-arch=sm_%d%d%s", d->major, d->minor, own);
   // sums and products are fused where the text says so; denormal numbers count as 0, as on the CPU
   const char *const options[] = {arch,
                                  "-fmad=false",

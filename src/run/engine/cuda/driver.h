@@ -143,6 +143,8 @@ void *device_library(Arena *, const char *const *names, const char *const *folde
 int device_count(Arena *, const char **why);
 Device *device_open(int number, Arena *, const char **why); // close it; or NULL
 void device_close(Device *);
+bool device_is_hopper(
+    const Device *); // it has instructions that no other has, for four warps at once
 // What a call said, as a sentence; NULL: it was good.
 const char *device_word(const Device *, Arena *, CudaResult, const char *what);
 // CUDA C to code for this device, which is kept as compiled steps are. NULL with the reason.

@@ -311,10 +311,13 @@ static void emit_send(const PairsText *t, const char *tile) {
 }
 
 // -- a tile ---------------------------------------------------------------------------------------
+// Chunks from one row of a tile to the next (units.h).
+static uint32_t row_of(const RowTile *r) { return r->chunks < CHUNK ? r->chunks : CHUNK; }
+
 // Products that run on by themselves, whichever they are, have ended.
 static void emit_multiplied(const PairsText *t, bool weighings) {
   if (!t->together) return;
-  emit_line(t->e, "LIMN_UNITS_END();");
+  emit_line(t->e, "LIMN_UNITS_SENT(); LIMN_UNITS_MADE(0);");
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (is_product(t, i) && is_weighing(t, i) == weighings)
       emit_line(t->e, "limn_held(%s%u, %u);", weighings ? "sum" : "got", i,
@@ -328,7 +331,7 @@ static void emit_seeds(const PairsText *t) {
     const RowTile *r = &t->tile[t->tile_of[i]];
     emit_line(t->e, "float got%u[%u][4];", i, t->part / 8);
     emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u, %u, %d);", i, i,
-              r->at, r->chunks, t->part, r->chunks / 2, r->chunks, t->together);
+              r->at, row_of(r), t->part, r->chunks / 2, r->chunks, t->together);
   }
   emit_multiplied(t, false);
 }
@@ -639,7 +642,7 @@ static void emit_weighings(const PairsText *t) {
     if (!is_weighing(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
     emit_line(t->e, "limn_weigh(sum%u, lefts%u, here + %u + part * %u, %u, %u, %d);", i, i, r->at,
-              r->chunks, t->part, r->chunks, t->together);
+              row_of(r), t->part, r->chunks, t->together);
   }
   emit_multiplied(t, true);
 }

@@ -256,12 +256,14 @@ KERNEL(limn_gather, LimnProduct, 256) {
 // warp has ROWS × 16 by COLUMNS × 8 cells, and there are WARPS_M by WARPS_N warps. AHEAD slices of DEEP
 // steps of the sum are on their way or being multiplied. ALONG_A, ALONG_B: the sum's loop is the one that lies along
 // memory. BLOCKS: that a multiprocessor has at once. CUT: the sum is in parts. NARROW_C: C is bfloat16.
-#define LIMN_WIDE(name, ROWS, COLUMNS, WARPS_M, WARPS_N, DEEP, AHEAD, BLOCKS, ALONG_A, ALONG_B,    \
-                  CUT, NARROW_C)                                                                   \
+// TOGETHER: four warps multiply at once, while the slice before may still be read; ROWS and WARPS_N are 1.
+#define LIMN_WIDE(name, ROWS, COLUMNS, WARPS_M, WARPS_N, DEEP, AHEAD, BLOCKS, TOGETHER, ALONG_A,   \
+                  ALONG_B, CUT, NARROW_C)                                                          \
   KERNEL(name, LimnProduct, 32 * WARPS_M * WARPS_N, BLOCKS) {                                      \
     enum {                                                                                         \
       THREADS = 32 * WARPS_M * WARPS_N,                                                            \
       DEPTH = DEEP,                                                                                \
+      COMING = AHEAD - 1 - TOGETHER,                                                               \
       TILE_M = 16 * ROWS * WARPS_M,                                                                \
       TILE_N = 8 * COLUMNS * WARPS_N,                                                              \
       SLICE = DEEP / 8 * (TILE_M + TILE_N),                                                        \
@@ -282,27 +284,32 @@ KERNEL(limn_gather, LimnProduct, 256) {
       LIMN_SHARES(sb, EACH_B, b, wires.bn, wires.bk, n0, n, CHUNKS_B, ALONG_B)                     \
       UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < COLUMNS; j++)               \
           UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
-      for (int s_ = 0; s_ < AHEAD - 1; s_++) {                                                     \
+      for (int s_ = 0; s_ < COMING; s_++) {                                                        \
         LIMN_SEND(sa, EACH_A, slices + s_ * SLICE, wires.a, wires.ak, from + DEEP * s_, ALONG_A)   \
         LIMN_SEND(sb, EACH_B, slices + s_ * SLICE + DEEP / 8 * TILE_M, wires.b, wires.bk,          \
                   from + DEEP * s_, ALONG_B)                                                       \
         limn_sent();                                                                               \
       }                                                                                            \
-      int stage = 0;                                                                               \
+      int stage = 0, free_ = COMING;                                                               \
       for (long k0 = from; k0 < to; k0 += DEEP) {                                                  \
-        LIMN_ARRIVED(AHEAD - 2);                                                                   \
+        LIMN_ARRIVED(COMING - 1);                                                                  \
+        if (TOGETHER) LIMN_TILE_READY();                                                           \
         __syncthreads();                                                                           \
-        const int free_ = stage ? stage - 1 : AHEAD - 1;                                           \
-        LIMN_SEND(sa, EACH_A, slices + free_ * SLICE, wires.a, wires.ak, k0 + DEEP * (AHEAD - 1),  \
+        LIMN_SEND(sa, EACH_A, slices + free_ * SLICE, wires.a, wires.ak, k0 + DEEP * COMING,       \
                   ALONG_A)                                                                         \
         LIMN_SEND(sb, EACH_B, slices + free_ * SLICE + DEEP / 8 * TILE_M, wires.b, wires.bk,       \
-                  k0 + DEEP * (AHEAD - 1), ALONG_B)                                                \
+                  k0 + DEEP * COMING, ALONG_B)                                                     \
         limn_sent();                                                                               \
         const LimnEight *ta = slices + stage * SLICE, *tb = ta + DEEP / 8 * TILE_M;                \
-        LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, ALONG_A, ALONG_B)                                 \
+        LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, TOGETHER, ALONG_A, ALONG_B)                       \
         stage = stage + 1 == AHEAD ? 0 : stage + 1;                                                \
+        free_ = free_ + 1 == AHEAD ? 0 : free_ + 1;                                                \
       }                                                                                            \
       LIMN_ARRIVED(0);                                                                             \
+      if (TOGETHER) {                                                                              \
+        LIMN_UNITS_MADE(0);                                                                        \
+        limn_held(sum[0], COLUMNS);                                                                \
+      }                                                                                            \
       LIMN_TILE_OUT(ROWS, COLUMNS, CUT, NARROW_C)                                                  \
       __syncthreads();                                                                             \
     }                                                                                              \
@@ -311,10 +318,13 @@ KERNEL(limn_gather, LimnProduct, 256) {
 // A thread's share of each slice: EACH chunks. If the sum's loop lies along memory, they differ in the loop that stays: a
 // base for each (NULL: outside), and one offset, of the sum's loop in the slice that is sent next; else the other way round.
 #define LIMN_SHARES(share, EACH, operand, stays_line, moves_line, first, size, chunks, along)      \
-  enum { share##_every = THREADS / (chunks) };                                                     \
+  enum {                                                                                           \
+    share##_every = THREADS / (chunks),                                                            \
+    share##_far = share##_every * ((chunks) < 8 ? (chunks) : 8)                                    \
+  };                                                                                               \
   const int share##_row = (int)threadIdx.x / (chunks),                                             \
             share##_chunk = (int)threadIdx.x % (chunks);                                           \
-  const int share##_to = limn_chunk(share##_row, share##_chunk, chunks),                           \
+  const int share##_to = limn_chunk(share##_row, share##_chunk, chunks, DEPTH),                    \
             share##_moves = (along) ? 8 * share##_chunk : share##_row;                             \
   const char *share##_base[(along) ? EACH : 1];                                                    \
   int share##_next[(along) ? 1 : EACH];                                                            \
@@ -336,39 +346,55 @@ KERNEL(limn_gather, LimnProduct, 256) {
     const long k_ = (k) + share##_moves + ((along) ? 0 : s_2 * share##_every);                     \
     const char *base_ = share##_base[(along) ? s_2 : 0];                                           \
     const int inside_ = (base_ != 0) & (k_ < to);                                                  \
-    limn_send((slice) + share##_to + THREADS * s_2,                                                \
+    limn_send((slice) + share##_to + share##_far * s_2,                                            \
               inside_ ? base_ + 2L * share##_next[(along) ? 0 : s_2] : (operand), inside_);        \
   }                                                                                                \
   LIMN_NEXT(share, EACH, line, (k) + DEPTH, along)
 #ifdef LIMN_EMULATED
-INLINE float limn_at(const LimnEight *tile, int chunks, int along, int stays, int moves) {
+INLINE float limn_at(const LimnEight *tile, int chunks, int deep, int along, int stays, int moves) {
   LimnSpot s = {along ? stays : moves, (along ? moves : stays) / 8};
-  return float_from_bits(limn_cell(tile, chunks, s, (along ? moves : stays) % 8) << 16);
+  return float_from_bits(limn_cell(tile, chunks, deep, s, (along ? moves : stays) % 8) << 16);
 }
-#define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, ALONG_A, ALONG_B)                                 \
+#define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, TOGETHER, ALONG_A, ALONG_B)                       \
   for (int d = 0; d < DEEP; d++)                                                                   \
     for (int i = 0; i < ROWS; i++)                                                                 \
       for (int j = 0; j < COLUMNS; j++)                                                            \
         for (int s_ = 0; s_ < 4; s_++)                                                             \
-          sum[i][j][s_] += limn_at(ta, CHUNKS_A, ALONG_A,                                          \
+          sum[i][j][s_] += limn_at(ta, CHUNKS_A, DEEP, ALONG_A,                                    \
                                    row + i * 16 + (int)threadIdx.x % 32 / 4 + s_ / 2 * 8, d) *     \
-                           limn_at(tb, CHUNKS_B, ALONG_B,                                          \
+                           limn_at(tb, CHUNKS_B, DEEP, ALONG_B,                                    \
                                    column + j * 8 + (int)threadIdx.x % 4 * 2 + s_ % 2, d);
 #else
-#define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, ALONG_A, ALONG_B)                                 \
-  UNROLL for (int d = 0; d < DEEP; d += 16) {                                                      \
-    Bits32 x[ROWS][4], y[COLUMNS / 2][4];                                                          \
-    UNROLL for (int i = 0; i < ROWS; i++) {                                                        \
-      const int r_ = row + 16 * i;                                                                 \
-      limn_pieces(x[i], ta, CHUNKS_A, ALONG_A ? r_ : d, (ALONG_A ? d : r_) / 8, 1, ALONG_A);       \
-    }                                                                                              \
-    UNROLL for (int j = 0; j < COLUMNS / 2; j++) {                                                 \
-      const int c_ = column + 16 * j;                                                              \
-      limn_pieces(y[j], tb, CHUNKS_B, ALONG_B ? c_ : d, (ALONG_B ? d : c_) / 8, 0, ALONG_B);       \
-    }                                                                                              \
-    UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < COLUMNS; j++)                 \
-        limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                          \
-  }
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+// 64 rows of A are rows of its tile, or eight chunks of each of them.
+#define LIMN_TILES_TOGETHER(COLUMNS, DEEP, ALONG_A, ALONG_B)                                       \
+  LIMN_UNITS_BEGIN();                                                                              \
+  limn_tiles<!(ALONG_A), !(ALONG_B), DEEP>(                                                        \
+      sum[0], ta + (int)threadIdx.x / 128 * ((ALONG_A) ? 64 : DEEP) * 8, tb, 8 * COLUMNS);         \
+  LIMN_UNITS_SENT();                                                                               \
+  LIMN_UNITS_MADE(1);
+#else
+#define LIMN_TILES_TOGETHER(COLUMNS, DEEP, ALONG_A, ALONG_B)
+#endif
+#define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, TOGETHER, ALONG_A, ALONG_B)                       \
+  if (TOGETHER) {                                                                                  \
+    LIMN_TILES_TOGETHER(COLUMNS, DEEP, ALONG_A, ALONG_B)                                           \
+  } else                                                                                           \
+    UNROLL for (int d = 0; d < DEEP; d += 16) {                                                    \
+      Bits32 x[ROWS][4], y[COLUMNS / 2][4];                                                        \
+      UNROLL for (int i = 0; i < ROWS; i++) {                                                      \
+        const int r_ = row + 16 * i;                                                               \
+        limn_pieces(x[i], ta, CHUNKS_A, DEEP, ALONG_A ? r_ : d, (ALONG_A ? d : r_) / 8, 1,         \
+                    ALONG_A);                                                                      \
+      }                                                                                            \
+      UNROLL for (int j = 0; j < COLUMNS / 2; j++) {                                               \
+        const int c_ = column + 16 * j;                                                            \
+        limn_pieces(y[j], tb, CHUNKS_B, DEEP, ALONG_B ? c_ : d, (ALONG_B ? d : c_) / 8, 0,         \
+                    ALONG_B);                                                                      \
+      }                                                                                            \
+      UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < COLUMNS; j++)               \
+          limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                        \
+    }
 #endif
 // Into C, or among the parts of a sum: rows at a time, whose columns lie at the same steps from each other. A lane's cells are
 // neighbours two by two, and written so if C's are.

@@ -14,9 +14,11 @@ typedef struct LIMN_ALIGNED {
   Bits32 two[4];
 } LimnEight;
 
-// Where a chunk lies: mixed, so that the chunks of eight rows below each other are in all banks.
-INLINE int limn_chunk(int row, int chunk, int chunks) {
-  return row * chunks + (chunk ^ (chunks >= 8 ? row & 7 : row >> 1 & 3));
+// Where a chunk lies: mixed, so that the chunks of eight rows below each other are in all banks. Of longer rows, eight
+// chunks of all rows of the tile come first.
+INLINE int limn_chunk(int row, int chunk, int chunks, int rows) {
+  return chunks < 8 ? row * chunks + (chunk ^ (row >> 1 & 3))
+                    : (chunk / 8 * rows + row) * 8 + ((chunk ^ row) & 7);
 }
 
 // -- on their way ---------------------------------------------------------------------------------
@@ -61,10 +63,10 @@ INLINE LimnSpot limn_spot(int lane, int first, int rows_stay) {
 }
 
 #ifdef LIMN_EMULATED
-INLINE Bits32 limn_cell(const LimnEight *tile, int chunks, LimnSpot s, int cell) {
-  return tile[limn_chunk(s.row, s.chunk, chunks)].two[cell / 2] >> cell % 2 * 16 & 0xFFFF;
+INLINE Bits32 limn_cell(const LimnEight *tile, int chunks, int rows, LimnSpot s, int cell) {
+  return tile[limn_chunk(s.row, s.chunk, chunks, rows)].two[cell / 2] >> cell % 2 * 16 & 0xFFFF;
 }
-INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, int chunk,
+INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, int row, int chunk,
                         int first, int rows_stay) {
   const int lane = (int)threadIdx.x % 32, along = lane % 4 * 2, across = lane / 4;
   for (int i = 0; i < 4; i++) {
@@ -72,16 +74,16 @@ INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, 
     for (int j = 0; j < 2; j++) {
       LimnSpot s = limn_spot(8 * i + (rows_stay ? across : along + j), first, rows_stay);
       s.row += row, s.chunk += chunk;
-      two[j] = limn_cell(tile, chunks, s, rows_stay ? along + j : across);
+      two[j] = limn_cell(tile, chunks, rows, s, rows_stay ? along + j : across);
     }
     to[i] = two[0] | two[1] << 16;
   }
 }
 #else
-INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int row, int chunk,
+INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, int row, int chunk,
                         int first, int rows_stay) {
   const LimnSpot s = limn_spot((int)(threadIdx.x % 32), first, rows_stay);
-  const unsigned at = limn_shared(&tile[limn_chunk(row + s.row, chunk + s.chunk, chunks)]);
+  const unsigned at = limn_shared(&tile[limn_chunk(row + s.row, chunk + s.chunk, chunks, rows)]);
   if (rows_stay)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -145,35 +147,37 @@ typedef struct LIMN_ALIGNED_TWO {
   int at[2];
 } LimnTwo_int;
 
-// 64 rows of a right factor, by all threads of a block; rows: how many there are, or 0 where all lie inside.
+enum { LIMN_TILE_ROWS = 64 };
+// The rows of a right factor, by all threads of a block; rows: how many there are, or 0 where all lie inside.
 INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int first, int rows,
                            int chunks) {
-  for (unsigned x = threadIdx.x; x < 64u * chunks; x += blockDim.x) {
+  for (unsigned x = threadIdx.x; x < (unsigned)(LIMN_TILE_ROWS * chunks); x += blockDim.x) {
     const int r = (int)(x / chunks), c = (int)(x % chunks), inside = !rows || first + r < rows;
-    limn_send(tile + limn_chunk(r, c, chunks), base + 2 * (inside ? (first + r) * step + 8 * c : 0),
-              inside);
+    limn_send(tile + limn_chunk(r, c, chunks, LIMN_TILE_ROWS),
+              base + 2 * (inside ? (first + r) * step + 8 * c : 0), inside);
   }
 }
 
 // -- four warps together --------------------------------------------------------------------------
 // On Hopper, four warps that have 64 rows multiply by a tile as it lies in shared memory: nothing is taken out of it
 // first. A lane has the same cells of the left factor and of the result as for 16 rows of a warp alone. The products
-// run on by themselves. LIMN_TILE_READY: what this thread sent may be read by them. LIMN_UNITS_END: all are made;
-// limn_held: this result is one of them.
+// run on by themselves. LIMN_TILE_READY: what this thread sent may be read by them. LIMN_UNITS_SENT: those
+// since the last time are one bundle; LIMN_UNITS_MADE: all bundles are made but the last n; limn_held: a result of such.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define LIMN_TILE_READY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 #define LIMN_UNITS_BEGIN() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
-#define LIMN_UNITS_END()                                                                           \
-  asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory")
+#define LIMN_UNITS_SENT() asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+#define LIMN_UNITS_MADE(n) asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory")
 INLINE void limn_held(float (*x)[4], int groups) {
   UNROLL for (int i = 0; i < groups; i++)
       UNROLL for (int s = 0; s < 4; s++) asm volatile("" : "+f"(x[i][s])::"memory");
 }
 
-// A tile in the units' words: where it lies, how far from each other groups of eight rows are, how chunks are mixed.
-INLINE Bits64 limn_words(const LimnEight *tile, int chunks) {
-  return limn_shared(tile) >> 4 | (Bits64)1 << 16 | (Bits64)(8 * chunks) << 32 |
-         (Bits64)(chunks == 8 ? 1 : 2) << 62;
+// A tile in the units' words: where it lies, how far from each other its eights of chunks and groups of eight rows are,
+// and how chunks are mixed.
+INLINE Bits64 limn_words(const LimnEight *tile, int chunks, int rows) {
+  return limn_shared(tile) >> 4 | (Bits64)(8 * rows) << 16 |
+         (Bits64)(8 * (chunks < 8 ? chunks : 8)) << 32 | (Bits64)(chunks < 8 ? 2 : 1) << 62;
 }
 
 #define LIMN_GROUP(i) "+f"(x[i][0]), "+f"(x[i][1]), "+f"(x[i][2]), "+f"(x[i][3])
@@ -206,10 +210,45 @@ template <int down>
 INLINE void limn_by(float (*x)[4], const Bits32 *left, Bits64 tile, int columns, int more) {
   columns == 64 ? limn_by_64<down>(x, left, tile, more) : limn_by_32<down>(x, left, tile, more);
 }
+// The same of two tiles, for a wide result.
+template <int down_a, int down_b> INLINE void limn_tiles_64(float (*x)[4], Bits64 a, Bits64 b) {
+  asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, 1, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+               "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+               "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+               "}, %32, %33, more, 1, 1, %34, %35;\n}"
+               : LIMN_GROUPS(0), LIMN_GROUPS(4)
+               : "l"(a), "l"(b), "n"(down_a), "n"(down_b)
+               : "memory");
+}
+template <int down_a, int down_b> INLINE void limn_tiles_128(float (*x)[4], Bits64 a, Bits64 b) {
+  asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, 1, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
+               "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+               "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+               "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+               "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+               "}, %64, %65, more, 1, 1, %66, %67;\n}"
+               : LIMN_GROUPS(0), LIMN_GROUPS(4), LIMN_GROUPS(8), LIMN_GROUPS(12)
+               : "l"(a), "l"(b), "n"(down_a), "n"(down_b)
+               : "memory");
+}
+// So much of a sum: x += a · b, of 64 rows and all columns. Where a tile's rows are the sum's, `down`, they are `deep`.
+template <int down_a, int down_b, int deep>
+INLINE void limn_tiles(float (*x)[4], const LimnEight *a, const LimnEight *b, int columns) {
+  const Bits64 left = limn_words(a, 8, deep), right = limn_words(b, 8, deep);
+  UNROLL for (int i = 0; i < deep / 16; i++) UNROLL for (int j = 0; j < columns; j += 128) {
+    const Bits64 at_a = left + i * (down_a ? 128 : 2),
+                 at_b = right + i * (down_b ? 128 : 2) + j * (down_b ? deep / 8 : 8);
+    columns >= 128 ? limn_tiles_128<down_a, down_b>(x + j / 8, at_a, at_b)
+                   : limn_tiles_64<down_a, down_b>(x + j / 8, at_a, at_b);
+  }
+}
 #else
 #define LIMN_TILE_READY()
 #define LIMN_UNITS_BEGIN()
-#define LIMN_UNITS_END()
+#define LIMN_UNITS_SENT()
+#define LIMN_UNITS_MADE(n)
 INLINE void limn_held(float (*x)[4], int groups) { (void)x, (void)groups; }
 #endif
 
@@ -219,14 +258,14 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   if (together) {
     UNROLL for (int i = 0; i < steps; i++)
-        limn_by<0>(pairs, left[i], limn_words(tile, chunks) + 2 * i, rows, i);
+        limn_by<0>(pairs, left[i], limn_words(tile, chunks, LIMN_TILE_ROWS) + 2 * i, rows, i);
     return;
   }
 #endif
   limn_clear(pairs, rows / 8);
   UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < rows / 16; j++) {
     Bits32 right[4];
-    limn_pieces(right, tile, chunks, 16 * j, 2 * i, 0, 1);
+    limn_pieces(right, tile, chunks, LIMN_TILE_ROWS, 16 * j, 2 * i, 0, 1);
     limn_unit(pairs[2 * j], left[i], right);
     limn_unit(pairs[2 * j + 1], left[i], right + 2);
   }
@@ -243,14 +282,14 @@ INLINE void limn_weigh(float (*sum)[4], Bits32 (*weight)[4], const LimnEight *ti
                        int chunks, int together) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   if (together) {
-    UNROLL for (int i = 0; i < rows / 16; i++)
-        limn_by<1>(sum, weight[i], limn_words(tile, chunks) + 16 * chunks * i, 8 * chunks, 1);
+    UNROLL for (int i = 0; i < rows / 16; i++) limn_by<1>(
+        sum, weight[i], limn_words(tile, chunks, LIMN_TILE_ROWS) + 16 * chunks * i, 8 * chunks, 1);
     return;
   }
 #endif
   UNROLL for (int i = 0; i < rows / 16; i++) UNROLL for (int j = 0; j < chunks / 2; j++) {
     Bits32 right[4];
-    limn_pieces(right, tile, chunks, 16 * i, 2 * j, 0, 0);
+    limn_pieces(right, tile, chunks, LIMN_TILE_ROWS, 16 * i, 2 * j, 0, 0);
     limn_unit(sum[2 * j], weight[i], right);
     limn_unit(sum[2 * j + 1], weight[i], right + 2);
   }
