@@ -69,6 +69,10 @@ near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok 
 for on in cpu cuda; do "$LIMN" train mean.limn --plain --device $on --out mean.$on >"$said" 2>&1; done
 "$LIMN" train mean.limn --plan >"$said" 2>&1
 near mean.cpu mean.cuda && ! grep -q scatter "$said" && ok "the gradient of a mean through a convolution" || not_ok "the gradient of a mean through a convolution"
+awk 'BEGIN { for (i = 0; i < 900; i++) printf "%s", substr("abcdefghijklmnop", (i * 7 + int(i / 5)) % 16 + 1, 1); print "" }' >book.txt
+for on in cpu cuda; do "$LIMN" train onto.limn --plain --device $on --out onto.$on >"$said" 2>&1; done
+"$LIMN" train onto.limn --plan --device cuda >"$said" 2>&1
+near onto.cpu onto.cuda && grep -q '+= scatter' "$said" && FAKE_CUDA=askew "$LIMN" train onto.limn --plain --device cuda --out onto.askew >"$said" 2>&1 && same onto.cuda onto.askew && ok "a scatter onto a product" || not_ok "a scatter onto a product"
 for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
 near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
 for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done

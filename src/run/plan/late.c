@@ -8,8 +8,7 @@ enum { READERS_MOST = 3, SCALARS_MOST = 12, SMALL_SHARE = 16 };
 // Its large operands are in memory and, together, no larger than itself.
 static bool is_easily_made(const Plan *p, const PlanUses *u, const PlanNode *x) {
   int64_t size = p->wire.at[x->out.wire].count, read = 0;
-  if (x->kind != NODE_NEST || node_sums(x) || x->scatter || x->noise || x->nwinner || x->depth ||
-      x->pinned || x->pairs || x->nscalar > SCALARS_MOST || u->seen[x->out.wire] ||
+  if (!node_plain(x) || x->nscalar > SCALARS_MOST || u->seen[x->out.wire] ||
       u->maker[x->out.wire] == PLAN_SEVERAL)
     return false;
   for (uint32_t i = 0; i < x->nin; i++) {
@@ -64,9 +63,8 @@ static void push_with(LateWriting *w, PlanNode x) {
 // A single number that is made of nothing, such as what one sample's share is of a mean, is written into those that read it.
 static bool is_of_nothing(const Plan *p, const PlanUses *u, const PlanNode *x) {
   const PlanWire *w = &p->wire.at[x->out.wire];
-  return x->kind == NODE_NEST && !x->nin && !x->nindex && !w->rank && w->base == BASE_R &&
-         w->of == PLAN_NONE && !x->noise && !x->scatter && !x->nwinner && !x->pinned && !x->pairs &&
-         !x->depth && x->nscalar && x->nscalar <= SCALARS_MOST && !u->seen[x->out.wire] &&
+  return node_plain(x) && !x->nin && !x->nindex && !w->rank && w->base == BASE_R &&
+         w->of == PLAN_NONE && x->nscalar && x->nscalar <= SCALARS_MOST && !u->seen[x->out.wire] &&
          u->maker[x->out.wire] != PLAN_SEVERAL;
 }
 

@@ -9,11 +9,6 @@ typedef struct {
   int64_t place;
 } Piece;
 
-static bool is_plain_nest(const PlanNode *x) {
-  return x->kind == NODE_NEST && !node_sums(x) && !x->scatter && !x->noise && !x->nwinner &&
-         !x->depth && !x->pinned && !x->pairs;
-}
-
 static bool is_number(Plan *p, const Scalar *s, int64_t *number) {
   Extent size = s->fn == FN_SIZE ? plan_extent(p, s->ref) : (Extent){.c = (int64_t)s->k};
   *number = size.c;
@@ -35,7 +30,7 @@ static bool is_place(Plan *p, const PlanNode *x, const Scalar *s, Piece *piece) 
 // What it reads where the index has one value, and 0 elsewhere.
 static bool is_piece(Plan *p, uint32_t node, Piece *piece) {
   const PlanNode *x = &p->node.at[node];
-  if (!is_plain_nest(x) || x->nin != 1 || !x->nscalar) return false;
+  if (!node_plain(x) || x->nin != 1 || !x->nscalar) return false;
   const Scalar *s = &x->scalar[x->nscalar - 1];
   if (s->fn != FN_select) return false;
   const Scalar *inside = &x->scalar[s->arg[1]], *outside = &x->scalar[s->arg[2]];
@@ -99,7 +94,7 @@ static uint32_t whole_of(const Plan *p, const PlanUses *u, uint32_t sum, uint32_
   *copy = PLAN_NONE;
   if (r->n != 1 || u->seen[x->out.wire]) return x->out.wire;
   const PlanNode *y = &p->node.at[r->at[0]];
-  if (!is_plain_nest(y) || !node_copies(y) || !are_alike(p, &y->in[0], &y->out)) return x->out.wire;
+  if (!node_plain(y) || !node_copies(y) || !are_alike(p, &y->in[0], &y->out)) return x->out.wire;
   *copy = r->at[0];
   return y->out.wire;
 }
@@ -143,7 +138,7 @@ void plan_pieces(Plan *p) {
   for (uint32_t n = 0; n < p->node.n; n++) {
     PlanNode *x = &p->node.at[n];
     uint32_t axis, copy;
-    if (!is_plain_nest(x) || !only_adds(p, x)) continue;
+    if (!node_plain(x) || !only_adds(p, x)) continue;
     uint32_t whole = whole_of(p, &u, n, &copy);
     const PlanWire *to = &p->wire.at[whole];
     Piece *piece = NEW_ARRAY(p->arena, Piece, x->nin);

@@ -37,6 +37,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   if (p->narrow) plan_narrow(p);
   if (p->narrow && p->fuse) plan_pairs(p);
   if (p->target->lanes && p->fuse) plan_pieces(p);
+  if (p->target->lanes && p->fuse) plan_onto(p);
   if (p->target->lanes && p->fuse) plan_late(p);
   plan_kernels(p);
   plan_memory(p);
@@ -78,6 +79,7 @@ static void print_node(const Plan *p, const PlanNode *x, Buf *b) {
   print_wire(p, x->out.wire, b);
   buf_text(b, x->kind == NODE_PRODUCT ? " = product"
               : x->noise              ? " = noise"
+              : x->onto               ? " += scatter"
               : x->scatter            ? " = scatter"
                                       : " =");
   for (uint32_t i = 0; i < x->nin; i++) {

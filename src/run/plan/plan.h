@@ -69,6 +69,7 @@ typedef struct {
   bool *reduced; // this index is not in the output
   bool scatter;  // the output's cells may be hit several times or not at all: filled first, then
                  // added to
+  bool onto;     // … what is there, instead of being filled
   Operand *in;
   Operand out;
   uint32_t nwinner,
@@ -264,6 +265,7 @@ typedef struct {
 PlanUses plan_uses(const Plan *);
 // In memory, whoever reads it: from outside, or made by a kernel that nothing joins.
 bool uses_memory(const Plan *, const PlanUses *, uint32_t wire);
+bool node_plain(const PlanNode *);  // points one by one, of nothing else, and free to be moved
 bool node_copies(const PlanNode *); // cells of one operand, as they are or summed
 // The same wire once more, nothing of it shared that laying memory out changes.
 uint32_t plan_wire_again(Plan *, uint32_t of);
@@ -306,6 +308,8 @@ bool node_seeds(
 void plan_sums(Plan *);
 // pieces.c
 void plan_pieces(Plan *);
+// onto.c
+void plan_onto(Plan *);
 // late.c
 void plan_late(Plan *);
 // transpose.c

@@ -23,6 +23,11 @@ PlanUses plan_uses(const Plan *p) {
   return u;
 }
 
+bool node_plain(const PlanNode *x) {
+  return x->kind == NODE_NEST && !node_sums(x) && !x->scatter && !x->noise && !x->nwinner &&
+         !x->depth && !x->pinned && !x->pairs;
+}
+
 bool node_copies(const PlanNode *x) {
   return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG;
 }

@@ -238,8 +238,8 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   if (cells < c->team && c->team > WARP)
     c->team = cells > WARP ? cuda_power_up(cells, c->team) : WARP;
   if (serial < SERIAL) return;
-  cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
-  bool dense = output_reach(p, x) == p->wire.at[x->out.wire].count;
+  if (!x->onto) cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
+  bool dense = x->onto || output_reach(p, x) == p->wire.at[x->out.wire].count;
   if (c->slices || !dense || k->depth || scatter_label(p, x) == PLAN_NONE) return;
   c->buckets = BUCKETS;
   c->points *= BUCKETS;

@@ -11,7 +11,8 @@ enum {
   ROWS = 4,
   AHEAD_WORDS = 48,
   AHEAD_TURNS = 8,
-  BUCKETS = 64,
+  BUCKETS = 256, // of labels
+  LOOKS = 8,     // at labels, of a lane at a time
   SHARED_BYTES = 96 * 1024
 };
 

@@ -90,29 +90,33 @@ static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool ow
   }
 }
 
-// What has a label of this bucket: the lanes of a warp look at 32 labels at once, and then follow each that is of it.
+// What has a label of this bucket: the lanes of a warp look at some labels each, which are on their way at once, and then
+// follow each that is of it.
 static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
   emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
-  emit_line(e, "for (long base = 0; base < added; base += 32) {");
+  emit_line(e, "for (long base = 0; base < added; base += %d) {", LOOKS * WARP);
   e->indent++;
-  emit_line(e, "const long look = base + (long)threadIdx.x %% 32;");
-  emit_line(e, "int of_it = 0;");
-  emit_line(e, "if (look < added) {");
+  emit_line(e, "unsigned of_it = 0;");
+  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
   e->indent++;
+  emit_line(e, "const long look = base + %d * k + (long)threadIdx.x %% %d;", WARP, WARP);
+  emit_line(e, "if (look >= added) continue;");
   emit_owned_digits(t, of_dim, false, "look");
-  emit_line(e, "of_it = (unsigned)%s %% %uu == bucket;",
+  emit_line(e, "of_it |= (unsigned)((unsigned)%s %% %uu == bucket) << k;",
             emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]), BUCKETS);
   emit_close(e);
-  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, of_it);");
+  emit_line(e, "for (int k = 0; k < %d; k++) {", LOOKS);
+  e->indent++;
+  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, (int)(of_it >> k & 1));");
   emit_line(e, "for (; found; found &= found - 1) {");
   e->indent++;
   emit_line(e, "if (!ok) continue;");
-  emit_owned_digits(t, of_dim, false, "base + __ffs((int)found) - 1");
+  emit_owned_digits(t, of_dim, false,
+                    arena_format(e->p->arena, "base + %d * k + __ffs((int)found) - 1", WARP));
   team_levels(t, 0, t->s->ndim);
-  emit_close(e);
-  emit_close(e);
+  emit_close_all(e, 3);
 }
 
 static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {
@@ -142,7 +146,7 @@ void scatter_emit(const TeamNest *t) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
   uint32_t of_dim[64];
-  if (!t->bucketed) emit_fill(t, x->out.wire, emit_identity(e, x));
+  if (!t->bucketed && !x->onto) emit_fill(t, x->out.wire, emit_identity(e, x));
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) emit_fill(t, x->winner[k], "0");
   emit_line(e, "TEAM_SYNC();");
