@@ -71,6 +71,12 @@ static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **te
   const char *json = arena_format(l->world, "%s/run.json", how->from);
   if (!noted && path_exists(json)) return failed(l, LIMN_WRONG, error);
   bool written = false;
+  if (machines && (how->device || how->precision || how->reference))
+    return call_misuse(
+        l->call,
+        "%s is a run of machines: its page is made of their numbers, and nothing is computed: "
+        "without --device, --precision and --reference",
+        how->from);
   LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how, &written);
   if (!status || written) *text = arena_format(to, "%s/report.html", how->from);
   return status;
@@ -195,7 +201,7 @@ void move_messages(Limn *to, Limn *from) {
     lose_places(from->diags);
   }
   diags_take(to->diags, from->diags);
-  to->diags->no_memory |= from->diags->no_memory;
+  to->diags->machine_failed |= from->diags->machine_failed;
   limn_forget(from);
 }
 
@@ -426,7 +432,7 @@ LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
   ENTER(c, l, ANSWER_RUN, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnRun own;
   if (!text) return call_end(c, call_misuse(c, "limn_run wants a place for its text"));
-  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  if (!run_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
   LimnStatus status = run_machines(l, &own, &b);
   *text = b.n ? b.at : NULL;

@@ -391,7 +391,7 @@ static void tell_device(Ran *r) {
 
 static bool open_device(Ran *r) {
   const char *why;
-  if (r->how->reference || engine_device(r->w, r->how->device, &r->time.device, &why)) return true;
+  if (engine_device(r->w, r->how->device, &r->time.device, &why)) return true;
   return wrong(r, why);
 }
 
@@ -418,7 +418,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   }
   results->note.seed = (double)how->seed;
   results->note.threads = how->threads;
-  if (!open_device(&r)) return OUTCOME_USAGE;
+  if (!open_device(&r)) return OUTCOME_SYSTEM;
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   if (r.time.device) tell_device(&r);

@@ -44,7 +44,7 @@ static bool read_options(Trainer *t) {
   const char *why;
   t->device_open = !o->device || !strcmp(o->device, "auto");
   if (!engine_device(t->w, o->device, &t->device, &why))
-    return train_refuse(t, OUTCOME_USAGE, "%s", why);
+    return train_refuse(t, OUTCOME_SYSTEM, "%s", why);
   if (o->out && o->resume)
     return train_refuse(
         t, OUTCOME_USAGE,

@@ -63,7 +63,7 @@ bool use_read(Use *u) {
             : *noted(u, "seed") ? strtoull(noted(u, "seed"), NULL, 10)
                                 : program_seed(u->in, u->p);
   if (!engine_device(u->w, u->how->device, &u->device, &error))
-    return use_wrong(u, OUTCOME_USAGE, "%s", error);
+    return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
   if (u->how->precision == LIMN_PRECISION_AUTO) return use_choose(u), true;
   if (precision_asked(u->how->precision, &u->precision)) return true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
