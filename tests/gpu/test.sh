@@ -140,10 +140,10 @@ auto --out auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: much work goe
 auto --device cpu --out auto.2 && ! grep -q emulated "$said" && ok "auto: unless the CPU is asked for" || not_ok "auto: unless the CPU is asked for"
 train --device auto --out auto.3 && ! grep -q emulated "$said" && same cpu auto.3 && ok "auto: little work stays" || not_ok "auto: little work stays"
 (FAKE_CUDA=none auto --device auto --out auto.4) && ! grep -q GPU "$said" && ok "auto: no GPU, no word" || not_ok "auto: no GPU, no word"
-(FAKE_CUDA=memory=9000 auto --out auto.5) && grep -q 'the CPU computes: the GPU cannot, as --device cuda would say' "$said" && ok "auto: what has no room stays" || not_ok "auto: what has no room stays"
+(FAKE_CUDA=memory=9000 auto --out auto.5) && grep -q 'the CPU computes: out of memory on emulated GPU 0' "$said" && ok "auto: what has no room stays" || not_ok "auto: what has no room stays"
 auto --resume auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: what began on the GPU goes on there" || not_ok "auto: what began on the GPU goes on there"
 auto --resume auto.2 && ! grep -q emulated "$said" && ok "auto: what began on the CPU goes on there" || not_ok "auto: what began on the CPU goes on there"
-(FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run began on a GPU, and now the CPU goes on, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
+(FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run was on emulated GPU 0, and goes on on the CPU, 32 bits, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
 
 # --precision auto: by what computes
 precision() { sed -n 's/.*"precision": "\([^"]*\)".*/\1/p' "$1/run.json"; }

@@ -53,6 +53,11 @@ bool engine_has_gpu(Arena *a) {
   return driver && (!init || init(0) != NO_DEVICE); // the driver stays: it does not like to go
 }
 
+// A call that failed for good makes all later ones fail.
+bool engine_device_lives(const Device *d) {
+  return !d || d->call.cuStreamSynchronize(d->stream) == 0;
+}
+
 const char *engine_device_is(const Device *d) { return d ? d->name : "the CPU"; }
 
 const char *engine_device_name(Arena *a, const Device *d) {
@@ -68,6 +73,14 @@ const char *device_lacks_units(Arena *a, const Device *d, Precision p) {
                       "%s (code %d.%d) has no matrix units for %s: --precision 32, or auto, is "
                       "what it can do",
                       d->name, d->major, d->minor, precision_text(p));
+}
+
+const char *engine_precision_there(const Device *d, Precision p) {
+  if (d) return NULL;
+  return p == PRECISION_TF32   ? "tf32 is 32 on the CPU: a GPU's matrix units alone have it"
+         : p == PRECISION_BF16 ? "bf16 on the CPU: the factors of large products are rounded to "
+                                 "bfloat16, sums are floats"
+                               : NULL;
 }
 
 Precision engine_precision(Arena *a, const Device *d, const char **why) {

@@ -67,6 +67,7 @@ typedef struct {
   double seed, threads, steps, seconds;
   double batch, best, best_step; // of training
   bool has_best;
+  const char *device, *device_is;        // what computes: "cuda:0", "NVIDIA H200"; "cpu", "the CPU"
   const char *precision, *engine, *hash; // of training; no hash while it lasts
   const char *dir, *message;             // of machines. message: why it failed
   VEC(NoteMeasure) measure;              // those columns of metrics.csv that are measures
