@@ -58,7 +58,7 @@ typedef enum {
   LIMN_GOOD = 0,
   LIMN_WRONG = 1,  // the user's text or data is wrong; the messages say how
   LIMN_USAGE = 2,  // the call makes no sense: too early, a NULL, an option that is not one
-  LIMN_SYSTEM = 3, // memory is exhausted, or a disk failed
+  LIMN_SYSTEM = 3, // memory is exhausted, a disk failed, or a GPU is not there, full or lost
 } LimnStatus;
 
 LIMN_API Limn *limn_new(void); // NULL when memory is exhausted

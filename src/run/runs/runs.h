@@ -13,7 +13,7 @@
 #include "lang/program/program.h"
 #include "limn.h"
 
-// The user's text or data is wrong; what is asked for makes no sense; disk or memory failed.
+// The user's text or data is wrong; what is asked for makes no sense; disk, memory or GPU failed.
 typedef enum { OUTCOME_GOOD, OUTCOME_WRONG, OUTCOME_USAGE, OUTCOME_SYSTEM } Outcome;
 
 void tell_line(const LimnTell *, const char *text); // note.c: where a run speaks
