@@ -336,7 +336,9 @@ LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
   if (!t || !out) return LIMN_USAGE;
   ENTER(c, t->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   give_states(c, t, out);
-  return call_end(c, LIMN_GOOD);
+  if (train_lives(t->trainer)) return call_end(c, LIMN_GOOD);
+  *out = (LimnArrays){0}; // they were on a GPU that is lost
+  return call_end(c, LIMN_SYSTEM);
 }
 
 // Engines look at labels before their first run, and this may come after it.
@@ -379,8 +381,11 @@ LimnStatus limn_trainer_weight_set(LimnTrainer *t, const char *weight, const Lim
   return call_end(c, set_state(c, t, weight, from));
 }
 
+// How a run failed was the answer of the step in which it did.
 static LimnStatus close_trainer(LimnTrainer *t) {
+  bool over = train_ended(t->trainer);
   LimnStatus status = status_of(train_close(t->trainer, NULL));
+  if (over) status = LIMN_GOOD;
   t->trainer = NULL;
   move_messages(t->owner, t->own);
   return status;

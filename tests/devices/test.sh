@@ -123,6 +123,26 @@ train --device cuda --out whole && cmp -s whole/model.safetensors lost.40/model.
 lost 40 lost.json --json
 grep -q '"how": "failed".*"kept": 0}' "$said" && ok "in JSON" || not_ok "in JSON"
 
+# in Python: the reason, status 3, and weights as they were before
+cat >lost.py <<'END'
+import limn, numpy as np
+p = limn.load("small.limn")
+before = {name: np.array(w) for name, w in p.weights.items()}
+for go in (lambda: p.train(device="cuda", progress=False), lambda: [p.step(device="cuda", steps=12) if i == 0 else p.step() for i in range(12)]):
+    try:
+        go()
+        raise SystemExit("it was not lost")
+    except limn.Error as error:
+        assert error.status == 3 and "unspecified launch failure" in str(error), (error.status, str(error))
+    assert all(np.array_equal(w, before[name]) for name, w in p.weights.items())
+END
+python=${PYTHON:-/usr/bin/python3}
+if [ -e "$here/$BUILD/liblimn.so" ] && "$python" -c 'import numpy' 2>/dev/null; then
+  FAKE_CUDA=lost=40 LIMN_LIBRARY="$here/$BUILD/liblimn.so" PYTHONPATH="$here/python" PYTHONPYCACHEPREFIX="$dir/pyc" "$python" lost.py >"$said" 2>&1 && ok "in Python" || not_ok "in Python"
+else
+  skip "python3 has no numpy, or there is no liblimn.so"
+fi
+
 # -- a run that goes on elsewhere --------------------------------------------------------------------
 moved() { cp -r gpu "moved.$1"; }
 moved 1; says "from a GPU that is gone" 0 'the run was on emulated GPU 0, and goes on on the CPU, bf16, since no GPU can be used: ' env FAKE_CUDA=none "$LIMN" train small.limn --plain --resume moved.1

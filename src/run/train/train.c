@@ -625,6 +625,8 @@ Outcome train_go(Trainer *t, uint64_t steps) {
   return t->status;
 }
 
+bool train_lives(const Trainer *t) { return engine_device_lives(t->device); }
+
 bool train_ended(const Trainer *t) { return t->ended || !t->begun; }
 
 void train_metrics(const Trainer *t, Arena *a, LimnMetrics *m) {
