@@ -58,7 +58,7 @@ typedef enum {
   LIMN_GOOD = 0,
   LIMN_WRONG = 1,  // the user's text or data is wrong; the messages say how
   LIMN_USAGE = 2,  // the call makes no sense: too early, a NULL, an option that is not one
-  LIMN_SYSTEM = 3, // memory is exhausted, or a disk failed
+  LIMN_SYSTEM = 3, // memory is exhausted, a disk failed, or a GPU is not there, full or lost
 } LimnStatus;
 
 LIMN_API Limn *limn_new(void); // NULL when memory is exhausted
@@ -444,10 +444,12 @@ LIMN_API LimnStatus limn_trainer_step(LimnTrainer *, uint64_t steps, bool *done)
 LIMN_API LimnStatus limn_trainer_step_on(LimnTrainer *, const LimnInput *, uint32_t n, bool *done);
 // Where it is. Losses are those of the last step.
 LIMN_API LimnStatus limn_trainer_metrics(LimnTrainer *, LimnMetrics *);
-// Every weight and buffer by name, in the trainer's own memory: to be read between two steps.
+// Every weight and buffer by name, in the trainer's own memory: to be read between two steps. None, and
+// LIMN_SYSTEM, where they were on a GPU that is lost.
 LIMN_API LimnStatus limn_trainer_weights(LimnTrainer *, LimnArrays *);
 LIMN_API LimnStatus limn_trainer_weight_set(LimnTrainer *, const char *weight, const LimnArray *);
-// A run that is not at its end is saved, to be resumed. The trainer is gone whatever it returns.
+// A run that is not at its end is saved, to be resumed. The trainer is gone whatever it returns; a step
+// that failed was answered by limn_trainer_step.
 LIMN_API LimnStatus limn_trainer_close(LimnTrainer *);
 
 // -- machines -------------------------------------------------------------------------------------

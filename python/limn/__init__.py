@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, Mapping, NamedTuple, Optional, Sequence
 
 from ._errors import Error, LimnWarning, Message
 from ._function import Function, Gradients, Port
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ._torch import Module
 
 __all__ = [
-    "load", "loads", "format", "torch", "version", "Error", "LimnWarning", "Message", "Program", "Function", "Port",
+    "load", "loads", "format", "devices", "torch", "version", "Error", "LimnWarning", "Message", "Program", "Function", "Port", "Device", "Devices",
     "Gradients", "Picture", "Record", "Runs", "Claim", "Metrics", "Trainer", "Training", "Weights",
 ]  # fmt: skip
 
@@ -42,6 +42,41 @@ def loads(text: str, *, name: str = "program.limn", set: Optional[Mapping[str, A
           read: Optional[Sequence[Path]] = None, precision: Any = None, threads: int = 0) -> Program:  # fmt: skip
     """The program of a text; files that it names are beside `name`."""
     return Program(None, text, set, read, precision, threads, name)
+
+
+class Device(NamedTuple):
+    """What can compute."""
+
+    name: str  # what `device=` takes: "cpu", "cuda:0"
+    about: str  # "NVIDIA H200, 150.1 GB, …"
+    precision: str  # what `precision="auto"` is on it: "32", "bf16"
+
+
+class Devices(List[Device]):
+    """The CPU, and each GPU. Without a GPU, `no_gpu` says why there is none."""
+
+    no_gpu: Optional[str] = None
+
+
+def devices() -> Devices:
+    """What can compute here, as the command `limn devices`: the CPU first, then each GPU."""
+    import json
+    from ctypes import byref, c_char_p
+
+    from ._errors import settle
+    from ._library import library
+
+    lib = library()
+    handle, text, found = lib.limn_new(), c_char_p(), Devices()
+    try:
+        settle(handle, lib.limn_devices(handle, True, byref(text)))
+        for one in json.loads(text.value or b"[]"):
+            if "precision_auto" in one:
+                found.append(Device(one["device"], one["is"], one["precision_auto"]))
+            found.no_gpu = one.get("why_not", found.no_gpu)
+        return found
+    finally:
+        lib.limn_free(handle)
 
 
 def format(text: str, name: str = "program.limn") -> str:

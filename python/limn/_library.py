@@ -188,6 +188,7 @@ _status = {
     "limn_trainer_weight_set": [c_void_p, c_char_p, POINTER(Array)],
     "limn_trainer_close": [c_void_p],
     "limn_run": [c_void_p, POINTER(Run), POINTER(c_char_p)],
+    "limn_devices": [c_void_p, c_bool, POINTER(c_char_p)],
     "limn_run_folder": [c_void_p, c_char_p, c_char_p, POINTER(c_char_p)],
     "limn_draw": [c_void_p, c_char_p, POINTER(Draw)],
     "limn_draw_text": [c_void_p, c_char_p, POINTER(Draw), POINTER(c_char_p)],

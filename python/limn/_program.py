@@ -164,10 +164,10 @@ class Program:
         """The results of a box, learner, goal or measure and the gradients of its inputs and weights."""
         return self[name].grad(*args, dy=dy, **named)
 
-    def _use(self, from_: Optional[Path], seed: Optional[int], device: Optional[str] = None, **fields: Any) -> Use:
+    def _use(self, from_: Optional[Path], seed: Optional[int], device: Optional[str] = None, precision: Any = None, **fields: Any) -> Use:
         return Use(
             from_=encoded(None if from_ is None else os.fspath(from_)), seed=seed or 0, has_seed=seed is not None,
-            precision=precision_code(self._precision), threads=self._threads, device=encoded(device), **fields,
+            precision=precision_code(self._precision if precision is None else precision), threads=self._threads, device=encoded(device), **fields,
         )  # fmt: skip
 
     def _begin(self, from_: Optional[Path]) -> List[str]:
@@ -194,14 +194,15 @@ class Program:
         return taken_all(out)
 
     def predict(self, name: str, *args: Any, from_: Optional[Path] = None, seed: Optional[int] = None, device: Optional[str] = None,
-                **named: Any) -> Any:  # fmt: skip
+                precision: Any = None, **named: Any) -> Any:  # fmt: skip
         """A box or learner on arrays or files ("x.csv", "x.npy", "x.png"), with the weights of a run folder or a
-        safetensors file, or the program's own; as the command `limn predict`. What computes is a device: "cpu", "cuda", "cuda:1"."""
+        safetensors file, or the program's own; as the command `limn predict`. What computes is a device: "cpu", "cuda", "cuda:1"
+        (see limn.devices), in a precision: 32, 64, "bf16", "tf32" or "auto"; otherwise the program's, or the run's."""
         given, keep = inputs([("", x) for x in args] + list(named.items()))
         kinds = [array_of(x).dtype for x in (*args, *named.values()) if not isinstance(x, (str, bytes))]
         single = any(k == "f4" for k in kinds) and not any(k == "f8" for k in kinds)
         with self._lock:
-            use = self._use(from_, seed, device, in_=given, nin=len(args) + len(named))
+            use = self._use(from_, seed, device, precision, in_=given, nin=len(args) + len(named))
             lib, label = library(), name.encode()
             found = list(self._used_arrays(from_, lambda out: lib.limn_predict_arrays(self._handle, label, use, out)).values())
         if single:  # float32 in, float32 out, as of a call
@@ -209,12 +210,14 @@ class Program:
         return found[0] if len(found) == 1 else tuple(found)
 
     def sample(self, name: Optional[str] = None, n: int = 0, *, from_: Optional[Path] = None, seed: Optional[int] = None,
-               length: int = 0, temperature: float = 0, prompt: Optional[str] = None, device: Optional[str] = None) -> Any:  # fmt: skip
+               length: int = 0, temperature: float = 0, prompt: Optional[str] = None, device: Optional[str] = None,
+               precision: Any = None) -> Any:  # fmt: skip
         """So many samples of a learner or box that is fed with noise, or (None) of the first `show`; as the command
-        `limn sample`. Of a model of text: a text, so long, with such a temperature, that goes on with the prompt."""
+        `limn sample`. Of a model of text: a text, so long, with such a temperature, that goes on with the prompt.
+        Device and precision are as for `predict`."""
         lib = library()
         with self._lock:
-            use = self._use(from_, seed, device, n=n, length=length, temperature=temperature, prompt=encoded(prompt))
+            use = self._use(from_, seed, device, precision, n=n, length=length, temperature=temperature, prompt=encoded(prompt))
             if prompt is not None or length or temperature:
                 text = C.c_char_p()
                 self._used(from_, lambda: lib.limn_sample(self._handle, encoded(name), use, C.byref(text)))
@@ -222,20 +225,22 @@ class Program:
             found = list(self._used_arrays(from_, lambda out: lib.limn_sample_arrays(self._handle, encoded(name), use, out)).values())
         return found[0] if len(found) == 1 else tuple(found)
 
-    def measure(self, from_: Optional[Path] = None, seed: Optional[int] = None, device: Optional[str] = None) -> Dict[str, float]:
-        """Every measure of the program, on its data."""
+    def measure(self, from_: Optional[Path] = None, seed: Optional[int] = None, device: Optional[str] = None,
+                precision: Any = None) -> Dict[str, float]:  # fmt: skip
+        """Every measure of the program, on its data. Device and precision are as for `predict`."""
         with self._lock:
-            use = self._use(from_, seed, device)
+            use = self._use(from_, seed, device, precision)
             lib = library()
             found = self._used_arrays(from_, lambda out: lib.limn_measure_arrays(self._handle, use, out))
         return {name: float(x) for name, x in found.items()}
 
     def gradients(self, goal: Optional[str] = None, name: Optional[str] = None, *, from_: Optional[Path] = None, n: int = 0,
-                  seed: Optional[int] = None, device: Optional[str] = None) -> Dict[str, Any]:  # fmt: skip
+                  seed: Optional[int] = None, device: Optional[str] = None, precision: Any = None) -> Dict[str, Any]:  # fmt: skip
         """The gradients of a goal's loss (None: of all) on one batch of the program's data: of a weight, of the wires
-        inside that are called so (`h`, or `h.2` for the second of them), or (None) of all weights."""
+        inside that are called so (`h`, or `h.2` for the second of them), or (None) of all weights. Device and precision are
+        as for `predict`."""
         with self._lock:
-            use = self._use(from_, seed, device, n=n)
+            use = self._use(from_, seed, device, precision, n=n)
             lib = library()
             return self._used_arrays(from_, lambda out: lib.limn_gradients(self._handle, encoded(goal), encoded(name), use, None, out))
 
@@ -300,7 +305,8 @@ class Program:
         """Learns, as the command `limn train`; the weights are then those of the program.
 
         Without `out` nothing is written. With it there is a run folder (True: runs/NAME) with checkpoints, curves, the
-        model and a page. `on_epoch` is called with metrics at each report, `on_step` at each row of them; False in
+        model and a page. What computes is a device: "auto" (a GPU where there is one and the work is worth it), "cpu", "cuda" or
+        "cuda:1", in a precision: 32, 64, "bf16", "tf32" or "auto". `on_epoch` is called with metrics at each report, `on_step` at each row of them; False in
         answer stops. Ctrl-C finishes the step, saves, and is raised then.
         """
         self._close_trainer()
@@ -353,7 +359,7 @@ class Program:
             progress: Optional[bool] = None, device: Optional[str] = None) -> Runs:  # fmt: skip
         """Every run of the program's machines, with its records as arrays, and every claim. A claim that fails is
         raised, unless `check` is False. With `out` the folder of the run is kept. The device "cuda" follows machines
-        by ticks."""
+        by ticks. Machines are computed in doubles, wherever that is."""
         import json
         import shutil
         import tempfile

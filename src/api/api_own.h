@@ -179,6 +179,7 @@ bool ask_take(ApiCall *, const LimnAsk *, LimnAsk *to);
 bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
 bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
 bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
+bool run_take(ApiCall *, const LimnRun *, LimnRun *to);
 bool prepare_take(ApiCall *, const LimnPrepare *, LimnPrepare *to);
 bool inputs_take(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
 

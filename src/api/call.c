@@ -49,7 +49,7 @@ static bool begin_work(ApiCall *c) {
   l->call = c;
   if (c->slot != ANSWER_MESSAGES && l->diags->list.n > MESSAGES_LIMIT) forget_messages(l);
   l->diags->since = l->diags->list.n;
-  l->diags->no_memory = false;
+  l->diags->machine_failed = false;
   c->errors = l->diags->errors;
   l->diags->errors = c->begin = l->load_errors; // the work below asks for those of the program
   return true;
@@ -110,7 +110,7 @@ LimnStatus call_end(ApiCall *c, LimnStatus status) {
   Limn *l = c->l;
   if (!is_inner(c)) {
     note_said(l);
-    if (status == LIMN_WRONG && l->diags->no_memory) status = LIMN_SYSTEM;
+    if (status == LIMN_WRONG && l->diags->machine_failed) status = LIMN_SYSTEM;
     diags_settle(l->diags);
     diags_sort(l->diags);
     end_work(c);

@@ -222,6 +222,8 @@ static void asked(DiffWork *d) {
   asked_line(d, "seed", as_text(s, a->seed), as_text(s, b->seed));
   asked_line(d, "batch", as_text(s, a->batch), as_text(s, b->batch));
   asked_line(d, "steps", as_text(s, a->steps), as_text(s, b->steps));
+  if (a->device_is && b->device_is) // older ones do not say it
+    asked_line(d, "device", a->device_is, b->device_is);
   asked_line(d, "precision", a->precision ? a->precision : "", b->precision ? b->precision : "");
 }
 

@@ -31,6 +31,25 @@ static bool check_precision(ApiCall *c, LimnPrecision p) {
   return known;
 }
 
+// What computes, by its name; the interpreter is neither a GPU nor does it round factors.
+static bool check_device(ApiCall *c, const char *device, bool reference) {
+  const char *why = engine_device_misnamed(c->scratch, device);
+  if (why) return call_misuse(c, "%s", why), false;
+  bool gpu = device && !strncmp(device, "cuda", 4);
+  if (reference && gpu)
+    call_misuse(c, "--reference computes on the CPU: it does not go with --device %s", device);
+  return !reference || !gpu;
+}
+
+static bool check_rounding(ApiCall *c, LimnPrecision p, bool reference) {
+  if (!check_precision(c, p)) return false;
+  bool rounds = p == LIMN_PRECISION_BF16 || p == LIMN_PRECISION_TF32;
+  if (reference && rounds)
+    call_misuse(c, "--reference computes in doubles: it does not go with --precision %s",
+                p == LIMN_PRECISION_BF16 ? "bf16" : "tf32");
+  return !reference || !rounds;
+}
+
 // A copy in which every input has a name, if only "".
 bool inputs_take(ApiCall *c, const LimnInput **in, uint32_t n) {
   if (n && !*in) return call_misuse(c, "there are no inputs where %u are said to be", n), false;
@@ -70,14 +89,19 @@ bool out_take(ApiCall *c, const Limn *of, const char *to) {
 static bool check_out(ApiCall *c, const char *to) { return out_take(c, c->l, to); }
 
 bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
-  return OPTIONS(c, to, how) && check_precision(c, to->precision) &&
-         check_length(c, "epochs", to->epochs) && check_length(c, "steps", to->steps) &&
-         check_length(c, "batch", (double)to->batch);
+  return OPTIONS(c, to, how) && check_device(c, to->device, to->reference) &&
+         check_rounding(c, to->precision, to->reference) && check_length(c, "epochs", to->epochs) &&
+         check_length(c, "steps", to->steps) && check_length(c, "batch", (double)to->batch);
 }
 
 bool use_take(ApiCall *c, const LimnUse *how, LimnUse *to) {
   return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin) &&
-         check_precision(c, to->precision) && check_out(c, to->out);
+         check_device(c, to->device, to->reference) &&
+         check_rounding(c, to->precision, to->reference) && check_out(c, to->out);
+}
+
+bool run_take(ApiCall *c, const LimnRun *how, LimnRun *to) {
+  return OPTIONS(c, to, how) && check_device(c, to->device, to->reference);
 }
 
 bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
@@ -86,7 +110,7 @@ bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
 }
 
 bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
-  return OPTIONS(c, to, how) && check_precision(c, to->precision);
+  return OPTIONS(c, to, how) && check_rounding(c, to->precision, to->reference);
 }
 
 bool diff_take(ApiCall *c, const LimnDiff *how, LimnDiff *to) { return OPTIONS(c, to, how); }

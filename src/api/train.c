@@ -71,6 +71,12 @@ static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **te
   const char *json = arena_format(l->world, "%s/run.json", how->from);
   if (!noted && path_exists(json)) return failed(l, LIMN_WRONG, error);
   bool written = false;
+  if (machines && (how->device || how->precision || how->reference))
+    return call_misuse(
+        l->call,
+        "%s is a run of machines: its page is made of their numbers, and nothing is computed: "
+        "without --device, --precision and --reference",
+        how->from);
   LimnStatus status = machines ? machines_report(l, how->from) : training_report(l, how, &written);
   if (!status || written) *text = arena_format(to, "%s/report.html", how->from);
   return status;
@@ -195,7 +201,7 @@ void move_messages(Limn *to, Limn *from) {
     lose_places(from->diags);
   }
   diags_take(to->diags, from->diags);
-  to->diags->no_memory |= from->diags->no_memory;
+  to->diags->machine_failed |= from->diags->machine_failed;
   limn_forget(from);
 }
 
@@ -330,7 +336,9 @@ LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
   if (!t || !out) return LIMN_USAGE;
   ENTER(c, t->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   give_states(c, t, out);
-  return call_end(c, LIMN_GOOD);
+  if (train_lives(t->trainer)) return call_end(c, LIMN_GOOD);
+  *out = (LimnArrays){0}; // they were on a GPU that is lost
+  return call_end(c, LIMN_SYSTEM);
 }
 
 // Engines look at labels before their first run, and this may come after it.
@@ -373,8 +381,11 @@ LimnStatus limn_trainer_weight_set(LimnTrainer *t, const char *weight, const Lim
   return call_end(c, set_state(c, t, weight, from));
 }
 
+// How a run failed was the answer of the step in which it did.
 static LimnStatus close_trainer(LimnTrainer *t) {
+  bool over = train_ended(t->trainer);
   LimnStatus status = status_of(train_close(t->trainer, NULL));
+  if (over) status = LIMN_GOOD;
   t->trainer = NULL;
   move_messages(t->owner, t->own);
   return status;
@@ -426,7 +437,7 @@ LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
   ENTER(c, l, ANSWER_RUN, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnRun own;
   if (!text) return call_end(c, call_misuse(c, "limn_run wants a place for its text"));
-  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  if (!run_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
   LimnStatus status = run_machines(l, &own, &b);
   *text = b.n ? b.at : NULL;

@@ -251,10 +251,10 @@ typedef struct Diags {
   uint32_t errors;
   uint32_t
       met; // errors, also those that are not said again: these tell whether something went wrong
-  uint32_t muted;  // while above 0, nothing is added
-  uint32_t unsaid; // beyond the limit: counted, but not kept
-  bool no_memory;  // one of them says that memory is exhausted
-  uint32_t since;  // entries before this one are of earlier work: they drop nothing
+  uint32_t muted;      // while above 0, nothing is added
+  uint32_t unsaid;     // beyond the limit: counted, but not kept
+  bool machine_failed; // one of them says that memory is exhausted, a GPU is lost …
+  uint32_t since;      // entries before this one are of earlier work: they drop nothing
 } Diags;
 Diags *diags_new(Arena *, Sources *);
 // The index of the new entry, to hang a note on. One message per span: a second one is dropped.

@@ -53,6 +53,8 @@ int help_all(FILE *);
 void command_words(CommandText, int *least, int *most);
 // Whether it has the option; *values: "a|b|c" if only these may follow, otherwise "".
 bool command_option(CommandText, const char *name, char *values, size_t room);
+// Whether it may be given where there is a NAME, or none.
+bool command_option_fits(CommandText, const char *name, bool named);
 const char *near_option(CommandText, const char *name); // "did you mean", or NULL
 const char *near_command(const char *name);
 

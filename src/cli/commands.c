@@ -170,8 +170,15 @@ static LimnStatus confine_run(Limn *l, Options *o, const char *program, const ch
                                         .write = (const char *const[]){o->folder, NULL}});
 }
 
+// A plan writes nothing; that it is made in the same walls as the run is what makes it true.
+static LimnStatus confine_plan(Limn *l, Options *o, const char *program) {
+  return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
+                                        .program = program,
+                                        .read = (const char *const[]){o->train.resume, NULL}});
+}
+
 static LimnStatus confine_train(Limn *l, Options *o, const char *program) {
-  return o->train.plan ? LIMN_GOOD : confine_run(l, o, program, &o->train.out);
+  return o->train.plan ? confine_plan(l, o, program) : confine_run(l, o, program, &o->train.out);
 }
 
 // Files that the command line names, to read and to write.
@@ -354,6 +361,24 @@ static bool same_folder(const char *a, const char *b) {
          one.st_ino == other.st_ino;
 }
 
+// The plan is the answer, and what is said on the way is not.
+static void keep_plan(void *context, const char *text) {
+  char **plan = context;
+  if (strncmp(text, "{\"event\": \"plan\"", 16) || *plan)
+    SAY(stderr, text, "\n");
+  else
+    *plan = strdup(text);
+}
+
+static int answer_plan(Limn *l, Options *o) {
+  char *plan = NULL;
+  o->train.tell = (LimnTell){.context = &plan, .line = keep_plan};
+  LimnStatus s = limn_train(l, &o->train);
+  int rc = answer(l, o, answered(l, s, plan), "plan", plan);
+  free(plan);
+  return rc;
+}
+
 int run_train(Limn *l, Options *o) {
   LimnTrain *how = &o->train;
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
@@ -365,6 +390,7 @@ int run_train(Limn *l, Options *o) {
   o->train.stop = &stopping;
   o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
   watch_all();
+  if (o->json && how->plan) return answer_plan(l, o);
   s = limn_train(l, &o->train);
   if (terminal) redraw(NULL, "");
   return answer(l, o, s, "train", o->json ? "null" : NULL);

@@ -207,8 +207,8 @@ static int take_pair(const CliReading *r, const CliOption *option, char *value) 
 static bool again(const CliOption *option, bool *seen) {
   bool *own = &seen[option - options],
        twice = *own && option->kind != INPUT && option->kind != SETTING && option->kind != FOLDER;
-  *own = option->kind != FLAG;
-  return twice;
+  *own = true;
+  return twice && option->kind != FLAG;
 }
 
 static int take_folder(const CliReading *r, const char *value) {
@@ -253,6 +253,21 @@ static int missing(const CliReading *r, int least) {
     return wrong(r, "a name is missing: which box, learner or goal?", NULL);
   if (!strcmp(r->name, "check") && r->o->name && !r->o->paths)
     return wrong(r, "a learning diagram is named for --paths only:", r->o->name);
+  return 0;
+}
+
+// What is taken with a NAME, or without one, would otherwise be given and not looked at.
+static int misplaced(const CliReading *r, const bool *seen) {
+  bool named = r->o->name != NULL;
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+    if (!seen[i] || command_option_fits(r->text, options[i].name, named)) continue;
+    SAY(stderr, "limn ", r->name, ": ", options[i].name,
+        named ? " goes without a name, not with "
+              : " goes with a name only: which box, learner or goal?",
+        named ? r->o->name : "", "\n");
+    command_usage(r->text, stderr);
+    return 2;
+  }
   return 0;
 }
 
@@ -314,6 +329,7 @@ int read_options(CommandText text, const char *name, int argc, char **argv, Opti
     }
   }
   if (!status) status = missing(&r, least);
+  if (!status) status = misplaced(&r, seen);
   share(o);
   return status;
 }

@@ -5,6 +5,7 @@
 //   the diagram of a box …
 //
 //     --after check|inline      the diagram after a pass
+//     --threads N               without NAME: is refused where there is a NAME; with NAME: the other way round
 //     --origins                 with the line and column
 #include "cli/cli.h"
 
@@ -139,6 +140,25 @@ bool command_option(CommandText c, const char *name, char *values, size_t room) 
     return true;
   }
   return false;
+}
+
+// What an option means begins behind two spaces, or on the next line where its values are long.
+static const char *meaning_of(const char *line) {
+  size_t n = line_length(line);
+  for (size_t i = 2; i + 2 < n; i++)
+    if (!strncmp(line + i, "  ", 2)) return line + i + strspn(line + i, " ");
+  line = line_after(line);
+  return line + strspn(line, " ");
+}
+
+bool command_option_fits(CommandText c, const char *name, bool named) {
+  char own[NAME_ROOM];
+  const char *other = named ? "without NAME:" : "with NAME:";
+  for (const char *at = option_first(c); at; at = option_next(c, at)) {
+    name_of(at, own);
+    if (!strcmp(own, name)) return strncmp(meaning_of(at), other, strlen(other)) != 0;
+  }
+  return true;
 }
 
 static const char *nearest(const char *name, char (*all)[NAME_ROOM], uint32_t n) {

@@ -3,6 +3,7 @@
 // a block are fibers that take turns at barriers. $FAKE_CUDA makes it fail, as drivers do:
 //
 //   none       there is no GPU          old      the driver is for CUDA 11
+//   broken     it does not begin
 //   memory=N   there are N bytes        lost=N   the N-th launch finds the device lost
 //   others=N   others have taken N bytes  code=N  it runs code N / 10, as 75: 7.5
 //
@@ -19,7 +20,15 @@
 
 typedef int Result;
 typedef unsigned long long Address;
-enum { GOOD = 0, INVALID = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, NOT_FOUND = 500, LOST = 719 };
+enum {
+  GOOD = 0,
+  INVALID = 1,
+  OUT_OF_MEMORY = 2,
+  NO_DEVICE = 100,
+  NOT_FOUND = 500,
+  LOST = 719,
+  UNKNOWN = 999
+};
 
 static long asked(const char *name) {
   const char *all = getenv("FAKE_CUDA"), *at = all ? strstr(all, name) : NULL;
@@ -30,11 +39,15 @@ static long asked(const char *name) {
 
 // -- the device -----------------------------------------------------------------------------------
 static size_t taken, launches;
+// Once it is, every call says so.
+static int is_lost(void) { return asked("lost") >= 0 && launches >= (size_t)asked("lost"); }
 static size_t all_memory(void) {
   return asked("memory") >= 0 ? (size_t)asked("memory") : (size_t)4 << 30;
 }
 
-Result cuInit(unsigned flags) { return flags ? INVALID : asked("none") >= 0 ? NO_DEVICE : GOOD; }
+Result cuInit(unsigned flags) {
+  return flags ? INVALID : asked("none") >= 0 ? NO_DEVICE : asked("broken") >= 0 ? UNKNOWN : GOOD;
+}
 Result cuDriverGetVersion(int *v) { return *v = asked("old") >= 0 ? 11040 : 13000, GOOD; }
 Result cuGetErrorString(Result r, const char **text) {
   *text = r == OUT_OF_MEMORY ? "out of memory"
@@ -93,6 +106,7 @@ Result cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) {
   return memcpy((void *)(size_t)to, from, n), s ? GOOD : INVALID;
 }
 Result cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) {
+  if (is_lost()) return LOST;
   return memcpy(to, (const void *)(size_t)from, n), s ? GOOD : INVALID;
 }
 // -- code: a module is a library, behind its length -----------------------------------------------
@@ -245,7 +259,8 @@ static Graph *capturing;
 static void *copy(const void *from, size_t n) { return memcpy(malloc(n), from, n); }
 
 static Result run(const Launch *l) {
-  if (asked("lost") >= 0 && ++launches >= (size_t)asked("lost")) return LOST;
+  launches++;
+  if (is_lost()) return LOST;
   if (!l->f) return l->call(l->wires), GOOD;
   void *arguments[] = {l->context, l->wires, l->places};
   running = l->f;
@@ -331,7 +346,7 @@ Result cuStreamWaitEvent(Stream *s, const Waits *event, unsigned flags) {
 }
 Result cuStreamDestroy_v2(Stream *s) { return s->used ? s->used = 0, GOOD : INVALID; }
 Result cuStreamQuery(void *s) { return s ? GOOD : INVALID; }
-Result cuStreamSynchronize(void *s) { return s ? GOOD : INVALID; }
+Result cuStreamSynchronize(void *s) { return is_lost() ? LOST : s ? GOOD : INVALID; }
 Result cuStreamBeginCapture_v2(void *s, int mode) {
   if (!s || capturing || mode != 2) return INVALID;
   for (unsigned i = 0; i < STREAMS; i++) streams[i].next.nwait = 0;

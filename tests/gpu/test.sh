@@ -116,27 +116,27 @@ says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" trai
 "$LIMN" train bad.limn --plain --device cpu --every 1 --out bad.cpu >"$said" 2>&1
 "$LIMN" train bad.limn --plain --device cuda --every 1 --out bad.cuda >"$said" 2>&1
 same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
-says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
-says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
+says "no driver" 3 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
+says "no driver for machines" 3 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn
 "$LIMN" train near/uses.limn --read far --device cuda --steps 1 --out in_sandbox >"$said" 2>&1
 if grep -qF 'no sandbox could be had' "$said"; then skip "no sandbox here"; elif grep -qF 'in a sandbox there is no GPU; with --no-sandbox' "$said"; then ok "no GPU in a sandbox"; else not_ok "no GPU in a sandbox"; fi
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
-says "no compiler" 2 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
-says "no GPU" 2 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda
-says "an old driver" 2 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
-says "another number" 2 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3
+says "no compiler" 3 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
+says "no GPU" 3 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda
+says "an old driver" 3 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
+says "another number" 3 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3
 says "another name" 2 "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not tpu" "$LIMN" train small.limn --device tpu
-says "too little memory" 1 "out of memory on emulated GPU 0: a step needs 0.0" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
-says "a kernel that does not compile" 1 "the CUDA compiler refuses a kernel: limn.cu(7): error: expected a \`;\`" env FAKE_CUDA=compiler LIMN_CACHE="$dir/other" "$LIMN" train small.limn --device cuda --out c
-says "a lost device" 1 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=40 "$LIMN" train small.limn --device cuda --every 1 --out lost
+says "too little memory" 3 "out of memory on emulated GPU 0: a step needs 0.0" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
+says "a kernel that does not compile" 3 "the CUDA compiler refuses a kernel: limn.cu(7): error: expected a \`;\`" env FAKE_CUDA=compiler LIMN_CACHE="$dir/other" "$LIMN" train small.limn --device cuda --out c
+says "a lost device" 3 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=40 "$LIMN" train small.limn --device cuda --every 1 --out lost
 train --resume lost && near cpu lost && ok "what a lost device left goes on on the CPU" || not_ok "what a lost device left goes on on the CPU"
 train --device cpu --resume lost && near cpu lost && ok "and stays whole" || not_ok "and stays whole"
 
 # a GPU that others use, and what would fit
-says "a GPU that others use" 1 "MB, and 0.001 of its 4294.967 are free" env FAKE_CUDA=others=4294966000 "$LIMN" train small.limn --device cuda --out shared
-says "what fits" 1 "has room there; or --device cpu" env FAKE_CUDA=memory=110000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide1
-says "nothing fits" 1 "no smaller batch has room there either; --device cpu may have" env FAKE_CUDA=memory=9000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide2
+says "a GPU that others use" 3 "MB, and 0.001 of its 4294.967 are free" env FAKE_CUDA=others=4294966000 "$LIMN" train small.limn --device cuda --out shared
+says "what fits" 3 "has room there; or --device cpu" env FAKE_CUDA=memory=110000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide1
+says "nothing fits" 3 "no smaller batch has room there either; --device cpu may have" env FAKE_CUDA=memory=9000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide2
 
 # --device auto, which is what nobody says
 auto() { "$LIMN" train work.limn --plain --pause 1 "$@" >"$said" 2>&1; }
@@ -144,17 +144,17 @@ auto --out auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: much work goe
 auto --device cpu --out auto.2 && ! grep -q emulated "$said" && ok "auto: unless the CPU is asked for" || not_ok "auto: unless the CPU is asked for"
 train --device auto --out auto.3 && ! grep -q emulated "$said" && same cpu auto.3 && ok "auto: little work stays" || not_ok "auto: little work stays"
 (FAKE_CUDA=none auto --device auto --out auto.4) && ! grep -q GPU "$said" && ok "auto: no GPU, no word" || not_ok "auto: no GPU, no word"
-(FAKE_CUDA=memory=9000 auto --out auto.5) && grep -q 'the CPU computes: the GPU cannot, as --device cuda would say' "$said" && ok "auto: what has no room stays" || not_ok "auto: what has no room stays"
+(FAKE_CUDA=memory=9000 auto --out auto.5) && grep -q 'the CPU computes: out of memory on emulated GPU 0' "$said" && ok "auto: what has no room stays" || not_ok "auto: what has no room stays"
 auto --resume auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: what began on the GPU goes on there" || not_ok "auto: what began on the GPU goes on there"
 auto --resume auto.2 && ! grep -q emulated "$said" && ok "auto: what began on the CPU goes on there" || not_ok "auto: what began on the CPU goes on there"
-(FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run began on a GPU, and now the CPU goes on, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
+(FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run was on emulated GPU 0, and goes on on the CPU, 32 bits, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
 
 # --precision auto: by what computes
 precision() { sed -n 's/.*"precision": "\([^"]*\)".*/\1/p' "$1/run.json"; }
 "$LIMN" train products.limn --plain --device cuda --precision auto --out by.gpu >"$said" 2>&1 && grep -qF -- '--precision auto is bf16: emulated GPU 0 (code 9.0) has matrix units for bfloat16' "$said" && same stripes.bf16 by.gpu && [ "$(precision by.gpu)" = bf16 ] && ok "precision auto: bf16 on a GPU" || not_ok "precision auto: bf16 on a GPU"
 FAKE_CUDA=code=75 "$LIMN" train small.limn --plain --device cuda --precision auto --out by.old >"$said" 2>&1 && grep -qF -- '--precision auto is 32: emulated GPU 0 (code 7.5) has no matrix units for bfloat16' "$said" && same gpu by.old && [ "$(precision by.old)" = 32 ] && ok "precision auto: 32 on an older one" || not_ok "precision auto: 32 on an older one"
 train --precision auto --device cpu --out by.cpu && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && same cpu by.cpu && ok "precision auto: 32 on the CPU" || not_ok "precision auto: 32 on the CPU"
-train --precision auto --device cuda --reference --steps 2 --out by.hand && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && ok "precision auto: 32 by the interpreter" || not_ok "precision auto: 32 by the interpreter"
+train --precision auto --reference --steps 2 --out by.hand && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && ok "precision auto: 32 by the interpreter" || not_ok "precision auto: 32 by the interpreter"
 auto --precision auto --out by.work && grep -qF -- '--precision auto is bf16: emulated' "$said" && ok "precision auto: after the device" || not_ok "precision auto: after the device"
 (FAKE_CUDA=memory=9000 auto --precision auto --out by.room) && grep -qF -- '--precision auto is 32: the CPU computes' "$said" && [ "$(grep -c 'precision auto' "$said")" -eq 1 ] && [ "$(precision by.room)" = 32 ] && same auto.5 by.room && ok "precision auto: 32 where the GPU has no room" || not_ok "precision auto: 32 where the GPU has no room"
 train --precision bf16 --pause 5 --out by.begun && train --resume by.begun --precision auto && grep -qF -- '--precision auto is bf16: the run began so' "$said" && [ "$(precision by.begun)" = bf16 ] && ok "precision auto: a run keeps what it has" || not_ok "precision auto: a run keeps what it has"

@@ -226,10 +226,20 @@ def training():
     assert r.stopped and r.last["fit"] <= 0.2
     r = q.train(on_step=lambda m: False)
     assert not r.history and r.last.step == 1 and r.last["fit"] > 0
+    cpu, *gpus = limn.devices()
+    assert cpu.name == "cpu" and cpu.precision == "32" and "cores" in cpu.about and all(g.name.startswith("cuda:") for g in gpus)
+    assert bool(gpus) == (limn.devices().no_gpu is None)
     raises(limn.Error, "for one of several GPUs, not abacus", q.train, steps=1, device="abacus")
     for f in (lambda **k: q.predict("guess", np.zeros(4), **k), lambda **k: q.sample("guess", 2, **k), q.measure):
         f(device="cpu")
         raises(limn.Error, "not abacus", f, device="abacus")
+        f(precision=64)
+        f(precision="auto", device="cpu")
+        raises(ValueError, "a precision is 32", f, precision=16)
+    x = rng.random((50, 4)).astype("f4")
+    wide, rough = (q.predict("guess", x, precision=p) for p in (64, "bf16"))
+    assert np.allclose(wide, rough, atol=1) and np.array_equal(q.predict("guess", x, precision=32), q.predict("guess", x))
+    assert set(q.gradients(precision=64)) == set(q.gradients())
     raises(ZeroDivisionError, "", q.train, epochs=3, on_epoch=lambda m: 1 / 0)
     seen, x = [], rng.random((3, 4))
 

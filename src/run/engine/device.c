@@ -2,6 +2,7 @@
 #include "run/engine/cuda/driver.h"
 #include "run/engine/engine_own.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,24 +18,73 @@ static bool gpu_number(const char *text, long *number) {
   return !*end && *number < 1024;
 }
 
+static bool is_cpu(const char *text) {
+  return !text || !strcmp(text, "cpu") || !strcmp(text, "auto");
+}
+
+const char *engine_device_misnamed(Arena *a, const char *text) {
+  long number;
+  if (is_cpu(text) || gpu_number(text, &number)) return NULL;
+  return arena_format(
+      a, "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not %s", text);
+}
+
 bool engine_device(World *w, const char *text, Device **device, const char **why) {
   long number;
   *device = NULL;
-  if (!text || !strcmp(text, "cpu") || !strcmp(text, "auto")) return true;
-  if (!gpu_number(text, &number)) {
-    *why = arena_format(
-        w->arena,
-        "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not %s", text);
-    return false;
-  }
+  if (is_cpu(text)) return true;
+  *why = engine_device_misnamed(w->arena, text);
+  if (*why) return false;
+  gpu_number(text, &number);
   *device = device_open((int)number, w->arena, why);
   if (*device) arena_on_free(w->arena, drop_device, *device);
   return *device != NULL;
 }
 
-// Matrix units take bfloat16 from code 8.0 on.
+// Where the driver's library is missing, or says that there is no GPU, nobody expects one.
+bool engine_has_gpu(Arena *a) {
+  static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
+  static const char *const folders[] = {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", NULL};
+  enum { NO_DEVICE = 100 };
+  CudaResult (*init)(unsigned) = NULL;
+  void *driver = device_library(a, names, folders);
+  void *at = driver ? dlsym(driver, "cuInit") : NULL;
+  memcpy(&init, &at, sizeof at);
+  return driver && (!init || init(0) != NO_DEVICE); // the driver stays: it does not like to go
+}
+
+// A call that failed for good makes all later ones fail.
+bool engine_device_lives(const Device *d) {
+  return !d || d->call.cuStreamSynchronize(d->stream) == 0;
+}
+
+const char *engine_device_is(const Device *d) { return d ? d->name : "the CPU"; }
+
+const char *engine_device_name(Arena *a, const Device *d) {
+  return d ? arena_format(a, "cuda:%d", d->number) : "cpu";
+}
+
+// Matrix units take bfloat16 and tf32 from code 8.0 on.
+static bool has_units(const Device *d) { return d && d->major >= 8; }
+
+const char *device_lacks_units(Arena *a, const Device *d, Precision p) {
+  if (has_units(d)) return NULL;
+  return arena_format(a,
+                      "%s (code %d.%d) has no matrix units for %s: --precision 32, or auto, is "
+                      "what it can do",
+                      d->name, d->major, d->minor, precision_text(p));
+}
+
+const char *engine_precision_there(const Device *d, Precision p) {
+  if (d) return NULL;
+  return p == PRECISION_TF32   ? "tf32 is 32 on the CPU: a GPU's matrix units alone have it"
+         : p == PRECISION_BF16 ? "bf16 on the CPU: the factors of large products are rounded to "
+                                 "bfloat16, sums are floats"
+                               : NULL;
+}
+
 Precision engine_precision(Arena *a, const Device *d, const char **why) {
-  Precision p = d && d->major >= 8 ? PRECISION_BF16 : PRECISION_32;
+  Precision p = has_units(d) ? PRECISION_BF16 : PRECISION_32;
   const char *reason = "the CPU computes";
   if (d)
     reason = arena_format(a, "%s (code %d.%d) has %smatrix units for bfloat16", d->name, d->major,

@@ -60,6 +60,31 @@ static void drop(void *what) {
   if (e->kind && e->kind->free) e->kind->free(e);
 }
 
+// Why this device cannot be had for these numbers, or NULL.
+static const char *lacks_units(const Engine *e) {
+  Precision p = store_precision(e->store);
+  return p == PRECISION_BF16 || p == PRECISION_TF32 ? device_lacks_units(e->arena, e->how.device, p)
+                                                    : NULL;
+}
+
+static bool open_on_device(Engine *e, const char **why) {
+  *why = lacks_units(e);
+  return !*why && cuda_open(e, why);
+}
+
+static bool on_device(const Engine *e) { return e->how.device && !e->how.reference; }
+
+// What a device does not do is no fault of the program.
+static void blame_machine(Engine *e) {
+  if (on_device(e) && !e->refused && !e->w->diags->muted) e->w->diags->machine_failed = true;
+}
+
+// Whether something that was said since has a place in it.
+static bool blames_program(const Diags *d, uint32_t since) {
+  while (since < d->list.n && !d->list.at[since].span.file) since++;
+  return since < d->list.n;
+}
+
 Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, const Target *how) {
   Arena *arena = arena_child(w->arena);
   Engine *e = NEW(arena, Engine);
@@ -69,11 +94,13 @@ Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, co
   arena_on_free(arena, drop, e);
   if (find_states(e) && has_sizes(e)) {
     const char *why = NULL;
+    uint32_t said = w->diags->list.n;
     bool open = how->reference ? reference_open(e)
-                : how->device  ? cuda_open(e, &why)
+                : how->device  ? open_on_device(e, &why)
                                : compiled_open(e, &why);
     if (open) return e;
     if (why) diag_error(w->diags, (Span){0}, "%s", why);
+    if (!blames_program(w->diags, said)) blame_machine(e);
   }
   engine_free(e);
   return NULL;
@@ -99,6 +126,7 @@ static bool labels_fit(Engine *e) {
     for (int64_t k = 0; k < s->count; k++) {
       int32_t x = ((const int32_t *)state_here(s))[k];
       if (x >= 0 && x < count) continue;
+      e->refused = true;
       e->error = arena_format(e->arena, "%s holds %d, which is not one of its %lld labels", s->path,
                               (int)x, (long long)count);
       return false;
@@ -107,8 +135,13 @@ static bool labels_fit(Engine *e) {
   return e->ran = true;
 }
 
+static RunStatus looked_at(Engine *e, RunStatus status) {
+  if (status == RUN_FAILED) blame_machine(e);
+  return status;
+}
+
 RunStatus engine_run(Engine *e, int64_t n, uint64_t step) {
-  return e->ran || labels_fit(e) ? e->kind->run(e, n, step) : RUN_FAILED;
+  return looked_at(e, e->ran || labels_fit(e) ? e->kind->run(e, n, step) : RUN_FAILED);
 }
 
 // On a CPU a run is done when it is queued.
@@ -116,12 +149,15 @@ uint32_t engine_room(const Engine *e) { return e->kind->room ? e->kind->room(e) 
 
 bool engine_queue(Engine *e, int64_t n, uint64_t step) {
   if (!e->ran && !labels_fit(e)) return false;
-  if (e->kind->queue) return e->kind->queue(e, n, step);
+  if (e->kind->queue)
+    return looked_at(e, e->kind->queue(e, n, step) ? RUN_GOOD : RUN_FAILED) == RUN_GOOD;
   e->waits = e->kind->run(e, n, step);
   return e->waits != RUN_FAILED;
 }
 
-RunStatus engine_next(Engine *e) { return e->kind->next ? e->kind->next(e) : e->waits; }
+RunStatus engine_next(Engine *e) {
+  return looked_at(e, e->kind->next ? e->kind->next(e) : e->waits);
+}
 
 const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
 void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
@@ -176,6 +212,7 @@ bool engine_finite(const Engine *e) {
 
 bool engine_takes(Engine *e, int64_t n) {
   if (!e->whole || n == e->samples) return true;
+  e->refused = true;
   e->error = arena_format(e->arena,
                           "this program is compiled for %lld samples at once, not for %lld: a "
                           "size in it is not a multiple of their number",

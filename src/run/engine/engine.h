@@ -130,9 +130,17 @@ bool engine_is_whole(const Engine *);     // it runs on exactly as many samples 
 int64_t engine_bytes(const Engine *);     // of its arena
 
 // -- device.c ----------------------------------------------------------------------------------------
-// What computes, by its name: NULL is the CPU. It goes with the world. False: why there is none.
+// What computes, by its name: NULL is the CPU. It goes with the world. False: why there is none here.
 struct Device;
 bool engine_device(World *, const char *text, struct Device **, const char **why);
+// Why nothing is called so on any machine, or NULL.
+const char *engine_device_misnamed(Arena *, const char *text);
+bool engine_has_gpu(
+    Arena *); // one is there, or a driver that does not work: auto would say why not
+bool engine_device_lives(
+    const struct Device *); // false: what it had is lost, and it does nothing more
+const char *engine_device_is(const struct Device *);            // "NVIDIA H200", or "the CPU"
+const char *engine_device_name(Arena *, const struct Device *); // "cuda:0", or "cpu"
 // All there are, the CPU first; why there is no GPU, or one that cannot be used.
 typedef struct {
   const char *name, *is;
@@ -141,6 +149,8 @@ typedef struct {
 const DeviceInfo *engine_devices(Arena *, uint32_t *n, const char **why);
 // What --precision auto is where this computes; *why says it in a sentence.
 Precision engine_precision(Arena *, const struct Device *, const char **why);
+// What a precision is on this device, where that is not what it is called after; NULL: just that.
+const char *engine_precision_there(const struct Device *, Precision);
 
 // -- pool.c: one pool of threads for everything ---------------------------------------------------
 typedef struct Pool Pool;

@@ -27,6 +27,7 @@ struct Engine {
   void **in, **out; // the memory of inputs and outputs, as the kind has it
   int64_t bytes;
   bool ran;        // states were looked at
+  bool refused;    // e->error is about what was given, not about what computes
   RunStatus waits; // what a run that was queued has come to
   bool prebuilt, whole;
   const char *says, *error;
@@ -53,5 +54,8 @@ const char *reference_eval(Engine *, Arena *, int64_t n, uint64_t step, const Di
 // -- compiled.c: false with a diagnostic, or with the reason why there is no compiled code --------
 bool compiled_open(Engine *, const char **why);
 bool cuda_open(Engine *, const char **why); // cuda_engine.c, the same
+
+// -- device.c: a sentence, or NULL: it has matrix units for these numbers, bf16 or tf32 -----------
+const char *device_lacks_units(Arena *, const struct Device *, Precision);
 
 #endif

@@ -12,7 +12,7 @@ bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
 bool store_full(World *w, const char *path, const Type *t) {
   diag_error(w->diags, (Span){0}, "out of memory for %s : %s", path, type_text(w, t));
   int64_t count;
-  if (type_count(w, t, &count) && count <= STORE_MOST) w->diags->no_memory = true;
+  if (type_count(w, t, &count) && count <= STORE_MOST) w->diags->machine_failed = true;
   return false;
 }
 

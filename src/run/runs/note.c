@@ -108,6 +108,9 @@ void note_print(const RunNote *n, Buf *b) {
   json_number(&j, "seed", n->seed);
   if (!n->machine) json_number(&j, "batch", n->batch);
   if (n->precision) json_text(&j, "precision", n->precision);
+  if (n->device)
+    json_text(&j, "device", n->device),
+        json_text(&j, "device_is", n->device_is ? n->device_is : "");
   json_number(&j, "threads", n->threads);
   if (n->engine) json_text(&j, "engine", n->engine);
   put_machine(&j);
@@ -227,8 +230,12 @@ bool note_read(Arena *a, const char *dir, RunNote *n, const char **error) {
                  .seed = number_at(j, "seed"),
                  .threads = number_at(j, "threads"),
                  .steps = number_at(j, "steps"),
-                 .seconds = number_at(j, "seconds")};
+                 .seconds = number_at(j, "seconds"),
+                 .batch = number_at(j, "batch")};
   n->message = note_text(n, "message");
+  n->device = note_text(n, "device");
+  n->device_is = note_text(n, "device_is");
+  n->precision = note_text(n, "precision");
   if (n->machine)
     read_runs(a, n), read_checks(a, n);
   else

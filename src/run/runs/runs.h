@@ -13,7 +13,7 @@
 #include "lang/program/program.h"
 #include "limn.h"
 
-// The user's text or data is wrong; what is asked for makes no sense; disk or memory failed.
+// The user's text or data is wrong; what is asked for makes no sense; disk, memory or GPU failed.
 typedef enum { OUTCOME_GOOD, OUTCOME_WRONG, OUTCOME_USAGE, OUTCOME_SYSTEM } Outcome;
 
 void tell_line(const LimnTell *, const char *text); // note.c: where a run speaks
@@ -67,6 +67,7 @@ typedef struct {
   double seed, threads, steps, seconds;
   double batch, best, best_step; // of training
   bool has_best;
+  const char *device, *device_is;        // what computes: "cuda:0", "NVIDIA H200"; "cpu", "the CPU"
   const char *precision, *engine, *hash; // of training; no hash while it lasts
   const char *dir, *message;             // of machines. message: why it failed
   VEC(NoteMeasure) measure;              // those columns of metrics.csv that are measures

@@ -135,6 +135,7 @@ bool results_read(Elab *in, Program *p, const char *dir, Results *r, const char 
   if (!note_read(r->arena, dir, &note, error)) return false;
   r->note.state = note.state;
   r->note.message = note.message;
+  r->note.device = note.device, r->note.device_is = note.device_is;
   r->note.seed = note.seed, r->note.threads = note.threads, r->note.seconds = note.seconds;
   for (uint32_t i = 0; i < note.check.n; i++) take_check(r, &note.check.at[i]);
   for (uint32_t i = 0; i < r->run.n; i++) {

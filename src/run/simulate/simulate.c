@@ -383,16 +383,35 @@ bool simulate_ahead(Elab *in, Program *p) {
 // A GPU takes what goes by ticks; what flows asks for its slopes one by one, each a way there and back.
 static void tell_device(Ran *r) {
   Buf b = buf_new(r->w->arena);
+  tell(r,
+       arena_format(r->w->arena, "what ticks is followed by %s", engine_device_is(r->time.device)));
   for (uint32_t i = 0; i < r->results->run.n; i++)
     if (r->results->run.at[i].system->flows)
       buf_printf(&b, "%s%s", b.n ? ", " : "", r->results->run.at[i].name);
   if (b.n) tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", b.at));
 }
 
+// Where nobody says it, a run that goes on stays where it was.
+static void stay_there(Ran *r, const RunNote *was) {
+  const char *why = "";
+  if (r->how->device || r->how->reference ||
+      engine_device(r->w, was->device, &r->time.device, &why))
+    return;
+  say(r, arena_format(r->w->arena,
+                      "the run was on %s, and goes on on the CPU, since %s: the last digits may "
+                      "differ",
+                      was->device_is ? was->device_is : was->device, why));
+}
+
 static bool open_device(Ran *r) {
   const char *why;
-  if (r->how->reference || engine_device(r->w, r->how->device, &r->time.device, &why)) return true;
-  return wrong(r, why);
+  RunNote was, *note = &r->results->note;
+  if (!engine_device(r->w, r->how->device, &r->time.device, &why)) return wrong(r, why);
+  if (r->how->resume && note_read(r->w->arena, r->how->resume, &was, &why) && was.device)
+    stay_there(r, &was);
+  note->device = engine_device_name(r->w->arena, r->time.device);
+  note->device_is = engine_device_is(r->time.device);
+  return true;
 }
 
 Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers *helpers,
@@ -418,7 +437,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   }
   results->note.seed = (double)how->seed;
   results->note.threads = how->threads;
-  if (!open_device(&r)) return OUTCOME_USAGE;
+  if (!open_device(&r)) return OUTCOME_SYSTEM;
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   if (r.time.device) tell_device(&r);

@@ -14,6 +14,8 @@ const char *device_worth(Arena *a) {
       step_worth / 1e6, run_worth / 1e9);
 }
 
+static bool was_on_gpu(const Trainer *t) { return t->was_on && !strncmp(t->was_on, "cuda", 4); }
+
 static double work_of_step(Trainer *t) {
   double sum = 0, samples = (double)(t->batch ? t->batch : 1);
   for (uint32_t i = 0; i < t->turns; i++)
@@ -22,18 +24,27 @@ static double work_of_step(Trainer *t) {
 }
 
 // --device auto: a GPU where there is one and the work is worth it; a run that goes on stays where it
-// was.
+// was. A machine that has no GPU is not asked why.
 void choose_device(Trainer *t, bool resumed) {
-  const char *why;
+  const char *why = NULL;
   if (!t->device_open || t->device || t->o->reference || t->own) return;
   double work = resumed ? 0 : work_of_step(t);
   bool worth = work >= step_worth && work * (double)t->total >= run_worth;
-  if (resumed ? t->was_on_gpu : worth) engine_device(t->w, "cuda", &t->device, &why);
-  if (resumed && t->was_on_gpu && !t->device)
-    tell_wrong(t,
-               "the run began on a GPU, and now the CPU goes on, since %s: the last digits may "
-               "differ",
-               why);
+  if (resumed ? !was_on_gpu(t) : !worth) return;
+  bool there = resumed && engine_device(t->w, t->was_on, &t->device, &why);
+  if (there || engine_device(t->w, "cuda", &t->device, &why)) return;
+  if (resumed)
+    t->moved_since = why;
+  else if (engine_has_gpu(t->arena))
+    tell_wrong(t, "the CPU computes: %s", why);
+}
+
+void tell_moved(Trainer *t) {
+  const char *now = engine_device_is(t->device);
+  if (t->was_on && strcmp(now, t->was_is) != 0)
+    tell_wrong(t, "the run was on %s, and goes on on %s, %s%s%s: the last digits may differ",
+               t->was_is, now, precision_words(t->precision), t->moved_since ? ", since " : "",
+               t->moved_since ? t->moved_since : "");
 }
 
 // --precision auto, while nothing has been computed: by what computes.

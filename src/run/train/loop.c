@@ -162,7 +162,7 @@ bool loop_measures(void *trainer, const Gauge *g, double part) {
 static bool report(Trainer *t) {
   const Gauge *judge = gauge_judge(&t->gauge);
   bool good = gauges_run(&t->gauge);
-  t->owes = t->gauge.left;
+  t->owes = t->gauge.left || (!good && !engine_device_lives(t->device));
   if (t->owes) return false;
   if (!good) tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
   if (judge != gauge_judge(&t->gauge)) t->has_best = false; // another one judges
@@ -233,7 +233,7 @@ static LoopEnd attend(Trainer *t, bool *end) {
   double now = clock_seconds();
   look(t, now);
   *end = t->step == t->total;
-  if (reported && !report(t)) return LOOP_STOPPED;
+  if (reported && !report(t)) return t->gauge.left ? LOOP_STOPPED : LOOP_FAILED;
   if (reported || t->step % t->row_every == 0) end_row(t, reported);
   traces_frames(t);
   if (is_impatient(t)) return LOOP_PATIENT;

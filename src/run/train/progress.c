@@ -332,6 +332,37 @@ static void tell_unjudged(Trainer *t) {
          others ? " of what is trained" : "");
 }
 
+// What computes, and in which numbers; the interpreter says that itself.
+static void put_device(const Trainer *t, Buf *b) {
+  buf_text(b, engine_device_is(t->device));
+  if (!t->o->reference) buf_printf(b, ", %s", precision_words(t->precision));
+}
+
+static void json_device(const Trainer *t, JsonOut *j) {
+  json_text(j, "device", engine_device_name(t->arena, t->device));
+  json_text(j, "device_is", engine_device_is(t->device));
+  json_text(j, "precision", t->o->reference ? "64" : precision_text(t->precision));
+}
+
+void tell_plan(Trainer *t, const char *kernels) {
+  Buf b = buf_new(t->arena);
+  JsonOut j = json_out(&b);
+  if (t->o->json) {
+    json_object(&j, NULL);
+    json_text(&j, "event", "plan");
+    json_device(t, &j);
+    json_number(&j, "batch", (double)t->batch);
+    json_text(&j, "text", kernels);
+    json_end(&j);
+  } else {
+    buf_text(&b, "on ");
+    put_device(t, &b);
+    if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
+    buf_printf(&b, "\n%s", kernels);
+  }
+  tell_line(&t->o->tell, b.at);
+}
+
 void tell_start(Trainer *t) {
   if (!t->base) tell_sets(t);
   for (uint32_t i = 0; !t->base && i < t->p->learner.n; i++)
@@ -351,9 +382,11 @@ void tell_start(Trainer *t) {
   if (t->batch) buf_printf(&b, ", batch %lld", (long long)t->batch);
   buf_printf(&b, ", seed %llu", (unsigned long long)t->seed);
   put_judge(t, &b);
-  buf_printf(&b, "; %s; %s", engine_says(t->engine[0]),
-             t->folder.dir ? t->folder.dir : "in memory");
-  if (t->base + t->step)
+  buf_text(&b, "; on ");
+  put_device(t, &b);
+  if (!t->device) buf_printf(&b, "; %s", engine_says(t->engine[0]));
+  buf_printf(&b, "; %s", t->folder.dir ? t->folder.dir : "in memory");
+  if (t->was_on || t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));
   tell(t, "%s", b.at);
   for (const char *line = t->regime.says; line && *line; line += strspn(line, "\n")) {
@@ -374,25 +407,32 @@ const char *hash_text(const Trainer *t) {
   return arena_format(t->arena, "%016llx", (unsigned long long)store_hash(t->store));
 }
 
+static bool failed(const Trainer *t) { return strcmp(t->how, "failed") == 0; }
+
 static void json_last(const Trainer *t, JsonOut *j) {
   json_text(j, "how", t->how);
   json_text_or_null(j, "folder", t->folder.dir);
   if (t->has_best) json_number(j, "best", t->best);
   if (t->has_best) json_number(j, "best_step", (double)t->best_step);
-  json_text(j, "hash", hash_text(t));
+  if (failed(t))
+    json_number(j, "kept", (double)save_kept(t));
+  else
+    json_text(j, "hash", hash_text(t));
 }
 
 static void plain_end(const Trainer *t, Buf *b) {
-  bool stopped = strcmp(t->how, "stopped") == 0;
+  bool stopped = strcmp(t->how, "stopped") == 0 || failed(t);
   uint64_t steps = t->base + t->step;
   buf_printf(b, "%s after %llu step%s, ", t->how, (unsigned long long)steps, steps == 1 ? "" : "s");
   put_time(b, trainer_seconds(t));
   if (!stopped) put_gauges(t, b, ": ", ", ");
   const Gauge *judge = gauge_judge(&t->gauge);
-  if (t->has_best && t->gauge.n && t->best_step != t->base + t->step)
+  if (t->has_best && t->gauge.n && t->best_step != t->base + t->step && !failed(t))
     buf_printf(b, "; the best was %s %.4g after %llu", judge ? judge->label : "the loss", t->best,
                (unsigned long long)t->best_step);
   if (!t->folder.dir) return;
+  if (failed(t))
+    buf_printf(b, "; kept as it was after step %llu", (unsigned long long)save_kept(t));
   if (stopped) {
     buf_text(b, "; to go on: ");
     put_command(t, b);

@@ -36,7 +36,8 @@ struct Saver {
   uint32_t pieces;
   pthread_t thread;
   bool busy, failed;
-  bool first; // all that was saved is how the run began
+  uint64_t step, kept; // of what is being written, and of what is on disk
+  bool first;          // all that was saved is how the run began
   _Atomic bool done;
   char why[512]; // "" = good
   double began;
@@ -93,7 +94,8 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "seed", "%llu", (unsigned long long)t->seed);
   note(a, all, "batch", "%lld", (long long)t->batch_asked);
   note(a, all, "precision", "%d", (int)t->precision);
-  note(a, all, "device", "%s", t->device ? "cuda" : "cpu");
+  note(a, all, "device", "%s", engine_device_name(a, t->device));
+  note(a, all, "device_is", "%s", engine_device_is(t->device));
   note(a, all, "kernels", "%s", t->prebuilt ? "prebuilt" : "compiled");
   note_real(a, all, "epochs", t->epochs_asked);
   note_real(a, all, "steps", t->steps_asked);
@@ -245,7 +247,7 @@ static void take_result(Trainer *t) {
   s->failed = s->why[0] != 0;
   t->save_took = clock_seconds() - s->began;
   drop(&s->arena);
-  if (!s->failed) drop(&s->best), s->best_bytes.n = 0;
+  if (!s->failed) drop(&s->best), s->best_bytes.n = 0, s->kept = s->step;
   if (s->failed)
     tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
                s->why);
@@ -281,6 +283,13 @@ static bool snapshot(Trainer *t) {
   return false;
 }
 
+// What was brought from a device that is lost by now is not what it had there.
+static bool came_whole(Trainer *t) {
+  if (engine_device_lives(t->device)) return true;
+  snprintf(t->saver->why, sizeof t->saver->why, "%s is lost", engine_device_is(t->device));
+  return false;
+}
+
 bool save_begin(Trainer *t) {
   Saver *s = t->saver;
   if (s->busy) take_result(t);
@@ -291,7 +300,8 @@ bool save_begin(Trainer *t) {
   s->began = clock_seconds();
   t->saved = s->began;
   s->fd = t->record.fd;
-  bool whole = snapshot(t);
+  s->step = t->base + t->step;
+  bool whole = snapshot(t) && came_whole(t);
   atomic_store(&s->done, false);
   s->busy = whole && pthread_create(&s->thread, NULL, writer, s) == 0;
   if (s->busy) return true;
@@ -299,6 +309,8 @@ bool save_begin(Trainer *t) {
   take_result(t);
   return true;
 }
+
+uint64_t save_kept(const Trainer *t) { return t->saver->kept; }
 
 void save_first(Trainer *t) { t->saver->first = save_begin(t); }
 
@@ -329,11 +341,12 @@ void save_best(Trainer *t) {
   if (s->best && GUARDED(s->best, &g)) {
     bool good = model_bytes(t, s->best, &s->best_bytes, &error);
     guard_leave(&g);
-    if (good) return;
+    if (good && engine_device_lives(t->device)) return;
   }
   s->best_bytes = (Bytes){0};
   t->has_best = false; // what is on disk is not the best any more, and the next good ones are
-  tell_wrong(t, "the best weights so far are not kept: memory is exhausted");
+  if (engine_device_lives(t->device))
+    tell_wrong(t, "the best weights so far are not kept: memory is exhausted");
 }
 
 // A step that failed changed nothing, so the states are those before it. They are kept only where

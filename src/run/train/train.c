@@ -44,7 +44,7 @@ static bool read_options(Trainer *t) {
   const char *why;
   t->device_open = !o->device || !strcmp(o->device, "auto");
   if (!engine_device(t->w, o->device, &t->device, &why))
-    return train_refuse(t, OUTCOME_USAGE, "%s", why);
+    return train_refuse(t, OUTCOME_SYSTEM, "%s", why);
   if (o->out && o->resume)
     return train_refuse(
         t, OUTCOME_USAGE,
@@ -147,7 +147,8 @@ static void say_what_fits(Trainer *t, uint32_t k) {
 static bool open_engine(Trainer *t, uint32_t k) {
   Step *s = &t->regime.step.at[k];
   t->engine[k] = engine_for(t, k, t->batch);
-  if (!t->engine[k] && !t->w->diags->muted) say_what_fits(t, k);
+  bool trial = t->device_open && t->device;
+  if (!t->engine[k] && !trial) say_what_fits(t, k);
   if (t->engine[k] && engine_prebuilt(t->engine[k]) && !t->prebuilt) {
     t->prebuilt = true; // to its end
     if (t->was_compiled)
@@ -270,19 +271,27 @@ static bool plan_changes(Trainer *t) {
   }
 }
 
+static const char *said_since(const Trainer *t, DiagMark mark) {
+  const Diags *d = t->w->diags;
+  return d->list.n > mark.said ? arena_format(t->arena, "%s", d->list.at[mark.said].text)
+                               : "the GPU cannot";
+}
+
 // On a GPU that nobody asked for it is a trial.
 static bool open_on_device(Trainer *t) {
-  bool trial = t->device_open && t->device;
-  if (trial) t->w->diags->muted++;
+  bool trial = t->device_open && t->device, failed = t->w->diags->machine_failed;
+  DiagMark mark = diags_mark(t->w->diags);
   bool good = open_steps(t);
-  if (trial) t->w->diags->muted--;
   if (good || !trial) return good;
+  const char *why = said_since(t, mark);
+  diags_back(t->w->diags, mark);
+  t->w->diags->machine_failed = failed;
   for (uint32_t i = 0; i < t->regime.step.n; i++) engine_free(t->engine[i]);
   t->device = NULL;
   t->device_open = false;
   t->gauge.target = target_of(t);
   choose_precision(t);
-  tell_wrong(t, "the CPU computes: the GPU cannot, as --device cuda would say");
+  tell_wrong(t, "the CPU computes: %s", why);
   return open_steps(t);
 }
 
@@ -309,7 +318,10 @@ static bool open_phase(Trainer *t, bool resumed) {
   choose_device(t, resumed);
   choose_precision(t);
   if (!make_phase(t)) return false;
+  if (resumed) tell_moved(t);
   if (t->precision_says) tell(t, "%s", t->precision_says);
+  const char *there = t->o->reference ? NULL : engine_precision_there(t->device, t->precision);
+  if (there && !t->phase) tell(t, "%s", there);
   t->precision_says = NULL;
   t->precision_open = false; // a run has one
   return true;
@@ -345,6 +357,8 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
                   .best = t->best,
                   .best_step = (double)t->best_step,
                   .precision = precision_text(t->precision),
+                  .device = engine_device_name(t->arena, t->device),
+                  .device_is = engine_device_is(t->device),
                   .engine = t->regime.step.n ? engine_says(t->engine[0]) : ""};
   Changes now = changes_now(t);
   Settings settings_now = learn_settings(t->in, t->p, &now);
@@ -352,7 +366,7 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
     const Setting *s = &settings_now.at[i];
     vec_push(t->arena, &note.setting, (NoteSetting){s->name, s->value, s->known});
   }
-  if (strcmp(how, "running") != 0) note.hash = hash_text(t);
+  if (strcmp(how, "running") != 0 && engine_device_lives(t->device)) note.hash = hash_text(t);
   for (uint32_t i = 0; i < t->gauge.n; i++) {
     const Gauge *g = &t->gauge.at[i];
     vec_push(t->arena, &note.measure,
@@ -389,7 +403,7 @@ static bool finish(Trainer *t, LoopEnd how) {
   if (!all_written(t, word[how], saved || !good)) return false;
   if (how == LOOP_PATIENT)
     tell(t, "nothing better in %lld reports: stopped", (long long)t->regime.training.patience);
-  if (good) tell_end(t, word[how]);
+  if (good || how == LOOP_FAILED) tell_end(t, word[how]);
   return good;
 }
 
@@ -400,7 +414,8 @@ static bool open_folder(Trainer *t) {
   Outcome end;
   bool found = t->o->resume ? folder_old(&t->folder, t->o->resume, &why, &end)
                             : folder_new(&t->folder, out, t->path, instead, &why, &end);
-  return (found && folder_lock(&t->folder, &why, &end)) || train_refuse(t, end, "%s", why);
+  bool free = found && (t->o->plan || folder_lock(&t->folder, &why, &end)); // a plan only looks
+  return free || train_refuse(t, end, "%s", why);
 }
 
 // A new run gets its folder when nothing is left that could be wrong with the program or its data.
@@ -470,11 +485,11 @@ static bool run_phases(Trainer *t) {
   }
 }
 
-static bool show_plan(Trainer *t) {
-  if (!open_phase(t, false)) return false;
+static bool show_plan(Trainer *t, bool resumed) {
+  if (!open_phase(t, resumed)) return false;
   Buf b = buf_new(t->arena);
   for (uint32_t i = 0; i < t->regime.step.n; i++) engine_plan(t->engine[i], &b);
-  if (t->o->tell.line) t->o->tell.line(t->o->tell.context, b.at);
+  tell_plan(t, b.at);
   return true;
 }
 
@@ -483,7 +498,7 @@ static bool begin(Trainer *t) {
   bool old = false;
   if (!read_options(t)) return false;
   t->program = program_hash(t->w, t->p);
-  if (t->o->resume && !t->o->plan) {
+  if (t->o->resume) {
     if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
     if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
@@ -492,7 +507,7 @@ static bool begin(Trainer *t) {
   if (!changes_open(t) || (old && !changes_take(t, true))) return false;
   if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
   if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
-  return t->o->plan ? show_plan(t) : start_phase(t, old ? &state : NULL, true);
+  return t->o->plan ? show_plan(t, old) : start_phase(t, old ? &state : NULL, true);
 }
 
 static void close_all(Trainer *t) {
@@ -609,6 +624,8 @@ Outcome train_go(Trainer *t, uint64_t steps) {
   trainer_work(t, run_phases);
   return t->status;
 }
+
+bool train_lives(const Trainer *t) { return engine_device_lives(t->device); }
 
 bool train_ended(const Trainer *t) { return t->ended || !t->begun; }
 

@@ -47,6 +47,7 @@ Outcome train_go(Trainer *, uint64_t steps); // so many more; nothing after the 
 Outcome train_step_on(Trainer *, const LimnInput *, uint32_t n, Arena *scratch); // batch.c
 Outcome train_close(Trainer *, const char **dir); // a run that is not at its end is saved
 bool train_ended(const Trainer *);                // there are no more steps
+bool train_lives(const Trainer *);                // false: its weights were on a GPU that is lost
 void train_metrics(const Trainer *, Arena *, LimnMetrics *); // of the last step
 Store *train_store(Trainer *, const Table **model);          // paths of weights (1) and buffers (2)
 // How many labels a state can hold; 0: it is none.

@@ -53,18 +53,20 @@ int64_t record_events_bytes(const Trainer *);
 typedef struct Saver Saver;
 void save_open(Trainer *);
 void save_close(Trainer *);
-bool save_begin(Trainer *);     // false: a weight is not finite, and nothing is saved
-bool save_can_begin(Trainer *); // all weights are finite. False with a message
-void save_first(Trainer *);     // how the run begins
-void save_reported(Trainer *);  // waits for that: it is there before anything is reported
-bool save_busy(Trainer *);      // what the last one met is reported when it has ended
-bool save_end(Trainer *);       // waits. False: it failed
-void save_best(Trainer *);      // the weights as they are; written with the next checkpoint
-void save_remains(Trainer *);   // of a run that failed: what is good and not on disk yet
+bool save_begin(Trainer *);          // false: a weight is not finite, and nothing is saved
+bool save_can_begin(Trainer *);      // all weights are finite. False with a message
+void save_first(Trainer *);          // how the run begins
+void save_reported(Trainer *);       // waits for that: it is there before anything is reported
+bool save_busy(Trainer *);           // what the last one met is reported when it has ended
+bool save_end(Trainer *);            // waits. False: it failed
+uint64_t save_kept(const Trainer *); // the step of the last checkpoint that is on disk
+void save_best(Trainer *);           // the weights as they are; written with the next checkpoint
+void save_remains(Trainer *);        // of a run that failed: what is good and not on disk yet
 
 // choose.c
 void choose_device(Trainer *, bool resumed);
 void choose_precision(Trainer *);
+void tell_moved(Trainer *); // a run that goes on elsewhere than it was
 
 // resume.c
 bool resume_read(Trainer *, Arena *, Arrays *, bool *found); // false with a diagnostic
@@ -80,6 +82,7 @@ uint64_t changes_due(const Trainer *);    // the step of the phase with the next
 
 // progress.c: what the user sees
 void tell_start(Trainer *);
+void tell_plan(Trainer *, const char *kernels);
 void metrics_make(const Trainer *, Arena *, const Mean *, LimnMetrics *);
 void tell_progress(Trainer *, double now);
 void tell_report(Trainer *);
@@ -144,11 +147,12 @@ struct Trainer {
   Table *model;     // path of every weight and buffer of the program's learners; 1 weight, 2 buffer
   uint32_t phase;   // which `train` statement
   Regime regime;
-  struct Device *device; // that computes; NULL: the CPU
-  bool device_open;      // nobody says which: it depends on the work
-  bool was_on_gpu;       // before it was resumed
-  Store *store, *before; // of this phase, and while it is made of the one before
-  Engine **engine;       // [step of the regime]
+  struct Device *device;       // that computes; NULL: the CPU
+  bool device_open;            // nobody says which: it depends on the work
+  const char *was_on, *was_is; // before it was resumed: "cuda:0", "NVIDIA H200"; NULL: it was not
+  const char *moved_since;     // why it does not go on there; or NULL
+  Store *store, *before;       // of this phase, and while it is made of the one before
+  Engine **engine;             // [step of the regime]
   Inlets *inlet;
   Feed feed;           // for all of them
   const OwnBatch *own; // in the place of the feed; or NULL

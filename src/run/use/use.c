@@ -54,6 +54,11 @@ static void use_choose(Use *u) {
   if (u->how->say) u->how->say(u->how->say_to, said);
 }
 
+static void use_tell_precision(const Use *u) {
+  const char *there = engine_precision_there(u->device, u->precision);
+  if (there && u->how->say) u->how->say(u->how->say_to, there);
+}
+
 bool use_read(Use *u) {
   const char *error, *from = u->how->from;
   if (from) u->file = folder_weights(u->arena, from);
@@ -63,9 +68,9 @@ bool use_read(Use *u) {
             : *noted(u, "seed") ? strtoull(noted(u, "seed"), NULL, 10)
                                 : program_seed(u->in, u->p);
   if (!engine_device(u->w, u->how->device, &u->device, &error))
-    return use_wrong(u, OUTCOME_USAGE, "%s", error);
+    return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
   if (u->how->precision == LIMN_PRECISION_AUTO) return use_choose(u), true;
-  if (precision_asked(u->how->precision, &u->precision)) return true;
+  if (precision_asked(u->how->precision, &u->precision)) return use_tell_precision(u), true;
   const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
          use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64, bf16 or tf32, not %s", precision);

@@ -24,6 +24,8 @@ static void put_facts(HtmlPage *g) {
     page_fact(g, "", arena_format(g->arena, "%.0f step%s", x, x == 1 ? "" : "s"));
   if (note_number(n, "seconds", &x)) page_fact(g, "", time_text(g->arena, x));
   if (note_number(n, "seed", &x)) page_fact(g, "", arena_format(g->arena, "seed %.0f", x));
+  if (n->device_is && n->precision)
+    page_fact(g, "", arena_format(g->arena, "on %s, %s", n->device_is, n->precision));
   if (*n->set) page_fact(g, "", n->set);
   page_put(g, "</p>\n");
 }

@@ -11,6 +11,7 @@
 typedef enum { PRECISION_32, PRECISION_64, PRECISION_BF16, PRECISION_TF32, PRECISIONS } Precision;
 bool precision_from(const char *text, Precision *); // "32", "64", "bf16", "tf32"
 const char *precision_text(Precision);
+const char *precision_words(Precision);           // "32 bits", "bf16"
 bool precision_asked(LimnPrecision, Precision *); // false: for the default, and for auto
 
 // -- numbers.c ------------------------------------------------------------------------------------

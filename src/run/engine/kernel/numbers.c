@@ -11,6 +11,10 @@ bool precision_from(const char *text, Precision *out) {
 
 const char *precision_text(Precision p) { return precision_word[p]; }
 
+const char *precision_words(Precision p) {
+  return p == PRECISION_32 ? "32 bits" : p == PRECISION_64 ? "64 bits" : precision_word[p];
+}
+
 bool precision_asked(LimnPrecision asked, Precision *out) {
   static const Precision precision[] = {[LIMN_PRECISION_32] = PRECISION_32,
                                         [LIMN_PRECISION_64] = PRECISION_64,
