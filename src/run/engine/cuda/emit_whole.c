@@ -145,7 +145,22 @@ struct Touched {
   VEC(Touch) all;
 };
 
-// The bytes of a wire, or of all that it is a part of. False: it has none, or nobody writes it.
+// The cells of a wire, from the first to behind the last one, in what it is a part of; of one that a scan moves: all of that.
+static void touched_cells(const Plan *p, uint32_t wire, int64_t *from, int64_t *to) {
+  const PlanWire *x = &p->wire.at[wire];
+  int64_t at[8] = {0};
+  uint32_t root;
+  *from = wire_offset(p, wire, at, &root);
+  *to = *from + 1;
+  for (uint32_t d = 0; d < x->rank; d++) {
+    int64_t last = (extent_most(p, x->shape[d]) - 1) * x->stride[d];
+    *(last < 0 ? from : to) += last;
+  }
+  for (uint32_t i = wire; i != root; i = p->wire.at[i].of)
+    if (p->wire.at[i].moves) *from = 0, *to = p->wire.at[root].count;
+}
+
+// The bytes of a wire. False: it has none, or nobody writes it.
 static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
   const Plan *p = w->e->p;
   const PlanWire *x = &p->wire.at[wire], *r = &p->wire.at[wire_root(p, wire)];
@@ -165,8 +180,14 @@ static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
   } else {
     return false;
   }
-  to->to = to->from + r->count * (int64_t)number_bytes(r->number);
-  if (r->place == AT_TILE && r->of != PLAN_NONE) to->from = 0, to->to = INT64_MAX;
+  if (r->place == AT_TILE && r->of != PLAN_NONE) {
+    to->from = 0, to->to = INT64_MAX;
+    return true;
+  }
+  int64_t from = 0, behind = r->count, bytes = (int64_t)number_bytes(x->number);
+  if (x != r) touched_cells(p, wire, &from, &behind);
+  to->to = to->from + behind * bytes;
+  to->from += from * bytes;
   return true;
 }
 
@@ -287,17 +308,13 @@ static bool gives_early(const Plan *p, uint32_t first_write, bool checked) {
   return checked && first_write < p->kernel.n;
 }
 
-static void emit_whole_step(const Whole *w) {
+// What a step does once its slot is here.
+static void emit_step_kernels(const Whole *w) {
   Emit *e = w->e;
   const Plan *p = e->p;
   bool checked;
   uint32_t first_write = plan_first_write(p, &checked);
   bool early = gives_early(p, first_write, checked);
-  emit_line(e, "char *slot = slots + step * %zu;", w->whole->slot->bytes);
-  emit_line(e, "Context here = *(const Context *)slot;");
-  emit_line(e, "for (int d = 0; d < 8; d++) here.at[d] = 0;");
-  emit_line(e, "char *s = in_scratch ? here.scratch : (char *)tiles;");
-  if (emit_brought(w, false, "threadIdx.x == 0")) emit_line(e, "__syncthreads();");
   const char *unless = "";
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     if (i && meets_before(p, i)) emit_line(e, "__syncthreads();");
@@ -313,6 +330,38 @@ static void emit_whole_step(const Whole *w) {
   if (!early) emit_give(w);
   if (emit_brought(w, true, "threadIdx.x == 0 && !stopped") || !early)
     emit_line(e, "__syncthreads();");
+}
+
+static bool has_samples(const Plan *p) {
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    for (uint32_t d = 0; d < p->wire.at[i].rank; d++)
+      if (p->wire.at[i].shape[d].per) return true;
+  return false;
+}
+
+// Nearly all batches are full ones. For these the number of samples is part of the text: loops over them are spelled out, and
+// means are products.
+static void emit_whole_step(const Whole *w) {
+  Emit *e = w->e;
+  long long most = (long long)e->p->samples;
+  emit_line(e, "char *slot = slots + step * %zu;", w->whole->slot->bytes);
+  emit_line(e, "Context here = *(const Context *)slot;");
+  emit_line(e, "for (int d = 0; d < 8; d++) here.at[d] = 0;");
+  emit_line(e, "char *s = in_scratch ? here.scratch : (char *)tiles;");
+  if (emit_brought(w, false, "threadIdx.x == 0")) emit_line(e, "__syncthreads();");
+  if (has_samples(e->p)) {
+    emit_line(e, "if (here.n == %lldL) {", most);
+    e->indent++;
+    emit_line(e, "here.n = %lldL;", most);
+    emit_step_kernels(w);
+    emit_close(e);
+    emit_line(e, "else {");
+    e->indent++;
+    emit_step_kernels(w);
+    emit_close(e);
+  } else {
+    emit_step_kernels(w);
+  }
 }
 
 static void emit_whole_given(const Whole *w) {
