@@ -97,6 +97,8 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   emit_line(e, "const long points = %s%s;", points, cut ? " * SLICES" : "");
   if (e->near && !k->np)
     emit_line(e, "{ const long q = 0;");
+  else if (e->near)
+    emit_line(e, "for (long q = 0; q < points; q++) {");
   else
     emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
   e->indent++;
@@ -113,6 +115,10 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (i < done) continue;
+    if (whole_beside(e, &k->nest.at[i])) {
+      whole_put_back(e, &k->nest.at[i]);
+      continue;
+    }
     if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
     if (team_walks(all, i)) {
       team_emit_walk(all, i);
@@ -465,6 +471,31 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   if (c->slices) emit_sums_of_slices(e, c, i);
 }
 
+// What the warp beside the others does of a kernel.
+static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
+  CudaKernel c = t->kernel[i];
+  Buf body = buf_new(e->p->arena);
+  bool any = false;
+  e->b = &body;
+  e->indent = 1;
+  emit_wires(e);
+  c.team = WARP;
+  const TeamNest *all = team_nests(e, &c);
+  for (uint32_t n = 0; n < e->k->nest.n; n++) {
+    if (!whole_beside(e, &e->k->nest.at[n])) continue;
+    team_emit(all, n, &c);
+    emit_line(e, "TEAM_SYNC();");
+    any = true;
+  }
+  if (is_short(e->p, e->k, &c)) shorten(&body);
+  e->b = &t->part[c.part];
+  e->indent = 0;
+  if (!any) return;
+  emit_line(e, "PART(limn_beside%u, Wires%u, %u)", i, c.emit.fn, WARP);
+  buf_add(e->b, body.at, body.n);
+  emit_line(e, "}");
+}
+
 // -- what finishes a product ----------------------------------------------------------------------
 // The loops of a group of the product's indices, from the number that counts all their points.
 static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32_t n) {
@@ -533,6 +564,7 @@ void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *part, uint32_
     kernel[i].emit.slot = slot[i];
     whole_before(w, i);
     if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &t, i, whole->lanes);
+    if (whole->threads > whole->lanes && kernel_has_text(&p->kernel.at[i])) emit_beside(&e, &t, i);
   }
   e.b = part;
   whole_emit(w);

@@ -101,8 +101,10 @@ bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index
 typedef struct Whole Whole;
 Whole *whole_new(Emit *, const CudaKernel *, CudaWhole *); // NULL: each kernel is a launch
 void whole_before(const Whole *, uint32_t kernel);         // in front of the text of a kernel
-bool whole_meets(Emit *, const Nest *); // lanes have to meet in front of this nest
-void whole_emit(const Whole *);         // the function, behind all kernels
+bool whole_meets(Emit *, const Nest *);        // lanes have to meet in front of this nest
+void whole_emit(const Whole *);                // the function, behind all kernels
+bool whole_beside(const Emit *, const Nest *); // the warp beside the others makes this nest
+void whole_put_back(Emit *, const Nest *);     // … and what it made of states is put in its place
 
 // -- emit_pairs.c ---------------------------------------------------------------------------------
 void pairs_choose(Emit *, CudaKernel *);

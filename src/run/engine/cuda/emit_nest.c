@@ -575,9 +575,10 @@ static bool wants_lots(const TeamNest *t) {
          cuda_length_most(t->e->p, s->dim, 0, s->ndim) > t->lanes;
 }
 
-// Does a term of the nest's sums take so long that each had better be another lane's?
+// Does a term of the nest's sums take so long that each had better be another lane's? So does one that is stored, since loads
+// may not pass stores.
 static bool is_dear(const TeamNest *t) {
-  uint32_t work = 0;
+  uint32_t work = only_sums(t) ? 0 : DEAR_TERM + 1;
   for (uint32_t i = 0; i < t->s->node.n; i++)
     for (uint32_t k = 0; k < t->w[i].x->nscalar; k++)
       if (!t->w[i].same[k]) work += fn_rows[t->w[i].x->scalar[k].fn].flops;

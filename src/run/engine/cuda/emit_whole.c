@@ -6,6 +6,7 @@
 enum { WHOLE_LANES = 512, TOGETHER = 32, TOGETHER_LEAST = 4 };
 // What a nest costs, in cycles or so: each time that its lanes go round, and for each warp that it has to send there and wait for.
 enum { ROUND_COST = 120, WARP_COST = 8 };
+enum { BESIDE_WORK = 12 }; // operations that are worth a warp of their own: a root, an exponential
 
 struct Whole {
   Emit *e;
@@ -14,6 +15,9 @@ struct Whole {
   size_t tiles, arena_bytes, states_bytes, slots_at;
   bool arena, states; // they are shared
   size_t *piece_at;   // [piece] among the states
+  // Of each wire that a warp beside the others makes: its place among these, from 1 on. They lie behind the arena.
+  uint32_t *beside, nbeside;
+  size_t beside_at;
 };
 
 // A sum's lanes have several terms each.
@@ -64,7 +68,8 @@ static void lay_whole(Whole *w) {
   to->scratch = tiles > SHARED_BYTES;
   to->scratch_bytes = tiles;
   w->tiles = to->scratch ? 0 : in_lines(tiles);
-  w->arena_bytes = in_lines((size_t)p->arena_bytes);
+  w->beside_at = in_lines((size_t)p->arena_bytes);
+  w->arena_bytes = w->beside_at + in_lines(w->nbeside * sizeof(double));
   w->arena = w->arena_bytes <= SHARED_BYTES && w->tiles + w->arena_bytes <= slot->room;
   w->piece_at = NEW_ARRAY(p->arena, size_t, slot->pieces + 1);
   for (uint32_t i = 0; i < slot->pieces; i++) {
@@ -83,8 +88,8 @@ static void lay_whole(Whole *w) {
   to->shared += to->together * slot->bytes;
 }
 
-// Where a wire lies when all scans are at 0, as text; NULL: it is a tile, or a state that has no room here.
-static const char *whole_place(const Whole *w, uint32_t wire) {
+// Where the plan has put a wire, when all scans are at 0, as text; NULL: it is a tile, or a state that has no room here.
+static const char *plan_place(const Whole *w, uint32_t wire) {
   const Plan *p = w->e->p;
   const CudaSlot *slot = w->whole->slot;
   Place place = p->wire.at[wire].place;
@@ -106,6 +111,16 @@ static const char *whole_place(const Whole *w, uint32_t wire) {
   if (!w->states) return NULL;
   return arena_format(p->arena, "states + %lldL",
                       (long long)(w->piece_at[param->of] + param->at) + (long long)bytes);
+}
+
+static bool is_beside(const Whole *w, uint32_t wire) {
+  return w->whole->threads > w->whole->lanes && w->beside[wire];
+}
+
+static const char *whole_place(const Whole *w, uint32_t wire) {
+  if (!is_beside(w, wire)) return plan_place(w, wire);
+  return arena_format(w->e->p->arena, "arena + %zuL",
+                      w->beside_at + (w->beside[wire] - 1) * sizeof(double));
 }
 
 static const char *const *whole_places(const Whole *w) {
@@ -201,23 +216,32 @@ static void touch(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
     vec_push(e->p->arena, &now->all, t);
 }
 
+// What the warp beside has made is there when all lanes have looked at the losses.
+static void touch_near(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
+  if (wire == PLAN_NONE || !is_beside(e->touched->w, wire)) touch(e, wire, writes, now);
+}
+
+static bool touched_meet(Emit *e, const struct Touched *now) {
+  bool meets = false;
+  for (uint32_t i = 0; i < now->all.n; i++)
+    for (uint32_t k = 0; !meets && k < e->touched->all.n; k++)
+      meets = touches_meet(&now->all.at[i], &e->touched->all.at[k]);
+  if (meets) e->touched->all.n = 0;
+  for (uint32_t i = 0; i < now->all.n; i++) vec_push(e->p->arena, &e->touched->all, now->all.at[i]);
+  return meets;
+}
+
 // Does a nest read what others have written since the lanes last met, or write what they have touched? Then
 // they meet in front of it.
 bool whole_meets(Emit *e, const Nest *s) {
   struct Touched now = {.w = e->touched->w};
-  bool meets = false;
   for (uint32_t i = 0; i < s->node.n; i++) {
     const PlanNode *x = &e->p->node.at[s->node.at[i]];
-    for (uint32_t k = 0; k < x->nin; k++) touch(e, x->in[k].wire, false, &now);
-    for (uint32_t k = 0; k < x->nwinner; k++) touch(e, x->winner[k], true, &now);
-    touch(e, x->out.wire, true, &now);
+    for (uint32_t k = 0; k < x->nin; k++) touch_near(e, x->in[k].wire, false, &now);
+    for (uint32_t k = 0; k < x->nwinner; k++) touch_near(e, x->winner[k], true, &now);
+    touch_near(e, x->out.wire, true, &now);
   }
-  for (uint32_t i = 0; i < now.all.n; i++)
-    for (uint32_t k = 0; !meets && k < e->touched->all.n; k++)
-      meets = touches_meet(&now.all.at[i], &e->touched->all.at[k]);
-  if (meets) e->touched->all.n = 0;
-  for (uint32_t i = 0; i < now.all.n; i++) vec_push(e->p->arena, &e->touched->all, now.all.at[i]);
-  return meets;
+  return touched_meet(e, &now);
 }
 
 // In front of this kernel all lanes meet, whatever it does.
@@ -227,6 +251,106 @@ static bool meets_before(const Plan *p, uint32_t i) {
   KernelKind kind = p->kernel.at[i].kind, before = i ? p->kernel.at[i - 1].kind : KERNEL_SCAN_END;
   return (i == first_write && checked) || kind == KERNEL_COPY || before == KERNEL_COPY ||
          before == KERNEL_SCAN || before == KERNEL_SCAN_END;
+}
+
+// -- beside the others ---------------------------------------------------------------------------------
+// Numbers by themselves that are made of states, clocks and inputs alone, and wanted only when the losses are known, such as what
+// Adam divides by: long chains of doubles in one lane. A warp of its own makes them while all others make the losses and
+// their gradients. What it makes has memory of its own. States are put in their places where the step would have written them.
+
+// No node makes it.
+static bool comes_in(const Plan *p, const bool *made, uint32_t wire) {
+  uint32_t root = wire_root(p, wire);
+  Place place = p->wire.at[root].place;
+  return (place == AT_STATE || place == AT_INPUT) && !made[wire] && !made[root];
+}
+
+static bool stands_alone(const Plan *p, uint32_t wire) {
+  const PlanWire *x = &p->wire.at[wire];
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (p->wire.at[i].of == wire) return false;
+  return !x->rank && x->of == PLAN_NONE &&
+         (x->place == AT_STATE || x->place == AT_ARENA || x->place == AT_TILE ||
+          x->place == AT_REGISTER);
+}
+
+// Takes a nest, if all of it may be made beside the others: *work grows by what it takes.
+static void take_beside(Whole *w, const bool *made, const Nest *s, uint32_t *work) {
+  const Plan *p = w->e->p;
+  uint32_t before = w->nbeside, flops = 0;
+  bool all = !s->ndim;
+  for (uint32_t i = 0; all && i < s->node.n; i++) {
+    const PlanNode *x = &p->node.at[s->node.at[i]];
+    all = !x->scatter && !x->noise && !x->nwinner && stands_alone(p, x->out.wire);
+    for (uint32_t k = 0; all && k < x->nin; k++)
+      all = w->beside[x->in[k].wire] || comes_in(p, made, x->in[k].wire);
+    if (all) w->beside[x->out.wire] = ++w->nbeside;
+    for (uint32_t k = 0; k < x->nscalar; k++) flops += fn_rows[x->scalar[k].fn].flops;
+  }
+  if (all) {
+    *work += flops;
+    return;
+  }
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (w->beside[i] > before) w->beside[i] = 0;
+  w->nbeside = before;
+}
+
+static void find_beside(Whole *w) {
+  const Plan *p = w->e->p;
+  bool checked, *made = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  uint32_t first_write = plan_first_write(p, &checked), work = 0;
+  w->beside = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    const Kernel *k = &p->kernel.at[i];
+    if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_COPY) checked = false; // a scan is one text
+    if (k->kind == KERNEL_COPY) made[k->to] = true;
+    for (uint32_t n = 0; n < k->node.n; n++) made[p->node.at[k->node.at[n]].out.wire] = true;
+  }
+  for (uint32_t i = first_write; checked && i < p->kernel.n; i++)
+    for (uint32_t n = 0; !p->kernel.at[i].np && n < p->kernel.at[i].nest.n; n++)
+      take_beside(w, made, &p->kernel.at[i].nest.at[n], &work);
+  if (work < BESIDE_WORK) w->nbeside = 0;
+}
+
+// Everything is at hand, and lanes of different warps meet at no other barrier than their own.
+static bool beside_fits(const Whole *w) {
+  Emit e = *w->e;
+  if (!w->nbeside || !w->states) return false;
+  for (uint32_t i = 0; i < e.p->kernel.n; i++) {
+    e.k = &e.p->kernel.at[i];
+    for (uint32_t n = 0; n < e.k->nest.n; n++)
+      if (team_nest(&e, n, w->whole->lanes).turns > WARP) return false;
+  }
+  return true;
+}
+
+bool whole_beside(const Emit *e, const Nest *s) {
+  return e->touched && is_beside(e->touched->w, e->p->node.at[s->node.at[0]].out.wire);
+}
+
+void whole_put_back(Emit *e, const Nest *s) {
+  const Whole *w = e->touched->w;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    struct Touched now = {.w = w};
+    uint32_t wire = e->p->node.at[s->node.at[i]].out.wire;
+    const char *number = emit_number(e->p->wire.at[wire].number);
+    if (e->p->wire.at[wire].place != AT_STATE) continue;
+    touch(e, wire, true, &now);
+    if (touched_meet(e, &now)) emit_line(e, "TEAM_SYNC();");
+    emit_line(e, "if (LANE == 0) *(%s *)(%s) = *(const %s *)(%s);", number, plan_place(w, wire),
+              number, whole_place(w, wire));
+  }
+}
+
+static void emit_calls_beside(const Whole *w) {
+  Emit *e = w->e;
+  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
+    const Kernel *k = &e->p->kernel.at[i];
+    bool any = false;
+    for (uint32_t n = 0; n < k->nest.n; n++) any |= whole_beside(e, &k->nest.at[n]);
+    if (any) emit_line(e, "limn_beside%u(&here, s, arena, states, slot, wires.k%u);", i, i);
+  }
 }
 
 // -- its text -------------------------------------------------------------------------------------
@@ -244,10 +368,11 @@ static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
     emit_close(e);
     emit_line(e, "here.at[%u] = 0;", k->depth);
   } else if (k->kind == KERNEL_COPY) {
-    emit_line(e, "%slimn_copied(%s, %s, %lldL);", unless, step_place(w, k->to),
+    emit_line(e, "%slimn_copied(%s, %s, %lldL, %u);", unless, step_place(w, k->to),
               step_place(w, k->from),
               (long long)(e->p->wire.at[k->to].count *
-                          (int64_t)number_bytes(e->p->wire.at[k->to].number)));
+                          (int64_t)number_bytes(e->p->wire.at[k->to].number)),
+              w->whole->lanes);
   } else {
     emit_line(e, "%slimn_k%u(&here, s, arena, states, slot, wires.k%u);", unless,
               w->kernel[i].emit.fn, i);
@@ -315,16 +440,30 @@ static void emit_step_kernels(const Whole *w) {
   bool checked;
   uint32_t first_write = plan_first_write(p, &checked);
   bool early = gives_early(p, first_write, checked);
+  bool beside = w->whole->threads > w->whole->lanes;
   const char *unless = "";
+  if (beside) {
+    emit_line(e, "if (threadIdx.x >= %u) {", w->whole->lanes);
+    e->indent++;
+    emit_calls_beside(w);
+    emit_close(e);
+    emit_line(e, "else {");
+    e->indent++;
+  }
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (i && meets_before(p, i)) emit_line(e, "__syncthreads();");
     if (i == first_write && checked) {
+      if (beside) emit_close(e);
+      if (i || beside) emit_line(e, "__syncthreads();");
       emit_look(w);
       unless = "if (!stopped) ";
       if (early) emit_give(w);
+      if (beside) emit_line(e, "if (threadIdx.x < %u) {", w->whole->lanes), e->indent++;
+    } else if (i && meets_before(p, i)) {
+      emit_line(e, "BLOCK_SYNC();");
     }
     emit_whole_kernel(w, i, unless);
   }
+  if (beside) emit_close(e);
   emit_line(e, "__syncthreads();");
   if (first_write >= p->kernel.n && checked) emit_look(w);
   if (!early) emit_give(w);
@@ -393,11 +532,11 @@ static void emit_states_moved(const Whole *w, bool back) {
   size_t all = w->states_bytes / 16;
   if (!w->states || !all || (back && !w->whole->slot->changes)) return;
   if (!back)
-    emit_line(e, "LIMN_FETCHED(%d, states, *(%s), %zu);", all > 2 * w->whole->lanes ? 8 : 1,
+    emit_line(e, "LIMN_FETCHED(%d, states, *(%s), %zu);", all > 2 * w->whole->threads ? 8 : 1,
               piece_cells(w), all);
   else
     emit_line(e, "for (int k = (int)threadIdx.x; k < %zu; k += %u) *(%s) = ((float4 *)states)[k];",
-              all, w->whole->lanes, piece_cells(w));
+              all, w->whole->threads, piece_cells(w));
 }
 
 void whole_emit(const Whole *w) {
@@ -405,7 +544,7 @@ void whole_emit(const Whole *w) {
   Emit *e = w->e;
   e->indent = 0;
   emit_whole_given(w);
-  emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", w->whole->lanes);
+  emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", w->whole->threads);
   e->indent = 1;
   emit_line(e, "TILES(tiles);");
   emit_line(e, "ARGUMENTS(LimnStep)");
@@ -435,9 +574,17 @@ Whole *whole_new(Emit *e, const CudaKernel *kernel, CudaWhole *whole) {
   if (!whole->lanes) return NULL;
   Whole *w = NEW(e->p->arena, Whole);
   *w = (Whole){.e = e, .kernel = kernel, .whole = whole};
+  whole->threads = whole->lanes;
+  find_beside(w);
   lay_whole(w);
   e->near = whole_places(w);
   e->at_hand = w->states;
+  if (beside_fits(w)) {
+    whole->threads += WARP;
+    e->near = whole_places(w);
+    emit_line(e, "#undef BLOCK_SYNC");
+    emit_line(e, "#define BLOCK_SYNC() LIMN_MEET(%u)", whole->lanes);
+  }
   e->touched = NEW(e->p->arena, struct Touched);
   *e->touched = (struct Touched){.w = w};
   return w;

@@ -72,10 +72,15 @@ typedef struct {
                    Wires wires) {                                                                  \
     enum { TEAM = team };                                                                          \
     (void)c, (void)s, (void)arena, (void)states, (void)slot, (void)wires;
+// A text whose team has warps beside it says so of its own (LIMN_MEET).
+#define BLOCK_SYNC() __syncthreads()
+#ifndef LIMN_EMULATED
+#define LIMN_MEET(lanes) asm volatile("bar.sync 1, %0;" ::"r"(lanes) : "memory")
+#endif
 #define TEAM_SYNC()                                                                                \
   do {                                                                                             \
     if (TEAM > 32)                                                                                 \
-      __syncthreads();                                                                             \
+      BLOCK_SYNC();                                                                                \
     else                                                                                           \
       __syncwarp(0xFFFFFFFFu);                                                                     \
   } while (0)
@@ -475,9 +480,9 @@ INLINE void limn_brought(const LimnBrought *w, int back) {
       *w->wide[i] = *w->narrow[i];
 }
 
-// All lanes of a block: a state's next value, put in its place.
-INLINE void limn_copied(char *to, const char *from, long bytes) {
-  for (long k = threadIdx.x; k < bytes; k += blockDim.x) to[k] = from[k];
+// So many lanes: a state's next value, put in its place.
+INLINE void limn_copied(char *to, const char *from, long bytes, int lanes) {
+  for (long k = threadIdx.x; k < bytes; k += lanes) to[k] = from[k];
 }
 
 // Several small steps in one launch. What they take from their slots is brought at its beginning, into
