@@ -17,6 +17,8 @@ static double emulated_slots[1024], emulated_tiles[32 * 1024] __attribute__((ali
   Wires wires = *(Wires *)arguments[1];                                                            \
   Places at = *(Places *)arguments[2];                                                             \
   (void)wires, (void)at;
+#define ARGUMENTS_ALONE(Wires) ARGUMENTS(Wires)
+#define AWAIT()
 #define TILES(name) double *name = emulated_tiles
 #define SHARED(type, name, n) static type name[n]
 #define __threadfence_system()

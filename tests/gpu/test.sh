@@ -112,6 +112,9 @@ says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" trai
 "$LIMN" train bad.limn --plain --device cpu --every 1 --out bad.cpu >"$said" 2>&1
 "$LIMN" train bad.limn --plain --device cuda --every 1 --out bad.cuda >"$said" 2>&1
 same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
+sed 's/gd(/adam(/' bad.limn >bad_adam.limn
+"$LIMN" train bad_adam.limn --plain --device cuda --out bad.adam >"$said" 2>&1
+[ "$(tail -c 8 bad.adam/state.safetensors | od -An -tf8 | tr -d ' ')" = 3 ] && ok "… not even Adam's counter, which is made beside the loss" || not_ok "… not even Adam's counter, which is made beside the loss"
 says "no driver" 2 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 2 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn

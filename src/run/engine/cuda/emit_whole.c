@@ -3,7 +3,7 @@
 
 // The lanes of one block do kernel after kernel. What it shares is far nearer than the device's memory: tiles come first;
 // then, where they have room, the arena, states, and what a launch's steps take from their slots.
-enum { WHOLE_LANES = 512, TOGETHER = 32, TOGETHER_LEAST = 4 };
+enum { WHOLE_LANES = 512, TOGETHER = 64, TOGETHER_LEAST = 4 };
 // What a nest costs, in cycles or so: each time that its lanes go round, and for each warp that it has to send there and wait for.
 enum { ROUND_COST = 120, WARP_COST = 8 };
 enum { BESIDE_WORK = 12 }; // operations that are worth a warp of their own: a root, an exponential
@@ -547,7 +547,7 @@ void whole_emit(const Whole *w) {
   emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", w->whole->threads);
   e->indent = 1;
   emit_line(e, "TILES(tiles);");
-  emit_line(e, "ARGUMENTS(LimnStep)");
+  emit_line(e, "ARGUMENTS_ALONE(LimnStep)");
   emit_line(e, "const int in_scratch = %d, steps = (int)wires.steps.steps;", w->whole->scratch);
   emit_line(e, "char *arena = %s;",
             w->arena ? arena_format(e->p->arena, "(char *)tiles + %zu", w->tiles)
@@ -556,7 +556,10 @@ void whole_emit(const Whole *w) {
   emit_line(e, "char *slots = %s;",
             w->states ? arena_format(e->p->arena, "states + %zu", w->slots_at)
                       : "wires.steps.near");
+  // slots are the caller's: they come while the launch before this one still runs, if where they go is the block's own
+  if (!w->states) emit_line(e, "AWAIT();");
   emit_line(e, "limn_slots_taken(&wires.steps, slots, %zu);", w->whole->slot->bytes);
+  if (w->states) emit_line(e, "AWAIT();");
   emit_states_moved(w, false);
   emit_line(e, "int stopped = *wires.steps.stop;");
   emit_line(e, "__syncthreads();");

@@ -21,15 +21,18 @@ typedef struct {
 #define KERNEL(name, Wires, ...)                                                                   \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                        \
       name(const Context *g, Wires wires, Places at)
-// A kernel is sent to its place while the one before it still runs; here it waits until that one is whole,
-// and lets the next one come.
+// A kernel is sent to its place while the one before it still runs; it lets the next one come, and waits until the one before
+// is whole.
 #if __CUDA_ARCH__ >= 900
-#define ARGUMENTS(Wires)                                                                           \
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");                                  \
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+#define ARGUMENTS_ALONE(Wires) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#define AWAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
-#define ARGUMENTS(Wires)
+#define ARGUMENTS_ALONE(Wires)
+#define AWAIT()
 #endif
+#define ARGUMENTS(Wires)                                                                           \
+  ARGUMENTS_ALONE(Wires)                                                                           \
+  AWAIT();
 #define TILES(name) extern __shared__ __align__(128) double name[]
 #define SHARED(type, name, n) __shared__ type name[n]
 #define UNROLL _Pragma("unroll")
@@ -516,7 +519,7 @@ INLINE void limn_slots_taken(const LimnSteps *w, char *to, int bytes) {
   const int each = bytes / 16, all = (int)w->steps * each;
   LIMN_FETCHED(8, to, ((const float4 *)limn_slot(w, k / each))[k % each], all);
 }
-INLINE int limn_not_finite(double x) { return x - x != 0; }
+INLINE int limn_not_finite(double x) { return (double_bits(x) >> 52 & 0x7FF) == 0x7FF; }
 INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that has given
   __threadfence_system();
   *(volatile long *)w->done = w->whole;
