@@ -88,6 +88,36 @@ static int64_t slice_reach(const Plan *p, const Kernel *k, uint32_t n) {
   return bytes;
 }
 
+// Nests behind this one stand inside it as long as lanes need not meet in front of them. The first that does not; *meets: lanes
+// meet in front of that one.
+static uint32_t hold_next(Emit *e, TeamNest *all, uint32_t i, bool *meets) {
+  *meets = false;
+  while (++i < e->k->nest.n && !whole_beside(e, &e->k->nest.at[i])) {
+    *meets = whole_meets(e, &e->k->nest.at[i]);
+    all[i - 1].holds = !*meets && team_may_hold(&all[i - 1]);
+    if (!all[i - 1].holds) break;
+  }
+  return i;
+}
+
+// Of a step that is one block's.
+static void emit_whole_nests(Emit *e, TeamNest *all) {
+  const Kernel *k = e->k;
+  bool asked = false, meets = false;
+  for (uint32_t i = 0, next; i < k->nest.n; i = next) {
+    if (whole_beside(e, &k->nest.at[i])) {
+      whole_put_back(e, &k->nest.at[i]);
+      next = i + 1;
+      asked = false;
+      continue;
+    }
+    if (asked ? meets : whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
+    next = hold_next(e, all, i, &meets);
+    asked = true; // of the next one, unless it is made beside
+    team_emit(all, i);
+  }
+}
+
 static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
   const char *points = cuda_length(e, k->p, 0, k->np);
@@ -111,24 +141,25 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   }
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
-  const TeamNest *all = team_nests(e, c);
+  TeamNest *all = team_nests(e, c);
+  if (e->touched && !k->np) {
+    emit_whole_nests(e, all);
+    emit_close(e);
+    return;
+  }
   uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (i < done) continue;
-    if (whole_beside(e, &k->nest.at[i])) {
-      whole_put_back(e, &k->nest.at[i]);
-      continue;
-    }
     if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
     if (team_walks(all, i)) {
       team_emit_walk(all, i);
       emit_line(e, "TEAM_SYNC();");
-      team_emit(all, i + 1, c);
+      team_emit(all, i + 1);
       done = i + 3;
     } else {
-      team_emit(all, i, c);
+      team_emit(all, i);
     }
-    if (!e->touched || k->np) emit_line(e, "TEAM_SYNC();");
+    emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);
 }
@@ -483,7 +514,7 @@ static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
   const TeamNest *all = team_nests(e, &c);
   for (uint32_t n = 0; n < e->k->nest.n; n++) {
     if (!whole_beside(e, &e->k->nest.at[n])) continue;
-    team_emit(all, n, &c);
+    team_emit(all, n);
     emit_line(e, "TEAM_SYNC();");
     any = true;
   }

@@ -37,6 +37,8 @@ typedef struct TeamNest {
   uint32_t lanes;  // of the team
   const struct TeamNest *all; // the nests of the kernel, of which this is
   uint32_t number;            // … the one of this number; NULL: it is looked at by itself
+  bool
+      holds; // the next one stands inside, in front of what this one stores: loads may not pass stores
 } TeamNest;
 
 // -- emit_nest.c ----------------------------------------------------------------------------------
@@ -56,8 +58,9 @@ TeamNest team_nest(Emit *, uint32_t nest, uint32_t team); // how so many lanes s
 const Extent *team_loops(const TeamNest *); // as they are dealt out: by lots, some of them
 void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
-const TeamNest *team_nests(Emit *, const CudaKernel *);              // of a kernel
-void team_emit(const TeamNest *, uint32_t nest, const CudaKernel *); // all of one of them
+TeamNest *team_nests(Emit *, const CudaKernel *); // of a kernel
+bool team_may_hold(const TeamNest *);             // may another nest stand inside it?
+void team_emit(const TeamNest *, uint32_t nest);  // all of one of them, and of those that it holds
 bool team_keeps_sum(const TeamNest *, const NodeLevels *); // does the lane have a sum of this node?
 void team_open_turns(const TeamNest *, const char *name, uint32_t step);
 // All loads of several turns at the loops from `from` on. Beyond the last turn, the first is read once more.

@@ -467,6 +467,7 @@ static void emit_sum_nest(const TeamNest *t) {
     if (d == t->summed) emit_line(e, "before++;");
     emit_close(e);
   }
+  if (t->holds) team_emit(t->all, t->number + 1);
   close_sums(t, t->kept);
   emit_close(e);
 }
@@ -633,7 +634,7 @@ static bool has_sum(const TeamNest *t) {
   return false;
 }
 
-const TeamNest *team_nests(Emit *e, const CudaKernel *c) {
+TeamNest *team_nests(Emit *e, const CudaKernel *c) {
   TeamNest *all = NEW_ARRAY(e->p->arena, TeamNest, e->k->nest.n + 1);
   for (uint32_t i = 0; i < e->k->nest.n; i++) {
     all[i] = team_nest(e, i, c->team);
@@ -646,7 +647,13 @@ const TeamNest *team_nests(Emit *e, const CudaKernel *c) {
   return all;
 }
 
-void team_emit(const TeamNest *all, uint32_t nest, const CudaKernel *c) {
+// Its lanes have one cell at most, and store what they have when all is added.
+bool team_may_hold(const TeamNest *t) {
+  return t->e->at_hand && has_sum(t) && !t->w->x->scatter && !t->columns && t->kept == t->summed &&
+         t->turns <= WARP && only_sums(t) && once(t, team_loops(t), t->kept, t->width);
+}
+
+void team_emit(const TeamNest *all, uint32_t nest) {
   TeamNest t = all[nest];
   Emit *e = t.e;
   if (t.sliced) t.even = false;
@@ -654,7 +661,7 @@ void team_emit(const TeamNest *all, uint32_t nest, const CudaKernel *c) {
   bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
              cuda_length_most(e->p, team_loops(&t), 0, t.s->ndim) <= WARP;
   lot_hands(&t);
-  if (few && c->team > WARP) emit_line(e, "if (LANE < %d)", WARP);
+  if (few && t.lanes > WARP) emit_line(e, "if (LANE < %d)", WARP);
   emit_open(e);
   cuda_same(e, t.w, t.s->node.n);
   if (t.w->x->scatter)

@@ -338,8 +338,9 @@ void whole_put_back(Emit *e, const Nest *s) {
     if (e->p->wire.at[wire].place != AT_STATE) continue;
     touch(e, wire, true, &now);
     if (touched_meet(e, &now)) emit_line(e, "TEAM_SYNC();");
-    emit_line(e, "if (LANE == 0) *(%s *)(%s) = *(const %s *)(%s);", number, plan_place(w, wire),
-              number, whole_place(w, wire));
+    // the last lane most often has no cell
+    emit_line(e, "if (LANE == TEAM - 1) *(%s *)(%s) = *(const %s *)(%s);", number,
+              plan_place(w, wire), number, whole_place(w, wire));
   }
 }
 
@@ -379,6 +380,11 @@ static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
   }
 }
 
+// The thread that gives has nothing else to do then, if there is a warp beside the others.
+static uint32_t giver(const Whole *w) {
+  return w->whole->threads > w->whole->lanes ? w->whole->lanes : 0;
+}
+
 // All lanes look: they have met behind what made the losses.
 static void emit_look(const Whole *w) {
   const Plan *p = w->e->p;
@@ -388,13 +394,13 @@ static void emit_look(const Whole *w) {
     emit_line(w->e, "stopped |= limn_not_finite(*(const %s *)(%s));", emit_number(out->number),
               step_place(w, p->out.at[i]));
   }
-  emit_line(w->e, "if (stopped && threadIdx.x == 0) *wires.steps.stop = 1;");
+  emit_line(w->e, "if (stopped && threadIdx.x == %u) *wires.steps.stop = 1;", giver(w));
 }
 
 static void emit_give(const Whole *w) {
   Emit *e = w->e;
   const Plan *p = e->p;
-  emit_line(e, "if (threadIdx.x == 0) {");
+  emit_line(e, "if (threadIdx.x == %u) {", giver(w));
   e->indent++;
   emit_line(e, "char *to = limn_slot(&wires.steps, step);");
   for (uint32_t i = 0; i < p->out.n; i++) {
@@ -568,7 +574,7 @@ void whole_emit(const Whole *w) {
   emit_whole_step(w);
   emit_close(e);
   emit_states_moved(w, true);
-  emit_line(e, "if (threadIdx.x == 0) limn_steps_whole(&wires.steps);");
+  emit_line(e, "if (threadIdx.x == %u) limn_steps_whole(&wires.steps);", giver(w));
   emit_close(e);
 }
 
