@@ -586,6 +586,14 @@ static bool is_dear(const TeamNest *t) {
   return work > DEAR_TERM;
 }
 
+// Lanes for so many turns, where all is at hand: one lane has several if it is done with them sooner than lanes have joined what
+// they have, which takes longest beyond a warp.
+static int64_t turns_at_hand(const TeamNest *t, int64_t turns) {
+  bool dear = is_dear(t);
+  int64_t lanes = t->fours || dear ? turns : (turns + FOUR - 1) / FOUR;
+  return lanes > WARP && turns <= WARP * (dear ? FEW_TRIPS : FOUR * FEW_TRIPS) ? WARP : lanes;
+}
+
 TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   const Nest *s = &e->k->nest.at[nest];
   TeamNest t = {.e = e,
@@ -618,7 +626,7 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
           turns = cuda_length_most(e->p, dim, t.summed, s->ndim);
   uint32_t wide = cuda_power_up(cells, team), share = team / wide;
   if (!t.across && share < WARP && !e->at_hand) share = WARP < team ? WARP : team;
-  if (e->at_hand && !t.fours && !is_dear(&t)) turns = (turns + FOUR - 1) / FOUR;
+  if (e->at_hand) turns = turns_at_hand(&t, turns);
   t.turns = cuda_power_up(turns, share);
   t.width = t.across ? wide : team / t.turns;
   if (t.columns)
