@@ -88,13 +88,14 @@ static int64_t slice_reach(const Plan *p, const Kernel *k, uint32_t n) {
   return bytes;
 }
 
-// Nests behind this one stand inside it as long as lanes need not meet in front of them. The first that does not; *meets: lanes
+// Nests behind this one stand inside it as long as they have nothing to do with it. The first that does not; *meets: lanes
 // meet in front of that one.
 static uint32_t hold_next(Emit *e, TeamNest *all, uint32_t i, bool *meets) {
   *meets = false;
   while (++i < e->k->nest.n && !whole_beside(e, &e->k->nest.at[i])) {
-    *meets = whole_meets(e, &e->k->nest.at[i]);
-    all[i - 1].holds = !*meets && team_may_hold(&all[i - 1]);
+    Meeting with = whole_meets(e, &all[i]);
+    *meets = with == MEETING;
+    all[i - 1].holds = with == APART && team_may_hold(&all[i - 1]);
     if (!all[i - 1].holds) break;
   }
   return i;
@@ -111,7 +112,7 @@ static void emit_whole_nests(Emit *e, TeamNest *all) {
       asked = false;
       continue;
     }
-    if (asked ? meets : whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
+    if (asked ? meets : whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
     next = hold_next(e, all, i, &meets);
     asked = true; // of the next one, unless it is made beside
     team_emit(all, i);
@@ -150,7 +151,7 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (i < done) continue;
-    if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
+    if (e->touched && whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
     if (team_walks(all, i)) {
       team_emit_walk(all, i);
       emit_line(e, "TEAM_SYNC();");

@@ -104,7 +104,10 @@ bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index
 typedef struct Whole Whole;
 Whole *whole_new(Emit *, const CudaKernel *, CudaWhole *); // NULL: each kernel is a launch
 void whole_before(const Whole *, uint32_t kernel);         // in front of the text of a kernel
-bool whole_meets(Emit *, const Nest *);        // lanes have to meet in front of this nest
+// Has a nest to do with what lanes have touched since they last met? With what each has touched itself, if it is OWN_CELLS; with
+// MEETING, they meet in front of it.
+typedef enum { APART, OWN_CELLS, MEETING } Meeting;
+Meeting whole_meets(Emit *, const TeamNest *);
 void whole_emit(const Whole *);                // the function, behind all kernels
 bool whole_beside(const Emit *, const Nest *); // the warp beside the others makes this nest
 void whole_put_back(Emit *, const Nest *);     // … and what it made of states is put in its place

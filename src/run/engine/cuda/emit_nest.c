@@ -569,20 +569,18 @@ static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
   t->lots = all;
 }
 
-// In a step that is one block's, a lane that has one cell is done sooner than one that has a lot.
+// In a step that is one block's, a lane that has a cell or two is done sooner than one that has a lot.
 static bool wants_lots(const TeamNest *t) {
   const Nest *s = t->s;
   return !t->e->near || t->kept < s->ndim ||
-         cuda_length_most(t->e->p, s->dim, 0, s->ndim) > t->lanes;
+         cuda_length_most(t->e->p, s->dim, 0, s->ndim) > 2 * t->lanes;
 }
 
 // Does a term of the nest's sums take so long that each had better be another lane's? So does one that is stored, since loads
 // may not pass stores.
 static bool is_dear(const TeamNest *t) {
   uint32_t work = only_sums(t) ? 0 : DEAR_TERM + 1;
-  for (uint32_t i = 0; i < t->s->node.n; i++)
-    for (uint32_t k = 0; k < t->w[i].x->nscalar; k++)
-      if (!t->w[i].same[k]) work += fn_rows[t->w[i].x->scalar[k].fn].flops;
+  for (uint32_t i = 0; i < t->s->node.n; i++) work += emit_work(t->w[i].x, t->w[i].same);
   return work > DEAR_TERM;
 }
 

@@ -150,10 +150,16 @@ static const char *step_place(const Whole *w, uint32_t wire) {
 
 // -- where lanes meet -------------------------------------------------------------------------------
 typedef enum { IN_TILES, IN_ARENA, IN_STATES, IN_SLOT } Space;
+enum { OWN_LOOPS = 4 };
 typedef struct {
   Space space;
   int64_t from, to; // bytes
   bool writes;
+  // Of a nest whose point number p is lane p's, or whose it is when they go round: points have one cell each. Where the first one's
+  // is, and how the loops go on from there, the innermost first, joined where one continues the other.
+  bool own;
+  int64_t first, step[OWN_LOOPS], length[OWN_LOOPS]; // 0: the outermost, of any length
+  uint32_t loops;
 } Touch;
 struct Touched {
   const Whole *w;
@@ -181,6 +187,8 @@ static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
   const PlanWire *x = &p->wire.at[wire], *r = &p->wire.at[wire_root(p, wire)];
   const CudaSlot *slot = w->whole->slot;
   if (x->place == AT_TILE) r = x;
+  int64_t at[8] = {0};
+  uint32_t root;
   *to = (Touch){.from = r->at, .writes = writes};
   if (r->place == AT_TILE) {
     to->space = IN_TILES;
@@ -200,6 +208,7 @@ static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
     return true;
   }
   int64_t from = 0, behind = r->count, bytes = (int64_t)number_bytes(x->number);
+  to->first = to->from + (x != r ? wire_offset(p, wire, at, &root) * bytes : 0);
   if (x != r) touched_cells(p, wire, &from, &behind);
   to->to = to->from + behind * bytes;
   to->from += from * bytes;
@@ -210,36 +219,90 @@ static bool touches_meet(const Touch *a, const Touch *b) {
   return a->space == b->space && (a->writes || b->writes) && a->from < b->to && b->from < a->to;
 }
 
-static void touch(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
-  Touch t;
-  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, writes, &t))
-    vec_push(e->p->arena, &now->all, t);
+// One more loop around those that are known. Only the outermost may be of any length.
+static bool own_loop(Touch *to, int64_t step, Extent dim, bool outermost) {
+  bool known = !dim.per && !dim.part;
+  uint32_t n = to->loops;
+  if (known && dim.c == 1) return true;
+  if ((!known && !outermost) || (to->writes && !step)) return false;
+  if (n && step == to->step[n - 1] * to->length[n - 1]) {
+    to->length[n - 1] *= known && !outermost ? dim.c : 0;
+    return true;
+  }
+  if (n == OWN_LOOPS) return false;
+  to->step[n] = step;
+  to->length[n] = outermost ? 0 : dim.c;
+  to->loops++;
+  return true;
+}
+
+static int64_t loop_step(const Plan *p, const PlanNode *x, const Operand *o, uint32_t loop) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == loop) return operand_step(p, o, i);
+  return 0;
+}
+
+// Does each lane touch cells that are its own? (Labels are not asked for: lanes that have no cell look at the first one, and go
+// where it says.)
+static bool touches_own(const TeamNest *t, const PlanNode *x, const Operand *o, Touch *to) {
+  const Plan *p = t->e->p;
+  const PlanWire *w = &p->wire.at[o->wire];
+  int64_t bytes = (int64_t)number_bytes(w->number);
+  bool dealt = !t->e->k->np && !t->e->k->depth && t->turns == 1 && t->width == t->lanes &&
+               !t->columns && !x->scatter && (!t->fours || t->kept < t->s->ndim);
+  if (!dealt || w->base != BASE_R || !operand_free(p, o) || to->to == INT64_MAX) return false;
+  for (uint32_t d = t->kept; d < t->s->ndim; d++)
+    if (loop_step(p, x, o, d)) return false;
+  for (uint32_t d = t->kept; d-- > 0;)
+    if (!own_loop(to, loop_step(p, x, o, d) * bytes, t->s->dim[d], !d)) return false;
+  to->first += operand_start(p, o) * bytes;
+  return true;
+}
+
+static bool same_cells(const Touch *a, const Touch *b) {
+  bool same = a->own && b->own && a->first == b->first && a->loops == b->loops;
+  for (uint32_t i = 0; same && i < a->loops; i++)
+    same = a->step[i] == b->step[i] && a->length[i] == b->length[i];
+  return same;
 }
 
 // What the warp beside has made is there when all lanes have looked at the losses.
-static void touch_near(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
-  if (wire == PLAN_NONE || !is_beside(e->touched->w, wire)) touch(e, wire, writes, now);
+static void touch(const TeamNest *t, const PlanNode *x, const Operand *o, bool writes,
+                  struct Touched *now) {
+  const Whole *w = t->e->touched->w;
+  Touch to;
+  if (o->wire == PLAN_NONE || is_beside(w, o->wire) || !touch_of(w, o->wire, writes, &to)) return;
+  to.own = touches_own(t, x, o, &to);
+  vec_push(t->e->p->arena, &now->all, to);
 }
 
-static bool touched_meet(Emit *e, const struct Touched *now) {
-  bool meets = false;
+static void touch_wire(Emit *e, uint32_t wire, struct Touched *now) {
+  Touch to;
+  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, true, &to))
+    vec_push(e->p->arena, &now->all, to);
+}
+
+static Meeting touched_meet(Emit *e, const struct Touched *now) {
+  Meeting meets = APART;
   for (uint32_t i = 0; i < now->all.n; i++)
-    for (uint32_t k = 0; !meets && k < e->touched->all.n; k++)
-      meets = touches_meet(&now->all.at[i], &e->touched->all.at[k]);
-  if (meets) e->touched->all.n = 0;
+    for (uint32_t k = 0; k < e->touched->all.n; k++) {
+      const Touch *a = &now->all.at[i], *b = &e->touched->all.at[k];
+      if (touches_meet(a, b) && meets != MEETING) meets = same_cells(a, b) ? OWN_CELLS : MEETING;
+    }
+  if (meets == MEETING) e->touched->all.n = 0;
   for (uint32_t i = 0; i < now->all.n; i++) vec_push(e->p->arena, &e->touched->all, now->all.at[i]);
   return meets;
 }
 
 // Does a nest read what others have written since the lanes last met, or write what they have touched? Then
 // they meet in front of it.
-bool whole_meets(Emit *e, const Nest *s) {
+Meeting whole_meets(Emit *e, const TeamNest *t) {
   struct Touched now = {.w = e->touched->w};
-  for (uint32_t i = 0; i < s->node.n; i++) {
-    const PlanNode *x = &e->p->node.at[s->node.at[i]];
-    for (uint32_t k = 0; k < x->nin; k++) touch_near(e, x->in[k].wire, false, &now);
-    for (uint32_t k = 0; k < x->nwinner; k++) touch_near(e, x->winner[k], true, &now);
-    touch_near(e, x->out.wire, true, &now);
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const PlanNode *x = &e->p->node.at[t->s->node.at[i]];
+    for (uint32_t k = 0; k < x->nin; k++) touch(t, x, &x->in[k], false, &now);
+    for (uint32_t k = 0; k < x->nwinner; k++) touch_wire(e, x->winner[k], &now);
+    touch(t, x, &x->out, true, &now);
   }
   return touched_meet(e, &now);
 }
@@ -285,7 +348,7 @@ static void take_beside(Whole *w, const bool *made, const Nest *s, uint32_t *wor
     for (uint32_t k = 0; all && k < x->nin; k++)
       all = w->beside[x->in[k].wire] || comes_in(p, made, x->in[k].wire);
     if (all) w->beside[x->out.wire] = ++w->nbeside;
-    for (uint32_t k = 0; k < x->nscalar; k++) flops += fn_rows[x->scalar[k].fn].flops;
+    flops += emit_work(x, NULL);
   }
   if (all) {
     *work += flops;
@@ -336,8 +399,8 @@ void whole_put_back(Emit *e, const Nest *s) {
     uint32_t wire = e->p->node.at[s->node.at[i]].out.wire;
     const char *number = emit_number(e->p->wire.at[wire].number);
     if (e->p->wire.at[wire].place != AT_STATE) continue;
-    touch(e, wire, true, &now);
-    if (touched_meet(e, &now)) emit_line(e, "TEAM_SYNC();");
+    touch_wire(e, wire, &now);
+    if (touched_meet(e, &now) == MEETING) emit_line(e, "TEAM_SYNC();");
     // the last lane most often has no cell
     emit_line(e, "if (LANE == TEAM - 1) *(%s *)(%s) = *(const %s *)(%s);", number,
               plan_place(w, wire), number, whole_place(w, wire));
