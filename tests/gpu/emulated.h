@@ -17,20 +17,24 @@ static double emulated_slots[1024], emulated_tiles[32 * 1024] __attribute__((ali
   Wires wires = *(Wires *)arguments[1];                                                            \
   Places at = *(Places *)arguments[2];                                                             \
   (void)wires, (void)at;
+#define ARGUMENTS_ALONE(Wires) ARGUMENTS(Wires)
+#define AWAIT()
 #define TILES(name) double *name = emulated_tiles
 #define SHARED(type, name, n) static type name[n]
 #define __threadfence_system()
-// Warps may come here after different numbers of turns, lanes of a warp may not.
-static unsigned emulated_arrived, emulated_meetings;
-static inline void emulated_meet(void) {
-  const unsigned meeting = emulated_meetings;
-  if (++emulated_arrived == blockDim.x) {
-    emulated_arrived = 0;
-    emulated_meetings++;
+// Warps may come here after different numbers of turns, lanes of a warp may not. There are two barriers: of all lanes, and of
+// the first ones.
+static unsigned emulated_arrived[2], emulated_meetings[2];
+static inline void emulated_meet(int barrier, unsigned lanes) {
+  const unsigned meeting = emulated_meetings[barrier];
+  if (++emulated_arrived[barrier] == lanes) {
+    emulated_arrived[barrier] = 0;
+    emulated_meetings[barrier]++;
   }
-  while (emulated_meetings == meeting) emulated_wait();
+  while (emulated_meetings[barrier] == meeting) emulated_wait();
 }
-#define __syncthreads() emulated_meet()
+#define __syncthreads() emulated_meet(0, blockDim.x)
+#define LIMN_MEET(lanes) emulated_meet(1, lanes)
 #define __syncwarp(mask) emulated_wait()
 #define __shfl_sync(mask, value, lane, width)                                                      \
   (__extension__({                                                                                 \

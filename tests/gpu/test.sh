@@ -36,6 +36,13 @@ for what in many turns held; do
   for on in cpu cuda; do "$LIMN" train $what.limn --plain --device $on --out $what.$on >"$said" 2>&1; done
   near $what.cpu $what.cuda && ok "small steps: $what" || not_ok "small steps: $what"
 done
+# a warp beside the others, lanes that go on with their own cells, a batch that is not full, more than one launch
+for what in iris nash; do
+  small() { "$LIMN" train "$here/bench/$what.limn" --plain --steps 70 --out "$@" >"$said" 2>&1; }
+  small $what.cpu --device cpu && small $what.on --device cuda && (FAKE_CUDA=backwards small $what.back --device cuda) && same $what.on $what.back &&
+    { [ $what = nash ] || near $what.cpu $what.on; } && ok "small steps: $what, lanes in any order" || not_ok "small steps: $what, lanes in any order"
+  (FAKE_CUDA=backwards small $what.half --device cuda --pause 33) && "$LIMN" train "$here/bench/$what.limn" --plain --resume $what.half >"$said" 2>&1 && same $what.on $what.half && ok "… and stopped on the way" || not_ok "… and stopped on the way"
+done
 "$LIMN" train many.limn --plain --device cuda --pause 12345 --out many.on >"$said" 2>&1 && "$LIMN" train many.limn --plain --device cuda --resume many.on >"$said" 2>&1 && same many.cuda many.on && ok "small steps go on with the same bytes" || not_ok "small steps go on with the same bytes"
 "$LIMN" train rows.limn --plain --out rows.cpu >"$said" 2>&1 && "$LIMN" train rows.limn --plain --device cuda --out rows.gpu >"$said" 2>&1 && near rows.cpu rows.gpu && ok "what is added up in slices" || not_ok "what is added up in slices"
 for what in large episodes again; do
@@ -116,6 +123,9 @@ says "a step that is not finite" 1 "goal fit is not finite in step" "$LIMN" trai
 "$LIMN" train bad.limn --plain --device cpu --every 1 --out bad.cpu >"$said" 2>&1
 "$LIMN" train bad.limn --plain --device cuda --every 1 --out bad.cuda >"$said" 2>&1
 same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok "… changes nothing"
+sed 's/gd(/adam(/' bad.limn >bad_adam.limn
+"$LIMN" train bad_adam.limn --plain --device cuda --out bad.adam >"$said" 2>&1
+[ "$(tail -c 8 bad.adam/state.safetensors | od -An -tf8 | tr -d ' ')" = 3 ] && ok "… not even Adam's counter, which is made beside the loss" || not_ok "… not even Adam's counter, which is made beside the loss"
 says "no driver" 3 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 3 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn

@@ -13,8 +13,8 @@ enum {
   RING_BYTES = 256 << 20,
   TABLE_SHARE = 4,        // of the memory that is free, at most, for a table
   TABLE_PIECE = 16 << 20, // that is read and sent at once
-  SPINS = 4000,
-  NAP = 20000, // before a nap, and its nanoseconds
+  SPINS = 50000, // before a nap: some tenths of a millisecond, longer than a launch of small steps
+  NAP = 20000,   // its nanoseconds; those of the system come on top, which are twice as many
   QUERY_EVERY = 256,
 };
 

@@ -139,7 +139,7 @@ bool whole_launch(Engine *e, CudaEngine *o) {
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = o->whole_fn,
                                    .blocks = 1,
-                                   .threads = o->whole.lanes,
+                                   .threads = o->whole.threads,
                                    .shared = o->whole.shared,
                                    .wires = to});
 }

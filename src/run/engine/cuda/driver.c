@@ -174,9 +174,10 @@ static bool compile_text(const Device *d, Arena *a, const DeviceText *text, File
                          const char **why) {
   const char *own = device_is_hopper(d) ? "a" : "",
              *arch = arena_format(a, "-arch=sm_%d%d%s", d->major, d->minor, own);
-  // sums and products are fused where the text says so; denormal numbers count as 0, as on the CPU
+  // sums and products are fused where the text says so, and anywhere where factors are rounded; denormal numbers count as 0,
+  // as on the CPU
   const char *const options[] = {arch,
-                                 "-fmad=false",
+                                 text->quick ? "-fmad=true" : "-fmad=false",
                                  "-ftz=true",
                                  text->quick ? "-prec-div=false" : "-prec-div=true",
                                  text->quick ? "-prec-sqrt=false" : "-prec-sqrt=true",

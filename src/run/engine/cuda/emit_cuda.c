@@ -88,6 +88,37 @@ static int64_t slice_reach(const Plan *p, const Kernel *k, uint32_t n) {
   return bytes;
 }
 
+// Nests behind this one stand inside it as long as they have nothing to do with it. The first that does not; *meets: lanes
+// meet in front of that one.
+static uint32_t hold_next(Emit *e, TeamNest *all, uint32_t i, bool *meets) {
+  *meets = false;
+  while (++i < e->k->nest.n && !whole_beside(e, &e->k->nest.at[i])) {
+    Meeting with = whole_meets(e, &all[i]);
+    *meets = with == MEETING;
+    all[i - 1].holds = with == APART && team_may_hold(&all[i - 1]);
+    if (!all[i - 1].holds) break;
+  }
+  return i;
+}
+
+// Of a step that is one block's.
+static void emit_whole_nests(Emit *e, TeamNest *all) {
+  const Kernel *k = e->k;
+  bool asked = false, meets = false;
+  for (uint32_t i = 0, next; i < k->nest.n; i = next) {
+    if (whole_beside(e, &k->nest.at[i])) {
+      whole_put_back(e, &k->nest.at[i]);
+      next = i + 1;
+      asked = false;
+      continue;
+    }
+    if (asked ? meets : whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
+    next = hold_next(e, all, i, &meets);
+    asked = true; // of the next one, unless it is made beside
+    team_emit(all, i);
+  }
+}
+
 static void emit_teams(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
   const char *points = cuda_length(e, k->p, 0, k->np);
@@ -97,6 +128,8 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   emit_line(e, "const long points = %s%s;", points, cut ? " * SLICES" : "");
   if (e->near && !k->np)
     emit_line(e, "{ const long q = 0;");
+  else if (e->near)
+    emit_line(e, "for (long q = 0; q < points; q++) {");
   else
     emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
   e->indent++;
@@ -109,20 +142,25 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   }
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
-  const TeamNest *all = team_nests(e, c);
+  TeamNest *all = team_nests(e, c);
+  if (e->touched && !k->np) {
+    emit_whole_nests(e, all);
+    emit_close(e);
+    return;
+  }
   uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (i < done) continue;
-    if (e->touched && whole_meets(e, &k->nest.at[i])) emit_line(e, "TEAM_SYNC();");
+    if (e->touched && whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
     if (team_walks(all, i)) {
       team_emit_walk(all, i);
       emit_line(e, "TEAM_SYNC();");
-      team_emit(all, i + 1, c);
+      team_emit(all, i + 1);
       done = i + 3;
     } else {
-      team_emit(all, i, c);
+      team_emit(all, i);
     }
-    if (!e->touched || k->np) emit_line(e, "TEAM_SYNC();");
+    emit_line(e, "TEAM_SYNC();");
   }
   emit_close(e);
 }
@@ -465,6 +503,31 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   if (c->slices) emit_sums_of_slices(e, c, i);
 }
 
+// What the warp beside the others does of a kernel.
+static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
+  CudaKernel c = t->kernel[i];
+  Buf body = buf_new(e->p->arena);
+  bool any = false;
+  e->b = &body;
+  e->indent = 1;
+  emit_wires(e);
+  c.team = WARP;
+  const TeamNest *all = team_nests(e, &c);
+  for (uint32_t n = 0; n < e->k->nest.n; n++) {
+    if (!whole_beside(e, &e->k->nest.at[n])) continue;
+    team_emit(all, n);
+    emit_line(e, "TEAM_SYNC();");
+    any = true;
+  }
+  if (is_short(e->p, e->k, &c)) shorten(&body);
+  e->b = &t->part[c.part];
+  e->indent = 0;
+  if (!any) return;
+  emit_line(e, "PART(limn_beside%u, Wires%u, %u)", i, c.emit.fn, WARP);
+  buf_add(e->b, body.at, body.n);
+  emit_line(e, "}");
+}
+
 // -- what finishes a product ----------------------------------------------------------------------
 // The loops of a group of the product's indices, from the number that counts all their points.
 static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32_t n) {
@@ -533,6 +596,7 @@ void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *part, uint32_
     kernel[i].emit.slot = slot[i];
     whole_before(w, i);
     if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &t, i, whole->lanes);
+    if (whole->threads > whole->lanes && kernel_has_text(&p->kernel.at[i])) emit_beside(&e, &t, i);
   }
   e.b = part;
   whole_emit(w);

@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
   const CudaSlot *slot;
   uint32_t lanes;    // 0: each kernel is a launch
+  uint32_t threads;  // lanes, and a warp beside them if there is work for it
   uint32_t together; // steps in a launch
   size_t shared;     // tiles; then the arena, states and slots if they have room
   bool scratch;      // its tiles are too large to be shared, and take so much of the step's scratch

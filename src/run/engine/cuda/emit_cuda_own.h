@@ -11,7 +11,7 @@ enum {
   ROWS = 4,
   AHEAD_WORDS = 48,
   AHEAD_TURNS = 8,
-  BUCKETS = 256, // of labels
+  BUCKETS = 128, // of labels
   LOOKS = 8,     // at labels, of a lane at a time
   SHARED_BYTES = 96 * 1024
 };
@@ -38,6 +38,8 @@ typedef struct TeamNest {
   uint32_t lanes;  // of the team
   const struct TeamNest *all; // the nests of the kernel, of which this is
   uint32_t number;            // … the one of this number; NULL: it is looked at by itself
+  bool
+      holds; // the next one stands inside, in front of what this one stores: loads may not pass stores
 } TeamNest;
 
 // -- emit_nest.c ----------------------------------------------------------------------------------
@@ -57,8 +59,9 @@ TeamNest team_nest(Emit *, uint32_t nest, uint32_t team); // how so many lanes s
 const Extent *team_loops(const TeamNest *); // as they are dealt out: by lots, some of them
 void team_levels(const TeamNest *, uint32_t from, uint32_t to);
 void team_last_level(const TeamNest *);
-const TeamNest *team_nests(Emit *, const CudaKernel *);              // of a kernel
-void team_emit(const TeamNest *, uint32_t nest, const CudaKernel *); // all of one of them
+TeamNest *team_nests(Emit *, const CudaKernel *); // of a kernel
+bool team_may_hold(const TeamNest *);             // may another nest stand inside it?
+void team_emit(const TeamNest *, uint32_t nest);  // all of one of them, and of those that it holds
 bool team_keeps_sum(const TeamNest *, const NodeLevels *); // does the lane have a sum of this node?
 void team_open_turns(const TeamNest *, const char *name, uint32_t step);
 // All loads of several turns at the loops from `from` on. Beyond the last turn, the first is read once more.
@@ -102,8 +105,13 @@ bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index
 typedef struct Whole Whole;
 Whole *whole_new(Emit *, const CudaKernel *, CudaWhole *); // NULL: each kernel is a launch
 void whole_before(const Whole *, uint32_t kernel);         // in front of the text of a kernel
-bool whole_meets(Emit *, const Nest *); // lanes have to meet in front of this nest
-void whole_emit(const Whole *);         // the function, behind all kernels
+// Has a nest to do with what lanes have touched since they last met? With what each has touched itself, if it is OWN_CELLS; with
+// MEETING, they meet in front of it.
+typedef enum { APART, OWN_CELLS, MEETING } Meeting;
+Meeting whole_meets(Emit *, const TeamNest *);
+void whole_emit(const Whole *);                // the function, behind all kernels
+bool whole_beside(const Emit *, const Nest *); // the warp beside the others makes this nest
+void whole_put_back(Emit *, const Nest *);     // … and what it made of states is put in its place
 
 // -- emit_pairs.c ---------------------------------------------------------------------------------
 void pairs_choose(Emit *, CudaKernel *);

@@ -3,6 +3,9 @@
 // what they have is put together in a fixed order, so that the same numbers give the same sums on every device.
 #include "run/engine/cuda/emit_cuda_own.h"
 
+enum { FEW_TRIPS = 8 }; // that are spelled out
+enum { DEAR_TERM = 4 }; // more operations than it takes to join what two lanes have
+
 // -- lengths --------------------------------------------------------------------------------------
 const char *cuda_length(Emit *e, const Extent *dim, uint32_t from, uint32_t to) {
   Buf b = buf_new(e->p->arena);
@@ -313,14 +316,29 @@ static void emit_turns_ahead(const TeamNest *t) {
   emit_close(e);
 }
 
-// The loops of which each lane has its share.
+// A lane's turns, of which there are few, spelled out: all their loads may be under way together.
+static void open_few_turns(const TeamNest *t, int64_t trips) {
+  emit_line(t->e, "UNROLL for (int trip = 0; trip < %lld; trip++) {", (long long)trips);
+  t->e->indent++;
+  emit_line(t->e, "const long m = turn + trip * %u;", t->turns);
+  emit_line(t->e, "if (m >= turns) continue;");
+}
+
+// The loops of which each lane has its share. Where all is at hand, a lane without a cell adds up what another one does, for
+// nobody, instead of asking at each turn whether it has one.
 static void emit_turns(const TeamNest *t) {
   Emit *e = t->e;
   const Nest *s = t->s;
   const Extent *dim = team_loops(t);
-  emit_line(e, "const long turns = ok ? %s : 0;", cuda_length(e, dim, t->summed, s->ndim));
-  if (only_sums(t)) emit_line(e, "UNROLL_SOME");
-  team_open_turns(t, "m", t->turns);
+  int64_t trips = (cuda_length_most(e->p, dim, t->summed, s->ndim) + t->turns - 1) / t->turns;
+  emit_line(e, "const long turns = %s%s%s;", e->at_hand && only_sums(t) ? "" : "ok ? ",
+            cuda_length(e, dim, t->summed, s->ndim), e->at_hand && only_sums(t) ? "" : " : 0");
+  if (e->at_hand && trips <= FEW_TRIPS) {
+    open_few_turns(t, trips);
+  } else {
+    if (only_sums(t)) emit_line(e, "UNROLL_SOME");
+    team_open_turns(t, "m", t->turns);
+  }
   emit_line(e, "const long at = %s;",
             t->kept < t->summed ? arena_format(e->p->arena, "before * %s + m",
                                                cuda_length(e, dim, t->summed, s->ndim))
@@ -449,6 +467,7 @@ static void emit_sum_nest(const TeamNest *t) {
     if (d == t->summed) emit_line(e, "before++;");
     emit_close(e);
   }
+  if (t->holds) team_emit(t->all, t->number + 1);
   close_sums(t, t->kept);
   emit_close(e);
 }
@@ -550,6 +569,29 @@ static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
   t->lots = all;
 }
 
+// In a step that is one block's, a lane that has a cell or two is done sooner than one that has a lot.
+static bool wants_lots(const TeamNest *t) {
+  const Nest *s = t->s;
+  return !t->e->near || t->kept < s->ndim ||
+         cuda_length_most(t->e->p, s->dim, 0, s->ndim) > 2 * t->lanes;
+}
+
+// Does a term of the nest's sums take so long that each had better be another lane's? So does one that is stored, since loads
+// may not pass stores.
+static bool is_dear(const TeamNest *t) {
+  uint32_t work = only_sums(t) ? 0 : DEAR_TERM + 1;
+  for (uint32_t i = 0; i < t->s->node.n; i++) work += emit_work(t->w[i].x, t->w[i].same);
+  return work > DEAR_TERM;
+}
+
+// Lanes for so many turns, where all is at hand: one lane has several if it is done with them sooner than lanes have joined what
+// they have, which takes longest beyond a warp.
+static int64_t turns_at_hand(const TeamNest *t, int64_t turns) {
+  bool dear = is_dear(t);
+  int64_t lanes = t->fours || dear ? turns : (turns + FOUR - 1) / FOUR;
+  return lanes > WARP && turns <= WARP * (dear ? FEW_TRIPS : FOUR * FEW_TRIPS) ? WARP : lanes;
+}
+
 TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   const Nest *s = &e->k->nest.at[nest];
   TeamNest t = {.e = e,
@@ -561,13 +603,14 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
                 .lanes = team};
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t.w[i];
+    w->four = false;
     for (uint32_t k = 0; k < w->x->nin; k++) w->packed[k] = false;
     if (!team_keeps_sum(&t, w)) continue;
     if (w->reduce < t.kept) t.kept = w->reduce;
     if (w->reduce > t.summed) t.summed = w->reduce;
   }
   if (t.summed < t.kept) t.summed = t.kept;
-  t.fours = lots_choose(&t);
+  t.fours = wants_lots(&t) && lots_choose(&t);
   if (t.fours && lot_choose(&t, s->ndim - 1) == EIGHT) t.lot = EIGHT, lots_choose(&t);
   if (team == 1 || t.kept == s->ndim) {
     t.width = team;
@@ -581,7 +624,7 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
           turns = cuda_length_most(e->p, dim, t.summed, s->ndim);
   uint32_t wide = cuda_power_up(cells, team), share = team / wide;
   if (!t.across && share < WARP && !e->at_hand) share = WARP < team ? WARP : team;
-  if (e->at_hand) turns = t.fours ? turns : (turns + FOUR - 1) / FOUR;
+  if (e->at_hand) turns = turns_at_hand(&t, turns);
   t.turns = cuda_power_up(turns, share);
   t.width = t.across ? wide : team / t.turns;
   if (t.columns)
@@ -597,7 +640,7 @@ static bool has_sum(const TeamNest *t) {
   return false;
 }
 
-const TeamNest *team_nests(Emit *e, const CudaKernel *c) {
+TeamNest *team_nests(Emit *e, const CudaKernel *c) {
   TeamNest *all = NEW_ARRAY(e->p->arena, TeamNest, e->k->nest.n + 1);
   for (uint32_t i = 0; i < e->k->nest.n; i++) {
     all[i] = team_nest(e, i, c->team);
@@ -610,7 +653,13 @@ const TeamNest *team_nests(Emit *e, const CudaKernel *c) {
   return all;
 }
 
-void team_emit(const TeamNest *all, uint32_t nest, const CudaKernel *c) {
+// Its lanes have one cell at most, and store what they have when all is added.
+bool team_may_hold(const TeamNest *t) {
+  return t->e->at_hand && has_sum(t) && !t->w->x->scatter && !t->columns && t->kept == t->summed &&
+         t->turns <= WARP && only_sums(t) && once(t, team_loops(t), t->kept, t->width);
+}
+
+void team_emit(const TeamNest *all, uint32_t nest) {
   TeamNest t = all[nest];
   Emit *e = t.e;
   if (t.sliced) t.even = false;
@@ -618,7 +667,7 @@ void team_emit(const TeamNest *all, uint32_t nest, const CudaKernel *c) {
   bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
              cuda_length_most(e->p, team_loops(&t), 0, t.s->ndim) <= WARP;
   lot_hands(&t);
-  if (few && c->team > WARP) emit_line(e, "if (LANE < %d)", WARP);
+  if (few && t.lanes > WARP) emit_line(e, "if (LANE < %d)", WARP);
   emit_open(e);
   cuda_same(e, t.w, t.s->node.n);
   if (t.w->x->scatter)

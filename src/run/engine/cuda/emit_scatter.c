@@ -82,11 +82,18 @@ static const char *owned_length(const TeamNest *t, const uint32_t *of_dim, bool 
 static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool owned,
                               const char *of) {
   Emit *e = t->e;
-  emit_line(e, "long r%s = %s;", owned ? "" : "_in", of);
-  for (uint32_t d = t->s->ndim; d-- > 0;) {
+  const char *r = owned ? "r" : "r_in";
+  uint32_t slowest = 0;
+  emit_line(e, "unsigned long %s = %s;", r, of);
+  while (slowest < t->s->ndim && scatter_owns(e->p, e->k, t->w->x, of_dim[slowest]) != owned)
+    slowest++;
+  for (uint32_t d = t->s->ndim; d-- > slowest;) {
     if (scatter_owns(e->p, e->k, t->w->x, of_dim[d]) != owned) continue;
-    const char *n = emit_extent(e, t->s->dim[d]), *r = owned ? "r" : "r_in";
-    emit_line(e, "const long i%u = %s %% %s; %s /= %s;", e->k->np + d, r, n, r, n);
+    const char *n = emit_extent(e, t->s->dim[d]);
+    if (d == slowest)
+      emit_line(e, "const long i%u = (long)%s;", e->k->np + d, r);
+    else
+      emit_line(e, "const long i%u = (long)(%s %% %s); %s /= %s;", e->k->np + d, r, n, r, n);
   }
 }
 

@@ -3,9 +3,10 @@
 
 // The lanes of one block do kernel after kernel. What it shares is far nearer than the device's memory: tiles come first;
 // then, where they have room, the arena, states, and what a launch's steps take from their slots.
-enum { WHOLE_LANES = 512, TOGETHER = 32, TOGETHER_LEAST = 4 };
+enum { WHOLE_LANES = 512, TOGETHER = 64, TOGETHER_LEAST = 4 };
 // What a nest costs, in cycles or so: each time that its lanes go round, and for each warp that it has to send there and wait for.
 enum { ROUND_COST = 120, WARP_COST = 8 };
+enum { BESIDE_WORK = 12 }; // operations that are worth a warp of their own: a root, an exponential
 
 struct Whole {
   Emit *e;
@@ -14,6 +15,9 @@ struct Whole {
   size_t tiles, arena_bytes, states_bytes, slots_at;
   bool arena, states; // they are shared
   size_t *piece_at;   // [piece] among the states
+  // Of each wire that a warp beside the others makes: its place among these, from 1 on. They lie behind the arena.
+  uint32_t *beside, nbeside;
+  size_t beside_at;
 };
 
 // A sum's lanes have several terms each.
@@ -64,7 +68,8 @@ static void lay_whole(Whole *w) {
   to->scratch = tiles > SHARED_BYTES;
   to->scratch_bytes = tiles;
   w->tiles = to->scratch ? 0 : in_lines(tiles);
-  w->arena_bytes = in_lines((size_t)p->arena_bytes);
+  w->beside_at = in_lines((size_t)p->arena_bytes);
+  w->arena_bytes = w->beside_at + in_lines(w->nbeside * sizeof(double));
   w->arena = w->arena_bytes <= SHARED_BYTES && w->tiles + w->arena_bytes <= slot->room;
   w->piece_at = NEW_ARRAY(p->arena, size_t, slot->pieces + 1);
   for (uint32_t i = 0; i < slot->pieces; i++) {
@@ -83,8 +88,8 @@ static void lay_whole(Whole *w) {
   to->shared += to->together * slot->bytes;
 }
 
-// Where a wire lies when all scans are at 0, as text; NULL: it is a tile, or a state that has no room here.
-static const char *whole_place(const Whole *w, uint32_t wire) {
+// Where the plan has put a wire, when all scans are at 0, as text; NULL: it is a tile, or a state that has no room here.
+static const char *plan_place(const Whole *w, uint32_t wire) {
   const Plan *p = w->e->p;
   const CudaSlot *slot = w->whole->slot;
   Place place = p->wire.at[wire].place;
@@ -106,6 +111,16 @@ static const char *whole_place(const Whole *w, uint32_t wire) {
   if (!w->states) return NULL;
   return arena_format(p->arena, "states + %lldL",
                       (long long)(w->piece_at[param->of] + param->at) + (long long)bytes);
+}
+
+static bool is_beside(const Whole *w, uint32_t wire) {
+  return w->whole->threads > w->whole->lanes && w->beside[wire];
+}
+
+static const char *whole_place(const Whole *w, uint32_t wire) {
+  if (!is_beside(w, wire)) return plan_place(w, wire);
+  return arena_format(w->e->p->arena, "arena + %zuL",
+                      w->beside_at + (w->beside[wire] - 1) * sizeof(double));
 }
 
 static const char *const *whole_places(const Whole *w) {
@@ -135,22 +150,45 @@ static const char *step_place(const Whole *w, uint32_t wire) {
 
 // -- where lanes meet -------------------------------------------------------------------------------
 typedef enum { IN_TILES, IN_ARENA, IN_STATES, IN_SLOT } Space;
+enum { OWN_LOOPS = 4 };
 typedef struct {
   Space space;
   int64_t from, to; // bytes
   bool writes;
+  // Of a nest whose point number p is lane p's, or whose it is when they go round: points have one cell each. Where the first one's
+  // is, and how the loops go on from there, the innermost first, joined where one continues the other.
+  bool own;
+  int64_t first, step[OWN_LOOPS], length[OWN_LOOPS]; // 0: the outermost, of any length
+  uint32_t loops;
 } Touch;
 struct Touched {
   const Whole *w;
   VEC(Touch) all;
 };
 
-// The bytes of a wire, or of all that it is a part of. False: it has none, or nobody writes it.
+// The cells of a wire, from the first to behind the last one, in what it is a part of; of one that a scan moves: all of that.
+static void touched_cells(const Plan *p, uint32_t wire, int64_t *from, int64_t *to) {
+  const PlanWire *x = &p->wire.at[wire];
+  int64_t at[8] = {0};
+  uint32_t root;
+  *from = wire_offset(p, wire, at, &root);
+  *to = *from + 1;
+  for (uint32_t d = 0; d < x->rank; d++) {
+    int64_t last = (extent_most(p, x->shape[d]) - 1) * x->stride[d];
+    *(last < 0 ? from : to) += last;
+  }
+  for (uint32_t i = wire; i != root; i = p->wire.at[i].of)
+    if (p->wire.at[i].moves) *from = 0, *to = p->wire.at[root].count;
+}
+
+// The bytes of a wire. False: it has none, or nobody writes it.
 static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
   const Plan *p = w->e->p;
   const PlanWire *x = &p->wire.at[wire], *r = &p->wire.at[wire_root(p, wire)];
   const CudaSlot *slot = w->whole->slot;
   if (x->place == AT_TILE) r = x;
+  int64_t at[8] = {0};
+  uint32_t root;
   *to = (Touch){.from = r->at, .writes = writes};
   if (r->place == AT_TILE) {
     to->space = IN_TILES;
@@ -165,8 +203,15 @@ static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
   } else {
     return false;
   }
-  to->to = to->from + r->count * (int64_t)number_bytes(r->number);
-  if (r->place == AT_TILE && r->of != PLAN_NONE) to->from = 0, to->to = INT64_MAX;
+  if (r->place == AT_TILE && r->of != PLAN_NONE) {
+    to->from = 0, to->to = INT64_MAX;
+    return true;
+  }
+  int64_t from = 0, behind = r->count, bytes = (int64_t)number_bytes(x->number);
+  to->first = to->from + (x != r ? wire_offset(p, wire, at, &root) * bytes : 0);
+  if (x != r) touched_cells(p, wire, &from, &behind);
+  to->to = to->from + behind * bytes;
+  to->from += from * bytes;
   return true;
 }
 
@@ -174,29 +219,92 @@ static bool touches_meet(const Touch *a, const Touch *b) {
   return a->space == b->space && (a->writes || b->writes) && a->from < b->to && b->from < a->to;
 }
 
-static void touch(Emit *e, uint32_t wire, bool writes, struct Touched *now) {
-  Touch t;
-  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, writes, &t))
-    vec_push(e->p->arena, &now->all, t);
+// One more loop around those that are known. Only the outermost may be of any length.
+static bool own_loop(Touch *to, int64_t step, Extent dim, bool outermost) {
+  bool known = !dim.per && !dim.part;
+  uint32_t n = to->loops;
+  if (known && dim.c == 1) return true;
+  if ((!known && !outermost) || (to->writes && !step)) return false;
+  if (n && step == to->step[n - 1] * to->length[n - 1]) {
+    to->length[n - 1] *= known && !outermost ? dim.c : 0;
+    return true;
+  }
+  if (n == OWN_LOOPS) return false;
+  to->step[n] = step;
+  to->length[n] = outermost ? 0 : dim.c;
+  to->loops++;
+  return true;
+}
+
+static int64_t loop_step(const Plan *p, const PlanNode *x, const Operand *o, uint32_t loop) {
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->var[i] == loop) return operand_step(p, o, i);
+  return 0;
+}
+
+// Does each lane touch cells that are its own? (Labels are not asked for: lanes that have no cell look at the first one, and go
+// where it says.)
+static bool touches_own(const TeamNest *t, const PlanNode *x, const Operand *o, Touch *to) {
+  const Plan *p = t->e->p;
+  const PlanWire *w = &p->wire.at[o->wire];
+  int64_t bytes = (int64_t)number_bytes(w->number);
+  bool dealt = !t->e->k->np && !t->e->k->depth && t->turns == 1 && t->width == t->lanes &&
+               !t->columns && !x->scatter && (!t->fours || t->kept < t->s->ndim);
+  if (!dealt || w->base != BASE_R || !operand_free(p, o) || to->to == INT64_MAX) return false;
+  for (uint32_t d = t->kept; d < t->s->ndim; d++)
+    if (loop_step(p, x, o, d)) return false;
+  for (uint32_t d = t->kept; d-- > 0;)
+    if (!own_loop(to, loop_step(p, x, o, d) * bytes, t->s->dim[d], !d)) return false;
+  to->first += operand_start(p, o) * bytes;
+  return true;
+}
+
+static bool same_cells(const Touch *a, const Touch *b) {
+  bool same = a->own && b->own && a->first == b->first && a->loops == b->loops;
+  for (uint32_t i = 0; same && i < a->loops; i++)
+    same = a->step[i] == b->step[i] && a->length[i] == b->length[i];
+  return same;
+}
+
+// What the warp beside has made is there when all lanes have looked at the losses.
+static void touch(const TeamNest *t, const PlanNode *x, const Operand *o, bool writes,
+                  struct Touched *now) {
+  const Whole *w = t->e->touched->w;
+  Touch to;
+  if (o->wire == PLAN_NONE || is_beside(w, o->wire) || !touch_of(w, o->wire, writes, &to)) return;
+  to.own = touches_own(t, x, o, &to);
+  vec_push(t->e->p->arena, &now->all, to);
+}
+
+static void touch_wire(Emit *e, uint32_t wire, struct Touched *now) {
+  Touch to;
+  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, true, &to))
+    vec_push(e->p->arena, &now->all, to);
+}
+
+static Meeting touched_meet(Emit *e, const struct Touched *now) {
+  Meeting meets = APART;
+  for (uint32_t i = 0; i < now->all.n; i++)
+    for (uint32_t k = 0; k < e->touched->all.n; k++) {
+      const Touch *a = &now->all.at[i], *b = &e->touched->all.at[k];
+      if (touches_meet(a, b) && meets != MEETING) meets = same_cells(a, b) ? OWN_CELLS : MEETING;
+    }
+  if (meets == MEETING) e->touched->all.n = 0;
+  for (uint32_t i = 0; i < now->all.n; i++) vec_push(e->p->arena, &e->touched->all, now->all.at[i]);
+  return meets;
 }
 
 // Does a nest read what others have written since the lanes last met, or write what they have touched? Then
 // they meet in front of it.
-bool whole_meets(Emit *e, const Nest *s) {
+Meeting whole_meets(Emit *e, const TeamNest *t) {
   struct Touched now = {.w = e->touched->w};
-  bool meets = false;
-  for (uint32_t i = 0; i < s->node.n; i++) {
-    const PlanNode *x = &e->p->node.at[s->node.at[i]];
-    for (uint32_t k = 0; k < x->nin; k++) touch(e, x->in[k].wire, false, &now);
-    for (uint32_t k = 0; k < x->nwinner; k++) touch(e, x->winner[k], true, &now);
-    touch(e, x->out.wire, true, &now);
+  for (uint32_t i = 0; i < t->s->node.n; i++) {
+    const PlanNode *x = &e->p->node.at[t->s->node.at[i]];
+    for (uint32_t k = 0; k < x->nin; k++) touch(t, x, &x->in[k], false, &now);
+    for (uint32_t k = 0; k < x->nwinner; k++) touch_wire(e, x->winner[k], &now);
+    touch(t, x, &x->out, true, &now);
   }
-  for (uint32_t i = 0; i < now.all.n; i++)
-    for (uint32_t k = 0; !meets && k < e->touched->all.n; k++)
-      meets = touches_meet(&now.all.at[i], &e->touched->all.at[k]);
-  if (meets) e->touched->all.n = 0;
-  for (uint32_t i = 0; i < now.all.n; i++) vec_push(e->p->arena, &e->touched->all, now.all.at[i]);
-  return meets;
+  return touched_meet(e, &now);
 }
 
 // In front of this kernel all lanes meet, whatever it does.
@@ -206,6 +314,107 @@ static bool meets_before(const Plan *p, uint32_t i) {
   KernelKind kind = p->kernel.at[i].kind, before = i ? p->kernel.at[i - 1].kind : KERNEL_SCAN_END;
   return (i == first_write && checked) || kind == KERNEL_COPY || before == KERNEL_COPY ||
          before == KERNEL_SCAN || before == KERNEL_SCAN_END;
+}
+
+// -- beside the others ---------------------------------------------------------------------------------
+// Numbers by themselves that are made of states, clocks and inputs alone, and wanted only when the losses are known, such as what
+// Adam divides by: long chains of doubles in one lane. A warp of its own makes them while all others make the losses and
+// their gradients. What it makes has memory of its own. States are put in their places where the step would have written them.
+
+// No node makes it.
+static bool comes_in(const Plan *p, const bool *made, uint32_t wire) {
+  uint32_t root = wire_root(p, wire);
+  Place place = p->wire.at[root].place;
+  return (place == AT_STATE || place == AT_INPUT) && !made[wire] && !made[root];
+}
+
+static bool stands_alone(const Plan *p, uint32_t wire) {
+  const PlanWire *x = &p->wire.at[wire];
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (p->wire.at[i].of == wire) return false;
+  return !x->rank && x->of == PLAN_NONE &&
+         (x->place == AT_STATE || x->place == AT_ARENA || x->place == AT_TILE ||
+          x->place == AT_REGISTER);
+}
+
+// Takes a nest, if all of it may be made beside the others: *work grows by what it takes.
+static void take_beside(Whole *w, const bool *made, const Nest *s, uint32_t *work) {
+  const Plan *p = w->e->p;
+  uint32_t before = w->nbeside, flops = 0;
+  bool all = !s->ndim;
+  for (uint32_t i = 0; all && i < s->node.n; i++) {
+    const PlanNode *x = &p->node.at[s->node.at[i]];
+    all = !x->scatter && !x->noise && !x->nwinner && stands_alone(p, x->out.wire);
+    for (uint32_t k = 0; all && k < x->nin; k++)
+      all = w->beside[x->in[k].wire] || comes_in(p, made, x->in[k].wire);
+    if (all) w->beside[x->out.wire] = ++w->nbeside;
+    flops += emit_work(x, NULL);
+  }
+  if (all) {
+    *work += flops;
+    return;
+  }
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    if (w->beside[i] > before) w->beside[i] = 0;
+  w->nbeside = before;
+}
+
+static void find_beside(Whole *w) {
+  const Plan *p = w->e->p;
+  bool checked, *made = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  uint32_t first_write = plan_first_write(p, &checked), work = 0;
+  w->beside = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
+  for (uint32_t i = 0; i < p->kernel.n; i++) {
+    const Kernel *k = &p->kernel.at[i];
+    if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_COPY) checked = false; // a scan is one text
+    if (k->kind == KERNEL_COPY) made[k->to] = true;
+    for (uint32_t n = 0; n < k->node.n; n++) made[p->node.at[k->node.at[n]].out.wire] = true;
+  }
+  for (uint32_t i = first_write; checked && i < p->kernel.n; i++)
+    for (uint32_t n = 0; !p->kernel.at[i].np && n < p->kernel.at[i].nest.n; n++)
+      take_beside(w, made, &p->kernel.at[i].nest.at[n], &work);
+  if (work < BESIDE_WORK) w->nbeside = 0;
+}
+
+// Everything is at hand, and lanes of different warps meet at no other barrier than their own.
+static bool beside_fits(const Whole *w) {
+  Emit e = *w->e;
+  if (!w->nbeside || !w->states) return false;
+  for (uint32_t i = 0; i < e.p->kernel.n; i++) {
+    e.k = &e.p->kernel.at[i];
+    for (uint32_t n = 0; n < e.k->nest.n; n++)
+      if (team_nest(&e, n, w->whole->lanes).turns > WARP) return false;
+  }
+  return true;
+}
+
+bool whole_beside(const Emit *e, const Nest *s) {
+  return e->touched && is_beside(e->touched->w, e->p->node.at[s->node.at[0]].out.wire);
+}
+
+void whole_put_back(Emit *e, const Nest *s) {
+  const Whole *w = e->touched->w;
+  for (uint32_t i = 0; i < s->node.n; i++) {
+    struct Touched now = {.w = w};
+    uint32_t wire = e->p->node.at[s->node.at[i]].out.wire;
+    const char *number = emit_number(e->p->wire.at[wire].number);
+    if (e->p->wire.at[wire].place != AT_STATE) continue;
+    touch_wire(e, wire, &now);
+    if (touched_meet(e, &now) == MEETING) emit_line(e, "TEAM_SYNC();");
+    // the last lane most often has no cell
+    emit_line(e, "if (LANE == TEAM - 1) *(%s *)(%s) = *(const %s *)(%s);", number,
+              plan_place(w, wire), number, whole_place(w, wire));
+  }
+}
+
+static void emit_calls_beside(const Whole *w) {
+  Emit *e = w->e;
+  for (uint32_t i = 0; i < e->p->kernel.n; i++) {
+    const Kernel *k = &e->p->kernel.at[i];
+    bool any = false;
+    for (uint32_t n = 0; n < k->nest.n; n++) any |= whole_beside(e, &k->nest.at[n]);
+    if (any) emit_line(e, "limn_beside%u(&here, s, arena, states, slot, wires.k%u);", i, i);
+  }
 }
 
 // -- its text -------------------------------------------------------------------------------------
@@ -223,14 +432,20 @@ static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
     emit_close(e);
     emit_line(e, "here.at[%u] = 0;", k->depth);
   } else if (k->kind == KERNEL_COPY) {
-    emit_line(e, "%slimn_copied(%s, %s, %lldL);", unless, step_place(w, k->to),
+    emit_line(e, "%slimn_copied(%s, %s, %lldL, %u);", unless, step_place(w, k->to),
               step_place(w, k->from),
               (long long)(e->p->wire.at[k->to].count *
-                          (int64_t)number_bytes(e->p->wire.at[k->to].number)));
+                          (int64_t)number_bytes(e->p->wire.at[k->to].number)),
+              w->whole->lanes);
   } else {
     emit_line(e, "%slimn_k%u(&here, s, arena, states, slot, wires.k%u);", unless,
               w->kernel[i].emit.fn, i);
   }
+}
+
+// The thread that gives has nothing else to do then, if there is a warp beside the others.
+static uint32_t giver(const Whole *w) {
+  return w->whole->threads > w->whole->lanes ? w->whole->lanes : 0;
 }
 
 // All lanes look: they have met behind what made the losses.
@@ -242,13 +457,13 @@ static void emit_look(const Whole *w) {
     emit_line(w->e, "stopped |= limn_not_finite(*(const %s *)(%s));", emit_number(out->number),
               step_place(w, p->out.at[i]));
   }
-  emit_line(w->e, "if (stopped && threadIdx.x == 0) *wires.steps.stop = 1;");
+  emit_line(w->e, "if (stopped && threadIdx.x == %u) *wires.steps.stop = 1;", giver(w));
 }
 
 static void emit_give(const Whole *w) {
   Emit *e = w->e;
   const Plan *p = e->p;
-  emit_line(e, "if (threadIdx.x == 0) {");
+  emit_line(e, "if (threadIdx.x == %u) {", giver(w));
   e->indent++;
   emit_line(e, "char *to = limn_slot(&wires.steps, step);");
   for (uint32_t i = 0; i < p->out.n; i++) {
@@ -287,32 +502,74 @@ static bool gives_early(const Plan *p, uint32_t first_write, bool checked) {
   return checked && first_write < p->kernel.n;
 }
 
-static void emit_whole_step(const Whole *w) {
+// What a step does once its slot is here.
+static void emit_step_kernels(const Whole *w) {
   Emit *e = w->e;
   const Plan *p = e->p;
   bool checked;
   uint32_t first_write = plan_first_write(p, &checked);
   bool early = gives_early(p, first_write, checked);
-  emit_line(e, "char *slot = slots + step * %zu;", w->whole->slot->bytes);
-  emit_line(e, "Context here = *(const Context *)slot;");
-  emit_line(e, "for (int d = 0; d < 8; d++) here.at[d] = 0;");
-  emit_line(e, "char *s = in_scratch ? here.scratch : (char *)tiles;");
-  if (emit_brought(w, false, "threadIdx.x == 0")) emit_line(e, "__syncthreads();");
+  bool beside = w->whole->threads > w->whole->lanes;
   const char *unless = "";
+  if (beside) {
+    emit_line(e, "if (threadIdx.x >= %u) {", w->whole->lanes);
+    e->indent++;
+    emit_calls_beside(w);
+    emit_close(e);
+    emit_line(e, "else {");
+    e->indent++;
+  }
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (i && meets_before(p, i)) emit_line(e, "__syncthreads();");
     if (i == first_write && checked) {
+      if (beside) emit_close(e);
+      if (i || beside) emit_line(e, "__syncthreads();");
       emit_look(w);
       unless = "if (!stopped) ";
       if (early) emit_give(w);
+      if (beside) emit_line(e, "if (threadIdx.x < %u) {", w->whole->lanes), e->indent++;
+    } else if (i && meets_before(p, i)) {
+      emit_line(e, "BLOCK_SYNC();");
     }
     emit_whole_kernel(w, i, unless);
   }
+  if (beside) emit_close(e);
   emit_line(e, "__syncthreads();");
   if (first_write >= p->kernel.n && checked) emit_look(w);
   if (!early) emit_give(w);
   if (emit_brought(w, true, "threadIdx.x == 0 && !stopped") || !early)
     emit_line(e, "__syncthreads();");
+}
+
+static bool has_samples(const Plan *p) {
+  for (uint32_t i = 0; i < p->wire.n; i++)
+    for (uint32_t d = 0; d < p->wire.at[i].rank; d++)
+      if (p->wire.at[i].shape[d].per) return true;
+  return false;
+}
+
+// Nearly all batches are full ones. For these the number of samples is part of the text: loops over them are spelled out, and
+// means are products.
+static void emit_whole_step(const Whole *w) {
+  Emit *e = w->e;
+  long long most = (long long)e->p->samples;
+  emit_line(e, "char *slot = slots + step * %zu;", w->whole->slot->bytes);
+  emit_line(e, "Context here = *(const Context *)slot;");
+  emit_line(e, "for (int d = 0; d < 8; d++) here.at[d] = 0;");
+  emit_line(e, "char *s = in_scratch ? here.scratch : (char *)tiles;");
+  if (emit_brought(w, false, "threadIdx.x == 0")) emit_line(e, "__syncthreads();");
+  if (has_samples(e->p)) {
+    emit_line(e, "if (here.n == %lldL) {", most);
+    e->indent++;
+    emit_line(e, "here.n = %lldL;", most);
+    emit_step_kernels(w);
+    emit_close(e);
+    emit_line(e, "else {");
+    e->indent++;
+    emit_step_kernels(w);
+    emit_close(e);
+  } else {
+    emit_step_kernels(w);
+  }
 }
 
 static void emit_whole_given(const Whole *w) {
@@ -344,11 +601,11 @@ static void emit_states_moved(const Whole *w, bool back) {
   size_t all = w->states_bytes / 16;
   if (!w->states || !all || (back && !w->whole->slot->changes)) return;
   if (!back)
-    emit_line(e, "LIMN_FETCHED(%d, states, *(%s), %zu);", all > 2 * w->whole->lanes ? 8 : 1,
+    emit_line(e, "LIMN_FETCHED(%d, states, *(%s), %zu);", all > 2 * w->whole->threads ? 8 : 1,
               piece_cells(w), all);
   else
     emit_line(e, "for (int k = (int)threadIdx.x; k < %zu; k += %u) *(%s) = ((float4 *)states)[k];",
-              all, w->whole->lanes, piece_cells(w));
+              all, w->whole->threads, piece_cells(w));
 }
 
 void whole_emit(const Whole *w) {
@@ -356,10 +613,10 @@ void whole_emit(const Whole *w) {
   Emit *e = w->e;
   e->indent = 0;
   emit_whole_given(w);
-  emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", w->whole->lanes);
+  emit_line(e, "KERNEL(limn_step, LimnStep, %u) {", w->whole->threads);
   e->indent = 1;
   emit_line(e, "TILES(tiles);");
-  emit_line(e, "ARGUMENTS(LimnStep)");
+  emit_line(e, "ARGUMENTS_ALONE(LimnStep)");
   emit_line(e, "const int in_scratch = %d, steps = (int)wires.steps.steps;", w->whole->scratch);
   emit_line(e, "char *arena = %s;",
             w->arena ? arena_format(e->p->arena, "(char *)tiles + %zu", w->tiles)
@@ -368,7 +625,10 @@ void whole_emit(const Whole *w) {
   emit_line(e, "char *slots = %s;",
             w->states ? arena_format(e->p->arena, "states + %zu", w->slots_at)
                       : "wires.steps.near");
+  // slots are the caller's: they come while the launch before this one still runs, if where they go is the block's own
+  if (!w->states) emit_line(e, "AWAIT();");
   emit_line(e, "limn_slots_taken(&wires.steps, slots, %zu);", w->whole->slot->bytes);
+  if (w->states) emit_line(e, "AWAIT();");
   emit_states_moved(w, false);
   emit_line(e, "int stopped = *wires.steps.stop;");
   emit_line(e, "__syncthreads();");
@@ -377,7 +637,7 @@ void whole_emit(const Whole *w) {
   emit_whole_step(w);
   emit_close(e);
   emit_states_moved(w, true);
-  emit_line(e, "if (threadIdx.x == 0) limn_steps_whole(&wires.steps);");
+  emit_line(e, "if (threadIdx.x == %u) limn_steps_whole(&wires.steps);", giver(w));
   emit_close(e);
 }
 
@@ -386,9 +646,17 @@ Whole *whole_new(Emit *e, const CudaKernel *kernel, CudaWhole *whole) {
   if (!whole->lanes) return NULL;
   Whole *w = NEW(e->p->arena, Whole);
   *w = (Whole){.e = e, .kernel = kernel, .whole = whole};
+  whole->threads = whole->lanes;
+  find_beside(w);
   lay_whole(w);
   e->near = whole_places(w);
   e->at_hand = w->states;
+  if (beside_fits(w)) {
+    whole->threads += WARP;
+    e->near = whole_places(w);
+    emit_line(e, "#undef BLOCK_SYNC");
+    emit_line(e, "#define BLOCK_SYNC() LIMN_MEET(%u)", whole->lanes);
+  }
   e->touched = NEW(e->p->arena, struct Touched);
   *e->touched = (struct Touched){.w = w};
   return w;

@@ -21,15 +21,18 @@ typedef struct {
 #define KERNEL(name, Wires, ...)                                                                   \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                        \
       name(const Context *g, Wires wires, Places at)
-// A kernel is sent to its place while the one before it still runs; here it waits until that one is whole,
-// and lets the next one come.
+// A kernel is sent to its place while the one before it still runs; it lets the next one come, and waits until the one before
+// is whole.
 #if __CUDA_ARCH__ >= 900
-#define ARGUMENTS(Wires)                                                                           \
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");                                  \
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+#define ARGUMENTS_ALONE(Wires) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#define AWAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
-#define ARGUMENTS(Wires)
+#define ARGUMENTS_ALONE(Wires)
+#define AWAIT()
 #endif
+#define ARGUMENTS(Wires)                                                                           \
+  ARGUMENTS_ALONE(Wires)                                                                           \
+  AWAIT();
 #define TILES(name) extern __shared__ __align__(1024) double name[]
 #define SHARED(type, name, n) __shared__ type name[n]
 #define UNROLL _Pragma("unroll")
@@ -72,10 +75,15 @@ typedef struct {
                    Wires wires) {                                                                  \
     enum { TEAM = team };                                                                          \
     (void)c, (void)s, (void)arena, (void)states, (void)slot, (void)wires;
+// A text whose team has warps beside it says so of its own (LIMN_MEET).
+#define BLOCK_SYNC() __syncthreads()
+#ifndef LIMN_EMULATED
+#define LIMN_MEET(lanes) asm volatile("bar.sync 1, %0;" ::"r"(lanes) : "memory")
+#endif
 #define TEAM_SYNC()                                                                                \
   do {                                                                                             \
     if (TEAM > 32)                                                                                 \
-      __syncthreads();                                                                             \
+      BLOCK_SYNC();                                                                                \
     else                                                                                           \
       __syncwarp(0xFFFFFFFFu);                                                                     \
   } while (0)
@@ -475,9 +483,9 @@ INLINE void limn_brought(const LimnBrought *w, int back) {
       *w->wide[i] = *w->narrow[i];
 }
 
-// All lanes of a block: a state's next value, put in its place.
-INLINE void limn_copied(char *to, const char *from, long bytes) {
-  for (long k = threadIdx.x; k < bytes; k += blockDim.x) to[k] = from[k];
+// So many lanes: a state's next value, put in its place.
+INLINE void limn_copied(char *to, const char *from, long bytes, int lanes) {
+  for (long k = threadIdx.x; k < bytes; k += lanes) to[k] = from[k];
 }
 
 // Several small steps in one launch. What they take from their slots is brought at its beginning, into
@@ -511,7 +519,7 @@ INLINE void limn_slots_taken(const LimnSteps *w, char *to, int bytes) {
   const int each = bytes / 16, all = (int)w->steps * each;
   LIMN_FETCHED(8, to, ((const float4 *)limn_slot(w, k / each))[k % each], all);
 }
-INLINE int limn_not_finite(double x) { return x - x != 0; }
+INLINE int limn_not_finite(double x) { return (double_bits(x) >> 52 & 0x7FF) == 0x7FF; }
 INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that has given
   __threadfence_system();
   *(volatile long *)w->done = w->whole;

@@ -299,6 +299,13 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
             call.at);
 }
 
+uint32_t emit_work(const PlanNode *x, const bool *but) {
+  uint32_t work = 0;
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (!but || !but[i]) work += fn_rows[x->scalar[i].fn].flops;
+  return work;
+}
+
 // A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
 // knowing how several bits depend on each other, a compiler makes branches of the choices, and the
 // loop stays scalar.

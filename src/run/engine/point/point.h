@@ -65,6 +65,8 @@ void emit_packs(Emit *, const NodeLevels *); // copies that run along the inner 
 const char *emit_load(Emit *, const NodeLevels *, uint32_t operand);
 void emit_operands(Emit *, const NodeLevels *, uint32_t level);
 void emit_scalar(Emit *, const NodeLevels *, uint32_t scalar);
+// Operations that a point of a node takes, but for these scalars; NULL: all of them.
+uint32_t emit_work(const PlanNode *, const bool *but);
 
 // -- point_value.c --------------------------------------------------------------------------------
 extern const char
