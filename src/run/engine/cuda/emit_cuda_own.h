@@ -13,6 +13,7 @@ enum {
   AHEAD_TURNS = 8,
   BUCKETS = 128, // of labels
   LOOKS = 8,     // at labels, of a lane at a time
+  VALUES = 4,    // that are added up under one label, at a time
   SHARED_BYTES = 96 * 1024
 };
 

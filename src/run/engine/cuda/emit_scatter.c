@@ -97,33 +97,109 @@ static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool ow
   }
 }
 
-// What has a label of this bucket: the lanes of a warp look at some labels each, which are on their way at once, and then
-// follow each that is of it.
-static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
+// The label of the point that is `of`-th in order.
+static void emit_label(const TeamNest *t, const uint32_t *of_dim, const char *of) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
-  emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
-  emit_line(e, "for (long base = 0; base < added; base += %d) {", LOOKS * WARP);
+  emit_owned_digits(t, of_dim, false, of);
+  emit_line(e, "const int at = (int)%s;", emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]));
+}
+
+// Does nothing but the label say which of a lane's cells is added to? Then all that have the same one are added up first.
+static bool label_says_all(const TeamNest *t) {
+  const Plan *p = t->e->p;
+  const PlanNode *x = t->w->x;
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++)
+    for (uint32_t k = 0; k < x->out.coord[i].n; k++) {
+      const PlanTerm *term = &x->out.coord[i].term[k];
+      bool known = term->operand
+                       ? term->var == scatter_label(p, x)
+                       : x->var[term->var] < t->e->k->np || scatter_owns(p, t->e->k, x, term->var);
+      if (!known) return false;
+    }
+  return x->combine == SUM && !x->nwinner && t->s->node.n == 1;
+}
+
+// The values at all places of a mask, some of which are on their way at once.
+static void emit_values(const TeamNest *t, const uint32_t *of_dim, const char *type) {
+  Emit *e = t->e;
+  emit_line(e, "while (same) {");
   e->indent++;
-  emit_line(e, "unsigned of_it = 0;");
+  emit_line(e, "%s value[%d];", type, VALUES);
+  emit_line(e, "UNROLL for (int u = 0; u < %d; u++) {", VALUES);
+  e->indent++;
+  emit_line(e, "value[u] = 0;");
+  emit_line(e, "if (!same) continue;");
+  emit_owned_digits(t, of_dim, false,
+                    arena_format(e->p->arena, "base + %d * k + __ffs((int)same) - 1", WARP));
+  emit_line(e, "same &= same - 1;");
+  e->onto = "value[u]";
+  team_levels(t, 0, t->s->ndim);
+  e->onto = NULL;
+  emit_close(e);
+  emit_line(e, "UNROLL for (int u = 0; u < %d; u++) sum += value[u];", VALUES);
+  emit_close(e);
+}
+
+// Of the labels that the lanes of a warp have, one after the other: all its values are added up, and then to its cell.
+static void emit_by_label(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  const PlanNode *x = t->w->x;
+  const char *type = e->p->wire.at[x->out.wire].number == NUMBER_F64 ? "double" : "real";
+  emit_line(e, "for (;;) {");
+  e->indent++;
+  emit_line(e, "int it = -1;");
   emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
   e->indent++;
-  emit_line(e, "const long look = base + %d * k + (long)threadIdx.x %% %d;", WARP, WARP);
-  emit_line(e, "if (look >= added) continue;");
-  emit_owned_digits(t, of_dim, false, "look");
-  emit_line(e, "of_it |= (unsigned)((unsigned)%s %% %uu == bucket) << k;",
-            emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]), BUCKETS);
+  emit_line(e, "const unsigned left = __ballot_sync(0xFFFFFFFFu, label[k] >= 0);");
+  emit_line(e, "if (left && it < 0) it = near_int(label[k], __ffs((int)left) - 1);");
   emit_close(e);
-  emit_line(e, "for (int k = 0; k < %d; k++) {", LOOKS);
+  emit_line(e, "if (it < 0) break;");
+  emit_line(e, "%s sum = 0;", type);
+  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
   e->indent++;
-  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, (int)(of_it >> k & 1));");
+  emit_line(e, "unsigned same = __ballot_sync(0xFFFFFFFFu, label[k] == it);");
+  emit_line(e, "if (label[k] == it) label[k] = -1;");
+  emit_line(e, "if (!ok) continue;");
+  emit_values(t, of_dim, type);
+  emit_close(e);
+  emit_line(e, "const int a%u_%u = it;", t->w->id, scatter_label(e->p, x));
+  emit_line(e, "if (ok) %s += sum;", emit_cell_at(e, t->w, &x->out));
+  emit_close(e);
+}
+
+static void emit_one_by_one(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
+  e->indent++;
+  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, label[k] >= 0);");
   emit_line(e, "for (; found; found &= found - 1) {");
   e->indent++;
   emit_line(e, "if (!ok) continue;");
   emit_owned_digits(t, of_dim, false,
                     arena_format(e->p->arena, "base + %d * k + __ffs((int)found) - 1", WARP));
   team_levels(t, 0, t->s->ndim);
-  emit_close_all(e, 3);
+  emit_close_all(e, 2);
+}
+
+// What has a label of this bucket: the lanes of a warp look at some labels each, which are on their way at once, and then
+// follow those that are of it.
+static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
+  emit_line(e, "for (long base = 0; base < added; base += %d) {", LOOKS * WARP);
+  e->indent++;
+  emit_line(e, "int label[%d];", LOOKS);
+  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
+  e->indent++;
+  emit_line(e, "const long look = base + %d * k + (long)threadIdx.x %% %d;", WARP, WARP);
+  emit_line(e, "label[k] = -1;");
+  emit_line(e, "if (look >= added) continue;");
+  emit_label(t, of_dim, "look");
+  emit_line(e, "if ((unsigned)at %% %uu == bucket) label[k] = at;", BUCKETS);
+  emit_close(e);
+  label_says_all(t) ? emit_by_label(t, of_dim) : emit_one_by_one(t, of_dim);
+  emit_close(e);
 }
 
 static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {

@@ -34,6 +34,7 @@ typedef struct {
   bool fours;          // a lane has four points or more that follow each other, number u: packed
                        // operands are p<id>_<k>[u], and what is stored so goes to o<id>[u], a float
   bool exp_less;       // exp(x - y) has the same y for all of a row (limn_exp_less of units.h)
+  const char *onto;    // what is added up in places is added to this variable; NULL: to its cell
   Stretch stretch;     // of the innermost loop
   const uint8_t *held; // wires that are variables here (scan_registers.c); NULL: none
   // Of a step that is one block's: where each wire lies, as text, or NULL where it is found by a pointer.

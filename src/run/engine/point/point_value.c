@@ -201,6 +201,7 @@ static void emit_effect(Emit *e, const NodeLevels *w) {
   const char *place = arena_format(a, "[i%u]", e->k->np + e->k->nest.at[w->nest].ndim - 1);
   if (w->row != PLAN_NONE) cell = arena_format(a, "s%u%s", w->id, place);
   if (e->fours && w->four) cell = arena_format(a, "o%u[u]", w->id);
+  if (e->onto && x->scatter) cell = e->onto;
   if (w->reduce == PLAN_NONE && !x->scatter) {
     if (wire->number == NUMBER_BF16 && !(e->fours && w->four))
       emit_line(e, "%s = limn_narrow((float)v%u);", cell, w->id);
