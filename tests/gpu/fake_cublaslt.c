@@ -18,7 +18,8 @@ typedef unsigned long long Address;
 typedef int Result;
 
 typedef struct {
-  int sums, kind, turn[2];
+  int sums, kind, turn[2], end;
+  Address row; // of bfloat16, added to each column
 } Product;
 typedef struct {
   int kind, batch;
@@ -39,6 +40,7 @@ typedef struct {
   int reserved[4];
 } Found;
 
+enum { ROW = 4 };                                   // how a product may end
 enum { SLOW, REFUSED, LARGE, FAST, WAYS, WAY = 7 }; // WAY: where a way says which it is
 
 static int asked(const char *what) {
@@ -57,6 +59,9 @@ int cublasLtMatmulDescCreate(Product **p, int sums, int kind) {
   return GOOD;
 }
 int cublasLtMatmulDescSetAttribute(Product *p, int which, const void *x, size_t n) {
+  if (which == 7 && n == sizeof p->end)
+    return memcpy(&p->end, x, n), p->end == ROW ? GOOD : INVALID;
+  if (which == 8 && n == sizeof p->row) return memcpy(&p->row, x, n), GOOD;
   if ((which != 3 && which != 4) || n != sizeof(int)) return INVALID;
   return memcpy(&p->turn[which - 3], x, n), GOOD;
 }
@@ -91,6 +96,7 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, Product *p, Matrix *a, Matrix *b, Ma
   if (!h || c != d || most < 1 || asked("products")) return NOT_SUPPORTED;
   int real = wide ? REAL_64 : REAL_32, narrow = c->kind == REAL_BF16 && a->kind == REAL_BF16;
   if ((c->kind != real && !narrow) || a->kind != b->kind || p->kind != real) return NOT_SUPPORTED;
+  if (p->end == ROW && (!narrow || c->batch > 1)) return NOT_SUPPORTED;
   if (most > 1 && asked("searches")) fprintf(stderr, "a search\n");
   for (int i = 0; i < most && i < WAYS; i++) {
     memset(&found[i], 0, sizeof *found);
@@ -140,6 +146,7 @@ static void multiply_once(const Call *q) {
                  read_cell(q->b.kind, q->at[1], j + t * q->b.batch_step);
           if (q->c.kind != REAL_64) sum = (float)sum;
         }
+        if (q->p.end == ROW) sum = (float)(sum + read_cell(REAL_BF16, q->p.row, y));
         int64_t to = y + x * q->c.step + t * q->c.batch_step;
         if (q->c.kind == REAL_BF16)
           ((uint16_t *)(size_t)q->at[2])[to] = narrow((float)sum);

@@ -32,7 +32,7 @@ typedef struct {
   int64_t fixed, per;
 } CudaLength;
 typedef struct {
-  DeviceAddress a, b, c;
+  DeviceAddress a, b, c, row; // row: bfloat16, added to each row of C, or 0
   CudaLine am, ak, bk, bn, cm, cn, ta, tb, tc;
   CudaLength m, n, k, batch;
   int64_t part, parts, samples;

@@ -113,6 +113,8 @@ static BlasProduct blas_product(const Engine *e, const CudaEngine *o, uint32_t i
       .a = c->a,
       .b = c->b,
       .c = c->c,
+      .row = c->row,
+      .has_row = x->nin > 2,
       .precision = store_precision(e->store),
       .narrow = c->narrow,
       .narrow_c = c->narrow_c,
@@ -189,6 +191,7 @@ static void product_place(const Engine *e, CudaEngine *o, uint32_t i) {
   c->a = cuda_wire(e, o, x->in[q->a].wire) + (uint64_t)operand_start(p, &x->in[q->a]) * cell;
   c->b = cuda_wire(e, o, x->in[q->b].wire) + (uint64_t)operand_start(p, &x->in[q->b]) * cell;
   c->c = cuda_wire(e, o, x->out.wire) + (uint64_t)operand_start(p, &x->out) * cell_c;
+  c->row = x->nin > 2 ? cuda_wire(e, o, x->in[2].wire) : 0;
   c->twos = o->call[i].twos && c->c % (2 * cell_c) == 0;
 }
 

@@ -235,7 +235,8 @@ static bool is_small(const Engine *e, const CudaEngine *o, const PlanNode *x, Cu
   s->tables = c->am.at || c->ak.at || c->bk.at || c->bn.at || c->cm.at || c->cn.at;
   bool alone = s->tables && !is_wide(o, x, c), finishes = o->plan->kernel.at[x->kernel].nest.n > 0;
   double most = asked ? atof(asked) : alone ? STRIPES_MORE : STRIPES_MOST;
-  if (!has_units(e) || !is_near(o->plan, a) || !is_near(o->plan, b) || !is_near(o->plan, &x->out))
+  if (x->nin > 2 || !has_units(e) || !is_near(o->plan, a) || !is_near(o->plan, b) ||
+      !is_near(o->plan, &x->out))
     return false;
   if (choose_stripes(o, c, alone && !finishes, s) > most && !finishes) return false;
   s->lies_a = stripe_lies(o->plan, x, a, q->m, q->nm);

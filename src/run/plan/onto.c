@@ -4,16 +4,11 @@
 #include "run/plan/plan.h"
 
 // It adds two operands, each as it lies.
-static bool adds_two(const Plan *p, const PlanNode *x) {
-  uint32_t out[PLAN_AXES], in[PLAN_AXES], rank = p->wire.at[x->out.wire].rank;
-  if (!node_plain(x) || x->nin != 2 || x->nscalar != 3 || x->scalar[2].fn != FN_add ||
-      x->scalar[0].fn != FN_ARG || x->scalar[1].fn != FN_ARG ||
-      x->scalar[0].ref == x->scalar[1].ref || !operand_whole(p, &x->out, out))
-    return false;
+static bool adds_alike(const Plan *p, const PlanNode *x) {
+  if (!node_adds_two(x)) return false;
   for (uint32_t i = 0; i < 2; i++)
-    if (!operand_whole(p, &x->in[i], in) || p->wire.at[x->in[i].wire].rank != rank ||
-        p->wire.at[x->in[i].wire].number != p->wire.at[x->out.wire].number ||
-        memcmp(in, out, rank * sizeof *in))
+    if (!operands_alike(p, &x->in[i], &x->out) ||
+        p->wire.at[x->in[i].wire].number != p->wire.at[x->out.wire].number)
       return false;
   return true;
 }
@@ -44,5 +39,5 @@ static bool put_onto(Plan *p, const PlanUses *u, uint32_t node, uint32_t k) {
 void plan_onto(Plan *p) {
   PlanUses u = plan_uses(p);
   for (uint32_t i = 0; i < p->node.n; i++)
-    if (adds_two(p, &p->node.at[i]) && !put_onto(p, &u, i, 0)) put_onto(p, &u, i, 1);
+    if (adds_alike(p, &p->node.at[i]) && !put_onto(p, &u, i, 0)) put_onto(p, &u, i, 1);
 }

@@ -54,14 +54,6 @@ static bool only_adds(const Plan *p, const PlanNode *x) {
   return args == x->nin && x->nin > 1;
 }
 
-// Both have the same cell at every point, and all of theirs.
-static bool are_alike(const Plan *p, const Operand *a, const Operand *b) {
-  uint32_t one[PLAN_AXES], other[PLAN_AXES], rank = p->wire.at[a->wire].rank;
-  if (rank != p->wire.at[b->wire].rank || !operand_whole(p, a, one) || !operand_whole(p, b, other))
-    return false;
-  return memcmp(one, other, rank * sizeof *one) == 0;
-}
-
 // The axis of a wire that is this index of an operand; PLAN_NONE: none is.
 static uint32_t axis_of(const Plan *p, const Operand *o, uint32_t index) {
   uint32_t at;
@@ -94,7 +86,8 @@ static uint32_t whole_of(const Plan *p, const PlanUses *u, uint32_t sum, uint32_
   *copy = PLAN_NONE;
   if (r->n != 1 || u->seen[x->out.wire]) return x->out.wire;
   const PlanNode *y = &p->node.at[r->at[0]];
-  if (!node_plain(y) || !node_copies(y) || !are_alike(p, &y->in[0], &y->out)) return x->out.wire;
+  if (!node_plain(y) || !node_copies(y) || !operands_alike(p, &y->in[0], &y->out))
+    return x->out.wire;
   *copy = r->at[0];
   return y->out.wire;
 }
@@ -119,7 +112,7 @@ static bool find_pieces(Plan *p, const PlanUses *u, const PlanNode *x, uint32_t 
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t wire = x->in[i].wire, maker = u->maker[wire];
     if (maker >= p->node.n || u->reader[wire].n != 1 || u->seen[wire] ||
-        !are_alike(p, &x->in[i], &x->out) || !is_piece(p, maker, &piece[i]) ||
+        !operands_alike(p, &x->in[i], &x->out) || !is_piece(p, maker, &piece[i]) ||
         !may_lie_inside(p, u, &piece[i], whole))
       return false;
     uint32_t at = axis_of(p, &p->node.at[maker].out, piece[i].index);

@@ -57,7 +57,8 @@ typedef enum {
 typedef struct {
   uint32_t nm, nn, nk, nbatch;
   uint32_t *m, *n, *k, *batch;
-  uint32_t a, b; // operands
+  uint32_t a,
+      b; // operands; a third one is a row along n, in memory without gaps, that is added to C's
 } Product;
 
 typedef struct {
@@ -265,13 +266,15 @@ typedef struct {
 PlanUses plan_uses(const Plan *);
 // In memory, whoever reads it: from outside, or made by a kernel that nothing joins.
 bool uses_memory(const Plan *, const PlanUses *, uint32_t wire);
-bool node_plain(const PlanNode *);  // points one by one, of nothing else, and free to be moved
-bool node_copies(const PlanNode *); // cells of one operand, as they are or summed
+bool node_plain(const PlanNode *);    // points one by one, of nothing else, and free to be moved
+bool node_adds_two(const PlanNode *); // … the sum of its two operands
+bool node_copies(const PlanNode *);   // cells of one operand, as they are or summed
 // The same wire once more, nothing of it shared that laying memory out changes.
 uint32_t plan_wire_again(Plan *, uint32_t of);
 uint32_t plan_wire_like(Plan *, uint32_t of); // another one of its shape, that stands for itself
 // Every axis is one index by itself, none twice: into `index`, of PLAN_AXES.
 bool operand_whole(const Plan *, const Operand *, uint32_t *index);
+bool operands_alike(const Plan *, const Operand *, const Operand *); // whole, axis by axis
 bool nodes_movable(const Plan *, uint32_t from,
                    uint32_t to); // none is bound to its place among others
 // pairs.c
@@ -308,6 +311,8 @@ bool node_seeds(
 void plan_sums(Plan *);
 // pieces.c
 void plan_pieces(Plan *);
+// rows.c
+void plan_rows(Plan *);
 // onto.c
 void plan_onto(Plan *);
 // late.c

@@ -28,6 +28,13 @@ bool node_plain(const PlanNode *x) {
          !x->depth && !x->pinned && !x->pairs;
 }
 
+bool node_adds_two(const PlanNode *x) {
+  const Scalar *s = x->scalar;
+  return node_plain(x) && x->nin == 2 && x->nscalar == 3 && s[0].fn == FN_ARG &&
+         s[1].fn == FN_ARG && s[0].ref != s[1].ref && s[2].fn == FN_add &&
+         s[2].arg[0] != s[2].arg[1];
+}
+
 bool node_copies(const PlanNode *x) {
   return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG;
 }
@@ -74,6 +81,13 @@ bool operand_whole(const Plan *p, const Operand *o, uint32_t *index) {
       if (index[k] == index[i]) return false;
   }
   return true;
+}
+
+bool operands_alike(const Plan *p, const Operand *a, const Operand *b) {
+  uint32_t one[PLAN_AXES], other[PLAN_AXES], rank = p->wire.at[a->wire].rank;
+  if (rank != p->wire.at[b->wire].rank || !operand_whole(p, a, one) || !operand_whole(p, b, other))
+    return false;
+  return memcmp(one, other, rank * sizeof *one) == 0;
 }
 
 bool nodes_movable(const Plan *p, uint32_t from, uint32_t to) {

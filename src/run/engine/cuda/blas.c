@@ -20,6 +20,9 @@ enum {
   SUM_TF32 = 77,
   // attributes of a product, of a matrix, and of what is wanted
   PRODUCT_TURN_A = 3,
+  PRODUCT_END = 7,
+  PRODUCT_ROW = 8,
+  END_WITH_ROW = 4,
   PRODUCT_TURN_B = 4,
   MATRIX_BATCH = 5,
   MATRIX_BATCH_STEP = 6,
@@ -150,7 +153,8 @@ static bool lay_out(const BlasProduct *p, BlasLayout *l) {
 
 bool blas_takes(const BlasProduct *p) {
   BlasLayout l;
-  return p->m > 0 && p->n > 0 && p->k > 0 && p->batch > 0 && lay_out(p, &l);
+  bool good = p->m > 0 && p->n > 0 && p->k > 0 && p->batch > 0 && lay_out(p, &l);
+  return good && (!p->has_row || (p->cn == 1 && p->batch == 1 && p->narrow_c));
 }
 
 static void *matrix_new(const Blas *b, const BlasMatrix *m, int64_t batch) {
@@ -176,7 +180,13 @@ static void *product_new(const Blas *b, const BlasProduct *p, const BlasLayout *
   if (b->cublasLtMatmulDescCreate(&x, sums, scale)) return NULL;
   b->cublasLtMatmulDescSetAttribute(x, PRODUCT_TURN_A, &turn_first, sizeof turn_first);
   b->cublasLtMatmulDescSetAttribute(x, PRODUCT_TURN_B, &turn_second, sizeof turn_second);
-  return x;
+  if (!p->has_row) return x;
+  int32_t end = END_WITH_ROW;
+  if (!b->cublasLtMatmulDescSetAttribute(x, PRODUCT_END, &end, sizeof end) &&
+      !b->cublasLtMatmulDescSetAttribute(x, PRODUCT_ROW, &p->row, sizeof p->row))
+    return x;
+  b->cublasLtMatmulDescDestroy(x);
+  return NULL;
 }
 
 static uint32_t aligned_to(DeviceAddress at) {
@@ -259,7 +269,7 @@ typedef struct {
 } MatrixKey;
 typedef struct {
   MatrixKey first, second, sum;
-  int64_t batch, precision;
+  int64_t batch, precision, row;
 } BlasKey;
 struct BlasChoice {
   BlasKey key;
@@ -281,7 +291,8 @@ static BlasKey key_of(const BlasProduct *p, const BlasLayout *l) {
                    .second = matrix_key(&l->second),
                    .sum = matrix_key(&l->sum),
                    .batch = p->batch,
-                   .precision = (int64_t)p->precision};
+                   .precision = (int64_t)p->precision,
+                   .row = p->has_row};
 }
 
 bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasChoice *choice,

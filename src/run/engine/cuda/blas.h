@@ -17,6 +17,8 @@ typedef struct {
   int64_t am, ak, bk, bn, cm, cn; // steps of each loop in each operand
   int64_t ta, tb, tc;             // … of the batch
   DeviceAddress a, b, c;
+  DeviceAddress row; // bfloat16, along n, which lies along C's memory: added to each of C's rows
+  bool has_row;
   Precision precision; // of C and of sums
   bool narrow;         // A and B are bfloat16 in memory
   bool narrow_c;       // so is C

@@ -10,11 +10,12 @@ typedef struct {
 typedef struct {
   long fixed, per; // fixed + per · samples
 } LimnLength;
-// part: of the sum, for each part; parts lie behind each other in `parts`, or are 1: straight into C. along: the sum's loop
+// part: of the sum, for each part; parts lie behind each other in `parts`, or are 1: straight into C. row: added to each of C's, or NULL. along: the sum's loop
 // lies along memory. samples: at most. narrow: A and B, or C, are bfloat16 in memory. twos: C's cells lie two by two along n.
 #define LIMN_PRODUCT_FIELDS                                                                        \
   const char *a, *b;                                                                               \
   char *c;                                                                                         \
+  const unsigned short *row;                                                                       \
   LimnLine am, ak, bk, bn, cm, cn, ta, tb, tc;                                                     \
   LimnLength m, n, k, batch;                                                                       \
   long part, parts, samples;                                                                       \
@@ -37,6 +38,14 @@ INLINE void limn_write(char *base, long i, real x, int narrow) {
   }
 #endif
   ((real *)base)[i] = x;
+}
+
+// What is added to column x of a row.
+INLINE real limn_row_cell(const unsigned short *row, long x) {
+#ifdef LIMN_BF16
+  if (row) return float_from_bits((Bits32)row[x] << 16);
+#endif
+  return 0;
 }
 
 // Two neighbours at once.
@@ -200,7 +209,7 @@ typedef real LimnCell;
     else                                                                                           \
       limn_write(wires.c,                                                                          \
                  limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x),         \
-                 sum[s_], wires.narrow_c);                                                         \
+                 sum[s_] + limn_row_cell(wires.row, x), wires.narrow_c);                           \
   }                                                                                                \
   __syncthreads();
 
@@ -246,7 +255,7 @@ KERNEL(limn_gather, LimnProduct, 256) {
     UNROLL_SOME
     for (long part = 0; part < wires.parts; part++) sum += ((const real *)c->parts)[part * all + q];
     limn_write(wires.c, limn_line(wires.tc, t) + limn_line(wires.cm, y) + limn_line(wires.cn, x),
-               sum, wires.narrow_c);
+               sum + limn_row_cell(wires.row, x), wires.narrow_c);
   }
 }
 
@@ -409,8 +418,15 @@ INLINE float limn_at(const LimnEight *tile, int chunks, int deep, int along, int
       if (x < n) __VA_ARGS__                                                                       \
     }                                                                                              \
   }
+#define LIMN_ADD_ROW(ROWS, COLUMNS)                                                                \
+  UNROLL for (int j = 0; j < 2 * COLUMNS; j++) {                                                   \
+    const long x = n0 + column + j / 2 * 8 + (int)threadIdx.x % 4 * 2 + j % 2;                     \
+    const float more = x < n ? limn_row_cell(wires.row, x) : 0;                                    \
+    UNROLL for (int i = 0; i < 2 * ROWS; i++) sum[i / 2][j / 2][i % 2 * 2 + j % 2] += more;        \
+  }
 #define LIMN_TILE_OUT(ROWS, COLUMNS, CUT, NARROW_C)                                                \
   {                                                                                                \
+    if (!(CUT) && wires.row) LIMN_ADD_ROW(ROWS, COLUMNS)                                           \
     enum { NARROW_OUT = (NARROW_C) && !(CUT) };                                                    \
     char *out = (CUT) ? c->parts : wires.c;                                                        \
     const long first = (CUT) ? (part * batch + t) * m * n : limn_line(wires.tc, t);                \
