@@ -97,7 +97,8 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, Product *p, Matrix *a, Matrix *b, Ma
   int real = wide ? REAL_64 : REAL_32, narrow = c->kind == REAL_BF16 && a->kind == REAL_BF16;
   if ((c->kind != real && !narrow) || a->kind != b->kind || p->kind != real) return NOT_SUPPORTED;
   if (p->end == ROW && (!narrow || c->batch > 1)) return NOT_SUPPORTED;
-  if (most > 1 && asked("searches")) fprintf(stderr, "a search%s\n", p->end == ROW ? ", with a row" : "");
+  if (most > 1 && asked("searches"))
+    fprintf(stderr, "a search%s\n", p->end == ROW ? ", with a row" : "");
   for (int i = 0; i < most && i < WAYS; i++) {
     memset(&found[i], 0, sizeof *found);
     memcpy(found[i].way.own, w->aligned, sizeof w->aligned); // asked for again when it is used

@@ -102,7 +102,7 @@ static void emit_label(const TeamNest *t, const uint32_t *of_dim, const char *of
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
   emit_owned_digits(t, of_dim, false, of);
-  emit_line(e, "const int at = (int)%s;", emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]));
+  emit_line(e, "const int it = (int)%s;", emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]));
 }
 
 // Does nothing but the label say which of a lane's cells is added to? Then all that have the same one are added up first.
@@ -141,65 +141,62 @@ static void emit_values(const TeamNest *t, const uint32_t *of_dim, const char *t
   emit_close(e);
 }
 
-// Of the labels that the lanes of a warp have, one after the other: all its values are added up, and then to its cell.
+// Of the labels that a warp has found, one after the other: all its values are added up, and then to its cell.
 static void emit_by_label(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
   const char *type = e->p->wire.at[x->out.wire].number == NUMBER_F64 ? "double" : "real";
-  emit_line(e, "for (;;) {");
+  emit_line(e, "int label = -1;");
+  emit_line(e, "if (of_it >> k & 1) {");
   e->indent++;
-  emit_line(e, "int it = -1;");
-  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
-  e->indent++;
-  emit_line(e, "const unsigned left = __ballot_sync(0xFFFFFFFFu, label[k] >= 0);");
-  emit_line(e, "if (left && it < 0) it = near_int(label[k], __ffs((int)left) - 1);");
+  emit_label(t, of_dim, arena_format(e->p->arena, "base + %d * k + lane", WARP));
+  emit_line(e, "label = it;");
   emit_close(e);
-  emit_line(e, "if (it < 0) break;");
-  emit_line(e, "%s sum = 0;", type);
-  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
+  emit_line(e, "while (found) {");
   e->indent++;
-  emit_line(e, "unsigned same = __ballot_sync(0xFFFFFFFFu, label[k] == it);");
-  emit_line(e, "if (label[k] == it) label[k] = -1;");
+  emit_line(e, "const int it = near_int(label, __ffs((int)found) - 1);");
+  emit_line(e, "unsigned same = __ballot_sync(0xFFFFFFFFu, label == it);");
+  emit_line(e, "found &= ~same;");
   emit_line(e, "if (!ok) continue;");
+  emit_line(e, "%s sum = 0;", type);
   emit_values(t, of_dim, type);
-  emit_close(e);
   emit_line(e, "const int a%u_%u = it;", t->w->id, scatter_label(e->p, x));
-  emit_line(e, "if (ok) %s += sum;", emit_cell_at(e, t->w, &x->out));
+  emit_line(e, "%s += sum;", emit_cell_at(e, t->w, &x->out));
   emit_close(e);
 }
 
 static void emit_one_by_one(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
-  emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
-  e->indent++;
-  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, label[k] >= 0);");
   emit_line(e, "for (; found; found &= found - 1) {");
   e->indent++;
   emit_line(e, "if (!ok) continue;");
   emit_owned_digits(t, of_dim, false,
                     arena_format(e->p->arena, "base + %d * k + __ffs((int)found) - 1", WARP));
   team_levels(t, 0, t->s->ndim);
-  emit_close_all(e, 2);
+  emit_close(e);
 }
 
 // What has a label of this bucket: the lanes of a warp look at some labels each, which are on their way at once, and then
 // follow those that are of it.
 static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
+  emit_line(e, "const int lane = (int)(threadIdx.x %% %d);", WARP);
   emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
   emit_line(e, "for (long base = 0; base < added; base += %d) {", LOOKS * WARP);
   e->indent++;
-  emit_line(e, "int label[%d];", LOOKS);
+  emit_line(e, "unsigned of_it = 0;");
   emit_line(e, "UNROLL for (int k = 0; k < %d; k++) {", LOOKS);
   e->indent++;
-  emit_line(e, "const long look = base + %d * k + (long)threadIdx.x %% %d;", WARP, WARP);
-  emit_line(e, "label[k] = -1;");
-  emit_line(e, "if (look >= added) continue;");
-  emit_label(t, of_dim, "look");
-  emit_line(e, "if ((unsigned)at %% %uu == bucket) label[k] = at;", BUCKETS);
+  emit_line(e, "if (base + %d * k + lane >= added) continue;", WARP);
+  emit_label(t, of_dim, arena_format(e->p->arena, "base + %d * k + lane", WARP));
+  emit_line(e, "of_it |= (unsigned)((unsigned)it %% %uu == bucket) << k;", BUCKETS);
   emit_close(e);
+  emit_line(e, "UNROLL_BY(1) for (int k = 0; k < %d; k++) {", LOOKS);
+  e->indent++;
+  emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, (int)(of_it >> k & 1));");
+  emit_line(e, "if (!found) continue;");
   label_says_all(t) ? emit_by_label(t, of_dim) : emit_one_by_one(t, of_dim);
-  emit_close(e);
+  emit_close_all(e, 2);
 }
 
 static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {
