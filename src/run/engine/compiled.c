@@ -242,6 +242,10 @@ static bool find_functions(Engine *e, CompiledEngine *o, const EmitKernel *kerne
   return all && fn && full;
 }
 
+static const char *threads_text(const Engine *e, uint32_t n) {
+  return arena_format(e->arena, "%u thread%s", n, n == 1 ? "" : "s");
+}
+
 // The kernels as compiled functions. False: prebuilt ones are to take their place.
 static bool open_code(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
@@ -268,10 +272,11 @@ static bool open_code(Engine *e, CompiledEngine *o) {
   }
   if (o->code.word && !e->w->cc_warned) diag_warning(e->w->diags, (Span){0}, "%s", o->code.word);
   e->w->cc_warned |= o->code.word != NULL;
-  e->says = o->code.cached ? arena_format(e->arena, "compiled step from the cache, %u threads",
-                                          pool_threads(o->pool))
-                           : arena_format(e->arena, "compiled by %s in %.2f s, %u threads",
-                                          o->code.compiler, o->code.seconds, pool_threads(o->pool));
+  e->says = o->code.cached
+                ? arena_format(e->arena, "compiled step from the cache, %s",
+                               threads_text(e, pool_threads(o->pool)))
+                : arena_format(e->arena, "compiled by %s in %.2f s, %s", o->code.compiler,
+                               o->code.seconds, threads_text(e, pool_threads(o->pool)));
   return true;
 }
 
@@ -295,11 +300,12 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
   e->bytes += (int64_t)(threads * o->work_bytes);
   e->prebuilt = true;
   e->says = e->how.no_compiler || compile_compiler(e->arena, &e->how)
-                ? arena_format(e->arena, "prebuilt kernels (%s), %u threads", strip_cpu(), threads)
+                ? arena_format(e->arena, "prebuilt kernels (%s), %s", strip_cpu(),
+                               threads_text(e, threads))
                 : arena_format(e->arena,
-                               "no C compiler found: prebuilt kernels (%s), %u threads, about %d "
+                               "no C compiler found: prebuilt kernels (%s), %s, about %d "
                                "times slower than compiled code; install gcc",
-                               strip_cpu(), threads, STRIP_SLOWER);
+                               strip_cpu(), threads_text(e, threads), STRIP_SLOWER);
   return true;
 }
 

@@ -16,6 +16,7 @@
 
 enum {
   WAVES = 8,              // blocks for each multiprocessor, at most: others take turns
+  WAVE_LANES = 256,       // … of so many lanes, or more that have fewer
   SCRATCH_BLOCKS = 264,   // of kernels whose tiles are not shared
   GRAPH_MOST = 20 * 1000, // launches in a graph
   EARLY_DRIVER = 12030,   // whose graphs have kernels that come early
@@ -267,7 +268,9 @@ bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
   CudaPlaces places = {.stop = o->d->stop};
   memcpy(places.at, o->place, sizeof places.at);
   void *arguments[] = {&o->context, l->wires, &places};
-  int64_t most = (int64_t)o->d->processors * WAVES, blocks = l->blocks < most ? l->blocks : most;
+  int64_t small = l->threads < WAVE_LANES ? WAVE_LANES / l->threads : 1,
+          most = (int64_t)o->d->processors * WAVES * small,
+          blocks = l->blocks < most ? l->blocks : most;
   if (blocks < 1) return true;
   CudaLaunchAttribute early = {.id = CUDA_LAUNCH_EARLY, .value.on = 1};
   CudaLaunchConfig how = {.blocks = {(unsigned)blocks, 1, 1},

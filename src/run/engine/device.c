@@ -2,7 +2,6 @@
 #include "run/engine/cuda/driver.h"
 #include "run/engine/engine_own.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -41,17 +40,7 @@ bool engine_device(World *w, const char *text, Device **device, const char **why
   return *device != NULL;
 }
 
-// Where the driver's library is missing, or says that there is no GPU, nobody expects one.
-bool engine_has_gpu(Arena *a) {
-  static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
-  static const char *const folders[] = {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", NULL};
-  enum { NO_DEVICE = 100 };
-  CudaResult (*init)(unsigned) = NULL;
-  void *driver = device_library(a, names, folders);
-  void *at = driver ? dlsym(driver, "cuInit") : NULL;
-  memcpy(&init, &at, sizeof at);
-  return driver && (!init || init(0) != NO_DEVICE); // the driver stays: it does not like to go
-}
+bool engine_has_gpu(Arena *a) { return device_expected(a); }
 
 // A call that failed for good makes all later ones fail.
 bool engine_device_lives(const Device *d) {

@@ -12,8 +12,14 @@
 enum { DRIVER_LEAST = 12000 };
 
 // -- finding --------------------------------------------------------------------------------------
-void *device_library(Arena *a, const char *const *names, const char *const *folders) {
+// The only folder that is looked into; NULL: there is none such.
+static const char *own_folder(void) {
   const char *own = getenv("LIMN_CUDA");
+  return own && *own ? own : NULL;
+}
+
+void *device_library(Arena *a, const char *const *names, const char *const *folders) {
+  const char *own = own_folder();
   for (; own && *names; names++) {
     void *library = dlopen(arena_format(a, "%s/%s", own, *names), RTLD_NOW | RTLD_LOCAL);
     if (library) return library;
@@ -34,12 +40,24 @@ static bool find_function(void *library, const char *name, void *to, Arena *a, c
   return at != NULL;
 }
 
-static bool open_driver(Device *d, Arena *a, const char **why) {
+static void *driver_library(Arena *a) {
   static const char *const names[] = {"libcuda.so.1", "libcuda.so", NULL};
   static const char *const folders[] = {"/usr/local/nvidia/lib64", "/usr/lib/wsl/lib", NULL};
-  d->driver = device_library(a, names, folders);
+  return device_library(a, names, folders);
+}
+
+bool device_expected(Arena *a) {
+  enum { NO_DEVICE = 100 };
+  CudaResult (*init)(unsigned) = NULL;
+  void *driver = driver_library(a), *at = driver ? dlsym(driver, "cuInit") : NULL;
+  memcpy(&init, &at, sizeof at);
+  return driver && (!init || init(0) != NO_DEVICE); // the driver stays: it does not like to go
+}
+
+static bool open_driver(Device *d, Arena *a, const char **why) {
+  d->driver = driver_library(a);
   if (!d->driver) {
-    const char *only = getenv("LIMN_CUDA");
+    const char *only = own_folder();
     *why =
         only ? arena_format(
                    a, "there is no NVIDIA driver (libcuda.so.1) in %s, which LIMN_CUDA names", only)

@@ -140,6 +140,8 @@ typedef struct Device {
 // One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.
 void *device_library(Arena *, const char *const *names, const char *const *folders);
 // How many there are; with none, why.
+// Is there a driver, and does it not say that there is no GPU? Where there is none, nobody expects one.
+bool device_expected(Arena *);
 int device_count(Arena *, const char **why);
 Device *device_open(int number, Arena *, const char **why); // close it; or NULL
 void device_close(Device *);
