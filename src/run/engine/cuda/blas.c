@@ -31,7 +31,7 @@ enum {
   WANTED_ALIGNED_A = 5, // … B, C, D follow
 };
 enum { WORKSPACE = 32 << 20, IN_ORDER = 2 | 4, ALIGNED_MOST = 256 };
-enum { WAYS = 8, TIMES_MOST = 20, TRIES = 3 };                  // of a search
+enum { WAYS = 8, TIMES_MOST = 12, TRIES = 2 };                  // of a search
 static const double search_seconds = 0.002, much_better = 0.97; // for a way; of what is best so far
 
 typedef struct {
