@@ -72,7 +72,8 @@ for on in cpu cuda; do "$LIMN" train huge.limn --plain --quiet --device $on --ou
 near huge.cpu huge.cuda && ok "slices of a very long sum" || not_ok "slices of a very long sum"
 FAKE_CUDA=askew "$LIMN" train products.limn --plain --device cuda --out askew >"$said" 2>&1 && same wide.cuda askew && LIMN_CHAIN=1 "$LIMN" train products.limn --plain --device cuda --out chain >"$said" 2>&1 && same wide.cuda chain && ok "kernels in any order that they may run in" || not_ok "kernels in any order that they may run in"
 for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
-near pictures.cpu pictures.cuda 3e-3 && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"
+"$LIMN" train pictures.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+near pictures.cpu pictures.cuda 3e-3 && grep -q '\] bf16 in [.0-9]* = ' "$said" && ok "convolutions in bfloat16" || not_ok "convolutions in bfloat16"
 for on in cpu cuda; do "$LIMN" train mean.limn --plain --device $on --out mean.$on >"$said" 2>&1; done
 "$LIMN" train mean.limn --plan >"$said" 2>&1
 near mean.cpu mean.cuda && ! grep -q scatter "$said" && ok "the gradient of a mean through a convolution" || not_ok "the gradient of a mean through a convolution"

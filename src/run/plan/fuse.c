@@ -868,6 +868,7 @@ void plan_kernels(Plan *p) {
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
   }
   if (p->finish && !p->tiny) plan_finish(p);
+  if (p->target->lanes && p->fuse && !p->tiny) plan_borders(p); // before loops are merged
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
     if (k->kind != KERNEL_LOOPS) continue;

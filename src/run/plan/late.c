@@ -5,6 +5,17 @@
 
 enum { READERS_MOST = 3, SCALARS_MOST = 12, SMALL_SHARE = 16 };
 
+// Is it summed up over all samples, as for their mean? That is a kernel of its own, for which it is in memory.
+static bool is_summed_over_samples(const Plan *p, const PlanUses *u, uint32_t wire) {
+  uint32_t index;
+  if (!p->wire.at[wire].rank || !p->wire.at[wire].shape[0].per) return false;
+  for (uint32_t i = 0; i < u->reader[wire].n; i++) {
+    const PlanNode *y = &p->node.at[u->reader[wire].at[i]];
+    if (node_copies(y) && operand_plain(p, &y->in[0], 0, &index) && y->reduced[index]) return true;
+  }
+  return false;
+}
+
 // Its large operands are in memory and, together, no larger than itself.
 static bool is_easily_made(const Plan *p, const PlanUses *u, const PlanNode *x) {
   int64_t size = p->wire.at[x->out.wire].count, read = 0;
@@ -14,7 +25,8 @@ static bool is_easily_made(const Plan *p, const PlanUses *u, const PlanNode *x) 
   for (uint32_t i = 0; i < x->nin; i++) {
     int64_t count = p->wire.at[wire_root(p, x->in[i].wire)].count;
     if (p->wire.at[x->in[i].wire].count <= size / SMALL_SHARE) continue;
-    if (!uses_memory(p, u, x->in[i].wire)) return false;
+    if (!uses_memory(p, u, x->in[i].wire) && !is_summed_over_samples(p, u, x->in[i].wire))
+      return false;
     read += p->wire.at[x->in[i].wire].count < count ? p->wire.at[x->in[i].wire].count : count;
   }
   return read > 0 && read <= size;

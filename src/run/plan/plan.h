@@ -311,6 +311,8 @@ bool node_seeds(
 void plan_sums(Plan *);
 // pieces.c
 void plan_pieces(Plan *);
+// borders.c
+void plan_borders(Plan *);
 // rows.c
 void plan_rows(Plan *);
 // onto.c
