@@ -56,6 +56,7 @@ static bool lies_plain(const Plan *p, uint32_t wire) {
 static void lie_plain(Plan *p, uint32_t wire) {
   PlanWire *w = &p->wire.at[wire];
   int64_t step = 1;
+  w->stride = NEW_ARRAY(p->arena, int64_t, w->rank + 1); // the old ones may be another wire's, too
   for (uint32_t i = w->rank; i-- > 0; step *= extent_most(p, w->shape[i])) w->stride[i] = step;
 }
 

@@ -393,13 +393,13 @@ INLINE float limn_at(const LimnEight *tile, int chunks, int deep, int along, int
       Bits32 x[ROWS][4], y[COLUMNS / 2][4];                                                        \
       UNROLL for (int i = 0; i < ROWS; i++) {                                                      \
         const int r_ = row + 16 * i;                                                               \
-        limn_pieces(x[i], ta, CHUNKS_A, DEEP, ALONG_A ? r_ : d, (ALONG_A ? d : r_) / 8, 1,         \
-                    ALONG_A);                                                                      \
+        limn_pieces(x[i], ta, CHUNKS_A, DEEP, limn_from(ALONG_A ? r_ : d, (ALONG_A ? d : r_) / 8), \
+                    1, ALONG_A);                                                                   \
       }                                                                                            \
       UNROLL for (int j = 0; j < COLUMNS / 2; j++) {                                               \
         const int c_ = column + 16 * j;                                                            \
-        limn_pieces(y[j], tb, CHUNKS_B, DEEP, ALONG_B ? c_ : d, (ALONG_B ? d : c_) / 8, 0,         \
-                    ALONG_B);                                                                      \
+        limn_pieces(y[j], tb, CHUNKS_B, DEEP, limn_from(ALONG_B ? c_ : d, (ALONG_B ? d : c_) / 8), \
+                    0, ALONG_B);                                                                   \
       }                                                                                            \
       UNROLL for (int i = 0; i < ROWS; i++) UNROLL for (int j = 0; j < COLUMNS; j++)               \
           limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                        \

@@ -50,6 +50,10 @@ INLINE void limn_sent(void) { asm volatile("cp.async.commit_group;" ::: "memory"
 typedef struct {
   int row, chunk;
 } LimnSpot;
+INLINE LimnSpot limn_from(int row, int chunk) {
+  const LimnSpot s = {row, chunk};
+  return s;
+}
 INLINE LimnSpot limn_spot(int lane, int first, int rows_stay) {
   LimnSpot s;
   if (first == rows_stay) {
@@ -66,24 +70,25 @@ INLINE LimnSpot limn_spot(int lane, int first, int rows_stay) {
 INLINE Bits32 limn_cell(const LimnEight *tile, int chunks, int rows, LimnSpot s, int cell) {
   return tile[limn_chunk(s.row, s.chunk, chunks, rows)].two[cell / 2] >> cell % 2 * 16 & 0xFFFF;
 }
-INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, int row, int chunk,
+INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, LimnSpot from,
                         int first, int rows_stay) {
   const int lane = (int)threadIdx.x % 32, along = lane % 4 * 2, across = lane / 4;
   for (int i = 0; i < 4; i++) {
     Bits32 two[2];
     for (int j = 0; j < 2; j++) {
       LimnSpot s = limn_spot(8 * i + (rows_stay ? across : along + j), first, rows_stay);
-      s.row += row, s.chunk += chunk;
+      s.row += from.row, s.chunk += from.chunk;
       two[j] = limn_cell(tile, chunks, rows, s, rows_stay ? along + j : across);
     }
     to[i] = two[0] | two[1] << 16;
   }
 }
 #else
-INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, int row, int chunk,
+INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, LimnSpot from,
                         int first, int rows_stay) {
   const LimnSpot s = limn_spot((int)(threadIdx.x % 32), first, rows_stay);
-  const unsigned at = limn_shared(&tile[limn_chunk(row + s.row, chunk + s.chunk, chunks, rows)]);
+  const unsigned at =
+      limn_shared(&tile[limn_chunk(from.row + s.row, from.chunk + s.chunk, chunks, rows)]);
   if (rows_stay)
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
@@ -265,7 +270,7 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
   limn_clear(pairs, rows / 8);
   UNROLL for (int i = 0; i < steps; i++) UNROLL for (int j = 0; j < rows / 16; j++) {
     Bits32 right[4];
-    limn_pieces(right, tile, chunks, LIMN_TILE_ROWS, 16 * j, 2 * i, 0, 1);
+    limn_pieces(right, tile, chunks, LIMN_TILE_ROWS, limn_from(16 * j, 2 * i), 0, 1);
     limn_unit(pairs[2 * j], left[i], right);
     limn_unit(pairs[2 * j + 1], left[i], right + 2);
   }
@@ -289,7 +294,7 @@ INLINE void limn_weigh(float (*sum)[4], Bits32 (*weight)[4], const LimnEight *ti
 #endif
   UNROLL for (int i = 0; i < rows / 16; i++) UNROLL for (int j = 0; j < chunks / 2; j++) {
     Bits32 right[4];
-    limn_pieces(right, tile, chunks, LIMN_TILE_ROWS, 16 * i, 2 * j, 0, 0);
+    limn_pieces(right, tile, chunks, LIMN_TILE_ROWS, limn_from(16 * i, 2 * j), 0, 0);
     limn_unit(sum[2 * j], weight[i], right);
     limn_unit(sum[2 * j + 1], weight[i], right + 2);
   }
