@@ -2,15 +2,8 @@
 # What a user sees of devices and precisions, on a GPU that need not be there (tests/gpu): what is refused, and with which status; what a
 # run, a plan and a comparison say about what computes; what happens when a GPU is lost, and when a run goes on elsewhere.
 set -u
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$(dirname "$0")/../say.sh"
 say='devices '
-said="$dir/said"
-here=$PWD
-export LIMN_CUDA="$here/$BUILD/fake-cuda" FAKE_CUDA_HEADER="$here/tests/gpu/emulated.h" LIMN_CACHE="$dir/cache" TMPDIR="$dir"
-command -v cc >/dev/null || { skip "there is no C compiler"; exit 0; }
-case $BUILD in */san) skip "the sanitizers do not know the stacks of fibers"; exit 0 ;; esac
+. tests/gpu/here.sh
 cp tests/gpu/small.limn tests/gpu/ticks.limn tests/gpu/work.limn tests/gpu/wide.limn "$dir"
 cd "$dir" || exit 1
 

@@ -2,15 +2,8 @@
 # The GPU's engine on a machine that need not have one: kernels run on the CPU, behind a driver of our own (fake_cuda.c). Training
 # gives the CPU's numbers, stops and goes on with the same bytes, changes between CPU and GPU, and says what is wrong.
 set -u
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-. "$(dirname "$0")/../say.sh"
 say='gpu '
-said="$dir/said"
-here=$PWD
-export LIMN_CUDA="$here/$BUILD/fake-cuda" FAKE_CUDA_HEADER="$here/tests/gpu/emulated.h" LIMN_CACHE="$dir/cache" TMPDIR="$dir"
-command -v cc >/dev/null || { skip "there is no C compiler"; exit 0; }
-case $BUILD in */san) skip "the sanitizers do not know the stacks of fibers"; exit 0 ;; esac
+. tests/gpu/here.sh
 cp tests/gpu/*.limn "$dir"
 awk 'BEGIN { print "at,u,v"; for (i = 0; i < 200; i++) print "r" i % 37 "," i % 7 "," i % 5 }' >"$dir/rows.csv"
 awk 'BEGIN { for (k = 0; k < 64; k++) printf "a%d,", k; print "kind"; for (i = 0; i < 313; i++) { for (k = 0; k < 64; k++) printf "%d,", (i * k + i) % 11; print "k" i % 5 } }' >"$dir/large.csv"

@@ -221,20 +221,22 @@ static bool has_units(const Engine *e) {
   return p == PRECISION_BF16 || p == PRECISION_TF32;
 }
 
-bool stripes_finish(const Engine *e) {
+// Microseconds that a product by stripes may take.
+static double stripes_most(double otherwise) {
   const char *asked = getenv("LIMN_STRIPES");
-  return has_units(e) && !(asked && atof(asked) <= 0);
+  return asked ? atof(asked) : otherwise;
 }
+
+bool stripes_finish(const Engine *e) { return has_units(e) && stripes_most(STRIPES_MOST) > 0; }
 
 // Is this one so small that others would wait longer than they multiply?
 static bool is_small(const Engine *e, const CudaEngine *o, const PlanNode *x, CudaProduct *c,
                      CudaStripes *s) {
-  const char *asked = getenv("LIMN_STRIPES");
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
   s->tables = c->am.at || c->ak.at || c->bk.at || c->bn.at || c->cm.at || c->cn.at;
   bool alone = s->tables && !is_wide(o, x, c), finishes = o->plan->kernel.at[x->kernel].nest.n > 0;
-  double most = asked ? atof(asked) : alone ? STRIPES_MORE : STRIPES_MOST;
+  double most = stripes_most(alone ? STRIPES_MORE : STRIPES_MOST);
   if (x->nin > 2 || !has_units(e) || !is_near(o->plan, a) || !is_near(o->plan, b) ||
       !is_near(o->plan, &x->out))
     return false;

@@ -52,14 +52,19 @@ static bool are_loops_apart(const Plan *p, uint32_t from, uint32_t to) {
   return from < to;
 }
 
+// Nodes know their kernels' places again.
+static void number_kernels(Plan *p, uint32_t from, uint32_t end) {
+  for (uint32_t i = from; i < end; i++)
+    for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
+      p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
+}
+
 // The kernel that was to copy fills, in front of the one that makes the picture.
 static void move_kernel(Plan *p, uint32_t from, uint32_t to) {
   Kernel moved = p->kernel.at[from];
   memmove(&p->kernel.at[to + 1], &p->kernel.at[to], (from - to) * sizeof moved);
   p->kernel.at[to] = moved;
-  for (uint32_t i = to; i <= from; i++)
-    for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
-      p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
+  number_kernels(p, to, from + 1);
 }
 
 static void fill_first(Plan *p, PlanNode *x, int64_t offset, uint32_t before) {
@@ -78,9 +83,7 @@ static void drop_kernel(Plan *p, uint32_t kernel) {
   p->kernel.n--;
   memmove(&p->kernel.at[kernel], &p->kernel.at[kernel + 1],
           (p->kernel.n - kernel) * sizeof *p->kernel.at);
-  for (uint32_t i = kernel; i < p->kernel.n; i++)
-    for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
-      p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
+  number_kernels(p, kernel, p->kernel.n);
 }
 
 // The picture lies in such a border already: what reads this one reads that.

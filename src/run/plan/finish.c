@@ -45,9 +45,7 @@ static bool is_pointwise(const Plan *p, const Kernel *k) {
     return false;
   for (uint32_t j = 0; j < k->node.n; j++) {
     const PlanNode *x = &p->node.at[k->node.at[j]];
-    if (x->kind != NODE_NEST || node_sums(x) || x->scatter || x->noise || x->nwinner || x->pinned ||
-        is_next(p, x->out.wire))
-      return false;
+    if (!node_plain(x) || is_next(p, x->out.wire)) return false;
   }
   return true;
 }

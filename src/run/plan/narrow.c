@@ -83,10 +83,7 @@ static bool may_be_narrow(const Plan *p, const PlanUses *u, uint32_t wire) {
 }
 
 // Nothing but cells at other places.
-static bool is_move(const PlanNode *x) {
-  return node_copies(x) && !node_sums(x) && !x->scatter && !x->noise && !x->nwinner && !x->depth &&
-         !x->pinned;
-}
+static bool is_move(const PlanNode *x) { return node_copies(x) && node_plain(x); }
 
 // Wires that end as bfloat16 whoever reads them, since they are moved only: rounded where they are made, they have the
 // same digits.

@@ -271,6 +271,8 @@ bool node_adds_two(const PlanNode *); // … the sum of its two operands
 bool node_copies(const PlanNode *);   // cells of one operand, as they are or summed
 // The same wire once more, nothing of it shared that laying memory out changes.
 uint32_t plan_wire_again(Plan *, uint32_t of);
+bool wire_lies_plain(const Plan *, uint32_t wire); // its axes in order, without gaps
+void plan_lay_plain(Plan *, uint32_t wire);
 uint32_t plan_wire_like(Plan *, uint32_t of); // another one of its shape, that stands for itself
 // Every axis is one index by itself, none twice: into `index`, of PLAN_AXES.
 bool operand_whole(const Plan *, const Operand *, uint32_t *index);

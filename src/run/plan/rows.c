@@ -45,21 +45,6 @@ static bool may_lie_plain(const Plan *p, const PlanUses *u, uint32_t wire) {
   return true;
 }
 
-static bool lies_plain(const Plan *p, uint32_t wire) {
-  const PlanWire *w = &p->wire.at[wire];
-  int64_t step = 1;
-  for (uint32_t i = w->rank; i-- > 0; step *= extent_most(p, w->shape[i]))
-    if (w->stride[i] != step) return false;
-  return true;
-}
-
-static void lie_plain(Plan *p, uint32_t wire) {
-  PlanWire *w = &p->wire.at[wire];
-  int64_t step = 1;
-  w->stride = NEW_ARRAY(p->arena, int64_t, w->rank + 1); // the old ones may be another wire's, too
-  for (uint32_t i = w->rank; i-- > 0; step *= extent_most(p, w->shape[i])) w->stride[i] = step;
-}
-
 // The row as the product's third operand.
 static void take_row(Plan *p, PlanNode *x, uint32_t wire) {
   uint32_t n = x->product->nn;
@@ -86,7 +71,7 @@ static bool add_row(Plan *p, const PlanUses *u, uint32_t node, uint32_t k, RowCo
   PlanNode *x = product_for(p, u, &sum->in[k]);
   if (!x || !operands_alike(p, &sum->in[k], &sum->out) || !is_row(p, sum, row, x) ||
       u->maker[row->wire] != PLAN_NONE || u->maker[sum->out.wire] != node ||
-      !(lies_plain(p, sum->out.wire) || may_lie_plain(p, u, sum->out.wire)) ||
+      !(wire_lies_plain(p, sum->out.wire) || may_lie_plain(p, u, sum->out.wire)) ||
       !nodes_movable(p, (uint32_t)(x - p->node.at), node))
     return false;
   RowCopy *c = &copy[x - p->node.at];
@@ -95,7 +80,7 @@ static bool add_row(Plan *p, const PlanUses *u, uint32_t node, uint32_t k, RowCo
   p->wire.at[c->copy].number = NUMBER_BF16;
   take_row(p, x, c->copy);
   x->out.wire = sum->out.wire;
-  if (!lies_plain(p, x->out.wire)) lie_plain(p, x->out.wire);
+  plan_lay_plain(p, x->out.wire);
   sum->kind = NODE_GONE;
   return true;
 }

@@ -50,6 +50,24 @@ uint32_t plan_wire_again(Plan *p, uint32_t of) {
   return p->wire.n - 1;
 }
 
+bool wire_lies_plain(const Plan *p, uint32_t wire) {
+  const PlanWire *w = &p->wire.at[wire];
+  int64_t step = 1;
+  for (uint32_t i = w->rank; i-- > 0; step *= extent_most(p, w->shape[i]))
+    if (w->stride[i] != step) return false;
+  return true;
+}
+
+void plan_lay_plain(Plan *p, uint32_t wire) {
+  PlanWire *w = &p->wire.at[wire];
+  w->stride = NEW_ARRAY(p->arena, int64_t, w->rank + 1); // the old ones may be another wire's, too
+  w->count = 1;
+  for (uint32_t i = w->rank; i-- > 0;) {
+    w->stride[i] = w->count;
+    w->count *= extent_most(p, w->shape[i]);
+  }
+}
+
 uint32_t plan_wire_like(Plan *p, uint32_t of) {
   uint32_t wire = plan_wire_again(p, of);
   PlanWire *w = &p->wire.at[wire];
@@ -57,11 +75,7 @@ uint32_t plan_wire_like(Plan *p, uint32_t of) {
   w->offset = 0;
   w->moves = w->kept = false;
   w->place = AT_NOWHERE;
-  w->count = 1;
-  for (uint32_t i = w->rank; i-- > 0;) {
-    w->stride[i] = w->count;
-    w->count *= extent_most(p, w->shape[i]);
-  }
+  plan_lay_plain(p, wire);
   return wire;
 }
 
