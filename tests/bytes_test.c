@@ -682,6 +682,9 @@ static void parse_hostile(void **state) {
   parse_refused(a, "[1, ]", "at character 5 of the array: found `]`, where a number was wanted");
   parse_refused(a, "", "the array ends where a number was wanted");
   parse_refused(a, "[1] 2", "at character 5 of the array: found `2`, where the end was wanted");
+  parse_refused(a, "1, 2",
+                "at character 2 of the array: found `,`, where the end (several numbers are "
+                "written [1, 2]) was wanted");
   parse_refused(a, "[0x10]",
                 "at character 2 of the array: found `0x10`, where a number was wanted");
   parse_refused(a, "[1e999]",

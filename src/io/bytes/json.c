@@ -430,7 +430,8 @@ bool array_parse(Arena *a, const char *text, Array *out, const char **error) {
   r.data = NEW_ARRAY(a, double, most);
   if (!read_rows(&r, 0)) return false;
   rows_space(&r);
-  if (r.text[r.at]) return rows_wanted(&r, "the end");
+  if (r.text[r.at])
+    return rows_wanted(&r, r.rank ? "the end" : "the end (several numbers are written [1, 2])");
   *out = (Array){.name = "", .rank = r.rank, .count = r.count, .data = r.data, .kind = EL_F64};
   out->shape = arena_copy(a, r.shape, r.rank * sizeof *r.shape);
   return true;
