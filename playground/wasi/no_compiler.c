@@ -1,4 +1,5 @@
 // The engine's compiler where there is none: steps run by prebuilt loops, and nothing is written as C.
+#include "port/c/c_out.h"
 #include "run/engine/c/compile.h"
 #include "run/engine/c/emit.h"
 #include "run/engine/prelude/prelude_text.h"
@@ -32,4 +33,9 @@ void compile_close(Compiled *c) { (void)c; }
 void *compile_find(const Compiled *c, const char *name) {
   (void)c, (void)name;
   return NULL;
+}
+
+bool export_c(Export *e) {
+  diag_error(e->w->diags, (Span){0}, "in the playground, nothing is written as C");
+  return false;
 }

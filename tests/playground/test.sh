@@ -8,6 +8,7 @@ build=$(cd "$root" && cd "${BUILD:-build}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 PATH=$root/studio/node_modules/.bin:$PATH
+./lacks.sh "$build"
 for need in clang wasm-ld node esbuild; do
   command -v $need >/dev/null || { echo "skipped: there is no $need"; exit 0; }
 done

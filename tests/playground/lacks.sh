@@ -1,0 +1,20 @@
+#!/bin/sh
+# Does the playground stand in for all that it leaves out?  lacks.sh BUILD
+# By the symbols of the objects that are here, so that a machine without clang for WASI knows it too: what the sources of the playground call and only
+# sources it leaves out (PLAY_WITHOUT in Makefile) define must be defined in playground/.
+set -eu
+cd "$(dirname "$0")/../.."
+build=$1
+without=$(make -s --no-print-directory playground-without)
+calls=$(find src -name '*.c' | sort | sed "s|^src|$build|; s|c\$|o|" | while read -r o; do [ ! -f "$o" ] || echo "$o"; done | xargs nm -A -g | awk -v build="$build/" -v without="$without" '
+  BEGIN { n = split(without, left, " "); for (i = 1; i <= n; i++) out[left[i]] = 1 }
+  { n = index($0, ":"); file = "src/" substr($0, length(build) + 1, n - length(build) - 2) "c"; $0 = substr($0, n + 1) }
+  NF == 3 && !(file in out) { here[$3] = 1 }
+  NF == 3 && file in out { lacking[$3] = 1 }
+  NF == 2 && $1 == "U" && !(file in out) { called[$2] = file }
+  END { for (name in called) if (name in lacking && !(name in here)) print name, called[name] }')
+missing=$(echo "$calls" | while read -r name file; do
+  [ -z "$name" ] || grep -qE "^[A-Za-z].*[ *]$name(\[|\()" playground/*.c playground/wasi/*.c || echo "$file calls $name"
+done)
+if [ -n "$calls" ] && [ -z "$missing" ]; then echo "ok the playground stands in for $(echo "$calls" | wc -l) functions of what it leaves out"
+else echo "not ok the playground leaves out, without anything in playground/wasi: ${missing:-nothing is called, which cannot be}"; fi
