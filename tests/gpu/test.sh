@@ -74,6 +74,23 @@ awk 'BEGIN { for (i = 0; i < 900; i++) printf "%s", substr("abcdefghijklmnop", (
 for on in cpu cuda; do "$LIMN" train onto.limn --plain --device $on --out onto.$on >"$said" 2>&1; done
 "$LIMN" train onto.limn --plan --device cuda >"$said" 2>&1
 near onto.cpu onto.cuda && grep -q '+= scatter' "$said" && FAKE_CUDA=askew "$LIMN" train onto.limn --plain --device cuda --out onto.askew >"$said" 2>&1 && same onto.cuda onto.askew && ok "a scatter onto a product" || not_ok "a scatter onto a product"
+# an optimiser in parts, each where its gradient is there, and none in front of the look at the losses: the last step is not finite
+for way in 32 tf32 bf16; do
+  parts() { "$LIMN" train parts.limn --plain --device cuda --precision $way --out "parts.$@" >"$said" 2>&1; }
+  parts whole; (LIMN_LAUNCHES=1 FAKE_CUDA=askew parts small); (LIMN_LAUNCHES=1 LIMN_CHAIN=1 parts chain); parts four --steps 4
+  LIMN_LAUNCHES=1 "$LIMN" train parts.limn --plan --device cuda --precision $way >"$said" 2>&1
+  finished=$(grep -c '\[59 43\] in .* = weights' "$said")
+  same parts.whole parts.small && same parts.small parts.chain && same parts.small parts.four && [ "$(grep -c ' in \.[0-9]* = weights' "$said")" -ge 4 ] && [ "$finished" -eq $([ $way = 32 ]; echo $?) ] &&
+    ok "an optimiser in parts, $way" || not_ok "an optimiser in parts, $way"
+done
+# … and none before all others have read the weights; nothing is copied for that
+"$LIMN" train lead.limn --plain --out lead.cpu >"$said" 2>&1
+for way in 32 tf32; do
+  lead() { LIMN_LAUNCHES=1 "$LIMN" train lead.limn --plain --device cuda --precision $way --out "lead.$1" >"$said" 2>&1; }
+  (LIMN_CHAIN=1 lead chain); (FAKE_CUDA=askew lead askew)
+  LIMN_LAUNCHES=1 "$LIMN" train lead.limn --plan --device cuda --precision $way >"$said" 2>&1
+  same lead.chain lead.askew && near lead.cpu lead.askew $([ $way = 32 ] && echo 1e-4 || echo 0.1) && grep -q ' in \.[0-9]* = weights' "$said" && ! grep -q ': copy' "$said" && ok "a player moves when others have read it, $way" || not_ok "a player moves when others have read it, $way"
+done
 for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
 near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
 for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done

@@ -410,15 +410,20 @@ static uint32_t output_kernel(const CudaEngine *o) {
 
 static bool end_aside(Engine *e, CudaEngine *o) {
   uint32_t from = o->now;
-  if (!tracks_aside(e, o) || !launch_look(e, o) || !tracks_looked(e, o) || !ring_give(e, o))
+  if (!tracks_aside(e, o, false) || !launch_look(e, o) || !tracks_looked(e, o) || !ring_give(e, o))
     return false;
   tracks_back(o, from);
+  o->tracks.aside = true;
   return true;
 }
 
 static bool look_before_writes(Engine *e, CudaEngine *o) {
-  return tracks_meet(e, o) && (o->tracks.aside ? tracks_await_look(e, o) : launch_look(e, o)) &&
-         tracks_part(e, o);
+  uint32_t from = o->now;
+  if (o->tracks.aside) return true; // done
+  if (!o->tracks.capturing) return launch_look(e, o);
+  if (!tracks_aside(e, o, true) || !launch_look(e, o) || !tracks_looked(e, o)) return false;
+  tracks_back(o, from);
+  return true;
 }
 
 static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, uint32_t to) {
@@ -607,7 +612,7 @@ bool cuda_open(Engine *e, const char **why) {
   e->kind = &cuda_kind;
   o->d->call.cuCtxSetCurrent(o->d->context);
   const Diagram *d = passes_engine(e->w, e->d);
-  bool launches = getenv("LIMN_LAUNCHES") != NULL; // for tests: no step is a small one
+  bool launches = getenv("LIMN_LAUNCHES") != NULL; // for tests
   o->plan = plan_make(e->w, d,
                       &(PlanOptions){.samples = e->samples,
                                      .fuse = !e->how.unfused,

@@ -106,13 +106,14 @@ typedef struct {
   uint32_t track; // in a graph
   Ids wait;       // kernels that it waits for, as far as its track does not
   bool awaited;   // by one on another track
+  bool writes;    // over a state: behind the look at the losses
 } CudaCall;
 
 // Kernels that run side by side (cuda_tracks.c), while a step is captured.
 typedef struct {
   bool on, capturing;
   CudaEvent *event; // [kernel], then [track], the one aside too, then when losses are looked at
-  bool open[TRACKS];
+  bool open[TRACKS], looked[TRACKS]; // looked: it waited for the look at the losses
   uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
   bool aside;           // the losses are looked at and given back beside the kernels that follow
 } CudaTracks;
@@ -236,12 +237,11 @@ bool tracks_open(Engine *, CudaEngine *); // when a step begins to be captured
 void tracks_close(CudaEngine *);
 bool tracks_part(Engine *, CudaEngine *); // from here on kernels go to their tracks
 bool tracks_meet(Engine *, CudaEngine *); // from here on the first track is alone
-bool tracks_aside(Engine *,
-                  CudaEngine *); // behind the kernel before: what follows is beside kernels
+// What follows is beside kernels, behind the one before, or behind all until now.
+bool tracks_aside(Engine *, CudaEngine *, bool all);
 bool tracks_looked(Engine *, CudaEngine *);  // … the losses have been looked at there
 void tracks_back(CudaEngine *, uint32_t to); // … and that was all
-bool tracks_await_look(Engine *, CudaEngine *);
-bool tracks_end(Engine *, CudaEngine *); // the first track waits for what is aside
+bool tracks_end(Engine *, CudaEngine *);     // the first track waits for what is aside
 bool track_enter(Engine *, CudaEngine *, uint32_t kernel);
 bool track_leave(Engine *, CudaEngine *, uint32_t kernel);
 

@@ -4,7 +4,7 @@
 // writes: memory that wires share, and what kernels put down for themselves, count, too. Sums keep their order, so
 // that the same seed gives the same bytes.
 //
-// Everything meets at the look at the losses, around scans, and at the end.
+// Losses are looked at aside, and only what writes over states waits for that. Everything meets around scans, and at the end.
 #include "run/engine/cuda_own.h"
 
 #include <stdlib.h>
@@ -82,8 +82,7 @@ static bool conflict(const Touches *a, const Touches *b) {
 // Is something done in front of this kernel that all others wait for, or is it that itself?
 static bool all_meet(const CudaEngine *o, uint32_t k) {
   const Kernel *kernel = &o->plan->kernel.at[k];
-  return (k == o->first_write && o->checked) || kernel->depth || kernel->kind == KERNEL_SCAN ||
-         kernel->kind == KERNEL_SCAN_END ||
+  return kernel->depth || kernel->kind == KERNEL_SCAN || kernel->kind == KERNEL_SCAN_END ||
          (k && o->plan->kernel.at[k - 1].kind == KERNEL_SCAN_END);
 }
 
@@ -146,6 +145,7 @@ void tracks_find(Engine *e, CudaEngine *o) {
                    .heir = NEW_ARRAY(e->arena, uint32_t, n + 1)};
   for (uint32_t k = 0; k < n; k++) {
     touch_all(&s, k);
+    o->call[k].writes = kernel_writes_state(o->plan, &o->plan->kernel.at[k]);
     if (all_meet(o, k)) since = k;
     find_waits(&s, k, since);
   }
@@ -198,6 +198,7 @@ static bool await(Engine *e, CudaEngine *o, CudaEvent event, uint32_t track) {
 bool tracks_part(Engine *e, CudaEngine *o) {
   if (!o->tracks.capturing) return true;
   memset(o->tracks.open, 0, sizeof o->tracks.open);
+  memset(o->tracks.looked, 0, sizeof o->tracks.looked);
   o->tracks.open[0] = true;
   o->tracks.since = o->tracks.next;
   return show(e, o, track_event(o, 0), 0);
@@ -214,12 +215,16 @@ bool tracks_meet(Engine *e, CudaEngine *o) {
 }
 
 // -- aside ----------------------------------------------------------------------------------------
-bool tracks_aside(Engine *e, CudaEngine *o) {
+static bool go_aside(Engine *e, CudaEngine *o, uint32_t from) {
   CudaEvent here = track_event(o, ASIDE);
-  if (!show(e, o, here, o->now) || !await(e, o, here, ASIDE)) return false;
+  return show(e, o, here, from) && await(e, o, here, ASIDE);
+}
+
+bool tracks_aside(Engine *e, CudaEngine *o, bool all) {
+  for (uint32_t l = 0; l < TRACKS; l++)
+    if ((all ? o->tracks.open[l] : l == o->now) && !go_aside(e, o, l)) return false;
   o->now = ASIDE;
   o->early = false;
-  o->tracks.aside = true;
   return true;
 }
 
@@ -227,11 +232,16 @@ bool tracks_looked(Engine *e, CudaEngine *o) { return show(e, o, track_event(o, 
 
 void tracks_back(CudaEngine *o, uint32_t to) { o->now = to; }
 
-bool tracks_await_look(Engine *e, CudaEngine *o) { return await(e, o, track_event(o, LOOKED), 0); }
-
 bool tracks_end(Engine *e, CudaEngine *o) {
   CudaEvent end = track_event(o, ASIDE);
   return show(e, o, end, ASIDE) && await(e, o, end, 0);
+}
+
+static bool await_look(Engine *e, CudaEngine *o, uint32_t track) {
+  if (!o->checked || o->tracks.looked[track]) return true;
+  o->tracks.looked[track] = true;
+  o->early = false;
+  return await(e, o, track_event(o, LOOKED), track);
 }
 
 // The track of this kernel, behind all that it waits for.
@@ -239,13 +249,15 @@ bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   const CudaCall *call = &o->call[k];
   o->tracks.next = k + 1;
   o->early = true;
-  if (!o->tracks.capturing || o->plan->kernel.at[k].depth) return true;
+  if (!o->tracks.capturing) return true;
+  if (o->plan->kernel.at[k].depth) return !call->writes || await_look(e, o, o->now);
   o->now = call->track;
   if (!o->tracks.open[o->now]) {
     o->tracks.open[o->now] = true;
     o->early = false;
     if (!await(e, o, track_event(o, 0), o->now)) return false;
   }
+  if (call->writes && !await_look(e, o, o->now)) return false;
   for (uint32_t i = 0; i < call->wait.n; i++) {
     uint32_t w = call->wait.at[i];
     if (w < o->tracks.since || o->call[w].track == o->now) continue;

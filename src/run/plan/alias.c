@@ -2,7 +2,8 @@
 // dropped, and one of its wires becomes a part of the other:
 //   * a reshaped or sliced view lies in its source;
 //   * a piece of a join, or a row that a scan emits, lies in the whole from the start: what
-//     makes it writes it there.
+//     makes it writes it there;
+//   * a piece that is made of nothing, such as zeros between weights, is made in each place that it has.
 #include "run/plan/plan.h"
 
 uint32_t wire_root(const Plan *p, uint32_t wire) {
@@ -26,6 +27,21 @@ static bool is_plain_copy(const Plan *p, const PlanNode *x) {
 static bool is_free_wire(const Plan *p, uint32_t wire, const uint32_t *maker, const bool *pinned) {
   return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE &&
          maker[wire] != PLAN_NONE && !pinned[wire];
+}
+
+static bool is_of_nothing(const Plan *p, uint32_t wire, const uint32_t *maker) {
+  return maker[wire] != PLAN_NONE && node_plain(&p->node.at[maker[wire]]) &&
+         !p->node.at[maker[wire]].nin && wire_lies_plain(p, wire);
+}
+
+// In place of a copy, what is copied is made once more, from this cell of the whole on.
+static void make_there(Plan *p, PlanNode *copy, const PlanNode *maker, int64_t cell) {
+  uint32_t piece = plan_wire_like(p, maker->out.wire), whole = copy->out.wire;
+  p->wire.at[piece].of = whole;
+  p->wire.at[piece].offset = cell;
+  p->wire.at[piece].kept = p->wire.at[whole].kept = true;
+  *copy = plan_again(p, maker);
+  copy->out.wire = piece;
 }
 
 void plan_aliases(Plan *p) {
@@ -68,6 +84,9 @@ void plan_aliases(Plan *p) {
       p->wire.at[root].offset = end;
       p->wire.at[root].kept = p->wire.at[to].kept = true;
       x->kind = NODE_GONE;
+    } else if (!start && node_points(p, x) == p->wire.at[from].count && !x->depth &&
+               is_of_nothing(p, from, maker) && p->wire.at[to].place == AT_NOWHERE) {
+      make_there(p, x, &p->node.at[maker[from]], end);
     }
   }
 }

@@ -50,48 +50,27 @@ static bool is_pointwise(const Plan *p, const Kernel *k) {
   return true;
 }
 
-static bool writes_root(const PlanNode *x, const Plan *p, uint32_t root) {
-  for (uint32_t v = 0; v < node_wires(x); v++)
-    if ((v == 0 || v > x->nin) && node_wire(x, v) != PLAN_NONE &&
-        wire_root(p, node_wire(x, v)) == root)
-      return true;
-  return false;
-}
-
-// Does a node between two kernels make what a node of the later one reads, or writes into?
-static bool is_between(const Plan *p, const PlanNode *x, uint32_t from, uint32_t to) {
-  for (uint32_t i = 0; i < p->node.n; i++) {
-    const PlanNode *y = &p->node.at[i];
-    if (y->kind == NODE_GONE || y->kernel == PLAN_NONE || y->kernel <= from || y->kernel >= to)
-      continue;
-    for (uint32_t v = 0; v < node_wires(x); v++)
-      if (node_wire(x, v) != PLAN_NONE && writes_root(y, p, wire_root(p, node_wire(x, v))))
-        return true;
-  }
-  return false;
-}
-
-static bool may_finish(const Plan *p, uint32_t product, uint32_t by) {
-  const Kernel *k = &p->kernel.at[by];
-  uint32_t wire = p->node.at[p->kernel.at[product].node.at[0]].out.wire;
-  if (!is_pointwise(p, k) || !reads_at_hand(p, k, wire)) return false;
-  for (uint32_t i = product + 1; i < by; i++)
-    if (p->kernel.at[i].depth || p->kernel.at[i].kind == KERNEL_SCAN ||
-        p->kernel.at[i].kind == KERNEL_SCAN_END)
-      return false;
+// A part of a state's next value is among what it makes.
+static bool writes_part(const Plan *p, const Kernel *k) {
   for (uint32_t j = 0; j < k->node.n; j++)
-    if (is_between(p, &p->node.at[k->node.at[j]], product, by)) return false;
-  return true;
+    for (uint32_t i = 0; i < p->part.n; i++)
+      if (p->part.at[i].wire == p->node.at[k->node.at[j]].out.wire) return true;
+  return false;
+}
+
+bool finish_suits(const Plan *p, const PlanNode *x) {
+  uint32_t index[PLAN_AXES];
+  if (!p->finish || x->kind != NODE_PRODUCT || x->depth || x->pinned || x->pairs ||
+      node_work(p, x) > FINISH_WORK)
+    return false;
+  for (uint32_t v = 0; v < node_wires(x); v++)
+    if (p->wire.at[node_wire(x, v)].count > INT32_MAX) return false;
+  return operand_whole(p, &x->out, index);
 }
 
 static bool may_be_finished(const Plan *p, const Kernel *k) {
-  if (k->kind != KERNEL_PRODUCT || k->depth || k->work > FINISH_WORK) return false;
-  const PlanNode *x = &p->node.at[k->node.at[0]];
-  uint32_t index[PLAN_AXES];
-  for (uint32_t v = 0; v < node_wires(x); v++)
-    if (p->wire.at[node_wire(x, v)].count > INT32_MAX) return false;
-  return p->wire.at[x->out.wire].rank <= PLAN_AXES && p->wire.at[x->out.wire].of == PLAN_NONE &&
-         !x->pinned && operand_whole(p, &x->out, index);
+  const PlanNode *x = k->kind == KERNEL_PRODUCT ? &p->node.at[k->node.at[0]] : NULL;
+  return x && finish_suits(p, x) && p->wire.at[x->out.wire].of == PLAN_NONE;
 }
 
 // The first kernel that reads the product's result.
@@ -106,28 +85,54 @@ static uint32_t first_reader(const Plan *p, uint32_t product) {
   return PLAN_NONE;
 }
 
-static void finish(Plan *p, uint32_t product, uint32_t by) {
+// May the later kernel come directly behind the product? Not before losses are known, if it writes over a state.
+static bool may_follow(const Plan *p, const PlanTouched *touched, uint32_t product, uint32_t by) {
+  if (writes_part(p, &p->kernel.at[by]) && product < plan_behind_losses(p)) return false;
+  for (uint32_t i = product + 1; i < by; i++)
+    if (!kernels_exchange(p, touched, i, by)) return false;
+  return true;
+}
+
+// Otherwise, may the product wait for it? For what is written over states, since others yet read them.
+static bool may_wait(const Plan *p, const PlanTouched *touched, uint32_t product, uint32_t by) {
+  if (!writes_part(p, &p->kernel.at[by])) return false;
+  for (uint32_t i = product + 1; i < by; i++)
+    if (!kernels_exchange(p, touched, i, product)) return false;
+  return true;
+}
+
+// By the kernel directly behind it.
+static void finish(Plan *p, PlanTouched *touched, uint32_t product) {
   Kernel *k = &p->kernel.at[product];
-  Kernel last = p->kernel.at[by];
+  Kernel last = p->kernel.at[product + 1];
   k->np = last.np;
   k->p = last.p;
   k->nest = last.nest;
-  for (uint32_t j = 0; j < last.node.n; j++) {
-    vec_push(p->arena, &k->node, last.node.at[j]);
-    p->node.at[last.node.at[j]].kernel = product;
-  }
+  for (uint32_t j = 0; j < last.node.n; j++) vec_push(p->arena, &k->node, last.node.at[j]);
+  for (uint32_t j = 0; j < touched[product + 1].n; j++)
+    vec_push(p->arena, &touched[product], touched[product + 1].at[j]);
   p->node.at[k->node.at[0]].nest = 0;
-  for (uint32_t i = by; i + 1 < p->kernel.n; i++) p->kernel.at[i] = p->kernel.at[i + 1];
+  kernel_move(p, touched, product + 1, p->kernel.n - 1);
   p->kernel.n--;
-  for (uint32_t i = 0; i < p->node.n; i++)
-    if (p->node.at[i].kernel != PLAN_NONE && p->node.at[i].kernel > by) p->node.at[i].kernel--;
+  for (uint32_t j = 0; j < last.node.n; j++) p->node.at[last.node.at[j]].kernel = product;
 }
 
 void plan_finish(Plan *p) {
+  PlanTouched *touched = plan_touched(p);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     if (!may_be_finished(p, &p->kernel.at[i])) continue;
     uint32_t by = first_reader(p, i);
-    if (by != PLAN_NONE && may_finish(p, i, by)) finish(p, i, by);
+    if (by == PLAN_NONE || !is_pointwise(p, &p->kernel.at[by]) ||
+        !reads_at_hand(p, &p->kernel.at[by], p->node.at[p->kernel.at[i].node.at[0]].out.wire))
+      continue;
+    if (may_follow(p, touched, i, by)) {
+      kernel_move(p, touched, by, i + 1);
+      finish(p, touched, i);
+    } else if (may_wait(p, touched, i, by)) {
+      kernel_move(p, touched, i, by - 1);
+      finish(p, touched, by - 1);
+      i--; // another one stands here now
+    }
   }
 }
 

@@ -30,7 +30,7 @@ int64_t node_points(const Plan *p, const PlanNode *x) {
   return n;
 }
 
-static int64_t node_work(const Plan *p, const PlanNode *x) {
+int64_t node_work(const Plan *p, const PlanNode *x) {
   int64_t flops = 1;
   for (uint32_t i = 0; i < x->nscalar; i++) flops += fn_rows[x->scalar[i].fn].flops;
   if (x->noise) flops = 30;
@@ -832,9 +832,8 @@ static void merge_nest(Plan *p, Kernel *k, Nest *s) {
       d++;
 }
 
-// Little work in all: one kernel, one thread, every loop along memory. Not so very many nodes: they
-// would be one function, and compilers take their time with long ones.
-static bool is_tiny(const Plan *p) {
+// Not so very many nodes: they would be one function, and compilers take their time with long ones.
+bool plan_is_tiny(const Plan *p) {
   int64_t work = 0;
   if (p->node.n > TINY_NODES) return false;
   for (uint32_t i = 0; i < p->node.n; i++) {
@@ -851,7 +850,7 @@ void plan_kernels(Plan *p) {
                     .written = plan_nones(p, p->wire.n),
                     .maker = plan_nones(p, p->wire.n),
                     .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
-  p->tiny = p->fuse && is_tiny(p);
+  p->tiny = p->fuse && plan_is_tiny(p);
   if (p->tiny && !p->target->lanes) plan_turn(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
     PlanNodeKind kind = p->node.at[i].kind;
@@ -867,6 +866,7 @@ void plan_kernels(Plan *p) {
     kernel_cut(p, k);
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
   }
+  plan_early(p);
   if (p->finish && !p->tiny) plan_finish(p);
   if (p->target->lanes && p->fuse && !p->tiny) plan_borders(p); // before loops are merged
   for (uint32_t i = 0; i < p->kernel.n; i++) {

@@ -73,10 +73,14 @@ static void find_local(Plan *p) {
            *nest = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
   bool *local = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
        *held = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
-       *several = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // made in pieces, by several kernels
+       *several = NEW_ARRAY(p->arena, bool, p->wire.n + 1),  // made in pieces, by several kernels
+           *used = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // by some kernel
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
-    if (!is_placed(x) || !is_joined(p, x)) continue;
+    if (!is_placed(x)) continue;
+    for (uint32_t k = 0; k < node_wires(x); k++)
+      if (node_wire(x, k) != PLAN_NONE) used[node_wire(x, k)] = true;
+    if (!is_joined(p, x)) continue;
     for (uint32_t k = 0; k <= x->nwinner; k++) {
       uint32_t w = k ? x->winner[k - 1] : x->out.wire;
       if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE || p->wire.at[w].of != PLAN_NONE ||
@@ -90,7 +94,8 @@ static void find_local(Plan *p) {
     }
   }
   for (uint32_t i = 0; i < p->wire.n; i++) // a part of it lies in memory: so does it
-    if (p->wire.at[i].of != PLAN_NONE) local[p->wire.at[i].of] = false;
+    if (p->wire.at[i].of != PLAN_NONE && (used[i] || p->wire.at[i].kept))
+      local[p->wire.at[i].of] = false;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
     for (uint32_t k = 0; is_placed(x) && k < x->nin; k++) {
@@ -159,10 +164,13 @@ static void lay_tiles(Plan *p) {
 }
 
 // -- states in place ------------------------------------------------------------------------------
-static bool same_place(const Plan *p, const PlanNode *x, const Operand *a, const PlanNode *y,
-                       const Operand *b, uint32_t nvar) {
-  if (operand_start(p, a) != operand_start(p, b)) return false;
-  for (uint32_t v = 0; v < nvar; v++) {
+// Are both operands always the same cell of a state, in which their wires begin at these?
+static bool same_place(const Plan *p, const PlanNode *x, const Operand *a, int64_t begin_a,
+                       const PlanNode *y, int64_t begin_b) {
+  const Kernel *k = &p->kernel.at[y->kernel];
+  const Operand *b = &y->out;
+  if (begin_a + operand_start(p, a) != begin_b + operand_start(p, b)) return false;
+  for (uint32_t v = 0; v < k->np + k->nest.at[y->nest].ndim; v++) {
     int64_t s = 0, t = 0;
     for (uint32_t i = 0; i < x->nindex; i++)
       if (x->var[i] == v) s += operand_step(p, a, i);
@@ -171,8 +179,8 @@ static bool same_place(const Plan *p, const PlanNode *x, const Operand *a, const
     if (s != t) return false;
   }
   for (uint32_t i = 0; i < p->wire.at[a->wire].rank; i++)
-    for (uint32_t k = 0; k < a->coord[i].n; k++)
-      if (a->coord[i].term[k].operand) return false;
+    for (uint32_t t = 0; t < a->coord[i].n; t++)
+      if (a->coord[i].term[t].operand) return false;
   return true;
 }
 
@@ -214,32 +222,58 @@ static Uses find_uses(const Plan *p) {
   return u;
 }
 
-// May the node that makes the next value write it over the state? All that read the state must have
-// done so.
-static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, uint32_t next) {
-  const PlanWire *s = &p->wire.at[state], *w = &p->wire.at[next];
-  if (w->of != PLAN_NONE || w->place != AT_NOWHERE || w->number != s->number ||
-      w->count != s->count || u->whole[next])
+// May the node that makes the next value, or a part of it, write it over the state? All that read those cells must have done
+// so, or do it where they are written.
+static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, const PlanPart *part) {
+  const PlanWire *w = &p->wire.at[part->wire];
+  uint32_t maker = u->maker[part->wire];
+  if (w->of != PLAN_NONE || w->place != AT_NOWHERE || w->number != p->wire.at[state].number ||
+      u->whole[part->wire] || maker == PLAN_NONE || u->several[part->wire])
     return false;
-  uint32_t maker = u->maker[next];
-  if (maker == PLAN_NONE || u->several[next]) return false;
   const PlanNode *y = &p->node.at[maker];
   if (y->depth || y->kind != NODE_NEST || y->scatter) return false;
   for (uint32_t r = u->first[state]; r < u->first[state + 1]; r++) {
     uint32_t i = u->reader[r];
     const PlanNode *x = &p->node.at[i];
     for (uint32_t k = 0; k < x->nin; k++) {
+      int64_t from, to;
       if (wire_root(p, x->in[k].wire) != state || x->kernel < y->kernel) continue;
-      if (x->kernel > y->kernel || x->nest != y->nest || i > maker || x->in[k].wire != state ||
-          !plain_nest(y))
-        return false;
-      const Kernel *kernel = &p->kernel.at[x->kernel];
-      if (kernel->kind != KERNEL_LOOPS ||
-          !same_place(p, x, &x->in[k], y, &y->out, kernel->np + kernel->nest.at[x->nest].ndim))
+      wire_cells(p, x->in[k].wire, &from, &to);
+      if (to <= part->offset || from >= part->offset + w->count) continue;
+      if (x->kernel > y->kernel || x->nest != y->nest || i > maker || x->kind != NODE_NEST ||
+          !plain_nest(y) || !is_joined(p, y) || !same_place(p, x, &x->in[k], from, y, part->offset))
         return false;
     }
   }
   return true;
+}
+
+// The parts of a param's next value, which may be one.
+typedef VEC(PlanPart) Parts;
+static Parts parts_of(const Plan *p, uint32_t param) {
+  Parts parts = {0};
+  for (uint32_t i = 0; i < p->part.n; i++)
+    if (p->part.at[i].param == param) vec_push(p->arena, &parts, p->part.at[i]);
+  if (!parts.n) vec_push(p->arena, &parts, ((PlanPart){.wire = p->next.at[param], .param = param}));
+  return parts;
+}
+
+static bool may_overwrite_all(const Plan *p, const Uses *u, uint32_t state, const Parts *parts) {
+  int64_t cells = 0;
+  for (uint32_t i = 0; i < parts->n; i++) {
+    if (!may_overwrite(p, u, state, &parts->at[i])) return false;
+    cells += p->wire.at[parts->at[i].wire].count;
+  }
+  return cells == p->wire.at[state].count;
+}
+
+static void lie_in(Plan *p, const Parts *parts, uint32_t wire) {
+  for (uint32_t i = 0; i < parts->n; i++) {
+    PlanWire *w = &p->wire.at[parts->at[i].wire];
+    if (parts->at[i].wire == wire) continue;
+    w->of = wire;
+    w->offset = parts->at[i].offset;
+  }
 }
 
 static void place_states(Plan *p) {
@@ -249,13 +283,15 @@ static void place_states(Plan *p) {
   for (uint32_t i = 0; i < p->next.n; i++) {
     uint32_t next = p->next.at[i], state = p->param.at[i];
     if (next == PLAN_NONE) continue;
-    if (!taken[next] && may_overwrite(p, &u, state, next)) {
+    Parts parts = parts_of(p, i);
+    bool over = !taken[next] && may_overwrite_all(p, &u, state, &parts);
+    lie_in(p, &parts, next);
+    taken[next] = true;
+    if (over) {
       p->wire.at[next].place = AT_STATE;
       p->wire.at[next].number_of = i;
-      taken[next] = true;
       continue;
     }
-    taken[next] = true;
     Kernel copy = {.kind = KERNEL_COPY, .to = state, .from = next, .work = p->wire.at[state].count};
     vec_push(p->arena, &p->kernel, copy);
   }
@@ -379,18 +415,20 @@ void plan_memory(Plan *p) {
   lay_arena(p);
 }
 
-uint32_t plan_first_write(const Plan *p, bool *checked) {
-  uint32_t first = p->kernel.n;
-  for (uint32_t i = p->kernel.n; i-- > 0;) {
-    const Kernel *k = &p->kernel.at[i];
-    bool writes = k->kind == KERNEL_COPY;
-    for (uint32_t j = 0; j < k->node.n; j++) {
-      const PlanNode *x = &p->node.at[k->node.at[j]];
-      if (x->kind != NODE_SCAN && x->kind != NODE_SCAN_END)
-        writes |= p->wire.at[x->out.wire].place == AT_STATE;
-    }
-    if (writes) first = i;
+bool kernel_writes_state(const Plan *p, const Kernel *k) {
+  if (k->kind == KERNEL_COPY) return true;
+  for (uint32_t j = 0; j < k->node.n; j++) {
+    const PlanNode *x = &p->node.at[k->node.at[j]];
+    if (x->kind != NODE_SCAN && x->kind != NODE_SCAN_END &&
+        p->wire.at[wire_root(p, x->out.wire)].place == AT_STATE)
+      return true;
   }
+  return false;
+}
+
+uint32_t plan_first_write(const Plan *p, bool *checked) {
+  uint32_t first = 0;
+  while (first < p->kernel.n && !kernel_writes_state(p, &p->kernel.at[first])) first++;
   *checked = true;
   for (uint32_t i = 0; i < p->out.n; i++) {
     const PlanWire *w = &p->wire.at[wire_root(p, p->out.at[i])];

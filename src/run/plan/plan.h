@@ -84,6 +84,7 @@ typedef struct {
   bool back;
   uint32_t depth;
   bool pinned;    // it overwrites what earlier nodes read: it stays where it is
+  bool early;     // its kernel is moved to where all that it needs is there (early.c)
   uint32_t pairs; // the group of nodes that are made tile by tile, in one kernel; 0: none
   // in its kernel
   uint32_t kernel, nest;
@@ -156,13 +157,21 @@ typedef struct {
   int64_t tile_cells;    // what may live between the nodes of a kernel at one point
   int64_t alone_work;    // a product of more is a kernel of its own
   int64_t inner_work;    // one with a batch is a product at all
+  int64_t part_cells;    // a part of an optimiser of so many is worth a kernel (apart.c)
   uint32_t long_kernel;  // operands, loops and operations of one kernel, about
   bool lanes; // a point is worked on by a team of lanes: summed loops come last, and every
               // product is a kernel
 } PlanTarget;
 extern const PlanTarget plan_cpu, plan_gpu;
 extern const PlanTarget
-    plan_gpu_launches; // the same, with no step so small that one team does it all
+    plan_gpu_launches; // the same for tests: no step is so small that one team does it all, and
+                       // optimisers come apart into small parts
+
+// A wire that is a part of a param's next value, at this cell of it.
+typedef struct {
+  uint32_t wire, param;
+  int64_t offset;
+} PlanPart;
 
 typedef struct {
   World *w;
@@ -183,6 +192,7 @@ typedef struct {
   VEC(Kernel) kernel;
   Ids in, out, param,
       next; // wires: inputs, outputs, each param's, and each param's next value (PLAN_NONE: none)
+  VEC(PlanPart) part; // of next values that are made in parts (apart.c)
   int64_t arena_bytes, scratch_bytes;
   const bool *odd; // [param] its memory begins at no multiple of four cells; NULL: unknown, all may
 } Plan;
@@ -321,6 +331,26 @@ void plan_rows(Plan *);
 void plan_onto(Plan *);
 // late.c
 void plan_late(Plan *);
+// apart.c
+void plan_apart(Plan *);
+// touched.c
+// Cells of a wire that is a part of no other.
+typedef struct {
+  uint32_t root;
+  int64_t from, to;
+  bool written;
+} PlanStretch;
+typedef VEC(PlanStretch) PlanTouched;
+// Where the cells of a wire lie in its root: anywhere in it, if scans move it.
+void wire_cells(const Plan *, uint32_t wire, int64_t *from, int64_t *to);
+PlanTouched *plan_touched(const Plan *); // [kernel]
+// May these kernels change their order?
+bool kernels_exchange(const Plan *, const PlanTouched *, uint32_t a, uint32_t b);
+void kernel_move(Plan *, PlanTouched *, uint32_t from, uint32_t to);
+// The first kernel behind all that make a number which is given: losses are among them.
+uint32_t plan_behind_losses(const Plan *);
+// early.c
+void plan_early(Plan *);
 // transpose.c
 void plan_turn(Plan *);
 // block.c
@@ -338,15 +368,21 @@ const PlanTerm *operand_block(const Plan *, const Kernel *, const PlanNode *, co
                               uint32_t axis, Extent *rows);
 // fuse.c
 void plan_kernels(Plan *);
+// Little work in all: one kernel, one thread, every loop along memory.
+bool plan_is_tiny(const Plan *);
+int64_t node_work(const Plan *, const PlanNode *);   // operations, about
 int64_t node_points(const Plan *, const PlanNode *); // of its loops, at most
 bool node_sums(const PlanNode *);                    // some loop is reduced
 bool node_wants_winner(const PlanNode *);            // and where the best was is asked for
 // finish.c
 void plan_finish(Plan *);
+bool finish_suits(const Plan *,
+                  const PlanNode *); // a product that may be finished, as far as nodes tell
 // Of a product with a nest: the loop that is this axis of its result.
 uint32_t finish_loop(const Plan *, const Kernel *, uint32_t axis);
 // memory.c
 void plan_memory(Plan *);
+bool kernel_writes_state(const Plan *, const Kernel *);
 // The first kernel that overwrites a state; as many as there are, if none does. *checked: losses are
 // known before it.
 uint32_t plan_first_write(const Plan *, bool *checked);

@@ -1,0 +1,105 @@
+// Which cells each kernel reads and writes: whoever moves a kernel asks whether it and those that it passes touch the same
+// ones. What is written over a state counts as the state's from the start, although memory.c comes later.
+#include "run/plan/plan.h"
+
+typedef struct {
+  const Plan *p;
+  uint32_t *state; // [wire] the param over which it will be written; PLAN_NONE: over none
+  int64_t *offset; // … from this cell on
+} States;
+
+static States find_states(const Plan *p) {
+  States s = {.p = p,
+              .state = plan_nones(p, p->wire.n),
+              .offset = NEW_ARRAY(p->arena, int64_t, p->wire.n + 1)};
+  for (uint32_t i = 0; i < p->next.n; i++)
+    if (p->next.at[i] != PLAN_NONE) s.state[wire_root(p, p->next.at[i])] = p->param.at[i];
+  for (uint32_t i = 0; i < p->part.n; i++) {
+    s.state[p->part.at[i].wire] = p->param.at[p->part.at[i].param];
+    s.offset[p->part.at[i].wire] = p->part.at[i].offset;
+  }
+  return s;
+}
+
+void wire_cells(const Plan *p, uint32_t wire, int64_t *from, int64_t *to) {
+  const PlanWire *w = &p->wire.at[wire];
+  uint32_t root = wire_root(p, wire);
+  *from = 0;
+  *to = p->wire.at[root].count;
+  for (uint32_t v = wire; v != PLAN_NONE; v = p->wire.at[v].of)
+    if (p->wire.at[v].moves) return;
+  *from = wire_offset(p, wire, NULL, &root);
+  *to = *from + 1;
+  for (uint32_t i = 0; i < w->rank; i++) *to += (extent_most(p, w->shape[i]) - 1) * w->stride[i];
+}
+
+static void touch(const States *s, PlanTouched *touched, uint32_t wire, bool written) {
+  const Plan *p = s->p;
+  PlanStretch cells = {.root = wire_root(p, wire), .written = written};
+  wire_cells(p, wire, &cells.from, &cells.to);
+  if (s->state[cells.root] != PLAN_NONE) {
+    cells.from += s->offset[cells.root];
+    cells.to += s->offset[cells.root];
+    cells.root = s->state[cells.root];
+  }
+  vec_push(p->arena, touched, cells);
+}
+
+PlanTouched *plan_touched(const Plan *p) {
+  States s = find_states(p);
+  PlanTouched *touched = NEW_ARRAY(p->arena, PlanTouched, p->kernel.n + 1);
+  for (uint32_t k = 0; k < p->kernel.n; k++)
+    for (uint32_t j = 0; j < p->kernel.at[k].node.n; j++) {
+      const PlanNode *x = &p->node.at[p->kernel.at[k].node.at[j]];
+      if (x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
+      for (uint32_t v = 0; v < node_wires(x); v++)
+        if (node_wire(x, v) != PLAN_NONE)
+          touch(&s, &touched[k], node_wire(x, v), v == 0 || v > x->nin);
+    }
+  return touched;
+}
+
+static bool conflict(const PlanTouched *a, const PlanTouched *b) {
+  for (uint32_t i = 0; i < a->n; i++)
+    for (uint32_t j = 0; j < b->n; j++) {
+      const PlanStretch *x = &a->at[i], *y = &b->at[j];
+      if (x->root == y->root && (x->written || y->written) && x->from < y->to && y->from < x->to)
+        return true;
+    }
+  return false;
+}
+
+bool kernels_exchange(const Plan *p, const PlanTouched *touched, uint32_t a, uint32_t b) {
+  const Kernel *k[2] = {&p->kernel.at[a], &p->kernel.at[b]};
+  for (uint32_t i = 0; i < 2; i++)
+    if (k[i]->depth || k[i]->kind == KERNEL_SCAN || k[i]->kind == KERNEL_SCAN_END) return false;
+  return !conflict(&touched[a], &touched[b]);
+}
+
+void kernel_move(Plan *p, PlanTouched *touched, uint32_t from, uint32_t to) {
+  Kernel kernel = p->kernel.at[from];
+  PlanTouched its = touched[from];
+  uint32_t first = from < to ? from : to, last = from < to ? to : from;
+  uint32_t source = from < to ? first + 1 : first, target = from < to ? first : first + 1;
+  memmove(&p->kernel.at[target], &p->kernel.at[source], (last - first) * sizeof kernel);
+  memmove(&touched[target], &touched[source], (last - first) * sizeof its);
+  p->kernel.at[to] = kernel;
+  touched[to] = its;
+  for (uint32_t i = first; i <= last; i++)
+    for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
+      p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
+}
+
+uint32_t plan_behind_losses(const Plan *p) {
+  uint32_t behind = 0;
+  for (uint32_t i = 0; i < p->out.n; i++) {
+    uint32_t root = wire_root(p, p->out.at[i]);
+    for (uint32_t k = 0; !p->wire.at[root].rank && k < p->node.n; k++) {
+      const PlanNode *x = &p->node.at[k];
+      if (x->kind != NODE_GONE && x->kernel != PLAN_NONE && x->kernel >= behind &&
+          wire_root(p, x->out.wire) == root)
+        behind = x->kernel + 1;
+    }
+  }
+  return behind;
+}
