@@ -220,6 +220,28 @@ static bool may_take_blocks(const KernelGroups *g, Kernel *k, uint32_t np, uint3
   return products && np == k->np && kernel_walks(g->p, g->maker, k, node, loop_of);
 }
 
+// Rows that are long, at each of many points: the kernel has them in its hands already, or it has just read what they are made
+// of, which a GPU then finds in its cache. So the gradient of a softmax over many classes is made where its sum is.
+static bool may_walk_rows(const Plan *p, const Kernel *k, const PlanNode *x,
+                          const uint32_t *loop_of) {
+  int64_t points = 1, length = node_points(p, x);
+  if (!p->target->lanes || !node_plain(x)) return false;
+  for (uint32_t d = 0; d < k->np; d++) points *= extent_most(p, k->p[d]);
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (loop_of[i] == PLAN_NONE && x->index[i].per) return false;
+  if (points < 8 * p->target->enough_points) return false;
+  for (uint32_t i = 0; i < k->node.n; i++) {
+    const PlanNode *y = &p->node.at[k->node.at[i]];
+    if (node_points(p, y) != length) continue;
+    if (p->wire.at[y->out.wire].count == length) return true;
+    for (uint32_t a = 0; a < y->nin; a++)
+      for (uint32_t b = 0; b < x->nin; b++)
+        if (y->in[a].wire == x->in[b].wire && p->wire.at[x->in[b].wire].count == length)
+          return true;
+  }
+  return false;
+}
+
 // A node that would join a kernel: which of the kernel's loops both keep.
 typedef struct {
   uint32_t *loop_of; // [index of the node] the loop that it is, or PLAN_NONE
@@ -332,7 +354,8 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   int64_t work = node_work(p, x);
   if (!is_worth_joining(p, k, x, &j, work)) return false;
   bool large = inner_cells(p, x, j.loop_of, j.kept) > p->target->tile_cells && j.n;
-  if ((large || k->walk.c) && !may_take_blocks(g, k, j.n, node, j.loop_of)) return false;
+  bool rows = large && !k->walk.c && j.n == k->np && may_walk_rows(p, k, x, j.loop_of);
+  if ((large || k->walk.c) && !rows && !may_take_blocks(g, k, j.n, node, j.loop_of)) return false;
   renumber_loops(p, k, x, &j);
   k->work += work;
   x->var = j.loop_of;
@@ -395,12 +418,15 @@ static bool join_as_sibling(Plan *p, uint32_t kernel, uint32_t node) {
   Kernel *k = &p->kernel.at[kernel];
   PlanNode *x = &p->node.at[node];
   uint32_t index[64], n = own_parallel(p, x, index);
-  if (p->target->lanes && k->np && n > k->np && small_inside(p, x, index, k->np)) n = k->np;
+  uint32_t *loop_of = plan_nones(p, x->nindex);
+  for (uint32_t d = 0; d < n && d < k->np; d++) loop_of[index[d]] = d;
+  if (p->target->lanes && k->np && n > k->np &&
+      (small_inside(p, x, index, k->np) || may_walk_rows(p, k, x, loop_of)))
+    n = k->np;
   if (n != k->np || !n) return false;
   for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
     if (!extent_same(x->index[index[d]], k->p[d])) return false;
-  x->var = plan_nones(p, x->nindex);
-  for (uint32_t d = 0; d < n; d++) x->var[index[d]] = d;
+  x->var = loop_of;
   k->work += node_work(p, x);
   x->kernel = kernel;
   vec_push(p->arena, &k->node, node);
@@ -682,11 +708,12 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
   return sums_fit(p, x, index_of, n);
 }
 
-static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
-  Plan *p = g->p;
-  PlanNode *x = &p->node.at[node];
-  uint32_t first = 0, index_of[64];
-  for (uint32_t i = 0; i < x->nin; i++) { // after what makes its operands
+// The first nest in which a node may be, behind what makes its operands, as far as that stands in front of another node.
+static uint32_t behind_operands(const KernelGroups *g, const Kernel *k, const PlanNode *x,
+                                uint32_t node) {
+  const Plan *p = g->p;
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t w = x->in[i].wire, root = wire_root(p, w);
     for (uint32_t j = 0; j < k->node.n && k->node.at[j] != node; j++) {
       const PlanNode *y = &p->node.at[k->node.at[j]];
@@ -697,6 +724,29 @@ static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
       if (makes && from > first) first = from;
     }
   }
+  return first;
+}
+
+// On a GPU, what is made of little is made in the nest that reads it, and stays in a register.
+static uint32_t nest_of_reader(const KernelGroups *g, const Kernel *k, uint32_t node) {
+  const Plan *p = g->p;
+  const PlanNode *x = &p->node.at[node];
+  if (!p->target->lanes || !node_plain(x)) return 0;
+  for (uint32_t i = 0; i < x->nin; i++)
+    if (p->wire.at[x->in[i].wire].count >= node_points(p, x)) return 0;
+  for (uint32_t j = k->node.n; j-- > 0 && k->node.at[j] != node;) {
+    const PlanNode *y = &p->node.at[k->node.at[j]];
+    for (uint32_t i = 0; i < y->nin; i++)
+      if (y->in[i].wire == x->out.wire) return behind_operands(g, k, y, node);
+  }
+  return 0;
+}
+
+static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
+  Plan *p = g->p;
+  PlanNode *x = &p->node.at[node];
+  uint32_t first = behind_operands(g, k, x, node), later = nest_of_reader(g, k, node), index_of[64];
+  if (first < later) first = later;
   for (uint32_t s = first; p->fuse && s < k->nest.n; s++) {
     if (!match_nest(g, k, s, x, index_of)) continue;
     for (uint32_t d = 0; d < k->nest.at[s].ndim; d++) x->var[index_of[d]] = k->np + d;

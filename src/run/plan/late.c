@@ -16,8 +16,8 @@ static bool is_summed_over_samples(const Plan *p, const PlanUses *u, uint32_t wi
   return false;
 }
 
-// Its large operands are in memory and, together, no larger than itself.
-static bool is_easily_made(const Plan *p, const PlanUses *u, const PlanNode *x) {
+// Its large operands are in memory and, together, no larger than itself. *light: it has none.
+static bool is_easily_made(const Plan *p, const PlanUses *u, const PlanNode *x, bool *light) {
   int64_t size = p->wire.at[x->out.wire].count, read = 0;
   if (!node_plain(x) || x->nscalar > SCALARS_MOST || u->seen[x->out.wire] ||
       u->maker[x->out.wire] == PLAN_SEVERAL)
@@ -29,7 +29,8 @@ static bool is_easily_made(const Plan *p, const PlanUses *u, const PlanNode *x) 
       return false;
     read += p->wire.at[x->in[i].wire].count < count ? p->wire.at[x->in[i].wire].count : count;
   }
-  return read > 0 && read <= size;
+  *light = !read;
+  return x->nin > 0 && read <= size;
 }
 
 // All readers are nests of the same stretch of the step, in which nothing is overwritten.
@@ -48,26 +49,36 @@ typedef struct {
   const uint32_t *maker; // [wire]
   uint32_t n;
   const PlanNode *all;
-  const bool *late; // [node]
-  bool *made;       // [node] under its own name
+  const bool *late, *light; // [node]
+  bool *made;               // [node] under its own name
 } LateWriting;
 
-// In front of a node, what it reads that is made late: the first time under its own name.
+static void push_with(LateWriting *w, PlanNode x);
+
+// What operand i is made of, if that is made late: the first time under its own name.
+static void push_operand(LateWriting *w, PlanNode *x, const Operand *in, uint32_t i) {
+  uint32_t maker = w->maker[in[i].wire];
+  PlanNode y = plan_again(w->p, &w->all[maker]);
+  if (w->made[maker]) y.out.wire = plan_wire_again(w->p, in[i].wire);
+  w->made[maker] = true;
+  x->in[i].wire = y.out.wire;
+  push_with(w, y);
+}
+
+// In front of a node, what it reads that is made late. What is made of little comes last: it goes to the kernel of the others.
 static void push_with(LateWriting *w, PlanNode x) {
   Plan *p = w->p;
   const Operand *in = x.in;
   if (x.nin) x.in = arena_copy(p->arena, in, x.nin * sizeof *x.in);
-  for (uint32_t i = 0; x.kind != NODE_GONE && i < x.nin; i++) {
-    uint32_t maker = w->maker[in[i].wire], before = 0;
-    while (in[before].wire != in[i].wire) before++;
-    x.in[i].wire = x.in[before].wire;
-    if (before < i || maker >= w->n || !w->late[maker]) continue;
-    PlanNode y = plan_again(p, &w->all[maker]);
-    if (w->made[maker]) y.out.wire = plan_wire_again(p, in[i].wire);
-    w->made[maker] = true;
-    x.in[i].wire = y.out.wire;
-    push_with(w, y);
-  }
+  for (uint32_t light = 0; light < 2 && x.kind != NODE_GONE; light++)
+    for (uint32_t i = 0; i < x.nin; i++) {
+      uint32_t maker = w->maker[in[i].wire], before = 0;
+      while (in[before].wire != in[i].wire) before++;
+      if (before < i)
+        x.in[i].wire = x.in[before].wire;
+      else if (maker < w->n && w->late[maker] && w->light[maker] == light)
+        push_operand(w, &x, in, i);
+    }
   vec_push(p->arena, &p->node, x);
 }
 
@@ -88,17 +99,6 @@ static bool may_have_inside(const PlanNode *y, uint32_t wire) {
          (!itself || y->nscalar == 1);
 }
 
-static void drop_operand(Plan *p, Operand *o, uint32_t k) {
-  uint32_t rank = p->wire.at[o->wire].rank;
-  o->coord = rank ? arena_copy(p->arena, o->coord, rank * sizeof *o->coord) : NULL;
-  for (uint32_t i = 0; i < rank; i++) {
-    PlanCoord *c = &o->coord[i];
-    if (c->n) c->term = arena_copy(p->arena, c->term, c->n * sizeof *c->term);
-    for (uint32_t t = 0; t < c->n; t++)
-      if (c->term[t].operand && c->term[t].var > k) c->term[t].var--;
-  }
-}
-
 // The scalars of x stand in front of those of y, and the last of them takes the place of operand k.
 static void put_inside(Plan *p, PlanNode *y, uint32_t k, const PlanNode *x) {
   uint32_t n = x->nscalar + y->nscalar;
@@ -109,20 +109,13 @@ static void put_inside(Plan *p, PlanNode *y, uint32_t k, const PlanNode *x) {
     Scalar s = y->scalar[i];
     bool it = s.fn == FN_ARG && s.ref == k;
     at[i] = it ? x->nscalar - 1 : x->nscalar + i;
-    if (s.fn == FN_ARG && s.ref > k) s.ref--;
     for (uint32_t a = 0; s.fn > FN_SIZE && a < fn_rows[s.fn].arity; a++) s.arg[a] = at[s.arg[a]];
     if (it) s = (Scalar){.fn = FN_CONST, .base = BASE_R}; // nobody reads it any more
     scalar[x->nscalar + i] = s;
   }
-  Operand *in = NEW_ARRAY(p->arena, Operand, y->nin + 1);
-  for (uint32_t i = 0, to = 0; i < y->nin; i++)
-    if (i != k) in[to++] = y->in[i];
-  y->in = in;
-  y->nin--;
-  for (uint32_t i = 0; i < y->nin; i++) drop_operand(p, &y->in[i], k);
-  drop_operand(p, &y->out, k);
   y->nscalar = at[y->nscalar - 1] < x->nscalar ? x->nscalar : n; // it was the value itself
   y->scalar = scalar;
+  node_drop(p, y, k);
 }
 
 static void put_numbers_inside(Plan *p) {
@@ -147,14 +140,15 @@ void plan_late(Plan *p) {
   if (!n) return;
   put_numbers_inside(p);
   PlanUses u = plan_uses(p);
-  bool *late = NEW_ARRAY(p->arena, bool, n + 1);
+  bool *late = NEW_ARRAY(p->arena, bool, n + 1), *light = NEW_ARRAY(p->arena, bool, n + 1);
   for (uint32_t i = 0; i < n; i++)
-    late[i] = is_easily_made(p, &u, &p->node.at[i]) && may_follow(p, &u, i);
+    late[i] = is_easily_made(p, &u, &p->node.at[i], &light[i]) && may_follow(p, &u, i);
   LateWriting w = {.p = p,
                    .maker = u.maker,
                    .n = n,
                    .all = arena_copy(p->arena, p->node.at, n * sizeof *w.all),
                    .late = late,
+                   .light = light,
                    .made = NEW_ARRAY(p->arena, bool, n + 1)};
   p->node.n = 0;
   for (uint32_t i = 0; i < n; i++)

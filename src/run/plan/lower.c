@@ -228,6 +228,59 @@ static void write_roots(Plan *p, PlanNode *x) {
   x->nscalar = n;
 }
 
+// -- operands that are not needed -----------------------------------------------------------------
+static void drop_from(Plan *p, Operand *o, uint32_t k) {
+  uint32_t rank = p->wire.at[o->wire].rank;
+  o->coord = rank ? arena_copy(p->arena, o->coord, rank * sizeof *o->coord) : NULL;
+  for (uint32_t i = 0; i < rank; i++) {
+    PlanCoord *c = &o->coord[i];
+    if (c->n) c->term = arena_copy(p->arena, c->term, c->n * sizeof *c->term);
+    for (uint32_t t = 0; t < c->n; t++)
+      if (c->term[t].operand && c->term[t].var > k) c->term[t].var--;
+  }
+}
+
+void node_drop(Plan *p, PlanNode *x, uint32_t k) {
+  Operand *in = NEW_ARRAY(p->arena, Operand, x->nin);
+  for (uint32_t i = 0, to = 0; i < x->nin; i++)
+    if (i != k) in[to++] = x->in[i];
+  x->in = in;
+  x->nin--;
+  for (uint32_t i = 0; i < x->nin; i++) drop_from(p, &x->in[i], k);
+  drop_from(p, &x->out, k);
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_ARG && x->scalar[i].ref > k) x->scalar[i].ref--;
+}
+
+static bool has_label(const Plan *p, const Operand *o, uint32_t k) {
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    for (uint32_t t = 0; t < o->coord[i].n; t++)
+      if (o->coord[i].term[t].operand && o->coord[i].term[t].var == k) return true;
+  return false;
+}
+
+// The body does not read it, it says no place, and since it never lies outside it guards nothing: what is left of a gather in
+// its own gradient.
+static bool is_idle(const Plan *p, const PlanNode *x, uint32_t k) {
+  const Operand *o = &x->in[k];
+  if (o->used || has_label(p, &x->out, k)) return false;
+  for (uint32_t i = 0; i < x->nin; i++)
+    if (has_label(p, &x->in[i], k)) return false;
+  for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
+    if (o->coord[i].check) return false;
+  return true;
+}
+
+static void drop_idle(Plan *p, PlanNode *x) {
+  for (uint32_t k = 0; k < x->nin;)
+    if (is_idle(p, x, k)) {
+      node_drop(p, x, k);
+      k = 0; // what it was looked up by may be idle now
+    } else {
+      k++;
+    }
+}
+
 static void node_loop(PlanNodes *n, const Box *b) {
   Plan *p = n->p;
   const Loop *loop = b->loop;
@@ -253,6 +306,7 @@ static void node_loop(PlanNodes *n, const Box *b) {
   x.out = operand_of(n, &x, in, n->wire[b->out[0]], &loop->out);
   mark_reduced(p, &x);
   write_roots(p, &x);
+  drop_idle(p, &x);
   x.nwinner = b->nout - 1;
   x.winner = NEW_ARRAY(p->arena, uint32_t, x.nwinner);
   for (uint32_t i = 0; i < x.nwinner; i++)

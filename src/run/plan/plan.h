@@ -238,6 +238,8 @@ PlanNode plan_copy(Plan *, uint32_t from, uint32_t to, Id origin); // of all cel
 PlanNode
 plan_again(Plan *,
            const PlanNode *); // the same once more, nothing of it shared that kernels change
+void node_drop(Plan *, PlanNode *,
+               uint32_t operand); // which nothing in it needs; its scalars are its own
 bool operand_free(const Plan *, const Operand *); // no test, and no label in its coordinates
 int64_t operand_step(const Plan *, const Operand *,
                      uint32_t index); // how far one step of an index moves in memory
