@@ -245,6 +245,8 @@ static int take_word(const CliReading *r, int most, char *word) {
 static int missing(const CliReading *r, int least) {
   if (r->o->sandbox && r->o->no_sandbox)
     return wrong(r, "either --sandbox or --no-sandbox is wanted, not both", NULL);
+  if (r->o->sandbox && r->o->train.device && !strncmp(r->o->train.device, "cuda", 4))
+    return wrong(r, "in a sandbox there is no GPU: without --sandbox, or with --device cpu", NULL);
   bool find = !strcmp(r->name, "find");
   if (find && least > 1 && !r->o->name) return wrong(r, "a pattern and a file are wanted", NULL);
   if (!strcmp(r->name, "diff") && !r->o->name) return wrong(r, "two models are wanted", NULL);

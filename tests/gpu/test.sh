@@ -149,6 +149,7 @@ says "no driver for machines" 3 "there is no NVIDIA driver" env LIMN_CUDA="$dir"
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn
 "$LIMN" train near/uses.limn --read far --device cuda --steps 1 --out in_sandbox >"$said" 2>&1
 if grep -qF 'no sandbox could be had' "$said"; then skip "no sandbox here"; elif grep -qF 'in a sandbox there is no GPU; with --no-sandbox' "$said"; then ok "no GPU in a sandbox"; else not_ok "no GPU in a sandbox"; fi
+says "a sandbox and a GPU at once" 2 "in a sandbox there is no GPU: without --sandbox, or with --device cpu" "$LIMN" train small.limn --sandbox --device cuda
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
 says "no compiler" 3 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
 says "no GPU" 3 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda

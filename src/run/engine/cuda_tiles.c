@@ -136,17 +136,6 @@ static bool lies_by(const Plan *p, const PlanNode *x, const Operand *o, const ui
   return true;
 }
 
-// Does its memory begin at a multiple of so many cells, wherever scans are?
-static bool begins_by(const Plan *p, uint32_t wire, int64_t cells) {
-  static const int64_t nowhere[8] = {0};
-  uint32_t root;
-  if (wire_offset(p, wire, nowhere, &root) % cells) return false;
-  for (uint32_t w = wire; w != PLAN_NONE; w = p->wire.at[w].of)
-    if (p->wire.at[w].moves && p->wire.at[w].move % cells) return false;
-  const PlanWire *r = &p->wire.at[root];
-  return r->place != AT_STATE || (p->odd && !p->odd[r->number_of]);
-}
-
 // Is an int enough to say where a cell lies?
 static bool is_near(const Plan *p, const Operand *o) {
   return p->wire.at[o->wire].count <= INT32_MAX;
@@ -169,7 +158,7 @@ static bool is_wide(const CudaEngine *o, const PlanNode *x, CudaProduct *c) {
 static uint32_t stripe_lies(const Plan *p, const PlanNode *x, const Operand *o,
                             const uint32_t *group, uint32_t n) {
   const Product *q = x->product;
-  if (!begins_by(p, o->wire, FOUR_CELLS)) return LIES_ANYHOW;
+  if (!wire_begins_by(p, o->wire, FOUR_CELLS)) return LIES_ANYHOW;
   return lies_by(p, x, o, q->k, q->nk, FOUR_CELLS) ? LIES_ALONG_SUM
          : lies_by(p, x, o, group, n, FOUR_CELLS)  ? LIES_ALONG_SLOTS
                                                    : LIES_ANYHOW;

@@ -99,3 +99,13 @@ int64_t wire_offset(const Plan *p, uint32_t wire, const int64_t *at, uint32_t *r
   }
   return offset;
 }
+
+bool wire_begins_by(const Plan *p, uint32_t wire, int64_t cells) {
+  static const int64_t nowhere[8] = {0};
+  uint32_t root;
+  if (wire_offset(p, wire, nowhere, &root) % cells) return false;
+  for (uint32_t w = wire; w != PLAN_NONE; w = p->wire.at[w].of)
+    if (p->wire.at[w].moves && p->wire.at[w].move % cells) return false;
+  const PlanWire *r = &p->wire.at[root];
+  return r->place != AT_STATE || (p->odd && !p->odd[r->number_of]);
+}

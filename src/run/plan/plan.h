@@ -254,6 +254,8 @@ bool operand_plain(const Plan *, const Operand *, uint32_t axis,
 uint32_t wire_root(const Plan *, uint32_t wire); // the wire whose memory it lies in
 // … and at which of its cells, when scans are at these positions.
 int64_t wire_offset(const Plan *, uint32_t wire, const int64_t *at, uint32_t *root);
+// Does its memory begin at a multiple of so many cells, wherever scans are?
+bool wire_begins_by(const Plan *, uint32_t wire, int64_t cells);
 void plan_aliases(Plan *);
 // matrix_products.c
 void plan_products(Plan *);

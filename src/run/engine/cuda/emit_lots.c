@@ -11,11 +11,6 @@ static bool is_moved_by_lots(const PlanWire *w) {
   return w->number == NUMBER_F32 || w->number == NUMBER_BF16;
 }
 
-static bool begins_even(const Plan *p, uint32_t root) {
-  const PlanWire *w = &p->wire.at[root];
-  return w->place != AT_STATE || (p->odd && !p->odd[w->number_of]);
-}
-
 // May an operand be read a lot at a time along this index? Its cells are in the order of indices, and either all of them lie
 // inside or none.
 static bool same_for_lot(const Plan *p, const Operand *o, uint32_t along) {
@@ -29,18 +24,14 @@ static bool same_for_lot(const Plan *p, const Operand *o, uint32_t along) {
 
 static bool in_lots(const TeamNest *nest, const PlanNode *x, const Operand *o, uint32_t last) {
   const Plan *p = nest->e->p;
-  uint32_t along = PLAN_NONE, root,
-           lot = p->wire.at[o->wire].number == NUMBER_BF16 ? nest->lot : FOUR;
-  int64_t at[8] = {0}, offset = wire_offset(p, o->wire, at, &root);
-  for (uint32_t w = o->wire; w != root; w = p->wire.at[w].of)
-    if (p->wire.at[w].moves) return false;
+  uint32_t along = PLAN_NONE, lot = p->wire.at[o->wire].number == NUMBER_BF16 ? nest->lot : FOUR;
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] == last)
       along = i;
     else if (extent_most(p, x->index[i]) > 1 && operand_step(p, o, i) % lot)
       return false;
   return along != PLAN_NONE && same_for_lot(p, o, along) && operand_step(p, o, along) == 1 &&
-         operand_start(p, o) % lot == 0 && offset % lot == 0 && begins_even(p, root) &&
+         operand_start(p, o) % lot == 0 && wire_begins_by(p, o->wire, lot) &&
          p->wire.at[o->wire].rank &&
          (p->wire.at[o->wire].place != AT_TILE || p->wire.at[o->wire].at % 16 == 0) &&
          x->var[along] >= nest->e->k->np;

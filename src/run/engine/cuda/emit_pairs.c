@@ -752,10 +752,7 @@ static void emit_last_row(const PairsText *t) {
 static bool is_even_result(const PairsText *t, const PlanNode *x) {
   const Plan *p = t->e->p;
   const Operand *o = &x->out;
-  static const int64_t nowhere[8] = {0};
-  uint32_t root;
-  int64_t start = operand_start(p, o) + wire_offset(p, o->wire, nowhere, &root);
-  if (p->wire.at[root].place != AT_ARENA || p->wire.at[o->wire].moves || start % 2 ||
+  if (!wire_begins_by(p, o->wire, 2) || operand_start(p, o) % 2 ||
       operand_step(p, o, short_index(x)) != 1)
     return false;
   for (uint32_t i = 0; i < x->nindex; i++)
