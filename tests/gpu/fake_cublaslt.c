@@ -133,29 +133,63 @@ static uint16_t narrow(float x) {
   return (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
 }
 
+// Cells of one matrix of many, with those that are multiplied side by side, in the order in which they are added.
+static double *cells(const Matrix *m, Address at, int64_t t, int turn, int backwards) {
+  int64_t side = turn ? m->columns : m->rows, depth = turn ? m->rows : m->columns;
+  double *to = malloc((size_t)(side * depth) * sizeof *to);
+  for (int64_t k = 0; to && k < depth; k++)
+    for (int64_t i = 0; i < side; i++) {
+      int64_t from = turn ? k + i * m->step : i + k * m->step;
+      to[(backwards ? depth - 1 - k : k) * side + i] =
+          read_cell(m->kind, at, from + t * m->batch_step);
+    }
+  return to;
+}
+
+// sum[y] += a[y] * b: in floats, unless doubles are asked for
+#pragma GCC optimize("O3")
+static void add_floats(float *restrict sum, const double *restrict a, double b, int64_t n) {
+  for (int64_t y = 0; y < n; y++) sum[y] = (float)(sum[y] + a[y] * b);
+}
+static void add_doubles(double *restrict sum, const double *restrict a, double b, int64_t n) {
+  for (int64_t y = 0; y < n; y++) sum[y] += a[y] * b;
+}
+
+static void write_column(const Call *q, const double *wide, const float *sum, int64_t to) {
+  for (int64_t y = 0; y < q->c.rows; y++) {
+    double x = q->c.kind == REAL_64 ? wide[y] : sum[y];
+    if (q->p.end == ROW) x = (float)(x + read_cell(REAL_BF16, q->p.row, y));
+    if (q->c.kind == REAL_BF16)
+      ((uint16_t *)(size_t)q->at[2])[to + y] = narrow((float)x);
+    else if (q->c.kind == REAL_64)
+      ((double *)(size_t)q->at[2])[to + y] = x;
+    else
+      ((float *)(size_t)q->at[2])[to + y] = (float)x;
+  }
+}
+
+// All rows of a column at once, each summed in order: in floats, it matters in which
 static void multiply_once(const Call *q) {
-  int64_t depth = q->p.turn[0] ? q->a.rows : q->a.columns;
-  for (int64_t t = 0; t < q->c.batch; t++)
-    for (int64_t x = 0; x < q->c.columns; x++)
-      for (int64_t y = 0; y < q->c.rows; y++) {
-        double sum = 0; // in floats, it matters in which order
-        for (int64_t step = 0; step < depth; step++) {
-          int64_t k = q->way == FAST ? depth - 1 - step : step;
-          int64_t i = q->p.turn[0] ? k + y * q->a.step : y + k * q->a.step,
-                  j = q->p.turn[1] ? x + k * q->b.step : k + x * q->b.step;
-          sum += read_cell(q->a.kind, q->at[0], i + t * q->a.batch_step) *
-                 read_cell(q->b.kind, q->at[1], j + t * q->b.batch_step);
-          if (q->c.kind != REAL_64) sum = (float)sum;
-        }
-        if (q->p.end == ROW) sum = (float)(sum + read_cell(REAL_BF16, q->p.row, y));
-        int64_t to = y + x * q->c.step + t * q->c.batch_step;
-        if (q->c.kind == REAL_BF16)
-          ((uint16_t *)(size_t)q->at[2])[to] = narrow((float)sum);
-        else if (q->c.kind == REAL_64)
-          ((double *)(size_t)q->at[2])[to] = sum;
+  int64_t rows = q->c.rows, depth = q->p.turn[0] ? q->a.rows : q->a.columns;
+  double *wide = malloc((size_t)rows * sizeof *wide);
+  float *sum = malloc((size_t)rows * sizeof *sum);
+  for (int64_t t = 0; t < q->c.batch; t++) {
+    double *a = cells(&q->a, q->at[0], t, q->p.turn[0], q->way == FAST);
+    double *b = cells(&q->b, q->at[1], t, !q->p.turn[1], q->way == FAST);
+    if (!wide || !sum || !a || !b) abort();
+    for (int64_t x = 0; x < q->c.columns; x++) {
+      memset(wide, 0, (size_t)rows * sizeof *wide);
+      memset(sum, 0, (size_t)rows * sizeof *sum);
+      for (int64_t k = 0; k < depth; k++)
+        if (q->c.kind == REAL_64)
+          add_doubles(wide, a + k * rows, b[k * q->c.columns + x], rows);
         else
-          ((float *)(size_t)q->at[2])[to] = (float)sum;
-      }
+          add_floats(sum, a + k * rows, b[k * q->c.columns + x], rows);
+      write_column(q, wide, sum, x * q->c.step + t * q->c.batch_step);
+    }
+    free(a), free(b);
+  }
+  free(wide), free(sum);
 }
 
 static void multiply(void *context) {

@@ -167,58 +167,68 @@ Result cuFuncSetAttribute(void *function, int which, int n) {
 }
 
 // -- threads --------------------------------------------------------------------------------------
+// A fiber is made once, and runs a thread of block after block. It lets the next one in itself: who came back to a
+// scheduler in between would change stacks twice as often.
 enum { THREADS = 1024, STACK = 256 * 1024 };
 typedef struct {
   ucontext_t start;
   jmp_buf at;
-  char *stack;
   int begun, done;
 } Fiber;
 static Fiber fiber[THREADS];
-static ucontext_t home_start;
 static jmp_buf home;
-static unsigned now;
+static unsigned now, threads, unfinished;
+static int backwards;
 static Function *running;
 static void **running_arguments;
 
+// To thread `i`, from wherever this is.
+static void enter(unsigned i) {
+  now = i;
+  running->m->thread->x = i;
+  if (fiber[i].begun) _longjmp(fiber[i].at, 1);
+  fiber[i].begun = 1;
+  setcontext(&fiber[i].start);
+}
+
+// Threads take turns; after the last one's end, home.
+static void pass_on(void) {
+  if (!unfinished) _longjmp(home, 1);
+  unsigned i = now;
+  do i = backwards ? (i ? i : threads) - 1 : i + 1 < threads ? i + 1 : 0;
+  while (fiber[i].done);
+  enter(i);
+}
+
 static void barrier(void) {
-  if (!_setjmp(fiber[now].at)) _longjmp(home, 1);
+  if (!_setjmp(fiber[now].at)) pass_on();
 }
 
 static void body(void) {
-  running->run(running_arguments);
-  fiber[now].done = 1;
-  _longjmp(home, 1);
+  for (;;) {
+    running->run(running_arguments);
+    fiber[now].done = 1;
+    unfinished--;
+    barrier();
+  }
 }
 
-static void resume(unsigned i) {
-  now = i;
-  running->m->thread->x = i;
-  if (_setjmp(home)) return;
-  if (fiber[i].begun) _longjmp(fiber[i].at, 1);
-  fiber[i].begun = 1;
-  swapcontext(&home_start, &fiber[i].start);
+static void make_fiber(Fiber *f) {
+  getcontext(&f->start);
+  f->start.uc_stack.ss_sp = malloc(STACK);
+  f->start.uc_stack.ss_size = STACK;
+  f->start.uc_link = NULL;
+  makecontext(&f->start, body, 0);
 }
 
-static void run_block(unsigned threads) {
-  for (unsigned i = 0; i < threads; i++) {
-    if (!fiber[i].stack) fiber[i].stack = malloc(STACK);
-    fiber[i].begun = fiber[i].done = 0;
-    getcontext(&fiber[i].start);
-    fiber[i].start.uc_stack.ss_sp = fiber[i].stack;
-    fiber[i].start.uc_stack.ss_size = STACK;
-    fiber[i].start.uc_link = NULL;
-    makecontext(&fiber[i].start, body, 0);
+static void run_block(unsigned n) {
+  for (unsigned i = 0; i < n; i++) {
+    if (!fiber[i].start.uc_stack.ss_sp) make_fiber(&fiber[i]);
+    fiber[i].done = 0;
   }
-  int backwards = asked("backwards") >= 0;
-  for (unsigned left = threads; left;) {
-    left = 0;
-    for (unsigned k = 0; k < threads; k++) {
-      unsigned i = backwards ? threads - 1 - k : k;
-      if (!fiber[i].done) resume(i);
-      left += !fiber[i].done;
-    }
-  }
+  threads = unfinished = n;
+  backwards = asked("backwards") >= 0;
+  if (!_setjmp(home)) enter(backwards ? n - 1 : 0);
 }
 
 // -- launches, and graphs of them -----------------------------------------------------------------
