@@ -53,6 +53,8 @@
 CC ?= cc
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
+# Nothing here is made by rules that make brings along; looking for them took longer than all the rest.
+MAKEFLAGS += -r
 Q := $(if $(V),,@)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 SYSTEM := $(shell uname -s)
