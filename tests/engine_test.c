@@ -8,6 +8,7 @@
 #include "run/engine/c/compile.h"
 #include "run/engine/cuda/blas.h"
 #include "run/engine/engine.h"
+#include "run/plan/plan.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -119,8 +120,7 @@ static void run_row(Row *r, Precision precision, const Target *how, double withi
   store_free(s);
 }
 
-static void check_row(uint64_t seed, bool reverse, Precision precision, Target how, double within) {
-  Arena *a = arena_new();
+static Row random_row(Arena *a, uint64_t seed, bool reverse) {
   World *w = world_new(a);
   Row r = {.w = w, .arena = a, .all = diagram_new(w, name_from(w->names, "row"))};
   for (uint64_t i = 0; i < TOGETHER; i++) {
@@ -131,6 +131,12 @@ static void check_row(uint64_t seed, bool reverse, Precision precision, Target h
     d = diagram_simplify(w, inline_calls(w, d, false));
     if (is_testable(d)) add_diagram(&r, d, seed + i);
   }
+  return r;
+}
+
+static void check_row(uint64_t seed, bool reverse, Precision precision, Target how, double within) {
+  Arena *a = arena_new();
+  Row r = random_row(a, seed, reverse);
   how.seed = 5;
   run_row(&r, precision, &how, within);
   arena_free(a);
@@ -165,6 +171,51 @@ static void by_clang(void **state) {
   for (uint64_t i = 0; i < rows(1); i++)
     check_row(30000 + i * TOGETHER, i % 2, PRECISION_64, (Target){.threads = 1, .cc = "clang"},
               1e-9);
+  (void)state;
+}
+
+// Wires of the arena that some kernel finds both there have no byte in common.
+static int64_t end_of(const PlanWire *w) {
+  return w->at + w->count * (int64_t)number_bytes(w->number);
+}
+
+static bool share_bytes(const PlanWire *x, const PlanWire *y) {
+  bool together = x->first <= y->last && y->first <= x->last;
+  return together && x->at < end_of(y) && y->at < end_of(x);
+}
+
+static void check_places(const Plan *p) {
+  assert_null(p->error);
+  for (uint32_t i = 0; i < p->node.n; i++) {
+    const PlanNode *x = &p->node.at[i];
+    if (x->kind > NODE_ORDER || x->kernel == PLAN_NONE) continue;
+    for (uint32_t k = 0; k < node_wires(x); k++) {
+      uint32_t wire = node_wire(x, k);
+      const PlanWire *w = wire == PLAN_NONE ? NULL : &p->wire.at[wire_root(p, wire)];
+      if (w && w->place == AT_ARENA) assert_true(w->first <= x->kernel && x->kernel <= w->last);
+    }
+  }
+  for (uint32_t i = 0; i < p->wire.n; i++) {
+    const PlanWire *x = &p->wire.at[i];
+    if (x->place != AT_ARENA) continue;
+    assert_true(x->at >= 0 && end_of(x) <= p->arena_bytes);
+    for (uint32_t k = 0; k < i; k++)
+      if (p->wire.at[k].place == AT_ARENA && share_bytes(x, &p->wire.at[k]))
+        fail_msg("wires %u and %u share bytes", k, i);
+  }
+}
+
+static void places(void **state) {
+  static const PlanTarget *const target[] = {&plan_cpu, &plan_gpu, &plan_gpu_launches};
+  for (uint64_t i = 0; i < rows(4); i++)
+    for (uint32_t t = 0; t < COUNT(target); t++) {
+      Arena *a = arena_new();
+      Row r = random_row(a, 60000 + i * TOGETHER, i % 2);
+      PlanOptions o = {.samples = 3, .fuse = i % 4 != 3, .target = target[t]};
+      o.narrow = o.finish = i / 2 % 2 && t;
+      check_places(plan_make(r.w, r.all, &o));
+      arena_free(a);
+    }
   (void)state;
 }
 
@@ -329,10 +380,11 @@ int main(void) {
   char cache[] = "/tmp/limn-engine-XXXXXX";
   if (!getenv("LIMN_CACHE") && mkdtemp(cache)) setenv("LIMN_CACHE", cache, 1);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fused),        cmocka_unit_test(fused_reverse),
-      cmocka_unit_test(unfused),      cmocka_unit_test(by_clang),
-      cmocka_unit_test(on_gpu),       cmocka_unit_test(products_of_gpu),
-      cmocka_unit_test(for_this_cpu), cmocka_unit_test(small_jobs),
+      cmocka_unit_test(fused),           cmocka_unit_test(fused_reverse),
+      cmocka_unit_test(unfused),         cmocka_unit_test(by_clang),
+      cmocka_unit_test(places),          cmocka_unit_test(on_gpu),
+      cmocka_unit_test(products_of_gpu), cmocka_unit_test(for_this_cpu),
+      cmocka_unit_test(small_jobs),
   };
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   if (!strncmp(cache, "/tmp/limn-engine-", 17)) {

@@ -1,7 +1,8 @@
 // Where wires live. What is made and read in one nest lives in registers; what stays within one
 // point of a kernel lives in the thread's scratch; the next value of a state is written over the
 // old one where nothing reads the old one later; everything else gets an offset in one arena,
-// largest first, first fit, two wires sharing bytes when they are not alive at the same time.
+// largest first or longest in life first, first fit, two wires sharing bytes when they are not alive
+// at the same time.
 //
 // A wire that comes from outside a scan and is read inside must last to the end of the scan.
 #include "run/plan/plan.h"
@@ -301,6 +302,7 @@ static void place_states(Plan *p) {
 typedef struct {
   uint32_t wire;
   int64_t bytes;
+  uint32_t life; // kernels, less one
 } MemoryPiece;
 
 typedef struct {
@@ -311,6 +313,12 @@ static int larger_first(const void *a, const void *b) {
   const MemoryPiece *x = a, *y = b;
   if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
   return x->wire < y->wire ? -1 : 1;
+}
+
+static int longer_first(const void *a, const void *b) {
+  const MemoryPiece *x = a, *y = b;
+  if (x->life != y->life) return x->life < y->life ? 1 : -1;
+  return larger_first(a, b);
 }
 
 static int earlier_first(const void *a, const void *b) {
@@ -390,21 +398,48 @@ static void lay_first_fit(Plan *p, const MemoryPiece *piece, uint32_t n) {
 
 // First fit looks at all pairs; where there are very many wires, the small ones behind are laid by
 // their sizes.
+static void lay_pieces(Plan *p, const MemoryPiece *piece, uint32_t n) {
+  uint32_t fitted = n < FIT_LIMIT ? n : FIT_LIMIT;
+  p->arena_bytes = 0;
+  lay_first_fit(p, piece, fitted);
+  for (uint32_t i = fitted, end; i < n; i = end) {
+    for (end = i + 1; end < n && piece[end].bytes == piece[i].bytes;) end++;
+    lay_alike(p, piece + i, end - i);
+  }
+}
+
+// What all that is there takes, where that is most: no arena is smaller.
+static int64_t most_at_once(const Plan *p, const MemoryPiece *piece, uint32_t n) {
+  int64_t *more = NEW_ARRAY(p->arena, int64_t, p->kernel.n + 2), now = 0, most = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    more[p->wire.at[piece[i].wire].first] += piece[i].bytes;
+    more[p->wire.at[piece[i].wire].last + 1] -= piece[i].bytes;
+  }
+  for (uint32_t i = 0; i <= p->kernel.n; i++) {
+    now += more[i];
+    if (now > most) most = now;
+  }
+  return most;
+}
+
+// The order of sizes leaves gaps where small pieces live long: then the order of lives may leave less.
 static void lay_arena(Plan *p) {
   VEC(MemoryPiece) piece = {0};
   for (uint32_t i = 0; i < p->wire.n; i++) {
     PlanWire *w = &p->wire.at[i];
     if (w->place != AT_NOWHERE || w->of != PLAN_NONE || w->first == PLAN_NONE) continue;
     w->place = AT_ARENA;
-    vec_push(p->arena, &piece, (MemoryPiece){i, bytes_of(w)});
+    vec_push(p->arena, &piece, ((MemoryPiece){i, bytes_of(w), w->last - w->first}));
   }
-  if (piece.n) qsort(piece.at, piece.n, sizeof(MemoryPiece), larger_first);
-  uint32_t fitted = piece.n < FIT_LIMIT ? piece.n : FIT_LIMIT;
-  lay_first_fit(p, piece.at, fitted);
-  for (uint32_t i = fitted, end; i < piece.n; i = end) {
-    for (end = i + 1; end < piece.n && piece.at[end].bytes == piece.at[i].bytes;) end++;
-    lay_alike(p, piece.at + i, end - i);
-  }
+  if (!piece.n) return;
+  qsort(piece.at, piece.n, sizeof(MemoryPiece), larger_first);
+  lay_pieces(p, piece.at, piece.n);
+  int64_t by_size = p->arena_bytes;
+  if (piece.n > FIT_LIMIT || by_size == most_at_once(p, piece.at, piece.n)) return;
+  MemoryPiece *long_first = arena_copy(p->arena, piece.at, piece.n * sizeof *long_first);
+  qsort(long_first, piece.n, sizeof *long_first, longer_first);
+  lay_pieces(p, long_first, piece.n);
+  if (p->arena_bytes >= by_size) lay_pieces(p, piece.at, piece.n);
 }
 
 void plan_memory(Plan *p) {
