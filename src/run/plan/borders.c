@@ -31,15 +31,41 @@ static bool is_free(const Plan *p, const PlanUses *u, uint32_t wire) {
          u->maker[wire] < p->node.n;
 }
 
-// May the picture lie in steps that are not its own? Products may want them so.
-static bool may_lie_inside(const Plan *p, const PlanUses *u, uint32_t wire) {
+static bool lies_straight(const Plan *p, const PlanNode *x, const Operand *o, uint32_t group) {
+  const Product *q = x->product;
+  const uint32_t *index[] = {q->m, q->n, q->k, q->batch}, n[] = {q->nm, q->nn, q->nk, q->nbatch};
+  return product_straight(p, x, o, index[group], n[group]);
+}
+
+// A product that finds the cells of a picture by a table finds them in a border as well. One whose loops are steps in the
+// picture keeps them: a library may want them so.
+static bool product_may_follow(Plan *p, const PlanNode *x, uint32_t wire, uint32_t border) {
+  enum { GROUPS = 4 };
+  PlanWire *w = &p->wire.at[wire];
+  int64_t *own = w->stride;
+  bool may = true;
+  for (uint32_t i = 0; i < x->nin; i++) {
+    for (uint32_t group = 0; x->in[i].wire == wire && group < GROUPS; group++) {
+      bool straight = lies_straight(p, x, &x->in[i], group);
+      w->stride = p->wire.at[border].stride;
+      may &= !straight || lies_straight(p, x, &x->in[i], group);
+      w->stride = own;
+    }
+  }
+  return may;
+}
+
+// May the picture lie in steps that are not its own?
+static bool may_lie_inside(Plan *p, const PlanUses *u, uint32_t wire, uint32_t border) {
   const PlanNode *maker = &p->node.at[u->maker[wire]];
   if (maker->kind != NODE_NEST || maker->scatter || maker->depth || maker->pinned ||
       p->kernel.at[maker->kernel].kind != KERNEL_LOOPS)
     return false;
   for (uint32_t i = 0; i < u->reader[wire].n; i++) {
     const PlanNode *y = &p->node.at[u->reader[wire].at[i]];
-    if (y->kind != NODE_NEST || y->depth || y->pinned || y->pairs) return false;
+    if (y->depth || y->pinned || y->pairs) return false;
+    if (y->kind == NODE_PRODUCT ? !product_may_follow(p, y, wire, border) : y->kind != NODE_NEST)
+      return false;
   }
   return true;
 }
@@ -119,7 +145,7 @@ void plan_borders(Plan *p) {
       continue;
     if (lies_in_same(p, x, filled, offset)) {
       share_border(p, x);
-    } else if (is_free(p, &u, from) && may_lie_inside(p, &u, from) &&
+    } else if (is_free(p, &u, from) && may_lie_inside(p, &u, from, to) &&
                are_loops_apart(p, p->node.at[u.maker[from]].kernel, x->kernel)) {
       fill_first(p, x, offset, p->node.at[u.maker[from]].kernel);
       filled[to] = u.seen[from] = true;
