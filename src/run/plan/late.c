@@ -55,30 +55,45 @@ typedef struct {
 
 static void push_with(LateWriting *w, PlanNode x);
 
-// What operand i is made of, if that is made late: the first time under its own name.
-static void push_operand(LateWriting *w, PlanNode *x, const Operand *in, uint32_t i) {
-  uint32_t maker = w->maker[in[i].wire];
+// What is made late for an operand, the first time under its own name: its wire.
+static uint32_t push_late(LateWriting *w, uint32_t wire) {
+  uint32_t maker = w->maker[wire];
   PlanNode y = plan_again(w->p, &w->all[maker]);
-  if (w->made[maker]) y.out.wire = plan_wire_again(w->p, in[i].wire);
+  if (w->made[maker]) y.out.wire = plan_wire_again(w->p, wire);
   w->made[maker] = true;
-  x->in[i].wire = y.out.wire;
   push_with(w, y);
+  return y.out.wire;
 }
 
-// In front of a node, what it reads that is made late. What is made of little comes last: it goes to the kernel of the others.
+static bool is_late(const LateWriting *w, uint32_t wire) {
+  return w->maker[wire] < w->n && w->late[w->maker[wire]];
+}
+
+// Does one stand in front of the other? The largest come last, whose loops are the node's own, so that nothing stands between
+// their kernels; of these what is made of little, since it goes to the kernel of the others.
+static bool comes_before(const LateWriting *w, uint32_t a, uint32_t b) {
+  const PlanWire *x = &w->p->wire.at[a], *y = &w->p->wire.at[b];
+  if (x->count != y->count) return x->count < y->count;
+  return is_late(w, b) && w->light[w->maker[b]] && !(is_late(w, a) && w->light[w->maker[a]]);
+}
+
+// In front of a node, what it reads that is made late.
 static void push_with(LateWriting *w, PlanNode x) {
   Plan *p = w->p;
   const Operand *in = x.in;
+  bool *done = NEW_ARRAY(p->arena, bool, x.nin + 1);
   if (x.nin) x.in = arena_copy(p->arena, in, x.nin * sizeof *x.in);
-  for (uint32_t light = 0; light < 2 && x.kind != NODE_GONE; light++)
-    for (uint32_t i = 0; i < x.nin; i++) {
-      uint32_t maker = w->maker[in[i].wire], before = 0;
-      while (in[before].wire != in[i].wire) before++;
-      if (before < i)
-        x.in[i].wire = x.in[before].wire;
-      else if (maker < w->n && w->late[maker] && w->light[maker] == light)
-        push_operand(w, &x, in, i);
-    }
+  for (uint32_t turn = 0; x.kind != NODE_GONE && turn < x.nin; turn++) {
+    uint32_t next = PLAN_NONE;
+    for (uint32_t i = 0; i < x.nin; i++)
+      if (!done[i] && (next == PLAN_NONE || comes_before(w, in[i].wire, in[next].wire))) next = i;
+    done[next] = true;
+    uint32_t wire = in[next].wire;
+    if (x.in[next].wire != wire || !is_late(w, wire)) continue;
+    uint32_t now = push_late(w, wire);
+    for (uint32_t i = 0; i < x.nin; i++)
+      if (in[i].wire == wire) x.in[i].wire = now;
+  }
   vec_push(p->arena, &p->node, x);
 }
 
@@ -99,22 +114,26 @@ static bool may_have_inside(const PlanNode *y, uint32_t wire) {
          (!itself || y->nscalar == 1);
 }
 
-// The scalars of x stand in front of those of y, and the last of them takes the place of operand k.
-static void put_inside(Plan *p, PlanNode *y, uint32_t k, const PlanNode *x) {
-  uint32_t n = x->nscalar + y->nscalar;
+void node_put_scalars(Plan *p, PlanNode *y, uint32_t k, const Scalar *front, uint32_t nfront) {
+  uint32_t n = nfront + y->nscalar;
   Scalar *scalar = NEW_ARRAY(p->arena, Scalar, n);
   uint32_t *at = NEW_ARRAY(p->arena, uint32_t, y->nscalar + 1);
-  memcpy(scalar, x->scalar, x->nscalar * sizeof *scalar);
+  memcpy(scalar, front, nfront * sizeof *scalar);
   for (uint32_t i = 0; i < y->nscalar; i++) {
     Scalar s = y->scalar[i];
     bool it = s.fn == FN_ARG && s.ref == k;
-    at[i] = it ? x->nscalar - 1 : x->nscalar + i;
+    at[i] = it ? nfront - 1 : nfront + i;
     for (uint32_t a = 0; s.fn > FN_SIZE && a < fn_rows[s.fn].arity; a++) s.arg[a] = at[s.arg[a]];
     if (it) s = (Scalar){.fn = FN_CONST, .base = BASE_R}; // nobody reads it any more
-    scalar[x->nscalar + i] = s;
+    scalar[nfront + i] = s;
   }
-  y->nscalar = at[y->nscalar - 1] < x->nscalar ? x->nscalar : n; // it was the value itself
+  y->nscalar = at[y->nscalar - 1] < nfront ? nfront : n; // it was the value itself
   y->scalar = scalar;
+}
+
+// The scalars of x stand in front of those of y, and the last of them takes the place of operand k.
+static void put_inside(Plan *p, PlanNode *y, uint32_t k, const PlanNode *x) {
+  node_put_scalars(p, y, k, x->scalar, x->nscalar);
   node_drop(p, y, k);
 }
 

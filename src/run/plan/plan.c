@@ -39,6 +39,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   if (p->target->lanes && p->fuse) plan_pieces(p);
   if (p->target->lanes && p->fuse) plan_onto(p);
   if (p->target->lanes && p->fuse) plan_late(p);
+  if (p->narrow && p->target->lanes && p->fuse) plan_kept(p);
   if (p->narrow && p->target->lanes && p->fuse) plan_rows(p);
   if (p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_apart(p);
   plan_kernels(p);

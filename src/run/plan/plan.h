@@ -85,6 +85,7 @@ typedef struct {
   uint32_t depth;
   bool pinned;    // it overwrites what earlier nodes read: it stays where it is
   bool early;     // its kernel is moved to where all that it needs is there (early.c)
+  bool as_floats; // it reads bfloat16 in place of floats (kept.c), and sums in the order of floats
   uint32_t pairs; // the group of nodes that are made tile by tile, in one kernel; 0: none
   // in its kernel
   uint32_t kernel, nest;
@@ -335,6 +336,10 @@ void plan_rows(Plan *);
 void plan_onto(Plan *);
 // late.c
 void plan_late(Plan *);
+// Scalars stand in front of a nest's own, and the last of them takes the place of operand k.
+void node_put_scalars(Plan *, PlanNode *, uint32_t k, const Scalar *front, uint32_t nfront);
+// kept.c
+void plan_kept(Plan *);
 // apart.c
 void plan_apart(Plan *);
 // touched.c

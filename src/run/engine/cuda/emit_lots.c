@@ -83,6 +83,7 @@ uint32_t lot_choose(const TeamNest *t, uint32_t loop) {
     for (uint32_t k = 0; k < w->x->nin; k++)
       if (w->packed[k]) count_lot(&by_eight, w->x, &w->x->in[k], loop, &narrow, &others);
     if (w->four) count_lot(&by_eight, w->x, &w->x->out, loop, &narrow, &others);
+    others += w->x->as_floats && node_sums(w->x); // the order of a sum depends on the lot
   }
   return narrow && !others ? EIGHT : FOUR;
 }
