@@ -154,6 +154,77 @@ static void put_numbers_inside(Plan *p) {
   }
 }
 
+// -- inside its only reader -----------------------------------------------------------------------
+// What is made of numbers that another kernel makes would join that kernel, and go to memory from there: it becomes a part of
+// the nest that reads it.
+static bool joins_maker(const Plan *p, const PlanUses *u, const PlanNode *x) {
+  int64_t size = p->wire.at[x->out.wire].count;
+  for (uint32_t i = 0; i < x->nin; i++)
+    if (p->wire.at[x->in[i].wire].count > size / SMALL_SHARE && uses_memory(p, u, x->in[i].wire))
+      return false;
+  return true;
+}
+
+static bool reads_position(const PlanNode *x) {
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_AT) return true;
+  return false;
+}
+
+// The operand as which y reads x, cell by cell; PLAN_NONE: it does so in another way.
+static uint32_t operand_of(const Plan *p, const PlanNode *y, const PlanNode *x) {
+  uint32_t found = PLAN_NONE, index[PLAN_AXES];
+  for (uint32_t k = 0; k < y->nin; k++) {
+    if (y->in[k].wire != x->out.wire) continue;
+    if (found != PLAN_NONE || !operand_whole(p, &y->in[k], index)) return PLAN_NONE;
+    found = k;
+  }
+  return found;
+}
+
+static bool may_be_part(const Plan *p, const PlanNode *x, const PlanNode *y) {
+  uint32_t index[PLAN_AXES];
+  if (!node_plain(y) || y->product || reads_position(x) || !operand_whole(p, &x->out, index) ||
+      p->wire.at[x->out.wire].number == NUMBER_BF16 || operand_of(p, y, x) == PLAN_NONE)
+    return false;
+  for (uint32_t i = 0; i < x->nin; i++)
+    if (x->in[i].padded || !operand_free(p, &x->in[i])) return false;
+  return true;
+}
+
+// An operand of x as y reads it: to[index of x] is the index of y.
+static Operand operand_for(Plan *p, const Operand *o, const uint32_t *to) {
+  Operand in = *o;
+  uint32_t rank = p->wire.at[o->wire].rank;
+  in.coord = NEW_ARRAY(p->arena, PlanCoord, rank + 1);
+  for (uint32_t i = 0; i < rank; i++) {
+    PlanCoord c = o->coord[i];
+    if (c.n) c.term = arena_copy(p->arena, c.term, c.n * sizeof *c.term);
+    for (uint32_t t = 0; t < c.n; t++) c.term[t].var = to[c.term[t].var];
+    in.coord[i] = c;
+  }
+  return in;
+}
+
+// The first operand of x takes the place of x itself, the others stand behind those of y.
+static void make_part(Plan *p, PlanNode *x, PlanNode *y) {
+  uint32_t k = operand_of(p, y, x), of[PLAN_AXES], at[PLAN_AXES],
+           *to = plan_nones(p, x->nindex + 1);
+  operand_whole(p, &x->out, of);
+  operand_whole(p, &y->in[k], at);
+  for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) to[of[i]] = at[i];
+  Scalar *scalar = arena_copy(p->arena, x->scalar, x->nscalar * sizeof *scalar);
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (scalar[i].fn == FN_ARG) scalar[i].ref = scalar[i].ref ? y->nin + scalar[i].ref - 1 : k;
+  node_put_scalars(p, y, k, scalar, x->nscalar);
+  Operand *in = NEW_ARRAY(p->arena, Operand, y->nin + x->nin);
+  memcpy(in, y->in, y->nin * sizeof *in);
+  for (uint32_t i = 0; i < x->nin; i++) in[i ? y->nin + i - 1 : k] = operand_for(p, &x->in[i], to);
+  y->in = in;
+  y->nin += x->nin - 1;
+  x->kind = NODE_GONE;
+}
+
 void plan_late(Plan *p) {
   uint32_t n = p->node.n;
   if (!n) return;
@@ -162,6 +233,12 @@ void plan_late(Plan *p) {
   bool *late = NEW_ARRAY(p->arena, bool, n + 1), *light = NEW_ARRAY(p->arena, bool, n + 1);
   for (uint32_t i = 0; i < n; i++)
     late[i] = is_easily_made(p, &u, &p->node.at[i], &light[i]) && may_follow(p, &u, i);
+  for (uint32_t i = 0; i < n; i++) {
+    PlanNode *x = &p->node.at[i];
+    const Ids *r = &u.reader[x->out.wire];
+    if (late[i] && r->n == 1 && joins_maker(p, &u, x) && may_be_part(p, x, &p->node.at[r->at[0]]))
+      make_part(p, x, &p->node.at[r->at[0]]);
+  }
   LateWriting w = {.p = p,
                    .maker = u.maker,
                    .n = n,
