@@ -10,6 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 cc=${CC:-$(cut -d" " -f1 "$build/flags")} # as it was built: nothing is to be built anew here
 make=${MAKE:-make}
 export LIMN_CACHE="$dir/cache"
+export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1 # how small a package is, is nothing to test
 unset MAKEFLAGS MFLAGS MAKELEVEL LDLIBS
 
 # good NAME COMMAND…
