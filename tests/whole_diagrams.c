@@ -61,7 +61,7 @@ void maker_diagram(Maker *m) {
   }
   add_text(m, NAME_GOAL, DECL_LAST,
            whole_node(m->p, NULL, "train %n 2 steps, batch 8, seed 1", whole));
-  m->p->trains = true;
+  m->p->trains = m->p->diagram = true;
 }
 
 // -- machines -------------------------------------------------------------------------------------

@@ -234,3 +234,43 @@ bool law_gpu(Case *c) {
   limn_free(l);
   return good;
 }
+
+// -- a step that is not finite --------------------------------------------------------------------
+// A weight that one step carries over zero, and its logarithm.
+static const char doom[] = "\nlearn doomed : R[] = 1e-9\ngoal doom : minimise log(doomed)\n";
+
+static bool keeps_all(Case *c, Limn *l, int way) {
+  LimnTrainer *t = NULL;
+  LimnTrain how = in_doubles;
+  how.in_memory = true;
+  by_engine(way, &how.reference, &how.device);
+  LimnArrays w = {0};
+  Values before = {0}, after = {0};
+  bool good = limn_trainer_open(l, &how, &t) == LIMN_GOOD &&
+              limn_trainer_step(t, 1, NULL) == LIMN_GOOD &&
+              limn_trainer_weights(t, &w) == LIMN_GOOD;
+  if (good) case_take(c, &w, &before);
+  if (!good) case_says(c, "not trained by %s: %s", engines[way], limn_messages(l, false));
+  if (good && limn_trainer_step(t, 1, NULL) == LIMN_GOOD)
+    good = case_says(c, "finite: by %s the logarithm of a negative number is one", engines[way]);
+  good = good && limn_trainer_weights(t, &w) == LIMN_GOOD;
+  if (good) case_take(c, &w, &after);
+  for (uint32_t i = 0; good && i < before.n; i++)
+    good = values_near(c, arena_format(c->arena, "finite: a bad step by %s", engines[way]),
+                       &after.at[i], &before.at[i], 0);
+  if (t) limn_trainer_close(t);
+  return good;
+}
+
+// A step in which a loss is not finite changes nothing, whoever does it.
+bool law_finite(Case *c) {
+  if (!c->p->trains || c->p->diagram) return true;
+  const char *text = whole_text(c->arena, c->p, &(Printed){0});
+  Limn *l = case_load(c, arena_format(c->arena, "%s%s", text, doom));
+  if (!l) return false;
+  bool good = true;
+  for (int way = BY_INTERPRETER; good && way <= BY_GPU; way++)
+    good = way == BY_COMPILED || keeps_all(c, l, way); // its plan is that of prebuilt kernels
+  limn_free(l);
+  return good;
+}

@@ -14,7 +14,7 @@ typedef struct {
 typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
-    law_diff, law_gpu, law_onnx, law_json;
+    law_diff, law_gpu, law_finite, law_onnx, law_json;
 
 // whole_values.c
 typedef struct {

@@ -106,6 +106,7 @@ typedef struct {
   uint32_t scopes;
   uint64_t seed;
   bool trains, measures, shows, runs, noisy;
+  bool diagram; // a learning diagram is what trains
 } Whole;
 
 // whole_tree.c

@@ -33,7 +33,8 @@ static const struct {
 } laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30},    {"naming", law_naming, 12},
             {"order", law_order, 12},  {"runs", law_runs, 30},      {"engines", law_engines, 40},
             {"who", law_who, 20},      {"claims", law_claims, 100}, {"diff", law_diff, 8},
-            {"gpu", law_gpu, 12},      {"onnx", law_onnx, 30},      {"json", law_json, 30}};
+            {"gpu", law_gpu, 12},      {"onnx", law_onnx, 30},      {"json", law_json, 30},
+            {"finite", law_finite, 40}};
 
 typedef struct {
   Arena *arena;
@@ -256,6 +257,13 @@ static void who(void **state) { (void)state, holds(6); }
 static void claims(void **state) { (void)state, holds(7); }
 static void through_onnx(void **state) { (void)state, holds(10); }
 static void through_json(void **state) { (void)state, holds(11); }
+static void finite(void **state) {
+  (void)state;
+#ifdef __SANITIZE_ADDRESS__
+  if (!getenv("LIMN_GPU")) skip();
+#endif
+  holds(12);
+}
 static void gpu(void **state) {
   (void)state;
 #ifdef __SANITIZE_ADDRESS__
@@ -306,10 +314,10 @@ int main(int argc, char **argv) {
   have_gpu();
   if (argc > 1) return by_hand(argc, argv);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(batch),       cmocka_unit_test(names),  cmocka_unit_test(naming),
-      cmocka_unit_test(order),       cmocka_unit_test(runs),   cmocka_unit_test(engines),
-      cmocka_unit_test(who),         cmocka_unit_test(claims), cmocka_unit_test(fair),
-      cmocka_unit_test(covered),     cmocka_unit_test(gpu),    cmocka_unit_test(through_onnx),
-      cmocka_unit_test(through_json)};
+      cmocka_unit_test(batch),        cmocka_unit_test(names),  cmocka_unit_test(naming),
+      cmocka_unit_test(order),        cmocka_unit_test(runs),   cmocka_unit_test(engines),
+      cmocka_unit_test(who),          cmocka_unit_test(claims), cmocka_unit_test(fair),
+      cmocka_unit_test(covered),      cmocka_unit_test(gpu),    cmocka_unit_test(through_onnx),
+      cmocka_unit_test(through_json), cmocka_unit_test(finite)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

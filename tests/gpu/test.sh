@@ -150,6 +150,14 @@ same bad.cpu bad.cuda && same bad bad.cuda && ok "… changes nothing" || not_ok
 sed 's/gd(/adam(/' bad.limn >bad_adam.limn
 "$LIMN" train bad_adam.limn --plain --device cuda --out bad.adam >"$said" 2>&1
 [ "$(tail -c 8 bad.adam/state.safetensors | od -An -tf8 | tr -d ' ')" = 3 ] && ok "… not even Adam's counter, which is made beside the loss" || not_ok "… not even Adam's counter, which is made beside the loss"
+# … nor what a norm keeps, on a GPU or a CPU
+norm() { "$LIMN" train bad_norm.limn --plain --device "$on" --out "norm.$@" >"$said" 2>&1; }
+for on in cpu cuda; do
+  norm $on.two --steps 2; norm $on.all
+  grep -qF 'goal down is not finite in step 3' "$said" && same norm.$on.two norm.$on.all && ok "… nor what a norm keeps, $on" || not_ok "… nor what a norm keeps, $on"
+done
+(LIMN_LAUNCHES=1 FAKE_CUDA=askew norm launches.all); (LIMN_LAUNCHES=1 norm launches.two --steps 2)
+same norm.launches.two norm.launches.all && ok "… nor what a norm keeps, kernel by kernel" || not_ok "… nor what a norm keeps, kernel by kernel"
 says "no driver" 3 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 3 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn

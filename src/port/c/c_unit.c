@@ -80,17 +80,16 @@ bool c_unit_plan(Export *e, CUnit *u, int64_t samples, bool wide) {
   name_arguments(u, false, u->in, taken, 0);
   name_arguments(u, true, u->out, taken, u->d->in.n);
   u->param = NEW_ARRAY(a, const char *, u->d->param.n + 1);
-  bool checked;
-  uint32_t first = plan_first_write(u->p, &checked);
   u->emit.name = u->name;
-  u->emit.check_at = checked ? first : u->p->kernel.n;
+  u->emit.check_at = plan_first_write(u->p);
   find_memory(u);
   find_noise(u);
   return true;
 }
 
-static const PlanWire *root_of(const Plan *p, uint32_t wire) {
-  return &p->wire.at[wire_root(p, wire)];
+static bool is_state(const Plan *p, uint32_t wire, uint32_t param) {
+  const PlanWire *root = &p->wire.at[wire_root(p, wire)];
+  return root->place == AT_STATE && root->number_of == param;
 }
 
 bool c_unit_reads(const CUnit *u, uint32_t param) {
@@ -100,18 +99,15 @@ bool c_unit_reads(const CUnit *u, uint32_t param) {
     if (x->kind == NODE_SCAN || x->kind == NODE_SCAN_END || x->kind == NODE_GONE) continue;
     for (uint32_t k = 0; k < node_wires(x); k++) {
       uint32_t wire = node_wire(x, k);
-      if (wire == PLAN_NONE) continue;
-      const PlanWire *r = root_of(p, wire);
-      if (r->place == AT_STATE && r->number_of == param) return true;
+      if (wire != PLAN_NONE && is_state(p, wire, param)) return true;
     }
   }
-  for (uint32_t i = 0; i < p->out.n + p->kernel.n; i++) { // what is handed out, or copied, as it is
-    const Kernel *k = i < p->out.n ? NULL : &p->kernel.at[i - p->out.n];
-    if (k && k->kind != KERNEL_COPY) continue;
-    const PlanWire *from = root_of(p, k ? k->from : p->out.at[i]);
-    const PlanWire *to = k ? root_of(p, k->to) : from;
-    if (from->place == AT_STATE && from->number_of == param) return true;
-    if (to->place == AT_STATE && to->number_of == param) return true;
+  for (uint32_t i = 0; i < p->out.n; i++) // what is handed out as it is
+    if (is_state(p, p->out.at[i], param)) return true;
+  for (uint32_t i = 0; i < p->kernel.n; i++) { // … or copied
+    const Kernel *k = &p->kernel.at[i];
+    for (uint32_t c = 0; c < k->to.n; c++)
+      if (is_state(p, k->to.at[c], param) || is_state(p, k->from.at[c], param)) return true;
   }
   return false;
 }

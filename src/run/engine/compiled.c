@@ -49,7 +49,6 @@ typedef struct {
   double *clock;             // one for each param
   VEC(GemmPlan) small;
   uint32_t first_write; // the first kernel that overwrites a state
-  bool checked;         // losses are known before that kernel
   bool counted;         // the points of kernels
   bool early;           // prebuilt kernels, until compiled ones are wanted
   double *seconds;      // [kernel] while profiling
@@ -104,9 +103,11 @@ static void *wire_memory(const CompiledEngine *o, uint32_t wire) {
 }
 
 static void run_copy(CompiledEngine *o, const Kernel *k) {
-  const PlanWire *to = &o->plan->wire.at[k->to];
-  memcpy(wire_memory(o, k->to), wire_memory(o, k->from),
-         (size_t)to->count * number_bytes(to->number));
+  for (uint32_t i = 0; i < k->to.n; i++) {
+    const PlanWire *to = &o->plan->wire.at[k->to.at[i]];
+    memcpy(wire_memory(o, k->to.at[i]), wire_memory(o, k->from.at[i]),
+           (size_t)to->count * number_bytes(to->number));
+  }
 }
 
 static void copy_state(KernelContext *c, uint32_t kernel) {
@@ -252,7 +253,7 @@ static bool open_code(Engine *e, CompiledEngine *o) {
   Buf text = buf_new(e->arena);
   prelude_write(&text, store_precision(e->store));
   EmitKernel *kernel = NEW_ARRAY(e->arena, EmitKernel, p->kernel.n + 1);
-  emit_c(p, p->tiny, o->checked ? o->first_write : p->kernel.n, kernel, &text);
+  emit_c(p, p->tiny, o->first_write, kernel, &text);
   const char *dump = getenv("LIMN_DUMP");
   if (dump) file_write(e->arena, dump, text.at, text.n);
   CText cut = cut_text(e, p, kernel, &text);
@@ -389,7 +390,7 @@ bool compiled_open(Engine *e, const char **why) {
   o->context = (KernelContext){
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
-  o->first_write = plan_first_write(p, &o->checked);
+  o->first_write = plan_first_write(p);
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
   o->early = ask && e->how.early && *e->how.early;
   if (ask && !o->early && open_code(e, o)) return true;
@@ -524,7 +525,7 @@ static RunStatus run_step(const Engine *e, CompiledEngine *o) {
   StepFn *step = o->context.n == o->plan->samples ? o->full : o->step;
   if (step && !o->seconds) return step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
   run_kernels(o, 0, o->first_write);
-  if (o->checked && !engine_finite(e)) return RUN_NOT_FINITE;
+  if (!engine_finite(e)) return RUN_NOT_FINITE;
   run_kernels(o, o->first_write, o->plan->kernel.n);
   return engine_finite(e) ? RUN_GOOD : RUN_NOT_FINITE;
 }

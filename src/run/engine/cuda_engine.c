@@ -339,13 +339,22 @@ static bool launch_loops(Engine *e, CudaEngine *o, uint32_t i) {
          (!k->slices || launch_sum(e, o, i));
 }
 
-static bool launch_copy(Engine *e, CudaEngine *o, const Kernel *k) {
-  CudaCopy c = {.to = cuda_wire(e, o, k->to),
-                .from = cuda_wire(e, o, k->from),
-                .bytes = (int64_t)cuda_bytes(&o->plan->wire.at[k->to])};
-  return cuda_launch(
-      e, o,
-      &(CudaLaunch){.fn = o->copy, .blocks = (c.bytes + 255) / 256, .threads = 256, .wires = &c});
+static bool launch_copies(Engine *e, CudaEngine *o, const Kernel *k) {
+  for (uint32_t from = 0; from < k->to.n; from += COPIES) {
+    CudaCopy c = {0};
+    int64_t most = 0;
+    for (uint32_t i = from; i < k->to.n && c.n < COPIES; i++, c.n++) {
+      c.each[c.n].to = cuda_wire(e, o, k->to.at[i]);
+      c.each[c.n].from = cuda_wire(e, o, k->from.at[i]);
+      c.each[c.n].bytes = (int64_t)cuda_bytes(&o->plan->wire.at[k->to.at[i]]);
+      if (most < c.each[c.n].bytes) most = c.each[c.n].bytes;
+    }
+    if (!cuda_launch(e, o,
+                     &(CudaLaunch){
+                         .fn = o->copy, .blocks = (most + 255) / 256, .threads = 256, .wires = &c}))
+      return false;
+  }
+  return true;
 }
 
 static bool look_at(Engine *e, CudaEngine *o, CudaLosses *l) {
@@ -404,7 +413,7 @@ static uint32_t output_kernel(const CudaEngine *o) {
     if (maker == PLAN_NONE || (i && maker != by)) return PLAN_NONE;
     by = maker;
   }
-  bool early = by != PLAN_NONE && o->checked && by < o->first_write && !p->kernel.at[by].depth;
+  bool early = by != PLAN_NONE && by < o->first_write && !p->kernel.at[by].depth;
   return early ? by : PLAN_NONE;
 }
 
@@ -432,7 +441,7 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
     uint32_t at = i;
     const Kernel *k = &p->kernel.at[i];
     bool all = true;
-    if (i == o->first_write && o->checked && !look_before_writes(e, o)) return false;
+    if (i == o->first_write && !look_before_writes(e, o)) return false;
     double start = clock_of(o);
     if (k->kind == KERNEL_SCAN) {
       const PlanNode *x = &p->node.at[k->node.at[0]];
@@ -449,7 +458,7 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
     } else if (k->kind == KERNEL_PRODUCT) {
       all = track_enter(e, o, i) && product_launch(e, o, i, n) && track_leave(e, o, i);
     } else if (k->kind == KERNEL_COPY) {
-      all = track_enter(e, o, i) && launch_copy(e, o, k) && track_leave(e, o, i);
+      all = track_enter(e, o, i) && launch_copies(e, o, k) && track_leave(e, o, i);
     } else if (kernel_has_text(k)) {
       all = track_enter(e, o, i) && launch_loops(e, o, i) && track_leave(e, o, i);
     }
@@ -464,8 +473,7 @@ static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, u
 static bool launch_step(Engine *e, CudaEngine *o, int64_t n) {
   return ring_take(e, o) && launch_brought(e, o, false) && tracks_part(e, o) &&
          launch_kernels(e, o, n, 0, o->plan->kernel.n) && tracks_meet(e, o) &&
-         (o->first_write < o->plan->kernel.n || !o->checked || o->tracks.aside ||
-          launch_look(e, o)) &&
+         (o->first_write < o->plan->kernel.n || o->tracks.aside || launch_look(e, o)) &&
          launch_brought(e, o, true) && (o->tracks.aside ? tracks_end(e, o) : ring_give(e, o));
 }
 
@@ -626,7 +634,7 @@ bool cuda_open(Engine *e, const char **why) {
   e->whole = p->whole;
   o->call = NEW_ARRAY(e->arena, CudaCall, p->kernel.n + 1);
   find_scans(o);
-  o->first_write = plan_first_write(p, &o->checked);
+  o->first_write = plan_first_write(p);
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
   ring_lay(e, o);

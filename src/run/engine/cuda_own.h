@@ -59,9 +59,13 @@ typedef struct {
   DeviceAddress counter, done;
   int32_t n, last;
 } CudaGive;
+enum { COPIES = 32 };
 typedef struct {
-  DeviceAddress to, from;
-  int64_t bytes;
+  struct {
+    DeviceAddress to, from;
+    int64_t bytes;
+  } each[COPIES];
+  int32_t n;
 } CudaCopy;
 enum { LOSSES = 30 };
 typedef struct {
@@ -178,7 +182,6 @@ typedef struct {
   uint32_t next_step; // the one that makes room for another
   bool sized;         // what is launched depends on the number of samples
   uint32_t first_write;
-  bool checked;
   uint32_t given_by; // the one kernel that makes all outputs, which are numbers; PLAN_NONE: none
 } CudaEngine;
 

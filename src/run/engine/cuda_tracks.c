@@ -50,9 +50,9 @@ static void touch_all(TrackSearch *s, uint32_t k) {
   const Plan *p = s->o->plan;
   const Kernel *kernel = &p->kernel.at[k];
   const CudaCall *call = &s->o->call[k];
-  if (kernel->kind == KERNEL_COPY) {
-    touch_wire(s, k, kernel->to, true);
-    touch_wire(s, k, kernel->from, false);
+  for (uint32_t i = 0; i < kernel->to.n; i++) {
+    touch_wire(s, k, kernel->to.at[i], true);
+    touch_wire(s, k, kernel->from.at[i], false);
   }
   for (uint32_t j = 0; j < kernel->node.n; j++) {
     const PlanNode *x = &p->node.at[kernel->node.at[j]];
@@ -238,7 +238,7 @@ bool tracks_end(Engine *e, CudaEngine *o) {
 }
 
 static bool await_look(Engine *e, CudaEngine *o, uint32_t track) {
-  if (!o->checked || o->tracks.looked[track]) return true;
+  if (o->tracks.looked[track]) return true;
   o->tracks.looked[track] = true;
   o->early = false;
   return await(e, o, track_event(o, LOOKED), track);

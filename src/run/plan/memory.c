@@ -192,6 +192,8 @@ typedef struct {
   bool *whole;      // [wire] others are parts of it
   uint32_t *first;  // [wire + 1] of its readers
   uint32_t *reader; // nodes, in their order
+  uint32_t behind;  // the first kernel behind the losses
+  uint32_t copies;  // the kernel that copies what is made before; PLAN_NONE: none does
 } Uses;
 
 static Uses find_uses(const Plan *p) {
@@ -199,7 +201,9 @@ static Uses find_uses(const Plan *p) {
   Uses u = {.maker = plan_nones(p, n),
             .several = NEW_ARRAY(p->arena, bool, n + 1),
             .whole = NEW_ARRAY(p->arena, bool, n + 1),
-            .first = NEW_ARRAY(p->arena, uint32_t, n + 2)};
+            .first = NEW_ARRAY(p->arena, uint32_t, n + 2),
+            .behind = plan_behind_losses(p),
+            .copies = PLAN_NONE};
   for (uint32_t i = 0; i < n; i++)
     if (p->wire.at[i].of != PLAN_NONE) u.whole[p->wire.at[i].of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
@@ -224,7 +228,7 @@ static Uses find_uses(const Plan *p) {
 }
 
 // May the node that makes the next value, or a part of it, write it over the state? All that read those cells must have done
-// so, or do it where they are written.
+// so, or do it where they are written; and losses must be known, since a step in which one is not finite changes nothing.
 static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, const PlanPart *part) {
   const PlanWire *w = &p->wire.at[part->wire];
   uint32_t maker = u->maker[part->wire];
@@ -232,7 +236,7 @@ static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, const Pl
       u->whole[part->wire] || maker == PLAN_NONE || u->several[part->wire])
     return false;
   const PlanNode *y = &p->node.at[maker];
-  if (y->depth || y->kind != NODE_NEST || y->scatter) return false;
+  if (y->depth || y->kind != NODE_NEST || y->scatter || y->kernel < u->behind) return false;
   for (uint32_t r = u->first[state]; r < u->first[state + 1]; r++) {
     uint32_t i = u->reader[r];
     const PlanNode *x = &p->node.at[i];
@@ -277,6 +281,19 @@ static void lie_in(Plan *p, const Parts *parts, uint32_t wire) {
   }
 }
 
+// At the end of the step. What was made before losses were known, such as what a norm keeps for later, is copied at once.
+static void push_copy(Plan *p, Uses *u, uint32_t state, uint32_t next) {
+  uint32_t maker = u->maker[next], at = p->kernel.n;
+  bool before = maker != PLAN_NONE && !u->several[next] && p->node.at[maker].kernel < u->behind;
+  if (before && u->copies != PLAN_NONE) at = u->copies;
+  if (at == p->kernel.n) vec_push(p->arena, &p->kernel, ((Kernel){.kind = KERNEL_COPY}));
+  if (before) u->copies = at;
+  Kernel *copy = &p->kernel.at[at];
+  copy->work += p->wire.at[state].count;
+  vec_push(p->arena, &copy->to, state);
+  vec_push(p->arena, &copy->from, next);
+}
+
 static void place_states(Plan *p) {
   Uses u = find_uses(p);
   bool *taken = NEW_ARRAY(p->arena, bool, p->wire.n + 1); // shown, or the next of another
@@ -293,8 +310,7 @@ static void place_states(Plan *p) {
       p->wire.at[next].number_of = i;
       continue;
     }
-    Kernel copy = {.kind = KERNEL_COPY, .to = state, .from = next, .work = p->wire.at[state].count};
-    vec_push(p->arena, &p->kernel, copy);
+    push_copy(p, &u, state, next);
   }
 }
 
@@ -461,13 +477,8 @@ bool kernel_writes_state(const Plan *p, const Kernel *k) {
   return false;
 }
 
-uint32_t plan_first_write(const Plan *p, bool *checked) {
+uint32_t plan_first_write(const Plan *p) {
   uint32_t first = 0;
   while (first < p->kernel.n && !kernel_writes_state(p, &p->kernel.at[first])) first++;
-  *checked = true;
-  for (uint32_t i = 0; i < p->out.n; i++) {
-    const PlanWire *w = &p->wire.at[wire_root(p, p->out.at[i])];
-    if (!w->rank && w->first != PLAN_NONE && w->first >= first) *checked = false;
-  }
   return first;
 }

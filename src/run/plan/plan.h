@@ -146,7 +146,7 @@ typedef struct {
   uint32_t split;     // the first `split` parallel loops are divided into tasks
   bool ranged;        // no parallel loops: the first loop of its one nest is divided
   uint32_t depth;     // scans around it
-  uint32_t to, from;  // KERNEL_COPY: wires
+  Ids to, from;       // KERNEL_COPY: wires, each into the one at the same place
   int64_t grain;      // points of the divided loops for each task
 } Kernel;
 
@@ -392,8 +392,7 @@ uint32_t finish_loop(const Plan *, const Kernel *, uint32_t axis);
 // memory.c
 void plan_memory(Plan *);
 bool kernel_writes_state(const Plan *, const Kernel *);
-// The first kernel that overwrites a state; as many as there are, if none does. *checked: losses are
-// known before it.
-uint32_t plan_first_write(const Plan *, bool *checked);
+// The first kernel that overwrites a state; as many as there are, if none does. Losses are known before it.
+uint32_t plan_first_write(const Plan *);
 
 #endif

@@ -101,13 +101,13 @@ static const char *place_text(Emit *e, uint32_t kernel, uint32_t slot, uint32_t 
 
 static void emit_copy(Emit *e, uint32_t i) {
   const Kernel *k = &e->p->kernel.at[i];
-  const PlanWire *to = &e->p->wire.at[k->to];
-  if (e->alone)
-    emit_line(e, "limn_copy(%s, %s, %lldL);", place_text(e, i, 0, k->to, 0),
-              place_text(e, i, 1, k->from, 0),
+  if (!e->alone) emit_line(e, "c->copy(c, %u);", i);
+  for (uint32_t c = 0; e->alone && c < k->to.n; c++) {
+    const PlanWire *to = &e->p->wire.at[k->to.at[c]];
+    emit_line(e, "limn_copy(%s, %s, %lldL);", place_text(e, i, 2 * c, k->to.at[c], 0),
+              place_text(e, i, 2 * c + 1, k->from.at[c], 0),
               (long long)to->count * (long long)number_bytes(to->number));
-  else
-    emit_line(e, "c->copy(c, %u);", i);
+  }
 }
 
 static int64_t group_most(const Emit *e, const PlanNode *x, const uint32_t *group, uint32_t n) {
@@ -225,10 +225,11 @@ static void alone_slots(Plan *p, EmitAlone *a) {
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     const Kernel *k = &p->kernel.at[i];
     Ids *slot = &a->kernel[i].slot;
-    if (k->kind == KERNEL_COPY) {
-      vec_push(p->arena, slot, k->to);
-      vec_push(p->arena, slot, k->from);
-    } else if (k->kind == KERNEL_PRODUCT) {
+    for (uint32_t c = 0; c < k->to.n; c++) {
+      vec_push(p->arena, slot, k->to.at[c]);
+      vec_push(p->arena, slot, k->from.at[c]);
+    }
+    if (k->kind == KERNEL_PRODUCT) {
       const PlanNode *x = &p->node.at[k->node.at[0]];
       vec_push(p->arena, slot, x->in[x->product->a].wire);
       vec_push(p->arena, slot, x->in[x->product->b].wire);

@@ -309,10 +309,8 @@ Meeting whole_meets(Emit *e, const TeamNest *t) {
 
 // In front of this kernel all lanes meet, whatever it does.
 static bool meets_before(const Plan *p, uint32_t i) {
-  bool checked;
-  uint32_t first_write = plan_first_write(p, &checked);
   KernelKind kind = p->kernel.at[i].kind, before = i ? p->kernel.at[i - 1].kind : KERNEL_SCAN_END;
-  return (i == first_write && checked) || kind == KERNEL_COPY || before == KERNEL_COPY ||
+  return i == plan_first_write(p) || kind == KERNEL_COPY || before == KERNEL_COPY ||
          before == KERNEL_SCAN || before == KERNEL_SCAN_END;
 }
 
@@ -361,16 +359,16 @@ static void take_beside(Whole *w, const bool *made, const Nest *s, uint32_t *wor
 
 static void find_beside(Whole *w) {
   const Plan *p = w->e->p;
-  bool checked, *made = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
-  uint32_t first_write = plan_first_write(p, &checked), work = 0;
+  bool scans = false, *made = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
+  uint32_t work = 0;
   w->beside = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     const Kernel *k = &p->kernel.at[i];
-    if (k->kind != KERNEL_LOOPS && k->kind != KERNEL_COPY) checked = false; // a scan is one text
-    if (k->kind == KERNEL_COPY) made[k->to] = true;
+    scans |= k->kind != KERNEL_LOOPS && k->kind != KERNEL_COPY; // they are one text
+    for (uint32_t c = 0; c < k->to.n; c++) made[k->to.at[c]] = true;
     for (uint32_t n = 0; n < k->node.n; n++) made[p->node.at[k->node.at[n]].out.wire] = true;
   }
-  for (uint32_t i = first_write; checked && i < p->kernel.n; i++)
+  for (uint32_t i = plan_first_write(p); !scans && i < p->kernel.n; i++)
     for (uint32_t n = 0; !p->kernel.at[i].np && n < p->kernel.at[i].nest.n; n++)
       take_beside(w, made, &p->kernel.at[i].nest.at[n], &work);
   if (work < BESIDE_WORK) w->nbeside = 0;
@@ -432,11 +430,12 @@ static void emit_whole_kernel(const Whole *w, uint32_t i, const char *unless) {
     emit_close(e);
     emit_line(e, "here.at[%u] = 0;", k->depth);
   } else if (k->kind == KERNEL_COPY) {
-    emit_line(e, "%slimn_copied(%s, %s, %lldL, %u);", unless, step_place(w, k->to),
-              step_place(w, k->from),
-              (long long)(e->p->wire.at[k->to].count *
-                          (int64_t)number_bytes(e->p->wire.at[k->to].number)),
-              w->whole->lanes);
+    for (uint32_t c = 0; c < k->to.n; c++) {
+      const PlanWire *to = &e->p->wire.at[k->to.at[c]];
+      emit_line(e, "%slimn_copied(%s, %s, %lldL, %u);", unless, step_place(w, k->to.at[c]),
+                step_place(w, k->from.at[c]),
+                (long long)(to->count * (int64_t)number_bytes(to->number)), w->whole->lanes);
+    }
   } else {
     emit_line(e, "%slimn_k%u(&here, s, arena, states, slot, wires.k%u);", unless,
               w->kernel[i].emit.fn, i);
@@ -496,19 +495,18 @@ static bool emit_brought(const Whole *w, bool back, const char *when) {
 }
 
 // What is given stays as it is from the look at it to the end of the step.
-static bool gives_early(const Plan *p, uint32_t first_write, bool checked) {
+static bool gives_early(const Plan *p) {
   for (uint32_t i = 0; i < p->out.n; i++)
     if (p->wire.at[wire_root(p, p->out.at[i])].place != AT_ARENA) return false;
-  return checked && first_write < p->kernel.n;
+  return plan_first_write(p) < p->kernel.n;
 }
 
 // What a step does once its slot is here.
 static void emit_step_kernels(const Whole *w) {
   Emit *e = w->e;
   const Plan *p = e->p;
-  bool checked;
-  uint32_t first_write = plan_first_write(p, &checked);
-  bool early = gives_early(p, first_write, checked);
+  uint32_t first_write = plan_first_write(p);
+  bool early = gives_early(p);
   bool beside = w->whole->threads > w->whole->lanes;
   const char *unless = "";
   if (beside) {
@@ -520,7 +518,7 @@ static void emit_step_kernels(const Whole *w) {
     e->indent++;
   }
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (i == first_write && checked) {
+    if (i == first_write) {
       if (beside) emit_close(e);
       if (i || beside) emit_line(e, "__syncthreads();");
       emit_look(w);
@@ -534,7 +532,7 @@ static void emit_step_kernels(const Whole *w) {
   }
   if (beside) emit_close(e);
   emit_line(e, "__syncthreads();");
-  if (first_write >= p->kernel.n && checked) emit_look(w);
+  if (first_write >= p->kernel.n) emit_look(w);
   if (!early) emit_give(w);
   if (emit_brought(w, true, "threadIdx.x == 0 && !stopped") || !early)
     emit_line(e, "__syncthreads();");

@@ -527,13 +527,18 @@ INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that has giv
 
 #ifdef LIMN_COMMON // what no program changes is compiled once for all of them
 typedef struct {
-  char *to;
-  const char *from;
-  long bytes;
+  struct {
+    char *to;
+    const char *from;
+    long bytes;
+  } each[32];
+  int n;
 } LimnCopy;
 KERNEL(limn_copy, LimnCopy, 256) {
   BEGIN(LimnCopy, 1, 0, 1)
-  for (long k = GRID_THREAD; k < wires.bytes; k += GRID_THREADS) wires.to[k] = wires.from[k];
+  for (int i = 0; i < wires.n; i++)
+    for (long k = GRID_THREAD; k < wires.each[i].bytes; k += GRID_THREADS)
+      wires.each[i].to[k] = wires.each[i].from[k];
 }
 KERNEL(limn_take, LimnTake, 256) {
   ARGUMENTS(LimnTake)
