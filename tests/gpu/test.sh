@@ -159,13 +159,15 @@ done
 (LIMN_LAUNCHES=1 FAKE_CUDA=askew norm launches.all); (LIMN_LAUNCHES=1 norm launches.two --steps 2)
 same norm.launches.two norm.launches.all && ok "… nor what a norm keeps, kernel by kernel" || not_ok "… nor what a norm keeps, kernel by kernel"
 says "no driver" 3 "there is no NVIDIA driver (libcuda.so.1) in $dir, which LIMN_CUDA names" env LIMN_CUDA="$dir" "$LIMN" train small.limn --device cuda
+mkdir torn && echo nothing >torn/libcuda.so.1
+says "a driver that is none" 3 "torn/libcuda.so.1, which LIMN_CUDA names, cannot be loaded: " env LIMN_CUDA="$dir/torn" "$LIMN" train small.limn --device cuda
 says "no driver for machines" 3 "there is no NVIDIA driver" env LIMN_CUDA="$dir" "$LIMN" run ticks.limn --device cuda
 mkdir -p far near && cp small.limn far && echo 'use "../far/small.limn"' >near/uses.limn
 "$LIMN" train near/uses.limn --read far --device cuda --steps 1 --out in_sandbox >"$said" 2>&1
 if grep -qF 'no sandbox could be had' "$said"; then skip "no sandbox here"; elif grep -qF 'in a sandbox there is no GPU; with --no-sandbox' "$said"; then ok "no GPU in a sandbox"; else not_ok "no GPU in a sandbox"; fi
 says "a sandbox and a GPU at once" 2 "in a sandbox there is no GPU: without --sandbox, or with --device cpu" "$LIMN" train small.limn --sandbox --device cuda
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
-says "no compiler" 3 "there is no CUDA compiler library (libnvrtc.so)" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
+says "no compiler" 3 "there is no CUDA compiler library (libnvrtc.so.13) in $dir/half, which LIMN_CUDA names" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
 says "no GPU" 3 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda
 says "an old driver" 3 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
 says "another number" 3 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { DRIVER_LEAST = 12000 };
 
@@ -54,14 +55,23 @@ bool device_expected(Arena *a) {
   return driver && (!init || init(0) != NO_DEVICE); // the driver stays: it does not like to go
 }
 
+// Why the only folder does not have it: the file is not there, or what the loader says of it.
+static const char *not_in_folder(Arena *a, const char *what, const char *file) {
+  const char *path = arena_format(a, "%s/%s", own_folder(), file);
+  if (access(path, F_OK) == 0 && !dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
+    const char *said = dlerror();
+    return arena_format(a, "%s, which LIMN_CUDA names, cannot be loaded: %s", path,
+                        said ? said : "");
+  }
+  return arena_format(a, "there is no %s (%s) in %s, which LIMN_CUDA names", what, file,
+                      own_folder());
+}
+
 static bool open_driver(Device *d, Arena *a, const char **why) {
   d->driver = driver_library(a);
   if (!d->driver) {
-    const char *only = own_folder();
-    *why =
-        only ? arena_format(
-                   a, "there is no NVIDIA driver (libcuda.so.1) in %s, which LIMN_CUDA names", only)
-             : "there is no NVIDIA driver (libcuda.so.1) on this machine";
+    *why = own_folder() ? not_in_folder(a, "NVIDIA driver", "libcuda.so.1")
+                        : "there is no NVIDIA driver (libcuda.so.1) on this machine";
     return false;
   }
 #define FIND_IN_DRIVER(name, takes)                                                                \
@@ -75,8 +85,9 @@ static bool open_compiler(Device *d, Arena *a, const char **why) {
   static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
   d->compiler = device_library(a, names, folders);
   if (!d->compiler) {
-    *why = "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, version 12 or "
-           "later";
+    *why = own_folder() ? not_in_folder(a, "CUDA compiler library", "libnvrtc.so.13")
+                        : "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, "
+                          "version 12 or later";
     return false;
   }
 #define FIND_IN_COMPILER(name, takes)                                                              \
