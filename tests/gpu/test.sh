@@ -181,6 +181,10 @@ train --device cpu --resume lost && near cpu lost && ok "and stays whole" || not
 # a GPU that others use, and what would fit
 says "a GPU that others use" 3 "MB, and 0.001 of its 4294.967 are free" env FAKE_CUDA=others=4294966000 "$LIMN" train small.limn --device cuda --out shared
 says "what fits" 3 "has room there; or --device cpu" env FAKE_CUDA=memory=110000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide1
+# a measure that has no room there: for fewer samples at once, then on the CPU, which reads the newest weights
+room() { FAKE_CUDA=$1 "$LIMN" train room.limn --plain --device cuda --out "$2" >"$said" 2>&1; cut -d, -f1,4- "$2/metrics.csv" >"$2.numbers"; }
+room memory=100000000 room.all; room memory=90000 room.fewer; ! grep -q warning "$said" && cmp -s room.all.numbers room.fewer.numbers && ok "a measure for fewer samples at once" || not_ok "a measure for fewer samples at once"
+room memory=68000 room.cpu; grep -q 'cuda:0 has no room for what is asked for here: the CPU does it' "$said" && cmp -s room.all.numbers room.cpu.numbers && ok "a measure on the CPU" || not_ok "a measure on the CPU"
 says "nothing fits" 3 "no smaller batch has room there either; --device cpu may have" env FAKE_CUDA=memory=9000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide2
 
 # --device auto, which is what nobody says

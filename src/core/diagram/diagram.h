@@ -332,6 +332,7 @@ struct World {
   Id resolved;               // those below it had no bound size variable when last looked at
   VEC(Ids) label_names;      // lists of names of labels; [0] is unused
   bool cc_failed, cc_warned; // the C compiler is not asked again; there was a word about its folder
+  bool no_room;              // a device had no room for what was opened last
 };
 
 World *world_new(Arena *);

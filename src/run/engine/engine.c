@@ -106,6 +106,35 @@ Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, co
   return NULL;
 }
 
+static Engine *try_engine(World *w, const Diagram *d, Store *store, int64_t samples,
+                          const Target *how) {
+  w->no_room = false;
+  w->diags->muted++;
+  Engine *e = engine_new(w, d, store, samples, how);
+  w->diags->muted--;
+  return e;
+}
+
+Engine *engine_with_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
+                         const Target *how) {
+  int64_t fewer = *samples;
+  if (!how->device || how->reference) return engine_new(w, d, store, *samples, how);
+  Engine *e = try_engine(w, d, store, *samples, how);
+  if (!e && !w->no_room) return engine_new(w, d, store, *samples, how); // it says why
+  while (!e && parts && fewer > 1) e = try_engine(w, d, store, fewer = (fewer + 1) / 2, how);
+  if (e) {
+    *samples = fewer;
+    return e;
+  }
+  Target cpu = *how;
+  cpu.device = NULL;
+  e = engine_new(w, d, store, *samples, &cpu);
+  if (e)
+    diag_warning(w->diags, (Span){0}, "%s has no room for what is asked for here: the CPU does it",
+                 engine_device_name(w->arena, how->device));
+  return e;
+}
+
 void engine_free(Engine *e) {
   if (e) arena_free(e->arena);
 }
@@ -140,8 +169,25 @@ static RunStatus looked_at(Engine *e, RunStatus status) {
   return status;
 }
 
+// A run here of what is on a device, too: what that has changed comes here first, and what the run changes goes there again.
+static void bring_states(Engine *e) {
+  if (on_device(e) || !store_is_mirrored(e->store)) return;
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    if (!e->state[i]) continue;
+    if (e->d->param.at[i].next)
+      state_changed(e->state[i]);
+    else
+      state_here(e->state[i]);
+  }
+}
+
+static RunStatus run_now(Engine *e, int64_t n, uint64_t step) {
+  bring_states(e);
+  return e->kind->run(e, n, step);
+}
+
 RunStatus engine_run(Engine *e, int64_t n, uint64_t step) {
-  return looked_at(e, e->ran || labels_fit(e) ? e->kind->run(e, n, step) : RUN_FAILED);
+  return looked_at(e, e->ran || labels_fit(e) ? run_now(e, n, step) : RUN_FAILED);
 }
 
 // On a CPU a run is done when it is queued.
@@ -151,7 +197,7 @@ bool engine_queue(Engine *e, int64_t n, uint64_t step) {
   if (!e->ran && !labels_fit(e)) return false;
   if (e->kind->queue)
     return looked_at(e, e->kind->queue(e, n, step) ? RUN_GOOD : RUN_FAILED) == RUN_GOOD;
-  e->waits = e->kind->run(e, n, step);
+  e->waits = run_now(e, n, step);
   return e->waits != RUN_FAILED;
 }
 

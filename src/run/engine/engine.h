@@ -62,6 +62,7 @@ void state_get(const State *, double *value);
 void *state_here(const State *); // its data, brought from a device where that has the newer one
 void *state_changed(State *);    // the same, to be written to
 void store_mirror(Store *, const StoreMirror *);
+bool store_is_mirrored(const Store *);
 uint64_t store_hash(const Store *); // of all bytes, in order
 
 // -- fill.c: first values -------------------------------------------------------------------------
@@ -91,6 +92,10 @@ typedef enum { RUN_GOOD, RUN_NOT_FINITE, RUN_FAILED } RunStatus;
 // NULL with a diagnostic. `samples` is the largest number of samples in one run; 0 when the diagram
 // has none.
 Engine *engine_new(World *, const Diagram *, Store *, int64_t samples, const Target *);
+// The same for what need not be done on a device. Where that has no room: for fewer *samples, if these may come in parts, or
+// else on the CPU, with a warning.
+Engine *engine_with_room(World *, const Diagram *, Store *, int64_t *samples, bool parts,
+                         const Target *);
 void engine_free(Engine *);
 void *engine_in(Engine *, uint32_t input);
 const void *engine_out(const Engine *, uint32_t output);

@@ -145,6 +145,8 @@ State *store_find(Store *s, const char *path) {
 
 void store_mirror(Store *s, const StoreMirror *mirror) { s->mirror = *mirror; }
 
+bool store_is_mirrored(const Store *s) { return s->mirror.of != NULL; }
+
 void *state_here(const State *s) {
   State *whole = s->store->state.at[s->whole];
   if (whole->there_newer) s->store->mirror.fetch(s->store->mirror.of, whole);

@@ -36,7 +36,8 @@ bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
     return false;
   if (d->ahead) return feed_add(d, &out->feed, &fields, NULL, &instead, &out->inlet);
   if (!store_add_params(d->w, store, out->d, how->seed)) return false;
-  out->engine = engine_new(d->w, out->d, store, out->batch, how);
+  out->engine =
+      engine_with_room(d->w, out->d, store, &out->batch, out->samples && !out->at_once, how);
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
 }
 

@@ -257,7 +257,7 @@ static bool open_engine(Callable *f, CallMade *m, int64_t samples) {
   if (!f->pool && !how.reference) f->pool = pool_new(how.threads);
   how.pool = f->pool;
   m->samples = samples;
-  m->engine = engine_new(u->w, m->runs, u->store, samples, &how);
+  m->engine = engine_with_room(u->w, m->runs, u->store, &m->samples, samples && !m->at_once, &how);
   m->whole = m->engine && engine_is_whole(m->engine);
   return m->engine != NULL;
 }

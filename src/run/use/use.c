@@ -129,7 +129,8 @@ bool use_store(Use *u) {
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   u->d = d;
   u->samples = has_sample_axis(u->w, d) ? samples : 0;
-  if (u->samples && !samples_meet(u->w, d)) {
+  bool parts = u->samples && !samples_meet(u->w, d);
+  if (parts) {
     int64_t together = samples_together(u->w, d, USE_BATCH);
     if (u->samples > together) u->samples = together;
   }
@@ -137,7 +138,7 @@ bool use_engine(Use *u, const Diagram *d, int64_t samples) {
       !use_fill(u, u->store, weight_paths(u->arena, d)))
     return false;
   Target how = use_target(u);
-  u->engine = engine_new(u->w, d, u->store, u->samples, &how);
+  u->engine = engine_with_room(u->w, d, u->store, &u->samples, parts, &how);
   return u->engine != NULL;
 }
 
