@@ -115,18 +115,24 @@ static Engine *try_engine(World *w, const Diagram *d, Store *store, int64_t samp
   return e;
 }
 
-Engine *engine_with_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
+// For fewer *samples where a device has no room for all of them, if these may come in parts; NULL: there is none.
+static Engine *find_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
                          const Target *how) {
   int64_t fewer = *samples;
-  if (!how->device || how->reference) return engine_new(w, d, store, *samples, how);
-  Engine *e = try_engine(w, d, store, *samples, how);
-  if (!e && !w->no_room) return engine_new(w, d, store, *samples, how); // it says why
-  while (!e && parts && fewer > 1) e = try_engine(w, d, store, fewer = (fewer + 1) / 2, how);
-  if (e) {
-    *samples = fewer;
-    return e;
-  }
+  Engine *e = try_engine(w, d, store, fewer, how);
+  while (!e && w->no_room && parts && fewer > 1)
+    e = try_engine(w, d, store, fewer = (fewer + 1) / 2, how);
+  if (e) *samples = fewer;
+  return e;
+}
+
+Engine *engine_with_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
+                         const Target *how) {
   Target cpu = *how;
+  if (!how->device || how->reference) return engine_new(w, d, store, *samples, how);
+  Engine *e = find_room(w, d, store, samples, parts, how);
+  if (e) return e;
+  if (!w->no_room || !how->or_cpu) return engine_new(w, d, store, *samples, how); // it says why
   cpu.device = NULL;
   e = engine_new(w, d, store, *samples, &cpu);
   if (e)

@@ -92,8 +92,7 @@ typedef enum { RUN_GOOD, RUN_NOT_FINITE, RUN_FAILED } RunStatus;
 // NULL with a diagnostic. `samples` is the largest number of samples in one run; 0 when the diagram
 // has none.
 Engine *engine_new(World *, const Diagram *, Store *, int64_t samples, const Target *);
-// The same for what need not be done on a device. Where that has no room: for fewer *samples, if these may come in parts, or
-// else on the CPU, with a warning.
+// The same. Where a device has no room: for fewer *samples, if these may come in parts, or else on the CPU, if that may be.
 Engine *engine_with_room(World *, const Diagram *, Store *, int64_t *samples, bool parts,
                          const Target *);
 void engine_free(Engine *);

@@ -73,6 +73,7 @@ static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", tex
 Target target_of(Trainer *t) {
   return (Target){.threads = t->o->threads,
                   .device = t->device,
+                  .or_cpu = true,
                   .reference = t->o->reference,
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,

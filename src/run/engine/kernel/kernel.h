@@ -23,6 +23,7 @@ typedef struct {
   uint32_t threads;      // 0: as many as there are cores
   struct Pool *pool;     // that several engines share, one at a time; NULL: its own
   struct Device *device; // a GPU that does the work, shared by engines; NULL: the CPU
+  bool or_cpu;           // what stands beside the step, and has no room there, goes to the CPU
   bool reference;        // by the interpreter
   bool no_compiler;      // prebuilt kernels, even if there is a compiler
   const bool *early; // prebuilt kernels as long as this holds, compiled ones from then on; or NULL
