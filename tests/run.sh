@@ -14,7 +14,7 @@ cpu() { awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); all += 60 * p
 # One job, by its kind and name: its output goes to OUT/NAME.log, its exit status to OUT/NAME.status.
 one() {
   kind=${1%%:*} name=${1#*:} begun=$(date +%s)
-  case $name in answers | changed | devices | embed | learning | python_out | small | whole_test) PATH=$quick:$PATH ;; esac
+  case $name in answers | changed | devices | embed | learning | python_out | whole_test) PATH=$quick:$PATH ;; esac
   case $kind in
     c) "$build/tests/$name" ;;
     script) LIMN=$PWD/$build/limn BUILD=$build sh "tests/$name/test.sh" ;;

@@ -16,7 +16,7 @@ near() {
   paste -d, "$1/metrics.csv" "$2/metrics.csv" | awk -F, -v far="${3:-1e-4}" '
     NR == 1 { for (i = 1; i <= NF; i++) if ($i == "fit" || $i == "near") c[++n] = i; next }
     { a = $c[1]; b = $c[2]; d = a - b; if (d < 0) d = -d; if (!(d <= far * a + 1e-9)) bad = 1; rows++ }
-    END { exit bad || n != 2 || rows < 2 }'
+    END { exit bad || n != 2 || rows < 3 }'
 }
 same() { cmp -s "$1/model.safetensors" "$2/model.safetensors"; }
 

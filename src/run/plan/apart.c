@@ -86,9 +86,7 @@ static bool may_be_member(const Apart *a, const PlanNode *x) {
     return false;
   for (uint32_t i = 0; i < x->nin; i++)
     if (!is_at_hand(a, &x->in[i])) return false;
-  for (uint32_t i = 0; i < x->nscalar; i++)
-    if (x->scalar[i].fn == FN_AT) return false;
-  return true;
+  return !node_reads_position(x);
 }
 
 static void take_member(Apart *a, uint32_t node, Ids *open) {

@@ -71,28 +71,12 @@ static bool may_lie_inside(Plan *p, const PlanUses *u, uint32_t wire, uint32_t b
 }
 
 static bool are_loops_apart(const Plan *p, uint32_t from, uint32_t to) {
-  for (uint32_t i = from; i <= to; i++) {
-    const Kernel *k = &p->kernel.at[i];
-    if (k->depth || k->kind == KERNEL_SCAN || k->kind == KERNEL_SCAN_END) return false;
-  }
+  for (uint32_t i = from; i <= to; i++)
+    if (kernel_scans(&p->kernel.at[i])) return false;
   return from < to;
 }
 
-// Nodes know their kernels' places again.
-static void number_kernels(Plan *p, uint32_t from, uint32_t end) {
-  for (uint32_t i = from; i < end; i++)
-    for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
-      p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
-}
-
 // The kernel that was to copy fills, in front of the one that makes the picture.
-static void move_kernel(Plan *p, uint32_t from, uint32_t to) {
-  Kernel moved = p->kernel.at[from];
-  memmove(&p->kernel.at[to + 1], &p->kernel.at[to], (from - to) * sizeof moved);
-  p->kernel.at[to] = moved;
-  number_kernels(p, to, from + 1);
-}
-
 static void fill_first(Plan *p, PlanNode *x, int64_t offset, uint32_t before) {
   PlanWire *w = &p->wire.at[x->in[0].wire];
   w->stride = arena_copy(p->arena, p->wire.at[x->out.wire].stride, w->rank * sizeof *w->stride);
@@ -102,14 +86,7 @@ static void fill_first(Plan *p, PlanNode *x, int64_t offset, uint32_t before) {
   x->nin = 0;
   x->scalar = NEW(p->arena, Scalar);
   *x->scalar = (Scalar){.fn = FN_CONST, .base = BASE_R};
-  move_kernel(p, x->kernel, before);
-}
-
-static void drop_kernel(Plan *p, uint32_t kernel) {
-  p->kernel.n--;
-  memmove(&p->kernel.at[kernel], &p->kernel.at[kernel + 1],
-          (p->kernel.n - kernel) * sizeof *p->kernel.at);
-  number_kernels(p, kernel, p->kernel.n);
+  kernel_move(p, NULL, x->kernel, before);
 }
 
 // The picture lies in such a border already: what reads this one reads that.
@@ -119,7 +96,7 @@ static void share_border(Plan *p, PlanNode *x) {
     for (uint32_t k = 0; k < p->node.at[i].nin; k++)
       if (p->node.at[i].in[k].wire == x->out.wire) p->node.at[i].in[k].wire = there;
   x->kind = NODE_GONE;
-  drop_kernel(p, kernel);
+  kernel_drop(p, NULL, kernel);
 }
 
 static bool lies_in_same(const Plan *p, const PlanNode *x, const bool *filled, int64_t offset) {

@@ -112,8 +112,7 @@ static void finish(Plan *p, PlanTouched *touched, uint32_t product) {
   for (uint32_t j = 0; j < touched[product + 1].n; j++)
     vec_push(p->arena, &touched[product], touched[product + 1].at[j]);
   p->node.at[k->node.at[0]].nest = 0;
-  kernel_move(p, touched, product + 1, p->kernel.n - 1);
-  p->kernel.n--;
+  kernel_drop(p, touched, product + 1);
   for (uint32_t j = 0; j < last.node.n; j++) p->node.at[last.node.at[j]].kernel = product;
 }
 

@@ -165,12 +165,6 @@ static bool joins_maker(const Plan *p, const PlanUses *u, const PlanNode *x) {
   return true;
 }
 
-static bool reads_position(const PlanNode *x) {
-  for (uint32_t i = 0; i < x->nscalar; i++)
-    if (x->scalar[i].fn == FN_AT) return true;
-  return false;
-}
-
 // The operand as which y reads x, cell by cell; PLAN_NONE: it does so in another way.
 static uint32_t operand_of(const Plan *p, const PlanNode *y, const PlanNode *x) {
   uint32_t found = PLAN_NONE, index[PLAN_AXES];
@@ -184,7 +178,7 @@ static uint32_t operand_of(const Plan *p, const PlanNode *y, const PlanNode *x) 
 
 static bool may_be_part(const Plan *p, const PlanNode *x, const PlanNode *y) {
   uint32_t index[PLAN_AXES];
-  if (!node_plain(y) || y->product || reads_position(x) || !operand_whole(p, &x->out, index) ||
+  if (!node_plain(y) || y->product || node_reads_position(x) || !operand_whole(p, &x->out, index) ||
       p->wire.at[x->out.wire].number == NUMBER_BF16 || operand_of(p, y, x) == PLAN_NONE)
     return false;
   for (uint32_t i = 0; i < x->nin; i++)

@@ -281,6 +281,7 @@ typedef struct {
 PlanUses plan_uses(const Plan *);
 // In memory, whoever reads it: from outside, or made by a kernel that nothing joins.
 bool uses_memory(const Plan *, const PlanUses *, uint32_t wire);
+bool node_reads_position(const PlanNode *); // some scalar is an index
 bool node_plain(const PlanNode *);    // points one by one, of nothing else, and free to be moved
 bool node_adds_two(const PlanNode *); // … the sum of its two operands
 bool node_copies(const PlanNode *);   // cells of one operand, as they are or summed
@@ -355,7 +356,10 @@ void wire_cells(const Plan *, uint32_t wire, int64_t *from, int64_t *to);
 PlanTouched *plan_touched(const Plan *); // [kernel]
 // May these kernels change their order?
 bool kernels_exchange(const Plan *, const PlanTouched *, uint32_t a, uint32_t b);
+bool kernel_scans(const Kernel *); // it is in a scan, or a bracket of one
+// Nodes know their kernels' new places, and so does what is touched, if that is known (NULL: not).
 void kernel_move(Plan *, PlanTouched *, uint32_t from, uint32_t to);
+void kernel_drop(Plan *, PlanTouched *, uint32_t kernel);
 // The first kernel behind all that make a number which is given: losses are among them.
 uint32_t plan_behind_losses(const Plan *);
 // early.c

@@ -69,25 +69,40 @@ static bool conflict(const PlanTouched *a, const PlanTouched *b) {
   return false;
 }
 
+bool kernel_scans(const Kernel *k) {
+  return k->depth || k->kind == KERNEL_SCAN || k->kind == KERNEL_SCAN_END;
+}
+
 bool kernels_exchange(const Plan *p, const PlanTouched *touched, uint32_t a, uint32_t b) {
-  const Kernel *k[2] = {&p->kernel.at[a], &p->kernel.at[b]};
-  for (uint32_t i = 0; i < 2; i++)
-    if (k[i]->depth || k[i]->kind == KERNEL_SCAN || k[i]->kind == KERNEL_SCAN_END) return false;
-  return !conflict(&touched[a], &touched[b]);
+  return !kernel_scans(&p->kernel.at[a]) && !kernel_scans(&p->kernel.at[b]) &&
+         !conflict(&touched[a], &touched[b]);
+}
+
+static void move_touched(PlanTouched *touched, uint32_t from, uint32_t to) {
+  PlanTouched its = touched[from];
+  if (from < to)
+    memmove(&touched[from], &touched[from + 1], (to - from) * sizeof its);
+  else
+    memmove(&touched[to + 1], &touched[to], (from - to) * sizeof its);
+  touched[to] = its;
 }
 
 void kernel_move(Plan *p, PlanTouched *touched, uint32_t from, uint32_t to) {
   Kernel kernel = p->kernel.at[from];
-  PlanTouched its = touched[from];
-  uint32_t first = from < to ? from : to, last = from < to ? to : from;
-  uint32_t source = from < to ? first + 1 : first, target = from < to ? first : first + 1;
-  memmove(&p->kernel.at[target], &p->kernel.at[source], (last - first) * sizeof kernel);
-  memmove(&touched[target], &touched[source], (last - first) * sizeof its);
+  if (from < to)
+    memmove(&p->kernel.at[from], &p->kernel.at[from + 1], (to - from) * sizeof kernel);
+  else
+    memmove(&p->kernel.at[to + 1], &p->kernel.at[to], (from - to) * sizeof kernel);
   p->kernel.at[to] = kernel;
-  touched[to] = its;
-  for (uint32_t i = first; i <= last; i++)
+  if (touched) move_touched(touched, from, to);
+  for (uint32_t i = from < to ? from : to; i <= (from < to ? to : from); i++)
     for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
       p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
+}
+
+void kernel_drop(Plan *p, PlanTouched *touched, uint32_t kernel) {
+  kernel_move(p, touched, kernel, p->kernel.n - 1);
+  p->kernel.n--;
 }
 
 uint32_t plan_behind_losses(const Plan *p) {

@@ -28,6 +28,12 @@ bool node_plain(const PlanNode *x) {
          !x->depth && !x->pinned && !x->pairs;
 }
 
+bool node_reads_position(const PlanNode *x) {
+  for (uint32_t i = 0; i < x->nscalar; i++)
+    if (x->scalar[i].fn == FN_AT) return true;
+  return false;
+}
+
 bool node_adds_two(const PlanNode *x) {
   const Scalar *s = x->scalar;
   return node_plain(x) && x->nin == 2 && x->nscalar == 3 && s[0].fn == FN_ARG &&
