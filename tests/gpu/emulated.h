@@ -49,6 +49,7 @@ static inline void emulated_meet(int barrier, unsigned lanes) {
     its_;                                                                                          \
   }))
 #define __ffs(x) __builtin_ffs(x)
+#define __popc(x) __builtin_popcount(x)
 #define __ballot_sync(mask, value)                                                                 \
   (__extension__({                                                                                 \
     const int own_ = value;                                                                        \

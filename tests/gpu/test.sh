@@ -80,6 +80,30 @@ awk 'BEGIN { for (i = 0; i < 900; i++) printf "%s", substr("abcdefghijklmnop", (
 for on in cpu cuda; do "$LIMN" train onto.limn --plain --device $on --out onto.$on >"$said" 2>&1; done
 "$LIMN" train onto.limn --plan --device cuda >"$said" 2>&1
 near onto.cpu onto.cuda && grep -q '+= scatter' "$said" && FAKE_CUDA=askew "$LIMN" train onto.limn --plain --device cuda --out onto.askew >"$said" 2>&1 && same onto.cuda onto.askew && ok "a scatter onto a product" || not_ok "a scatter onto a product"
+# rows by their labels: many of one label, or of one bucket, or any; lanes of one warp, of two, of eight
+LC_ALL=C awk 'function letter(k, file) { printf "%c%c", 196 + int(k / 64), 128 + k % 64 >file }
+  BEGIN {
+    for (i = 0; i < 16000; i++) {
+      some = (i * 7919 + int(i * i / 7)) % 10
+      letter(i < 300 ? i : int(i / 3000) == 1 || some < 3 ? 5 : some < 6 ? 7 + 128 * (i % 3) : i * 31 % 300, "labels.txt")
+    }
+    for (i = 0; i < 16000; i++) letter(i < 128 ? i : i % 1238 % 2 ? 127 : i % 1238 / 2 * 37 % 127, "order.txt")
+  }'
+labels() { out=$1; shift; "$LIMN" train labels.$m.limn --plain --out "labels.$m.$out" "$@" >"$said" 2>&1; }
+labels_same() {
+  labels cpu --device cpu "$@"
+  (LIMN_DUMP=labels.text labels gpu --device cuda "$@"); (FAKE_CUDA=backwards labels back --device cuda "$@"); (FAKE_CUDA=askew labels askew --device cuda "$@")
+  same labels.$m.cpu labels.$m.gpu && same labels.$m.gpu labels.$m.back && same labels.$m.gpu labels.$m.askew && grep -q "^// $lanes lanes, [0-9]*[1-9][0-9]* bytes" labels.text && grep -q 'place\[to++\]' labels.text
+}
+for m in 20 50 200; do
+  case $m in 20) lanes=32 way=bf16 ;; 50) lanes=64 way=32 ;; *) lanes=256 way=64 ;; esac
+  sed "s/m = 50/m = $m/" labels.limn >labels.$m.limn
+  labels_same --precision $way && ok "rows by labels, $lanes lanes, $way" || not_ok "rows by labels, $lanes lanes, $way"
+done
+# … of each label not more than are added up at once: in the CPU's order, to the last bit. Every other row is 0, and has another label.
+m=order lanes=64
+sed 's/words = 300/words = 128/; s/labels.txt/order.txt/; s/= mod(words.*/= 0 * words * m/; s/= mod(2.*/= sqrt(2*t + 3*m + 1) when mod(t, 2) < 1 else 0/' labels.limn >labels.order.limn
+labels_same --batch 1 --steps 1 && ok "… in order" || not_ok "… in order"
 # an optimiser in parts, each where its gradient is there, and none in front of the look at the losses: the last step is not finite
 for way in 32 tf32 bf16; do
   parts() { "$LIMN" train parts.limn --plain --device cuda --precision $way --out "parts.$@" >"$said" 2>&1; }

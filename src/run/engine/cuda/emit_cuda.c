@@ -261,6 +261,16 @@ static bool adds_alone(const Plan *p, const Kernel *k) {
   return k->nest.n == 1;
 }
 
+// Each bucket is a point of its own. Where it makes a list, several loads are under way: see choose_room.
+static void cut_buckets(const Plan *p, const Kernel *k, CudaKernel *c) {
+  int64_t list = scatter_list_bytes(p, k, &p->node.at[k->node.at[0]], c->team);
+  c->buckets = BUCKETS;
+  c->points *= BUCKETS;
+  c->tile_bytes += list;
+  c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
+  if (list) c->room = ROOM * BLOCK_LANES / (c->team * c->teams);
+}
+
 // A scatter whose lanes have much to do in order: slices of what is added, or buckets of labels.
 static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   const PlanNode *x = &p->node.at[k->node.at[0]];
@@ -279,8 +289,7 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   if (!x->onto) cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
   bool dense = x->onto || output_reach(p, x) == p->wire.at[x->out.wire].count;
   if (c->slices || !dense || k->depth || scatter_label(p, x) == PLAN_NONE) return;
-  c->buckets = BUCKETS;
-  c->points *= BUCKETS;
+  cut_buckets(p, k, c);
 }
 
 // Sums of columns, by blocks of which several have room on a multiprocessor: as many as the device takes at once, each

@@ -13,7 +13,8 @@ enum {
   AHEAD_TURNS = 8,
   BUCKETS = 128, // of labels
   LOOKS = 8,     // at labels, of a lane at a time
-  VALUES = 4,    // that are added up under one label, at a time
+  LISTED = 2048, // labels of which those of a bucket are one list, at most
+  VALUES = 8,    // of a list, at a time
   SHARED_BYTES = 96 * 1024
 };
 
@@ -101,6 +102,8 @@ void scatter_emit(const TeamNest *);
 // The operand that says which rows, or PLAN_NONE; whether each value of the index has cells of its own.
 uint32_t scatter_label(const Plan *, const PlanNode *);
 bool scatter_owns(const Plan *, const Kernel *, const PlanNode *, uint32_t index);
+// That a team of so many lanes needs for a bucket of labels, behind the kernel's own tiles.
+int64_t scatter_list_bytes(const Plan *, const Kernel *, const PlanNode *, uint32_t lanes);
 
 // -- emit_whole.c ---------------------------------------------------------------------------------
 typedef struct Whole Whole;

@@ -105,66 +105,142 @@ static void emit_label(const TeamNest *t, const uint32_t *of_dim, const char *of
   emit_line(e, "const int it = (int)%s;", emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]));
 }
 
-// Does nothing but the label say which of a lane's cells is added to? Then all that have the same one are added up first.
-static bool label_says_all(const TeamNest *t) {
-  const Plan *p = t->e->p;
-  const PlanNode *x = t->w->x;
+// Does nothing but the label say which of a lane's cells is added to, and that it is one? Then what has the same label is
+// added up first.
+static bool label_says_all(const Plan *p, const Kernel *k, const PlanNode *x) {
   for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++)
-    for (uint32_t k = 0; k < x->out.coord[i].n; k++) {
-      const PlanTerm *term = &x->out.coord[i].term[k];
-      bool known = term->operand
-                       ? term->var == scatter_label(p, x)
-                       : x->var[term->var] < t->e->k->np || scatter_owns(p, t->e->k, x, term->var);
+    for (uint32_t n = 0; n < x->out.coord[i].n; n++) {
+      const PlanTerm *term = &x->out.coord[i].term[n];
+      bool known = term->operand ? term->var == scatter_label(p, x)
+                                 : x->var[term->var] < k->np || scatter_owns(p, k, x, term->var);
       if (!known) return false;
     }
-  return x->combine == SUM && !x->nwinner && t->s->node.n == 1;
+  return !operand_checked(p, &x->out);
 }
 
-// The values at all places of a mask, some of which are on their way at once.
-static void emit_values(const TeamNest *t, const uint32_t *of_dim, const char *type) {
+// -- a list of what is in a bucket -----------------------------------------------------------------
+// Labels of which a team makes one list. Each lane of a warp keeps what the warp has found at one look, so there are no more
+// looks than lanes.
+static uint32_t labels_listed(uint32_t lanes) {
+  return lanes * WARP < LISTED ? lanes * WARP : LISTED;
+}
+
+int64_t scatter_list_bytes(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t lanes) {
+  int64_t counts = lanes / WARP * 4, entries = labels_listed(lanes) * (4 + 2);
+  return label_says_all(p, k, x) ? (counts + entries + 15) / 16 * 16 : 0;
+}
+
+// The warps share the labels. A warp looks at neighbours, several times before the first have come; lane k keeps which ones
+// it has found at look k. Behind the last label, the first one is looked at once more, for nothing.
+static void emit_looks(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
-  emit_line(e, "while (same) {");
+  uint32_t all = labels_listed(t->lanes) / t->lanes, looks = all < LOOKS ? all : LOOKS;
+  emit_line(e, "unsigned found = 0;");
+  emit_line(e, "UNROLL_BY(1) for (int look = 0; look < %u; look += %u) {", all, looks);
   e->indent++;
-  emit_line(e, "%s value[%d];", type, VALUES);
+  emit_line(e, "const long at = base + of_warp + %d * look + lane;", WARP);
+  emit_line(e, "int of_it[%u];", looks);
+  emit_line(e, "UNROLL for (int k = 0; k < %u; k++) {", looks);
+  e->indent++;
+  emit_line(e, "const int there = at + %d * k < added;", WARP);
+  emit_label(t, of_dim, arena_format(e->p->arena, "there ? at + %d * k : base", WARP));
+  emit_line(e, "of_it[k] = there & ((unsigned)it %% %uu == bucket);", BUCKETS);
+  emit_close(e);
+  emit_line(e, "UNROLL for (int k = 0; k < %u; k++) {", looks);
+  e->indent++;
+  emit_line(e, "const unsigned all = __ballot_sync(0xFFFFFFFFu, of_it[k]);");
+  emit_line(e, "found = lane == look + k ? all : found;");
+  emit_close_all(e, 2);
+}
+
+// What the lanes have found, in order: each knows how many entries those in front of it have.
+static void emit_list(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  emit_line(e, "const int own = __popc(found), so_far = limn_so_far(own);");
+  emit_line(e, "if (lane == %d) count[warp] = so_far;", WARP - 1);
+  emit_line(e, "TEAM_SYNC();");
+  emit_line(e, "int listed = 0, to = so_far - own;");
+  emit_line(e, "for (int k = 0; k < %u; k++) {", t->lanes / WARP);
+  emit_line(e, "  to += k < warp ? count[k] : 0;");
+  emit_line(e, "  listed += count[k];");
+  emit_line(e, "}");
+  emit_line(e, "for (; found; found &= found - 1) {");
+  e->indent++;
+  emit_line(e, "const int at = of_warp + %d * lane + __ffs((int)found) - 1;", WARP);
+  emit_label(t, of_dim, "base + at");
+  emit_line(e, "label[to] = it;");
+  emit_line(e, "place[to++] = (unsigned short)at;");
+  emit_close(e);
+  emit_line(e, "TEAM_SYNC();");
+}
+
+// The values of some entries. Behind the last one, the first is read once more, for nothing.
+static void emit_values(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
   emit_line(e, "UNROLL for (int u = 0; u < %d; u++) {", VALUES);
   e->indent++;
+  emit_line(e, "const int there = first + u < listed, entry = there ? first + u : first;");
+  emit_owned_digits(t, of_dim, false, "base + place[entry]");
+  emit_line(e, "it[u] = label[entry];");
   emit_line(e, "value[u] = 0;");
-  emit_line(e, "if (!same) continue;");
-  emit_owned_digits(t, of_dim, false,
-                    arena_format(e->p->arena, "base + %d * k + __ffs((int)same) - 1", WARP));
-  emit_line(e, "same &= same - 1;");
   e->onto = "value[u]";
   team_levels(t, 0, t->s->ndim);
   e->onto = NULL;
-  emit_close(e);
-  emit_line(e, "UNROLL for (int u = 0; u < %d; u++) sum += value[u];", VALUES);
+  emit_line(e, "value[u] = there ? value[u] : 0;");
   emit_close(e);
 }
 
-// Of the labels that a warp has found, one after the other: all its values are added up, and then to its cell.
-static void emit_by_label(const TeamNest *t, const uint32_t *of_dim) {
+// For each of some entries, what is done with the cell that its label says, which stands between the two texts.
+static void emit_cells(const TeamNest *t, const char *before, const char *behind) {
   Emit *e = t->e;
-  const PlanNode *x = t->w->x;
-  const char *type = e->p->wire.at[x->out.wire].number == NUMBER_F64 ? "double" : "real";
-  emit_line(e, "int label = -1;");
-  emit_line(e, "if (of_it >> k & 1) {");
+  emit_line(e, "UNROLL for (int u = 0; u < %d; u++) {", VALUES);
   e->indent++;
-  emit_label(t, of_dim, arena_format(e->p->arena, "base + %d * k + lane", WARP));
-  emit_line(e, "label = it;");
-  emit_close(e);
-  emit_line(e, "while (found) {");
-  e->indent++;
-  emit_line(e, "const int it = near_int(label, __ffs((int)found) - 1);");
-  emit_line(e, "unsigned same = __ballot_sync(0xFFFFFFFFu, label == it);");
-  emit_line(e, "found &= ~same;");
-  emit_line(e, "if (!ok) continue;");
-  emit_line(e, "%s sum = 0;", type);
-  emit_values(t, of_dim, type);
-  emit_line(e, "const int a%u_%u = it;", t->w->id, scatter_label(e->p, x));
-  emit_line(e, "%s += sum;", emit_cell_at(e, t->w, &x->out));
+  emit_line(e, "const int a%u_%u = it[u];", t->w->id, scatter_label(e->p, t->w->x));
+  emit_line(e, "%s%s%s;", before, emit_cell_at(e, t->w, &t->w->x->out), behind);
   emit_close(e);
 }
 
+// Some entries at once: all that they read is on its way before any of it is used. The first one of a label takes what the
+// others have, in order, and is the only one that writes.
+static void emit_entries(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  bool wide = e->p->wire.at[t->w->x->out.wire].number == NUMBER_F64;
+  emit_line(e, "for (int first = 0; ok && first < listed; first += %d) {", VALUES);
+  e->indent++;
+  emit_line(e, "%s value[%d], was[%d];", wide ? "double" : "real", VALUES, VALUES);
+  emit_line(e, "int it[%d], is_first[%d];", VALUES, VALUES);
+  emit_values(t, of_dim);
+  emit_cells(t, "was[u] = ", "");
+  emit_line(e, "UNROLL for (int u = 0; u < %d; u++) LIMN_HOLD(was[u], \"+%c\")", VALUES,
+            wide ? 'd' : 'f');
+  emit_line(e, "UNROLL for (int u = 0; u < %d; u++) {", VALUES);
+  e->indent++;
+  emit_line(e, "is_first[u] = 1;");
+  emit_line(e, "UNROLL for (int v = 0; v < %d; v++) {", VALUES);
+  emit_line(e, "  if ((v < u) & (it[v] == it[u])) is_first[u] = 0;");
+  emit_line(e, "  if ((v > u) & (it[v] == it[u])) value[u] += value[v];");
+  emit_line(e, "}");
+  emit_close(e);
+  emit_cells(t, "if (is_first[u]) ", " = was[u] + value[u]");
+  emit_close(e);
+}
+
+static void emit_by_list(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  uint32_t warps = t->lanes / WARP, labels = labels_listed(t->lanes);
+  emit_line(e, "const int warp = LANE / %d, of_warp = warp * %u;", WARP, labels / warps);
+  emit_line(e, "int *const count = (int *)(s + %lldL), *const label = count + %u;",
+            (long long)e->k->tile_bytes, warps);
+  emit_line(e, "unsigned short *const place = (unsigned short *)(label + %u);", labels);
+  emit_line(e, "for (long base = 0; base < added; base += %u) {", labels);
+  e->indent++;
+  emit_looks(t, of_dim);
+  emit_list(t, of_dim);
+  emit_entries(t, of_dim);
+  emit_close(e);
+}
+
+// -- buckets --------------------------------------------------------------------------------------
 static void emit_one_by_one(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   emit_line(e, "for (; found; found &= found - 1) {");
@@ -176,12 +252,10 @@ static void emit_one_by_one(const TeamNest *t, const uint32_t *of_dim) {
   emit_close(e);
 }
 
-// What has a label of this bucket: the lanes of a warp look at some labels each, which are on their way at once, and then
-// follow those that are of it.
-static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
+// Each warp by itself: its lanes look at some labels each, which are on their way at once, and then follow those that are of
+// the bucket.
+static void emit_by_warp(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
-  emit_line(e, "const int lane = (int)(threadIdx.x %% %d);", WARP);
-  emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
   emit_line(e, "for (long base = 0; base < added; base += %d) {", LOOKS * WARP);
   e->indent++;
   emit_line(e, "unsigned of_it = 0;");
@@ -195,8 +269,19 @@ static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
   e->indent++;
   emit_line(e, "unsigned found = __ballot_sync(0xFFFFFFFFu, (int)(of_it >> k & 1));");
   emit_line(e, "if (!found) continue;");
-  label_says_all(t) ? emit_by_label(t, of_dim) : emit_one_by_one(t, of_dim);
+  emit_one_by_one(t, of_dim);
   emit_close_all(e, 2);
+}
+
+// What has a label of this bucket.
+static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
+  Emit *e = t->e;
+  emit_line(e, "const int lane = (int)(threadIdx.x %% %d);", WARP);
+  emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
+  if (label_says_all(e->p, e->k, t->w->x))
+    emit_by_list(t, of_dim);
+  else
+    emit_by_warp(t, of_dim);
 }
 
 static void emit_in_order(const TeamNest *t, const uint32_t *of_dim) {

@@ -114,6 +114,16 @@ EXCHANGES(double)
 #define seen_double(x, other) all[other]
 #define seen_real(x, other) all[other]
 
+// What the lanes of a warp have up to this one, together.
+INLINE int limn_so_far(int n) {
+  const int lane = (int)threadIdx.x % 32;
+  UNROLL for (int far = 1; far < 32; far *= 2) {
+    const int more = near_int(n, lane - far);
+    n += lane >= far ? more : 0;
+  }
+  return n;
+}
+
 // A bfloat16: the upper half of a float, rounded to the nearest.
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
 INLINE unsigned short limn_narrow(float x) {
