@@ -354,13 +354,13 @@ static void print_times(Bench *b, const Asked *asked) {
 // After a round of its own: what timing keeps is not counted.
 static void print_memory(Bench *b) {
   int64_t arena = 0, states = 0;
+  run_rounds(b, 1);
   for (uint32_t i = 0; i < b->regime.step.n; i++) arena += engine_bytes(b->engine[i]);
   for (uint32_t i = 0; i < store_count(b->store); i++) {
     const State *s = store_at(b->store, i);
     if (s->whole == i) states += (int64_t)state_bytes(s);
   }
   struct rusage use;
-  run_rounds(b, 1);
   getrusage(RUSAGE_SELF, &use);
   printf("%-16s %.2f\n%-16s %.2f\n%-16s %.1f\n", "arena_mb", (double)arena / 1e6, "states_mb",
          (double)states / 1e6, "peak_rss_mb", (double)use.ru_maxrss * 1024 / 1e6);

@@ -7,7 +7,9 @@
 //   memory=N   there are N bytes        lost=N   the N-th launch finds the device lost
 //   others=N   others have taken N bytes  code=N  it runs code N / 10, as 75: 7.5
 //
-// With backwards, the last thread of a block goes first: what lanes do between two barriers has no order.
+// With backwards, the last thread of a block goes first: what lanes do between two barriers has no order. With askew, the
+// launches of a graph come in another order than they were captured in. With late, a graph waits until the next one is launched,
+// or somebody looks: the next step's slot is filled while this one runs.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -36,6 +38,8 @@ static long asked(const char *name) {
   at += strlen(name);
   return *at == '=' ? atol(at + 1) : 0;
 }
+
+static Result settle(void); // what waits is done
 
 // -- the device -----------------------------------------------------------------------------------
 static size_t taken, launches;
@@ -93,6 +97,7 @@ Result cuMemAlloc_v2(Address *at, size_t n) {
   return *at = (Address)(size_t)(p + 256), GOOD;
 }
 Result cuMemFree_v2(Address at) {
+  settle();
   char *p = (char *)(size_t)at - 256;
   taken -= *(size_t *)(void *)p;
   free(p);
@@ -103,10 +108,12 @@ Result cuMemAllocHost_v2(void **at, size_t n) {
 }
 Result cuMemFreeHost(void *at) { return free(at), GOOD; }
 Result cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t n, void *s) {
-  return memcpy((void *)(size_t)to, from, n), s ? GOOD : INVALID;
+  Result r = settle();
+  return memcpy((void *)(size_t)to, from, n), s ? r : INVALID;
 }
 Result cuMemcpyDtoHAsync_v2(void *to, Address from, size_t n, void *s) {
-  if (is_lost()) return LOST;
+  Result r = settle();
+  if (r || is_lost()) return r ? r : LOST;
   return memcpy(to, (const void *)(size_t)from, n), s ? GOOD : INVALID;
 }
 // -- code: a module is a library, behind its length -----------------------------------------------
@@ -310,7 +317,10 @@ Result cuLaunchKernelEx(const LaunchConfig *c, void *f, void **arguments, void *
               .context = arguments[0],
               .wires = arguments[1],
               .places = arguments[2]};
-  if (!capturing) return run(&l);
+  if (!capturing) {
+    Result r = settle();
+    return r ? r : run(&l);
+  }
   l.context = copy(l.context, 8);
   l.wires = copy(l.wires, function->bytes);
   l.places = copy(l.places, PLACES_BYTES);
@@ -320,6 +330,7 @@ Result cuLaunchKernelEx(const LaunchConfig *c, void *f, void **arguments, void *
 Result fake_call(void (*fn)(void *), const void *data, size_t bytes, void *stream) {
   Launch l = {.call = fn, .wires = copy(data, bytes)};
   if (capturing) return keep(&l, stream), GOOD;
+  settle();
   Result r = run(&l);
   return free(l.wires), r;
 }
@@ -355,8 +366,11 @@ Result cuStreamWaitEvent(Stream *s, const Waits *event, unsigned flags) {
   return GOOD;
 }
 Result cuStreamDestroy_v2(Stream *s) { return s->used ? s->used = 0, GOOD : INVALID; }
-Result cuStreamQuery(void *s) { return s ? GOOD : INVALID; }
-Result cuStreamSynchronize(void *s) { return is_lost() ? LOST : s ? GOOD : INVALID; }
+Result cuStreamQuery(void *s) { return s ? settle() : INVALID; }
+Result cuStreamSynchronize(void *s) {
+  Result r = settle();
+  return r ? r : is_lost() ? LOST : s ? GOOD : INVALID;
+}
 Result cuStreamBeginCapture_v2(void *s, int mode) {
   if (!s || capturing || mode != 2) return INVALID;
   for (unsigned i = 0; i < STREAMS; i++) streams[i].next.nwait = 0;
@@ -400,14 +414,27 @@ static Result run_askew(const Graph *g) {
   }
   return r;
 }
-Result cuGraphLaunch(void *exec, void *stream) {
-  Result r = stream ? GOOD : INVALID;
-  if (asked("askew") >= 0) return r ? r : run_askew(exec);
-  for (const Launch *l = ((Graph *)exec)->first; l && !r; l = l->after) r = run(l);
+static Result run_graph(const Graph *g) {
+  Result r = GOOD;
+  if (asked("askew") >= 0) return run_askew(g);
+  for (const Launch *l = g->first; l && !r; l = l->after) r = run(l);
   return r;
+}
+static const Graph *waiting;
+static Result settle(void) {
+  const Graph *g = waiting;
+  waiting = NULL;
+  return g ? run_graph(g) : GOOD;
+}
+Result cuGraphLaunch(void *exec, void *stream) {
+  Result r = stream ? settle() : INVALID;
+  if (r || asked("late") < 0) return r ? r : run_graph(exec);
+  waiting = exec;
+  return GOOD;
 }
 Result cuGraphDestroy(void *graph) { return free(graph), GOOD; }
 Result cuGraphExecDestroy(void *exec) {
+  settle();
   for (Launch *l = ((Graph *)exec)->first, *after; l; l = after) {
     after = l->after;
     free(l->context), free(l->wires), free(l->places), free(l);

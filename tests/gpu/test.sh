@@ -107,10 +107,9 @@ labels_same --batch 1 --steps 1 && ok "… in order" || not_ok "… in order"
 # an optimiser in parts, each where its gradient is there, and none in front of the look at the losses: the last step is not finite
 for way in 32 tf32 bf16; do
   parts() { "$LIMN" train parts.limn --plain --device cuda --precision $way --out "parts.$@" >"$said" 2>&1; }
-  parts whole; (LIMN_LAUNCHES=1 FAKE_CUDA=askew parts small); (LIMN_LAUNCHES=1 LIMN_CHAIN=1 parts chain); parts four --steps 4
+  parts whole; (LIMN_LAUNCHES=1 FAKE_CUDA=askew,late parts small); (LIMN_LAUNCHES=1 LIMN_CHAIN=1 parts chain); parts four --steps 4
   LIMN_LAUNCHES=1 "$LIMN" train parts.limn --plan --device cuda --precision $way >"$said" 2>&1
-  finished=$(grep -c '\[59 43\] in .* = weights' "$said")
-  same parts.whole parts.small && same parts.small parts.chain && same parts.small parts.four && [ "$(grep -c ' in \.[0-9]* = weights' "$said")" -ge 4 ] && [ "$finished" -eq $([ $way = 32 ]; echo $?) ] &&
+  same parts.whole parts.small && same parts.small parts.chain && same parts.small parts.four && [ "$(grep -c ' in \.[0-9]* = weights' "$said")" -ge 4 ] &&
     ok "an optimiser in parts, $way" || not_ok "an optimiser in parts, $way"
 done
 # … and none before all others have read the weights; nothing is copied for that
@@ -121,14 +120,19 @@ for way in 32 tf32; do
   LIMN_LAUNCHES=1 "$LIMN" train lead.limn --plan --device cuda --precision $way >"$said" 2>&1
   same lead.chain lead.askew && near lead.cpu lead.askew $([ $way = 32 ] && echo 1e-4 || echo 0.1) && grep -q ' in \.[0-9]* = weights' "$said" && ! grep -q ': copy' "$said" && ok "a player moves when others have read it, $way" || not_ok "a player moves when others have read it, $way"
 done
+# what the next step takes is brought ahead, where its slot is filled while this one runs
+ahead() { LIMN_LAUNCHES=1 "$LIMN" train ahead.limn --plain --device cuda --out "ahead.$1" >"$said" 2>&1; }
+ahead once; (FAKE_CUDA=late ahead late)
+same ahead.once ahead.late && ok "a slot brought ahead" || not_ok "a slot brought ahead"
 for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
 near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
 for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done
 near long.cpu long.cuda && grep -q 'limn_top(v' long.cuda.text && ok "a wide softmax in one walk" || not_ok "a wide softmax in one walk"
 awk 'BEGIN { print "u,v,word"; for (i = 0; i < 4201; i++) print i % 7 "," i % 5 ",w" i }' >classes.csv
-for on in cpu cuda; do "$LIMN" train classes.limn --plain --device $on --out classes.$on >"$said" 2>&1; done
+"$LIMN" train classes.limn --plain --out classes.cpu >"$said" 2>&1
+LIMN_LAUNCHES=1 LIMN_DUMP=classes.text "$LIMN" train classes.limn --plain --device cuda --out classes.cuda >"$said" 2>&1
 "$LIMN" train classes.limn --plan --device cuda >"$said" 2>&1
-near classes.cpu classes.cuda && grep -q ' m\.[0-9]*\[n\] tile = ' "$said" && ok "its gradient where its sum is" || not_ok "its gradient where its sum is"
+near classes.cpu classes.cuda && grep -q ' m\.[0-9]*\[n\] tile = ' "$said" && grep -q '^KERNEL(limn_k.*, 512, 2)' classes.text && ok "its gradient where its sum is" || not_ok "its gradient where its sum is"
 for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
 "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
 FAKE_CUDA=askew "$LIMN" train narrow.limn --plain --device cuda --precision bf16 --out kept.askew >"$said" 2>&1 && same kept.cuda kept.askew && ok "… in any order" || not_ok "… in any order"

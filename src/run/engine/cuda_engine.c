@@ -8,6 +8,8 @@
 #define _DEFAULT_SOURCE
 #include "core/pass/pipeline.h"
 #include "run/engine/cuda_own.h"
+
+#include "run/engine/cuda/blas.h"
 #include "run/engine/prelude/prelude_text.h"
 
 #include <math.h>
@@ -113,7 +115,8 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   Plan *p = o->plan;
   size_t at = cuda_aligned((size_t)p->arena_bytes), small_bytes = o->ring.small_bytes;
   if (o->whole.lanes) o->parts_bytes = o->whole.together * small_bytes; // slots are brought there
-  size_t small = at, counter = cuda_aligned(small + small_bytes);
+  size_t small = at, ahead = cuda_aligned(small + small_bytes),
+         counter = cuda_aligned(ahead + small_bytes);
   at = cuda_aligned(counter + sizeof(int64_t));
   for (uint32_t i = 0; i < p->in.n; i++) {
     CudaInput *in = &o->in[i];
@@ -140,6 +143,7 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   o->arena = o->memory;
   o->ring.small = o->context = o->memory + small;
   o->clocks = o->ring.small + o->ring.clock_at;
+  o->ring.ahead = o->memory + ahead;
   o->ring.counter = o->memory + counter;
   o->scratch = o->memory + scratch;
   o->parts = o->memory + parts;
@@ -179,13 +183,16 @@ uint32_t cuda_texts(uint32_t wanted) {
   return wanted ? wanted : 1;
 }
 
-// All but what every program has, as one text: of each only what is behind the place where it begins to differ.
-static void dump_text(Engine *e, const Buf *text, const size_t *from, uint32_t n) {
+// All but what every program has, as one text: of each only what is behind the place where it begins to differ. Texts of a
+// process follow each other.
+static void dump_text(const Buf *text, const size_t *from, uint32_t n) {
+  static bool begun;
   const char *dump = getenv("LIMN_DUMP");
-  Buf all = buf_new(e->arena);
-  if (!dump) return;
-  for (uint32_t i = 0; i < n; i++) buf_add(&all, text[i].at + from[i], text[i].n - from[i]);
-  file_write(e->arena, dump, all.at, all.n);
+  FILE *to = dump ? fopen(dump, begun ? "a" : "w") : NULL;
+  if (!to) return;
+  begun = true;
+  for (uint32_t i = 0; i < n; i++) fwrite(text[i].at + from[i], 1, text[i].n - from[i], to);
+  fclose(to);
 }
 
 static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char **why) {
@@ -202,7 +209,7 @@ static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char
   for (uint32_t i = o->kernels; i < n; i++) text[i] = text_front(e, false);
   emit_cuda(o->plan, kernel, &o->whole, text + o->kernels, parts);
   for (uint32_t i = TILES + 1; i < n; i++) from[i] = i < o->kernels ? same : front.n;
-  dump_text(e, text + TILES, from + TILES, n - TILES);
+  dump_text(text + TILES, from + TILES, n - TILES);
   for (uint32_t i = 0; i < n; i++)
     all[i] = (DeviceText){.text = text[i].at,
                           .cache = e->how.cache,
@@ -331,6 +338,8 @@ static bool launch_loops(Engine *e, CudaEngine *o, uint32_t i) {
   if (k->buckets && !clear_output(e, o, i)) return false;
   int64_t blocks = (k->points + k->teams - 1) / k->teams;
   if (!k->shared && k->tile_bytes && blocks > SCRATCH_BLOCKS) blocks = SCRATCH_BLOCKS;
+  if (k->at_once && blocks > (int64_t)k->at_once * o->d->processors)
+    blocks = (int64_t)k->at_once * o->d->processors;
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = call->fn,
                                    .blocks = blocks,
@@ -504,8 +513,10 @@ static bool capture(Engine *e, CudaEngine *o, int64_t n, CudaStep *step) {
                  "a step's graph"))
     return false;
   if (!o->tracks.on) tracks_find(e, o);
+  e->bytes -= blas_bytes(o->d->blas);
   bool all = (!o->tracks.on || tracks_open(e, o)) && launch_step(e, o, n);
   tracks_close(o);
+  e->bytes += blas_bytes(o->d->blas);
   all = cuda_good(e, c->cuStreamEndCapture(o->d->stream, &graph), "a step's graph") && all;
   all =
       all && cuda_good(e, c->cuGraphInstantiateWithFlags(&step->graph, graph, 0), "a step's graph");

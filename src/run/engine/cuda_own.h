@@ -44,8 +44,8 @@ typedef struct {
 } CudaTable;
 enum { TABLES = 8 };
 typedef struct {
-  DeviceAddress ring, here;
-  int64_t slot_bytes, slots, bytes;
+  DeviceAddress ring, ahead, here;
+  int64_t slot_bytes, slots, bytes, small;
   DeviceAddress counter;
   CudaTable table[TABLES];
   int32_t tables;
@@ -54,8 +54,8 @@ enum { GIVEN = 20 };
 typedef struct {
   DeviceAddress from[GIVEN];
   int32_t at[GIVEN], bytes[GIVEN];
-  DeviceAddress ring;
-  int64_t slot_bytes, slots;
+  DeviceAddress ring, ahead; // ahead: 0: nothing is
+  int64_t slot_bytes, slots, small;
   DeviceAddress counter, done;
   int32_t n, last;
 } CudaGive;
@@ -139,7 +139,7 @@ typedef struct {
 // its small part, outputs, large inputs.
 typedef struct {
   char *host; // pinned: slots, one behind the other, then how many steps are whole; NULL: not yet
-  DeviceAddress small, counter;
+  DeviceAddress small, ahead, counter;
   size_t small_bytes, clock_at, slot_bytes;
   uint64_t slots, queued, done;
   int64_t n[QUEUE]; // [slot] samples

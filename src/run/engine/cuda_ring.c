@@ -50,7 +50,7 @@ void ring_lay(Engine *e, CudaEngine *o) {
     e->in[i] = arena_alloc(e->arena, in->bytes + 64);
     memset(e->in[i], 0, in->bytes);
   }
-  r->small_bytes = at;
+  r->small_bytes = close_by(at + sizeof(int64_t)); // the slot's number is the last of them
   o->small_out = true;
   for (uint32_t i = 0; i < p->out.n; i++) o->small_out &= !p->wire.at[p->out.at[i]].rank;
 }
@@ -171,6 +171,12 @@ static CudaResult send_input(Engine *e, CudaEngine *o, uint32_t i, char *slot) {
   return c->cuMemcpyHtoDAsync_v2(in->at, slot + in->slot_at, in->bytes, o->d->stream);
 }
 
+// From here on the device may read it.
+static void number_slot(const CudaRing *r, char *slot) {
+  _Atomic int64_t *number = (void *)(slot + r->small_bytes - sizeof(int64_t));
+  atomic_store_explicit(number, (int64_t)r->queued + 1, memory_order_release);
+}
+
 bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
   CudaRing *r = &o->ring;
   CudaResult result = 0;
@@ -181,6 +187,7 @@ bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
       .n = n, .seed = e->how.seed, .step = step, .scratch = o->scratch, .parts = o->parts};
   r->n[r->queued % r->slots] = n;
   for (uint32_t i = 0; !result && i < o->plan->in.n; i++) result = send_input(e, o, i, slot);
+  number_slot(r, slot);
   return cuda_good(e, result, "a batch to the GPU");
 }
 
@@ -200,10 +207,12 @@ static bool launch_take(Engine *e, CudaEngine *o, CudaTake *take) {
 bool ring_take(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
   CudaTake take = {.ring = ring_there(r),
+                   .ahead = r->ahead,
                    .here = r->small,
                    .slot_bytes = (int64_t)r->slot_bytes,
                    .slots = (int64_t)r->slots,
                    .bytes = (int64_t)r->small_bytes,
+                   .small = (int64_t)r->small_bytes,
                    .counter = r->counter};
   for (uint32_t i = 0; i < o->plan->in.n; i++) {
     const CudaInput *in = &o->in[i];
@@ -224,16 +233,19 @@ bool ring_take(Engine *e, CudaEngine *o) {
 
 // -- and back -------------------------------------------------------------------------------------
 static bool launch_give(Engine *e, CudaEngine *o, CudaGive *g) {
-  return cuda_launch(e, o, &(CudaLaunch){.fn = o->give, .blocks = 1, .threads = 1, .wires = g});
+  uint32_t threads = g->ahead ? 256 : 1;
+  return cuda_launch(e, o,
+                     &(CudaLaunch){.fn = o->give, .blocks = 1, .threads = threads, .wires = g});
 }
 
-// Some outputs at a time; the last time with the word that the step is whole.
+// Some outputs at a time; the last time with the word that the step is whole. Who gives aside has the time to look ahead.
 bool ring_give(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
   const Plan *p = o->plan;
   CudaGive give = {.ring = ring_there(r),
                    .slot_bytes = (int64_t)r->slot_bytes,
                    .slots = (int64_t)r->slots,
+                   .small = (int64_t)r->small_bytes,
                    .counter = r->counter,
                    .done = ring_done(o)};
   for (uint32_t i = 0; o->small_out && i < p->out.n; i++) {
@@ -247,6 +259,7 @@ bool ring_give(Engine *e, CudaEngine *o) {
     give.bytes[give.n++] = (int32_t)cuda_bytes(w);
   }
   give.last = 1;
+  if (o->now == ASIDE) give.ahead = r->ahead;
   return launch_give(e, o, &give);
 }
 

@@ -7,6 +7,7 @@
 // Losses are looked at aside, and only what writes over states waits for that. Everything meets around scans, and at the end.
 #include "run/engine/cuda_own.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { KERNELS_MOST_TRACKED = 2000 }; // more would take long to compare
@@ -27,7 +28,9 @@ typedef struct {
   uint32_t n;
   Touches *touch;  // [kernel]
   uint8_t *before; // [kernel · n + earlier kernel] it has to wait for it, one way or another
-  double *left;    // [kernel] about how long the step takes from here on, in microseconds
+  double *takes;   // [kernel] about how long, in microseconds
+  double *left;    // … and how long the step takes from here on
+  double *end;     // … and when it is done, from where all met last
   uint32_t *heir;  // [kernel] of those that wait for it, the one from which most is left
   uint32_t last[TRACKS];
 } TrackSearch;
@@ -101,8 +104,9 @@ static void find_waits(TrackSearch *s, uint32_t k, uint32_t since) {
 static void find_left(TrackSearch *s) {
   const Plan *p = s->o->plan;
   for (uint32_t k = s->n; k-- > 0;) {
-    s->left[k] +=
+    s->takes[k] =
         2 + (double)p->kernel.at[k].work * (p->kernel.at[k].kind == KERNEL_PRODUCT ? 1e-8 : 1e-6);
+    s->left[k] += s->takes[k];
     const Ids *wait = &s->o->call[k].wait;
     for (uint32_t i = 0; i < wait->n; i++) {
       uint32_t w = wait->at[i];
@@ -113,19 +117,44 @@ static void find_left(TrackSearch *s) {
   }
 }
 
-// A track whose last kernel it waits for anyway; best one in which nobody else should go on. Otherwise the one whose last
-// kernel is longest ago.
-static uint32_t choose_track(const TrackSearch *s, uint32_t k) {
-  uint32_t best = PLAN_NONE, oldest = 0;
-  int most = 0;
+// Does somebody want to go on behind this track's last kernel who has no track yet?
+static bool is_wanted(const TrackSearch *s, uint32_t track, uint32_t k) {
+  return s->last[track] != PLAN_NONE && s->heir[s->last[track]] > k;
+}
+
+// When the kernels are done that this one waits for.
+static double ready_at(const TrackSearch *s, uint32_t k) {
+  const Ids *wait = &s->o->call[k].wait;
+  double ready = 0;
+  for (uint32_t i = 0; i < wait->n; i++)
+    if (ready < s->end[wait->at[i]]) ready = s->end[wait->at[i]];
+  return ready;
+}
+
+// Behind the kernel whose heir it is. Otherwise where it need not wait for others, in whose place nobody else should go on; of
+// several such tracks the one that was idle for the shortest time.
+static uint32_t choose_track(const TrackSearch *s, uint32_t k, double ready) {
+  static const double WANTED = 1e9, IDLE = 1e-6;
+  uint32_t best = 0;
+  double least = INFINITY;
   for (uint32_t l = 0; l < TRACKS; l++) {
     uint32_t last = s->last[l];
-    if (last == PLAN_NONE || (s->last[oldest] != PLAN_NONE && last < s->last[oldest])) oldest = l;
-    if (last != PLAN_NONE && !s->before[(size_t)k * s->n + last]) continue;
-    int good = last == PLAN_NONE ? 2 : s->heir[last] == k ? 3 : 1;
-    if (good > most) most = good, best = l;
+    if (last != PLAN_NONE && s->heir[last] == k) return l;
+    double free = last == PLAN_NONE ? 0 : s->end[last],
+           price = free > ready ? free - ready : IDLE * (ready - free);
+    if (is_wanted(s, l, k)) price += WANTED;
+    if (price < least) least = price, best = l;
   }
-  return best == PLAN_NONE ? oldest : best;
+  return best;
+}
+
+static void enter_track(TrackSearch *s, uint32_t k) {
+  double ready = ready_at(s, k);
+  uint32_t track = choose_track(s, k, ready), last = s->last[track];
+  double free = last == PLAN_NONE ? 0 : s->end[last];
+  s->end[k] = (free > ready ? free : ready) + s->takes[k];
+  s->last[track] = k;
+  s->o->call[k].track = track;
 }
 
 static void forget_tracks(TrackSearch *s) {
@@ -140,7 +169,9 @@ void tracks_find(Engine *e, CudaEngine *o) {
                    .n = n,
                    .touch = NEW_ARRAY(e->arena, Touches, n + 1),
                    .before = NEW_ARRAY(e->arena, uint8_t, (size_t)n * n + 1),
+                   .takes = NEW_ARRAY(e->arena, double, n + 1),
                    .left = NEW_ARRAY(e->arena, double, n + 1),
+                   .end = NEW_ARRAY(e->arena, double, n + 1),
                    .heir = NEW_ARRAY(e->arena, uint32_t, n + 1)};
   for (uint32_t k = 0; k < n; k++) {
     touch_all(&s, k);
@@ -152,8 +183,7 @@ void tracks_find(Engine *e, CudaEngine *o) {
   forget_tracks(&s);
   for (uint32_t k = 0; k < n; k++) {
     if (all_meet(o, k)) forget_tracks(&s);
-    o->call[k].track = choose_track(&s, k);
-    s.last[o->call[k].track] = k;
+    enter_track(&s, k);
     const Ids *wait = &o->call[k].wait;
     for (uint32_t i = 0; i < wait->n; i++) o->call[wait->at[i]].awaited = true;
   }

@@ -1,16 +1,12 @@
 // An optimiser, piece by piece. All weights of a learner are one wire, and so is their gradient: what is made of it cell by
 // cell, moments and new weights, would be one kernel that waits for the gradient's last piece. Here it is taken apart where
-// pieces of the gradient meet. Each part may then be made as soon as its gradient is there: beside the rest of the way back
-// (early.c), or by the very product that makes it (finish.c); and the gradient need not be kept until all of it is known.
-//
-// A piece that its product may finish is a part by itself, in its own shape. Others are gathered, neighbour by neighbour,
-// until they are worth a kernel.
+// pieces of the gradient meet, neighbours together until they are worth a kernel. Each part may then be made as soon as its
+// gradient is there, beside the rest of the way back; and the gradient need not be kept until all of it is known (early.c).
 #include "run/plan/plan.h"
 
-// Neighbouring cells of the whole. One piece: in its shape; otherwise in a row.
+// Neighbouring cells of the whole.
 typedef struct {
   int64_t from, to;
-  uint32_t piece; // PLAN_NONE: a row
 } Part;
 
 typedef struct {
@@ -174,40 +170,27 @@ static bool stand_alone(const Apart *a) {
 }
 
 // -- parts ----------------------------------------------------------------------------------------
-static void push_part(Apart *a, int64_t from, int64_t to, uint32_t piece) {
-  if (from < to) vec_push(a->p->arena, &a->part, ((Part){from, to, piece}));
-}
-
 static void find_parts(Apart *a) {
   enum { ALONG = 8 }; // cells that are read at once begin at a multiple of so many
   const Plan *p = a->p;
   int64_t from = 0, end = 0;
   for (uint32_t i = 0; i < a->piece.n; i++) {
-    uint32_t wire = a->piece.at[i], maker = a->u.maker[wire];
-    int64_t begin = p->wire.at[wire].offset;
-    end = begin + p->wire.at[wire].count;
-    if (!a->others && maker < p->node.n && finish_suits(p, &p->node.at[maker])) {
-      push_part(a, from, begin, PLAN_NONE);
-      push_part(a, begin, end, wire);
-      from = end;
-    } else if (end - from >= p->target->part_cells && end % ALONG == 0) {
-      push_part(a, from, end, PLAN_NONE);
-      from = end;
-    }
+    end += p->wire.at[a->piece.at[i]].count;
+    bool last = i + 1 == a->piece.n;
+    if (!last && (end - from < p->target->part_cells || end % ALONG)) continue;
+    vec_push(p->arena, &a->part, ((Part){from, end}));
+    from = end;
   }
-  push_part(a, from, end, PLAN_NONE);
 }
 
-// A wire of the part's shape: cells of another one, or its own.
+// A wire as long as the part: cells of another one, or its own.
 static uint32_t part_wire(Apart *a, const Part *part, uint32_t like, uint32_t of) {
   Plan *p = a->p;
   uint32_t wire = plan_wire_again(p, like);
   PlanWire *w = &p->wire.at[wire];
-  const PlanWire *shape = part->piece != PLAN_NONE ? &p->wire.at[part->piece] : NULL;
-  w->rank = shape ? shape->rank : 1;
-  w->shape = NEW_ARRAY(p->arena, Extent, w->rank + 1);
+  w->rank = 1;
+  w->shape = NEW(p->arena, Extent);
   w->shape[0] = (Extent){.c = part->to - part->from};
-  for (uint32_t i = 0; shape && i < w->rank; i++) w->shape[i] = shape->shape[i];
   w->place = AT_NOWHERE;
   w->of = of;
   w->offset = of == PLAN_NONE ? 0 : part->from;
@@ -220,13 +203,6 @@ static uint32_t part_wire(Apart *a, const Part *part, uint32_t like, uint32_t of
 static uint32_t part_of_gradient(Apart *a, const Part *part) {
   Plan *p = a->p;
   if (a->others) return part_wire(a, part, a->whole, a->whole);
-  if (part->piece != PLAN_NONE) {
-    PlanWire *w = &p->wire.at[part->piece];
-    w->of = PLAN_NONE;
-    w->offset = 0;
-    w->kept = false;
-    return part->piece;
-  }
   uint32_t row = part_wire(a, part, a->whole, PLAN_NONE);
   p->wire.at[row].kept = true; // made in pieces
   for (uint32_t i = 0; i < a->piece.n; i++) {
@@ -240,14 +216,11 @@ static uint32_t part_of_gradient(Apart *a, const Part *part) {
 
 static Operand cell_at_hand(const Plan *p, const Operand *o, uint32_t wire) {
   Operand cell = *o;
-  uint32_t rank = p->wire.at[wire].rank;
-  PlanTerm *term = NEW_ARRAY(p->arena, PlanTerm, rank + 1);
+  PlanTerm *term = NEW(p->arena, PlanTerm);
+  *term = (PlanTerm){.coef = 1};
   cell.wire = wire;
-  cell.coord = NEW_ARRAY(p->arena, PlanCoord, rank + 1);
-  for (uint32_t i = 0; i < rank; i++) {
-    term[i] = (PlanTerm){.coef = 1, .var = i};
-    cell.coord[i] = (PlanCoord){.n = 1, .term = &term[i]};
-  }
+  cell.coord = NEW(p->arena, PlanCoord);
+  cell.coord[0] = (PlanCoord){.n = 1, .term = term};
   return cell;
 }
 
@@ -256,9 +229,8 @@ static PlanNode part_node(Apart *a, const Part *part, const PlanNode *x, uint32_
   Plan *p = a->p;
   PlanNode y = *x;
   uint32_t param = a->next_of[x->out.wire], to = part_wire(a, part, x->out.wire, PLAN_NONE);
-  y.nindex = p->wire.at[to].rank;
   y.index = p->wire.at[to].shape;
-  y.reduced = NEW_ARRAY(p->arena, bool, y.nindex + 1);
+  y.reduced = NEW(p->arena, bool);
   y.in = NEW_ARRAY(p->arena, Operand, x->nin + 1);
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t from = x->in[i].wire;

@@ -4,6 +4,9 @@
 #include "run/plan/plan.h"
 
 static const int64_t FINISH_WORK = 100 * 1000 * 1000; // operations of a product that is small
+enum {
+  FINISH_DEPTH = 1024
+}; // the longest sum that one block makes as fast as several would in parts
 
 // Which loop of a kernel is which axis of a product's result, as this operand reads it: all loops, and nothing twice.
 static bool axes_of(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
@@ -32,14 +35,18 @@ static bool reads_at_hand(const Plan *p, const Kernel *k, uint32_t wire) {
   return found > 0;
 }
 
+// Is it a state's next value, or a part of one?
 static bool is_next(const Plan *p, uint32_t wire) {
   for (uint32_t i = 0; i < p->next.n; i++)
     if (p->next.at[i] != PLAN_NONE && wire_root(p, p->next.at[i]) == wire_root(p, wire))
       return true;
+  for (uint32_t i = 0; i < p->part.n; i++)
+    if (p->part.at[i].wire == wire) return true;
   return false;
 }
 
-// One nest of points that nothing sums up, and that may be made earlier.
+// One nest of points that nothing sums up, and that may be made earlier. (What an optimiser makes takes longer here than by
+// lanes of its own, which read and write along memory, and would keep the product from being made in parts.)
 static bool is_pointwise(const Plan *p, const Kernel *k) {
   if (k->kind != KERNEL_LOOPS || k->nest.n != 1 || k->depth || k->block || k->tile_bytes)
     return false;
@@ -50,18 +57,17 @@ static bool is_pointwise(const Plan *p, const Kernel *k) {
   return true;
 }
 
-// A part of a state's next value is among what it makes.
-static bool writes_part(const Plan *p, const Kernel *k) {
-  for (uint32_t j = 0; j < k->node.n; j++)
-    for (uint32_t i = 0; i < p->part.n; i++)
-      if (p->part.at[i].wire == p->node.at[k->node.at[j]].out.wire) return true;
-  return false;
+static int64_t depth_of(const Plan *p, const PlanNode *x) {
+  int64_t depth = 1;
+  for (uint32_t i = 0; i < x->nindex; i++)
+    if (x->reduced[i]) depth *= extent_most(p, x->index[i]);
+  return depth;
 }
 
 bool finish_suits(const Plan *p, const PlanNode *x) {
   uint32_t index[PLAN_AXES];
   if (!p->finish || x->kind != NODE_PRODUCT || x->depth || x->pinned || x->pairs ||
-      node_work(p, x) > FINISH_WORK)
+      node_work(p, x) > FINISH_WORK || depth_of(p, x) > FINISH_DEPTH)
     return false;
   for (uint32_t v = 0; v < node_wires(x); v++)
     if (p->wire.at[node_wire(x, v)].count > INT32_MAX) return false;
@@ -85,19 +91,10 @@ static uint32_t first_reader(const Plan *p, uint32_t product) {
   return PLAN_NONE;
 }
 
-// May the later kernel come directly behind the product? Not before losses are known, if it writes over a state.
+// May the later kernel come directly behind the product?
 static bool may_follow(const Plan *p, const PlanTouched *touched, uint32_t product, uint32_t by) {
-  if (writes_part(p, &p->kernel.at[by]) && product < plan_behind_losses(p)) return false;
   for (uint32_t i = product + 1; i < by; i++)
     if (!kernels_exchange(p, touched, i, by)) return false;
-  return true;
-}
-
-// Otherwise, may the product wait for it? For what is written over states, since others yet read them.
-static bool may_wait(const Plan *p, const PlanTouched *touched, uint32_t product, uint32_t by) {
-  if (!writes_part(p, &p->kernel.at[by])) return false;
-  for (uint32_t i = product + 1; i < by; i++)
-    if (!kernels_exchange(p, touched, i, product)) return false;
   return true;
 }
 
@@ -124,14 +121,9 @@ void plan_finish(Plan *p) {
     if (by == PLAN_NONE || !is_pointwise(p, &p->kernel.at[by]) ||
         !reads_at_hand(p, &p->kernel.at[by], p->node.at[p->kernel.at[i].node.at[0]].out.wire))
       continue;
-    if (may_follow(p, touched, i, by)) {
-      kernel_move(p, touched, by, i + 1);
-      finish(p, touched, i);
-    } else if (may_wait(p, touched, i, by)) {
-      kernel_move(p, touched, i, by - 1);
-      finish(p, touched, by - 1);
-      i--; // another one stands here now
-    }
+    if (!may_follow(p, touched, i, by)) continue;
+    kernel_move(p, touched, by, i + 1);
+    finish(p, touched, i);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 enum { ALIGN = 64, FIT_LIMIT = 1024 };
+enum { LIVES_SAVE = 32 }; // one part of so many, at least
 
 static int64_t bytes_of(const PlanWire *w) {
   return (w->count * (int64_t)number_bytes(w->number) + ALIGN - 1) / ALIGN * ALIGN;
@@ -438,7 +439,22 @@ static int64_t most_at_once(const Plan *p, const MemoryPiece *piece, uint32_t n)
   return most;
 }
 
-// The order of sizes leaves gaps where small pieces live long: then the order of lives may leave less.
+// One behind the other. Kernels of wires that share no bytes may run side by side: where all wires together have room in a
+// device's cache, nothing is won by sharing.
+static bool lay_apart(Plan *p, const MemoryPiece *piece, uint32_t n) {
+  int64_t all = 0;
+  for (uint32_t i = 0; i < n; i++) all += piece[i].bytes;
+  if (all > p->target->near_bytes) return false;
+  p->arena_bytes = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    p->wire.at[piece[i].wire].at = p->arena_bytes;
+    p->arena_bytes += piece[i].bytes;
+  }
+  return true;
+}
+
+// The order of sizes leaves gaps where small pieces live long: then the order of lives may leave less. It has more of them
+// share bytes, though, and those that do cannot be made side by side.
 static void lay_arena(Plan *p) {
   VEC(MemoryPiece) piece = {0};
   for (uint32_t i = 0; i < p->wire.n; i++) {
@@ -449,13 +465,14 @@ static void lay_arena(Plan *p) {
   }
   if (!piece.n) return;
   qsort(piece.at, piece.n, sizeof(MemoryPiece), larger_first);
+  if (lay_apart(p, piece.at, piece.n)) return;
   lay_pieces(p, piece.at, piece.n);
   int64_t by_size = p->arena_bytes;
   if (piece.n > FIT_LIMIT || by_size == most_at_once(p, piece.at, piece.n)) return;
   MemoryPiece *long_first = arena_copy(p->arena, piece.at, piece.n * sizeof *long_first);
   qsort(long_first, piece.n, sizeof *long_first, longer_first);
   lay_pieces(p, long_first, piece.n);
-  if (p->arena_bytes >= by_size) lay_pieces(p, piece.at, piece.n);
+  if (p->arena_bytes > by_size - by_size / LIVES_SAVE) lay_pieces(p, piece.at, piece.n);
 }
 
 void plan_memory(Plan *p) {

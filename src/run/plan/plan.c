@@ -15,8 +15,13 @@ const PlanTarget plan_cpu = {.tiny_work = 400 * 1000,
 #define GPU_TARGET                                                                                 \
   .small_work = 1000 * 1000, .enough_points = 128, .tile_cells = 4 * 1024,                         \
   .alone_work = 48 * 1024, .inner_work = 4096, .long_kernel = 400, .lanes = true
-const PlanTarget plan_gpu = {.tiny_work = 200 * 1000, .part_cells = 1 << 21, GPU_TARGET};
-const PlanTarget plan_gpu_launches = {.part_cells = 64, GPU_TARGET};
+const PlanTarget plan_gpu = {.tiny_work = 200 * 1000,
+                             .part_cells = 1 << 21,
+                             .early_saves = 50,
+                             .near_bytes = 16 << 20,
+                             .far_row = 16 * 1024,
+                             GPU_TARGET};
+const PlanTarget plan_gpu_launches = {.part_cells = 64, .far_row = 1024, GPU_TARGET};
 
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
 bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }

@@ -159,6 +159,9 @@ typedef struct {
   int64_t alone_work;    // a product of more is a kernel of its own
   int64_t inner_work;    // one with a batch is a product at all
   int64_t part_cells;    // a part of an optimiser of so many is worth a kernel (apart.c)
+  int64_t early_saves;   // and is made early if that saves one byte of so many (early.c); 0: always
+  int64_t near_bytes;    // so much memory need not be shared (memory.c)
+  int64_t far_row;       // cells: of such rows caches hold few
   uint32_t long_kernel;  // operands, loops and operations of one kernel, about
   bool lanes; // a point is worked on by a team of lanes: summed loops come last, and every
               // product is a kernel

@@ -30,7 +30,9 @@ enum {
   WANTED_REDUCTION = 3,
   WANTED_ALIGNED_A = 5, // … B, C, D follow
 };
-enum { WORKSPACE = 32 << 20, IN_ORDER = 2 | 4, ALIGNED_MOST = 256 };
+enum { ROOMS = 3 };
+static const size_t room_bytes[ROOMS] = {1 << 20, 8 << 20, 32 << 20};
+enum { IN_ORDER = 2 | 4, ALIGNED_MOST = 256 };
 enum { WAYS = 8, TIMES_MOST = 12, TRIES = 2 };                  // of a search
 static const double search_seconds = 0.002, much_better = 0.97; // for a way; of what is best so far
 
@@ -44,6 +46,10 @@ typedef struct {
   float waves;
   int reserved[4];
 } BlasFound;
+typedef struct {
+  BlasWay way;
+  size_t room; // bytes that it wants
+} BlasTaken;
 
 #define BLAS_FUNCTIONS(F)                                                                          \
   F(cublasLtCreate, (void **))                                                                     \
@@ -68,7 +74,9 @@ struct Blas {
   BLAS_FUNCTIONS(BLAS_MEMBER)
   void *library, *handle;
   size_t version;
-  DeviceAddress workspace; // of each track, one behind the other
+  DeviceAddress
+      room[ROOMS]
+          [TRACKS]; // what ways put down on a track, if one of them wanted so much; 0: none did
 };
 
 // -- the library ----------------------------------------------------------------------------------
@@ -93,16 +101,16 @@ Blas *blas_open(const Device *d, Arena *a) {
   Blas *b = calloc(1, sizeof *b);
   if (!b) return NULL;
   b->library = device_library(a, names, folders);
-  if (b->library && find_functions(b) && !b->cublasLtCreate(&b->handle) &&
-      !d->call.cuMemAlloc_v2(&b->workspace, TRACKS * (size_t)WORKSPACE))
-    return b;
+  if (b->library && find_functions(b) && !b->cublasLtCreate(&b->handle)) return b;
   blas_close(b, d);
   return NULL;
 }
 
 void blas_close(Blas *b, const Device *d) {
   if (!b) return;
-  if (b->workspace) d->call.cuMemFree_v2(b->workspace);
+  for (uint32_t i = 0; i < ROOMS; i++)
+    for (uint32_t track = 0; track < TRACKS; track++)
+      if (b->room[i][track]) d->call.cuMemFree_v2(b->room[i][track]);
   if (b->handle) b->cublasLtDestroy(b->handle);
   if (b->library) dlclose(b->library);
   free(b);
@@ -197,7 +205,7 @@ static uint32_t aligned_to(DeviceAddress at) {
 
 static void *wanted_new(const Blas *b, const BlasLayout *l) {
   const DeviceAddress at[] = {l->first.at, l->second.at, l->sum.at, l->sum.at};
-  size_t workspace = WORKSPACE;
+  size_t workspace = room_bytes[ROOMS - 1];
   uint32_t reduction = IN_ORDER;
   void *x = NULL;
   if (b->cublasLtMatmulPreferenceCreate(&x)) return NULL;
@@ -245,20 +253,43 @@ static int call_ways(const Blas *b, const BlasCall *c, int most, BlasFound *foun
                                         c->wanted, most, found, &n))
     return 0;
   for (int i = 0; i < n; i++)
-    if (!found[i].state && found[i].workspace <= WORKSPACE) found[good++] = found[i];
+    if (!found[i].state && found[i].workspace <= room_bytes[ROOMS - 1]) found[good++] = found[i];
   return good;
 }
 
-static CudaResult call_launch(const Blas *b, const Device *d, const BlasCall *c,
-                              const BlasWay *way) {
+int64_t blas_bytes(const Blas *b) {
+  size_t all = 0;
+  for (uint32_t i = 0; b && i < ROOMS; i++)
+    for (uint32_t track = 0; track < TRACKS; track++)
+      if (b->room[i][track]) all += room_bytes[i];
+  return (int64_t)all;
+}
+
+// The smallest room that a way has enough of, on its track. A way that wants none gets none.
+static CudaResult find_room(Blas *b, const Device *d, uint32_t track, size_t wanted,
+                            DeviceAddress *at, size_t *bytes) {
+  uint32_t i = 0;
+  *at = *bytes = 0;
+  if (!wanted) return 0;
+  while (i + 1 < ROOMS && room_bytes[i] < wanted) i++;
+  CudaResult r = b->room[i][track] ? 0 : d->call.cuMemAlloc_v2(&b->room[i][track], room_bytes[i]);
+  *at = b->room[i][track];
+  *bytes = room_bytes[i];
+  return r;
+}
+
+static CudaResult call_launch(Blas *b, const Device *d, const BlasCall *c, const BlasTaken *w) {
   static const double one = 1, zero = 0;
   static const float one_32 = 1, zero_32 = 0;
   const BlasLayout *l = &c->l;
+  DeviceAddress room;
+  size_t bytes;
+  CudaResult r = find_room(b, d, c->track, w->room, &room, &bytes);
+  if (r) return r;
   return b->cublasLtMatmul(b->handle, c->product, c->wide ? (const void *)&one : &one_32,
                            l->first.at, c->first, l->second.at, c->second,
                            c->wide ? (const void *)&zero : &zero_32, l->sum.at, c->sum, l->sum.at,
-                           c->sum, way, b->workspace + c->track * (uint64_t)WORKSPACE, WORKSPACE,
-                           d->track[c->track]);
+                           c->sum, &w->way, room, bytes, d->track[c->track]);
 }
 
 // -- which way ------------------------------------------------------------------------------------
@@ -273,7 +304,7 @@ typedef struct {
 } BlasKey;
 struct BlasChoice {
   BlasKey key;
-  BlasWay way;
+  BlasTaken taken;
 };
 
 static MatrixKey matrix_key(const BlasMatrix *m) {
@@ -303,18 +334,18 @@ bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasCho
   bool takes = call_open(b, p, &c), done = false;
   if (takes && choice) {
     BlasKey key = key_of(p, &c.l);
-    done = !memcmp(&key, &choice->key, sizeof key) && !call_launch(b, d, &c, &choice->way);
+    done = !memcmp(&key, &choice->key, sizeof key) && !call_launch(b, d, &c, &choice->taken);
   }
   if (takes && !done) {
     takes = call_ways(b, &c, 1, &found) > 0;
-    if (takes) *result = call_launch(b, d, &c, &found.way);
+    if (takes) *result = call_launch(b, d, &c, &(BlasTaken){found.way, found.workspace});
   }
   call_close(b, &c);
   return takes;
 }
 
 // A graph that does it so often, so that launching costs nothing; NULL: it cannot be.
-static CudaGraphExec repeated(const Blas *b, const Device *d, const BlasCall *c, const BlasWay *way,
+static CudaGraphExec repeated(Blas *b, const Device *d, const BlasCall *c, const BlasTaken *way,
                               int times) {
   CudaGraph graph = NULL;
   CudaGraphExec exec = NULL;
@@ -337,7 +368,7 @@ static bool run_seconds(const Device *d, CudaGraphExec exec, double *seconds) {
 }
 
 // False: the library refuses this way.
-static bool way_seconds(const Blas *b, const Device *d, const BlasCall *c, const BlasWay *way,
+static bool way_seconds(Blas *b, const Device *d, const BlasCall *c, const BlasTaken *way,
                         double *best) {
   double seconds = 0;
   CudaGraphExec once = repeated(b, d, c, way, 1);
@@ -357,26 +388,38 @@ static bool way_seconds(const Blas *b, const Device *d, const BlasCall *c, const
   return exec && good;
 }
 
+// Rooms that only trying has wanted are given back.
+static void leave_rooms(Blas *b, const Device *d, const Blas *before) {
+  for (uint32_t i = 0; i < ROOMS; i++)
+    for (uint32_t track = 0; track < TRACKS; track++) {
+      if (b->room[i][track] == before->room[i][track]) continue;
+      d->call.cuMemFree_v2(b->room[i][track]);
+      b->room[i][track] = 0;
+    }
+}
+
 // The fastest that was tried until then; the first one if there is no time.
-static bool find_way(const Blas *b, const Device *d, const BlasCall *c, double until,
-                     BlasWay *way) {
+static bool find_way(Blas *b, const Device *d, const BlasCall *c, double until, BlasTaken *way) {
   BlasFound found[WAYS];
   double best = -1, seconds;
+  const Blas before = *b;
   int n = call_ways(b, c, WAYS, found);
   if (!n) return false;
-  *way = found[0].way;
+  *way = (BlasTaken){found[0].way, found[0].workspace};
   for (int i = 0; i < n && clock_seconds() < until; i++) {
-    if (!way_seconds(b, d, c, &found[i].way, &seconds)) continue;
+    BlasTaken other = {found[i].way, found[i].workspace};
+    if (!way_seconds(b, d, c, &other, &seconds)) continue;
     if (best >= 0 && seconds > much_better * best) continue;
     best = seconds;
-    *way = found[i].way;
+    *way = other;
   }
+  leave_rooms(b, d, &before);
   return true;
 }
 
 static const char *choice_key(const Blas *b, const Device *d, Arena *a, const BlasKey *key) {
   CodeHash h = {HASH_START, 0};
-  const uint64_t versions[] = {1, b->version, (uint64_t)d->driver_version};
+  const uint64_t versions[] = {2, b->version, (uint64_t)d->driver_version};
   code_hash(&h, d->name, strlen(d->name));
   code_hash(&h, versions, sizeof versions);
   code_hash(&h, key, sizeof *key);
@@ -390,14 +433,14 @@ const BlasChoice *blas_choose(Blas *b, const Device *d, Arena *a, CodeFolder *fo
   if (folder->passing || !call_open(b, p, &c)) return NULL;
   BlasKey key = key_of(p, &c.l);
   const char *name = choice_key(b, d, a, &key);
-  BlasWay way;
+  BlasTaken way;
   FileText kept = code_bytes(folder, a, name);
   if (kept.n != sizeof way && find_way(b, d, &c, until, &way))
     kept = code_keep_first(folder, a, name, (const char *)&way, sizeof way);
   if (kept.n == sizeof way) {
     choice = NEW(a, BlasChoice);
     choice->key = key;
-    memcpy(&choice->way, kept.text, sizeof way);
+    memcpy(&choice->taken, kept.text, sizeof way);
   }
   call_close(b, &c);
   return choice;

@@ -28,6 +28,7 @@ typedef struct {
 typedef struct Blas Blas;
 Blas *blas_open(const Device *, Arena *); // NULL: it is not there
 void blas_close(Blas *, const Device *);
+int64_t blas_bytes(const Blas *);     // of the device, for what it puts down; NULL: none
 bool blas_takes(const BlasProduct *); // matrices whose rows or columns lie along memory
 // The fastest of the library's ways for a product of these sizes and alignments: as the cache has it, or
 // found by trying them now, which overwrites C, and kept from then on. Beyond `until`, by clock_seconds,

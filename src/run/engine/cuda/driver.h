@@ -21,7 +21,7 @@ typedef struct CUfunc_st *CudaFunction;
 typedef struct CUstream_st *CudaStream;
 typedef struct CUevent_st *CudaEvent;
 enum {
-  TRACKS = 3,
+  TRACKS = 4,
   ASIDE = TRACKS,
   TRACKS_ALL
 }; // kernels have three; the last is for what is beside them

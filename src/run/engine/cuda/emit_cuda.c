@@ -340,6 +340,19 @@ static void choose_room(Emit *e, CudaKernel *c) {
     if (team_nest(e, i, c->team).ahead && c->team * c->teams == BLOCK_LANES) c->room = ROOM;
 }
 
+// Long rows that are walked over again and again are few at once, so that what was read of them is still near.
+static void choose_again(Emit *e, CudaKernel *c) {
+  uint32_t walks = 0;
+  for (uint32_t i = 0; i < e->k->nest.n; i++) {
+    const Nest *s = &e->k->nest.at[i];
+    walks += cuda_length_most(e->p, s->dim, 0, s->ndim) >= e->p->target->far_row;
+  }
+  if (walks < 2 || c->team != BLOCK_LANES || c->slices || c->buckets) return;
+  c->team = 2 * BLOCK_LANES;
+  c->room = c->at_once = 2;
+  e->passes = true;
+}
+
 static void choose_flat(Emit *e, CudaKernel *c) {
   const Kernel *k = e->k;
   TeamNest t = team_nest(e, 0, 1);
@@ -362,6 +375,7 @@ static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
 
 // lanes: of the one block that does the whole step, or 0
 static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
+  e->passes = false;
   if (e->k->kind == KERNEL_ORDER)
     choose_order(e->p, e->k, c);
   else if (e->k->kind == KERNEL_PAIRS)
@@ -374,6 +388,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) {
     choose_slices(e->p, e->k, c);
     choose_room(e, c);
+    choose_again(e, c);
   }
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
@@ -554,15 +569,42 @@ static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32
   }
 }
 
-static void emit_finish(Emit *e) {
-  const Kernel *k = e->k;
-  const Nest *s = &k->nest.at[0];
-  const Product *q = e->p->node.at[k->node.at[0]].product;
-  const NodeLevels *w = nest_work(e->p, k, 0);
+static void finish_begin(Emit *e) {
+  const Product *q = e->p->node.at[e->k->node.at[0]].product;
   emit_wires(e);
   finish_digits(e, "y", q->m, q->nm);
   finish_digits(e, "x", q->n, q->nn);
   finish_digits(e, "t", q->batch, q->nbatch);
+}
+
+// Numbers of memory that finish a cell are read before the product is made: what is written of one cell would hold up what
+// is read for the next one, and each takes as long to come as a small product takes.
+static bool is_read_first(const Emit *e, const NodeLevels *w, uint32_t k) {
+  const Operand *o = &w->x->in[k];
+  const PlanWire *wire = &e->p->wire.at[o->wire];
+  for (uint32_t j = 0; j < e->k->node.n; j++)
+    if (e->p->node.at[e->k->node.at[j]].out.wire == o->wire) return false;
+  return wire->base == BASE_R && !operand_checked(e->p, o) && operand_free(e->p, o);
+}
+
+// Their names, and a function that reads them.
+static void emit_finish_reads(Emit *e, NodeLevels *w, uint32_t n, Buf *fields) {
+  e->read = false;
+  finish_begin(e);
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < w[i].x->nin; k++) {
+      if (!is_read_first(e, &w[i], k)) continue;
+      bool wide = e->p->wire.at[w[i].x->in[k].wire].number == NUMBER_F64;
+      buf_printf(fields, "%s early%u_%u; ", wide ? "double" : "float", w[i].id, k);
+      emit_line(e, "read->early%u_%u = %s;", w[i].id, k, emit_load(e, &w[i], k));
+      w[i].early[k] = true;
+    }
+}
+
+static void emit_finish(Emit *e, const NodeLevels *w) {
+  const Nest *s = &e->k->nest.at[0];
+  e->read = true;
+  finish_begin(e);
   cuda_same(e, w, s->node.n);
   for (uint32_t level = 0; level <= s->ndim; level++) emit_level(e, w, s->node.n, level, s->ndim);
 }
@@ -572,25 +614,41 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
   Table *known = table_new(p->arena);
   const Ids *slot = kernel_slots(p);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    Buf body = buf_new(p->arena);
+    Buf reads = buf_new(p->arena), fields = buf_new(p->arena), body = buf_new(p->arena);
     e.k = &p->kernel.at[i];
     if (e.k->kind != KERNEL_PRODUCT || !e.k->nest.n) continue;
     kernel[i].emit.slot = slot[i];
     e.now = &kernel[i].emit;
-    e.b = &body;
     e.indent = 1;
-    emit_finish(&e);
-    if (is_short(p, e.k, &kernel[i])) shorten(&body);
-    Id found = table_get(known, body.at, body.n);
+    NodeLevels *w = nest_work(p, e.k, 0);
+    e.b = &reads;
+    emit_finish_reads(&e, w, e.k->nest.at[0].node.n, &fields);
+    e.b = &body;
+    emit_finish(&e, w);
+    if (is_short(p, e.k, &kernel[i])) {
+      shorten(&reads);
+      shorten(&body);
+    }
+    Buf both = buf_new(p->arena);
+    buf_printf(&both, "%s%s", reads.at, body.at);
+    Id found = table_get(known, both.at, both.n);
     kernel[i].emit.fn = found ? found - 1 : i;
     if (found) continue;
-    table_put(known, body.at, body.n, i + 1);
+    table_put(known, both.at, both.n, i + 1);
     buf_printf(text, "typedef struct { LIMN_PRODUCT_FIELDS char *at[%u]; } LimnProduct%u;\n",
                slot[i].n + 1, i);
+    buf_printf(text, "typedef struct { %s} limn_finish%u_read;\n",
+               fields.n ? fields.at : "int none; ", i);
+    buf_printf(
+        text,
+        "INLINE void limn_finish%u_first(const Context *c, LimnProduct%u wires, int y, int x, "
+        "int t, limn_finish%u_read *read) {\n",
+        i, i, i);
+    buf_add(text, reads.at, reads.n);
     buf_printf(text,
-               "INLINE void limn_finish%u(const Context *c, LimnProduct%u wires, int y, int x, "
-               "int t, float v0) {\n",
-               i, i);
+               "}\nINLINE void limn_finish%u(const Context *c, LimnProduct%u wires, int y, int x, "
+               "int t, float v0, limn_finish%u_read read) {\n",
+               i, i, i);
     buf_add(text, body.at, body.n);
     buf_text(text, "}\n");
   }

@@ -17,7 +17,8 @@ typedef struct {
   int64_t points;     // at the largest number of samples
   int64_t tile_bytes; // that each team needs
   bool shared;        // they are in memory that a block shares; else in the scratch of the step
-  uint32_t room; // blocks that a multiprocessor should have room for, by their registers; 0: any
+  uint32_t room;    // blocks that a multiprocessor should have room for, by their registers; 0: any
+  uint32_t at_once; // blocks that a multiprocessor is given; 0: any
   // Of one that adds up much in few places: each slice of what is added has the whole output for
   // itself, and limn_k<fn>_sum adds them up, in order.
   uint32_t slices; // 0: no such

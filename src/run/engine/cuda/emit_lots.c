@@ -378,8 +378,8 @@ static void emit_store_of_lot(const TeamNest *t, const NodeLevels *w) {
               lot_words(t, out));
   if (needs_no_memory(t, w)) return;
   if (t->ahead && !t->even) emit_line(t->e, "if (there)");
-  emit_line(t->e, "LIMN_PUT_%s%s(&%s, o%u)", t->lot == EIGHT ? "EIGHT" : "FOUR",
-            narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id);
+  emit_line(t->e, "LIMN_PUT_%s%s(&%s, o%u, %d)", t->lot == EIGHT ? "EIGHT" : "FOUR",
+            narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id, t->e->passes);
 }
 
 void lots_load(const TeamNest *t) {

@@ -108,7 +108,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
         float near_[4];                                                                            \
         UNROLL for (int i_ = 0; i_ < 4; i_++) near_[i_] =                                          \
             sum[s_ / 2][(j + i_) % SLOTS_B][s_ % 2 * 2 + e_];                                      \
-        LIMN_PUT_FOUR(to_, near_)                                                                  \
+        LIMN_PUT_FOUR(to_, near_, 0)                                                               \
       } else {                                                                                     \
         UNROLL for (int i_ = 0; i_ < LIMN_NEAR(SLOTS_B); i_++) to_[i_] =                           \
             sum[s_ / 2][j + i_][s_ % 2 * 2 + e_];                                                  \
@@ -118,9 +118,9 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
 
 // The stripes of two cells that are neighbours, added; C's cells are written.
 #define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, CUT, TABLES, KEEP, FINISH)                       \
-  UNROLL_BY(1)                                                                                     \
-  for (int q_ = (int)threadIdx.x; q_ < 32 * SLOTS_A * SLOTS_B; q_ += 32 * WARPS) {                 \
-    const int row_ = q_ / (4 * SLOTS_B), column_ = q_ % (4 * SLOTS_B) * 2;                         \
+  UNROLL for (int e_ = 0; e_ < PAIRS; e_++) {                                                      \
+    LIMN_STRIPES_PAIR(SLOTS_A, SLOTS_B, WARPS)                                                     \
+    if (q_ >= 32 * SLOTS_A * SLOTS_B) break;                                                       \
     const float *from_ =                                                                           \
         (const float *)tiles +                                                                     \
         LIMN_STRIPE_AT(SLOTS_B, row_, column_ / LIMN_NEAR(SLOTS_B), row_ / LIMN_NEAR(SLOTS_A)) +   \
@@ -151,17 +151,40 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
                      wires.narrow_c);                                                              \
       }                                                                                            \
     }                                                                                              \
-    FINISH(c, wires, y_, x_, t, low_);                                                             \
-    if (x_ + 1 < n) FINISH(c, wires, y_, x_ + 1, t, high_);                                        \
+    FINISH(c, wires, y_, x_, t, low_, read[e_][0]);                                                \
+    if (x_ + 1 < n) FINISH(c, wires, y_, x_ + 1, t, high_, read[e_][1]);                           \
   }
-#define LIMN_AS_IT_IS(c, wires, y, x, t, v0) (void)0
+#define LIMN_AS_IT_IS(c, wires, y, x, t, v0, read) (void)read
+#define LIMN_AS_IT_IS_first(c, wires, y, x, t, read) (void)read
+typedef struct {
+  int none;
+} LIMN_AS_IT_IS_read;
+
+// A thread's cells of C, two by two.
+#define LIMN_STRIPES_PAIR(SLOTS_A, SLOTS_B, WARPS)                                                 \
+  const int q_ = (int)threadIdx.x + e_ * 32 * WARPS, row_ = q_ / (4 * SLOTS_B),                    \
+            column_ = q_ % (4 * SLOTS_B) * 2;
+// What finishes them, asked for while the product is made.
+#define LIMN_STRIPES_FIRST(SLOTS_A, SLOTS_B, WARPS, FINISH)                                        \
+  FINISH##_read read[PAIRS][2];                                                                    \
+  UNROLL for (int e_ = 0; e_ < PAIRS; e_++) {                                                      \
+    LIMN_STRIPES_PAIR(SLOTS_A, SLOTS_B, WARPS)                                                     \
+    const int y_ = m0 + row_, x_ = n0 + column_;                                                   \
+    if (q_ >= 32 * SLOTS_A * SLOTS_B || y_ >= m_most || x_ >= n_most) continue;                    \
+    FINISH##_first(c, wires, y_, x_, t, &read[e_][0]);                                             \
+    if (x_ + 1 < n_most) FINISH##_first(c, wires, y_, x_ + 1, t, &read[e_][1]);                    \
+  }
 
 // Wires: a LimnProduct, or one with pointers of FINISH, which makes something of each cell. KEEP: others read C itself.
 // CUT: the sum is in parts, which lie behind each other.
 #define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, CUT, LIES_A, LIES_B, NARROW, TABLES,    \
                      WHOLE, KEEP, FINISH)                                                          \
-  KERNEL(name, Wires, 32 * WARPS, 1) {                                                             \
-    enum { TILE_M = 8 * SLOTS_A, TILE_N = 8 * SLOTS_B };                                           \
+  KERNEL(name, Wires, 32 * WARPS, SLOTS_A * SLOTS_B > 16 ? 1 : 16 / WARPS) {                       \
+    enum {                                                                                         \
+      TILE_M = 8 * SLOTS_A,                                                                        \
+      TILE_N = 8 * SLOTS_B,                                                                        \
+      PAIRS = (SLOTS_A * SLOTS_B + WARPS - 1) / WARPS                                              \
+    };                                                                                             \
     TILES(tiles);                                                                                  \
     ARGUMENTS(Wires)                                                                               \
     const int stopped = *at.stop;                                                                  \
@@ -188,6 +211,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
                 to_ = (int)limn_line(wires.tc, t);                                                 \
       const char *a = wires.a + limn_line(wires.ta, t) * ((NARROW) ? 2 : 4),                       \
                  *b = wires.b + limn_line(wires.tb, t) * ((NARROW) ? 2 : 4);                       \
+      LIMN_STRIPES_FIRST(SLOTS_A, SLOTS_B, WARPS, FINISH)                                          \
       float sum[SLOTS_A / 2][SLOTS_B][4];                                                          \
       LIMN_STRIPE_ROWS(at_a, SLOTS_A, TABLES, wires.am, m0, m_most)                                \
       LIMN_STRIPE_ROWS(at_b, SLOTS_B, TABLES, wires.bn, n0, n_most)                                \

@@ -277,32 +277,42 @@ INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
 #define LIMN_KEPT_NARROW(words, from, n)                                                           \
   UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] =                                 \
       limn_two((from)[2 * word_], (from)[2 * word_ + 1]);
-#define LIMN_PUT_FOUR(to, from)                                                                    \
+// passes: nobody reads it before it has left the caches anyway, in which others had better stay.
+#ifdef LIMN_EMULATED
+#define LIMN_STORE(T, to, value, passes) *(T *)(to) = value
+#else
+#define LIMN_STORE(T, to, value, passes)                                                           \
+  if (passes)                                                                                      \
+    __stcs((T *)(to), value);                                                                      \
+  else                                                                                             \
+    *(T *)(to) = value
+#endif
+#define LIMN_PUT_FOUR(to, from, passes)                                                            \
   {                                                                                                \
     LIMN_EVEN(to, 16)                                                                              \
     float4 four_;                                                                                  \
     four_.x = (from)[0], four_.y = (from)[1], four_.z = (from)[2], four_.w = (from)[3];            \
-    *(float4 *)(to) = four_;                                                                       \
+    LIMN_STORE(float4, to, four_, passes);                                                         \
   }
-#define LIMN_PUT_EIGHT(to, from)                                                                   \
+#define LIMN_PUT_EIGHT(to, from, passes)                                                           \
   {                                                                                                \
-    LIMN_PUT_FOUR(to, from)                                                                        \
-    LIMN_PUT_FOUR((to) + 4, (from) + 4)                                                            \
+    LIMN_PUT_FOUR(to, from, passes)                                                                \
+    LIMN_PUT_FOUR((to) + 4, (from) + 4, passes)                                                    \
   }
-#define LIMN_PUT_FOUR_NARROW(to, from)                                                             \
+#define LIMN_PUT_FOUR_NARROW(to, from, passes)                                                     \
   {                                                                                                \
     LIMN_EVEN(to, 8)                                                                               \
     uint2 four_;                                                                                   \
     four_.x = limn_two((from)[0], (from)[1]), four_.y = limn_two((from)[2], (from)[3]);            \
-    *(uint2 *)(to) = four_;                                                                        \
+    LIMN_STORE(uint2, to, four_, passes);                                                          \
   }
-#define LIMN_PUT_EIGHT_NARROW(to, from)                                                            \
+#define LIMN_PUT_EIGHT_NARROW(to, from, passes)                                                    \
   {                                                                                                \
     LIMN_EVEN(to, 16)                                                                              \
     uint4 eight_;                                                                                  \
     eight_.x = limn_two((from)[0], (from)[1]), eight_.y = limn_two((from)[2], (from)[3]);          \
     eight_.z = limn_two((from)[4], (from)[5]), eight_.w = limn_two((from)[6], (from)[7]);          \
-    *(uint4 *)(to) = eight_;                                                                       \
+    LIMN_STORE(uint4, to, eight_, passes);                                                         \
   }
 
 // -- quickly --------------------------------------------------------------------------------------
@@ -410,7 +420,9 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
 // -- what a step begins and ends with --------------------------------------------------------------
 // The caller's memory is a ring of slots, one for each step that waits. A step takes what is small (the
 // context, clocks, small inputs, numbers of rows) from its slot, and gives losses back to it. `counter`
-// says which step this is; `done`, which the caller watches, how many are whole.
+// says which step this is; `done`, which the caller watches, how many are whole. Since a slot is far away, a step that has given
+// its losses back looks whether the next slot is filled, and brings what is small of it `ahead`: the last word there is then the
+// next step's number, counted from one.
 // Of a set that is here, a step takes rows by their numbers, unless the samples themselves were sent.
 typedef struct {
   const char *from;
@@ -420,13 +432,18 @@ typedef struct {
   long most;  // rows
 } LimnTable;
 typedef struct {
-  const char *ring;
+  const char *ring, *ahead;
   char *here;
-  long slot_bytes, slots, bytes;
+  long slot_bytes, slots, bytes, small; // bytes: that are taken here; small: that are ahead
   const long *counter;
   LimnTable table[8];
   int tables;
 } LimnTake;
+INLINE const char *limn_next_slot(const LimnTake *w) {
+  const long now = *w->counter;
+  const char *far_away = w->ring + now % w->slots * w->slot_bytes;
+  return *(const long *)(w->ahead + w->small - 8) == now + 1 ? w->ahead : far_away;
+}
 INLINE void limn_taken(double *to, const double *from, long bytes) { // by a block
   for (long k = threadIdx.x; k < bytes / 8; k += blockDim.x) to[k] = from[k];
 }
@@ -449,11 +466,20 @@ INLINE void limn_rows(const LimnTable *t, const char *slot) {
 typedef struct {
   const double *from[20];
   int at[20], bytes[20]; // in a slot
-  char *ring;
-  long slot_bytes, slots;
+  char *ring, *ahead;
+  long slot_bytes, slots, small;
   long *counter, *done;
   int n, last;
 } LimnGive;
+INLINE void limn_peeked(const LimnGive *w, long next) { // by a block
+  const char *slot = w->ring + next % w->slots * w->slot_bytes;
+  SHARED(int, filled, 1);
+  if (threadIdx.x == 0) filled[0] = *(const volatile long *)(slot + w->small - 8) == next + 1;
+  __syncthreads();
+  __threadfence_system();
+  for (long k = threadIdx.x; filled[0] && k < w->small / 8; k += blockDim.x)
+    ((double *)w->ahead)[k] = ((const double *)slot)[k];
+}
 INLINE void limn_whole(const LimnGive *w) { // what is given so far may be seen
   __threadfence_system();
   *(volatile long *)w->done = *w->counter;
@@ -552,14 +578,17 @@ KERNEL(limn_copy, LimnCopy, 256) {
 }
 KERNEL(limn_take, LimnTake, 256) {
   ARGUMENTS(LimnTake)
-  const char *slot = wires.ring + *wires.counter % wires.slots * wires.slot_bytes;
+  const char *slot = limn_next_slot(&wires);
   if (blockIdx.x == 0) limn_taken((double *)wires.here, (const double *)slot, wires.bytes);
   for (int i = 0; i < wires.tables; i++) limn_rows(&wires.table[i], slot);
 }
-KERNEL(limn_give, LimnGive, 1) {
+KERNEL(limn_give, LimnGive, 256) {
   ARGUMENTS(LimnGive)
-  limn_given(&wires);
-  if (wires.last) limn_whole(&wires);
+  const long next = *wires.counter + 1;
+  __syncthreads();
+  if (threadIdx.x == 0) limn_given(&wires);
+  if (threadIdx.x == 0 && wires.last) limn_whole(&wires);
+  if (wires.ahead) limn_peeked(&wires, next);
 }
 KERNEL(limn_look, LimnLosses, 1) {
   BEGIN(LimnLosses, 1, 0, 1)

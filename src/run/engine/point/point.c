@@ -206,7 +206,8 @@ const char *emit_load(Emit *e, const NodeLevels *w, uint32_t k) {
   const char *base = base_text(e->p->wire.at[o->wire].base);
   if (maker_here(e->p, e->k, w, o->wire, &node))
     return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
-  if (w->early[k]) return arena_format(a, "early%u_%u[row]", w->id, k);
+  if (w->early[k])
+    return arena_format(a, e->read ? "read.early%u_%u" : "early%u_%u[row]", w->id, k);
   if (w->packed[k] && e->fours) return arena_format(a, "p%u_%u[u]", w->id, k);
   if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
   const char *cell = emit_cell_at(e, w, o);
@@ -243,6 +244,25 @@ static bool less_by_row(const Emit *e, const NodeLevels *w, uint32_t i) {
   return y->fn == FN_ARG && e->p->wire.at[w->x->in[y->ref].wire].rank < w->x->nindex;
 }
 
+// Is it a loop's position == a label? Lanes compare them as the whole numbers they are, which need not become reals: those are
+// made by the few units that also make exponentials.
+static bool is_label_here(const Emit *e, const NodeLevels *w, uint32_t i, const Scalar **at,
+                          uint32_t *label) {
+  const PlanNode *x = w->x;
+  const Scalar *s = &x->scalar[i];
+  if (!e->lanes || s->fn != FN_eq || w->same[i]) return false;
+  for (uint32_t k = 0; k < 2; k++) {
+    const Scalar *number = &x->scalar[s->arg[1 - k]];
+    *at = &x->scalar[s->arg[k]];
+    *label = number->arg[0];
+    if ((*at)->fn == FN_AT && (*at)->base == BASE_R && number->fn == FN_number &&
+        x->scalar[*label].fn == FN_ARG &&
+        e->p->wire.at[x->in[x->scalar[*label].ref].wire].base == BASE_LABEL)
+      return true;
+  }
+  return false;
+}
+
 static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
@@ -265,6 +285,12 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
               emit_extent(e, plan_extent(e->p, s->ref)));
     return;
   default: break;
+  }
+  const Scalar *at;
+  uint32_t label;
+  if (is_label_here(e, w, i, &at, &label)) {
+    emit_line(e, "const int %s = i%u == %s;", name, w->x->var[at->ref], scalar_name(e, w, label));
+    return;
   }
   const char *a[3] = {"0", "0", "0"};
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = emit_argument(e, w, s->arg[k], i);

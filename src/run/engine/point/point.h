@@ -33,6 +33,8 @@ typedef struct {
   bool lanes;          // points are lanes of their own: nothing is made a row at a time
   bool fours;          // a lane has four points or more that follow each other, number u: packed
                        // operands are p<id>_<k>[u], and what is stored so goes to o<id>[u], a float
+  bool passes;         // what is stored by lots is not read soon
+  bool read;           // what is read early is a field of `read`
   bool exp_less;       // exp(x - y) has the same y for all of a row (limn_exp_less of units.h)
   const char *onto;    // what is added up in places is added to this variable; NULL: to its cell
   Stretch stretch;     // of the innermost loop
