@@ -44,7 +44,7 @@ static int compile(Program *p, const char *folder) {
   fputs(p->text, f);
   fclose(f);
   snprintf(command, sizeof command,
-           "%s -w -O1 -fPIC -shared -ffp-contract=off -include %s -o %s/k.so %s/k.c >%s/log 2>&1",
+           "%s -w -Og -fPIC -shared -ffp-contract=off -include %s -o %s/k.so %s/k.c >%s/log 2>&1",
            cc ? cc : "cc", header ? header : "emulated.h", folder, folder, folder);
   int r = system(command);
   size_t said;

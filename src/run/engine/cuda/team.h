@@ -387,31 +387,31 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #else
-// Step k of a row, whose four lanes have so many words each, from this one on.
+// Rows of the left factor and columns of the right one, each widened once, in the order of the sum. Four lanes have two rows of
+// the left factor, and in turn halves of them; or one column.
 #ifdef LIMN_BF16
 enum { LIMN_UNIT_STEPS = 16 };
-INLINE float limn_unit_cell(const Bits32 *row, int words, int at, int k) {
-  float two[2];
-  limn_widen_two(two, row[k % 8 / 2 * words + at + k / 8 * (words / 2)]);
-  return two[k % 2];
-}
+#define limn_unit_widen(to, word) limn_widen_two(to, word)
 #else
 enum { LIMN_UNIT_STEPS = 8 };
-INLINE float limn_unit_cell(const Bits32 *row, int words, int at, int k) {
-  return float_from_bits(row[k % 4 * words + at + k / 4 * (words / 2)]);
-}
+#define limn_unit_widen(to, word) (*(to) = float_from_bits(word))
 #endif
-INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
-  SHARED(Bits32, left, 4096);
-  SHARED(Bits32, right, 2048);
-  const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x - lane;
-  for (int i = 0; i < 4; i++) left[threadIdx.x * 4 + i] = a[i];
-  for (int i = 0; i < 2; i++) right[threadIdx.x * 2 + i] = b[i];
+HELPER __attribute__((noinline, optimize("O2"))) void limn_unit(float *c, const Bits32 *a,
+                                                                const Bits32 *b) {
+  enum { STEPS = LIMN_UNIT_STEPS, HALF = STEPS / 2, WORD = STEPS / 8 };
+  SHARED(float, left, 1024 / 2 * STEPS);
+  SHARED(float, right, 1024 / 4 * STEPS);
+  const int lane = (int)threadIdx.x % 32, four = (int)threadIdx.x / 4, own = lane % 4 * WORD;
+  for (int i = 0; i < 4; i++)
+    limn_unit_widen(&left[(four * 2 + i % 2) * STEPS + i / 2 * HALF + own], a[i]);
+  for (int i = 0; i < 2; i++) limn_unit_widen(&right[four * STEPS + i * HALF + own], b[i]);
   __syncwarp(0xFFFFFFFFu);
-  for (int s = 0; s < 4; s++)
-    for (int k = 0; k < LIMN_UNIT_STEPS; k++)
-      c[s] += limn_unit_cell(&left[(warp + lane / 4 * 4) * 4], 4, s / 2, k) *
-              limn_unit_cell(&right[(warp + (lane % 4 * 2 + s % 2) * 4) * 2], 2, 0, k);
+  const float *row = &left[four * 2 * STEPS],
+              *column = &right[((int)threadIdx.x / 32 * 8 + lane % 4 * 2) * STEPS];
+  float sum[4] = {c[0], c[1], c[2], c[3]};
+  for (int k = 0; k < STEPS; k++)
+    for (int s = 0; s < 4; s++) sum[s] += row[s / 2 * STEPS + k] * column[s % 2 * STEPS + k];
+  for (int s = 0; s < 4; s++) c[s] = sum[s];
   __syncwarp(0xFFFFFFFFu);
 }
 #endif

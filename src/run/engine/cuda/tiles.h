@@ -360,19 +360,52 @@ KERNEL(limn_gather, LimnProduct, 256) {
   }                                                                                                \
   LIMN_NEXT(share, EACH, line, (k) + DEPTH, along)
 #ifdef LIMN_EMULATED
-INLINE float limn_at(const LimnEight *tile, int chunks, int deep, int along, int stays, int moves) {
+LIMN_NEAR float limn_at(const LimnEight *tile, int chunks, int deep, int along, int stays,
+                        int moves) {
   LimnSpot s = {along ? stays : moves, (along ? moves : stays) / 8};
   return float_from_bits(limn_cell(tile, chunks, deep, s, (along ? moves : stays) % 8) << 16);
 }
+// A factor: its tile, and the first row or column of the result that is this lane's.
+typedef struct {
+  const LimnEight *tile;
+  int chunks, deep, along, first;
+} LimnSide;
+// Eight steps of a sum for one row or column, each `far` from the one before. Along a chunk they are that chunk.
+LIMN_NEAR void limn_eight(float *to, int far, const LimnSide *s, int stays, int moves) {
+  if (s->along) {
+    const LimnEight *chunk = &s->tile[limn_chunk(stays, moves / 8, s->chunks, s->deep)];
+    for (int i = 0; i < 8; i++)
+      to[i * far] = float_from_bits(chunk->two[i / 2] >> i % 2 * 16 << 16);
+  } else
+    for (int i = 0; i < 8; i++)
+      to[i * far] = limn_at(s->tile, s->chunks, s->deep, 0, stays, moves + i);
+}
+// The four cells of a group at once, each of them summed step by step. Made fast even where nothing else is: it is most of the
+// work of a product.
+typedef float LimnCells __attribute__((vector_size(16), aligned(4), may_alias));
+HELPER __attribute__((noinline, optimize("O2"))) void
+limn_multiply_tiles(float *sum, int rows, int columns, const LimnSide *a, const LimnSide *b) {
+  float x[8][8], y[8][32]; // of at most 4 × 16 groups
+  for (int d = 0; d < a->deep; d += 8) {
+    for (int i = 0; i < 2 * rows; i++)
+      limn_eight(&x[0][i], 8, a, a->first + i / 2 * 16 + i % 2 * 8, d);
+    for (int j = 0; j < 2 * columns; j++)
+      limn_eight(&y[0][j], 32, b, b->first + j / 2 * 8 + j % 2, d);
+    for (int i = 0; i < rows * columns; i++) {
+      LimnCells *to = (LimnCells *)(sum + 4 * i), four = *to;
+      const float *u = &x[0][i / columns * 2], *v = &y[0][i % columns * 2];
+      for (int k = 0; k < 8; k++, u += 8, v += 32)
+        four += (LimnCells){u[0], u[0], u[1], u[1]} * (LimnCells){v[0], v[1], v[0], v[1]};
+      *to = four;
+    }
+  }
+}
 #define LIMN_MULTIPLY_TILES(ROWS, COLUMNS, DEEP, TOGETHER, ALONG_A, ALONG_B)                       \
-  for (int d = 0; d < DEEP; d++)                                                                   \
-    for (int i = 0; i < ROWS; i++)                                                                 \
-      for (int j = 0; j < COLUMNS; j++)                                                            \
-        for (int s_ = 0; s_ < 4; s_++)                                                             \
-          sum[i][j][s_] += limn_at(ta, CHUNKS_A, DEEP, ALONG_A,                                    \
-                                   row + i * 16 + (int)threadIdx.x % 32 / 4 + s_ / 2 * 8, d) *     \
-                           limn_at(tb, CHUNKS_B, DEEP, ALONG_B,                                    \
-                                   column + j * 8 + (int)threadIdx.x % 4 * 2 + s_ % 2, d);
+  {                                                                                                \
+    const LimnSide a_ = {ta, CHUNKS_A, DEEP, ALONG_A, row + (int)threadIdx.x % 32 / 4};            \
+    const LimnSide b_ = {tb, CHUNKS_B, DEEP, ALONG_B, column + (int)threadIdx.x % 4 * 2};          \
+    limn_multiply_tiles(sum[0][0], ROWS, COLUMNS, &a_, &b_);                                       \
+  }
 #else
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // 64 rows of A are rows of its tile, or eight chunks of each of them.

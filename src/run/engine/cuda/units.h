@@ -6,7 +6,10 @@
 #ifdef LIMN_EMULATED
 #define LIMN_ALIGNED __attribute__((aligned(16)))
 #define LIMN_ALIGNED_TWO __attribute__((aligned(8)))
+// Cells of tiles are most of what an emulated product asks for: their places are inlined, though little else is.
+#define LIMN_NEAR static inline __attribute__((__always_inline__, unused))
 #else
+#define LIMN_NEAR INLINE
 #define LIMN_ALIGNED __align__(16)
 #define LIMN_ALIGNED_TWO __align__(8)
 #endif
@@ -16,7 +19,7 @@ typedef struct LIMN_ALIGNED {
 
 // Where a chunk lies: mixed, so that the chunks of eight rows below each other are in all banks. Of longer rows, eight
 // chunks of all rows of the tile come first.
-INLINE int limn_chunk(int row, int chunk, int chunks, int rows) {
+LIMN_NEAR int limn_chunk(int row, int chunk, int chunks, int rows) {
   return chunks < 8 ? row * chunks + (chunk ^ (row >> 1 & 3))
                     : (chunk / 8 * rows + row) * 8 + ((chunk ^ row) & 7);
 }
@@ -67,7 +70,7 @@ INLINE LimnSpot limn_spot(int lane, int first, int rows_stay) {
 }
 
 #ifdef LIMN_EMULATED
-INLINE Bits32 limn_cell(const LimnEight *tile, int chunks, int rows, LimnSpot s, int cell) {
+LIMN_NEAR Bits32 limn_cell(const LimnEight *tile, int chunks, int rows, LimnSpot s, int cell) {
   return tile[limn_chunk(s.row, s.chunk, chunks, rows)].two[cell / 2] >> cell % 2 * 16 & 0xFFFF;
 }
 INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows, LimnSpot from,
