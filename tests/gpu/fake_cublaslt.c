@@ -41,6 +41,7 @@ typedef struct {
 } Found;
 
 enum { ROW = 4 };                                   // how a product may end
+enum { PUT_DOWN = 2000 };                           // bytes that the slow way wants for itself
 enum { SLOW, REFUSED, LARGE, FAST, WAYS, WAY = 7 }; // WAY: where a way says which it is
 
 static int asked(const char *what) {
@@ -103,7 +104,7 @@ int cublasLtMatmulAlgoGetHeuristic(void *h, Product *p, Matrix *a, Matrix *b, Ma
     memset(&found[i], 0, sizeof *found);
     memcpy(found[i].way.own, w->aligned, sizeof w->aligned); // asked for again when it is used
     found[i].way.own[WAY] = (uint64_t)i;
-    found[i].workspace = w->workspace + (i == LARGE);
+    found[i].workspace = i == FAST ? 0 : i == SLOW ? PUT_DOWN : w->workspace + (i == LARGE);
     ++*n;
   }
   return GOOD;
@@ -220,12 +221,13 @@ int cublasLtMatmul(void *h, Product *p, const void *alpha, Address a, Matrix *am
   int64_t rows = p->turn[0] ? am->columns : am->rows, deep = p->turn[0] ? am->rows : am->columns,
           deep_b = p->turn[1] ? bm->columns : bm->rows,
           columns = p->turn[1] ? bm->rows : bm->columns;
-  if (!h || !stream || c != d || cm != dm || one != 1 || zero != 0 || !workspace || !bytes ||
+  if (!h || !stream || c != d || cm != dm || one != 1 || zero != 0 || !workspace != !bytes ||
       rows != cm->rows || columns != cm->columns || deep != deep_b || am->batch != bm->batch ||
       am->batch != cm->batch || a % aligned[0] || b % aligned[1] || c % aligned[2])
     return INVALID;
   int which = (int)way->own[WAY];
-  if (which == LARGE) abort();
+  if (which == LARGE || (which == SLOW && bytes < PUT_DOWN)) abort();
+  if (bytes) memset((void *)(size_t)workspace, 0xAB, bytes);
   if (which == REFUSED || asked("products") || (which == FAST && asked("changed")))
     return NOT_SUPPORTED;
   return launch(&(Call){*p, *am, *bm, *cm, {a, b, c}, which}, stream);

@@ -46,6 +46,7 @@ done
 for on in cpu cuda; do "$LIMN" train products.limn --plain --device $on --out wide.$on >"$said" 2>&1; done
 near wide.cpu wide.cuda && ok "products by a library, a short batch among them" || not_ok "products by a library, a short batch among them"
 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --out wide.own >"$said" 2>&1 && near wide.cpu wide.own && ! same wide.cuda wide.own && ok "products that the library does not take" || not_ok "products that the library does not take"
+FAKE_CUDA=memory=3900000 LIMN_SEARCH=0 "$LIMN" train products.limn --plain --device cuda --out wide.room >"$said" 2>&1 && near wide.cpu wide.room && same wide.room wide.own && ok "products that have no room for what the library puts down" || not_ok "products that have no room for what the library puts down"
 # the fastest way of the library: looked for once, kept, and taken again
 product() { env "$1" LIMN_CACHE="$2" "$LIMN" train products.limn --plain --device cuda --out "$3" >"$said" 2>&1; }
 mkdir -m 700 ways

@@ -74,9 +74,8 @@ struct Blas {
   BLAS_FUNCTIONS(BLAS_MEMBER)
   void *library, *handle;
   size_t version;
-  DeviceAddress
-      room[ROOMS]
-          [TRACKS]; // what ways put down on a track, if one of them wanted so much; 0: none did
+  // What ways put down on each track, if one of them wanted so much; 0: none did.
+  DeviceAddress room[ROOMS][TRACKS];
 };
 
 // -- the library ----------------------------------------------------------------------------------
@@ -339,6 +338,10 @@ bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasCho
   if (takes && !done) {
     takes = call_ways(b, &c, 1, &found) > 0;
     if (takes) *result = call_launch(b, d, &c, &(BlasTaken){found.way, found.workspace});
+    if (*result == CUDA_OUT_OF_MEMORY) { // there is no room for what it wants
+      *result = 0;
+      takes = false;
+    }
   }
   call_close(b, &c);
   return takes;
