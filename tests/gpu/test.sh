@@ -200,6 +200,7 @@ says "no GPU" 3 "no GPU can be used: the GPU's driver says \`no CUDA-capable dev
 says "an old driver" 3 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
 says "another number" 3 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3
 says "another name" 2 "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not tpu" "$LIMN" train small.limn --device tpu
+says "a cache that cannot be used" 0 "/proc/nope cannot be the cache" env LIMN_CACHE=/proc/nope "$LIMN" train small.limn --plain --device cuda --out no_cache
 says "too little memory" 3 "out of memory on emulated GPU 0: a step needs 0.0" env FAKE_CUDA=memory=9000 "$LIMN" train small.limn --device cuda --out m
 says "a kernel that does not compile" 3 "the CUDA compiler refuses a kernel: limn.cu(7): error: expected a \`;\`" env FAKE_CUDA=compiler LIMN_CACHE="$dir/other" "$LIMN" train small.limn --device cuda --out c
 says "a lost device" 3 "the GPU's driver says \`unspecified launch failure\` (719)" env FAKE_CUDA=lost=40 "$LIMN" train small.limn --device cuda --every 1 --out lost

@@ -271,8 +271,7 @@ static bool open_code(Engine *e, CompiledEngine *o) {
     diag_warning(e->w->diags, (Span){0}, "%s: prebuilt kernels do its work", o->code.error);
     return false;
   }
-  if (o->code.word && !e->w->cc_warned) diag_warning(e->w->diags, (Span){0}, "%s", o->code.word);
-  e->w->cc_warned |= o->code.word != NULL;
+  engine_cache_word(e, o->code.word);
   e->says = o->code.cached
                 ? arena_format(e->arena, "compiled step from the cache, %s",
                                threads_text(e, pool_threads(o->pool)))

@@ -214,7 +214,10 @@ static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char
     all[i] = (DeviceText){.text = text[i].at,
                           .cache = e->how.cache,
                           .quick = store_precision(e->store) == PRECISION_BF16};
-  return device_compile(o->d, e->arena, all, n, o->module, why);
+  const char *word = NULL;
+  bool good = device_compile(o->d, e->arena, all, n, o->module, &word, why);
+  engine_cache_word(e, word);
+  return good;
 }
 
 static bool open_common(Engine *e, CudaEngine *o) {

@@ -245,6 +245,11 @@ bool engine_brings(const Engine *e, uint32_t i) {
   return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
 }
 
+void engine_cache_word(const Engine *e, const char *word) {
+  if (word && !e->w->cc_warned) diag_warning(e->w->diags, (Span){0}, "%s", word);
+  e->w->cc_warned |= word != NULL;
+}
+
 void engine_clocks(const Engine *e, uint64_t step, double *clock) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     const Param *p = &e->d->param.at[i];

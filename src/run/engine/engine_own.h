@@ -40,8 +40,10 @@ Number engine_number(const Engine *, Id wire);
 // an optimiser, is brought in front of a step and taken back behind it.
 bool engine_brings(const Engine *, uint32_t param);
 void engine_clocks(const Engine *, uint64_t step, double *clock); // [param] those that no store has
-bool engine_finite(const Engine *);                               // all losses of the last run
-bool engine_takes(Engine *, int64_t samples);                     // false: e->error
+void engine_cache_word(const Engine *,
+                       const char *word);     // why code is not kept, said once; NULL: it is
+bool engine_finite(const Engine *);           // all losses of the last run
+bool engine_takes(Engine *, int64_t samples); // false: e->error
 
 // -- reference.c ----------------------------------------------------------------------------------
 bool reference_open(Engine *);

@@ -268,11 +268,12 @@ static void compile_texts(Compiling *all, uint32_t n) {
 }
 
 bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, CudaModule *module,
-                    const char **why) {
-  const char *word = NULL, *error = NULL;
+                    const char **word, const char **why) {
+  const char *error = NULL;
   CodeFolder folder;
   Compiling *all = NEW_ARRAY(a, Compiling, n + 1);
-  bool kept = code_folder_open(&folder, a, text->cache, &word, &error), good = true;
+  bool kept = code_folder_open(&folder, a, text->cache, word, &error), good = true;
+  if (!kept) *word = error;
   for (uint32_t i = 0; i < n; i++) {
     all[i] = (Compiling){.d = d, .text = &text[i], .key = key_of(d, a, &text[i])};
     if (kept) all[i].code = code_bytes(&folder, a, all[i].key);

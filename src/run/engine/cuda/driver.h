@@ -4,7 +4,7 @@
 //   const char *why;
 //   Device *d = device_open(arena, 0, &why);           // NULL: why not
 //   CudaModule m;
-//   device_compile(d, arena, &(DeviceText){.text = text}, 1, &m, &why);
+//   device_compile(d, arena, &(DeviceText){.text = text}, 1, &m, &word, &why);
 //
 // The names and numbers below are those of CUDA's driver interface and of NVRTC, as far as they are
 // used here.
@@ -155,8 +155,8 @@ typedef struct {
   const char *cache; // as in Target
   bool quick;        // quotients and roots may be off by their last bit or two
 } DeviceText;
-// Several at once, for one cache folder. False, and why: then some modules are NULL.
+// Several at once, for one cache folder. A word: nothing can be kept there. False, and why: then some modules are NULL.
 bool device_compile(Device *, Arena *, const DeviceText *, uint32_t n, CudaModule *,
-                    const char **why);
+                    const char **word, const char **why);
 
 #endif
