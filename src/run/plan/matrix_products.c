@@ -132,6 +132,23 @@ bool product_straight(const Plan *p, const PlanNode *x, const Operand *at, const
   return true;
 }
 
+// A loop of several that are counted like the digits of a number: where it is, how far it goes, what a turn is in memory.
+typedef struct {
+  int64_t at, size, step;
+} Digit;
+
+// The next turn of all of them; gives how far that is.
+static int64_t count_on(Digit *digit, uint32_t n) {
+  int64_t moved = 0;
+  for (uint32_t i = n; i-- > 0;) {
+    moved += digit[i].step;
+    if (++digit[i].at < digit[i].size) break;
+    moved -= digit[i].step * digit[i].size;
+    digit[i].at = 0;
+  }
+  return moved;
+}
+
 int32_t *product_line(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
                       uint32_t n, int64_t *step) {
   int64_t count = 1;
@@ -139,14 +156,13 @@ int32_t *product_line(const Plan *p, const PlanNode *x, const Operand *at, const
   if (product_straight(p, x, at, group, n)) return NULL;
   for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
   int32_t *table = NEW_ARRAY(p->arena, int32_t, count);
+  Digit *digit = NEW_ARRAY(p->arena, Digit, n);
+  for (uint32_t i = 0; i < n; i++)
+    digit[i] = (Digit){0, extent_most(p, x->index[group[i]]), operand_step(p, at, group[i])};
+  int64_t offset = 0;
   for (int64_t c = 0; c < count; c++) {
-    int64_t rest = c, offset = 0;
-    for (uint32_t i = n; i-- > 0;) {
-      int64_t size = extent_most(p, x->index[group[i]]);
-      offset += rest % size * operand_step(p, at, group[i]);
-      rest /= size;
-    }
     table[c] = (int32_t)offset;
+    offset += count_on(digit, n);
   }
   return table;
 }
