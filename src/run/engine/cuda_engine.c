@@ -7,9 +7,8 @@
 // nothing once the look at the losses has said so.
 #define _DEFAULT_SOURCE
 #include "core/pass/pipeline.h"
-#include "run/engine/cuda_own.h"
-
 #include "run/engine/cuda/blas.h"
+#include "run/engine/cuda_own.h"
 #include "run/engine/prelude/prelude_text.h"
 
 #include <math.h>

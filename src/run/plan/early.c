@@ -11,42 +11,6 @@ static bool is_early(const Plan *p, const Kernel *k) {
   return k->node.n > 0;
 }
 
-// -- what it saves --------------------------------------------------------------------------------
-typedef struct {
-  uint32_t first, last;
-} KernelLife;
-
-static int64_t bytes_of(const PlanWire *w) { return w->count * (int64_t)number_bytes(w->number); }
-
-static void live_at(KernelLife *life, uint32_t kernel) {
-  if (life->first > kernel) life->first = kernel;
-  if (life->last < kernel) life->last = kernel;
-}
-
-// The most bytes that are there at once, in this order of kernels: about, since no wire has its place yet.
-static int64_t most_at_once(const Plan *p) {
-  KernelLife *life = NEW_ARRAY(p->arena, KernelLife, p->wire.n + 1);
-  int64_t *more = NEW_ARRAY(p->arena, int64_t, p->kernel.n + 2), now = 0, most = 0;
-  for (uint32_t w = 0; w < p->wire.n; w++) life[w].first = PLAN_NONE;
-  for (uint32_t i = 0; i < p->node.n; i++) {
-    const PlanNode *x = &p->node.at[i];
-    if (x->kind == NODE_GONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
-    for (uint32_t v = 0; v < node_wires(x); v++)
-      if (node_wire(x, v) != PLAN_NONE) live_at(&life[wire_root(p, node_wire(x, v))], x->kernel);
-  }
-  for (uint32_t w = 0; w < p->wire.n; w++) {
-    if (life[w].first >= life[w].last || p->wire.at[w].place != AT_NOWHERE) continue;
-    more[life[w].first] += bytes_of(&p->wire.at[w]);
-    more[life[w].last + 1] -= bytes_of(&p->wire.at[w]);
-  }
-  for (uint32_t k = 0; k < p->kernel.n; k++) {
-    now += more[k];
-    if (now > most) most = now;
-  }
-  return most;
-}
-
-// -- moving ---------------------------------------------------------------------------------------
 static void move_early(Plan *p) {
   PlanTouched *touched = plan_touched(p);
   uint32_t least = plan_behind_losses(p);
@@ -67,7 +31,7 @@ static void set_kernels(Plan *p, const Kernel *kernel) {
 void plan_early(Plan *p) {
   if (!p->part.n) return;
   const Kernel *in_turn = arena_copy(p->arena, p->kernel.at, p->kernel.n * sizeof *in_turn);
-  int64_t most = most_at_once(p), saves = p->target->early_saves;
+  int64_t most = plan_most_at_once(p), saves = p->target->early_saves;
   move_early(p);
-  if (saves && most_at_once(p) > most - most / saves) set_kernels(p, in_turn);
+  if (saves && plan_most_at_once(p) > most - most / saves) set_kernels(p, in_turn);
 }

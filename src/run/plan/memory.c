@@ -439,6 +439,17 @@ static int64_t most_at_once(const Plan *p, const MemoryPiece *piece, uint32_t n)
   return most;
 }
 
+int64_t plan_most_at_once(Plan *p) {
+  VEC(MemoryPiece) piece = {0};
+  find_lives(p);
+  for (uint32_t i = 0; i < p->wire.n; i++) {
+    const PlanWire *w = &p->wire.at[i];
+    if (w->place == AT_NOWHERE && w->of == PLAN_NONE && w->first != w->last) // others may be tiles
+      vec_push(p->arena, &piece, ((MemoryPiece){.wire = i, .bytes = bytes_of(w)}));
+  }
+  return most_at_once(p, piece.at, piece.n);
+}
+
 // One behind the other. Kernels of wires that share no bytes may run side by side: where all wires together have room in a
 // device's cache, nothing is won by sharing.
 static bool lay_apart(Plan *p, const MemoryPiece *piece, uint32_t n) {

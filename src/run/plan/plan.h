@@ -398,6 +398,8 @@ bool finish_suits(const Plan *,
 uint32_t finish_loop(const Plan *, const Kernel *, uint32_t axis);
 // memory.c
 void plan_memory(Plan *);
+// Bytes that are there at once, at most, in this order of kernels; about, while no wire has its place.
+int64_t plan_most_at_once(Plan *);
 bool kernel_writes_state(const Plan *, const Kernel *);
 // The first kernel that overwrites a state; as many as there are, if none does. Losses are known before it.
 uint32_t plan_first_write(const Plan *);

@@ -20,11 +20,7 @@ typedef struct CUmod_st *CudaModule;
 typedef struct CUfunc_st *CudaFunction;
 typedef struct CUstream_st *CudaStream;
 typedef struct CUevent_st *CudaEvent;
-enum {
-  TRACKS = 4,
-  ASIDE = TRACKS,
-  TRACKS_ALL
-}; // kernels have three; the last is for what is beside them
+enum { TRACKS = 4, ASIDE = TRACKS, TRACKS_ALL }; // the last is for what is beside all kernels
 typedef struct CUgraph_st *CudaGraph;
 typedef struct CUgraphExec_st *CudaGraphExec;
 typedef struct _nvrtcProgram *NvrtcProgram;

@@ -581,10 +581,9 @@ static void finish_begin(Emit *e) {
 // is read for the next one, and each takes as long to come as a small product takes.
 static bool is_read_first(const Emit *e, const NodeLevels *w, uint32_t k) {
   const Operand *o = &w->x->in[k];
-  const PlanWire *wire = &e->p->wire.at[o->wire];
-  for (uint32_t j = 0; j < e->k->node.n; j++)
-    if (e->p->node.at[e->k->node.at[j]].out.wire == o->wire) return false;
-  return wire->base == BASE_R && !operand_checked(e->p, o) && operand_free(e->p, o);
+  uint32_t maker;
+  return e->p->wire.at[o->wire].base == BASE_R && !operand_checked(e->p, o) &&
+         operand_free(e->p, o) && !maker_here(e->p, e->k, w, o->wire, &maker);
 }
 
 // Their names, and a function that reads them.
@@ -607,6 +606,23 @@ static void emit_finish(Emit *e, const NodeLevels *w) {
   finish_begin(e);
   cuda_same(e, w, s->node.n);
   for (uint32_t level = 0; level <= s->ndim; level++) emit_level(e, w, s->node.n, level, s->ndim);
+}
+
+// What is read for the finish of kind `i`, the function that reads it, and the one that finishes.
+static void write_finish(Buf *text, uint32_t i, uint32_t slots, const Buf *fields, const Buf *reads,
+                         const Buf *body) {
+  buf_printf(text, "typedef struct { LIMN_PRODUCT_FIELDS char *at[%u]; } LimnProduct%u;\n",
+             slots + 1, i);
+  buf_printf(text, "typedef struct { %s} limn_finish%u_read;\n",
+             fields->n ? fields->at : "int none; ", i);
+  buf_printf(text,
+             "INLINE void limn_finish%u_first(const Context *c, LimnProduct%u wires, int y, int x, "
+             "int t, limn_finish%u_read *read) {\n%s}\n",
+             i, i, i, reads->at);
+  buf_printf(text,
+             "INLINE void limn_finish%u(const Context *c, LimnProduct%u wires, int y, int x, "
+             "int t, float v0, limn_finish%u_read read) {\n%s}\n",
+             i, i, i, body->at);
 }
 
 void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
@@ -635,22 +651,7 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
     kernel[i].emit.fn = found ? found - 1 : i;
     if (found) continue;
     table_put(known, both.at, both.n, i + 1);
-    buf_printf(text, "typedef struct { LIMN_PRODUCT_FIELDS char *at[%u]; } LimnProduct%u;\n",
-               slot[i].n + 1, i);
-    buf_printf(text, "typedef struct { %s} limn_finish%u_read;\n",
-               fields.n ? fields.at : "int none; ", i);
-    buf_printf(
-        text,
-        "INLINE void limn_finish%u_first(const Context *c, LimnProduct%u wires, int y, int x, "
-        "int t, limn_finish%u_read *read) {\n",
-        i, i, i);
-    buf_add(text, reads.at, reads.n);
-    buf_printf(text,
-               "}\nINLINE void limn_finish%u(const Context *c, LimnProduct%u wires, int y, int x, "
-               "int t, float v0, limn_finish%u_read read) {\n",
-               i, i, i);
-    buf_add(text, body.at, body.n);
-    buf_text(text, "}\n");
+    write_finish(text, i, slot[i].n, &fields, &reads, &body);
   }
 }
 

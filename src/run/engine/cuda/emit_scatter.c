@@ -115,7 +115,7 @@ static bool label_says_all(const Plan *p, const Kernel *k, const PlanNode *x) {
                                  : x->var[term->var] < k->np || scatter_owns(p, k, x, term->var);
       if (!known) return false;
     }
-  return !operand_checked(p, &x->out);
+  return !operand_checked(p, &x->out) && x->combine == SUM && !x->nwinner && k->node.n == 1;
 }
 
 // -- a list of what is in a bucket -----------------------------------------------------------------
