@@ -89,7 +89,7 @@ void host_read(HostCall *c) {
   FileText f = file_read_in(c->arena, c->studio->folder, path, STUDIO_TEXT_LIMIT);
   const char *stamp = f.text ? file_stamp(c->arena, f.text, f.n) : "";
   bool text = f.text && text_is_utf8(f.text, f.n);
-  if (text) watch_file(c->studio, path, stamp);
+  if (text) watch_read(c->studio, path, stamp);
   if (text) sweep(c, path);
   disk_unlock(c);
   if (!text) {
@@ -170,7 +170,7 @@ static const char *write_text(HostCall *c, const char *path, const Json *text, c
     return NULL;
   }
   const char *made = file_stamp(c->arena, text->text, text->n);
-  watch_file(c->studio, path, made);
+  watch_written(c->studio, path, made);
   return made;
 }
 
@@ -210,7 +210,7 @@ void host_new(HostCall *c) {
   const char *wrong = is_there(c, path) ? "there is something of this name" : make_way(c, path);
   if (!wrong) wrong = file_write_in(c->arena, c->studio->folder, path, "", 0);
   const char *stamp = file_stamp(c->arena, "", 0);
-  if (!wrong) watch_file(c->studio, path, stamp);
+  if (!wrong) watch_written(c->studio, path, stamp);
   disk_unlock(c);
   if (wrong)
     host_refuse(c, "cannot make %s: %s", path, wrong);

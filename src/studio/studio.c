@@ -97,10 +97,10 @@ static void wait_a_moment(long milliseconds) {
 static void serve(Studio *s) {
   for (uint32_t k = 0; !interrupted; k++) {
     wait_a_moment(200);
+    watch_tick(s);
     if (k % 5) continue;
     http_tick(s);
     sessions_tick(s);
-    watch_tick(s);
     runs_tick(s);
   }
 }

@@ -2,7 +2,7 @@
 //
 // Four kinds of threads: that of libmicrohttpd, which reads requests and writes answers; for each
 // session one that its LimnServer works in, and one that answers host/…; and the first one, which
-// waits for the end and looks once a second after what has changed.
+// waits for the end and looks after what has changed.
 #ifndef LIMN_STUDIO_STUDIO_OWN_H
 #define LIMN_STUDIO_STUDIO_OWN_H
 
@@ -175,7 +175,8 @@ const char *last_error(Limn *); // NULL is allowed: memory is exhausted
 // watch.c: files that pages have read
 void watch_open(Studio *);
 const char *file_stamp(Arena *, const char *text, size_t n);
-void watch_file(Studio *, const char *path, const char *stamp); // under the disk's lock
+void watch_read(Studio *, const char *path, const char *stamp); // both under the disk's lock
+void watch_written(Studio *, const char *path, const char *stamp);
 void watch_tick(Studio *);
 
 #endif

@@ -1,5 +1,7 @@
 // Files that a page has read or written: what another program makes of them is told to all pages.
-// A file is looked at once a second; what is new about it is what is in it, not when it was written.
+// A file is looked at five times a second; what is new about it is what is in it, not when it was
+// written. Many programs write a file by emptying it first, or remove it and make it again: what is
+// told is what it is when nothing was done to it for two looks, not what it was on its way.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/studio_own.h"
@@ -7,12 +9,17 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { WATCHED = 1000 };
+enum {
+  WATCHED = 1000,
+  QUIET_LOOKS = 2,
+  MOST_LOOKS = 10 // at a file that never comes to rest, until what it is then is told
+};
 
 typedef struct {
   char path[1001]; // below the folder
   char stamp[48];  // "": it is not there
   int64_t seconds, nanoseconds, bytes;
+  uint32_t looks, quiet; // since it became another than what was told; 0, 0: it is what was told
 } WatchedFile;
 struct StudioWatch {
   WatchedFile file[WATCHED];
@@ -38,19 +45,41 @@ static bool look(const Studio *s, WatchedFile *f) { // whether it is another sin
   return other;
 }
 
-void watch_file(Studio *s, const char *path, const char *stamp) {
+static WatchedFile *watched(StudioWatch *w, const char *path) {
+  for (uint32_t i = 0; i < w->n; i++)
+    if (!strcmp(w->file[i].path, path)) return &w->file[i];
+  return NULL;
+}
+
+// All pages know of what a page has written.
+void watch_written(Studio *s, const char *path, const char *stamp) {
   StudioWatch *w = s->watch;
-  uint32_t i = 0;
-  while (i < w->n && strcmp(w->file[i].path, path)) i++;
-  if (i == WATCHED) return;
-  WatchedFile *f = &w->file[i];
-  if (i == w->n) {
+  WatchedFile *f = watched(w, path);
+  if (!f && w->n == WATCHED) return;
+  if (!f) {
+    f = &w->file[w->n++];
     *f = (WatchedFile){0};
     snprintf(f->path, sizeof f->path, "%s", path);
-    w->n++;
   }
   snprintf(f->stamp, sizeof f->stamp, "%s", stamp);
   look(s, f);
+  f->looks = f->quiet = 0;
+}
+
+// What a page has read is news to the others if another program wrote it: that is still to be told.
+void watch_read(Studio *s, const char *path, const char *stamp) {
+  if (!watched(s->watch, path)) watch_written(s, path, stamp);
+}
+
+// Whether it became another and has come to rest.
+static bool at_rest(const Studio *s, WatchedFile *f) {
+  bool other = look(s, f);
+  if (!other && !f->looks) return false;
+  f->looks++;
+  f->quiet = other ? 0 : f->quiet + 1;
+  if (f->quiet < QUIET_LOOKS && f->looks < MOST_LOOKS) return false;
+  f->looks = f->quiet = 0;
+  return true;
 }
 
 static void tell_changed(Studio *s, Arena *a, const WatchedFile *f) {
@@ -66,7 +95,7 @@ static void tell_changed(Studio *s, Arena *a, const WatchedFile *f) {
 static void look_at_all(Studio *s, Arena *a) {
   for (uint32_t i = 0; i < s->watch->n; i++) {
     WatchedFile *f = &s->watch->file[i];
-    if (!look(s, f)) continue;
+    if (!at_rest(s, f)) continue;
     FileText text = file_read_in(a, s->folder, f->path, STUDIO_TEXT_LIMIT);
     const char *stamp = text.text ? file_stamp(a, text.text, text.n) : "";
     if (strcmp(stamp, f->stamp) == 0) continue;

@@ -43,9 +43,27 @@ check("other pages are told", other.told("host/changed", lambda p: p == {"path":
 said, data = page.refused("host/write", {"path": "a.limn", "text": "mine", "stamp": read["stamp"]})
 check("an old stamp is refused with what is there", said == "a.limn was changed by another program" and data == {"text": "axis m = 5\n", "stamp": stamp}, (said, data))
 open(folder + "/a.limn", "w").write("axis m = 6\n")
-changed = page.told("host/changed", lambda p: p["path"] == "a.limn" and p["stamp"] != stamp, 5)
-check("what another program writes is told", changed, page.events[-3:])
+wanted = page.ask("host/read", {"path": "a.limn"})["stamp"]
+changed = page.told("host/changed", lambda p: p["path"] == "a.limn" and p["stamp"] == wanted, 5)
+check("what another program writes is told, to a page that has read it too", changed, page.events[-3:])
 check("with a stamp that can be written to", changed and page.ask("host/write", {"path": "a.limn", "text": "axis m = 7\n", "stamp": changed["stamp"]}))
+enough = threading.Event()
+
+
+def write_again_and_again():
+    k = 100
+    while not enough.wait(0.02):
+        open(folder + "/a.limn", "w").write(f"axis m = {k}\n")
+        k += 1
+
+
+writer = threading.Thread(target=write_again_and_again)
+writer.start()
+restless = page.told("host/changed", lambda p: p["path"] == "a.limn" and p["stamp"] not in (stamp, wanted), 10)
+enough.set(), writer.join()
+check("a file that never comes to rest is told", restless)
+wanted = page.ask("host/read", {"path": "a.limn"})["stamp"]
+check("and what it is in the end", page.told("host/changed", lambda p: p == {"path": "a.limn", "stamp": wanted}, 5))
 os.remove(folder + "/a.limn")
 check("a file that goes is told", page.told("host/changed", lambda p: p == {"path": "a.limn", "stamp": None}, 5))
 check("and not made again by mistake", page.refused("host/write", {"path": "a.limn", "text": "x", "stamp": stamp}) == ("a.limn was removed by another program", {"text": None, "stamp": None}))
