@@ -220,8 +220,8 @@ $(BUILD)/fake-cuda/libcublasLt.so.13: tests/gpu/fake_cublaslt.c Makefile
 $(FAKE_CUDA):
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
-$(BUILD)/tests/engine_test $(BUILD)/tests/whole_test: $(FAKE_CUDA)
-$(BUILD)/tests/engine_test.o $(BUILD)/tests/whole_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
+$(BUILD)/tests/engine_test $(BUILD)/tests/steps_test $(BUILD)/tests/whole_test: $(FAKE_CUDA)
+$(BUILD)/tests/engine_test.o $(BUILD)/tests/steps_test.o $(BUILD)/tests/whole_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d

@@ -1,6 +1,5 @@
-// The GPU's engine: a plan, its kernels as CUDA code, one arena in the device's memory, and the
-// launches of a step captured as one graph, which is launched again for each step. What changes from
-// step to step (samples, step, clocks) is written into memory that kernels read.
+// The GPU's engine: a plan, its kernels as CUDA code, and one arena in the device's memory. What changes
+// from step to step (samples, step, clocks) is written into memory that kernels read.
 //
 // States live in the device's memory, too; the store brings one here when somebody asks for it. A step
 // whose losses are not finite changes no state: the kernels that overwrite states come last, and do
@@ -16,11 +15,10 @@
 #include <unistd.h>
 
 enum {
-  WAVES = 8,              // blocks for each multiprocessor, at most: others take turns
-  WAVE_LANES = 256,       // … of so many lanes, or more that have fewer
-  SCRATCH_BLOCKS = 264,   // of kernels whose tiles are not shared
-  GRAPH_MOST = 20 * 1000, // launches in a graph
-  EARLY_DRIVER = 12030,   // whose graphs have kernels that come early
+  WAVES = 8,            // blocks for each multiprocessor, at most: others take turns
+  WAVE_LANES = 256,     // … of so many lanes, or more that have fewer
+  SCRATCH_BLOCKS = 264, // of kernels whose tiles are not shared
+  EARLY_DRIVER = 12030, // whose graphs have kernels that come early
 };
 
 // -- errors ---------------------------------------------------------------------------------------
@@ -72,7 +70,7 @@ static bool take_states(Engine *e, CudaEngine *o) {
   return true;
 }
 
-static DeviceAddress state_there(const State *s) {
+DeviceAddress cuda_state(const State *s) {
   return store_at(s->store, s->whole)->there + (uint64_t)s->offset * number_bytes(s->number);
 }
 
@@ -98,13 +96,13 @@ DeviceAddress cuda_wire(const Engine *e, const CudaEngine *o, uint32_t wire) {
   const PlanWire *r = &p->wire.at[root];
   DeviceAddress base = 0;
   if (r->place == AT_INPUT)
-    base = o->in[r->number_of].at;
+    base = o->in[r->number_of].at + o->side;
   else if (r->place != AT_STATE)
     base = o->arena + (uint64_t)r->at;
   else if (lives_there(e, r->number_of) && !engine_brings(e, r->number_of))
-    base = state_there(e->state[r->number_of]);
+    base = cuda_state(e->state[r->number_of]);
   else
-    base = o->clocks + 8 * (uint64_t)r->number_of;
+    base = o->clocks + o->side + 8 * (uint64_t)r->number_of;
   return base + (uint64_t)(offset * (int64_t)number_bytes(p->wire.at[wire].number));
 }
 
@@ -114,14 +112,17 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   Plan *p = o->plan;
   size_t at = cuda_aligned((size_t)p->arena_bytes), small_bytes = o->ring.small_bytes;
   if (o->whole.lanes) o->parts_bytes = o->whole.together * small_bytes; // slots are brought there
-  size_t small = at, ahead = cuda_aligned(small + small_bytes),
-         counter = cuda_aligned(ahead + small_bytes);
-  at = cuda_aligned(counter + sizeof(int64_t));
+  size_t small = at;
+  at = cuda_aligned(small + small_bytes);
   for (uint32_t i = 0; i < p->in.n; i++) {
     CudaInput *in = &o->in[i];
     in->at = in->small ? small + in->small_at : at;
     if (!in->small) at = cuda_aligned(at + in->bytes);
   }
+  o->side_bytes = at - small;
+  if (o->together > 1) at += o->side_bytes;
+  size_t ahead = at, counter = cuda_aligned(ahead + small_bytes);
+  at = cuda_aligned(counter + sizeof(int64_t));
   size_t scratch = at, parts = cuda_aligned(scratch + o->scratch_bytes),
          all = cuda_aligned(parts + o->parts_bytes);
   e->bytes = (int64_t)all;
@@ -276,8 +277,9 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
 // -- launching ------------------------------------------------------------------------------------
 bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
   CudaPlaces places = {.stop = o->d->stop};
+  DeviceAddress context = o->context + o->side;
   memcpy(places.at, o->place, sizeof places.at);
-  void *arguments[] = {&o->context, l->wires, &places};
+  void *arguments[] = {&context, l->wires, &places};
   int64_t small = l->threads < WAVE_LANES ? WAVE_LANES / l->threads : 1,
           most = (int64_t)o->d->processors * WAVES * small,
           blocks = l->blocks < most ? l->blocks : most;
@@ -369,169 +371,11 @@ static bool launch_copies(Engine *e, CudaEngine *o, const Kernel *k) {
   return true;
 }
 
-static bool look_at(Engine *e, CudaEngine *o, CudaLosses *l) {
-  return cuda_launch(e, o, &(CudaLaunch){.fn = o->look, .blocks = 1, .threads = 1, .wires = l});
-}
-
-static bool launch_look(Engine *e, CudaEngine *o) {
-  const Plan *p = o->plan;
-  CudaLosses l = {0};
-  for (uint32_t i = 0; i < p->out.n; i++) {
-    const PlanWire *w = &p->wire.at[p->out.at[i]];
-    if (w->rank || w->base != BASE_R) continue;
-    l.loss[l.n++] = cuda_wire(e, o, p->out.at[i]);
-    if (l.n < LOSSES) continue;
-    if (!look_at(e, o, &l)) return false;
-    l.n = 0;
-  }
-  return !l.n || look_at(e, o, &l);
-}
-
-static bool bring(Engine *e, CudaEngine *o, CudaBrought *b) {
-  return cuda_launch(e, o, &(CudaLaunch){.fn = o->bring, .blocks = 1, .threads = 1, .wires = b});
-}
-
-// Those numbers that lie in rows of floats, in front of a step and behind it.
-static bool launch_brought(Engine *e, CudaEngine *o, bool back) {
-  CudaBrought b = {.back = back};
-  for (uint32_t i = 0; i < e->d->param.n; i++) {
-    if (!engine_brings(e, i) || (back && !e->d->param.at[i].next)) continue;
-    b.wide[b.n] = o->clocks + 8 * (uint64_t)i;
-    b.narrow[b.n++] = state_there(e->state[i]);
-    if (b.n < BROUGHT) continue;
-    if (!bring(e, o, &b)) return false;
-    b.n = 0;
-  }
-  return !b.n || bring(e, o, &b);
-}
-
-// While profiling: now, with everything done.
-static double clock_of(const CudaEngine *o) {
-  if (!o->seconds) return 0;
-  o->d->call.cuStreamSynchronize(o->d->stream);
-  return clock_seconds();
-}
-
-// The kernel that all outputs are of. They need not wait for what follows it, and what follows need not wait until they are
-// given: states are read behind the step, whatever the caller has seen of it.
-static uint32_t output_kernel(const CudaEngine *o) {
-  const Plan *p = o->plan;
-  uint32_t by = PLAN_NONE;
-  for (uint32_t i = 0; o->small_out && i < p->out.n; i++) {
-    uint32_t root = wire_root(p, p->out.at[i]), maker = PLAN_NONE;
-    for (uint32_t k = 0; k < p->node.n; k++)
-      if (p->node.at[k].kind != NODE_GONE && wire_root(p, p->node.at[k].out.wire) == root)
-        maker = p->node.at[k].kernel;
-    if (maker == PLAN_NONE || (i && maker != by)) return PLAN_NONE;
-    by = maker;
-  }
-  bool early = by != PLAN_NONE && by < o->first_write && !p->kernel.at[by].depth;
-  return early ? by : PLAN_NONE;
-}
-
-static bool end_aside(Engine *e, CudaEngine *o) {
-  uint32_t from = o->now;
-  if (!tracks_aside(e, o, false) || !launch_look(e, o) || !tracks_looked(e, o) || !ring_give(e, o))
-    return false;
-  tracks_back(o, from);
-  o->tracks.aside = true;
-  return true;
-}
-
-static bool look_before_writes(Engine *e, CudaEngine *o) {
-  uint32_t from = o->now;
-  if (o->tracks.aside) return true; // done
-  if (!o->tracks.capturing) return launch_look(e, o);
-  if (!tracks_aside(e, o, true) || !launch_look(e, o) || !tracks_looked(e, o)) return false;
-  tracks_back(o, from);
-  return true;
-}
-
-static bool launch_kernels(Engine *e, CudaEngine *o, int64_t n, uint32_t from, uint32_t to) {
-  const Plan *p = o->plan;
-  for (uint32_t i = from; i < to; i++) {
-    uint32_t at = i;
-    const Kernel *k = &p->kernel.at[i];
-    bool all = true;
-    if (i == o->first_write && !look_before_writes(e, o)) return false;
-    double start = clock_of(o);
-    if (k->kind == KERNEL_SCAN) {
-      const PlanNode *x = &p->node.at[k->node.at[0]];
-      int64_t times = extent_at(x->times, n);
-      all = tracks_meet(e, o);
-      for (int64_t t = 0; all && t < times; t++) {
-        o->place[x->depth] = x->back ? times - 1 - t : t;
-        all = launch_kernels(e, o, n, i + 1, o->call[i].end - 1);
-      }
-      o->place[x->depth] = 0;
-      i = o->call[i].end - 1;
-      o->tracks.next = i + 1;
-      all = all && tracks_part(e, o);
-    } else if (k->kind == KERNEL_PRODUCT) {
-      all = track_enter(e, o, i) && product_launch(e, o, i, n) && track_leave(e, o, i);
-    } else if (k->kind == KERNEL_COPY) {
-      all = track_enter(e, o, i) && launch_copies(e, o, k) && track_leave(e, o, i);
-    } else if (kernel_has_text(k)) {
-      all = track_enter(e, o, i) && launch_loops(e, o, i) && track_leave(e, o, i);
-    }
-    if (all && at == o->given_by && o->tracks.capturing) all = end_aside(e, o);
-    if (!all) return false;
-    if (o->seconds && o->runs)
-      o->seconds[at] += clock_of(o) - start; // libraries load what they need in the first run
-  }
-  return true;
-}
-
-static bool launch_step(Engine *e, CudaEngine *o, int64_t n) {
-  return ring_take(e, o) && launch_brought(e, o, false) && tracks_part(e, o) &&
-         launch_kernels(e, o, n, 0, o->plan->kernel.n) && tracks_meet(e, o) &&
-         (o->first_write < o->plan->kernel.n || o->tracks.aside || launch_look(e, o)) &&
-         launch_brought(e, o, true) && (o->tracks.aside ? tracks_end(e, o) : ring_give(e, o));
-}
-
-// How many launches a step has.
-static double count_launches(CudaEngine *o, uint32_t from, uint32_t to, int64_t n) {
-  double all = 0;
-  for (uint32_t i = from; i < to; i++) {
-    const Kernel *k = &o->plan->kernel.at[i];
-    if (k->kind != KERNEL_SCAN) {
-      all += 2;
-      continue;
-    }
-    const PlanNode *x = &o->plan->node.at[k->node.at[0]];
-    all += (double)extent_at(x->times, n) * count_launches(o, i + 1, o->call[i].end - 1, n);
-    i = o->call[i].end - 1;
-  }
-  return all;
-}
-
-static bool capture(Engine *e, CudaEngine *o, int64_t n, CudaStep *step) {
-  const CudaCalls *c = &o->d->call;
-  CudaGraph graph = NULL;
-  if (step->graph) c->cuGraphExecDestroy(step->graph);
-  *step = (CudaStep){.n = n};
-  if (o->seconds || count_launches(o, 0, o->plan->kernel.n, n) > GRAPH_MOST) return true;
-  if (!cuda_good(e, c->cuStreamBeginCapture_v2(o->d->stream, CUDA_CAPTURE_RELAXED),
-                 "a step's graph"))
-    return false;
-  if (!o->tracks.on) tracks_find(e, o);
-  e->bytes -= blas_bytes(o->d->blas);
-  bool all = (!o->tracks.on || tracks_open(e, o)) && launch_step(e, o, n);
-  tracks_close(o);
-  e->bytes += blas_bytes(o->d->blas);
-  all = cuda_good(e, c->cuStreamEndCapture(o->d->stream, &graph), "a step's graph") && all;
-  all =
-      all && cuda_good(e, c->cuGraphInstantiateWithFlags(&step->graph, graph, 0), "a step's graph");
-  if (graph) c->cuGraphDestroy(graph);
-  return all;
-}
-
-// The step for so many samples, captured if it is not yet.
-static CudaStep *step_for(Engine *e, CudaEngine *o, int64_t n) {
-  for (uint32_t i = 0; i < STEPS; i++)
-    if (o->step[i].n == n || (!o->sized && o->step[i].n >= 0)) return &o->step[i];
-  CudaStep *step = &o->step[o->next_step++ % STEPS];
-  return capture(e, o, n, step) ? step : NULL;
+bool kernel_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t n) {
+  const Kernel *k = &o->plan->kernel.at[i];
+  if (k->kind == KERNEL_PRODUCT) return product_launch(e, o, i, n);
+  if (k->kind == KERNEL_COPY) return launch_copies(e, o, k);
+  return launch_loops(e, o, i);
 }
 
 // -- a step ---------------------------------------------------------------------------------------
@@ -544,35 +388,25 @@ static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
   CudaEngine *o = e->own;
   if (!engine_takes(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
-  if (!whole_others(e, o) || !send_states(e, o) || !ring_send(e, o, n, step)) return false;
-  if (o->whole.lanes) {
-    o->ring.queued++;
-    o->runs++;
-    states_changed(e);
-    return whole_queue(e, o);
-  }
-  CudaStep *captured = step_for(e, o, n);
-  if (!captured) return false;
-  bool ran = captured->graph
-                 ? cuda_good(e, o->d->call.cuGraphLaunch(captured->graph, o->d->stream), "a step")
-                 : launch_step(e, o, n);
-  if (!ran || !ring_bring(e, o)) return false;
-  o->ring.queued++;
+  if (!steps_others(e, o) || !send_states(e, o)) return false;
+  if (ring_comes_whole(o) && !steps_launch(e, o)) return false; // it would be written over
+  if (!ring_send(e, o, n, step)) return false;
   o->runs++;
   states_changed(e);
-  return true;
+  return steps_queue(e, o);
 }
 
-// The oldest step that waits is shown. What was queued behind one that is not finite did nothing.
+// The oldest step that waits is shown. What was queued behind one that is not finite does nothing, whoever's it is: it is
+// launched while that is known.
 static RunStatus cuda_next(Engine *e) {
   CudaEngine *o = e->own;
   const CudaCalls *c = &o->d->call;
   bool launched = o->ring.done < o->ring.queued - o->waiting;
-  if ((!launched && !whole_launch(e, o)) || !ring_wait(e, o)) return RUN_FAILED;
+  if ((!launched && !steps_launch(e, o)) || !ring_wait(e, o)) return RUN_FAILED;
   if (engine_finite(e)) return RUN_GOOD;
-  whole_forget(e, o); // what waits would do nothing
-  ring_recall(e, o);  // somebody will ask why
-  if (!cuda_good(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed"))
+  ring_recall(e, o); // somebody will ask why
+  if (!steps_others(e, o) || !steps_launch(e, o) ||
+      !cuda_good(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed"))
     return RUN_FAILED;
   o->ring.done = o->ring.queued;
   c->cuMemsetD8Async(o->d->stop, 0, sizeof(int), o->d->stream);
@@ -594,10 +428,9 @@ static void cuda_free(Engine *e) {
   CudaEngine *o = e->own;
   const CudaCalls *c = &o->d->call;
   c->cuCtxSetCurrent(o->d->context);
-  whole_forget(e, o);
+  steps_forget(e, o);
   products_free(o);
-  for (uint32_t i = 0; i < STEPS; i++)
-    if (o->step[i].graph) c->cuGraphExecDestroy(o->step[i].graph);
+  steps_free(o);
   for (uint32_t i = 0; i < MODULES; i++)
     if (o->module[i]) c->cuModuleUnload(o->module[i]);
   if (o->memory) c->cuMemFree_v2(o->memory);
@@ -629,7 +462,6 @@ static void find_scans(CudaEngine *o) {
 bool cuda_open(Engine *e, const char **why) {
   CudaEngine *o = NEW(e->arena, CudaEngine);
   o->d = e->how.device;
-  for (uint32_t i = 0; i < STEPS; i++) o->step[i].n = -1;
   e->own = o;
   e->kind = &cuda_kind;
   o->d->call.cuCtxSetCurrent(o->d->context);
@@ -652,7 +484,8 @@ bool cuda_open(Engine *e, const char **why) {
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
   ring_lay(e, o);
-  o->given_by = output_kernel(o);
+  o->given_by = steps_given_by(o);
+  o->together = steps_together(o);
   bool all = open_code(e, o, why);
   all = all && take_memory(e, o) && take_states(e, o);
   if (all) products_search(e, o);

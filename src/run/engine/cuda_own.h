@@ -1,4 +1,4 @@
-// Private to the GPU's engine: what cuda_engine.c and cuda_products.c share.
+// Private to the GPU's engine: what its files share.
 #ifndef LIMN_RUN_ENGINE_CUDA_OWN_H
 #define LIMN_RUN_ENGINE_CUDA_OWN_H
 
@@ -10,7 +10,7 @@ enum {
       128, // steps that wait at once: of small ones, several launches, so that a nap leaves enough to do
   QUEUE_LARGE = 64, // … and of those with launches of their own
   INPUT_SMALL = 16 << 10,
-  STEPS = 4, // captured at once
+  STEPS = 8, // graphs of them, captured at once
 };
 
 // As in team.h.
@@ -48,7 +48,7 @@ typedef struct {
   int64_t slot_bytes, slots, bytes, small;
   DeviceAddress counter;
   CudaTable table[TABLES];
-  int32_t tables;
+  int32_t tables, next;
 } CudaTake;
 enum { GIVEN = 20 };
 typedef struct {
@@ -120,6 +120,7 @@ typedef struct {
   bool open[TRACKS], looked[TRACKS]; // looked: it waited for the look at the losses
   uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
   bool aside;           // the losses are looked at and given back beside the kernels that follow
+  bool peeks;           // … by who looks at the next slot, too
 } CudaTracks;
 
 // What comes in. A small input is part of what a step takes from its slot; a large one is copied in
@@ -145,10 +146,11 @@ typedef struct {
   int64_t n[QUEUE]; // [slot] samples
 } CudaRing;
 
-// A step as one graph. Where what is launched depends on how many samples there are, one for each number.
+// Steps as one graph. Where what is launched depends on how many samples there are, one for each number.
 typedef struct {
   CudaGraphExec graph; // NULL: it is launched kernel by kernel
-  int64_t n;           // samples; 0: nothing is captured yet
+  int64_t n;           // samples
+  uint32_t steps;      // 0: nothing is captured yet
 } CudaStep;
 
 // Modules: what all programs have; then some with the kinds of tiles that this one wants, some with its kernels.
@@ -163,6 +165,8 @@ typedef struct {
   CudaCall *call;       // [kernel]
   DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
   DeviceAddress arena, clocks, context, scratch, parts;
+  DeviceAddress side; // of inputs, clocks and context, from the first one: 0, or side_bytes
+  size_t side_bytes;
   CudaInput *in; // [input]
   CudaRing ring;
   bool small_out; // all outputs are single numbers
@@ -178,6 +182,7 @@ typedef struct {
   CudaWhole whole;      // of one launch for several steps
   CudaFunction whole_fn;
   void *whole_given;  // a CudaSteps and pointers; NULL: not yet
+  uint32_t together;  // steps in a graph, if so many wait
   uint64_t waiting;   // steps that are not launched yet
   uint32_t next_step; // the one that makes room for another
   bool sized;         // what is launched depends on the number of samples
@@ -196,6 +201,8 @@ typedef struct {
   void *wires;
 } CudaLaunch;
 bool cuda_launch(Engine *, CudaEngine *, const CudaLaunch *);
+bool kernel_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
+DeviceAddress cuda_state(const State *); // where it is
 bool cuda_function(Engine *, CudaEngine *, CudaModule, const char *name, CudaFunction *);
 bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes); // it may have so much
 Buf cuda_text(Engine *, bool common);                                 // what kernels stand behind
@@ -209,10 +216,16 @@ void cuda_fill_wires(Engine *, CudaEngine *, uint32_t kernel); // its table of p
 // -- cuda_whole.c ---------------------------------------------------------------------------------
 // A step may be one launch, as far as what it is given goes: then what its text needs to know.
 const CudaSlot *whole_slot(const Engine *, const CudaEngine *);
-bool whole_queue(Engine *, CudaEngine *);  // one more, which may wait for others
 bool whole_launch(Engine *, CudaEngine *); // all steps that wait for it
-bool whole_others(Engine *, CudaEngine *); // those of another engine: they come first
-void whole_forget(Engine *, CudaEngine *); // what waits is not done any more
+
+// -- cuda_steps.c ---------------------------------------------------------------------------------
+uint32_t steps_given_by(const CudaEngine *);
+uint32_t steps_together(CudaEngine *);
+bool steps_queue(Engine *, CudaEngine *);  // one more, which may wait for others
+bool steps_launch(Engine *, CudaEngine *); // all that wait
+bool steps_others(Engine *, CudaEngine *); // those of another engine: they come first
+void steps_forget(Engine *, CudaEngine *); // what waits is not done any more
+void steps_free(CudaEngine *);
 
 // -- cuda_tiles.c ---------------------------------------------------------------------------------
 static inline int64_t length_most(const Plan *p, CudaLength l) {
@@ -235,8 +248,9 @@ bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 
 // -- cuda_tracks.c ---------------------------------------------------------------------------------
-void tracks_find(Engine *, CudaEngine *); // which kernel goes where
-bool tracks_open(Engine *, CudaEngine *); // when a step begins to be captured
+void tracks_find(Engine *, CudaEngine *);           // which kernel goes where
+double tracks_takes(const Plan *, uint32_t kernel); // about how long, in microseconds
+bool tracks_open(Engine *, CudaEngine *);           // when a step begins to be captured
 void tracks_close(CudaEngine *);
 bool tracks_part(Engine *, CudaEngine *); // from here on kernels go to their tracks
 bool tracks_meet(Engine *, CudaEngine *); // from here on the first track is alone
@@ -253,11 +267,14 @@ void ring_lay(Engine *, CudaEngine *);                   // what its small part 
 size_t ring_output(const CudaEngine *, uint32_t output); // where it lies in a slot
 DeviceAddress ring_done(const CudaEngine *); // what the caller watches: how many steps are whole
 bool ring_send(Engine *, CudaEngine *, int64_t n, uint64_t step);
-bool ring_take(Engine *, CudaEngine *);   // launches what a step begins with
-bool ring_give(Engine *, CudaEngine *);   // … and ends with
-bool ring_bring(Engine *, CudaEngine *);  // outputs that are large
-bool ring_wait(Engine *, CudaEngine *);   // for the oldest step, whose outputs are shown then
-void ring_recall(Engine *, CudaEngine *); // the inputs of that step, as the caller wrote them
+// Launches what a step begins with; next: not this one, but the one behind it.
+bool ring_take(Engine *, CudaEngine *, bool next);
+bool ring_give(Engine *, CudaEngine *);                  // … and ends with
+bool ring_bring(Engine *, CudaEngine *, uint64_t step);  // outputs that are large
+bool ring_by_sample(const CudaEngine *, uint32_t input); // its first axis is the samples
+bool ring_comes_whole(const CudaEngine *); // an input that has a table comes as samples
+bool ring_wait(Engine *, CudaEngine *);    // for the oldest step, whose outputs are shown then
+void ring_recall(Engine *, CudaEngine *);  // the inputs of that step, as the caller wrote them
 void ring_free(CudaEngine *);
 uint64_t ring_room(const CudaEngine *);
 int32_t *cuda_table(Engine *, uint32_t input, const EngineTable *);

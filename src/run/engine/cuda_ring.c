@@ -70,6 +70,7 @@ static bool make_ring(Engine *e, CudaEngine *o) {
   size_t at = ring_output(o, p->out.n);
   for (uint32_t i = 0; i < p->in.n; i++) {
     if (o->in[i].small || o->in[i].table) continue;
+    o->together = 1; // it has one place
     o->in[i].slot_at = at;
     at = cuda_aligned(at + o->in[i].bytes);
   }
@@ -99,13 +100,23 @@ static void show_slot(Engine *e, const CudaEngine *o, uint64_t step) {
 }
 
 // -- tables ---------------------------------------------------------------------------------------
+bool ring_by_sample(const CudaEngine *o, uint32_t input) {
+  const PlanWire *w = &o->plan->wire.at[o->plan->in.at[input]];
+  return w->rank && !w->shape[0].c && w->shape[0].per == 1 && o->plan->samples > 0;
+}
+
+bool ring_comes_whole(const CudaEngine *o) {
+  for (uint32_t i = 0; i < o->plan->in.n; i++)
+    if (o->in[i].table && !o->in[i].rows[0]) return true;
+  return false;
+}
+
 // A large input whose first axis is the samples, and room for the table.
 static bool takes_table(const CudaEngine *o, uint32_t input, const EngineTable *t) {
-  const PlanWire *w = &o->plan->wire.at[o->plan->in.at[input]];
   const CudaInput *in = &o->in[input];
   size_t left = 0, total = 0;
-  bool by_sample = w->rank && !w->shape[0].c && w->shape[0].per == 1 && o->plan->samples > 0;
-  if (in->small || in->table || o->ring.host || !by_sample || t->rows > INT32_MAX) return false;
+  if (in->small || in->table || o->ring.host || !ring_by_sample(o, input) || t->rows > INT32_MAX)
+    return false;
   o->d->call.cuMemGetInfo_v2(&left, &total);
   return (size_t)t->rows <= left / TABLE_SHARE / (in->bytes / (size_t)o->plan->samples);
 }
@@ -204,16 +215,17 @@ static bool launch_take(Engine *e, CudaEngine *o, CudaTake *take) {
 }
 
 // What is small, and some tables at a time.
-bool ring_take(Engine *e, CudaEngine *o) {
+bool ring_take(Engine *e, CudaEngine *o, bool next) {
   const CudaRing *r = &o->ring;
   CudaTake take = {.ring = ring_there(r),
                    .ahead = r->ahead,
-                   .here = r->small,
+                   .here = r->small + o->side,
                    .slot_bytes = (int64_t)r->slot_bytes,
                    .slots = (int64_t)r->slots,
                    .bytes = (int64_t)r->small_bytes,
                    .small = (int64_t)r->small_bytes,
-                   .counter = r->counter};
+                   .counter = r->counter,
+                   .next = next};
   for (uint32_t i = 0; i < o->plan->in.n; i++) {
     const CudaInput *in = &o->in[i];
     if (!in->table) continue;
@@ -223,7 +235,7 @@ bool ring_take(Engine *e, CudaEngine *o) {
       take.bytes = 0;
     }
     take.table[take.tables++] = (CudaTable){.from = in->table,
-                                            .to = in->at,
+                                            .to = in->at + o->side,
                                             .bytes = (int64_t)in->row_bytes,
                                             .at = (int64_t)in->small_at,
                                             .most = o->plan->samples};
@@ -259,15 +271,15 @@ bool ring_give(Engine *e, CudaEngine *o) {
     give.bytes[give.n++] = (int32_t)cuda_bytes(w);
   }
   give.last = 1;
-  if (o->now == ASIDE) give.ahead = r->ahead;
+  if (o->tracks.peeks && o->now == ASIDE) give.ahead = r->ahead;
   return launch_give(e, o, &give);
 }
 
-bool ring_bring(Engine *e, CudaEngine *o) {
+bool ring_bring(Engine *e, CudaEngine *o, uint64_t step) {
   const Plan *p = o->plan;
   CudaResult r = 0;
   if (o->small_out) return true;
-  show_slot(e, o, o->ring.queued);
+  show_slot(e, o, step);
   for (uint32_t i = 0; !r && i < p->out.n; i++) {
     size_t bytes = cuda_bytes(&p->wire.at[p->out.at[i]]);
     if (bytes)

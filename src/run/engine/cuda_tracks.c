@@ -101,11 +101,15 @@ static void find_waits(TrackSearch *s, uint32_t k, uint32_t since) {
   }
 }
 
+double tracks_takes(const Plan *p, uint32_t k) {
+  const Kernel *kernel = &p->kernel.at[k];
+  return 2 + (double)kernel->work * (kernel->kind == KERNEL_PRODUCT ? 1e-8 : 1e-6);
+}
+
 static void find_left(TrackSearch *s) {
   const Plan *p = s->o->plan;
   for (uint32_t k = s->n; k-- > 0;) {
-    s->takes[k] =
-        2 + (double)p->kernel.at[k].work * (p->kernel.at[k].kind == KERNEL_PRODUCT ? 1e-8 : 1e-6);
+    s->takes[k] = tracks_takes(p, k);
     s->left[k] += s->takes[k];
     const Ids *wait = &s->o->call[k].wait;
     for (uint32_t i = 0; i < wait->n; i++) {

@@ -124,34 +124,16 @@ static CudaSteps *given(Engine *e, CudaEngine *o) {
   return to;
 }
 
-void whole_forget(Engine *e, CudaEngine *o) {
-  o->waiting = 0;
-  if (o->d->late == e) o->d->late = NULL;
-}
-
 bool whole_launch(Engine *e, CudaEngine *o) {
-  if (!o->waiting) return true;
   CudaSteps *to = given(e, o);
   to->first = (int64_t)((o->ring.queued - o->waiting) % o->ring.slots);
   to->steps = (int64_t)o->waiting;
   to->whole = (int64_t)o->ring.queued;
-  whole_forget(e, o);
+  steps_forget(e, o);
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = o->whole_fn,
                                    .blocks = 1,
                                    .threads = o->whole.threads,
                                    .shared = o->whole.shared,
                                    .wires = to});
-}
-
-bool whole_queue(Engine *e, CudaEngine *o) {
-  o->d->late = e;
-  return ++o->waiting < o->whole.together || whole_launch(e, o);
-}
-
-bool whole_others(Engine *e, CudaEngine *o) {
-  Engine *late = o->d->late;
-  if (!late || late == e || whole_launch(late, late->own)) return true;
-  e->error = late->error;
-  return false;
 }

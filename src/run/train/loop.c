@@ -73,7 +73,28 @@ static LoopEnd end_turn(Trainer *t, BegunRun turn) {
   return LOOP_DONE;
 }
 
-static LoopEnd one_step(Trainer *t) {
+// -- rows -----------------------------------------------------------------------------------------
+static void end_row(Trainer *t, bool reported) {
+  tell_metrics(t, reported);
+  record_row(t);
+  mean_clear(t, &t->row);
+  if (!reported) return;
+  memcpy(t->shown.sum, t->report.sum, mean_bytes(t->p->goal.n));
+  mean_clear(t, &t->report);
+}
+
+// A row of losses alone is written on the way, while steps behind it are on theirs. Whoever is told of one, or shows something
+// in it, may look at the weights.
+static bool rows_are_losses(const Trainer *t) { return !t->o->tell.metrics && !t->trace.n; }
+
+// `due`: with what is due then, there is its row.
+static void step_done(Trainer *t, uint64_t due) {
+  t->step++;
+  if (t->step < due && t->step % t->row_every == 0 && rows_are_losses(t)) end_row(t, false);
+}
+
+// -- steps ----------------------------------------------------------------------------------------
+static LoopEnd one_step(Trainer *t, uint64_t due) {
   LoopEnd how = LOOP_DONE;
   mean_clear(t, &t->last);
   for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
@@ -83,7 +104,7 @@ static LoopEnd one_step(Trainer *t) {
     if (how != LOOP_DONE) return how;
   }
   t->at_turn = 0;
-  t->step++;
+  step_done(t, due);
   return LOOP_DONE;
 }
 
@@ -100,12 +121,15 @@ static uint64_t steps_at_once(const Trainer *t) {
   return most < 1 ? 1 : most;
 }
 
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
 enum { IN_A_ROW = 16 }; // times as many steps as wait at once, before the clock is looked at
 
 // Steps are begun before those in front of them are looked at, `most` at once, so that a device always
 // has something to do; they are looked at in the same order as one by one.
-static LoopEnd several_steps(Trainer *t, uint64_t steps, uint64_t most) {
-  uint64_t all = steps * t->turns, first = t->step * t->turns, begun = 0, ended = 0;
+static LoopEnd several_steps(Trainer *t, uint64_t due, uint64_t most) {
+  uint64_t steps = least(due - t->step, IN_A_ROW * most), all = steps * t->turns,
+           first = t->step * t->turns, begun = 0, ended = 0;
   t->waiting.n = 0;
   while (ended < all) {
     if (begun < all && begun - ended < most * t->turns) {
@@ -118,7 +142,7 @@ static LoopEnd several_steps(Trainer *t, uint64_t steps, uint64_t most) {
     if (!t->at_turn) mean_clear(t, &t->last);
     LoopEnd how = end_turn(t, t->waiting.at[ended++]);
     if (how != LOOP_DONE) return how;
-    if (t->at_turn + 1 == t->turns) t->step++;
+    if (t->at_turn + 1 == t->turns) step_done(t, due);
   }
   t->at_turn = 0;
   return LOOP_DONE;
@@ -198,27 +222,16 @@ static void look(Trainer *t, double now) {
 
 static uint64_t next_of(uint64_t step, uint64_t every) { return (step / every + 1) * every; }
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
 // The next step after which something is due.
 static uint64_t next_due(const Trainer *t) {
   uint64_t due = least(t->total, t->step + t->look_every);
-  due = least(due, next_of(t->step, t->row_every));
+  if (!rows_are_losses(t)) due = least(due, next_of(t->step, t->row_every));
   due = least(due, next_of(t->step, t->report_every));
   if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
   due = least(due, least(traces_due(t), changes_due(t)));
   if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
   if (t->until > t->base + t->step) due = least(due, t->until - t->base);
   return due;
-}
-
-static void end_row(Trainer *t, bool reported) {
-  tell_metrics(t, reported);
-  record_row(t);
-  mean_clear(t, &t->row);
-  if (!reported) return;
-  memcpy(t->shown.sum, t->report.sum, mean_bytes(t->p->goal.n));
-  mean_clear(t, &t->report);
 }
 
 // What somebody asks of the run lies in a file, and a look at it costs a system call: now and then.
@@ -267,7 +280,7 @@ LoopEnd loop_run(Trainer *t) {
     if (t->base + t->step >= t->until) return LOOP_PART;
     if (stop && *stop) return LOOP_STOPPED;
     uint64_t most = steps_at_once(t);
-    how = most == 1 ? one_step(t) : several_steps(t, least(due - t->step, IN_A_ROW * most), most);
+    how = most == 1 ? one_step(t, due) : several_steps(t, due, most);
     if (how != LOOP_DONE || t->step < due) continue;
     how = attend(t, &end);
     due = next_due(t);

@@ -130,7 +130,7 @@ typedef struct Device {
   struct Blas *blas;            // products by cuBLASLt, once something asks for it
   bool no_blas;                 // it was asked for, and is not there
   DeviceAddress stop;  // a number there: not 0 when a loss was not finite, until it is seen
-  struct Engine *late; // whose steps wait for a launch (cuda_whole.c); NULL: nobody's
+  struct Engine *late; // whose steps wait for a launch (cuda_steps.c); NULL: nobody's
 } Device;
 
 // One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.

@@ -437,10 +437,10 @@ typedef struct {
   long slot_bytes, slots, bytes, small; // bytes: that are taken here; small: that are ahead
   const long *counter;
   LimnTable table[8];
-  int tables;
+  int tables, next; // next: the slot is that of the next step, not of this one
 } LimnTake;
 INLINE const char *limn_next_slot(const LimnTake *w) {
-  const long now = *w->counter;
+  const long now = *w->counter + w->next;
   const char *far_away = w->ring + now % w->slots * w->slot_bytes;
   return *(const long *)(w->ahead + w->small - 8) == now + 1 ? w->ahead : far_away;
 }
