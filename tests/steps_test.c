@@ -12,7 +12,15 @@
 
 #include <cmocka.h>
 
-enum { SAMPLES = 72, ROWS = 200, RUNS = 22, AT_ONCE = 19, BAD_RUN = 13 };
+enum {
+  SAMPLES = 72,
+  ROWS = 200,
+  RUNS = 22,
+  AT_ONCE = 19,
+  BAD_RUN = 13,
+  BY_HAND_RUN = 8,
+  FEW_RUNS = 12
+};
 
 // What varies from program to program.
 typedef struct {
@@ -20,10 +28,14 @@ typedef struct {
   bool short_batches; // each fifth one
   bool bad;           // there is a run whose loss is not finite
   bool by_samples;    // each seventh batch comes as samples, where there is a table of rows
+  bool
+      by_hand; // in front of a run, somebody changes weights; one by one, engines are opened for each run
+  Precision precision;
 } Tried;
 
 typedef struct {
   World *w;
+  Device *d;
   Regime regime;
   Store *store;
   Engine **engine;
@@ -53,9 +65,9 @@ static bool read_program(Bench *b, const char *text) {
   return true;
 }
 
-static bool fill_store(Bench *b) {
+static bool fill_store(Bench *b, Precision precision) {
   bool good = true;
-  b->store = store_new(PRECISION_32);
+  b->store = store_new(precision);
   for (uint32_t i = 0; i < b->regime.flat.n; i++)
     good = good && store_add_flat(b->w, b->store, &b->regime.flat.at[i], 0);
   for (uint32_t i = 0; i < b->regime.step.n; i++)
@@ -98,13 +110,13 @@ static bool read_whole(void *of, int64_t first, int64_t n, void *to) {
   return true;
 }
 
-static void open_engines(Bench *b, Device *d) {
+static void open_engines(Bench *b) {
   b->engine = NEW_ARRAY(b->w->arena, Engine *, b->regime.step.n + 1);
   b->rows = NEW_ARRAY(b->w->arena, int32_t **, b->regime.step.n + 1);
   for (uint32_t i = 0; i < b->regime.step.n; i++) {
     const Diagram *step = b->regime.step.at[i].diagram;
     b->engine[i] = engine_new(b->w, step, b->store, SAMPLES,
-                              &(Target){.device = d, .seed = 5, .cache = cache});
+                              &(Target){.device = b->d, .seed = 5, .cache = cache});
     if (!b->engine[i]) stop_with_messages(b->w);
     b->rows[i] = NEW_ARRAY(b->w->arena, int32_t *, step->in.n + 1);
     for (uint32_t k = 0; k < step->in.n; k++) {
@@ -112,6 +124,10 @@ static void open_engines(Bench *b, Device *d) {
       b->rows[i][k] = engine_table(b->engine[i], k, &(EngineTable){ROWS, &whole, read_whole});
     }
   }
+}
+
+static void close_engines(Bench *b) {
+  for (uint32_t i = 0; i < b->regime.step.n; i++) engine_free(b->engine[i]);
 }
 
 // Every run has rows of its own.
@@ -162,11 +178,20 @@ static void end_early(Bench *b, const Tried *g, uint64_t bad) {
   assert_true(end_run(b, b->runs - 1));
 }
 
-// So many are queued at a time, from one to `most`.
+static void change_by_hand(Bench *b) {
+  State *s = store_at(b->store, 0);
+  float *x = state_changed(s);
+  for (int64_t i = 0; i < s->count; i++) x[i] *= 0.5f;
+}
+
+// So many are queued at a time, from one to `most`; one by one, maybe each by engines that know nothing of those before.
 static void run_all(Bench *b, const Tried *g, uint64_t most) {
-  for (uint64_t first = 0, turn = 0; first < RUNS; first = b->runs, turn++) {
+  uint64_t runs = g->by_hand ? FEW_RUNS : RUNS;
+  for (uint64_t first = 0, turn = 0; first < runs; first = b->runs, turn++) {
     uint64_t n = 1 + turn * 6 % most;
-    if (first + n > RUNS) n = RUNS - first;
+    if (first + n > runs) n = runs - first;
+    if (g->by_hand && first == BY_HAND_RUN) change_by_hand(b);
+    if (most == 1 && g->by_hand) close_engines(b), open_engines(b);
     begin_run(b, g); // before the first one it is not known how many have room
     while (b->runs < first + n &&
            b->runs - first < engine_room(b->engine[b->runs % b->regime.step.n]))
@@ -182,14 +207,14 @@ static void run_all(Bench *b, const Tried *g, uint64_t most) {
 }
 
 static void open_bench(Bench *b, const Tried *g, Device *d) {
-  *b = (Bench){.w = world_new(arena_new())};
-  if (!read_program(b, g->text) || !fill_store(b)) stop_with_messages(b->w);
-  open_engines(b, d);
+  *b = (Bench){.w = world_new(arena_new()), .d = d};
+  if (!read_program(b, g->text) || !fill_store(b, g->precision)) stop_with_messages(b->w);
+  open_engines(b);
 }
 
 static void close_bench(Bench *b) {
   Arena *a = b->w->arena;
-  for (uint32_t i = 0; i < b->regime.step.n; i++) engine_free(b->engine[i]);
+  close_engines(b);
   store_free(b->store);
   arena_free(a);
 }
@@ -218,7 +243,7 @@ static void check(const Tried *g) {
   setenv("FAKE_CUDA", "", 1);
   open_bench(&one, g, d);
   run_all(&one, g, 1);
-  for (uint64_t i = 0; i < BAD_RUN; i++)
+  for (uint64_t i = 0; i < FEW_RUNS; i++)
     assert_true(isfinite(one.loss[i]) && (!i || one.loss[i] != one.loss[i - 1]));
   assert_true(isnan(one.loss[BAD_RUN]) == g->bad);
   for (uint32_t i = 0; i < COUNT(ways); i++) {
@@ -279,6 +304,20 @@ static void by_size(void **state) {
   check(&(Tried){.text = products, .short_batches = true});
 }
 
+// Weights that are kept rounded: those of f are g's engine's too, which does not change them.
+#define WIDE                                                                                       \
+  "given x, y from iris\n"                                                                         \
+  "learn f : R[4] -> R[128] = dense[128] ; tanh ; dense[128]\n"                                    \
+  "learn g : R[128] -> R[3] = dense[3]\n"                                                          \
+  "goal near : g(f(x)) ~ y   by cross_entropy\n"                                                   \
+  "train 40 steps, adam(0.01)"
+static const char wide[] = WIDE "\n", wide_turns[] = WIDE ", turns[f: 1, g: 1]\n";
+static void rounded(void **state) {
+  (void)state;
+  check(&(Tried){.text = wide, .by_hand = true, .precision = PRECISION_BF16});
+  check(&(Tried){.text = wide_turns, .by_hand = true, .precision = PRECISION_BF16});
+}
+
 // A small step is one function, and several are one launch.
 static void in_one_launch(void **state) {
   (void)state;
@@ -306,8 +345,9 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_table),
-                                     cmocka_unit_test(turn_by_turn), cmocka_unit_test(not_finite),
-                                     cmocka_unit_test(by_size), cmocka_unit_test(in_one_launch)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_of_a_table), cmocka_unit_test(turn_by_turn),
+      cmocka_unit_test(not_finite),      cmocka_unit_test(by_size),
+      cmocka_unit_test(rounded),         cmocka_unit_test(in_one_launch)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -99,11 +99,24 @@ DeviceAddress cuda_wire(const Engine *e, const CudaEngine *o, uint32_t wire) {
     base = o->in[r->number_of].at + o->side;
   else if (r->place != AT_STATE)
     base = o->arena + (uint64_t)r->at;
+  else if (r->number_of >= e->d->param.n)
+    base = o->rounded[r->number_of - e->d->param.n].at;
   else if (lives_there(e, r->number_of) && !engine_brings(e, r->number_of))
     base = cuda_state(e->state[r->number_of]);
   else
     base = o->clocks + o->side + 8 * (uint64_t)r->number_of;
   return base + (uint64_t)(offset * (int64_t)number_bytes(p->wire.at[wire].number));
+}
+
+// Weights that are kept rounded, one behind the other. Returns what follows them.
+static size_t lay_rounded(Engine *e, CudaEngine *o, size_t at) {
+  const Plan *p = o->plan;
+  o->rounded = NEW_ARRAY(e->arena, CudaRounded, p->rounded.n + 1);
+  for (uint32_t i = 0; i < p->rounded.n; i++) {
+    o->rounded[i] = (CudaRounded){.at = at, .changes = UINT64_MAX};
+    at = cuda_aligned(at + cuda_bytes(&p->wire.at[p->param.at[p->rounded.at[i].as]]));
+  }
+  return at;
 }
 
 size_t cuda_bytes(const PlanWire *w) { return (size_t)w->count * number_bytes(w->number); }
@@ -123,7 +136,7 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   if (o->together > 1) at += o->side_bytes;
   size_t ahead = at, counter = cuda_aligned(ahead + small_bytes);
   at = cuda_aligned(counter + sizeof(int64_t));
-  size_t scratch = at, parts = cuda_aligned(scratch + o->scratch_bytes),
+  size_t scratch = lay_rounded(e, o, at), parts = cuda_aligned(scratch + o->scratch_bytes),
          all = cuda_aligned(parts + o->parts_bytes);
   e->bytes = (int64_t)all;
   size_t left = 0, total = 0, wanted = all + states_bytes(e);
@@ -148,6 +161,7 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   o->scratch = o->memory + scratch;
   o->parts = o->memory + parts;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i].at += o->memory;
+  for (uint32_t i = 0; i < p->rounded.n; i++) o->rounded[i].at += o->memory;
   return true;
 }
 
@@ -224,19 +238,16 @@ static bool open_common(Engine *e, CudaEngine *o) {
   struct {
     const char *name;
     CudaFunction *fn;
-  } all[] = {{"limn_copy", &o->copy},
-             {"limn_look", &o->look},
-             {"limn_bring", &o->bring},
-             {"limn_take", &o->take},
-             {"limn_give", &o->give}};
+  } all[] = {{"limn_copy", &o->copy},   {"limn_look", &o->look}, {"limn_bring", &o->bring},
+             {"limn_round", &o->round}, {"limn_take", &o->take}, {"limn_give", &o->give}};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (!cuda_function(e, o, o->module[COMMON], all[i].name, all[i].fn)) return false;
   return true;
 }
 
 // Which states do not begin at a multiple of four cells.
-static const bool *odd_states(const Engine *e) {
-  bool *odd = NEW_ARRAY(e->arena, bool, e->d->param.n + 1);
+static const bool *odd_states(const Engine *e, const Plan *p) {
+  bool *odd = NEW_ARRAY(e->arena, bool, p->param.n + 1);
   for (uint32_t i = 0; i < e->d->param.n; i++)
     odd[i] = !lives_there(e, i) || e->state[i]->offset % 4 != 0;
   return odd;
@@ -244,7 +255,7 @@ static const bool *odd_states(const Engine *e) {
 
 static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
-  p->odd = odd_states(e);
+  p->odd = odd_states(e, p);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
   bool all = products_prepare(e, o) && compile_all(e, o, kernel, why) && open_common(e, o) &&
              products_open(e, o);
@@ -379,20 +390,48 @@ bool kernel_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t n) {
 }
 
 // -- a step ---------------------------------------------------------------------------------------
-static void states_changed(Engine *e) {
-  for (uint32_t i = 0; i < e->d->param.n; i++)
-    if (e->d->param.at[i].next && lives_there(e, i)) whole_of(e->state[i])->there_newer = true;
+// Its own steps keep rounded weights as new as they are.
+static void states_changed(Engine *e, CudaEngine *o) {
+  const Plan *p = o->plan;
+  for (uint32_t i = 0; i < e->d->param.n; i++) {
+    if (!e->d->param.at[i].next || !lives_there(e, i)) continue;
+    whole_of(e->state[i])->there_newer = true;
+    whole_of(e->state[i])->changes++;
+  }
+  for (uint32_t i = 0; i < p->rounded.n; i++)
+    if (p->next.at[p->rounded.at[i].as] != PLAN_NONE)
+      o->rounded[i].changes = whole_of(e->state[p->rounded.at[i].param])->changes;
+}
+
+// Weights that others have changed since this engine's last step are rounded in front of this one, behind those that wait.
+static bool round_states(Engine *e, CudaEngine *o) {
+  const Plan *p = o->plan;
+  for (uint32_t i = 0; i < p->rounded.n; i++) {
+    const State *s = e->state[p->rounded.at[i].param];
+    uint64_t changes = store_at(s->store, s->whole)->changes;
+    if (o->rounded[i].changes == changes) continue;
+    CudaRound round = {.from = cuda_state(s), .to = o->rounded[i].at, .n = s->count};
+    o->early = false;
+    if (!steps_launch(e, o) || !cuda_launch(e, o,
+                                            &(CudaLaunch){.fn = o->round,
+                                                          .blocks = (s->count + 255) / 256,
+                                                          .threads = 256,
+                                                          .wires = &round}))
+      return false;
+    o->rounded[i].changes = changes;
+  }
+  return true;
 }
 
 static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
   CudaEngine *o = e->own;
   if (!engine_takes(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
-  if (!steps_others(e, o) || !send_states(e, o)) return false;
+  if (!steps_others(e, o) || !send_states(e, o) || !round_states(e, o)) return false;
   if (ring_comes_whole(o) && !steps_launch(e, o)) return false; // it would be written over
   if (!ring_send(e, o, n, step)) return false;
   o->runs++;
-  states_changed(e);
+  states_changed(e, o);
   return steps_queue(e, o);
 }
 

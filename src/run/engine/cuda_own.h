@@ -78,6 +78,11 @@ typedef struct {
   int32_t n, back;
 } CudaBrought;
 
+typedef struct {
+  DeviceAddress from, to;
+  int64_t n;
+} CudaRound;
+
 // What whole steps in one launch are given, in front of pieces of states and the pointers of their kernels.
 typedef struct {
   DeviceAddress ring, arena, near; // near: where slots are brought
@@ -136,6 +141,12 @@ typedef struct {
   int32_t *rows; // the caller's numbers, behind four; NULL: there is no table
 } CudaInput;
 
+// Weights as bfloat16: how often the weights were changed when they were the same.
+typedef struct {
+  DeviceAddress at;
+  uint64_t changes;
+} CudaRounded;
+
 // What goes to the device before a step and comes back behind it, for each step that waits. A slot is
 // its small part, outputs, large inputs.
 typedef struct {
@@ -161,13 +172,14 @@ typedef struct {
   Plan *plan;
   CudaModule module[MODULES];
   uint32_t kernels; // the first module of kernels
-  CudaFunction copy, look, bring, gather, take, give;
+  CudaFunction copy, look, bring, round, gather, take, give;
   CudaCall *call;       // [kernel]
   DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
   DeviceAddress arena, clocks, context, scratch, parts;
   DeviceAddress side; // of inputs, clocks and context, from the first one: 0, or side_bytes
   size_t side_bytes;
-  CudaInput *in; // [input]
+  CudaInput *in;        // [input]
+  CudaRounded *rounded; // as in the plan
   CudaRing ring;
   bool small_out; // all outputs are single numbers
   double

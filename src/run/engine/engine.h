@@ -33,6 +33,7 @@ typedef struct {
   uint64_t there;   // 0: none
   bool there_newer; // a step has changed it there
   bool here_newer;  // it was changed here
+  uint64_t changes; // so far, here or there
 } State;
 typedef struct Store Store;
 // Who holds copies of entries elsewhere.

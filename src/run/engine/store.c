@@ -156,7 +156,9 @@ void *state_here(const State *s) {
 
 void *state_changed(State *s) {
   void *data = state_here(s);
-  s->store->state.at[s->whole]->here_newer = true;
+  State *whole = s->store->state.at[s->whole];
+  whole->here_newer = true;
+  whole->changes++;
   return data;
 }
 

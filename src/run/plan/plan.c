@@ -19,9 +19,11 @@ const PlanTarget plan_gpu = {.tiny_work = 200 * 1000,
                              .part_cells = 1 << 21,
                              .early_saves = 50,
                              .near_bytes = 16 << 20,
+                             .rounded_bytes = 16 << 20,
                              .far_row = 16 * 1024,
                              GPU_TARGET};
-const PlanTarget plan_gpu_launches = {.part_cells = 64, .far_row = 1024, GPU_TARGET};
+const PlanTarget plan_gpu_launches = {
+    .part_cells = 64, .rounded_bytes = INT64_MAX, .far_row = 1024, GPU_TARGET};
 
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
 bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }
@@ -46,6 +48,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   if (p->target->lanes && p->fuse) plan_late(p);
   if (p->narrow && p->target->lanes && p->fuse) plan_kept(p);
   if (p->narrow && p->target->lanes && p->fuse) plan_rows(p);
+  if (p->narrow && p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_rounded(p);
   if (p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_apart(p);
   plan_kernels(p);
   plan_memory(p);

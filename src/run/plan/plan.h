@@ -161,8 +161,9 @@ typedef struct {
   int64_t part_cells;    // a part of an optimiser of so many is worth a kernel (apart.c)
   int64_t early_saves;   // and is made early if that saves one byte of so many (early.c); 0: always
   int64_t near_bytes;    // so much memory need not be shared (memory.c)
+  int64_t rounded_bytes; // … and so much may be taken for weights that are kept rounded (rounded.c)
   int64_t far_row;       // cells: of such rows caches hold few
-  uint32_t long_kernel;  // operands, loops and operations of one kernel, about
+  uint32_t long_kernel; // operands, loops and operations of one kernel, about
   bool lanes; // a point is worked on by a team of lanes: summed loops come last, and every
               // product is a kernel
 } PlanTarget;
@@ -176,6 +177,11 @@ typedef struct {
   uint32_t wire, param;
   int64_t offset;
 } PlanPart;
+
+// A param that is kept as bfloat16, too: as another one, behind those of the diagram.
+typedef struct {
+  uint32_t param, as;
+} PlanRounded;
 
 typedef struct {
   World *w;
@@ -196,7 +202,8 @@ typedef struct {
   VEC(Kernel) kernel;
   Ids in, out, param,
       next; // wires: inputs, outputs, each param's, and each param's next value (PLAN_NONE: none)
-  VEC(PlanPart) part; // of next values that are made in parts (apart.c)
+  VEC(PlanPart) part;       // of next values that are made in parts (apart.c)
+  VEC(PlanRounded) rounded; // (rounded.c)
   int64_t arena_bytes, scratch_bytes;
   const bool *odd; // [param] its memory begins at no multiple of four cells; NULL: unknown, all may
 } Plan;
@@ -344,6 +351,8 @@ void plan_late(Plan *);
 void node_put_scalars(Plan *, PlanNode *, uint32_t k, const Scalar *front, uint32_t nfront);
 // kept.c
 void plan_kept(Plan *);
+// rounded.c
+void plan_rounded(Plan *);
 // apart.c
 void plan_apart(Plan *);
 // touched.c

@@ -590,6 +590,17 @@ KERNEL(limn_give, LimnGive, 256) {
   if (threadIdx.x == 0 && wires.last) limn_whole(&wires);
   if (wires.ahead) limn_peeked(&wires, next);
 }
+// Weights are what they are, whatever has stopped.
+typedef struct {
+  const float *from;
+  unsigned short *to;
+  long n;
+} LimnRound;
+KERNEL(limn_round, LimnRound, 256) {
+  ARGUMENTS(LimnRound)
+  for (long k = GRID_THREAD; k < wires.n; k += GRID_THREADS)
+    wires.to[k] = limn_narrow(wires.from[k]);
+}
 KERNEL(limn_look, LimnLosses, 1) {
   BEGIN(LimnLosses, 1, 0, 1)
   limn_looked(&wires, at.stop);
