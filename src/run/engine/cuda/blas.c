@@ -93,13 +93,17 @@ static bool find_functions(Blas *b) {
   return true;
 }
 
-Blas *blas_open(const Device *d, Arena *a) {
+void *blas_library(Arena *a) {
   static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
                                       NULL};
   static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
+  return device_library(a, names, folders);
+}
+
+Blas *blas_open(const Device *d, Arena *a) {
   Blas *b = calloc(1, sizeof *b);
   if (!b) return NULL;
-  b->library = device_library(a, names, folders);
+  b->library = blas_library(a);
   if (b->library && find_functions(b) && !b->cublasLtCreate(&b->handle)) return b;
   blas_close(b, d);
   return NULL;
