@@ -8,8 +8,11 @@ typedef struct {
   unsigned x;
 } EmulatedIndex;
 EmulatedIndex threadIdx, blockIdx, blockDim, gridDim;
-void (*emulated_wait)(void);
-static double emulated_slots[1024], emulated_tiles[32 * 1024] __attribute__((aligned(128)));
+// The other lanes of the warp have their turns; all lanes meet at a barrier, of which there are two: of all, and of the first
+// ones; lanes of a warp show each other what they have.
+void (*emulated_turns)(void), (*emulated_meet)(int barrier, unsigned lanes);
+const unsigned long *(*emulated_show)(unsigned long own);
+static double emulated_tiles[32 * 1024] __attribute__((aligned(128)));
 
 #define KERNEL(name, Wires, ...)                                                                   \
   const unsigned long name##_bytes = sizeof(Wires);                                                \
@@ -24,43 +27,23 @@ static double emulated_slots[1024], emulated_tiles[32 * 1024] __attribute__((ali
 #define TILES(name) double *name = emulated_tiles
 #define SHARED(type, name, n) static type name[n]
 #define __threadfence_system()
-// Warps may come here after different numbers of turns, lanes of a warp may not. There are two barriers: of all lanes, and of
-// the first ones.
-static unsigned emulated_arrived[2], emulated_meetings[2];
-static inline void emulated_meet(int barrier, unsigned lanes) {
-  const unsigned meeting = emulated_meetings[barrier];
-  if (++emulated_arrived[barrier] == lanes) {
-    emulated_arrived[barrier] = 0;
-    emulated_meetings[barrier]++;
-  }
-  while (emulated_meetings[barrier] == meeting) emulated_wait();
-}
 #define __syncthreads() emulated_meet(0, blockDim.x)
 #define LIMN_MEET(lanes) emulated_meet(1, lanes)
-#define __syncwarp(mask) emulated_wait()
+#define __syncwarp(mask) emulated_turns()
 #define __shfl_sync(mask, value, lane, width)                                                      \
   (__extension__({                                                                                 \
-    __typeof__(value) own_ = value, its_;                                                          \
-    __builtin_memcpy(&emulated_slots[threadIdx.x], &own_, sizeof own_);                            \
-    emulated_wait();                                                                               \
-    __builtin_memcpy(&its_, &emulated_slots[threadIdx.x / 32 * 32 + (unsigned)(lane)],             \
-                     sizeof its_);                                                                 \
-    emulated_wait();                                                                               \
+    __typeof__(value) its_ = value;                                                                \
+    unsigned long own_ = 0;                                                                        \
+    __builtin_memcpy(&own_, &its_, sizeof its_);                                                   \
+    __builtin_memcpy(&its_, &emulated_show(own_)[(unsigned)(lane)], sizeof its_);                  \
     its_;                                                                                          \
   }))
 #define __ffs(x) __builtin_ffs(x)
 #define __popc(x) __builtin_popcount(x)
 #define __ballot_sync(mask, value)                                                                 \
   (__extension__({                                                                                 \
-    const int own_ = value;                                                                        \
+    const unsigned long *shown_ = emulated_show((value) != 0);                                     \
     unsigned all_ = 0;                                                                             \
-    __builtin_memcpy(&emulated_slots[threadIdx.x], &own_, sizeof own_);                            \
-    emulated_wait();                                                                               \
-    for (unsigned l_ = 0; l_ < 32; l_++) {                                                         \
-      int its_;                                                                                    \
-      __builtin_memcpy(&its_, &emulated_slots[threadIdx.x / 32 * 32 + l_], sizeof its_);           \
-      all_ |= (unsigned)(its_ != 0) << l_;                                                         \
-    }                                                                                              \
-    emulated_wait();                                                                               \
+    for (unsigned l_ = 0; l_ < 32; l_++) all_ |= (unsigned)shown_[l_] << l_;                       \
     all_;                                                                                          \
   }))

@@ -130,7 +130,8 @@ typedef struct {
   int shared;
 } Function;
 
-static void barrier(void);
+static void take_turns(void), meet(int barrier, unsigned lanes);
+static const unsigned long *show(unsigned long own);
 Result cuModuleLoadData(void **module, const void *code) {
   Module *m = calloc(1, sizeof *m);
   char path[64];
@@ -145,8 +146,12 @@ Result cuModuleLoadData(void **module, const void *code) {
   m->block = dlsym(m->library, "blockIdx");
   m->blockd = dlsym(m->library, "blockDim");
   m->gridd = dlsym(m->library, "gridDim");
-  void (**wait)(void) = dlsym(m->library, "emulated_wait");
-  *wait = barrier;
+  void (**turns)(void) = dlsym(m->library, "emulated_turns");
+  void (**meeting)(int, unsigned) = dlsym(m->library, "emulated_meet");
+  const unsigned long *(**showing)(unsigned long) = dlsym(m->library, "emulated_show");
+  *turns = take_turns;
+  *meeting = meet;
+  *showing = show;
   return *module = m, GOOD;
 }
 Result cuModuleUnload(void *module) {
@@ -187,65 +192,106 @@ typedef jmp_buf Spot;
 #define STAY(spot) _setjmp(spot)
 #define LEAVE_FOR(spot) _longjmp(spot, 1)
 #endif
-enum { THREADS = 1024, STACK = 256 * 1024 };
-typedef struct {
-  ucontext_t start;
-  Spot at;
-  int begun, done;
-} Fiber;
-static Fiber fiber[THREADS];
-static Spot home;
-static unsigned now, threads, unfinished;
+enum { THREADS = 1024, WARP = 32, WARPS = THREADS / WARP, BARRIERS = 2 };
+// Stacks do not begin a power of two apart: their ends, which are most of what is used of them, would all want the same few
+// places of a cache.
+enum { STACK = 256 * 1024, APART = STACK + 4096 + 192 };
+static Spot spot[THREADS], home;
+static char begun[THREADS];
+static char *stacks;
+static unsigned now, unfinished;
+// Lanes of each warp that may run, and those that wait at a barrier, of so many that have come there.
+static unsigned able[WARPS], held[BARRIERS][WARPS], arrived[BARRIERS];
 static int backwards;
 static Function *running;
+static unsigned *running_lane; // what it reads its number from
 static void **running_arguments;
 
+static void body(void);
+__attribute__((noinline)) static void begin(unsigned i) {
+  static ucontext_t start;
+  begun[i] = 1;
+  getcontext(&start);
+  start.uc_stack.ss_sp = stacks + (size_t)i * APART;
+  start.uc_stack.ss_size = STACK;
+  start.uc_link = NULL;
+  makecontext(&start, body, 0);
+  setcontext(&start);
+}
+
 // To thread `i`, from wherever this is.
-__attribute__((noinline)) static void enter(unsigned i) {
+static inline void enter(unsigned i) {
   now = i;
-  running->m->thread->x = i;
-  if (fiber[i].begun) LEAVE_FOR(fiber[i].at);
-  fiber[i].begun = 1;
-  setcontext(&fiber[i].start);
+  *running_lane = i;
+  if (begun[i]) LEAVE_FOR(spot[i]);
+  begin(i);
 }
 
-// Threads take turns; after the last one's end, home. (A function of its own: none may stay and leave.)
+static unsigned first_of(unsigned lanes) {
+  return (unsigned)(backwards ? 31 - __builtin_clz(lanes) : __builtin_ctz(lanes));
+}
+
+// Lanes of a warp take turns until all of them wait for other warps, or have ended; then it is the next warp's turn. After the
+// last one's end, home. (A function of its own: none may stay and leave.)
 __attribute__((noinline)) static void pass_on(void) {
+  unsigned w = now / WARP, lane = now % WARP;
+  unsigned later = able[w] & (backwards ? (1u << lane) - 1 : ~0u << lane << 1);
   if (!unfinished) LEAVE_FOR(home);
-  unsigned i = now;
-  do i = backwards ? (i ? i : threads) - 1 : i + 1 < threads ? i + 1 : 0;
-  while (fiber[i].done);
-  enter(i);
+  for (unsigned i = 0; !able[w]; i++) {
+    if (i == WARPS) abort(); // all wait for each other
+    w = (w + (backwards ? WARPS - 1 : 1)) % WARPS;
+  }
+  enter(w * WARP + first_of(later ? later : able[w]));
 }
 
-static void barrier(void) {
-  if (!STAY(fiber[now].at)) pass_on();
+__attribute__((noinline)) static void take_turns(void) {
+  if (!STAY(spot[now])) pass_on();
+}
+
+// Warps may come to a barrier after different numbers of turns, lanes of a warp may not.
+static void meet(int barrier, unsigned lanes) {
+  if (++arrived[barrier] < lanes) {
+    able[now / WARP] &= ~(1u << now % WARP);
+    held[barrier][now / WARP] |= 1u << now % WARP;
+    take_turns();
+    return;
+  }
+  arrived[barrier] = 0;
+  for (unsigned w = 0; w < WARPS; w++) {
+    able[w] |= held[barrier][w];
+    held[barrier][w] = 0;
+  }
+}
+
+// What all lanes of a warp show each other at once. Nobody waits until all have looked: the next time, they show it elsewhere.
+static unsigned long shown[2][THREADS];
+static char side[THREADS];
+static const unsigned long *show(unsigned long own) {
+  unsigned long *at = shown[(int)(side[now] = !side[now])] + now / WARP * WARP;
+  at[now % WARP] = own;
+  take_turns();
+  return at;
 }
 
 static void body(void) {
   for (;;) {
     running->run(running_arguments);
-    fiber[now].done = 1;
+    able[now / WARP] &= ~(1u << now % WARP);
     unfinished--;
-    barrier();
+    take_turns();
   }
-}
-
-static void make_fiber(Fiber *f) {
-  getcontext(&f->start);
-  f->start.uc_stack.ss_sp = malloc(STACK);
-  f->start.uc_stack.ss_size = STACK;
-  f->start.uc_link = NULL;
-  makecontext(&f->start, body, 0);
 }
 
 static void run_block(unsigned n) {
-  for (unsigned i = 0; i < n; i++) {
-    if (!fiber[i].start.uc_stack.ss_sp) make_fiber(&fiber[i]);
-    fiber[i].done = 0;
+  if (!stacks) {
+    stacks = mmap(NULL, (size_t)THREADS * APART, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED) abort();
   }
-  threads = unfinished = n;
-  backwards = asked("backwards") >= 0;
+  for (unsigned w = 0; w < WARPS; w++)
+    able[w] = n >= (w + 1) * WARP ? ~0u : n > w * WARP ? (1u << n % WARP) - 1 : 0;
+  memset(side, 0, n);
+  unfinished = n;
   if (!STAY(home)) enter(backwards ? n - 1 : 0);
 }
 
@@ -292,9 +338,11 @@ static Result run(const Launch *l) {
   if (!l->f) return l->call(l->wires), GOOD;
   void *arguments[] = {l->context, l->wires, l->places};
   running = l->f;
+  running_lane = &l->f->m->thread->x;
   running_arguments = arguments;
   l->f->m->blockd->x = l->threads;
   l->f->m->gridd->x = l->blocks;
+  backwards = asked("backwards") >= 0;
   for (unsigned b = 0; b < l->blocks; b++) {
     l->f->m->block->x = b;
     run_block(l->threads);
