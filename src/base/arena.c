@@ -28,7 +28,7 @@ struct Arena {
   Arena *parent, *child, *before, *after; // before and after: other children of the parent
 };
 
-enum { BLOCK_BYTES = 1 << 16 };
+enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16 };
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
@@ -125,8 +125,14 @@ static _Noreturn void arena_fail(Arena *a) {
   abort();
 }
 
+// Many arenas live for a moment and hold little: the first block is small, since all of it is cleared.
+static size_t usual_bytes(const Arena *a) {
+  if (!a->last) return FIRST_BYTES;
+  return a->last->size && a->last->size < BLOCK_BYTES / 4 ? 4 * a->last->size : BLOCK_BYTES;
+}
+
 static ArenaBlock *block_new(Arena *a, size_t bytes) {
-  size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+  size_t usual = usual_bytes(a), size = bytes > usual ? bytes : usual;
   if (size > SIZE_MAX / 2) arena_fail(a);
   ArenaBlock *b = calloc(1, sizeof(ArenaBlock) + size);
   if (!b) arena_fail(a);

@@ -257,7 +257,7 @@ static void frame_measure(EvalFrame *f) {
 
 static Tensor *make_wire(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
-  int64_t *shape = NEW_ARRAY(f->arena, int64_t, t->rank);
+  int64_t few[4], *shape = t->rank > COUNT(few) ? NEW_ARRAY(f->arena, int64_t, t->rank) : few;
   for (uint32_t i = 0; i < t->rank; i++)
     shape[i] = want_positive(f, t->axis[i].size, "positions of an axis");
   f->wire[wire] = frame_tensor(f, t->rank, shape);
@@ -288,9 +288,9 @@ typedef struct {
   double *at;             // [index] the point
   double *value;          // [operand] what was read there
   double *scalar;         // [scalar]
-  double *size;           // [scalar] the numbers of FN_SIZE
+  double *size;           // [scalar] the numbers of FN_SIZE, if there are any
   unsigned char *touched; // [out]
-  Tensor **winner;        // [index] NULL, or where its winners go
+  Tensor **winner;        // [index] NULL, or where its winners go; of MAX and MIN alone
   bool bits;
 } EvalWalk;
 
@@ -424,22 +424,23 @@ static void loop_prepare(EvalWalk *k, const Box *b) {
   k->at = NEW_ARRAY(f->arena, double, loop->nindex);
   k->value = NEW_ARRAY(f->arena, double, loop->nin);
   k->scalar = NEW_ARRAY(f->arena, double, loop->nscalar);
-  k->size = NEW_ARRAY(f->arena, double, loop->nscalar);
-  k->winner = NEW_ARRAY(f->arena, Tensor *, loop->nindex);
+  if (loop->combine == MAX || loop->combine == MIN)
+    k->winner = NEW_ARRAY(f->arena, Tensor *, loop->nindex);
   k->in = NEW_ARRAY(f->arena, CoordReach, loop->nin);
   for (uint32_t i = 0; i < b->nout; i++) make_wire(f, b->out[i]);
   for (uint32_t i = 0; i < loop->nindex; i++) {
     k->length[i] = want_positive(f, loop->index[i].size, "values of an index");
-    if (loop->combine != MAX && loop->combine != MIN) continue;
-    if (loop_is_reduced(f->run->w, loop, i)) k->winner[i] = &f->wire[b->out[port++]];
+    if (k->winner && loop_is_reduced(f->run->w, loop, i)) k->winner[i] = &f->wire[b->out[port++]];
   }
   for (uint32_t i = 0; i < loop->nin; i++)
     k->in[i] = reach_of(f, loop, &loop->in[i], &f->wire[b->in[i]]);
   k->out = reach_of(f, loop, &loop->out, &f->wire[b->out[0]]);
-  for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_SIZE &&
-        !size_at(f->run->w, loop->scalar[i].ref, f->var, &k->size[i]))
+  for (uint32_t i = 0; i < loop->nscalar; i++) {
+    if (loop->scalar[i].fn != FN_SIZE) continue;
+    if (!k->size) k->size = NEW_ARRAY(f->arena, double, loop->nscalar);
+    if (!size_at(f->run->w, loop->scalar[i].ref, f->var, &k->size[i]))
       fail(f->run, "the size %s is not known", size_text(f->run->w, loop->scalar[i].ref));
+  }
 }
 
 static void eval_loop(EvalFrame *f, const Box *b) {

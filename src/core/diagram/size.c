@@ -29,9 +29,11 @@ typedef struct {
   uint32_t n;
   Mono *mono;
   bool open;       // mentions a variable
+  bool is_whole;   // a whole number, which is asked for most: `whole`
   uint32_t weight; // of the whole tree, quotients and powers gone through
   uint32_t stamp;  // when `now` was found
   Size now;
+  int64_t whole;
 } Poly;
 
 typedef struct {
@@ -150,6 +152,8 @@ static Size poly_intern(World *w, Monos *m) {
       p.weight += atom_weight(w, p.mono[i].factor[f].atom);
       if (p.weight > WEIGHT_LIMIT) return HUGE_SIZE;
     }
+  p.is_whole = n == 0 || (n == 1 && !p.mono[0].n && p.mono[0].den == 1);
+  if (n && p.is_whole) p.whole = p.mono[0].num;
   vec_push(w->arena, &s->poly, p);
   table_put(s->poly_table, text.at, text.n * sizeof(int64_t), s->poly.n - 1);
   return s->poly.n - 1;
@@ -477,10 +481,14 @@ bool size_number(World *w, Size a, double *out) {
 }
 
 bool size_value(World *w, Size a, int64_t *out) {
-  int64_t num, den;
-  if (!a || !is_constant(w, size_now(w, a), &num, &den) || den != 1) return false;
-  *out = num;
-  return true;
+  if (!a) return false;
+  const Poly *p = &sizes_of(w)->poly.at[a];
+  if (p->open) {
+    a = size_now(w, a);
+    p = &w->sizes->poly.at[a];
+  }
+  if (p->is_whole) *out = p->whole;
+  return p->is_whole;
 }
 
 bool size_too_large(World *w, Size a) { return size_now(w, a) == HUGE_SIZE; }
