@@ -15,7 +15,7 @@ cpu() { awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); all += 60 * p
 one() {
   kind=${1%%:*} name=${1#*:} begun=$(date +%s)
   case $name in answers | changed | devices | embed | learning | python_out | whole_test) PATH=$quick:$PATH ;;
-    lens) PATH=$quick:$PATH QUICK=-O1; export QUICK ;; # it also runs for a while
+    lens) PATH=$quick/run:$PATH ;; # its steps also run for a while
   esac
   case $kind in
     c) "$build/tests/$name" ;;
@@ -55,18 +55,23 @@ wanted() {
 }
 # What took longest last time begins first. (The numbers here are for a first time.)
 by_time() {
-  { printf '%s\n' "90 script:gpu" "36 script:answers" "20 c:laws_hybrid_test" "19 script:embed" "17 script:install" "16 script:c_out" "15 c:engine_test" "14 script:lens" \
-    "12 script:resumed" "12 script:torture" "12 script:hostile" "11 script:learning" "11 script:devices" "10 c:whole_test" "10 script:train" "9 script:draw_wiring" "9 script:lsp" "9 script:studio"; cat "$build/tests/times" 2>/dev/null; } >"$out/times"
+  { printf '%s\n' "75 script:gpu" "36 script:answers" "17 c:laws_hybrid_test" "17 script:embed" "15 script:c_out" "14 script:install" "13 c:engine_test" \
+    "12 script:resumed" "12 script:torture" "10 script:lens" "12 script:hostile" "11 script:learning" "11 script:devices" "10 c:whole_test" "10 script:train" "9 script:draw_wiring" "9 script:lsp" "9 script:studio"; cat "$build/tests/times" 2>/dev/null; } >"$out/times"
   awk 'NR == FNR { t[$2] = $1; next } { print t[$1] + 0, $1 }' "$out/times" - | sort -k1,1nr -k2 | cut -d' ' -f2
 }
 mkdir -p "$build/tests"
 # Tests that compile hundreds of small steps, each for a moment's run, would spend most of their time on making these fast. Numbers do not
 # depend on it; `make laws` and all other tests compile as users do.
-mkdir -p "$build/tests/quick"
+mkdir -p "$build/tests/quick/run"
+# quick FOLDER LEVEL: a compiler there that takes no more trouble than that
+quick() {
+  printf '#!/bin/sh\nPATH="%s" exec "%s" "$@" %s\n' "$PATH" "$real" "$2" >"$1/cc.new"
+  chmod +x "$1/cc.new"
+  mv "$1/cc.new" "$1/cc"
+}
 if real=$(command -v cc); then
-  printf '#!/bin/sh\nPATH="%s" exec "%s" "$@" "${QUICK:--O0}"\n' "$PATH" "$real" >"$build/tests/quick/cc.new"
-  chmod +x "$build/tests/quick/cc.new"
-  mv "$build/tests/quick/cc.new" "$build/tests/quick/cc"
+  quick "$build/tests/quick" -O0
+  quick "$build/tests/quick/run" -O1
 fi
 case $build in /*) quick=$build/tests/quick ;; *) quick=$PWD/$build/tests/quick ;; esac
 export quick
