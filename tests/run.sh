@@ -75,7 +75,13 @@ if real=$(command -v cc); then
 fi
 case $build in /*) quick=$build/tests/quick ;; *) quick=$PWD/$build/tests/quick ;; esac
 export quick
-# Compiled steps are kept from one time to the next, apart from the user's own, which would be swept for them.
+# Compiled steps are kept from one time to the next, apart from the user's own, which would be swept for them. What the emulated GPU has
+# compiled is no good to another one, whose version is that of no compiler.
+emulated=$(cat tests/gpu/emulated.h tests/gpu/fake_cuda.c | cksum)
+if [ "$emulated" != "$(cat "$build/tests/emulated" 2>/dev/null)" ]; then
+  rm -rf "$build/tests/code"
+  echo "$emulated" >"$build/tests/emulated"
+fi
 case $build in /*) : "${LIMN_CACHE:=$build/tests/code}" ;; *) : "${LIMN_CACHE:=$PWD/$build/tests/code}" ;; esac
 export LIMN_CACHE
 wanted >"$out/wanted"
