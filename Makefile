@@ -318,7 +318,9 @@ comma := ,
 ASKED := $(subst $(comma), ,$(ONLY))
 ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_test),$(filter %/$(t) %/$(t)_test,$(TEST_BIN)))
 TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(FAKE_CUDA) $(if $(ONLY),$(if $(filter c_out,$(ASKED)),$(BUILD)/c-steps),$(BUILD)/c-steps) $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
-RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(JOBS)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
+# Tests wait for a sixth of their time: one more than there are cores.
+TESTS_AT_ONCE = $(if $(filter command%,$(origin JOBS)),$(JOBS),$(shell expr $(JOBS) + 1))
+RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(TESTS_AT_ONCE)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: packages
 	@tools/npm.sh
 	+@$(PARALLEL) $(TESTED)
