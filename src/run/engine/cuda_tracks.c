@@ -242,6 +242,7 @@ bool tracks_meet(Engine *e, CudaEngine *o) {
   for (uint32_t l = 1; o->tracks.capturing && l < TRACKS; l++) {
     if (!o->tracks.open[l]) continue;
     o->tracks.open[l] = false;
+    o->tracks.met = true;
     if (!show(e, o, track_event(o, l), l) || !await(e, o, track_event(o, l), 0)) return false;
   }
   return true;
@@ -267,6 +268,7 @@ void tracks_back(CudaEngine *o, uint32_t to) { o->now = to; }
 
 bool tracks_end(Engine *e, CudaEngine *o) {
   CudaEvent end = track_event(o, ASIDE);
+  o->tracks.met = true;
   return show(e, o, end, ASIDE) && await(e, o, end, 0);
 }
 
@@ -285,6 +287,7 @@ bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   if (!o->tracks.capturing) return true;
   if (o->plan->kernel.at[k].depth) return !call->writes || await_look(e, o, o->now);
   o->now = call->track;
+  if (!o->now && o->tracks.met) o->early = o->tracks.met = false;
   if (!o->tracks.open[o->now]) {
     o->tracks.open[o->now] = true;
     o->early = false;
