@@ -222,7 +222,7 @@ $(FAKE_CUDA):
 	$(Q)$(CC) -O2 -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/engine_test $(BUILD)/tests/steps_test $(BUILD)/tests/whole_test: $(FAKE_CUDA)
 $(BUILD)/tests/engine_test.o $(BUILD)/tests/steps_test.o $(BUILD)/tests/whole_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
-# What debuggers want is half of the time that linking takes; NO_DEBUG= leaves it in.
+# What debuggers want is a third of the time that linking takes; NO_DEBUG= leaves it in.
 NO_DEBUG = $(if $(SAN),,-Wl,-S)
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) $(NO_DEBUG) -o $@ $^ -lcmocka $(LDLIBS)

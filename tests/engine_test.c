@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
+#include "gpu_help.h"
 #include "random_diagram.h"
 #include "run/engine/c/compile.h"
 #include "run/engine/cuda/blas.h"
@@ -219,14 +220,9 @@ static void places(void **state) {
   (void)state;
 }
 
-// A GPU that runs kernels on this CPU (tests/gpu), where there is no other one; LIMN_GPU=1 asks for a
-// real one.
 static Device *open_gpu(Arena *a) {
   const char *why = NULL;
-  if (!getenv("LIMN_GPU")) {
-    setenv("LIMN_CUDA", FAKE_CUDA, 1);
-    setenv("FAKE_CUDA_HEADER", "tests/gpu/emulated.h", 1);
-  }
+  have_gpu();
   Device *d = device_open(0, a, &why);
   if (!d) fail_msg("%s", why);
   return d;

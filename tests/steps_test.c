@@ -2,6 +2,7 @@
 // bytes of steps one by one. Several short ones are one graph there (src/run/engine/cuda_steps.c), or one launch.
 #define _XOPEN_SOURCE 700
 #include "core/pass/pass.h"
+#include "gpu_help.h"
 #include "run/engine/cuda/cuda.h"
 #include "run/feed/feed.h"
 
@@ -30,6 +31,7 @@ typedef struct {
   bool by_samples;    // each seventh batch comes as samples, where there is a table of rows
   bool
       by_hand; // in front of a run, somebody changes weights; one by one, engines are opened for each run
+  bool fixed; // no run changes anything
   Precision precision;
 } Tried;
 
@@ -54,14 +56,15 @@ static void stop_with_messages(World *w) {
   fail_msg("%s", b.at);
 }
 
-static bool read_program(Bench *b, const char *text) {
+static bool read_program(Bench *b, const Tried *g) {
   Elab *in = elab_new(b->w);
-  Program *p = elab_program(in, "steps.limn", text, strlen(text));
+  Program *p = elab_program(in, "steps.limn", g->text, strlen(g->text));
   if (b->w->diags->errors || !learn_regime(in, p, p->train.at[0], &b->regime)) return false;
   for (uint32_t i = 0; i < b->regime.step.n; i++) {
     Step *s = &b->regime.step.at[i];
     s->diagram = compose_noise(in, p, s->diagram, &s->fields);
     if (!s->diagram) return false;
+    for (uint32_t k = 0; g->fixed && k < s->diagram->param.n; k++) s->diagram->param.at[k].next = 0;
   }
   return true;
 }
@@ -209,7 +212,7 @@ static void run_all(Bench *b, const Tried *g, uint64_t most) {
 
 static void open_bench(Bench *b, const Tried *g, Device *d) {
   *b = (Bench){.w = world_new(arena_new()), .d = d};
-  if (!read_program(b, g->text) || !fill_store(b, g->precision)) stop_with_messages(b->w);
+  if (!read_program(b, g) || !fill_store(b, g->precision)) stop_with_messages(b->w);
   open_engines(b);
 }
 
@@ -283,6 +286,7 @@ static void turn_by_turn(void **state) {
   (void)state;
   check(&(Tried){.text = turns, .bad = true});
   check(&(Tried){.text = both, .bad = true});
+  check(&(Tried){.text = both, .fixed = true});
 }
 
 static const char alone[] = "given x, y from iris\n"
@@ -333,9 +337,7 @@ static int setup(void **state) {
   cache = getenv("LIMN_CACHE");
   if (!cache) cache = mkdtemp(own_cache);
   if (!cache) return 1;
-  if (getenv("LIMN_GPU")) return 0;
-  setenv("LIMN_CUDA", FAKE_CUDA, 1);
-  setenv("FAKE_CUDA_HEADER", "tests/gpu/emulated.h", 1);
+  have_gpu();
   setenv("LIMN_LAUNCHES", "1", 1);
   return 0;
 }

@@ -10,6 +10,7 @@
 //
 // Every program is looked at by a process of its own: one that dies has failed.
 #define _DEFAULT_SOURCE
+#include "gpu_help.h"
 #include "whole_laws.h"
 
 #include <setjmp.h>
@@ -40,17 +41,6 @@ typedef struct {
   Arena *arena;
   char dir[64];
 } Place;
-
-// A GPU that runs kernels on this CPU; LIMN_GPU=1 asks for a real one.
-static void have_gpu(void) {
-  char folder[4096];
-  if (getenv("LIMN_GPU") || !getcwd(folder, sizeof folder - 64)) return;
-  size_t n = strlen(folder);
-  snprintf(folder + n, sizeof folder - n, "/%s", FAKE_CUDA);
-  setenv("LIMN_CUDA", folder, 1);
-  snprintf(folder + n, sizeof folder - n, "/tests/gpu/emulated.h");
-  setenv("FAKE_CUDA_HEADER", folder, 1);
-}
 
 static bool place_open(Place *at) {
   *at = (Place){.arena = arena_new()};

@@ -415,8 +415,8 @@ static void states_changed(Engine *e, CudaEngine *o) {
 static bool round_states(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   for (uint32_t i = 0; i < p->rounded.n; i++) {
-    const State *s = e->state[p->rounded.at[i].param];
-    uint64_t changes = store_at(s->store, s->whole)->changes;
+    State *s = e->state[p->rounded.at[i].param];
+    uint64_t changes = whole_of(s)->changes;
     if (o->rounded[i].changes == changes) continue;
     CudaRound round = {.from = cuda_state(s), .to = o->rounded[i].at, .n = s->count};
     o->early = false;

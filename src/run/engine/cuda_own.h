@@ -218,9 +218,7 @@ bool kernel_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 DeviceAddress cuda_state(const State *); // where it is
 bool cuda_function(Engine *, CudaEngine *, CudaModule, const char *name, CudaFunction *);
 bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes); // it may have so much
-Buf cuda_text(Engine *, bool common);                                 // what kernels stand behind
-CudaModule cuda_compile(Engine *, CudaEngine *, const char *text, const char **why);
-uint32_t cuda_texts(uint32_t wanted); // how many it will be
+uint32_t cuda_texts(uint32_t wanted);                                 // how many it will be
 size_t cuda_aligned(size_t);
 size_t cuda_bytes(const PlanWire *);
 

@@ -46,16 +46,21 @@ static void live_through_scans(Plan *p) {
   }
 }
 
+// While there are no kernels, each node is one.
+static uint32_t places(const Plan *p) { return p->kernel.n ? p->kernel.n : p->node.n; }
+
 static void find_lives(Plan *p) {
   for (uint32_t i = 0; i < p->wire.n; i++) p->wire.at[i].first = p->wire.at[i].last = PLAN_NONE;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
-    for (uint32_t k = 0; is_reading(x) && k < node_wires(x); k++)
-      if (node_wire(x, k) != PLAN_NONE) touch(p, node_wire(x, k), x->kernel);
+    uint32_t place = p->kernel.n ? x->kernel : i;
+    bool reads = x->kind != NODE_GONE && x->kind != NODE_SCAN && x->kind != NODE_SCAN_END;
+    for (uint32_t k = 0; reads && place != PLAN_NONE && k < node_wires(x); k++)
+      if (node_wire(x, k) != PLAN_NONE) touch(p, node_wire(x, k), place);
   }
-  for (uint32_t i = 0; i < p->out.n; i++) touch(p, p->out.at[i], p->kernel.n);
+  for (uint32_t i = 0; i < p->out.n; i++) touch(p, p->out.at[i], places(p));
   for (uint32_t i = 0; i < p->next.n; i++)
-    if (p->next.at[i] != PLAN_NONE) touch(p, p->next.at[i], p->kernel.n);
+    if (p->next.at[i] != PLAN_NONE) touch(p, p->next.at[i], places(p));
   live_through_scans(p);
 }
 
@@ -427,12 +432,12 @@ static void lay_pieces(Plan *p, const MemoryPiece *piece, uint32_t n) {
 
 // What all that is there takes, where that is most: no arena is smaller.
 static int64_t most_at_once(const Plan *p, const MemoryPiece *piece, uint32_t n) {
-  int64_t *more = NEW_ARRAY(p->arena, int64_t, p->kernel.n + 2), now = 0, most = 0;
+  int64_t *more = NEW_ARRAY(p->arena, int64_t, places(p) + 2), now = 0, most = 0;
   for (uint32_t i = 0; i < n; i++) {
     more[p->wire.at[piece[i].wire].first] += piece[i].bytes;
     more[p->wire.at[piece[i].wire].last + 1] -= piece[i].bytes;
   }
-  for (uint32_t i = 0; i <= p->kernel.n; i++) {
+  for (uint32_t i = 0; i <= places(p); i++) {
     now += more[i];
     if (now > most) most = now;
   }

@@ -22,12 +22,6 @@ static bool is_narrowed(const Plan *p, const PlanNode *x) {
   return work >= NARROW_WORK;
 }
 
-static uint32_t narrow_wire(Plan *p, uint32_t of) {
-  uint32_t wire = plan_wire_like(p, of);
-  p->wire.at[wire].number = NUMBER_BF16;
-  return wire;
-}
-
 // Wires that something else reads than the copy, or that others lie in.
 static bool *find_wanted(const Plan *p, const uint32_t *copy) {
   bool *wanted = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
@@ -244,7 +238,7 @@ void plan_narrow(Plan *p) {
     for (uint32_t k = 0, n = is_narrowed(p, &x) ? 2 : 0; k < n; k++) {
       uint32_t *wire = &x.in[k ? x.product->b : x.product->a].wire;
       if (copy[*wire] == PLAN_NONE) {
-        copy[*wire] = narrow_wire(p, *wire);
+        copy[*wire] = plan_wire_narrow(p, *wire);
         vec_push(p->arena, &p->node, plan_copy(p, *wire, copy[*wire], x.origin));
       }
       *wire = copy[*wire];

@@ -301,7 +301,8 @@ bool node_copies(const PlanNode *);   // cells of one operand, as they are or su
 uint32_t plan_wire_again(Plan *, uint32_t of);
 bool wire_lies_plain(const Plan *, uint32_t wire); // its axes in order, without gaps
 void plan_lay_plain(Plan *, uint32_t wire);
-uint32_t plan_wire_like(Plan *, uint32_t of); // another one of its shape, that stands for itself
+uint32_t plan_wire_like(Plan *, uint32_t of);   // another one of its shape, that stands for itself
+uint32_t plan_wire_narrow(Plan *, uint32_t of); // … of bfloat16
 // Every axis is one index by itself, none twice: into `index`, of PLAN_AXES.
 bool operand_whole(const Plan *, const Operand *, uint32_t *index);
 bool operands_alike(const Plan *, const Operand *, const Operand *); // whole, axis by axis
@@ -409,7 +410,8 @@ bool finish_suits(const Plan *,
 uint32_t finish_loop(const Plan *, const Kernel *, uint32_t axis);
 // memory.c
 void plan_memory(Plan *);
-// Bytes that are there at once, at most, in this order of kernels; about, while no wire has its place.
+// Bytes that are there at once, at most, in this order of kernels, or of nodes while there are no kernels; about, while no wire
+// has its place.
 int64_t plan_most_at_once(Plan *);
 bool kernel_writes_state(const Plan *, const Kernel *);
 // The first kernel that overwrites a state; as many as there are, if none does. Losses are known before it.

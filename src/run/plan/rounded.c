@@ -61,54 +61,30 @@ static bool find_copies(Rounding *r) {
 }
 
 // -- memory ---------------------------------------------------------------------------------------
-// What wires take together where that is most, node by node, about; without the copies, if they are left out.
-static int64_t most_at_once(const Rounding *r, bool left_out) {
-  const Plan *p = r->p;
-  uint32_t *first = plan_nones(p, p->wire.n), *last = plan_nones(p, p->wire.n);
-  int64_t *more = NEW_ARRAY(p->arena, int64_t, p->node.n + 1), now = 0, most = 0;
-  for (uint32_t i = 0; i < p->node.n; i++) {
-    const PlanNode *x = &p->node.at[i];
-    if (x->kind == NODE_GONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
-    for (uint32_t k = 0; k < node_wires(x); k++) {
-      if (node_wire(x, k) == PLAN_NONE) continue;
-      uint32_t wire = wire_root(p, node_wire(x, k));
-      if (first[wire] == PLAN_NONE) first[wire] = i;
-      last[wire] = i;
-    }
-  }
-  for (uint32_t i = 0; left_out && i < r->copy.n; i++)
-    first[p->node.at[r->copy.at[i]].out.wire] = PLAN_NONE;
-  for (uint32_t i = 0; i < p->wire.n; i++) {
-    const PlanWire *w = &p->wire.at[i];
-    if (first[i] == PLAN_NONE || w->place != AT_NOWHERE) continue;
-    more[first[i]] += w->count * (int64_t)number_bytes(w->number);
-    more[last[i] + 1] -= w->count * (int64_t)number_bytes(w->number);
-  }
-  for (uint32_t i = 0; i < p->node.n; i++) {
-    now += more[i];
-    if (now > most) most = now;
-  }
+// What a step takes without the copies.
+static int64_t most_without(const Rounding *r) {
+  Plan *p = r->p;
+  for (uint32_t i = 0; i < r->copy.n; i++)
+    p->wire.at[p->node.at[r->copy.at[i]].out.wire].place = AT_STATE;
+  int64_t most = plan_most_at_once(p);
+  for (uint32_t i = 0; i < r->copy.n; i++)
+    p->wire.at[p->node.at[r->copy.at[i]].out.wire].place = AT_NOWHERE;
   return most;
 }
 
 static bool has_room(const Rounding *r) {
-  const PlanWire *state = &r->p->wire.at[r->p->param.at[r->param]];
-  int64_t most = most_at_once(r, false), less = most_at_once(r, true),
-          more = state->count * (int64_t)number_bytes(NUMBER_BF16);
-  return more <= r->p->target->rounded_bytes || less + more <= most + most / MEMORY_SHARE;
+  const Plan *p = r->p;
+  int64_t more = p->wire.at[p->param.at[r->param]].count * (int64_t)number_bytes(NUMBER_BF16);
+  if (more <= p->target->rounded_bytes) return true;
+  int64_t most = plan_most_at_once(r->p);
+  return most_without(r) + more <= most + most / MEMORY_SHARE;
 }
 
 // -- the state --------------------------------------------------------------------------------------
-static uint32_t narrow_like(Plan *p, uint32_t of) {
-  uint32_t wire = plan_wire_like(p, of);
-  p->wire.at[wire].number = NUMBER_BF16;
-  return wire;
-}
-
 // The state itself, of which the copies are pieces now.
 static void add_state(Rounding *r) {
   Plan *p = r->p;
-  uint32_t from = p->param.at[r->param], state = narrow_like(p, from);
+  uint32_t from = p->param.at[r->param], state = plan_wire_narrow(p, from);
   p->wire.at[state].place = AT_STATE;
   p->wire.at[state].number_of = p->param.n;
   for (uint32_t i = 0; i < r->copy.n; i++) {
@@ -128,7 +104,7 @@ static void add_next(Rounding *r) {
   uint32_t from = p->next.at[r->param], next = PLAN_NONE;
   if (from != PLAN_NONE) {
     uint32_t maker = r->u.maker[from], n = p->node.n;
-    next = narrow_like(p, from);
+    next = plan_wire_narrow(p, from);
     p->wire.at[next].kept = true;
     PlanNode copy = plan_copy(p, from, next, p->node.at[maker].origin);
     vec_push(p->arena, &p->node, copy);

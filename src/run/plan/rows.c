@@ -76,8 +76,7 @@ static bool add_row(Plan *p, const PlanUses *u, uint32_t node, uint32_t k, RowCo
     return false;
   RowCopy *c = &copy[x - p->node.at];
   c->row = row->wire;
-  c->copy = plan_wire_like(p, row->wire);
-  p->wire.at[c->copy].number = NUMBER_BF16;
+  c->copy = plan_wire_narrow(p, row->wire);
   take_row(p, x, c->copy);
   x->out.wire = sum->out.wire;
   plan_lay_plain(p, x->out.wire);

@@ -85,6 +85,12 @@ uint32_t plan_wire_like(Plan *p, uint32_t of) {
   return wire;
 }
 
+uint32_t plan_wire_narrow(Plan *p, uint32_t of) {
+  uint32_t wire = plan_wire_like(p, of);
+  p->wire.at[wire].number = NUMBER_BF16;
+  return wire;
+}
+
 bool uses_memory(const Plan *p, const PlanUses *u, uint32_t wire) {
   uint32_t maker = u->maker[wire];
   if (maker == PLAN_NONE) return true;

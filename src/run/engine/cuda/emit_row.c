@@ -62,12 +62,10 @@ bool near_row_has(const TeamNest *t, const NodeLevels *w, uint32_t k) {
   return row && reads_row(row, t, w, k);
 }
 
-static bool is_first(const TeamNest *t) { return t->e->row && t->e->row->nest == t->number; }
-
 // Behind all loads of several turns.
 void near_row_put(const TeamNest *t, const char *last, uint32_t step) {
   const TeamRow *row = t->e->row;
-  if (!t->all || !is_first(t)) return;
+  if (!row || !t->all || row->nest != t->number) return;
   uint32_t words = lot_words(t, &row->from->x->in[row->k]);
   ahead_open_row(t, "first", last, step);
   emit_line(t->e, "LIMN_LAY_%u(&near_row[m * %u], ahead%u_%u[nth])", words, words, row->from->id,
