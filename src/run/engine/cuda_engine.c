@@ -253,17 +253,9 @@ static const bool *odd_states(const Engine *e, const Plan *p) {
   return odd;
 }
 
-// A multiprocessor has little more memory than one block may share at most. Two blocks have the half of it each, less what
-// functions of team.h share, and what the system takes.
-static int64_t near_row_bytes(const Device *d) {
-  enum { OTHERS = 8 << 10 };
-  return d->shared_most / 2 - OTHERS;
-}
-
 static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
   p->odd = odd_states(e, p);
-  p->near_row = near_row_bytes(o->d);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
   bool all = products_prepare(e, o) && compile_all(e, o, kernel, why) && open_common(e, o) &&
              products_open(e, o);

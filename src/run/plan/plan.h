@@ -205,8 +205,6 @@ typedef struct {
   VEC(PlanPart) part;       // of next values that are made in parts (apart.c)
   VEC(PlanRounded) rounded; // (rounded.c)
   int64_t arena_bytes, scratch_bytes;
-  int64_t
-      near_row; // bytes that a block may share for its tiles and a long row, beside another block
   const bool *odd; // [param] its memory begins at no multiple of four cells; NULL: unknown, all may
 } Plan;
 

@@ -93,17 +93,13 @@ static bool find_functions(Blas *b) {
   return true;
 }
 
-void *blas_library(Arena *a) {
+Blas *blas_open(const Device *d, Arena *a) {
   static const char *const names[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
                                       NULL};
   static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
-  return device_library(a, names, folders);
-}
-
-Blas *blas_open(const Device *d, Arena *a) {
   Blas *b = calloc(1, sizeof *b);
   if (!b) return NULL;
-  b->library = blas_library(a);
+  b->library = device_library(a, names, folders);
   if (b->library && find_functions(b) && !b->cublasLtCreate(&b->handle)) return b;
   blas_close(b, d);
   return NULL;

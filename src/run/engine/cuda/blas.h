@@ -26,7 +26,6 @@ typedef struct {
 } BlasProduct;
 
 typedef struct Blas Blas;
-void *blas_library(Arena *);              // NULL: there is none
 Blas *blas_open(const Device *, Arena *); // NULL: it is not there
 void blas_close(Blas *, const Device *);
 int64_t blas_bytes(const Blas *);     // of the device, for what it puts down; NULL: none

@@ -80,14 +80,10 @@ static bool open_driver(Device *d, Arena *a, const char **why) {
   return true;
 }
 
-static void *compiler_library(Arena *a) {
+static bool open_compiler(Device *d, Arena *a, const char **why) {
   static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL};
   static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
-  return device_library(a, names, folders);
-}
-
-static bool open_compiler(Device *d, Arena *a, const char **why) {
-  d->compiler = compiler_library(a);
+  d->compiler = device_library(a, names, folders);
   if (!d->compiler) {
     *why = own_folder() ? not_in_folder(a, "CUDA compiler library", "libnvrtc.so.13")
                         : "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, "
@@ -163,44 +159,6 @@ static bool start_device(Device *d, Arena *a, const char **why) {
   return !r;
 }
 
-// The libraries that a step may need are large, and a device takes a while to start: they come meanwhile.
-typedef struct {
-  Arena *arena;
-  void *compiler, *blas;
-  pthread_t thread;
-  bool begun;
-} Loading;
-
-static void *load(void *given) {
-  Loading *l = given;
-  l->compiler = compiler_library(l->arena);
-  l->blas = blas_library(l->arena);
-  return NULL;
-}
-
-static void begin_loading(Loading *l) {
-  *l = (Loading){.arena = arena_new()};
-  l->begun = l->arena && !pthread_create(&l->thread, NULL, load, l);
-}
-
-// Whoever opens one of them finds it there: the device keeps that of products, and the compiler's is opened at once.
-static void end_loading(Loading *l, Device *d) {
-  if (l->begun) pthread_join(l->thread, NULL);
-  d->blas_library = l->blas;
-  if (l->arena) arena_free(l->arena);
-}
-
-static bool open_all(Device *d, Arena *a, const char **why) {
-  Loading loading;
-  if (!open_driver(d, a, why)) return false;
-  begin_loading(&loading);
-  bool good = start_device(d, a, why);
-  end_loading(&loading, d);
-  good = good && open_compiler(d, a, why);
-  if (loading.compiler) dlclose(loading.compiler);
-  return good;
-}
-
 Device *device_open(int number, Arena *a, const char **why) {
   Device *d = calloc(1, sizeof *d);
   if (!d) {
@@ -208,7 +166,7 @@ Device *device_open(int number, Arena *a, const char **why) {
     return NULL;
   }
   d->number = number;
-  if (open_all(d, a, why)) return d;
+  if (open_driver(d, a, why) && open_compiler(d, a, why) && start_device(d, a, why)) return d;
   if (sandbox_inside())
     *why = "in a sandbox there is no GPU; with --no-sandbox a program that is trusted runs without "
            "walls";
@@ -223,7 +181,6 @@ void device_close(Device *d) {
   for (uint32_t i = 0; i < TRACKS_ALL; i++)
     if (d->track[i]) d->call.cuStreamDestroy_v2(d->track[i]);
   if (d->context) d->call.cuDevicePrimaryCtxRelease_v2(d->handle);
-  if (d->blas_library) dlclose(d->blas_library);
   if (d->compiler) dlclose(d->compiler);
   free(d); // the driver stays: it does not like to be unloaded
 }

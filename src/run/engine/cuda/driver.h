@@ -127,7 +127,6 @@ typedef struct Device {
   CudaContext context;
   CudaStream stream;            // the first of its tracks
   CudaStream track[TRACKS_ALL]; // for what is captured
-  void *blas_library;           // of products, loaded when the device was opened; or NULL
   struct Blas *blas;            // products by cuBLASLt, once something asks for it
   bool no_blas;                 // it was asked for, and is not there
   DeviceAddress stop;  // a number there: not 0 when a loss was not finite, until it is seen

@@ -340,15 +340,6 @@ static void choose_room(Emit *e, CudaKernel *c) {
     if (team_nest(e, i, c->team).ahead && c->team * c->teams == BLOCK_LANES) c->room = ROOM;
 }
 
-// The row lies behind the tiles.
-static void keep_row(Emit *e, CudaKernel *c) {
-  const TeamRow *row = near_row_find(team_nests(e, c), e->k);
-  if (!row || !c->shared || c->tile_bytes + row->bytes > e->p->near_row) return;
-  e->row = row;
-  c->row_at = c->tile_bytes;
-  c->tile_bytes += (row->bytes + 15) / 16 * 16;
-}
-
 // Long rows that are walked over again and again are few at once, so that what was read of them is still near.
 static void choose_again(Emit *e, CudaKernel *c) {
   uint32_t walks = 0;
@@ -360,7 +351,6 @@ static void choose_again(Emit *e, CudaKernel *c) {
   c->team = 2 * BLOCK_LANES;
   c->room = c->at_once = 2;
   e->passes = true;
-  keep_row(e, c);
 }
 
 static void choose_flat(Emit *e, CudaKernel *c) {
@@ -386,7 +376,6 @@ static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
 // lanes: of the one block that does the whole step, or 0
 static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   e->passes = false;
-  e->row = NULL;
   if (e->k->kind == KERNEL_ORDER)
     choose_order(e->p, e->k, c);
   else if (e->k->kind == KERNEL_PAIRS)
@@ -402,7 +391,6 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
     choose_again(e, c);
   }
   emit_wires(e);
-  if (e->row) emit_line(e, "Bits32 *near_row = (Bits32 *)(s + %lldL);", (long long)c->row_at);
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);
   else if (e->k->kind == KERNEL_PAIRS)

@@ -16,7 +16,6 @@ typedef struct {
   uint32_t teams;     // in a block
   int64_t points;     // at the largest number of samples
   int64_t tile_bytes; // that each team needs
-  int64_t row_at;     // … of which a row is the last part, if it stays near
   bool shared;        // they are in memory that a block shares; else in the scratch of the step
   uint32_t room;    // blocks that a multiprocessor should have room for, by their registers; 0: any
   uint32_t at_once; // blocks that a multiprocessor is given; 0: any

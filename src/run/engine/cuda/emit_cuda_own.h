@@ -44,13 +44,6 @@ typedef struct TeamNest {
       holds; // the next one stands inside, in front of what this one stores: loads may not pass stores
 } TeamNest;
 
-// A long row that the block keeps near: the operand of the nest that reads it first.
-typedef struct TeamRow {
-  const NodeLevels *from;
-  uint32_t nest, k, lot;
-  int64_t bytes;
-} TeamRow;
-
 // -- emit_nest.c ----------------------------------------------------------------------------------
 const char *cuda_length(Emit *, const Extent *, uint32_t from,
                         uint32_t to); // of these loops together
@@ -98,14 +91,6 @@ void ahead_mark(const TeamNest *, uint32_t loop);
 void ahead_open_row(const TeamNest *, const char *first, const char *last, uint32_t step);
 void ahead_open_doubt(const TeamNest *); // behind the last turn nothing is added
 void ahead_close_doubt(const TeamNest *);
-
-uint32_t lot_words(const TeamNest *, const Operand *); // that a lot of its cells takes
-
-// -- emit_row.c -----------------------------------------------------------------------------------
-const TeamRow *near_row_find(const TeamNest *all, const Kernel *);         // of a kernel, or NULL
-bool near_row_has(const TeamNest *, const NodeLevels *, uint32_t operand); // it is taken from there
-void near_row_put(const TeamNest *, const char *last,
-                  uint32_t step); // what several turns have read of it
 
 // -- emit_walk.c ----------------------------------------------------------------------------------
 // Do this nest and the next but one make a largest number and a sum of exponentials, by one walk?

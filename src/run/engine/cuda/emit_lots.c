@@ -105,7 +105,7 @@ bool lots_choose(const TeamNest *t) {
 // -- loads in front of what they are for ----------------------------------------------------------
 // A compiler keeps loads close to where they are used; so those of several turns stand in front of all of them, and are
 // under way together: lots as they lie in memory, and numbers that are the same for a lot.
-uint32_t lot_words(const TeamNest *t, const Operand *o) {
+static uint32_t lot_words(const TeamNest *t, const Operand *o) {
   return t->lot * (uint32_t)number_bytes(t->e->p->wire.at[o->wire].number) / 4;
 }
 
@@ -277,10 +277,7 @@ void ahead_loads(const TeamNest *t, uint32_t loop) {
     for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
       const NodeLevels *w = &t->w[i];
       const Operand *o = &w->x->in[k];
-      if (is_ahead_first(t, w, k) && near_row_has(t, w, k))
-        emit_line(e, "LIMN_TAKE_%u(ahead%u_%u[nth], &near_row[m * %u])", lot_words(t, o), w->id, k,
-                  lot_words(t, o));
-      else if (is_ahead_first(t, w, k))
+      if (is_ahead_first(t, w, k))
         emit_line(e, "LIMN_TAKE_%u(ahead%u_%u[nth], &%s)", lot_words(t, o), w->id, k,
                   emit_cell_at(e, w, o));
       else if (is_early(t, w, k, loop))

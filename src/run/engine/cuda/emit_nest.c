@@ -288,7 +288,6 @@ void team_loads_ahead(const TeamNest *t, uint32_t from, const char *last, uint32
   emit_close(e);
   emit_close(e);
   ahead_held(t, along);
-  near_row_put(t, last, step);
   ahead_mark(t, along);
 }
 
@@ -564,8 +563,8 @@ static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
   int64_t all = cuda_length_most(t->e->p, dim, from, t->s->ndim), turns = (all + lanes - 1) / lanes;
   t->ahead = turns_ahead(t, turns);
   t->even = t->ahead && all % ((int64_t)t->ahead * lanes) == 0;
-  bool is_long = turns > AHEAD_TURNS || all >= t->e->p->target->far_row / FOUR;
-  if (!t->ahead || t->s->ndim != 1 || is_long || all < lanes || lanes != t->lanes) return;
+  if (!t->ahead || t->s->ndim != 1 || turns > AHEAD_TURNS || all < lanes || lanes != t->lanes)
+    return;
   t->trips = (uint32_t)turns;
   t->lots = all;
 }

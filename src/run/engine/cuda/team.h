@@ -268,23 +268,6 @@ INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
     LIMN_TAKE_4(to, from)                                                                          \
     LIMN_TAKE_4((to) + 4, (from) + 4)                                                              \
   }
-#define LIMN_LAY_2(to, from)                                                                       \
-  {                                                                                                \
-    LIMN_EVEN(to, 8)                                                                               \
-    const uint2 two_ = {(from)[0], (from)[1]};                                                     \
-    *(uint2 *)(to) = two_;                                                                         \
-  }
-#define LIMN_LAY_4(to, from)                                                                       \
-  {                                                                                                \
-    LIMN_EVEN(to, 16)                                                                              \
-    const uint4 four_ = {(from)[0], (from)[1], (from)[2], (from)[3]};                              \
-    *(uint4 *)(to) = four_;                                                                        \
-  }
-#define LIMN_LAY_8(to, from)                                                                       \
-  {                                                                                                \
-    LIMN_LAY_4(to, from)                                                                           \
-    LIMN_LAY_4((to) + 4, (from) + 4)                                                               \
-  }
 #define LIMN_TAKEN(to, words, n)                                                                   \
   UNROLL for (int word_ = 0; word_ < (n); word_++)(to)[word_] = float_from_bits((words)[word_]);
 #define LIMN_TAKEN_NARROW(to, words, n)                                                            \

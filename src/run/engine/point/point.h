@@ -29,13 +29,11 @@ typedef struct {
   uint32_t *slot;  // of each wire that kernel k has memory for: its place in the table of pointers
   uint32_t small;  // the slot of the next small product
   uint32_t indent;
-  bool full;   // for the largest number of samples only: every length is a number
-  bool lanes;  // points are lanes of their own: nothing is made a row at a time
-  bool fours;  // a lane has four points or more that follow each other, number u: packed
-               // operands are p<id>_<k>[u], and what is stored so goes to o<id>[u], a float
-  bool passes; // what is stored by lots is not read soon
-  const struct TeamRow
-      *row;            // a long row that stays near from nest to nest (emit_row.c); NULL: none
+  bool full;           // for the largest number of samples only: every length is a number
+  bool lanes;          // points are lanes of their own: nothing is made a row at a time
+  bool fours;          // a lane has four points or more that follow each other, number u: packed
+                       // operands are p<id>_<k>[u], and what is stored so goes to o<id>[u], a float
+  bool passes;         // what is stored by lots is not read soon
   bool read;           // what is read early is a field of `read`
   bool exp_less;       // exp(x - y) has the same y for all of a row (limn_exp_less of units.h)
   const char *onto;    // what is added up in places is added to this variable; NULL: to its cell
