@@ -24,6 +24,8 @@ static double emulated_tiles[32 * 1024] __attribute__((aligned(128)));
   (void)wires, (void)at;
 #define ARGUMENTS_ALONE(Wires) ARGUMENTS(Wires)
 #define AWAIT()
+#define AWAIT_ALONE()
+#define LET_NEXT()
 #define TILES(name) double *name = emulated_tiles
 #define SHARED(type, name, n) static type name[n]
 #define __threadfence_system()

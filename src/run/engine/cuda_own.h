@@ -124,7 +124,6 @@ typedef struct {
   CudaEvent *event; // [kernel], then [track], the one aside too, then when losses are looked at
   bool open[TRACKS], looked[TRACKS]; // looked: it waited for the look at the losses
   uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
-  bool met;             // the next kernel on the first track is behind several
   bool aside;           // the losses are looked at and given back beside the kernels that follow
   bool peeks;           // … by who looks at the next slot, too
 } CudaTracks;

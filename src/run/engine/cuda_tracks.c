@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 enum { KERNELS_MOST_TRACKED = 2000 }; // more would take long to compare
+static const double takes_long = 3;   // microseconds, by tracks_takes
 enum {
   LOOKED = TRACKS_ALL,
   EVENTS
@@ -242,7 +243,6 @@ bool tracks_meet(Engine *e, CudaEngine *o) {
   for (uint32_t l = 1; o->tracks.capturing && l < TRACKS; l++) {
     if (!o->tracks.open[l]) continue;
     o->tracks.open[l] = false;
-    o->tracks.met = true;
     if (!show(e, o, track_event(o, l), l) || !await(e, o, track_event(o, l), 0)) return false;
   }
   return true;
@@ -268,18 +268,17 @@ void tracks_back(CudaEngine *o, uint32_t to) { o->now = to; }
 
 bool tracks_end(Engine *e, CudaEngine *o) {
   CudaEvent end = track_event(o, ASIDE);
-  o->tracks.met = true;
   return show(e, o, end, ASIDE) && await(e, o, end, 0);
 }
 
 static bool await_look(Engine *e, CudaEngine *o, uint32_t track) {
   if (o->tracks.looked[track]) return true;
   o->tracks.looked[track] = true;
-  o->early = false;
   return await(e, o, track_event(o, LOOKED), track);
 }
 
-// The track of this kernel, behind all that it waits for.
+// The track of this kernel, behind all that it waits for. Launched early, it waits for each of them itself, and takes room on
+// the device meanwhile: not beside one that takes long.
 bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   const CudaCall *call = &o->call[k];
   o->tracks.next = k + 1;
@@ -287,7 +286,6 @@ bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   if (!o->tracks.capturing) return true;
   if (o->plan->kernel.at[k].depth) return !call->writes || await_look(e, o, o->now);
   o->now = call->track;
-  if (!o->now && o->tracks.met) o->early = o->tracks.met = false;
   if (!o->tracks.open[o->now]) {
     o->tracks.open[o->now] = true;
     o->early = false;
@@ -297,7 +295,7 @@ bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   for (uint32_t i = 0; i < call->wait.n; i++) {
     uint32_t w = call->wait.at[i];
     if (w < o->tracks.since || o->call[w].track == o->now) continue;
-    o->early = false;
+    if (tracks_takes(o->plan, w) > takes_long) o->early = false;
     if (!await(e, o, o->tracks.event[w], o->now)) return false;
   }
   return true;

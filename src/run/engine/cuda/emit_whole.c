@@ -615,6 +615,7 @@ void whole_emit(const Whole *w) {
   e->indent = 1;
   emit_line(e, "TILES(tiles);");
   emit_line(e, "ARGUMENTS_ALONE(LimnStep)");
+  emit_line(e, "LET_NEXT();");
   emit_line(e, "const int in_scratch = %d, steps = (int)wires.steps.steps;", w->whole->scratch);
   emit_line(e, "char *arena = %s;",
             w->arena ? arena_format(e->p->arena, "(char *)tiles + %zu", w->tiles)
@@ -624,9 +625,9 @@ void whole_emit(const Whole *w) {
             w->states ? arena_format(e->p->arena, "states + %zu", w->slots_at)
                       : "wires.steps.near");
   // slots are the caller's: they come while the launch before this one still runs, if where they go is the block's own
-  if (!w->states) emit_line(e, "AWAIT();");
+  if (!w->states) emit_line(e, "AWAIT_ALONE();");
   emit_line(e, "limn_slots_taken(&wires.steps, slots, %zu);", w->whole->slot->bytes);
-  if (w->states) emit_line(e, "AWAIT();");
+  if (w->states) emit_line(e, "AWAIT_ALONE();");
   emit_states_moved(w, false);
   emit_line(e, "int stopped = *wires.steps.stop;");
   emit_line(e, "__syncthreads();");

@@ -186,16 +186,10 @@ typedef struct {
       PAIRS = (SLOTS_A * SLOTS_B + WARPS - 1) / WARPS                                              \
     };                                                                                             \
     TILES(tiles);                                                                                  \
-    ARGUMENTS(Wires)                                                                               \
-    const int stopped = *at.stop;                                                                  \
-    Context here = *g;                                                                             \
-    for (int d = 0; d < 8; d++) here.at[d] = at.at[d];                                             \
-    const Context *c = &here;                                                                      \
+    ARGUMENTS_ALONE(Wires)                                                                         \
     const int m_most = (int)limn_length(wires.m, wires.samples),                                   \
               n_most = (int)limn_length(wires.n, wires.samples),                                   \
               batch_most = (int)limn_length(wires.batch, wires.samples);                           \
-    int k = (int)wires.k.fixed;                                                                    \
-    if (wires.k.per) k = (int)limn_length(wires.k, c->n);                                          \
     const unsigned mt = (unsigned)(m_most + TILE_M - 1) / TILE_M,                                  \
                    nt = (unsigned)(n_most + TILE_N - 1) / TILE_N,                                  \
                    all = mt * nt * (unsigned)(batch_most * ((CUT) ? (int)wires.parts : 1));        \
@@ -206,15 +200,20 @@ typedef struct {
       const int n0 = (int)(q % nt) * TILE_N, m0 = (int)(q / nt % mt) * TILE_M,                     \
                 t = (CUT) ? (int)(q / nt / mt) % batch_most : (int)(q / nt / mt),                  \
                 part = (CUT) ? (int)(q / nt / mt) / batch_most : 0,                                \
-                from = (CUT) ? part * (int)wires.part : 0,                                         \
-                till = (CUT) && from + (int)wires.part < k ? from + (int)wires.part : k,           \
-                to_ = (int)limn_line(wires.tc, t);                                                 \
+                from = (CUT) ? part * (int)wires.part : 0, to_ = (int)limn_line(wires.tc, t);      \
       const char *a = wires.a + limn_line(wires.ta, t) * ((NARROW) ? 2 : 4),                       \
                  *b = wires.b + limn_line(wires.tb, t) * ((NARROW) ? 2 : 4);                       \
-      LIMN_STRIPES_FIRST(SLOTS_A, SLOTS_B, WARPS, FINISH)                                          \
       float sum[SLOTS_A / 2][SLOTS_B][4];                                                          \
       LIMN_STRIPE_ROWS(at_a, SLOTS_A, TABLES, wires.am, m0, m_most)                                \
       LIMN_STRIPE_ROWS(at_b, SLOTS_B, TABLES, wires.bn, n0, n_most)                                \
+      AWAIT();                                                                                     \
+      const int stopped = *at.stop;                                                                \
+      Context here = *g;                                                                           \
+      for (int d = 0; d < 8; d++) here.at[d] = at.at[d];                                           \
+      const Context *c = &here;                                                                    \
+      const int k = wires.k.per ? (int)limn_length(wires.k, c->n) : (int)wires.k.fixed,            \
+                till = (CUT) && from + (int)wires.part < k ? from + (int)wires.part : k;           \
+      LIMN_STRIPES_FIRST(SLOTS_A, SLOTS_B, WARPS, FINISH)                                          \
       UNROLL for (int i = 0; i < SLOTS_A / 2; i++) UNROLL for (int j = 0; j < SLOTS_B; j++)        \
           UNROLL for (int s_ = 0; s_ < 4; s_++) sum[i][j][s_] = 0;                                 \
       UNROLL_BY(1)                                                                                 \

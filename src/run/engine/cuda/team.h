@@ -21,18 +21,20 @@ typedef struct {
 #define KERNEL(name, Wires, ...)                                                                   \
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                        \
       name(const Context *g, Wires wires, Places at)
-// A kernel is sent to its place while the one before it still runs; it lets the next one come, and waits until the one before
-// is whole.
-#if __CUDA_ARCH__ >= 900
-#define ARGUMENTS_ALONE(Wires) asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#define AWAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
-#else
 #define ARGUMENTS_ALONE(Wires)
-#define AWAIT()
+// A kernel is sent to its place while those before it still run. It waits until they are whole, and lets the next one come:
+// one that came sooner would take the place of others that have something to do.
+#if __CUDA_ARCH__ >= 900
+#define AWAIT_ALONE() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define LET_NEXT() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define AWAIT_ALONE()
+#define LET_NEXT()
 #endif
-#define ARGUMENTS(Wires)                                                                           \
-  ARGUMENTS_ALONE(Wires)                                                                           \
-  AWAIT();
+#define AWAIT()                                                                                    \
+  AWAIT_ALONE();                                                                                   \
+  LET_NEXT()
+#define ARGUMENTS(Wires) AWAIT();
 #define TILES(name) extern __shared__ __align__(1024) double name[]
 #define SHARED(type, name, n) __shared__ type name[n]
 #define UNROLL _Pragma("unroll")
