@@ -296,7 +296,10 @@ static void products_of_gpu(void **state) {
   Arena *arena = arena_new();
   Device *d = open_gpu(arena);
   Blas *blas = blas_open(d, arena);
+  const char *why;
   assert_non_null(blas);
+  assert_true(device_ready(d, arena, &why));
+  blas_start(blas);
   uint64_t r = 7;
   static double a[CELLS], b[CELLS], c[CELLS];
   for (int i = 0; i < TRIES; i++) {

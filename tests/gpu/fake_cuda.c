@@ -75,7 +75,10 @@ Result cuDeviceGetAttribute(int *x, int which, int d) {
   return d ? INVALID : GOOD;
 }
 Result cuDeviceTotalMem_v2(size_t *n, int d) { return *n = all_memory(), d ? INVALID : GOOD; }
-Result cuDevicePrimaryCtxRetain(void **c, int d) { return *c = &taken, d ? INVALID : GOOD; }
+Result cuDevicePrimaryCtxRetain(void **c, int d) {
+  if (asked("full") >= 0) return OUT_OF_MEMORY;
+  return *c = &taken, d ? INVALID : GOOD;
+}
 Result cuDevicePrimaryCtxRelease_v2(int d) { return d ? INVALID : GOOD; }
 Result cuCtxSetCurrent(void *c) { return c ? GOOD : INVALID; }
 

@@ -197,6 +197,8 @@ says "a sandbox and a GPU at once" 2 "in a sandbox there is no GPU: without --sa
 mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
 says "no compiler" 3 "there is no CUDA compiler library (libnvrtc.so.13) in $dir/half, which LIMN_CUDA names" env LIMN_CUDA="$dir/half" "$LIMN" train small.limn --device cuda
 says "no GPU" 3 "no GPU can be used: the GPU's driver says \`no CUDA-capable device is detected\` (100)" env FAKE_CUDA=none "$LIMN" train small.limn --device cuda
+says "a GPU that does not start" 3 "GPU 0 cannot be opened: the GPU's driver says \`out of memory\` (2)" env FAKE_CUDA=full "$LIMN" train small.limn --device cuda
+FAKE_CUDA=full "$LIMN" devices 2>&1 | grep -q '^no GPU *GPU 0 cannot be opened' && ok "… is said to be none" || not_ok "… is said to be none"
 says "an old driver" 3 "the NVIDIA driver is for CUDA 11.4: 12.0 or later is needed" env FAKE_CUDA=old "$LIMN" train small.limn --device cuda
 says "another number" 3 "there is no GPU 3: this machine has 1, counted from 0" "$LIMN" train small.limn --device cuda:3
 says "another name" 2 "a device is auto, cpu, cuda, or cuda:0, cuda:1, … for one of several GPUs, not tpu" "$LIMN" train small.limn --device tpu
@@ -226,6 +228,7 @@ train --device auto --out auto.3 && ! grep -q emulated "$said" && same cpu auto.
 auto --resume auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: what began on the GPU goes on there" || not_ok "auto: what began on the GPU goes on there"
 auto --resume auto.2 && ! grep -q emulated "$said" && ok "auto: what began on the CPU goes on there" || not_ok "auto: what began on the CPU goes on there"
 (FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run was on emulated GPU 0, and goes on on the CPU, 32 bits, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
+(FAKE_CUDA=full auto --out auto.6) && grep -q 'the CPU computes: GPU 0 cannot be opened' "$said" && ok "auto: a GPU that does not start" || not_ok "auto: a GPU that does not start"
 
 # --precision auto: by what computes
 precision() { sed -n 's/.*"precision": "\([^"]*\)".*/\1/p' "$1/run.json"; }

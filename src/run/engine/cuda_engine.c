@@ -257,8 +257,8 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
   p->odd = odd_states(e, p);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
-  bool all = products_prepare(e, o) && compile_all(e, o, kernel, why) && open_common(e, o) &&
-             products_open(e, o);
+  products_prepare(e, o);
+  bool all = compile_all(e, o, kernel, why) && open_common(e, o) && products_open(e, o);
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];
@@ -503,7 +503,6 @@ bool cuda_open(Engine *e, const char **why) {
   o->d = e->how.device;
   e->own = o;
   e->kind = &cuda_kind;
-  o->d->call.cuCtxSetCurrent(o->d->context);
   const Diagram *d = passes_engine(e->w, e->d);
   bool launches = getenv("LIMN_LAUNCHES") != NULL; // for tests
   o->plan = plan_make(e->w, d,

@@ -165,7 +165,7 @@ typedef struct {
 } CudaStep;
 
 // Modules: what all programs have; then some with the kinds of tiles that this one wants, some with its kernels.
-enum { COMMON, TILES, TEXTS_MOST = 8, MODULES = TILES + 2 * TEXTS_MOST };
+enum { COMMON, TILES, TEXTS_MOST = 16, MODULES = TILES + 2 * TEXTS_MOST };
 
 typedef struct {
   Device *d;
@@ -197,6 +197,7 @@ typedef struct {
   uint32_t together;  // steps in a graph, if so many wait
   uint64_t waiting;   // steps that are not launched yet
   uint32_t next_step; // the one that makes room for another
+  bool lines_sent;    // tables of products are on the device
   bool sized;         // what is launched depends on the number of samples
   uint32_t first_write;
   uint32_t given_by; // the one kernel that makes all outputs, which are numbers; PLAN_NONE: none
@@ -249,7 +250,7 @@ const char *tile_name(Engine *, const CudaCall *);
 void tile_write(Engine *, const CudaCall *, Buf *); // its function
 
 // -- cuda_products.c ------------------------------------------------------------------------------
-bool products_prepare(Engine *, CudaEngine *); // all that the plan has
+void products_prepare(Engine *, CudaEngine *); // all that the plan has
 // Their functions, behind this, as so many texts; the first of them has all of what the others begin with, up to `same`.
 uint32_t products_text(Engine *, CudaEngine *, CudaKernel *, Buf front, Buf *, size_t *same);
 bool products_open(Engine *, CudaEngine *);   // … compiled

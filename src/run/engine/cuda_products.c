@@ -28,47 +28,73 @@ static void want_parts(CudaEngine *o, const CudaProduct *c) {
   if (bytes > o->parts_bytes) o->parts_bytes = bytes;
 }
 
-static bool send_table(Engine *e, CudaEngine *o, const int32_t *table, int64_t count,
-                       DeviceAddress *to) {
+// -- tables ---------------------------------------------------------------------------------------
+// A table waits here until the device is ready; until then it is what a line says of itself.
+typedef struct {
+  const int32_t *offset;
+  int64_t count;
+} Table32;
+
+static void line_of(Engine *e, CudaEngine *o, const PlanNode *x, const Operand *at,
+                    const uint32_t *group, uint32_t n, CudaLine *line) {
+  int64_t step;
+  const int32_t *offset = product_line(o->plan, x, at, group, n, &step);
+  line->step = step;
+  if (!offset) return;
+  Table32 *table = NEW(e->arena, Table32);
+  *table = (Table32){offset, product_length(x, group, n, o->plan->samples)};
+  line->at = (DeviceAddress)(uintptr_t)table;
+}
+
+static bool send_line(Engine *e, CudaEngine *o, CudaLine *line) {
   const CudaCalls *c = &o->d->call;
-  size_t bytes = (size_t)count * sizeof *table;
-  return cuda_good(e, c->cuMemAlloc_v2(to, bytes), "a table of a product") &&
-         cuda_good(e, c->cuMemcpyHtoDAsync_v2(*to, table, bytes, o->d->stream),
+  const Table32 *table = (const Table32 *)(uintptr_t)line->at;
+  line->at = 0;
+  if (!table) return true;
+  size_t bytes = (size_t)table->count * sizeof *table->offset;
+  return cuda_good(e, c->cuMemAlloc_v2(&line->at, bytes), "a table of a product") &&
+         cuda_good(e, c->cuMemcpyHtoDAsync_v2(line->at, table->offset, bytes, o->d->stream),
                    "a table of a product");
 }
 
-static bool line_of(Engine *e, CudaEngine *o, const PlanNode *x, const Operand *at,
-                    const uint32_t *group, uint32_t n, CudaLine *line) {
-  int64_t step;
-  int32_t *table = product_line(o->plan, x, at, group, n, &step);
-  line->step = step;
-  return !table ||
-         send_table(e, o, table, product_length(x, group, n, o->plan->samples), &line->at);
+enum { LINES = 9 };
+static CudaLine *line_at(CudaProduct *c, uint32_t k) {
+  CudaLine *line[LINES] = {&c->am, &c->ak, &c->bk, &c->bn, &c->cm, &c->cn, &c->ta, &c->tb, &c->tc};
+  return line[k];
 }
 
-static bool prepare_lines(Engine *e, CudaEngine *o, uint32_t i) {
+static bool send_lines(Engine *e, CudaEngine *o) {
+  bool all = true;
+  o->lines_sent = true;
+  for (uint32_t i = 0; i < o->plan->kernel.n; i++)
+    for (uint32_t k = 0; k < LINES; k++) all &= send_line(e, o, line_at(&o->call[i].product, k));
+  return all;
+}
+
+void products_free(CudaEngine *o) {
+  for (uint32_t i = 0; o->lines_sent && i < o->plan->kernel.n; i++)
+    for (uint32_t k = 0; k < LINES; k++) {
+      const CudaLine *line = line_at(&o->call[i].product, k);
+      if (line->at) o->d->call.cuMemFree_v2(line->at);
+    }
+}
+
+static void prepare_lines(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
   CudaProduct *c = &o->call[i].product;
   c->narrow = o->plan->wire.at[a->wire].number == NUMBER_BF16;
   c->narrow_c = o->plan->wire.at[x->out.wire].number == NUMBER_BF16;
-  return line_of(e, o, x, a, q->m, q->nm, &c->am) && line_of(e, o, x, a, q->k, q->nk, &c->ak) &&
-         line_of(e, o, x, b, q->k, q->nk, &c->bk) && line_of(e, o, x, b, q->n, q->nn, &c->bn) &&
-         line_of(e, o, x, &x->out, q->m, q->nm, &c->cm) &&
-         line_of(e, o, x, &x->out, q->n, q->nn, &c->cn) &&
-         line_of(e, o, x, a, q->batch, q->nbatch, &c->ta) &&
-         line_of(e, o, x, b, q->batch, q->nbatch, &c->tb) &&
-         line_of(e, o, x, &x->out, q->batch, q->nbatch, &c->tc);
-}
-
-void products_free(CudaEngine *o) {
-  for (uint32_t i = 0; o->call && i < o->plan->kernel.n; i++) {
-    CudaProduct *c = &o->call[i].product;
-    CudaLine *line[] = {&c->am, &c->ak, &c->bk, &c->bn, &c->cm, &c->cn, &c->ta, &c->tb, &c->tc};
-    for (uint32_t k = 0; k < COUNT(line); k++)
-      if (line[k]->at) o->d->call.cuMemFree_v2(line[k]->at);
-  }
+  line_of(e, o, x, a, q->m, q->nm, &c->am);
+  line_of(e, o, x, a, q->k, q->nk, &c->ak);
+  line_of(e, o, x, b, q->k, q->nk, &c->bk);
+  line_of(e, o, x, b, q->n, q->nn, &c->bn);
+  line_of(e, o, x, &x->out, q->m, q->nm, &c->cm);
+  line_of(e, o, x, &x->out, q->n, q->nn, &c->cn);
+  line_of(e, o, x, a, q->batch, q->nbatch, &c->ta);
+  line_of(e, o, x, b, q->batch, q->nbatch, &c->tb);
+  line_of(e, o, x, &x->out, q->batch, q->nbatch, &c->tc);
 }
 
 // -- by cuBLASLt ----------------------------------------------------------------------------------
@@ -265,7 +291,7 @@ static bool own_launch(Engine *e, CudaEngine *o, uint32_t i) {
                                                     .wires = c});
 }
 
-static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
+static void prepare(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   const Product *q = x->product;
   CudaProduct *c = &o->call[i].product;
@@ -274,12 +300,11 @@ static bool prepare(Engine *e, CudaEngine *o, uint32_t i) {
   c->n = length_of(x, q->n, q->nn);
   c->k = length_of(x, q->k, q->nk);
   c->batch = length_of(x, q->batch, q->nbatch);
-  if (!prepare_lines(e, o, i)) return false;
+  prepare_lines(e, o, i);
   tile_choose(e, o, x, &o->call[i]);
   want_parts(o, c);
   o->call[i].blas = !o->call[i].stripes.warps && blas_calls(e, o, i) > 0 && blas_of(o, e->arena);
   o->sized |= o->call[i].blas && (c->m.per || c->n.per || c->k.per || c->batch.per);
-  return true;
 }
 
 // -- all of them -----------------------------------------------------------------------------------
@@ -326,7 +351,8 @@ uint32_t products_text(Engine *e, CudaEngine *o, CudaKernel *kernel, Buf front, 
 
 bool products_open(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
-  bool all = cuda_function(e, o, o->module[TILES], "limn_gather", &o->gather);
+  bool all = send_lines(e, o) && cuda_function(e, o, o->module[TILES], "limn_gather", &o->gather);
+  blas_start(o->d->blas);
   for (uint32_t i = 0; all && i < p->kernel.n; i++)
     if (p->kernel.at[i].kind == KERNEL_PRODUCT)
       all = cuda_function(e, o, o->module[TILES + o->call[i].text], tile_name(e, &o->call[i]),
@@ -335,10 +361,9 @@ bool products_open(Engine *e, CudaEngine *o) {
   return all;
 }
 
-bool products_prepare(Engine *e, CudaEngine *o) {
+void products_prepare(Engine *e, CudaEngine *o) {
   for (uint32_t i = 0; i < o->plan->kernel.n; i++)
-    if (o->plan->kernel.at[i].kind == KERNEL_PRODUCT && !prepare(e, o, i)) return false;
-  return true;
+    if (o->plan->kernel.at[i].kind == KERNEL_PRODUCT) prepare(e, o, i);
 }
 
 bool product_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t samples) {

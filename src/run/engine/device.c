@@ -42,10 +42,11 @@ bool engine_device(World *w, const char *text, Device **device, const char **why
 
 bool engine_has_gpu(Arena *a) { return device_expected(a); }
 
-// A call that failed for good makes all later ones fail.
-bool engine_device_lives(const Device *d) {
-  return !d || d->call.cuStreamSynchronize(d->stream) == 0;
+bool engine_device_ready(World *w, Device *d, const char **why) {
+  return !d || device_ready(d, w->arena, why);
 }
+
+bool engine_device_lives(Device *d) { return !d || device_lives(d); }
 
 const char *engine_device_is(const Device *d) { return d ? d->name : "the CPU"; }
 
@@ -93,7 +94,10 @@ const DeviceInfo *engine_devices(Arena *a, uint32_t *n, const char **why) {
   *n = 1;
   for (int i = 0; i < gpus; i++) {
     Device *d = device_open(i, a, why);
-    if (!d) continue;
+    if (!d || !device_ready(d, a, why)) {
+      device_close(d);
+      continue;
+    }
     all[(*n)++] = (DeviceInfo){
         arena_format(a, "cuda:%d", i),
         arena_format(a,

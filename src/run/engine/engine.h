@@ -138,12 +138,13 @@ int64_t engine_bytes(const Engine *);     // of its arena
 // What computes, by its name: NULL is the CPU. It goes with the world. False: why there is none here.
 struct Device;
 bool engine_device(World *, const char *text, struct Device **, const char **why);
+// It is started while the caller goes on: engines wait for it, and say why it does not start; so does who has another way.
+bool engine_device_ready(World *, struct Device *, const char **why);
 // Why nothing is called so on any machine, or NULL.
 const char *engine_device_misnamed(Arena *, const char *text);
 bool engine_has_gpu(
     Arena *); // one is there, or a driver that does not work: auto would say why not
-bool engine_device_lives(
-    const struct Device *); // false: what it had is lost, and it does nothing more
+bool engine_device_lives(struct Device *); // false: what it had is lost, and it does nothing more
 const char *engine_device_is(const struct Device *);            // "NVIDIA H200", or "the CPU"
 const char *engine_device_name(Arena *, const struct Device *); // "cuda:0", or "cpu"
 // All there are, the CPU first; why there is no GPU, or one that cannot be used.

@@ -395,8 +395,10 @@ static void tell_device(Ran *r) {
 static void stay_there(Ran *r, const RunNote *was) {
   const char *why = "";
   if (r->how->device || r->how->reference ||
-      engine_device(r->w, was->device, &r->time.device, &why))
+      (engine_device(r->w, was->device, &r->time.device, &why) &&
+       engine_device_ready(r->w, r->time.device, &why)))
     return;
+  r->time.device = NULL;
   say(r, arena_format(r->w->arena,
                       "the run was on %s, and goes on on the CPU, since %s: the last digits may "
                       "differ",

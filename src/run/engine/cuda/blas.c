@@ -100,9 +100,14 @@ Blas *blas_open(const Device *d, Arena *a) {
   Blas *b = calloc(1, sizeof *b);
   if (!b) return NULL;
   b->library = device_library(a, names, folders);
-  if (b->library && find_functions(b) && !b->cublasLtCreate(&b->handle)) return b;
+  if (b->library && find_functions(b)) return b;
   blas_close(b, d);
   return NULL;
+}
+
+// Without a handle no product is taken.
+void blas_start(Blas *b) {
+  if (b && !b->handle && b->cublasLtCreate(&b->handle)) b->handle = NULL;
 }
 
 void blas_close(Blas *b, const Device *d) {
@@ -227,7 +232,7 @@ typedef struct {
 
 static bool call_open(const Blas *b, const BlasProduct *p, BlasCall *c) {
   *c = (BlasCall){.wide = p->precision == PRECISION_64, .track = p->track};
-  if (!lay_out(p, &c->l)) return false;
+  if (!b->handle || !lay_out(p, &c->l)) return false;
   c->product = product_new(b, p, &c->l);
   c->wanted = wanted_new(b, &c->l);
   c->first = matrix_new(b, &c->l.first, p->batch);

@@ -27,6 +27,7 @@ typedef struct {
 
 typedef struct Blas Blas;
 Blas *blas_open(const Device *, Arena *); // NULL: it is not there
+void blas_start(Blas *);                  // once the device is ready, before products; NULL: none
 void blas_close(Blas *, const Device *);
 int64_t blas_bytes(const Blas *);     // of the device, for what it puts down; NULL: none
 bool blas_takes(const BlasProduct *); // matrices whose rows or columns lie along memory

@@ -134,29 +134,60 @@ static void ask_device(Device *d) {
   c->cuDriverGetVersion(&d->driver_version);
 }
 
-static bool start_device(Device *d, Arena *a, const char **why) {
-  const CudaCalls *c = &d->call;
+static bool find_device(Device *d, Arena *a, const char **why) {
   int n = count_devices(d, a, why);
   if (!n) return false;
   if (d->number >= n) {
     *why = arena_format(a, "there is no GPU %d: this machine has %d, counted from 0", d->number, n);
     return false;
   }
-  CudaResult r = c->cuDeviceGet(&d->handle, d->number);
-  if (!r) ask_device(d);
-  if (!r && d->driver_version < DRIVER_LEAST) {
-    *why = arena_format(a, "the NVIDIA driver is for CUDA %d.%d: 12.0 or later is needed",
-                        d->driver_version / 1000, d->driver_version % 1000 / 10);
+  CudaResult r = d->call.cuDeviceGet(&d->handle, d->number);
+  if (r) {
+    *why = device_word(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
     return false;
   }
-  if (!r) r = c->cuDevicePrimaryCtxRetain(&d->context, d->handle);
+  ask_device(d);
+  if (d->driver_version >= DRIVER_LEAST) return true;
+  *why = arena_format(a, "the NVIDIA driver is for CUDA %d.%d: 12.0 or later is needed",
+                      d->driver_version / 1000, d->driver_version % 1000 / 10);
+  return false;
+}
+
+// A device takes a tenth of a second and more to start, in which steps can be planned and written.
+static void *start(void *given) {
+  Device *d = given;
+  const CudaCalls *c = &d->call;
+  CudaResult r = c->cuDevicePrimaryCtxRetain(&d->context, d->handle);
   if (!r) r = c->cuCtxSetCurrent(d->context);
   for (uint32_t i = 0; !r && i < TRACKS_ALL; i++) r = c->cuStreamCreate(&d->track[i], 1);
   d->stream = d->track[0];
   if (!r) r = c->cuMemAlloc_v2(&d->stop, sizeof(int));
   if (!r) r = c->cuMemsetD8Async(d->stop, 0, sizeof(int), d->stream);
+  d->started = r;
+  return NULL;
+}
+
+static void begin_starting(Device *d) {
+  d->starts = !pthread_create(&d->starter, NULL, start, d);
+  if (!d->starts) start(d);
+}
+
+static void end_starting(Device *d) {
+  if (d->starts) pthread_join(d->starter, NULL);
+  d->starts = false;
+}
+
+bool device_ready(Device *d, Arena *a, const char **why) {
+  end_starting(d);
+  CudaResult r = d->started ? d->started : d->call.cuCtxSetCurrent(d->context);
   if (r) *why = device_word(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
   return !r;
+}
+
+static bool open_all(Device *d, Arena *a, const char **why) {
+  if (!open_driver(d, a, why) || !find_device(d, a, why)) return false;
+  begin_starting(d);
+  return open_compiler(d, a, why);
 }
 
 Device *device_open(int number, Arena *a, const char **why) {
@@ -166,7 +197,7 @@ Device *device_open(int number, Arena *a, const char **why) {
     return NULL;
   }
   d->number = number;
-  if (open_driver(d, a, why) && open_compiler(d, a, why) && start_device(d, a, why)) return d;
+  if (open_all(d, a, why)) return d;
   if (sandbox_inside())
     *why = "in a sandbox there is no GPU; with --no-sandbox a program that is trusted runs without "
            "walls";
@@ -174,8 +205,14 @@ Device *device_open(int number, Arena *a, const char **why) {
   return NULL;
 }
 
+bool device_lives(Device *d) {
+  end_starting(d);
+  return !d->started && !d->call.cuStreamSynchronize(d->stream);
+}
+
 void device_close(Device *d) {
   if (!d) return;
+  end_starting(d);
   blas_close(d->blas, d);
   if (d->stop) d->call.cuMemFree_v2(d->stop);
   for (uint32_t i = 0; i < TRACKS_ALL; i++)
@@ -272,7 +309,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
   const char *error = NULL;
   CodeFolder folder;
   Compiling *all = NEW_ARRAY(a, Compiling, n + 1);
-  bool kept = code_folder_open(&folder, a, text->cache, word, &error), good = true;
+  bool kept = code_folder_open(&folder, a, text->cache, word, &error), good;
   if (!kept) *word = error;
   for (uint32_t i = 0; i < n; i++) {
     all[i] = (Compiling){.d = d, .text = &text[i], .key = key_of(d, a, &text[i])};
@@ -280,6 +317,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
     all[i].found = all[i].good = all[i].code.text != NULL;
   }
   compile_texts(all, n);
+  good = device_ready(d, a, why);
   for (uint32_t i = 0; i < n; i++) {
     const Compiling *c = &all[i];
     CudaResult r = c->good && good ? d->call.cuModuleLoadData(&module[i], c->code.text) : 1;

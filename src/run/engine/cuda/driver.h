@@ -13,6 +13,8 @@
 
 #include "base/base.h"
 
+#include <pthread.h>
+
 typedef int CudaResult; // 0: good
 typedef unsigned long long DeviceAddress;
 typedef struct CUctx_st *CudaContext;
@@ -124,6 +126,9 @@ typedef struct Device {
   int processors, shared_most;
   size_t bytes;
   int driver_version, compiler_version; // 13000 is 13.0
+  pthread_t starter;                    // who makes what follows, as long as it starts
+  bool starts;
+  CudaResult started;
   CudaContext context;
   CudaStream stream;            // the first of its tracks
   CudaStream track[TRACKS_ALL]; // for what is captured
@@ -140,6 +145,9 @@ void *device_library(Arena *, const char *const *names, const char *const *folde
 bool device_expected(Arena *);
 int device_count(Arena *, const char **why);
 Device *device_open(int number, Arena *, const char **why); // close it; or NULL
+// It starts while the caller goes on, who waits for it here before anything is asked of it. False: why not.
+bool device_ready(Device *, Arena *, const char **why);
+bool device_lives(Device *); // false: a call failed for good, and all later ones do
 void device_close(Device *);
 bool device_is_hopper(
     const Device *); // it has instructions that no other has, for four warps at once
