@@ -333,9 +333,14 @@ tested:
 # What PyTorch exports, imported, evaluated, drawn and trained: a table.
 test-models: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn tests/onnx/models.sh $(MODELS)
-# On a machine with a GPU: the engine on two thousand random programs, and ten steps of every example.
-test-gpu: all $(BUILD)/tests/engine_test
+# On a machine with a GPU: the engine on two thousand random programs, queued steps, PyTorch's losses, the CPU's numbers to the
+# last bit, bytes of runs that are made again, and ten steps of every example.
+GPU_TESTS = $(addprefix $(BUILD)/tests/,engine_test steps_test torch_steps_test)
+test-gpu: all $(GPU_TESTS)
 	@LIMN_GPU=1 LIMN_LONG=1 $(BUILD)/tests/engine_test
+	@LIMN_GPU=1 $(BUILD)/tests/steps_test
+	@LIMN_GPU=1 $(BUILD)/tests/torch_steps_test
+	@LIMN=$(CURDIR)/$(BUILD)/limn sh tests/gpu/again.sh
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) LIMN_GPU=1 sh tests/gpu/exact.sh 0 40
 	@LIMN=$(CURDIR)/$(BUILD)/limn sh tests/gpu/examples.sh $(ARGS)
 test-long: all

@@ -1,7 +1,7 @@
 // Ten steps of training by the compiled engine show the losses that PyTorch shows
 // (torch_steps/losses.h, made by make_losses.py) from the same weights and batches, in floats and
 // in doubles. Weights and batches are numbers made from a name and a place; both sides know the
-// rule.
+// rule. LIMN_GPU=1: on a GPU.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "run/feed/feed.h"
 #include "torch_steps/losses.h"
@@ -68,7 +69,10 @@ static Run run_new(const char *path, Precision precision, const Target *how) {
       !store_add_params(r.w, r.store, r.r.step.at[0].diagram, 0))
     fail_with_messages(r.w);
   for (uint32_t i = 0; i < flat->member.n; i++) start_weight(&r, &flat->member.at[i]);
-  r.engine = engine_new(r.w, r.r.step.at[0].diagram, r.store, r.r.training.batch, how);
+  Target target = *how;
+  const char *why;
+  if (getenv("LIMN_GPU") && !engine_device(r.w, "cuda", &target.device, &why)) fail_msg("%s", why);
+  r.engine = engine_new(r.w, r.r.step.at[0].diagram, r.store, r.r.training.batch, &target);
   if (!r.engine) fail_with_messages(r.w);
   return r;
 }
