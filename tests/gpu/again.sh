@@ -12,7 +12,7 @@ said="$dir/said"
 train() { out=$1; shift; "$LIMN" train "$file" --plain --quiet --steps 60 --precision "$precision" --out "$dir/$out" "$@" >"$said" 2>&1; }
 go_on() { out=$1; shift; "$LIMN" train "$file" --plain --quiet --resume "$dir/$out" "$@" >"$said" 2>&1; }
 same() { cmp -s "$dir/$1/model.safetensors" "$dir/$2/model.safetensors"; }
-whole() { grep -q '"step": "*60' "$dir/$1/run.json"; }
+whole() { grep -q '"steps": 60' "$dir/$1/run.json"; }
 for file; do
   name=$(basename "$file" .limn)
   for precision in 32 tf32 bf16; do

@@ -336,6 +336,7 @@ uint32_t products_text(Engine *e, CudaEngine *o, CudaKernel *kernel, Buf front, 
   uint32_t texts = cuda_texts((deal_tiles(e, o) + TILES_EACH - 1) / TILES_EACH), next = 0;
   for (uint32_t i = 0; i < texts; i++) {
     text[i] = buf_new(e->arena);
+    if (!i) buf_text(&text[i], "#define LIMN_GATHERS\n");
     buf_add(&text[i], front.at, front.n);
   }
   for (uint32_t i = 0; i < p->kernel.n; i++) {

@@ -258,6 +258,7 @@ INLINE real limn_sum_of_parts(const real *cell, long parts, long step) {
   for (; part < parts; part++) sum += cell[part * step];
   return sum;
 }
+#ifdef LIMN_GATHERS // one text of a program does
 KERNEL(limn_gather, LimnProduct, 256) {
   BEGIN(LimnProduct, 1, 0, 1)
   const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),
@@ -269,6 +270,7 @@ KERNEL(limn_gather, LimnProduct, 256) {
                sum + limn_row_cell(wires.row, x), wires.narrow_c);
   }
 }
+#endif
 
 #ifdef LIMN_BF16
 // -- by eight -------------------------------------------------------------------------------------
