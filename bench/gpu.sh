@@ -94,9 +94,9 @@ awk -v only="$only" -v modes="$modes" '
       best = 0
       printf "%-10s %10s", name, number(name, "limn.round_ms", "%.4f")
       for (i = 1; i <= peers; i++) {
+        printf " %14s", number(name, peer[i] ".round_ms", "%.4f") # first: to look at a value makes it one
         t = value[name, peer[i] ".round_ms"] + 0
         if (t && (!best || t < best)) best = t
-        printf " %14s", number(name, peer[i] ".round_ms", "%.4f")
       }
       ours = value[name, "limn.round_ms"] + 0
       value[name, "limn.mb"] = value[name, "limn.arena_mb"] + value[name, "limn.states_mb"]
