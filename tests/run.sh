@@ -36,8 +36,11 @@ fi
 
 build=$1
 bless=${2:-}
-case $bless in '' | --bless) ;; *) sed -n '3s/^# *//p' "$0" >&2; exit 2 ;; esac
-[ -x "$build/limn" ] || { echo "$0: there is no $build/limn: make" >&2; exit 2; }
+case $bless in
+  '') ;;
+  --bless) [ -x "$build/limn" ] || { echo "$0: there is no $build/limn to say what golden files are" >&2; exit 2; } ;;
+  *) sed -n '3s/^# *//p' "$0" >&2; exit 2 ;;
+esac
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

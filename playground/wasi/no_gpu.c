@@ -21,6 +21,17 @@ Device *device_open(int number, Arena *a, const char **why) {
   return NULL;
 }
 
+bool device_ready(Device *d, Arena *a, const char **why) {
+  (void)d, (void)a;
+  *why = none;
+  return false;
+}
+
+bool device_lives(Device *d) {
+  (void)d;
+  return false;
+}
+
 void device_close(Device *d) { (void)d; }
 
 bool cuda_open(Engine *e, const char **why) {
