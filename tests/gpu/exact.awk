@@ -62,7 +62,24 @@ function point(  names, i, w, which) {
   whole_at = at[1] " " at[2] " " at[3]
 }
 
+# Of the same rows two products, a large one and a small one: whose factors lie in memory how is asked of each of them.
+function two_products(  w, m, i, a) {
+  i = at[n]
+  a = n == 2 ? "a " : ""
+  m = one_of("64 96 127 192")
+  w = weight("i o", i " " m, i)
+  say(last "l[" a "o] = " was "[" a "i] " w "[i o]")
+  w = weight("i o", i " " one_of("2 4 6 8 12"), i)
+  say(last "s[" a "o] = " was "[" a "i] " w "[i o]")
+  say(last "t = sum(min(max(" last "s, -2), 2))")
+  say(last "[" a "o] = " last "l[" a "o] + " last "t")
+  is_now((n == 2 ? at[1] " " : "") m)
+}
 function vector_step(  w, m) {
+  if (below(4) == 0) {
+    two_products()
+    return
+  }
   if (at[1] <= 220 && at[1] >= 12 && below(3) == 0) { # rows of a matrix, or a picture
     if (at[1] % 16 == 0 && below(2)) is_now(below(2) ? "4 4 " at[1] / 16 : at[1] / 16 " 4 4")
     else if (at[1] % 3 == 0) is_now("3 " at[1] / 3)
@@ -91,8 +108,12 @@ function vector_step(  w, m) {
   is_now(m "")
 }
 function matrix_step(  w, m, which) {
-  which = below(11)
+  which = below(13)
   m = size(at[1] > 30 ? 40 : 100)
+  if (which > 10) {
+    if (at[1] <= 40) two_products()
+    return
+  }
   if (which == 8) { # along rows or columns
     w = below(2)
     say(last "[" (w ? "a" : "b") "] = " one_of("sum sum max") "[" (w ? "b" : "a") "](" was "[a b])")

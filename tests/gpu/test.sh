@@ -134,6 +134,9 @@ awk 'BEGIN { print "u,v,word"; for (i = 0; i < 4201; i++) print i % 7 "," i % 5 
 LIMN_LAUNCHES=1 LIMN_DUMP=classes.text "$LIMN" train classes.limn --plain --device cuda --out classes.cuda >"$said" 2>&1
 "$LIMN" train classes.limn --plan --device cuda >"$said" 2>&1
 near classes.cpu classes.cuda && grep -q ' m\.[0-9]*\[n\] tile = ' "$said" && grep -q '^KERNEL(limn_k.*, 512, 2)' classes.text && ok "its gradient where its sum is" || not_ok "its gradient where its sum is"
+for on in cpu cuda; do "$LIMN" train heads.limn --plain --device $on --precision bf16 --out heads.$on >"$said" 2>&1; done
+paste -d, heads.cpu/metrics.csv heads.cuda/metrics.csv | awk -F, 'NR > 1 { for (i = 4; i <= 5; i++) { d = $i - $(i + 5); if (!(d * d <= 1e-6 * $i * $i)) bad = 1; rows++ } } END { exit bad || rows != 4 }' &&
+  ok "a large and a small product of the same wire" || not_ok "a large and a small product of the same wire"
 for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
 "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
 FAKE_CUDA=askew "$LIMN" train narrow.limn --plain --device cuda --precision bf16 --out kept.askew >"$said" 2>&1 && same kept.cuda kept.askew && ok "… in any order" || not_ok "… in any order"

@@ -209,9 +209,13 @@ static void dump_text(const Buf *text, const size_t *from, uint32_t n) {
   fclose(to);
 }
 
-static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char **why) {
-  Buf text[MODULES], front = text_front(e, false);
+typedef struct {
   DeviceText all[MODULES];
+  uint32_t n;
+} CudaTexts;
+
+static void write_texts(Engine *e, CudaEngine *o, CudaKernel *kernel, CudaTexts *t) {
+  Buf text[MODULES], front = text_front(e, false);
   size_t from[MODULES] = {0}, same;
   text[COMMON] = text_front(e, true);
   o->whole.slot = whole_slot(e, o);
@@ -225,13 +229,29 @@ static bool compile_all(Engine *e, CudaEngine *o, CudaKernel *kernel, const char
   for (uint32_t i = TILES + 1; i < n; i++) from[i] = i < o->kernels ? same : front.n;
   dump_text(text + TILES, from + TILES, n - TILES);
   for (uint32_t i = 0; i < n; i++)
-    all[i] = (DeviceText){.text = text[i].at,
-                          .cache = e->how.cache,
-                          .quick = store_precision(e->store) == PRECISION_BF16};
+    t->all[i] = (DeviceText){.text = text[i].at,
+                             .cache = e->how.cache,
+                             .quick = store_precision(e->store) == PRECISION_BF16};
+  t->n = n;
+}
+
+static bool compile_texts(Engine *e, CudaEngine *o, const CudaTexts *t, const char **why) {
   const char *word = NULL;
-  bool good = device_compile(o->d, e->arena, all, n, o->module, &word, why);
+  bool good = device_compile(o->d, e->arena, t->all, t->n, o->module, &word, why);
   engine_cache_word(e, word);
   return good;
+}
+
+// What kernels put down beside wires: slices of sums, and tiles that are too large to be shared.
+static void find_scratch(CudaEngine *o, const CudaKernel *kernel) {
+  for (uint32_t i = 0; i < o->plan->kernel.n; i++) {
+    if (!kernel_has_text(&o->plan->kernel.at[i]) || o->whole.lanes) continue;
+    size_t sliced = kernel[i].slices * (size_t)kernel[i].slice_bytes,
+           tiles = (size_t)(kernel[i].tile_bytes * kernel[i].teams) * SCRATCH_BLOCKS;
+    if (sliced > o->parts_bytes) o->parts_bytes = sliced;
+    if (!kernel[i].shared && tiles > o->scratch_bytes) o->scratch_bytes = tiles;
+  }
+  if (o->whole.scratch) o->scratch_bytes = o->whole.scratch_bytes;
 }
 
 static bool open_common(Engine *e, CudaEngine *o) {
@@ -257,8 +277,13 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
   p->odd = odd_states(e, p);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
+  CudaTexts texts;
   products_prepare(e, o);
-  bool all = compile_all(e, o, kernel, why) && open_common(e, o) && products_open(e, o);
+  write_texts(e, o, kernel, &texts);
+  find_scratch(o, kernel);
+  // what has no room is not compiled, which takes far longer than all before it
+  bool all = device_ready(o->d, e->arena, why) && take_memory(e, o) &&
+             compile_texts(e, o, &texts, why) && open_common(e, o) && products_open(e, o);
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];
@@ -270,17 +295,12 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
     all = cuda_function(e, o, code, name, &call->fn);
     snprintf(name, sizeof name, "limn_k%u_sum", kernel[i].emit.fn);
     if (all && kernel[i].slices) all = cuda_function(e, o, code, name, &call->sum);
-    size_t sliced = kernel[i].slices * (size_t)kernel[i].slice_bytes;
-    if (sliced > o->parts_bytes) o->parts_bytes = sliced;
-    size_t tile = (size_t)(kernel[i].tile_bytes * kernel[i].teams);
-    if (all && kernel[i].shared) all = cuda_shared(e, o, call->fn, tile);
-    if (!kernel[i].shared && tile * SCRATCH_BLOCKS > o->scratch_bytes)
-      o->scratch_bytes = tile * SCRATCH_BLOCKS;
+    if (all && kernel[i].shared)
+      all = cuda_shared(e, o, call->fn, (size_t)(kernel[i].tile_bytes * kernel[i].teams));
   }
   if (all && o->whole.lanes)
     all = cuda_function(e, o, o->module[o->kernels], "limn_step", &o->whole_fn) &&
           cuda_shared(e, o, o->whole_fn, o->whole.shared);
-  if (o->whole.scratch) o->scratch_bytes = o->whole.scratch_bytes;
   if (!all && !*why) *why = e->error;
   return all;
 }
@@ -498,13 +518,19 @@ static void find_scans(CudaEngine *o) {
   }
 }
 
+static const PlanTarget *plan_target(void) {
+  const char *launches = getenv("LIMN_LAUNCHES"); // for tests
+  return !launches                     ? &plan_gpu
+         : !strcmp(launches, "narrow") ? &plan_gpu_narrow
+                                       : &plan_gpu_launches;
+}
+
 bool cuda_open(Engine *e, const char **why) {
   CudaEngine *o = NEW(e->arena, CudaEngine);
   o->d = e->how.device;
   e->own = o;
   e->kind = &cuda_kind;
   const Diagram *d = passes_engine(e->w, e->d);
-  bool launches = getenv("LIMN_LAUNCHES") != NULL; // for tests
   o->plan = plan_make(e->w, d,
                       &(PlanOptions){.samples = e->samples,
                                      .fuse = !e->how.unfused,
@@ -512,7 +538,7 @@ bool cuda_open(Engine *e, const char **why) {
                                      .ticks = e->how.ticks,
                                      .narrow = store_precision(e->store) == PRECISION_BF16,
                                      .finish = stripes_finish(e),
-                                     .target = launches ? &plan_gpu_launches : &plan_gpu});
+                                     .target = plan_target()});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
   e->whole = p->whole;
@@ -524,8 +550,7 @@ bool cuda_open(Engine *e, const char **why) {
   ring_lay(e, o);
   o->given_by = steps_given_by(o);
   o->together = steps_together(o);
-  bool all = open_code(e, o, why);
-  all = all && take_memory(e, o) && take_states(e, o);
+  bool all = open_code(e, o, why) && take_states(e, o);
   if (all) products_search(e, o);
   if (!all && !*why) *why = e->error;
   e->says = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name, o->d->compiler_version / 1000,

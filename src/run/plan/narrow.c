@@ -11,15 +11,12 @@
 // does what is added up from layer to layer.
 #include "run/plan/plan.h"
 
-enum { NARROW_WORK = 1 << 20 };  // multiplications of a product that is worth it
-enum { NARROW_CELLS = 1 << 16 }; // of a wire that is worth it, though not products alone read it
-
 // Inside a scan a factor may be another one in each turn: there factors are rounded when they are read.
 static bool is_narrowed(const Plan *p, const PlanNode *x) {
   if (x->kind != NODE_PRODUCT || x->depth) return false;
   double work = 1;
   for (uint32_t i = 0; i < x->nindex; i++) work *= (double)extent_most(p, x->index[i]);
-  return work >= NARROW_WORK;
+  return work >= (double)p->target->narrow_work;
 }
 
 // Wires that something else reads than the copy, or that others lie in.
@@ -66,8 +63,9 @@ static bool is_for_samples(const PlanWire *w) {
 // A large wire that is one node's, which nests outside of scans and products alone read.
 static bool may_be_narrow(const Plan *p, const PlanUses *u, uint32_t wire) {
   const PlanWire *w = &p->wire.at[wire];
-  if (w->base != BASE_R || w->number != NUMBER_F32 || w->count < NARROW_CELLS || u->seen[wire] ||
-      !is_for_samples(w) || u->maker[wire] >= p->node.n || p->node.at[u->maker[wire]].depth)
+  if (w->base != BASE_R || w->number != NUMBER_F32 || w->count < p->target->narrow_cells ||
+      u->seen[wire] || !is_for_samples(w) || u->maker[wire] >= p->node.n ||
+      p->node.at[u->maker[wire]].depth)
     return false;
   for (uint32_t i = 0; i < u->reader[wire].n; i++) {
     const PlanNode *y = &p->node.at[u->reader[wire].at[i]];
@@ -150,6 +148,30 @@ static void keep_narrow(Plan *p, const uint32_t *copy, uint32_t wires) {
       p->wire.at[i].number = NUMBER_BF16;
   }
   move_nodes(p, behind);
+}
+
+// -- small products -------------------------------------------------------------------------------
+// One that reads what others have in bfloat16 has its other factor so, too: a product reads both of one kind, and units
+// round them anyway.
+static void match_factors(Plan *p, PlanNode *x) {
+  Operand *a = &x->in[x->product->a], *b = &x->in[x->product->b];
+  bool narrow_a = p->wire.at[a->wire].number == NUMBER_BF16,
+       narrow_b = p->wire.at[b->wire].number == NUMBER_BF16;
+  if (narrow_a == narrow_b) return;
+  Operand *wide = narrow_a ? b : a;
+  uint32_t copy = plan_wire_narrow(p, wide->wire);
+  vec_push(p->arena, &p->node, plan_copy(p, wide->wire, copy, x->origin));
+  wide->wire = copy;
+}
+
+static void match_all(Plan *p) {
+  uint32_t nodes = p->node.n;
+  PlanNode *all = arena_copy(p->arena, p->node.at, nodes * sizeof *all);
+  p->node.n = 0;
+  for (uint32_t i = 0; i < nodes; i++) {
+    if (all[i].kind == NODE_PRODUCT) match_factors(p, &all[i]);
+    vec_push(p->arena, &p->node, all[i]);
+  }
 }
 
 // -- the order of axes in memory ------------------------------------------------------------------
@@ -246,6 +268,9 @@ void plan_narrow(Plan *p) {
     vec_push(p->arena, &p->node, x);
   }
   make_narrow(p, copy);
-  if (p->fuse) keep_narrow(p, copy, wires);
+  if (p->fuse) {
+    keep_narrow(p, copy, wires);
+    match_all(p);
+  }
   for (uint32_t i = wires; i < p->wire.n; i++) choose_order(p, i);
 }

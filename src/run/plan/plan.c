@@ -19,11 +19,15 @@ const PlanTarget plan_gpu = {.tiny_work = 200 * 1000,
                              .part_cells = 1 << 21,
                              .early_saves = 50,
                              .near_bytes = 16 << 20,
+                             .narrow_work = 1 << 20,
+                             .narrow_cells = 1 << 16,
                              .rounded_bytes = 16 << 20,
                              .far_row = 16 * 1024,
                              GPU_TARGET};
-const PlanTarget plan_gpu_launches = {
-    .part_cells = 64, .rounded_bytes = INT64_MAX, .far_row = 1024, GPU_TARGET};
+#define GPU_LAUNCHES                                                                               \
+  .part_cells = 64, .narrow_work = 1 << 17, .rounded_bytes = INT64_MAX, .far_row = 1024, GPU_TARGET
+const PlanTarget plan_gpu_launches = {.narrow_cells = 1 << 16, GPU_LAUNCHES};
+const PlanTarget plan_gpu_narrow = {.narrow_cells = 64, GPU_LAUNCHES};
 
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
 bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }

@@ -161,6 +161,8 @@ typedef struct {
   int64_t part_cells;    // a part of an optimiser of so many is worth a kernel (apart.c)
   int64_t early_saves;   // and is made early if that saves one byte of so many (early.c); 0: always
   int64_t near_bytes;    // so much memory need not be shared (memory.c)
+  int64_t narrow_work;   // multiplications of a product whose factors are worth copies (narrow.c)
+  int64_t narrow_cells;  // … of a wire that is worth it, though not products alone read it
   int64_t rounded_bytes; // … and so much may be taken for weights that are kept rounded (rounded.c)
   int64_t far_row;       // cells: of such rows caches hold few
   uint32_t long_kernel; // operands, loops and operations of one kernel, about
@@ -168,9 +170,9 @@ typedef struct {
               // product is a kernel
 } PlanTarget;
 extern const PlanTarget plan_cpu, plan_gpu;
-extern const PlanTarget
-    plan_gpu_launches; // the same for tests: no step is so small that one team does it all, and
-                       // optimisers come apart into small parts
+// The same for tests: no step is so small that one team does it all, optimisers come apart into small parts, and factors of
+// small products are bfloat16 in memory; `narrow`: so are small wires that others read, too.
+extern const PlanTarget plan_gpu_launches, plan_gpu_narrow;
 
 // A wire that is a part of a param's next value, at this cell of it.
 typedef struct {

@@ -382,13 +382,18 @@ bool simulate_ahead(Elab *in, Program *p) {
 
 // A GPU takes what goes by ticks; what flows asks for its slopes one by one, each a way there and back.
 static void tell_device(Ran *r) {
-  Buf b = buf_new(r->w->arena);
-  tell(r,
-       arena_format(r->w->arena, "what ticks is followed by %s", engine_device_is(r->time.device)));
-  for (uint32_t i = 0; i < r->results->run.n; i++)
+  Buf flows = buf_new(r->w->arena);
+  bool ticks = false;
+  for (uint32_t i = 0; i < r->results->run.n; i++) {
+    ticks |= !r->results->run.at[i].system->flows;
     if (r->results->run.at[i].system->flows)
-      buf_printf(&b, "%s%s", b.n ? ", " : "", r->results->run.at[i].name);
-  if (b.n) tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", b.at));
+      buf_printf(&flows, "%s%s", flows.n ? ", " : "", r->results->run.at[i].name);
+  }
+  if (ticks)
+    tell(r, arena_format(r->w->arena, "what ticks is followed by %s",
+                         engine_device_is(r->time.device)));
+  if (flows.n)
+    tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", flows.at));
 }
 
 // Where nobody says it, a run that goes on stays where it was.
@@ -408,7 +413,9 @@ static void stay_there(Ran *r, const RunNote *was) {
 static bool open_device(Ran *r) {
   const char *why;
   RunNote was, *note = &r->results->note;
-  if (!engine_device(r->w, r->how->device, &r->time.device, &why)) return wrong(r, why);
+  if (!engine_device(r->w, r->how->device, &r->time.device, &why) ||
+      !engine_device_ready(r->w, r->time.device, &why))
+    return wrong(r, why);
   if (r->how->resume && note_read(r->w->arena, r->how->resume, &was, &why) && was.device)
     stay_there(r, &was);
   note->device = engine_device_name(r->w->arena, r->time.device);

@@ -309,7 +309,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
   const char *error = NULL;
   CodeFolder folder;
   Compiling *all = NEW_ARRAY(a, Compiling, n + 1);
-  bool kept = code_folder_open(&folder, a, text->cache, word, &error), good;
+  bool kept = code_folder_open(&folder, a, text->cache, word, &error), good = true;
   if (!kept) *word = error;
   for (uint32_t i = 0; i < n; i++) {
     all[i] = (Compiling){.d = d, .text = &text[i], .key = key_of(d, a, &text[i])};
@@ -317,7 +317,6 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
     all[i].found = all[i].good = all[i].code.text != NULL;
   }
   compile_texts(all, n);
-  good = device_ready(d, a, why);
   for (uint32_t i = 0; i < n; i++) {
     const Compiling *c = &all[i];
     CudaResult r = c->good && good ? d->call.cuModuleLoadData(&module[i], c->code.text) : 1;
