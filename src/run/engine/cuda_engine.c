@@ -235,7 +235,7 @@ static void write_texts(Engine *e, CudaEngine *o, CudaKernel *kernel, CudaTexts 
   t->n = n;
 }
 
-static bool compile_texts(Engine *e, CudaEngine *o, const CudaTexts *t, const char **why) {
+static bool compile_all(Engine *e, CudaEngine *o, const CudaTexts *t, const char **why) {
   const char *word = NULL;
   bool good = device_compile(o->d, e->arena, t->all, t->n, o->module, &word, why);
   engine_cache_word(e, word);
@@ -283,7 +283,7 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   find_scratch(o, kernel);
   // what has no room is not compiled, which takes far longer than all before it
   bool all = device_ready(o->d, e->arena, why) && take_memory(e, o) &&
-             compile_texts(e, o, &texts, why) && open_common(e, o) && products_open(e, o);
+             compile_all(e, o, &texts, why) && open_common(e, o) && products_open(e, o);
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];

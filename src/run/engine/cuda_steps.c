@@ -11,9 +11,7 @@ enum {
   TOGETHER = 8,           // steps in a graph, at most; they are 1, 2, 4 …
   TOGETHER_LAUNCHES = 512,
   TOGETHER_TAKE = 1000, // microseconds, about
-  SIDE_BYTES =
-      1
-      << 20, // of inputs, of which there are two: more would hold up the step that they come beside
+  SIDE_BYTES = 1 << 20, // of inputs, of which there are two; more would hold up the step before
 };
 
 // -- losses ---------------------------------------------------------------------------------------
