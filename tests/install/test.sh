@@ -182,7 +182,8 @@ same "make help" "make deps     installs the Debian packages that building and t
 same "and nothing but the head" 0 "$(grep -c 'CC ?=\|OBJCOPY' "$dir/log")"
 
 # -- the Debian package -----------------------------------------------------------------------------------------------------------------
-if [ -n "$san" ]; then skip "make deb: not under the sanitizers"
+if [ -z "${FULL:-}" ]; then skip "make deb: with FULL=1"
+elif [ -n "$san" ]; then skip "make deb: not under the sanitizers"
 elif ! command -v dpkg-deb >/dev/null 2>&1; then skip "make deb: dpkg-deb is not here"
 elif ! $make -s deb CC="$cc" AR="${AR:-ar}" >"$dir/log" 2>&1; then not_ok "make deb"; cat "$dir/log"
 else
