@@ -19,7 +19,7 @@
 #ifdef LIMN_GUARD
 enum { SLOWER = 8 }; // the sanitizers are slow
 #else
-enum { SLOWER = 3 };
+enum { SLOWER = 6 };
 #endif
 
 static const struct {

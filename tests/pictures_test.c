@@ -219,7 +219,7 @@ static void check_library(Tally *t) {
 }
 
 static void check_programs(Tally *t) {
-  for (uint64_t seed = 1; seed <= (getenv("FULL") ? PROGRAMS : PROGRAMS / 3); seed++)
+  for (uint64_t seed = 1; seed <= (getenv("FULL") ? PROGRAMS : PROGRAMS / 6); seed++)
     check_chance(t, seed, STATEMENTS, true);
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The GPU's engine on a machine that need not have one: kernels run on the CPU, behind a driver of our own (fake_cuda.c). Training
-# gives the CPU's numbers, stops and goes on with the same bytes, changes between CPU and GPU, and says what is wrong.
+# gives the CPU's numbers, stops and goes on with the same bytes, changes between CPU and GPU, and says what is wrong. FULL=1: also what takes seconds.
 set -u
 say='gpu '
 . tests/gpu/here.sh
@@ -63,8 +63,10 @@ near narrow.cpu narrow.cuda 3e-3 && ! near wide.cuda narrow.cuda 1e-6 && ok "fac
 for way in tf32 bf16; do "$LIMN" train products.limn --plain --device cuda --precision $way --out stripes.$way >"$said" 2>&1; done
 near wide.cpu stripes.tf32 1e-2 && ! near wide.cpu stripes.tf32 1e-6 && near narrow.cpu stripes.bf16 3e-3 && ! same narrow.cuda stripes.bf16 && ok "small products by stripes" || not_ok "small products by stripes"
 LIMN_STRIPES=0 FAKE_CUDA=products "$LIMN" train products.limn --plain --device cuda --precision bf16 --out narrow.own >"$said" 2>&1 && near narrow.cpu narrow.own 3e-3 && ! same narrow.cuda narrow.own && ok "… multiplied by our own" || not_ok "… multiplied by our own"
-for on in cpu cuda; do "$LIMN" train huge.limn --plain --quiet --device $on --out huge.$on >"$said" 2>&1; done
-near huge.cpu huge.cuda && ok "slices of a very long sum" || not_ok "slices of a very long sum"
+if [ -n "${FULL:-}" ]; then # seconds each
+  for on in cpu cuda; do "$LIMN" train huge.limn --plain --quiet --device $on --out huge.$on >"$said" 2>&1; done
+  near huge.cpu huge.cuda && ok "slices of a very long sum" || not_ok "slices of a very long sum"
+fi
 FAKE_CUDA=askew "$LIMN" train products.limn --plain --device cuda --out askew >"$said" 2>&1 && same wide.cuda askew && LIMN_CHAIN=1 "$LIMN" train products.limn --plain --device cuda --out chain >"$said" 2>&1 && same wide.cuda chain && ok "kernels in any order that they may run in" || not_ok "kernels in any order that they may run in"
 for on in cpu cuda; do "$LIMN" train pictures.limn --plain --device $on --precision bf16 --out pictures.$on >"$said" 2>&1; done
 "$LIMN" train pictures.limn --plan --device cuda --precision bf16 >"$said" 2>&1
@@ -127,13 +129,15 @@ ahead once; (FAKE_CUDA=late ahead late)
 same ahead.once ahead.late && ok "a slot brought ahead" || not_ok "a slot brought ahead"
 for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
 near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
-for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done
-near long.cpu long.cuda && grep -q 'limn_top(v' long.cuda.text && ok "a wide softmax in one walk" || not_ok "a wide softmax in one walk"
-awk 'BEGIN { print "u,v,word"; for (i = 0; i < 4201; i++) print i % 7 "," i % 5 ",w" i }' >classes.csv
-"$LIMN" train classes.limn --plain --out classes.cpu >"$said" 2>&1
-LIMN_LAUNCHES=1 LIMN_DUMP=classes.text "$LIMN" train classes.limn --plain --device cuda --out classes.cuda >"$said" 2>&1
-"$LIMN" train classes.limn --plan --device cuda >"$said" 2>&1
-near classes.cpu classes.cuda && grep -q ' m\.[0-9]*\[n\] tile = ' "$said" && grep -q '^KERNEL(limn_k.*, 512, 2)' classes.text && ok "its gradient where its sum is" || not_ok "its gradient where its sum is"
+if [ -n "${FULL:-}" ]; then # seconds each
+  for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done
+  near long.cpu long.cuda && grep -q 'limn_top(v' long.cuda.text && ok "a wide softmax in one walk" || not_ok "a wide softmax in one walk"
+  awk 'BEGIN { print "u,v,word"; for (i = 0; i < 4201; i++) print i % 7 "," i % 5 ",w" i }' >classes.csv
+  "$LIMN" train classes.limn --plain --out classes.cpu >"$said" 2>&1
+  LIMN_LAUNCHES=1 LIMN_DUMP=classes.text "$LIMN" train classes.limn --plain --device cuda --out classes.cuda >"$said" 2>&1
+  "$LIMN" train classes.limn --plan --device cuda >"$said" 2>&1
+  near classes.cpu classes.cuda && grep -q ' m\.[0-9]*\[n\] tile = ' "$said" && grep -q '^KERNEL(limn_k.*, 512, 2)' classes.text && ok "its gradient where its sum is" || not_ok "its gradient where its sum is"
+fi
 for on in cpu cuda; do "$LIMN" train heads.limn --plain --device $on --precision bf16 --out heads.$on >"$said" 2>&1; done
 paste -d, heads.cpu/metrics.csv heads.cuda/metrics.csv | awk -F, 'NR > 1 { for (i = 4; i <= 5; i++) { d = $i - $(i + 5); if (!(d * d <= 1e-6 * $i * $i)) bad = 1; rows++ } } END { exit bad || rows != 4 }' &&
   ok "a large and a small product of the same wire" || not_ok "a large and a small product of the same wire"
@@ -148,9 +152,11 @@ near biased.cpu biased.cuda 1e-2 && near biased.cuda biased.own 1e-4 && grep -q 
 for on in cpu cuda; do "$LIMN" train pairs.limn --plain --device $on --precision bf16 --out pairs.$on >"$said" 2>&1; done
 "$LIMN" train pairs.limn --plan --device cuda --precision bf16 >"$said" 2>&1
 near pairs.cpu pairs.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 3 ] && ok "attention without scores in memory" || not_ok "attention without scores in memory"
-for on in cpu cuda; do "$LIMN" train pairs_odd.limn --plain --device $on --precision bf16 --out odd.$on >"$said" 2>&1; done
-"$LIMN" train pairs_odd.limn --plan --device cuda --precision bf16 >"$said" 2>&1
-near odd.cpu odd.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 33 ] && ok "… in other words" || not_ok "… in other words"
+if [ -n "${FULL:-}" ]; then # seconds each
+  for on in cpu cuda; do "$LIMN" train pairs_odd.limn --plain --device $on --precision bf16 --out odd.$on >"$said" 2>&1; done
+  "$LIMN" train pairs_odd.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+  near odd.cpu odd.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 33 ] && ok "… in other words" || not_ok "… in other words"
+fi
 train --device cuda --precision 64 --out wide && ok "in doubles" || not_ok "in doubles"
 for on in cpu cuda; do "$LIMN" predict small.limn f --from gpu --in x='[[5, 3, 1, 0], [6, 3, 5, 2]]' --device $on >$on.txt 2>"$said"; done
 [ -s cpu.txt ] && awk '{ n = split($0, a, /[^-0-9.e]+/); for (i = 1; i <= n; i++) if (a[i] != "") printf "%.4f\n", a[i] }' cpu.txt >a && awk '{ n = split($0, a, /[^-0-9.e]+/); for (i = 1; i <= n; i++) if (a[i] != "") printf "%.4f\n", a[i] }' cuda.txt >b && cmp -s a b && ok "predict" || not_ok "predict"
