@@ -209,6 +209,8 @@ ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(BUILD)/run/engine/strip/strip_avx2.o: SPECIAL += -mavx2 -mfma
 $(BUILD)/run/engine/strip/strip_avx512.o: SPECIAL += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 endif
+# They run once: a compiler is to take little trouble over them.
+$(BUILD)/tests/%.o: SPECIAL += $(if $(SAN),,-O1 -g0)
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests -MMD -MP -c -o $@ $<
