@@ -17,8 +17,8 @@ for file; do
   name=$(basename "$file" .limn)
   for precision in 32 tf32 bf16; do
     rm -rf "${dir:?}"/*
-    train one --device cuda || { skip "$name: $(grep -m1 error "$said")"; break; }
-    train two --device cuda && same one two && ok "$name, $precision: the same bytes" || not_ok "$name, $precision: the same bytes"
+    train data --device cpu --pause 1 || { skip "$name: $(grep -m1 error "$said")"; break; }
+    train one --device cuda && train two --device cuda && same one two && ok "$name, $precision: the same bytes" || not_ok "$name, $precision: the same bytes"
     train half --device cuda --pause 27 && go_on half --device cuda && same one half && ok "$name, $precision: paused" || not_ok "$name, $precision: paused"
     train here --device cpu --pause 27 && go_on here --device cuda && whole here && ok "$name, $precision: from the CPU" || not_ok "$name, $precision: from the CPU"
     train there --device cuda --pause 27 && go_on there --device cpu && whole there && ok "$name, $precision: to the CPU" || not_ok "$name, $precision: to the CPU"

@@ -31,6 +31,12 @@ train() {
   rm -rf "$out"
   "$LIMN" train p.limn --plain --steps "$steps" --out "$out" "$@" >said 2>&1 && numbers "$out" $bytes >"$out.txt"
 }
+# What has failed is kept for who asks for it.
+count_failure() {
+  failed=$((failed + 1))
+  echo "seed $seed, $steps steps: $1"
+  [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/$seed" && cp p.limn p.csv "$KEEP/$seed"; }
+}
 # try PRECISION STRIPES DEVICE LAUNCHES
 try() {
   runs=$((runs + 1))
@@ -40,22 +46,19 @@ try() {
     FAKE_CUDA=$3 train gpu --device cuda --precision "$1" ) || why=$(grep -v '^[a-z.]*: [0-9]* rows' said | head -n 3)
   [ -n "$why" ] || cmp -s 32.txt gpu.txt || why=$(diff 32.txt gpu.txt | sed -n 2p)" instead of "$(diff 32.txt gpu.txt | sed -n 's/^> //p' | head -n 1)
   [ -n "$why" ] || return 0
-  failed=$((failed + 1))
-  echo "seed $seed, $steps steps: --precision $1 LIMN_STRIPES=$2 FAKE_CUDA=$3 LIMN_LAUNCHES=$4: $why"
-  [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/$seed" && cp p.limn p.csv "$KEEP/$seed"; }
+  count_failure "--precision $1 LIMN_STRIPES=$2 FAKE_CUDA=$3 LIMN_LAUNCHES=$4: $why"
 }
 
 # Where small wires are bfloat16 in memory too, whoever reads them, numbers are rounded: all of them are still about as large as
 # they should be. (Floats that are read as bfloat16 are anything.)
 try_narrow() {
   runs=$((runs + 1))
-  LIMN_LAUNCHES=narrow FAKE_CUDA=processors=132 train narrow --device cuda --precision bf16 && paste -d ' ' 32.txt narrow.txt | awk '
+  ( export LIMN_LAUNCHES=narrow FAKE_CUDA=processors=132
+    train narrow --device cuda --precision bf16 ) && paste -d ' ' 32.txt narrow.txt | awk '
     { a = $(NF / 2) + 0; b = $NF; if (b !~ /^-?[0-9.]/) b = 1e300; if (a < 0) a = -a; if (a > most) most = a; far = $NF - $(NF / 2); if (far < 0) far = -far
       if (b > top) top = b; if (-b > top) top = -b; apart += far; all += a }
     END { exit !(NR && top <= 4 * most + 1 && apart <= 0.25 * all + 1) }' && return
-  failed=$((failed + 1))
-  echo "seed $seed, $steps steps: LIMN_LAUNCHES=narrow --precision bf16: $(head -n 1 said) $(diff 32.txt narrow.txt | head -n 4 | tr '\n' ' ')"
-  [ -z "${KEEP:-}" ] || { mkdir -p "$KEEP/$seed" && cp p.limn p.csv "$KEEP/$seed"; }
+  count_failure "LIMN_LAUNCHES=narrow --precision bf16: $(head -n 1 said) $(diff 32.txt narrow.txt | head -n 4 | tr '\n' ' ')"
 }
 
 seed=$first

@@ -42,8 +42,11 @@ bool engine_device(World *w, const char *text, Device **device, const char **why
 
 bool engine_has_gpu(Arena *a) { return device_expected(a); }
 
-bool engine_device_ready(World *w, Device *d, const char **why) {
-  return !d || device_ready(d, w->arena, why);
+bool engine_device_ready(World *w, const char *text, Device **device, const char **why) {
+  if (engine_device(w, text, device, why) && (!*device || device_ready(*device, w->arena, why)))
+    return true;
+  *device = NULL;
+  return false;
 }
 
 bool engine_device_lives(Device *d) { return !d || device_lives(d); }

@@ -138,8 +138,9 @@ int64_t engine_bytes(const Engine *);     // of its arena
 // What computes, by its name: NULL is the CPU. It goes with the world. False: why there is none here.
 struct Device;
 bool engine_device(World *, const char *text, struct Device **, const char **why);
-// It is started while the caller goes on: engines wait for it, and say why it does not start; so does who has another way.
-bool engine_device_ready(World *, struct Device *, const char **why);
+// It is started while the caller goes on: engines wait for it, and say why it does not start. The same for who has another
+// way then: it has started, or there is none.
+bool engine_device_ready(World *, const char *text, struct Device **, const char **why);
 // Why nothing is called so on any machine, or NULL.
 const char *engine_device_misnamed(Arena *, const char *text);
 bool engine_has_gpu(

@@ -400,10 +400,8 @@ static void tell_device(Ran *r) {
 static void stay_there(Ran *r, const RunNote *was) {
   const char *why = "";
   if (r->how->device || r->how->reference ||
-      (engine_device(r->w, was->device, &r->time.device, &why) &&
-       engine_device_ready(r->w, r->time.device, &why)))
+      engine_device_ready(r->w, was->device, &r->time.device, &why))
     return;
-  r->time.device = NULL;
   say(r, arena_format(r->w->arena,
                       "the run was on %s, and goes on on the CPU, since %s: the last digits may "
                       "differ",
@@ -413,9 +411,7 @@ static void stay_there(Ran *r, const RunNote *was) {
 static bool open_device(Ran *r) {
   const char *why;
   RunNote was, *note = &r->results->note;
-  if (!engine_device(r->w, r->how->device, &r->time.device, &why) ||
-      !engine_device_ready(r->w, r->time.device, &why))
-    return wrong(r, why);
+  if (!engine_device_ready(r->w, r->how->device, &r->time.device, &why)) return wrong(r, why);
   if (r->how->resume && note_read(r->w->arena, r->how->resume, &was, &why) && was.device)
     stay_there(r, &was);
   note->device = engine_device_name(r->w->arena, r->time.device);

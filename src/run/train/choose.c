@@ -23,14 +23,6 @@ static double work_of_step(Trainer *t) {
   return sum;
 }
 
-// A device that does not start is none: the CPU is there.
-static bool opens(Trainer *t, const char *text, const char **why) {
-  if (engine_device(t->w, text, &t->device, why) && engine_device_ready(t->w, t->device, why))
-    return true;
-  t->device = NULL;
-  return false;
-}
-
 // --device auto: a GPU where there is one and the work is worth it; a run that goes on stays where it
 // was. A machine that has no GPU is not asked why.
 void choose_device(Trainer *t, bool resumed) {
@@ -39,7 +31,8 @@ void choose_device(Trainer *t, bool resumed) {
   double work = resumed ? 0 : work_of_step(t);
   bool worth = work >= step_worth && work * (double)t->total >= run_worth;
   if (resumed ? !was_on_gpu(t) : !worth) return;
-  if ((resumed && opens(t, t->was_on, &why)) || opens(t, "cuda", &why)) return;
+  bool there = resumed && engine_device_ready(t->w, t->was_on, &t->device, &why);
+  if (there || engine_device_ready(t->w, "cuda", &t->device, &why)) return;
   if (resumed)
     t->moved_since = why;
   else if (engine_has_gpu(t->arena))
