@@ -29,6 +29,7 @@ refuses() {
 }
 
 gives relu '[[0, 0, 1],  [2, 0, 3]]' --in '[[-1, 0, 1], [2, -3, 3]]'
+if /usr/bin/python3 -c "import numpy" 2>/dev/null; then /usr/bin/python3 "$here/attention.py" "$LIMN" . ${FULL:+100}; else echo "skipped: no numpy"; fi
 gives gemm '[[11, 22]]' --in '[[1, 0, 0]]'
 text gemm 'learn model(x: R[3]) -> R[2] {'
 text gemm '  y = dense[2](x)'

@@ -220,7 +220,8 @@ static uint32_t *count_reads(ArrayGraph *o) {
 static bool is_bias(ArrayGraph *o, Id value, const GraphValue *conv) {
   const GraphValue *v = arrays_value(o, value);
   int64_t n;
-  if (!v->data || v->rank + 1 != conv->rank || !arrays_is_number(o, conv->dim[1], &n)) return false;
+  if (!v->data || !v->rank || v->rank + 1 != conv->rank) return false;
+  if (!arrays_is_number(o, conv->dim[1], &n)) return false;
   return v->count == n && v->dim[0] == conv->dim[1];
 }
 

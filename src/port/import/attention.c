@@ -173,17 +173,17 @@ bool op_attention(ImpNode *n) {
   int64_t mode = attr_int(n, "qk_matmul_output_mode", 0);
   float cap = attr_float(n, "softcap", 0);
   if (!attention_read(n, &a)) return false;
-  Id stage[4];
-  stage[0] = say_scores(n, &a);
-  stage[1] = stage[2] = say_masked(n, &a, stage[0]);
+  Id stage[4]; // as qk_matmul_output_mode counts them: the cap comes before the mask
+  stage[0] = stage[1] = say_scores(n, &a);
   ImpShape x = value_at(m, stage[0])->shape;
   OnnxType type = value_at(m, stage[0])->type;
   if (cap != 0) {
     const char *text = short_term(m, cap);
     ImpForm form = {.left = "i j k l",
                     .right = arena_format(m->arena, "%s * tanh($0 / %s)", text, text)};
-    stage[2] = say(n, type, &x, form, READS({stage[1], "i j k l"}));
+    stage[1] = say(n, type, &x, form, READS({stage[0], "i j k l"}));
   }
+  stage[2] = say_masked(n, &a, stage[1]);
   stage[3] = say(n, type, &x, (ImpForm){.right = "softmax[l]($0)"}, READS({stage[2], "i j k l"}));
   give_attended(n, &a, stage[3]);
   op_give(n, 1, a.k);
