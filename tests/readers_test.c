@@ -3,9 +3,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "io/bytes/bytes.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -157,6 +160,135 @@ static void gzip_refuses(void **state) {
   size_t before = arena_used(a);
   assert_false(gzip_read_bytes(a, bomb.at, bomb.n, 10000, &v, &error));
   assert_in_range(arena_used(a) - before, 0, 100000);
+}
+
+// -- files, and copies of what they unpack to -----------------------------------------------------
+typedef struct {
+  Arena *arena;
+  const char *folder, *path; // the cache, and the packed file
+  View packed, plain;
+} Kept;
+
+static uint64_t next_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return *state >> 33;
+}
+
+static Kept keep_open(Arena *a) {
+  enum { N = 3 << 20 };
+  char *folder = arena_text(a, "/tmp/limn.cache.XXXXXX", 22);
+  Kept k = {.arena = a};
+  uint8_t *bytes = arena_alloc(a, N);
+  uint64_t state = 1;
+  for (uint32_t i = 0; i < N; i++) bytes[i] = (uint8_t)(next_random(&state) & 63);
+  k.folder = mkdtemp(folder);
+  assert_non_null(k.folder);
+  setenv("LIMN_CACHE", k.folder, 1);
+  k.path = arena_format(a, "%s/packed.gz", k.folder);
+  k.plain = (View){bytes, N};
+  k.packed = pack(a, bytes, N);
+  assert_null(file_write(a, k.path, k.packed.at, k.packed.n));
+  return k;
+}
+
+// The copies that are there now; the first one's path.
+static uint32_t copies(const Kept *k, const char **first) {
+  FolderNames names = {0};
+  uint32_t n = 0;
+  assert_null(folder_names(k->arena, k->folder, &names));
+  for (uint32_t i = 0; i < names.n; i++)
+    if (text_ends(names.at[i], ".unpacked") && !n++)
+      *first = arena_format(k->arena, "%s/%s", k->folder, names.at[i]);
+  return n;
+}
+
+static void keep_close(Kept *k) {
+  FolderNames names = {0};
+  folder_names(k->arena, k->folder, &names);
+  for (uint32_t i = 0; i < names.n; i++)
+    unlink(arena_format(k->arena, "%s/%s", k->folder, names.at[i]));
+  rmdir(k->folder);
+  unsetenv("LIMN_CACHE");
+}
+
+static void views_as_packed(const Kept *k, View wanted) {
+  Arena *a = arena_child(k->arena);
+  const char *error = "";
+  View v;
+  if (!file_view(a, k->path, &v, &error)) fail_msg("%s", error);
+  assert_int_equal(v.n, wanted.n);
+  assert_memory_equal(v.at, wanted.at, wanted.n);
+  arena_free(a);
+}
+
+// Whatever becomes of the copy, what is read is what the packed file holds.
+static void copies_are_compared(void **state) {
+  Kept k = keep_open(*state);
+  const char *copy = NULL;
+  uint64_t dice = 7;
+  views_as_packed(&k, k.plain);
+  assert_int_equal(copies(&k, &copy), 1);
+  for (uint32_t i = 0; i < 12; i++) {
+    Arena *a = arena_child(k.arena);
+    uint8_t *bytes = arena_copy(a, k.plain.at, k.plain.n);
+    size_t at = next_random(&dice) % (k.plain.n - 1), n = k.plain.n - (i % 4 == 3);
+    if (i % 4 == 0) bytes[at] ^= (uint8_t)(1 << i % 8);
+    if (i % 4 == 1) bytes[at] = bytes[at + 1], bytes[at + 1] = k.plain.at[at];
+    if (i % 4 == 2) memset(bytes + at, 0, n - at);
+    assert_null(file_write(a, copy, bytes, n));
+    views_as_packed(&k, k.plain);
+    arena_free(a);
+  }
+  View twice = join(k.arena, k.packed, k.packed), plain = join(k.arena, k.plain, k.plain);
+  assert_null(file_write(k.arena, k.path, twice.at, twice.n)); // two members: no copy is kept
+  views_as_packed(&k, plain);
+  views_as_packed(&k, plain);
+  assert_int_equal(copies(&k, &copy), 1);
+  keep_close(&k);
+}
+
+// The oldest go, those that are used stay, and so does what is no copy.
+static void copies_are_swept(void **state) {
+  Kept k = keep_open(*state);
+  const char *copy = NULL, *older, *aged;
+  views_as_packed(&k, k.plain);
+  assert_int_equal(copies(&k, &copy), 1);
+  older = arena_format(k.arena, "%s/older.unpacked", k.folder);
+  aged = arena_format(k.arena, "%s/aged.unpacked", k.folder);
+  struct timespec day_ago[2], year_ago[2], now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  for (int i = 0; i < 2; i++) {
+    day_ago[i] = year_ago[i] = now;
+    day_ago[i].tv_sec -= 86400, year_ago[i].tv_sec -= 365 * 86400;
+  }
+  file_write(k.arena, older, "1234", 4), file_write(k.arena, aged, "1234", 4);
+  assert_int_equal(utimensat(AT_FDCWD, older, day_ago, 0), 0);
+  assert_int_equal(utimensat(AT_FDCWD, aged, year_ago, 0), 0);
+  cache_sweep(k.arena, k.folder, ".unpacked", 1e9);
+  assert_true(path_exists(older) && path_exists(copy) && !path_exists(aged));
+  assert_int_equal(utimensat(AT_FDCWD, copy, year_ago, 0), 0);
+  views_as_packed(&k, k.plain); // now it is the newest
+  cache_sweep(k.arena, k.folder, ".unpacked", (double)k.plain.n);
+  assert_true(!path_exists(older) && path_exists(copy) && path_exists(k.path));
+  cache_sweep(k.arena, k.folder, ".unpacked", (double)k.plain.n - 1);
+  assert_true(!path_exists(copy) && path_exists(k.path));
+  keep_close(&k);
+}
+
+// Files that begin as a gzip file does, of every small length.
+static void short_files(void **state) {
+  Arena *a = *state;
+  View v, none = pack(a, "", 0);
+  char path[] = "/tmp/limn.short.XXXXXX";
+  close(mkstemp(path));
+  for (size_t n = 2; n < none.n; n++) {
+    const char *error = "";
+    assert_null(file_write(a, path, none.at, n));
+    assert_false(file_view(a, path, &v, &error));
+    assert_string_equal(error,
+                        arena_format(a, "%s: it ends in the middle, after 0 bytes unpacked", path));
+  }
+  unlink(path);
 }
 
 // -- idx ------------------------------------------------------------------------------------------
@@ -530,6 +662,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(gzip_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(gzip_many, setup, teardown),
       cmocka_unit_test_setup_teardown(gzip_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(copies_are_compared, setup, teardown),
+      cmocka_unit_test_setup_teardown(copies_are_swept, setup, teardown),
+      cmocka_unit_test_setup_teardown(short_files, setup, teardown),
       cmocka_unit_test_setup_teardown(idx_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(idx_refuses, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_reads, setup, teardown),

@@ -304,6 +304,9 @@ FileText file_bytes(Arena *, const char *path);
 // The folder for what can be made again: `set` or $LIMN_CACHE, $XDG_CACHE_HOME/limn, ~/.cache/limn.
 // It is ours and closed to others; NULL when it cannot be.
 const char *cache_folder(Arena *, const char *set, const char **error);
+// Of the files there with this ending, those that were not used for 90 days are removed, and the
+// oldest, until `most` bytes are left. A file is used when its time of change is set.
+void cache_sweep(Arena *, const char *folder, const char *ending, double most);
 // What is in a folder, without what begins with a dot, in the order of names. NULL, or what went
 // wrong.
 typedef VEC(const char *) FolderNames;

@@ -206,3 +206,36 @@ const char *cache_folder(Arena *a, const char *set, const char **error) {
       path);
   return NULL;
 }
+
+typedef struct {
+  const char *path;
+  time_t used;
+  double bytes;
+} CacheFile;
+
+static int by_age(const void *a, const void *b) {
+  const CacheFile *x = a, *y = b;
+  return (x->used > y->used) - (x->used < y->used);
+}
+
+void cache_sweep(Arena *a, const char *folder, const char *ending, double most) {
+  enum { OLD_SECONDS = 90 * 86400 };
+  FolderNames names = {0};
+  VEC(CacheFile) kept = {0};
+  double bytes = 0;
+  time_t now = time(NULL);
+  if (folder_names(a, folder, &names)) return;
+  for (uint32_t i = 0; i < names.n; i++) {
+    struct stat s;
+    if (!text_ends(names.at[i], ending)) continue;
+    const char *path = arena_format(a, "%s/%s", folder, names.at[i]);
+    if (lstat(path, &s)) continue;
+    vec_push(a, &kept, (CacheFile){path, s.st_mtime, (double)s.st_size});
+    bytes += (double)s.st_size;
+  }
+  if (kept.n) qsort(kept.at, kept.n, sizeof *kept.at, by_age);
+  for (uint32_t i = 0; i < kept.n; i++) {
+    if (bytes <= most && difftime(now, kept.at[i].used) < OLD_SECONDS) break;
+    if (!unlink(kept.at[i].path)) bytes -= kept.at[i].bytes;
+  }
+}

@@ -10,13 +10,14 @@
 #define _DEFAULT_SOURCE
 #include "io/bytes/bytes.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { DEFLATE_RATIO = 1032, CHUNK = 1 << 30, KEEP_BYTES = 1 << 20 };
+enum { DEFLATE_RATIO = 1032, CHUNK = 1 << 30, KEEP_BYTES = 1 << 20, COPIES_BYTES = 1 << 30 };
 
 static void *take(void *arena, unsigned items, unsigned size) {
   return arena_alloc(arena, (size_t)items * size);
@@ -148,28 +149,42 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
   return good || file_error(a, error, "its packed bytes do not unpack to just %zu bytes", want);
 }
 
-// Where the unpacked bytes of a file are kept: told apart by its place, its time and the check sum
-// at its end. NULL: they are not.
-static const char *kept_at(Arena *a, const char *path, const FileText *f) {
-  struct stat s;
-  char real[4096];
-  const char *error, *folder;
-  if (f->n < KEEP_BYTES || stat(path, &s) || !realpath(path, real)) return NULL;
-  folder = cache_folder(a, NULL, &error);
-  if (!folder) return NULL;
-  uint64_t sum = hash_bytes(HASH_START, real, strlen(real));
-  uint32_t check;
-  memcpy(&check, f->text + f->n - 8, sizeof check);
-  return arena_format(a, "%s/%016llx-%08x-%llx-%llx.unpacked", folder, (unsigned long long)sum,
-                      check, (unsigned long long)f->n, (unsigned long long)s.st_mtime);
+// -- copies ---------------------------------------------------------------------------------------
+// What was unpacked is kept for the next time. A copy is taken only if it has the length and the
+// check sum that the packed file says, so nobody who changes the copy changes what is read. Both are
+// those of one member: of a file with several, there is no copy.
+static uint32_t word_at(const FileText *f, size_t back) {
+  const uint8_t *p = (const uint8_t *)f->text + f->n - back;
+  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static bool take_kept(Arena *a, const char *kept, const FileText *f, View *out) {
-  uint32_t length;
-  memcpy(&length, f->text + f->n - 4, sizeof length); // the length, modulo 2^32
-  FileText k = kept ? file_bytes(a, kept) : (FileText){0};
-  if (!k.text || (uint32_t)k.n != length) return false;
-  *out = (View){(const uint8_t *)k.text, k.n};
+static bool is_copy(const FileText *packed, View v) {
+  if (word_at(packed, 4) != (uint32_t)v.n) return false;
+  uLong sum = crc32(0, NULL, 0);
+  for (size_t part; v.n; v.at += part, v.n -= part)
+    part = v.n < CHUNK ? v.n : CHUNK, sum = crc32(sum, v.at, (uInt)part);
+  return word_at(packed, 8) == (uint32_t)sum;
+}
+
+// Where the copy is: its name has the place and the length of the packed file, and its check sum.
+// NULL: there is none.
+static const char *copy_at(Arena *a, const char *path, const FileText *f, const char **folder) {
+  char real[4096];
+  const char *error;
+  if (f->n < KEEP_BYTES || !realpath(path, real)) return NULL;
+  *folder = cache_folder(a, NULL, &error);
+  if (!*folder) return NULL;
+  uint64_t sum = hash_bytes(HASH_START, real, strlen(real));
+  return arena_format(a, "%s/%016llx-%08x-%llx.unpacked", *folder, (unsigned long long)sum,
+                      word_at(f, 8), (unsigned long long)f->n);
+}
+
+static bool take_copy(Arena *a, const char *copy, const FileText *f, View *out) {
+  FileText k = file_bytes(a, copy);
+  View v = {(const uint8_t *)k.text, k.n};
+  if (!k.text || !is_copy(f, v)) return false;
+  utimensat(AT_FDCWD, copy, NULL, AT_SYMLINK_NOFOLLOW); // used now: the last to be swept
+  *out = v;
   return true;
 }
 
@@ -178,11 +193,12 @@ bool file_view(Arena *a, const char *path, View *out, const char **error) {
   if (!f.text) return file_error(a, error, "cannot read %s: %s", path, f.error);
   *out = (View){(const uint8_t *)f.text, f.n};
   if (!bytes_are_gzip(f.text, f.n)) return true;
-  const char *kept = kept_at(a, path, &f);
-  if (take_kept(a, kept, &f, out)) return true;
+  const char *folder, *copy = copy_at(a, path, &f, &folder);
+  if (copy && take_copy(a, copy, &f, out)) return true;
   if (!gzip_read_bytes(a, f.text, f.n, unpack_limit(f.n), out, error))
     return file_error(a, error, "%s: %s", path, *error);
-  if (kept)
-    file_write(a, kept, out->at, out->n); // a help for the next time: if it fails, nothing is lost
+  if (!copy || out->n > COPIES_BYTES || !is_copy(&f, *out)) return true;
+  if (!file_write(a, copy, out->at, out->n)) // a help: if it fails, nothing is lost
+    cache_sweep(a, folder, ".unpacked", COPIES_BYTES);
   return true;
 }

@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #endif
 
-enum { SUM_BYTES = 8 + 32, MOST_BYTES = 1 << 28, DEAD_SECONDS = 600, OLD_SECONDS = 90 * 86400 };
+enum { SUM_BYTES = 8 + 32, MOST_BYTES = 1 << 28, DEAD_SECONDS = 600 };
 static const char sum_mark[9] = "limnsum1";
 
 // -- hashes ---------------------------------------------------------------------------------------
@@ -101,22 +101,6 @@ static void remove_folder(Arena *a, const char *path) {
 }
 
 // -- sweeping -------------------------------------------------------------------------------------
-typedef struct {
-  const char *name;
-  time_t used;
-  off_t bytes;
-} KeptCode;
-
-static int by_age(const void *a, const void *b) {
-  const KeptCode *x = a, *y = b;
-  return (x->used > y->used) - (x->used < y->used);
-}
-
-static bool ends_with(const char *text, const char *end) {
-  size_t n = strlen(text), m = strlen(end);
-  return n >= m && !strcmp(text + n - m, end);
-}
-
 // What a process with this number began, so long ago, is nobody's any more.
 static bool is_left(long process, double age) {
   return age > 86400 || (age > DEAD_SECONDS && kill((pid_t)process, 0) && errno == ESRCH);
@@ -125,8 +109,6 @@ static bool is_left(long process, double age) {
 static void sweep(const CodeFolder *f, Arena *a) {
   static const char *const before[] = {".so", ".sum", ".c", ".txt", ".part"}; // of older versions
   FolderNames names = {0};
-  VEC(KeptCode) kept = {0};
-  off_t bytes = 0;
   time_t now = time(NULL);
   if (folder_names(a, f->path, &names)) return;
   for (uint32_t i = 0; i < names.n; i++) {
@@ -136,19 +118,12 @@ static void sweep(const CodeFolder *f, Arena *a) {
     double age = difftime(now, s.st_mtime);
     if (!strncmp(name, "work.", 5) && S_ISDIR(s.st_mode)) {
       if (is_left(strtol(name + 5, NULL, 10), age)) remove_folder(a, path);
-    } else if (ends_with(name, ".code")) {
-      vec_push(a, &kept, (KeptCode){name, s.st_mtime, s.st_size});
-      bytes += s.st_size;
     } else {
       for (uint32_t k = 0; k < COUNT(before); k++)
-        if (ends_with(name, before[k]) && age > 86400) unlink(path);
+        if (text_ends(name, before[k]) && age > 86400) unlink(path);
     }
   }
-  if (kept.n) qsort(kept.at, kept.n, sizeof *kept.at, by_age);
-  for (uint32_t i = 0; i < kept.n; i++) {
-    if (bytes <= MOST_BYTES && difftime(now, kept.at[i].used) < OLD_SECONDS) break;
-    if (!unlinkat(f->fd, kept.at[i].name, 0)) bytes -= kept.at[i].bytes;
-  }
+  cache_sweep(a, f->path, ".code", MOST_BYTES);
 }
 
 void code_folder_close(CodeFolder *f, Arena *a) {
