@@ -70,9 +70,16 @@ static enum MHD_Result say(Connection *c, unsigned status, const char *text) {
   return give(c, status, copy_of(text, strlen(text), "text/plain; charset=utf-8"));
 }
 
+// The connection ends: where the request does is not known, and what comes next would be guessed.
+static enum MHD_Result say_last(Connection *c, const char *text) {
+  Response *r = copy_of(text, strlen(text), "text/plain; charset=utf-8");
+  if (r) MHD_add_response_header(r, "Connection", "close");
+  return give(c, MHD_HTTP_BAD_REQUEST, r);
+}
+
 // -- who asks -------------------------------------------------------------------------------------
 typedef struct {
-  uint32_t hosts, origins;
+  uint32_t hosts, origins, lengths, codings;
   const char *host, *origin;
 } HttpHeads;
 
@@ -83,19 +90,19 @@ static enum MHD_Result count_head(void *what, enum MHD_ValueKind kind, const cha
   if (!value) return MHD_YES;
   if (strcasecmp(key, "Host") == 0) h->hosts++, h->host = value;
   if (strcasecmp(key, "Origin") == 0) h->origins++, h->origin = value;
+  h->lengths += strcasecmp(key, "Content-Length") == 0;
+  h->codings += strcasecmp(key, "Transfer-Encoding") == 0;
   return MHD_YES;
 }
 
 // A name that an attacker's server gave this address is not ours, nor is a page of another one.
-static bool is_from_here(const Studio *s, Connection *c) {
-  HttpHeads h = {0};
+static bool is_from_here(const Studio *s, Connection *c, const HttpHeads *h) {
   char own[2][40];
-  MHD_get_connection_values(c, MHD_HEADER_KIND, count_head, &h);
   snprintf(own[0], sizeof own[0], "127.0.0.1:%u", s->port);
   snprintf(own[1], sizeof own[1], "localhost:%u", s->port);
-  bool host = h.hosts == 1 && (!strcmp(h.host, own[0]) || !strcmp(h.host, own[1]));
-  bool origin = !h.origins || (h.origins == 1 && host && !strncmp(h.origin, "http://", 7) &&
-                               !strcmp(h.origin + 7, h.host));
+  bool host = h->hosts == 1 && (!strcmp(h->host, own[0]) || !strcmp(h->host, own[1]));
+  bool origin = !h->origins || (h->origins == 1 && host && !strncmp(h->origin, "http://", 7) &&
+                                !strcmp(h->origin + 7, h->host));
   const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
   return host && origin && (!site || !strcmp(site, "same-origin") || !strcmp(site, "none"));
 }
@@ -315,7 +322,10 @@ static enum MHD_Result http_take(void *what, Connection *c, const char *url, con
   StudioAsk *ask = *own;
   (void)version;
   if (!ask) {
-    if (!is_from_here(s, c) || !has_token(s, c))
+    HttpHeads h = {0};
+    MHD_get_connection_values(c, MHD_HEADER_KIND, count_head, &h);
+    if (h.lengths + h.codings > 1) return say_last(c, "a request says once how long it is");
+    if (!is_from_here(s, c, &h) || !has_token(s, c))
       return say(c, MHD_HTTP_FORBIDDEN,
                  "this needs the address that `limn studio` printed, with its token");
     ask = calloc(1, sizeof *ask);

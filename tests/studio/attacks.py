@@ -76,6 +76,24 @@ check("it listens on this machine alone", not [l for l in listening if l[1].ends
 garbage = [b"\x00" * 100 + b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\xff\xfe\xfd\r\n\r\n", b"GET " + b"/" * 200000 + b" HTTP/1.1\r\n\r\n", b"G" * 100000, (request().replace("\r\n\r\n", "\r\nContent-Length: -1\r\n\r\n")).encode(), (request("POST", "/session").replace("\r\n\r\n", "\r\nContent-Length: 99999999999999999999999\r\n\r\n")).encode(), (request("POST", "/session", ["Transfer-Encoding: chunked"]) + "zzz\r\n").encode(), (request("POST", "/session", ["Transfer-Encoding: chunked", "Content-Length: 5"]) + "ffffffffffffffff\r\n").encode()]
 got = [status(g, seconds=3, shut=True) for g in garbage]
 check("what is no request is no matter", alive() and not any(s in (200,) for s in got[:6]), got)
+
+
+def several(heads):
+    """The answers to a request with these heads and another one right behind it, until the connection is closed."""
+    with socket.create_connection(("127.0.0.1", studio.port), timeout=3) as s:
+        s.sendall((request("POST", "/session", heads) + request()).encode())
+        got = b""
+        try:
+            while more := s.recv(65536):
+                got += more
+        except OSError:
+            return "it stays open"
+        return [line.split(b" ")[1] for line in got.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+
+
+lengths = [f"{name}: {n}" for name in ("Content-Length", "content-length") for n in (0, 5, 40)] + ["Transfer-Encoding: chunked", "transfer-encoding: identity"]
+got = {(a, b): several([a, b]) for a in lengths for b in lengths}
+check("a request that says twice how long it is gets 400, and nothing behind it is read", all(s == [b"400"] for s in got.values()) and alive(), {k: v for k, v in got.items() if v != [b"400"]})
 check("endless heads are cut", status(request(heads=[f"X-{i}: {'y' * 1000}" for i in range(200)]), seconds=5) in (0, 400, 413, 431) and alive())
 check("a method that is none", status(request("DELETE", "/file?path=a.limn")) == 405 and status(request("PUT", "/message")) == 405 and os.path.exists(folder + "/a.limn"))
 
