@@ -4,6 +4,8 @@
 #include "cli/cli.h"
 #include "line/line.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +13,14 @@ enum { MESSAGE_LIMIT = 64 << 20, HEADER_LIMIT = 4096 };
 
 typedef struct {
   Waiting in;
+  const char *refused; // what is wrong with it, where it was not kept: NULL mostly
   size_t n;
   char text[];
 } LspMessage;
 
 typedef struct {
   Line line;
-  bool damaged; // a header could not be read
+  const char *damaged; // why nothing more could be read; NULL: the input ended behind a message
 } LspQueue;
 
 // -- reading --------------------------------------------------------------------------------------
@@ -32,6 +35,7 @@ static bool read_line(char *line, size_t room) {
     if (n + 1 >= room) return false;
     line[n++] = (char)c;
   }
+  line[n] = 0;
   return false;
 }
 
@@ -41,41 +45,80 @@ static bool same_word(const char *line, const char *word) {
   return true;
 }
 
-// How long the next message is; 0: there is none, or its header is damaged.
-static size_t read_header(LspQueue *q) {
+// What stands behind `Content-Length:`: digits, with blanks around them.
+static bool read_length(const char *text, size_t *n) {
+  const char *digits = text + strspn(text, " \t");
+  char *end;
+  errno = 0;
+  unsigned long long length = strtoull(digits, &end, 10);
+  bool good =
+      *digits >= '0' && *digits <= '9' && !errno && length <= SIZE_MAX && !end[strspn(end, " \t")];
+  *n = good ? (size_t)length : 0;
+  return good;
+}
+
+// How long the next message is; false: there is none, or nobody knows where it ends.
+static bool read_header(LspQueue *q, size_t *n) {
+  static const char key[] = "Content-Length:";
   char line[HEADER_LIMIT];
-  size_t n = 0;
-  bool any = false;
+  bool any = false, known = false;
   while (read_line(line, sizeof line)) {
+    size_t length;
+    if (!*line && known) return true;
     if (!*line && any) break;
     if (!*line) continue;
     any = true;
-    if (!same_word(line, "Content-Length:")) continue;
-    char *end;
-    const char *digits = line + 15 + strspn(line + 15, " \t");
-    unsigned long long length = strtoull(digits, &end, 10);
-    n = *digits >= '0' && *digits <= '9' && !*end && length <= MESSAGE_LIMIT ? (size_t)length : 0;
-    if (!n) break;
+    if (!same_word(line, key)) continue;
+    if (!read_length(line + sizeof key - 1, &length) || (known && length != *n)) {
+      known = false;
+      break;
+    }
+    known = true;
+    *n = length;
   }
-  q->damaged = any && !n;
-  return n;
+  if (any || *line)
+    q->damaged = known ? "the input ended within a message"
+                       : "a header could not be read: `Content-Length: N` is wanted";
+  return false;
 }
 
-static LspMessage *read_message(LspQueue *q) {
-  size_t n = read_header(q);
-  LspMessage *m = n ? malloc(sizeof *m + n + 1) : NULL;
-  if (!m) return NULL;
-  m->n = fread(m->text, 1, n, stdin);
+static bool skip(size_t n) {
+  char part[4096];
+  while (n) {
+    size_t some = n < sizeof part ? n : sizeof part;
+    if (fread(part, 1, some, stdin) != some) return false;
+    n -= some;
+  }
+  return true;
+}
+
+// One message is put into the queue: as it is, or, where it is not kept, why. What comes behind it is
+// read in any case, since it is known where it ends. False: nothing comes.
+static bool read_message(LspQueue *q) {
+  size_t n = 0;
+  if (!read_header(q, &n)) return false;
+  LspMessage *m = n <= MESSAGE_LIMIT ? malloc(sizeof *m + n + 1) : NULL;
+  bool kept = m;
+  if (!m) m = malloc(sizeof *m + 1);
+  if (!m) return q->damaged = "memory is exhausted", false;
+  m->refused = kept                ? NULL
+               : n > MESSAGE_LIMIT ? "-32600,\"message\":\"a message has at most 64 MiB\""
+                                   : "-32603,\"message\":\"memory is exhausted\"";
+  m->n = kept ? fread(m->text, 1, n, stdin) : 0;
   m->text[m->n] = 0;
-  if (m->n == n) return m;
-  free(m);
-  return NULL;
+  bool whole = !kept || m->n == n;
+  if (whole)
+    line_put(&q->line, &m->in, message_is(m->text, "$/cancelRequest"));
+  else
+    free(m);
+  whole = whole && (kept || skip(n));
+  if (!whole) q->damaged = "the input ended within a message";
+  return whole;
 }
 
 static void *reader(void *what) {
   LspQueue *q = what;
-  for (LspMessage *m; (m = read_message(q));)
-    line_put(&q->line, &m->in, message_is(m->text, "$/cancelRequest"));
+  while (read_message(q)) continue;
   line_finish(&q->line, false);
   return NULL;
 }
@@ -88,23 +131,32 @@ static void send_message(void *none, const char *text, size_t n) {
   fflush(stdout);
 }
 
+static void refuse_message(const char *code) {
+  char text[200];
+  int n = snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%s}}",
+                   code);
+  send_message(NULL, text, (size_t)n);
+}
+
 static int serve(LimnServer *s, LspQueue *q) {
   int wait = -1;
   for (bool over = false; limn_server_ended(s) < 0;) {
     LspMessage *m = (LspMessage *)line_take(&q->line, wait, &over);
-    if (m) limn_server_take(s, m->text, m->n);
+    if (m && m->refused)
+      refuse_message(m->refused);
+    else if (m)
+      limn_server_take(s, m->text, m->n);
     free(m);
     if (over) break;
     wait = q->line.stop ? 0 : limn_server_work(s, &q->line.stop);
   }
-  if (q->damaged)
-    fputs("limn lsp: a header could not be read: `Content-Length: N` is wanted\n", stderr);
+  if (limn_server_ended(s) < 0 && q->damaged) SAY(stderr, "limn lsp: ", q->damaged, "\n");
   return limn_server_ended(s) < 0 ? LIMN_WRONG : limn_server_ended(s);
 }
 
 int run_lsp(Limn *l, Options *o) {
   (void)l;
-  LspQueue q = {.damaged = false};
+  LspQueue q = {.damaged = NULL};
   line_open(&q.line);
   o->read[o->nread < 63 ? o->nread : 63] = NULL;
   LimnServe how = {.size = sizeof how, .send = send_message, .read = o->read, .editor = true};

@@ -2,6 +2,8 @@
 elsewhere, lengths that are wrong, numbers and texts of messages that are others. The server ends with a status, says nothing but messages of
 the protocol, and never lives on when its input has ended.
 
+Before, messages that are none in frames that are right: where a message ends is known, so the server answers what comes behind it.
+
     tests/lsp/damage.py build/limn SECONDS [SEED]
 """
 import glob
@@ -70,6 +72,29 @@ def damaged(messages, dice):
     return b"".join(parts)
 
 
+def odd_frame(dice):
+    """A message that may be none, in a frame that says rightly how long it is."""
+    body = dice.choice([b"", b" ", b"[]", b"{}", b"7", b"null", b'{"method":"exit"', b"\xff\xfe", b"\0", b'{"id":[],"method":"x"}', bytes(dice.randrange(256) for _ in range(dice.randrange(40)))])
+    heads = [dice.choice([b"Content-Length:%d", b"Content-Length: %d", b"content-length: %d ", b"CONTENT-LENGTH:\t%d\t", b"Content-Length: 000%d"]) % len(body)]
+    for _ in range(dice.choice([0, 0, 1, 2])):
+        heads.insert(dice.randrange(len(heads) + 1), dice.choice([heads[0], b"Content-Type: x; charset=utf-8", b"X", b": ", b"Content-Lengt: 7", b"\xff: \xff"]))
+    end = dice.choice([b"\r\n", b"\n"])
+    return dice.choice([b"", b"", end]) + end.join(heads) + end + end + body
+
+
+def odd_frames(limn, count, seed):
+    """Sessions of such messages: the `initialize` and the `shutdown` among them are answered, and `exit` ends the server with 0."""
+    ask = lambda method, **more: framed(json.dumps({"jsonrpc": "2.0", "method": method, **more}).encode())
+    for k in range(count):
+        dice = random.Random(seed + k)
+        odd = lambda: b"".join(odd_frame(dice) for _ in range(dice.randrange(4)))
+        text = odd() + ask("initialize", id=1, params={"capabilities": {}}) + odd() + ask("shutdown", id=2) + odd() + ask("exit")
+        p = subprocess.run([limn, "lsp"], input=text, capture_output=True, timeout=120)
+        answered = [m.get("id") for m in said(p.stdout) if "result" in m]
+        assert (p.returncode, p.stderr, answered) == (0, b"", [1, 2]), f"frames {seed + k}: status {p.returncode}, answers to {answered}, {p.stderr!r}\n{text!r}"
+    return count
+
+
 def said(out):
     """The messages that came; an assertion where there is anything else."""
     found = []
@@ -88,6 +113,11 @@ def main():
     limn, seconds = sys.argv[1], float(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     sessions = [[line.rstrip(b"\n") for line in open(f, "rb") if line.strip() and not line.startswith(b"#")] for f in sorted(glob.glob(HERE + "/*.session"))]
+    try:
+        print(f"{odd_frames(limn, int(20 * seconds) + 1, seed)} sessions of messages in right frames")
+    except AssertionError as e:
+        print(e)
+        return 1
     end, count, answers = time.time() + seconds, 0, 0
     while time.time() < end:
         dice = random.Random(seed + count)

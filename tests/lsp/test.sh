@@ -32,17 +32,20 @@ begin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}
 damaged() { # NAME WANTED-STATUS PATTERN: standard input
   timeout 20 "$LIMN" lsp >"$out/got" 2>&1
   status=$?
-  [ $status -eq "$2" ] && { [ -z "$3" ] || grep -q "$3" "$out/got"; }
+  [ $status -eq "$2" ] && { [ -z "$3" ] || tr -d '\r\n' <"$out/got" | grep -aq "$3"; }
   good=$?
   [ $good -eq 0 ] || { echo "status $status"; cut -c 1-300 "$out/got"; }
   verdict "$1" $good
 }
 printf 'Content-Length: 99999999999999999999\r\n\r\nx' | damaged 'a giant length is refused' 1 'a header could not be read'
+printf 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxxx' | damaged 'two lengths are refused' 1 'a header could not be read'
+printf 'Content-Length: 0\r\n\r\n' | damaged 'an empty message is answered' 1 '"code":-32700'
+{ printf 'Content-Length: 67108865\r\n\r\n' && head -c 67108865 /dev/zero && printf '%s\n' "$begin" | frame; } | damaged 'a message that is too large is answered, and the next one too' 1 '64 MiB.*"id":1'
 printf 'Content-Length: -5\r\n\r\nx' | damaged 'a negative length is refused' 1 'a header could not be read'
 printf 'Content-Type: x\r\n\r\nx' | damaged 'a header without a length is refused' 1 'a header could not be read'
-head -c 9000 /dev/zero | tr '\0' 'a' | damaged 'an endless header ends' 1 ''
+head -c 9000 /dev/zero | tr '\0' 'a' | damaged 'an endless header ends' 1 'a header could not be read'
 printf '' | damaged 'nothing at all' 1 ''
-printf 'Content-Length: 100\r\n\r\n{' | damaged 'a message that ends early' 1 ''
+printf 'Content-Length: 100\r\n\r\n{' | damaged 'a message that ends early' 1 'the input ended within a message'
 printf 'Content-Length: 5\r\n\r\n{bad}' | damaged 'what is no JSON is answered' 1 '"code":-32700'
 printf 'Content-Length: 4\r\n\r\n"\377\376"' | damaged 'what is no UTF-8 is answered' 1 '"code":-32700'
 printf 'Content-Length: 2\r\n\r\n{}' | damaged 'a message without a method is answered' 1 '"code":-32600'
