@@ -46,6 +46,23 @@ static bool read_path(World *w, const Syntax *n, Given *g, const Syntax **config
   return true;
 }
 
+// Behind the set: a split and a field, each at most once, in either order.
+static bool source_rest(Elab *in, const Syntax *n, const Name *part, uint32_t count, Given *g,
+                        Name *field) {
+  for (uint32_t i = 1; i < count; i++) {
+    bool split = is_split(name_text(in->w->names, part[i]));
+    if (split && g->split)
+      return diag_refuse(in->w->diags, n->span, "this names two splits, `%s` and `%s`",
+                         name_text(in->w->names, g->split), name_text(in->w->names, part[i]));
+    if (!split && *field) return no_such_field(in, g, *field, n, n->span, true) == 0;
+    if (split)
+      g->split = part[i];
+    else
+      *field = part[i];
+  }
+  return true;
+}
+
 // A source: set, split, a field of it, or noise.
 bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
                  const Syntax **config) {
@@ -75,15 +92,11 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
     return true;
   }
   g->set = part[0];
-  for (uint32_t i = 1; i < count; i++) {
-    if (is_split(name_text(w->names, part[i])))
-      g->split = part[i];
-    else
-      *field = part[i];
+  if (!set_is_known(set)) {
+    no_such_set(in, path_root(n), set);
+    return false;
   }
-  if (set_is_known(set)) return true;
-  no_such_set(in, path_root(n), set);
-  return false;
+  return source_rest(in, n, part, count, g, field);
 }
 
 // A field or split that the source does not have, at the place where it is written.
@@ -534,6 +547,21 @@ static void bind_field(GivenReading *r, Program *p, uint32_t at, const Syntax *p
   vec_push(w->arena, &r->g->column, column);
 }
 
+// given x, y from moons.z: of which field is y?
+static bool one_field_for_several(GivenReading *r, const Syntax *params, Name field) {
+  World *w = r->in->w;
+  const char *name = name_text(w->names, field);
+  DataFields d;
+  if (!data_fields(r->in, r->g, &d)) return false;
+  if (!data_find(&d, name)) {
+    no_such_field(r->in, r->g, field, r->g->node, r->g->node->span, false);
+    return false;
+  }
+  return diag_refuse(w->diags, r->g->node->span,
+                     "`%s` is one field of %s, but %u names are given here", name,
+                     data_title(w, r->g), params_in(params).n);
+}
+
 void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *columns) {
   World *w = in->w;
   Given g = {0};
@@ -542,6 +570,7 @@ void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *colum
   GivenReading r = {.in = in, .s = s, .g = &g};
   bool good = read_source(in, s, given_source(n), &g, &field, &config);
   take_options(in, s, config, &g, &r.o);
+  if (good && field && params_in(params).n > 1) good = one_field_for_several(&r, params, field);
   if (good && !g.noise) good = data_fields(in, &g, &r.data);
   g.absent = r.data.absent;
   r.taken = NEW_ARRAY(w->arena, bool, r.data.field.n + 1);

@@ -197,11 +197,18 @@ static bool one_number(Body *b, Value *v, const Syntax *claim) {
   return false;
 }
 
-// What is wrong with the sides says nothing of the distance.
-static void distance_is_there(Body *b, const Syntax *by) {
-  const Syntax *base = use_base(by_distance(by));
-  if (base->kind == N_NAME && !env_meaning(b->env, base) && !scope_meaning(b->env->scope, base))
-    unknown_name(b, b->env, base, "box");
+bool distance_is_box(Elab *in, Scope *s, const Syntax *distance) {
+  Body b = {.in = in, .w = in->w};
+  Env *env = env_new(in, NULL, s, &b);
+  const Syntax *base = use_base(distance);
+  const Def *d = base->kind == N_NAME ? scope_meaning(s, base) : NULL;
+  if (is_box(&b, env, distance) || (d && d->broken)) return true;
+  if (base->kind == N_NAME && !d)
+    unknown_name(&b, env, base, "box");
+  else
+    diag_error(in->w->diags, distance->span,
+               "a distance is a box with two inputs and one number out, and this is no box");
+  return false;
 }
 
 static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span,
@@ -216,7 +223,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   Value left = eval_alone(b, b->env, equal_left(claim)),
         right = eval_alone(b, b->env, equal_right(claim));
   if (!balance(b, &left, &right, claim->span)) {
-    if (by) distance_is_there(b, by);
+    if (by) distance_is_box(b->in, b->env->scope, by_distance(by)); // the sides do not say it
     return false;
   }
   *out = distance_value(b, by, left, right,
@@ -225,15 +232,43 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
 }
 
 // -- what is trained ------------------------------------------------------------------------------
+// f.base, teach.nothing: a name with something behind it that is no learner.
+static Def *no_learner(Elab *in, Scope *s, const Syntax *path) {
+  World *w = in->w;
+  const Syntax *root = path_root(path);
+  const Def *d = root->kind == N_NAME ? scope_meaning(s, root) : NULL;
+  const char *text = path_text(in, path);
+  if (!d && root->kind == N_NAME) unknown_in(in, s, root, "learner");
+  if (root->kind == N_NAME && (!d || d->broken)) return NULL;
+  Id e = text ? diag_error(w->diags, path->span, "there is no learner `%s` here", text)
+              : diag_error(w->diags, path->span, "the name of a learner is wanted here");
+  if (!d) return NULL;
+  const char *name = name_text(w->names, root->name);
+  if (is_learner(d))
+    diag_help(
+        w->diags, e,
+        "a part of `%s` has no name of its own: declare it, `learn part = …`, and use it there",
+        name);
+  diag_note(w->diags, e, d->span, "`%s` is declared here", name);
+  return NULL;
+}
+
 Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
-  const Syntax *base = path_root(n);
-  Def *d = base->kind == N_NAME ? scope_meaning(s, base) : NULL;
-  if (d && (d->kind == DEF_LEARNER || d->kind == DEF_STALE)) return d;
+  const Syntax *path = use_base(n);
+  const char *text = path_text(in, path);
+  if (path->kind != N_NAME) {
+    Def *d = text ? scope_find(s, name_from(in->w->names, text)) : NULL;
+    if (!d || !is_learner(d)) return no_learner(in, s, path);
+    name_means(in, path, d->span, NAMED_MAP);
+    return d;
+  }
+  Def *d = scope_meaning(s, path);
+  if (d && is_learner(d)) return d;
   if (!d)
-    unknown_in(in, s, base, "learner");
+    unknown_in(in, s, path, "learner");
   else if (!d->broken) {
-    Id e = diag_error(in->w->diags, base->span, "`%s` is not a learner",
-                      name_text(in->w->names, base->name));
+    Id e = diag_error(in->w->diags, path->span, "`%s` is not a learner",
+                      name_text(in->w->names, path->name));
     diag_note(in->w->diags, e, d->span, "declared here");
   }
   return NULL;

@@ -7,7 +7,6 @@
 void read_on(Elab *in, Program *p, const Syntax *on, OnData *out) {
   Name field = 0;
   const Syntax *config = NULL;
-  DataFields d;
   Given g = {0};
   *out = (OnData){.node = on};
   if (!read_source(in, p->acting, on_source(on), &g, &field, &config)) return;
@@ -16,8 +15,7 @@ void read_on(Elab *in, Program *p, const Syntax *on, OnData *out) {
                "`on` names a set or a file, and perhaps a split: `on mnist.test`");
     return;
   }
-  if (field && data_fields(in, &g, &d) && !data_find(&d, name_text(in->w->names, field)))
-    no_such_field(in, &g, field, on_source(on), on->span, true);
+  if (field) no_such_field(in, &g, field, on_source(on), on->span, true);
   out->set = g.set, out->split = g.split, out->path = g.path, out->beside = g.beside;
 }
 

@@ -37,6 +37,8 @@ bool is_frozen(Elab *in, const Program *p, const Param *); // of a frozen learne
 void goal_outputs(Body *b, Value v, Ids *fields);
 void goal_sides(Elab *in, Program *p, const Goal *g, Diagram *side[2], Ids fields[2]);
 Val mean_of_all(Body *b, Val v, Span span); // over every axis
+// Can it be one? False with a diagnostic.
+bool distance_is_box(Elab *, Scope *, const Syntax *distance);
 Def *learner_named(Elab *in, Scope *s, const Syntax *n);
 // f[2], where d is f: ".2"; NULL where it names no member, with a diagnostic if it has brackets.
 const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d);

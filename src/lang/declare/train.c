@@ -166,15 +166,7 @@ static Def *labelled_learner(TrainReading *r, const Syntax *n) {
 
 // other.go, or f[2]: a learner of a learning diagram, a member of a family. NULL after an error.
 static Def *stepped_learner(TrainReading *r, const Syntax *whom, const char **member) {
-  const Syntax *path = use_base(whom);
-  const char *text = path_text(r->in, path);
-  Def *d = NULL;
-  for (uint32_t i = 0; text && path->kind == N_DOT && i < r->p->learner.n; i++)
-    if (!strcmp(text_of(r, r->p->learner.at[i]->name), text)) d = r->p->learner.at[i];
-  if (path->kind == N_NAME) d = trained_learner(r, path);
-  if (d && path->kind == N_DOT) name_means(r->in, path, d->span, NAMED_MAP);
-  if (!d && path->kind == N_DOT)
-    diag_error(r->w->diags, path->span, "there is no learner `%s` here", text ? text : "");
+  Def *d = trained_learner(r, use_base(whom));
   *member = NULL;
   if (!d || whom->kind != N_AT) return d;
   Body b = {.in = r->in, .w = r->w};

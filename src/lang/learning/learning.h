@@ -38,6 +38,7 @@ void sets_read(Elab *, Program *);               // those of the command line th
 // `set` of spaces of the file; with settings, those of the command line too
 void spaces_set(Elab *, Scope *, bool settings);
 void learnings_check(Elab *, Program *);
+bool learning_meant(Elab *, Scope *, const Syntax *path); // false with a diagnostic
 void learnings_goals(Elab *, Program *, Scope *);
 // The path of a goal, distill.Y, ends in a space: an editor is told so.
 void goal_is_of(Elab *, const Learning *, const Syntax *path);

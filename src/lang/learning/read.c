@@ -126,6 +126,7 @@ static void read_space(Drawing *r, const Syntax *n) {
     uint32_t errors = r->w->diags->met;
     space.def = d;
     put_space(r, n->name, (Vertex){0}, space);
+    if (space_distance(n)) distance_is_box(r->in, r->g->inside, space_distance(n));
     if (r->w->diags->met > errors) d->broken = r->g->broken = true;
     return;
   }
@@ -263,6 +264,7 @@ void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *b
   }
   v->what = same_space(r->in, space);
   v->distance = by != NULL;
+  if (by) distance_is_box(r->in, r->g->inside, by);
   if (r->w->diags->met > errors) {
     if (own) own->broken = true;
     r->g->broken = true;
@@ -588,9 +590,15 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
 }
 
 // -- what is done to them -------------------------------------------------------------------------
+// Does the path begin with the diagram?
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
   const Syntax *root = path_root(path);
   return root->kind == N_NAME && scope_meaning(s, root) == g->def;
+}
+
+// Is it the diagram, and nothing in it?
+static bool is_it(Scope *s, const Syntax *path, const Learning *g) {
+  return path->kind == N_NAME && is_of(s, path, g);
 }
 
 static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
@@ -598,7 +606,7 @@ static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
     const Syntax *path = names_in(freeze_paths(n)).at[i];
     const char *text = path_text(r->in, path), *dot = text ? strchr(text, '.') : NULL;
     if (!text) continue;
-    if (freeze_inside(n) && is_of(s, freeze_inside(n), r->g))
+    if (freeze_inside(n) && is_it(s, freeze_inside(n), r->g))
       freeze_in(r, path, text);
     else if (!freeze_inside(n) && dot && is_of(s, path, r->g))
       freeze_in(r, path, dot + 1);
@@ -609,7 +617,7 @@ static void edit_by(Drawing *r, Scope *s, const Syntax *n) {
   if (n->kind == N_FREEZE) edit_freeze(r, s, n);
   if (n->kind == N_SET && set_path(n)->kind == N_DOT && is_of(s, set_path(n), r->g))
     learning_set(r, n, strchr(path_text(r->in, set_path(n)), '.') + 1);
-  if (n->kind == N_FIND && is_of(s, find_path(n), r->g)) learning_find(r, n, s);
+  if (n->kind == N_FIND && is_it(s, find_path(n), r->g)) learning_find(r, n, s);
 }
 
 // The statements that refer to a diagram, in their order, before it is glued to others: those of
@@ -642,21 +650,33 @@ void learnings_name(Scope *s) {
   }
 }
 
+bool learning_meant(Elab *in, Scope *s, const Syntax *path) {
+  const Syntax *root = path_root(path);
+  const Def *d = scope_meaning(s, root);
+  if (d && d->kind == DEF_DIAGRAM && path->kind == N_NAME) return true;
+  if (!d) {
+    unknown_in(in, s, root, "learning diagram");
+  } else if (!d->broken) {
+    Id e =
+        diag_error(in->w->diags, path->span, "`%s` is not a learning diagram", path_text(in, path));
+    diag_note(in->w->diags, e, d->span, "`%s` is declared here", name_text(in->w->names, d->name));
+  }
+  return false;
+}
+
 // Is there a diagram that the statement refers to? A learner of the file is set at once.
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path_root(path);
   const Def *d = scope_meaning(s, root);
-  if (n->kind == N_SET && path->kind == N_NAME && d && d->kind == DEF_SPACE) {
+  if (n->kind == N_FIND) {
+    learning_meant(in, s, path);
+  } else if (path->kind == N_NAME && d && d->kind == DEF_SPACE) {
     return; // spaces were set before
-  } else if (n->kind == N_SET && path->kind == N_NAME) {
+  } else if (path->kind == N_NAME) {
     Def *learner = learner_named(in, s, path);
     if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, set_value(n));
-  } else if (!d) {
-    unknown_in(in, s, root, "learning diagram");
-  } else if (d->kind != DEF_DIAGRAM && !d->broken) {
-    Id e = diag_error(in->w->diags, root->span, "`%s` is not a learning diagram",
-                      name_text(in->w->names, root->name));
-    diag_note(in->w->diags, e, d->span, "declared here");
+  } else {
+    learning_meant(in, s, root);
   }
 }
 

@@ -61,8 +61,18 @@ static void do_refine(Elab *in, Scope *s, const Syntax *n) {
   d->refined_in = s;
 }
 
+static bool speaks_of_learning(Scope *s, const Syntax *path) {
+  const Syntax *root = path_root(path);
+  const Def *d = root->kind == N_NAME ? scope_meaning(s, root) : NULL;
+  return d && d->kind == DEF_DIAGRAM;
+}
+
 static void do_stale(Elab *in, Scope *s, const Syntax *n) {
-  Def *d = scope_meaning(s, n), *of = learner_named(in, s, stale_path(n));
+  bool inside = speaks_of_learning(s, stale_path(n));
+  Def *d = scope_meaning(s, n), *of = inside ? NULL : learner_named(in, s, stale_path(n));
+  if (inside)
+    diag_error(in->w->diags, stale_path(n)->span,
+               "a stale copy follows a learner of the file, not one of a learning diagram");
   if (!d || d->kind != DEF_STALE) return;
   d->of = of;
   if (!of) d->broken = true;
@@ -172,16 +182,9 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
 }
 
 // `freeze` of a learning diagram, or in one, is read with the diagram.
-static bool speaks_of_learning(Scope *s, const Syntax *path) {
-  const Syntax *root = path_root(path);
-  const Def *d = root->kind == N_NAME ? scope_meaning(s, root) : NULL;
-  return d && d->kind == DEF_DIAGRAM;
-}
-
 static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
   if (freeze_inside(n)) {
-    if (!speaks_of_learning(s, freeze_inside(n)))
-      unknown_in(in, s, path_root(freeze_inside(n)), "learning diagram");
+    learning_meant(in, s, freeze_inside(n));
     return;
   }
   Nodes path = names_in(freeze_paths(n));
@@ -255,6 +258,7 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, space_types(d->node))) {
       Types t = {0};
       space_points(in, d, &t);
+      if (space_distance(d->node)) distance_is_box(in, d->scope, space_distance(d->node));
       vec_push(in->w->arena, &p->space, d);
     }
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
