@@ -44,6 +44,10 @@ status "missing file argument" 2 "$LIMN" check
 status "a count that is none" 2 "$LIMN" train net.limn --batch many
 status "missing value" 2 "$LIMN" eval net.limn net --in
 for c in check fmt print grad cost eval train predict sample data; do status "help of $c" 0 "$LIMN" $c --help; done
+# arrays with more axes than a value has room for: typed and as a file
+deep=$(printf '%040d' 0 | sed 's/0/[/g')1$(printf '%040d' 0 | sed 's/0/]/g')
+status "an array of 40 axes" 1 "$LIMN" eval net.limn net --in "$deep"
+says "… is refused" err 'this would have 40 axes, and 32 are the most'
 # options: only those that the command has, and values that make sense
 # refused NAME MESSAGE ARGUMENT…
 refused() {

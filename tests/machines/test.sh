@@ -60,6 +60,44 @@ sed 's/label: {2}/label: {3}[2]/; s/number(label)/number(label[0])/' "$out/moons
 "$LIMN" run --plain "$out/wrong.limn" >"$out/log" 2>&1
 if grep -q 'moons has `label` as {2}, but the port is {3}\[2\]' "$out/log"; then ok "a field that does not fit"; else not_ok "a field that does not fit" "$out/log"; fi
 
+# neighbours that are far away: a line of delays is one array, and beyond the end is only the pad
+cat >"$out/far.limn" <<'END'
+machine Cell(h, x: R[]) -> (y: R[]) {
+  y = 2 * h + x
+}
+wiring W[n](x: R[n]) -> (y: R[n]) {
+  p[n] : Cell
+  x[i] -> p[i].x
+  p[i-9].y + 3 * p[i-20].y + p[i-1].y pad 0 -> p[i].h
+  y = p.y
+}
+wiring V[n](x: R[n]) -> (y: R[n]) {
+  p[n] : Cell
+  x[i] -> p[i].x
+  p[i+12].y + p[i+1000000000].y pad 0 -> p[i].h
+  y = p.y
+}
+machine Counted -> (x: R[40]) {
+  x[i] = i + 1
+}
+wiring Both -> (y: R[40], z: R[40]) {
+  s : Counted
+  w : W[40]
+  v : V[40]
+  s.x -> w.x
+  s.x -> v.x
+  y = w.y
+  z = v.y
+}
+run Both for 1 ticks
+check Both : last(y[39]) / 2455516388668 = 1   within 1e-6
+check Both : last(z[0]) = 423
+check V[4] : nested = flat
+END
+case ${BUILD:-} in *san) room=unlimited ;; *) room=2000000 ;; esac
+if (ulimit -v $room; "$LIMN" run --plain "$out/far.limn") >"$out/log" 2>&1
+then ok "neighbours that are far away"; else not_ok "neighbours that are far away" "$out/log"; fi
+
 # an adder is 36 gates, however it is nested
 gates=$("$LIMN" print "$examples/logic.limn" Adder | grep -c 'xor(1:B, and(')
 if [ "$gates" -eq 36 ]; then ok "36 gates"; else echo "not ok machines: the adder has $gates gates"; fi

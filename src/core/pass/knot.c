@@ -33,9 +33,31 @@ Id knot_wire(World *w, Knot *k, const Type *type, Name name, Id origin) {
   return diagram_wire(w, k->d, *type, name, origin);
 }
 
+// A loop needs nothing of what it never reads inside.
+static void drop_pads(World *w, const Knot *k, Box *b, const Id *out) {
+  Draft f = {.loop = NULL};
+  for (uint32_t i = 0; b->op == OP_loop && i < b->nin; i++) {
+    const Access *a = &b->loop->in[i];
+    if (!a->padded || !access_outside(w, b->loop, a, &k->d->wire.at[b->in[i]].type)) continue;
+    if (!f.loop) f.loop = loop_copy(w, b->loop);
+    for (uint32_t s = 0; s < f.loop->nscalar; s++) {
+      Scalar *x = &f.loop->scalar[s];
+      if (x->fn == FN_ARG && x->ref == i)
+        *x = (Scalar){.fn = FN_CONST, .base = x->base, .k = a->pad};
+    }
+  }
+  if (!f.loop) return;
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, b->in[i]);
+  draft_tidy(w, k->d, &f, f.loop->nscalar - 1, &k->d->wire.at[out[0]].type);
+  b->loop = f.loop;
+  b->in = f.in.at;
+  b->nin = f.in.n;
+}
+
 void knot_box(World *w, Knot *k, const Box *like, const Id *in, const Id *out, WeavePlace from) {
   Box b = *like;
   b.in = arena_copy(w->arena, in, b.nin * sizeof(Id));
+  drop_pads(w, k, &b, out);
   b.out = arena_copy(w->arena, out, b.nout * sizeof(Id));
   for (uint32_t i = 0; i < b.nout; i++) {
     k->d->wire.at[out[i]].box = k->d->box.n;

@@ -19,8 +19,13 @@ typedef struct {
 typedef struct {
   Id wire; // that is read late
   double pad;
-  Ids ago; // one step, two steps, …: wires of the body's knot
+  Ids ago;      // one step, two steps, …: wires of the body's knot
+  int64_t far;  // how many steps the line holds; 0: nothing is read from so far
+  Id line;      // of the body's knot: all that were made so long, the last one in front
+  Id line_next; // … after this step
 } Late;
+
+enum { NEAR_LIMIT = 8 }; // steps with a carry for each; more are a row, which is one carry
 
 typedef struct {
   Knotting *run;
@@ -121,6 +126,62 @@ static Id slice(KnotScan *s, Id wire, ScanInput want) {
   return want.inside;
 }
 
+// Operand k, with the axis of the line at place `c`; the other axes as they are.
+static void line_operand(World *w, Loop *loop, const Coord *c, uint32_t first, uint32_t rank) {
+  Access a = {.rank = rank + (c != NULL), .padded = c != NULL};
+  a.coord = NEW_ARRAY(w->arena, Coord, a.rank + 1);
+  if (c) a.coord[0] = *c;
+  for (uint32_t i = 0; i < rank; i++) a.coord[i + (c != NULL)] = coord_index(w, first + i);
+  loop->in[loop->nin++] = a;
+}
+
+// What was made `steps` ago, read from the line.
+static Id read_line(KnotScan *s, Late *late, int64_t steps) {
+  World *w = s->w;
+  Type t = s->body.d->wire.at[s->inner[late->wire]].type;
+  if (!late->line) late->line = knot_wire(w, &s->body, &t, 0, 0);
+  if (late->far < steps) late->far = steps;
+  Id read = knot_wire(w, &s->body, &t, 0, 0);
+  Loop *loop = loop_over(w, &t);
+  Coord at = coord_const(w, size_of(w, steps - 1));
+  loop->in = NEW_ARRAY(w->arena, Access, 1);
+  line_operand(w, loop, &at, 0, t.rank);
+  loop->in[0].padded = false;
+  scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base});
+  knot_box(w, &s->body, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &late->line,
+           &read, (WeavePlace){0});
+  return read;
+}
+
+// How long the lines are is known once all reads are: then they get their types, and move on.
+static void make_line(KnotScan *s, Late *late) {
+  World *w = s->w;
+  if (!late->far) return;
+  Wire *line = &s->body.d->wire.at[late->line];
+  Type t = line->type, row = t;
+  row.rank = t.rank + 1;
+  row.axis = NEW_ARRAY(w->arena, Axis, row.rank);
+  row.axis[0].size = size_of(w, late->far);
+  if (t.rank) memcpy(row.axis + 1, t.axis, t.rank * sizeof(Axis));
+  line->type = row;
+  late->line_next = knot_wire(w, &s->body, &row, 0, 0);
+  Loop *loop = loop_over(w, &row);
+  loop->in = NEW_ARRAY(w->arena, Access, 2);
+  Coord before = coord_index(w, 0);
+  before.c = size_of(w, -1);
+  line_operand(w, loop, &before, 1, t.rank);
+  line_operand(w, loop, NULL, 1, t.rank);
+  uint32_t zero = scalar_push(w, loop, (Scalar){.fn = FN_CONST, .base = BASE_R});
+  uint32_t at = scalar_push(w, loop, (Scalar){.fn = FN_AT, .base = BASE_R});
+  uint32_t moves = scalar_fn(w, loop, FN_lt, zero, at, 0);
+  uint32_t old = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base});
+  uint32_t now = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 1});
+  scalar_fn(w, loop, FN_select, moves, old, now);
+  Id in[] = {late->line, s->inner[late->wire]};
+  knot_box(w, &s->body, &(Box){.op = OP_loop, .nin = 2, .nout = 1, .loop = loop}, in,
+           &late->line_next, (WeavePlace){0});
+}
+
 static Id read_late(KnotScan *s, Id wire, double pad, int64_t steps) {
   Late *late = NULL;
   for (uint32_t i = 0; i < s->late.n && !late; i++)
@@ -129,6 +190,7 @@ static Id read_late(KnotScan *s, Id wire, double pad, int64_t steps) {
     vec_push(s->w->arena, &s->late, (Late){.wire = wire, .pad = pad});
     late = &s->late.at[s->late.n - 1];
   }
+  if (steps > NEAR_LIMIT) return read_line(s, late, steps);
   Type t = s->body.d->wire.at[s->inner[wire]].type;
   while (late->ago.n < (uint64_t)steps) {
     Id ago = knot_wire(s->w, &s->body, &t, 0, 0);
@@ -360,6 +422,7 @@ static void make_body(KnotScan *s) {
     else
       element_join(s, box);
   }
+  for (uint32_t i = 0; i < s->late.n; i++) make_line(s, &s->late.at[i]);
 }
 
 // -- the scan -------------------------------------------------------------------------------------
@@ -422,14 +485,16 @@ static void body_inputs(KnotScan *s, Diagram *body, Id *map, Scan *scan, Ids *in
     body_input(s, body, map, s->slice.at[i].inside);
     vec_push(a, in, slice_wire(s, &s->slice.at[i]));
   }
-  for (uint32_t i = 0; i < s->late.n; i++)
-    for (uint32_t k = 0; k < s->late.at[i].ago.n; k++) {
-      Id inside = s->late.at[i].ago.at[k];
+  for (uint32_t i = 0; i < s->late.n; i++) {
+    const Late *late = &s->late.at[i];
+    for (uint32_t k = 0; k < late->ago.n + (late->line != 0); k++) {
+      Id inside = k < late->ago.n ? late->ago.at[k] : late->line;
       body_input(s, body, map, inside);
       Type t = s->body.d->wire.at[inside].type;
-      vec_push(a, in, wire_filled(s->w, s->to, &t, s->late.at[i].pad, 0, 0));
+      vec_push(a, in, wire_filled(s->w, s->to, &t, late->pad, 0, 0));
       scan->carry++;
     }
+  }
   for (uint32_t i = 0; i < s->hold.n; i++) {
     body_input(s, body, map, s->hold.at[i].inside);
     vec_push(a, in, s->hold.at[i].outside);
@@ -453,9 +518,12 @@ bool knot_scan(Knotting *run, const KnotCut *c, bool alone, Diagram *to, Id *aro
   run->answer = inner.answer;
   run->loop = inner.loop;
   if (!*good) return true;
-  for (uint32_t i = 0; i < s.late.n; i++)
-    for (uint32_t k = 0; k < s.late.at[i].ago.n; k++)
-      diagram_output(w, body, map[k ? s.late.at[i].ago.at[k - 1] : s.inner[s.late.at[i].wire]]);
+  for (uint32_t i = 0; i < s.late.n; i++) {
+    const Late *late = &s.late.at[i];
+    for (uint32_t k = 0; k < late->ago.n; k++)
+      diagram_output(w, body, map[k ? late->ago.at[k - 1] : s.inner[late->wire]]);
+    if (late->line) diagram_output(w, body, map[late->line_next]);
+  }
   Ids out = {0};
   for (uint32_t i = 0; i < c->box->n; i++) {
     const Box *b = &c->k->d->box.at[c->box->at[i]];

@@ -22,10 +22,8 @@ static bool size_is_negative(World *w, Size s) {
   return size_value(w, s, &n) && n < 0;
 }
 
-static bool coord_in_bounds(World *w, const Loop *loop, const Coord *c, Size dim) {
-  uint32_t index;
-  if (coord_is_plain(w, c, &index) && size_now(w, loop->index[index].size) == size_now(w, dim))
-    return true;
+// The least and the largest place; false: they are not known.
+static bool coord_range(World *w, const Loop *loop, const Coord *c, Size *least, Size *most) {
   Size low = size_now(w, c->c), high = low, one = size_of(w, 1);
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *t = &c->term[i];
@@ -39,7 +37,17 @@ static bool coord_in_bounds(World *w, const Loop *loop, const Coord *c, Size dim
     else
       return false;
   }
-  return size_is_nonnegative(w, low) &&
+  *least = low;
+  *most = high;
+  return true;
+}
+
+static bool coord_in_bounds(World *w, const Loop *loop, const Coord *c, Size dim) {
+  uint32_t index;
+  Size low, high, one = size_of(w, 1);
+  if (coord_is_plain(w, c, &index) && size_now(w, loop->index[index].size) == size_now(w, dim))
+    return true;
+  return coord_range(w, loop, c, &low, &high) && size_is_nonnegative(w, low) &&
          size_is_nonnegative(w, size_sub(w, size_sub(w, size_now(w, dim), one), high));
 }
 
@@ -47,6 +55,16 @@ bool access_in_bounds(World *w, const Loop *loop, const Access *a, const Type *t
   for (uint32_t i = 0; i < a->rank; i++)
     if (!coord_in_bounds(w, loop, &a->coord[i], t->axis[i].size)) return false;
   return true;
+}
+
+bool access_outside(World *w, const Loop *loop, const Access *a, const Type *t) {
+  Size low, high;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (coord_range(w, loop, &a->coord[i], &low, &high) &&
+        (size_is_negative(w, high) ||
+         size_is_nonnegative(w, size_sub(w, low, size_now(w, t->axis[i].size)))))
+      return true;
+  return false;
 }
 
 static bool coord_same(World *w, const Coord *a, const Coord *b) {

@@ -39,6 +39,8 @@ uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
 void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
 bool access_in_bounds(World *, const Loop *, const Access *,
                       const Type *); // at every point of the box, for sure
+bool access_outside(World *, const Loop *, const Access *,
+                    const Type *); // no point of the box reads inside, for sure
 bool access_same(World *, const Access *, const Access *);
 
 // compose.c

@@ -274,11 +274,10 @@ static Value do_noise(const BuiltinUse *u) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < b->npass; i++)
     if (b->pass[i].size) axis[n] = b->pass[i], axis[n++].pass = i + 1;
-  if (n == RANK_LIMIT) return value_error(b, u->span);
   Axis own[RANK_LIMIT];
   uint32_t k = axes_eval(b, u->env, u->config, false, own);
-  if (k == UINT32_MAX) return value_error(b, u->span);
-  for (uint32_t i = 0; i < k && n < RANK_LIMIT; i++) axis[n++] = own[i];
+  if (k == UINT32_MAX || !rank_fits(b->w, (uint64_t)n + k, u->span)) return value_error(b, u->span);
+  for (uint32_t i = 0; i < k; i++) axis[n++] = own[i];
   Type t = type_make(b->w, BASE_R, n, axis);
   Id origin = origin_at(b, u->span);
   Id wire = box_random(b->w, b->d, (Noise)u->box->kind, noise_site(b), t, origin);

@@ -74,6 +74,7 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   World *w = c->b->w;
   Axis all[RANK_LIMIT], final[RANK_LIMIT];
   uint32_t n = v.type.rank, k = 0, out[RANK_LIMIT], at = n;
+  if (v.error || !rank_fits(w, (uint64_t)n + p->n, c->span)) return val_error(c->span);
   memcpy(all, v.type.axis, n * sizeof(Axis));
   for (uint32_t i = 0; i < n; i++)
     if (all[i].pass) out[k++] = i;
@@ -238,8 +239,7 @@ static bool pass_over(const Call *c, const Value *args, const Match *m, Passing 
   p->where = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args->n + 1));
   if (!over_something(c, args, m) || !merge_passing(c, args, m, p)) return false;
   p->first = passing_number(c->b, args, p->number);
-  if (p->first + p->n < RANK_LIMIT) return true;
-  return diag_refuse(w->diags, c->span, "more than %d axes", RANK_LIMIT);
+  return rank_fits(w, (uint64_t)p->first + p->n + 1, c->span);
 }
 
 // The arguments as wires, their axes in the callee's order.

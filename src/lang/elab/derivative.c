@@ -97,8 +97,7 @@ static bool widen_inputs(Derivative *d, Value *args, bool *changed) {
   uint32_t npass = all_passing(args, pass);
   for (uint32_t i = 0; i < d->n; i++) {
     Val *v = &args->at[i];
-    if (npass + v->type.rank >= RANK_LIMIT)
-      return diag_refuse(d->b->w->diags, d->span, "more than %d axes", RANK_LIMIT);
+    if (!rank_fits(d->b->w, (uint64_t)npass + v->type.rank + 1, d->span)) return false;
     *v = for_each_row(d->b, *v, pass, npass, d->span);
     if (!val_to_wire(d->b, v, 0)) return false;
     *changed |= !same_passing(&d->type[i], &v->type);
@@ -189,10 +188,8 @@ static Body *lifted(Derivative *d, Lift *l, Value *args) {
   d->rows = d->b->pass + points;
   d->nrows = d->b->npass - points;
   for (uint32_t i = 0; i < args->n - d->n; i++)
-    if (d->nrows + point_of(d, sub, i)->rank >= RANK_LIMIT) {
-      diag_error(d->b->w->diags, d->span, "more than %d axes", RANK_LIMIT);
+    if (!rank_fits(d->b->w, (uint64_t)d->nrows + point_of(d, sub, i)->rank + 1, d->span))
       return NULL;
-    }
   return sub;
 }
 

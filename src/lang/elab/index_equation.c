@@ -292,8 +292,7 @@ static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
   Axis room[RANK_LIMIT * 2], out_axis[RANK_LIMIT * 2];
   Access out = {.coord = NEW_ARRAY(w->arena, Coord, RANK_LIMIT * 2)};
   uint32_t old = v.type.rank;
-  if (old + l->eq.index.n > RANK_LIMIT)
-    return val_refuse(b, span, span, "more than %d axes", RANK_LIMIT);
+  if (!rank_fits(w, (uint64_t)old + l->eq.index.n, span)) return val_error(span);
   if (old) memcpy(room, v.type.axis, old * sizeof(Axis));
   v.type.axis = room;
   for (uint32_t i = 0; i < old; i++)
@@ -361,7 +360,7 @@ static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
   Loop loop = {.combine = SUM};
   Access out = {.coord = NEW_ARRAY(w->arena, Coord, RANK_LIMIT * 2)};
   Axis out_axis[RANK_LIMIT * 2];
-  for (uint32_t i = 0; i < list.n; i++)
+  for (uint32_t i = 0; i < list.n && i < RANK_LIMIT; i++)
     if (list.axis[i].pass)
       out_axis[out.rank] = list.axis[i], out.coord[out.rank++] = coord_index(w, i);
   for (uint32_t k = 0; k < l->p.n; k++) {
@@ -375,6 +374,8 @@ static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
     if (!scatter_axis(b, l, k, want, &out_axis[out.rank])) return val_error(span);
     out.coord[out.rank++] = c;
   }
+  if (!rank_fits(w, (uint64_t)list.n, span) || !rank_fits(w, out.rank, span))
+    return val_error(span);
   loop.nindex = list.n;
   loop.index = NEW_ARRAY(w->arena, Index, list.n);
   uint32_t all[RANK_LIMIT];

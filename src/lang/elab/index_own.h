@@ -32,7 +32,7 @@ typedef struct {
 } IndexPlaces;
 
 typedef struct {
-  uint32_t n;
+  uint32_t n; // of those that are wanted; those beyond RANK_LIMIT are not kept
   Axis axis[RANK_LIMIT];
 } AxisList;
 

@@ -310,12 +310,12 @@ bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const
 }
 
 uint32_t axis_for(AxisList *list, const Axis *axis) {
-  for (uint32_t i = 0; i < list->n; i++) {
+  for (uint32_t i = 0; i < list->n && i < RANK_LIMIT; i++) {
     const Axis *a = &list->axis[i];
     if (axis->pass ? a->pass == axis->pass : !a->pass && a->label == axis->label) return i;
   }
-  if (list->n < RANK_LIMIT) list->axis[list->n++] = *axis;
-  return list->n - 1;
+  if (list->n < RANK_LIMIT) list->axis[list->n] = *axis;
+  return list->n++;
 }
 
 Axis index_axis(const Eq *eq, uint32_t i) {
@@ -442,6 +442,7 @@ Val index_value(Body *b, Env *env, Val base, const Syntax *brackets, Span span, 
   }
   x->padded = eq->padded && skewed;
   x->pad = eq->pad;
+  if (!rank_fits(w, list.n, span)) return val_error(span);
   x->rank = list.n;
   Type t = type_like(w, &base.type, list.n, list.axis);
   bool label_indexed = false;

@@ -183,7 +183,7 @@ static void note_call(Elab *in, const Call *c, uint32_t before) {
   uint32_t library = in->library->file;
   for (uint32_t i = before; i < d->list.n;
        i++) // what goes wrong inside the library is shown where it is used
-    if (d->list.at[i].span.file == library && c->span.file != library && !d->list.at[i].note) {
+    if (d->list.at[i].span.file == library && c->span.file != library) {
       diag_note(d, i, d->list.at[i].span, "here, in `%s`", call_name(c));
       d->list.at[i].span = c->span;
     }

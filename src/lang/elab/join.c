@@ -22,6 +22,7 @@ static Val spread_along(Body *b, Val v, const Axis *added, uint32_t more, const 
 Val arranged(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
   Axis added[RANK_LIMIT];
   uint32_t out[RANK_LIMIT], own[RANK_LIMIT], more = 0, next = 0;
+  if (v.error || !rank_fits(b->w, n, span)) return val_error(span);
   own_axes(&v.type, own);
   for (uint32_t k = 0; k < n; k++) {
     uint32_t at = want[k].pass ? UINT32_MAX : own[next++];
@@ -55,7 +56,7 @@ Val with_rows(Body *b, Val v, const Type *want, uint32_t rows, Span span) {
 }
 
 Val for_each_row(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
-  Axis want[RANK_LIMIT];
+  Axis want[RANK_LIMIT * 2];
   uint32_t n = 0;
   val_settle(b, &v);
   for (uint32_t p = 0; p < npass; p++) {
@@ -63,13 +64,13 @@ Val for_each_row(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
     for (uint32_t k = 0; k < v.type.rank; k++) have |= v.type.axis[k].pass == pass[p].pass;
     if (!have) want[n++] = pass[p];
   }
-  if (!n || n + v.type.rank >= RANK_LIMIT) return v;
+  if (!n || v.error) return v;
   if (v.type.rank) memcpy(want + n, v.type.axis, v.type.rank * sizeof(Axis));
   return arranged(b, v, want, n + v.type.rank, span);
 }
 
 Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
-  Axis want[RANK_LIMIT];
+  Axis want[RANK_LIMIT * 2];
   uint32_t n = npass;
   memcpy(want, pass, npass * sizeof(Axis));
   for (uint32_t i = 0; i < v.type.rank; i++)
@@ -190,7 +191,8 @@ Value stack_rows(Body *b, Value rows, Span span) {
                 (t->base != BASE_LABEL || sizes_agree(b, z->count, t->count, span, span, "labels"));
     for (uint32_t i = 0; fits && i < n; i++)
       fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span, "rows");
-    if (!fits || npass + n + 1 >= RANK_LIMIT) {
+    if (!rank_fits(w, (uint64_t)npass + n + 2, span)) return value_error(b, span);
+    if (!fits) {
       diag_error(w->diags, rows.at[a].span, "the first entry of this list is %s, but this is %s",
                  own_text(w, z), own_text(w, t));
       return value_error(b, span);

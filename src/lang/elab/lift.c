@@ -22,8 +22,7 @@ bool lift_over(Lift *l, Value *args, const Match *m) {
   Passing p = {.where = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args->n + 1))};
   if (!merge_passing(&c, args, m, &p)) return false;
   uint32_t before = b->npass;
-  if (before + p.n >= RANK_LIMIT)
-    return diag_refuse(w->diags, l->span, "more than %d axes", RANK_LIMIT);
+  if (!rank_fits(w, (uint64_t)before + p.n + 1, l->span)) return false;
   for (uint32_t i = 0; i < p.n; i++) body_pass(b, before + 1 + i, p.axis[i]);
   for (uint32_t a = 0; a < args->n; a++)
     for (uint32_t k = 0; k < m[a].nrest; k++)

@@ -235,11 +235,10 @@ static bool match_base(const Taking *t) {
 
 static bool enough_axes(const Taking *t) {
   World *w = t->c->b->w;
-  if (t->spread > 1 || t->count > RANK_LIMIT) {
-    const char *text = "two rows of axes are ambiguous: where the first ends is not known";
-    return diag_refuse(w->diags, t->f->span, t->spread > 1 ? text : "more than %d axes",
-                       RANK_LIMIT);
-  }
+  if (t->spread > 1)
+    return diag_refuse(w->diags, t->f->span,
+                       "two rows of axes are ambiguous: where the first ends is not known");
+  if (!rank_fits(w, t->count, t->f->span)) return false;
   if (t->nown + t->spread >= t->count) return true;
   uint32_t need = t->count - t->spread;
   Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %u %s, but %s has %u",

@@ -96,8 +96,8 @@ static bool space_axes(Body *b, Def *d, Span span, Axis *axis, uint32_t *n) {
   if (point.n != 1)
     return diag_refuse(w->diags, span, "the axes of one wire are wanted here, but `%s` is %u wires",
                        name_text(w->names, d->name), point.n);
-  for (uint32_t i = 0; i < point.at[0].rank && *n < RANK_LIMIT; i++)
-    axis[(*n)++] = point.at[0].axis[i];
+  if (!rank_fits(w, (uint64_t)*n + point.at[0].rank, span)) return false;
+  for (uint32_t i = 0; i < point.at[0].rank; i++) axis[(*n)++] = point.at[0].axis[i];
   return true;
 }
 
@@ -119,7 +119,8 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
       if (!s || s->kind != BIND_SPREAD)
         return diag_refuse(w->diags, item->span, "`...%s` is not a row of axes here",
                            name_text(w->names, item->name));
-      for (uint32_t k = 0; k < s->naxis && n < RANK_LIMIT; k++) axis[n++] = s->axis[k];
+      if (!rank_fits(w, (uint64_t)n + s->naxis, item->span)) return false;
+      for (uint32_t k = 0; k < s->naxis; k++) axis[n++] = s->axis[k];
       continue;
     }
     Def *space = space_named(env, item);
@@ -153,10 +154,10 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
     if (size_value(w, one.size, &v) && v <= 0)
       return diag_refuse(w->diags, item->span,
                          "an axis has at least one place, but this size is %lld", (long long)v);
-    if (n < RANK_LIMIT)
-      axis[n++] = (Axis){.label = item->kind == N_NAME || item->kind == N_SIZED ? one.label : 0,
-                         .size = one.size,
-                         .decl = one.decl};
+    if (!rank_fits(w, (uint64_t)n + 1, item->span)) return false;
+    axis[n++] = (Axis){.label = item->kind == N_NAME || item->kind == N_SIZED ? one.label : 0,
+                       .size = one.size,
+                       .decl = one.decl};
   }
   out->naxis = n;
   out->axis = arena_copy(w->arena, axis, n * sizeof(Axis));

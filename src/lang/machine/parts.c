@@ -92,7 +92,8 @@ System *part_system(MachineBuilder *m, const Called *c, const Part *array, PartL
   Axis pass[RANK_LIMIT];
   uint32_t n = m->npass;
   memcpy(pass, m->pass, sizeof pass);
-  for (uint32_t i = 0; i < array->axes && n < RANK_LIMIT; i++, n++) {
+  if (!rank_fits(m->w, (uint64_t)n + array->axes, span)) return NULL;
+  for (uint32_t i = 0; i < array->axes; i++, n++) {
     pass[n] = array->axis[i];
     pass[n].pass = FIRST_PASS + n;
   }

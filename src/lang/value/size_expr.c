@@ -260,7 +260,8 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
     if (!s || s->kind != BIND_SPREAD)
       return diag_refuse(w->diags, n->span, "`...%s` is not a row of axes here",
                          name_text(w->names, n->name));
-    for (uint32_t i = 0; i < s->naxis && *count < RANK_LIMIT; i++) out[(*count)++] = s->axis[i];
+    if (!rank_fits(w, (uint64_t)*count + s->naxis, n->span)) return false;
+    for (uint32_t i = 0; i < s->naxis; i++) out[(*count)++] = s->axis[i];
     return true;
   }
   Axis a = {0};
@@ -289,7 +290,7 @@ static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *ou
     a.size = size_eval(b, env, n, declare);
   }
   if (!a.size || !axis_sound(b, a.size, n->span)) return false;
-  if (*count == RANK_LIMIT) return diag_refuse(w->diags, n->span, "more than %d axes", RANK_LIMIT);
+  if (!rank_fits(w, (uint64_t)*count + 1, n->span)) return false;
   out[(*count)++] = a;
   return true;
 }

@@ -75,8 +75,16 @@ Val val_size(Body *b, Size size, Span span) {
   return (Val){.x = x, .type = {.base = BASE_R}, .span = span};
 }
 
+bool rank_fits(World *w, uint64_t rank, Span span) {
+  return rank <= RANK_LIMIT ||
+         diag_refuse(w->diags, span, "this would have %llu axes, and %d are the most",
+                     (unsigned long long)rank, RANK_LIMIT);
+}
+
+// The one way from a wire to a value, so none has more axes than there is room for.
 Val val_wire(Body *b, Id wire, Span span) {
   Type t = b->d->wire.at[wire].type;
+  if (!rank_fits(b->w, t.rank, span)) return val_error(span);
   Expr *x = x_new(b, X_WIRE, t.base, t.rank);
   x->wire = wire;
   x->coord = NEW_ARRAY(b->w->arena, Coord, t.rank);
@@ -179,11 +187,7 @@ typedef struct {
   uint32_t npass;
 } Joined;
 
-static bool too_many_axes(Joined *j) {
-  if (j->n < RANK_LIMIT) return false;
-  diag_error(j->b->w->diags, j->span, "more than %d axes", RANK_LIMIT);
-  return true;
-}
+static bool too_many_axes(Joined *j) { return !rank_fits(j->b->w, (uint64_t)j->n + 1, j->span); }
 
 static void misfit(Joined *j, const Val *a, const Val *v) {
   World *w = j->b->w;

@@ -386,6 +386,7 @@ bool value_failed(const Value *); // there is an error among them
 // For who gives up: the message, and an error at `span`.
 #define value_refuse(b, span, ...) (diag_error((b)->w->diags, __VA_ARGS__), value_error(b, span))
 #define val_refuse(b, span, ...) (diag_error((b)->w->diags, __VA_ARGS__), val_error(span))
+bool rank_fits(World *, uint64_t rank, Span); // at most RANK_LIMIT; false with a diagnostic
 Type type_like(World *, const Type *, uint32_t rank, const Axis *); // its stuff, with these axes
 Type own_type(World *, const Type *);                               // without what passes over
 Type type_without(World *, const Type *, uint32_t axis);
