@@ -350,6 +350,8 @@ static void csv_reads(void **state) {
   assert_int_equal(t.column[2].label[1], 1);
   t = csv_of(a, "\"Year\";\"Lynx\";\"Hare\"\n1900;4;30\n1901;6.1;47.2\n");
   assert_true(t.header && t.separator == ';' && t.rows == 2 && t.column[2].value[1] == 47.2);
+  t = csv_of(a, "a,\"b;c\",d\n1,2,\"x;y\"\n2,3,\"x;z\"\n"); // a semicolon inside of quotes
+  assert_true(t.header && t.separator == ',' && t.columns == 3 && t.column[2].labels == 2);
   t = csv_of(a, "1\t2\n3\t4\n");
   assert_true(!t.header && t.separator == '\t' && t.rows == 2 && t.column[1].value[1] == 4);
   assert_string_equal(t.column[1].name, "c2");

@@ -87,6 +87,7 @@ train 2 epochs, adam(cosine(0.1))
 END
 told "steps that cannot be counted are refused" "how many steps there are depends on data that are not here" \
   env LIMN_DATA="$dir/none" HOME="$dir" "$limn" export "$dir/falls.limn" --as c --train -o "$dir/two.c"
+told "a name that C cannot include is refused" 'C has no way to write that name: -o FILE.c says another one' "$limn" export "$dir/odd.limn" exp --as c -o "$dir/a\"b.c"
 "$limn" eval "$dir/odd.limn" Tile --in '[1, 2]' --save "$dir/w.safetensors" >/dev/null
 /usr/bin/python3 -c 'import sys; f = open(sys.argv[1], "r+b"); f.seek(-8, 2); f.write(b"\0\0\0\0\0\0\xf0\x7f")' "$dir/w.safetensors"
 told "weights that are no numbers are refused" "is not finite" "$limn" export "$dir/odd.limn" Tile --weights "$dir/w.safetensors" --as c -o "$dir/two.c"

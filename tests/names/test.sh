@@ -3,6 +3,7 @@
 # command; whatever the language lets in, a picture stays small, shows at most 48 letters of it and says the whole of it in its words.
 set -u
 . "$(dirname "$0")/../say.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
@@ -46,3 +47,5 @@ printf 'box a\342\200\256b(x: R[n]) -> R[n] = x + 1\n' >turned.limn
 if "$LIMN" check turned.limn >out 2>&1; then not_ok "marks of direction are refused"; else ok "marks of direction are refused"; fi
 printf 'box %s(x: R[n]) -> R[n] = x + 1\n' "$(printf '%01000000d' 0 | tr 0 a)" >huge.limn
 if "$LIMN" draw huge.limn f >out 2>&1; then not_ok "a name of a megabyte is refused"; else ok "a name of a megabyte is refused"; fi
+mkdir hostile
+/usr/bin/python3 "$here/hostile.py" "$LIMN" hostile ${FULL:+60}

@@ -31,6 +31,8 @@ refused "no weights" 2 "\`stays\` has no weights that could be written" net.limn
 refused "training of a learner" 2 "\`torch\` trains whole programs: --train goes without a name" net.limn twice --as torch --train
 printf '%s\n' 'box dense_1 = dense[2]' 'learn f : R[2] -> R[2] = dense[2] ; dense[2] ; dense_1' >"$work/one.limn"
 refused "two weights of one name" 1 "the weights of \`f/dense.1\` and of \`f/dense_1\` have one name in Python" "$work/one.limn" f --as torch
+printf '%s\n' 'learn f€ : R[2] -> R[2] = dense[2]' >"$work/sign.limn"
+refused "a weight with a sign in its name" 1 "the weights of \`f€/dense/b\` have a sign in their name that no name in Python has" "$work/sign.limn" f€ --as torch
 for as in torch jax; do
   "$LIMN" export "$paths" halves --as $as -o "$work/m.py" >"$work/said" 2>&1 && grep -q "^def halves(" "$work/m.py" && ! grep -q "^def halves_2" "$work/m.py" &&
     echo "ok a box is its own function in $as" || { echo "not ok a box is its own function in $as"; cat "$work/said" "$work/m.py"; }

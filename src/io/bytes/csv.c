@@ -223,33 +223,42 @@ bool csv_number(const CsvCell *cell, double *out) {
 }
 
 // -- what is there --------------------------------------------------------------------------------
-static uint32_t count_cells(CsvCursor *c) {
+// 0: no row is cut so; `whole`: nor one in which a quote stands inside of a cell.
+static uint32_t count_cells(CsvCursor *c, bool whole) {
   uint32_t n = 0;
   CsvCell cell;
-  do
+  do {
     if (!csv_cell(c, &cell)) return 0;
-  while (n++ < CSV_COLUMNS_LIMIT && csv_more(c));
+    if (whole && !cell.quoted && memchr(cell.at, '"', cell.n)) return 0;
+  } while (n++ < CSV_COLUMNS_LIMIT && csv_more(c));
   return n;
 }
 
-// The first of tab, semicolon and comma that cuts the first rows into equally many cells; if none
-// does, the one that cuts the first row most often.
+// Does it cut the first rows into equally many cells? *first: of the first row.
+static bool cuts_alike(CsvCursor try, char separator, bool whole, uint32_t *first) {
+  const char *ignored;
+  uint32_t rows = 0, n = 0;
+  try.separator = separator;
+  try.error = &ignored;
+  *first = 0;
+  for (; rows < 10 && csv_row(&try); rows++) {
+    n = count_cells(&try, whole);
+    if (!rows) *first = n;
+    if (n != *first) break;
+  }
+  return *first > 1 && n == *first;
+}
+
+// The first of tab, semicolon and comma that cuts the first rows into equally many cells, best where
+// quotes stand around cells; if none does, the one that cuts the first row most often.
 static char find_separator(const CsvCursor *c) {
   static const char tried[] = {'\t', ';', ','};
-  const char *ignored;
-  uint32_t most = 1;
+  uint32_t most = 1, first;
   char best = ',';
+  for (uint32_t i = 0; i < COUNT(tried); i++)
+    if (cuts_alike(*c, tried[i], true, &first)) return tried[i];
   for (uint32_t i = 0; i < COUNT(tried); i++) {
-    CsvCursor try = *c;
-    try.separator = tried[i];
-    try.error = &ignored;
-    uint32_t first = 0, rows = 0, n = 0;
-    for (; rows < 10 && csv_row(&try); rows++) {
-      n = count_cells(&try);
-      if (!rows) first = n;
-      if (n != first) break;
-    }
-    if (first > 1 && n == first) return tried[i];
+    if (cuts_alike(*c, tried[i], false, &first)) return tried[i];
     if (first > most) most = first, best = tried[i];
   }
   return best;
@@ -471,7 +480,7 @@ static bool read_columns(CsvCursor *c, Csv *t, const FoundCell *found, const boo
   if (!column_kinds(c, t, found, as_words)) return false;
   for (uint32_t k = 0; k < t->columns; k++)
     if (!t->column[k].number) words[k] = table_new(c->arena);
-  if (t->header) count_cells(c);
+  if (t->header) count_cells(c, false);
   read_rows(c, t, words);
   for (uint32_t k = 0; k < t->columns; k++)
     if (t->column[k].label) sort_words(c->arena, &t->column[k], words[k], t->rows);
@@ -516,7 +525,7 @@ int64_t csv_line_of(Arena *a, const char *text, size_t n, const Csv *t, int64_t 
                  .end = text + n,
                  .separator = t->separator,
                  .line = 1};
-  for (row += t->header; csv_row(&c) && row > 0; row--) count_cells(&c);
+  for (row += t->header; csv_row(&c) && row > 0; row--) count_cells(&c, false);
   return c.line;
 }
 

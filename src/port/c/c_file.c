@@ -8,7 +8,18 @@ static const char *without_ending(Export *e, const char *path) {
   return text_ends(path, ".c") ? arena_text(e->arena, path, n - 2) : path;
 }
 
-void c_file_open(Export *e, CFile *f) {
+// `#include "net.h"` takes no quote, and what else is in it stands there as it is: there is no way to
+// write a line's end, nor what looks like a backslash.
+static bool can_be_included(const char *name) {
+  for (size_t i = 0, length; name[i]; i += length) {
+    length = shown_length(name + i, strlen(name + i));
+    if (!length || name[i] == '"' || name[i] == '\\' || strncmp(name + i, "??", 2) == 0)
+      return false;
+  }
+  return true;
+}
+
+bool c_file_open(Export *e, CFile *f) {
   *f = (CFile){.e = e,
                .wide = e->how->precision == LIMN_PRECISION_64,
                .beside = e->how->weights_beside,
@@ -22,6 +33,13 @@ void c_file_open(Export *e, CFile *f) {
   path_folder(e->arena, f->path, &base);
   f->header = arena_format(e->arena, "%s.h", base);
   f->name = c_public_name(e->arena, e->name ? e->name : base);
+  if (can_be_included(base)) return true;
+  Buf shown = buf_new(e->arena);
+  buf_shown(&shown, f->header, strlen(f->header));
+  return export_wrong(e, OUTCOME_WRONG,
+                      "the C file would include %s, and C has no way to write that name: -o FILE.c "
+                      "says another one",
+                      shown.at);
 }
 
 void c_file_join(CFile *f, uint32_t axes, bool products) {

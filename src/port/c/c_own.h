@@ -92,7 +92,7 @@ typedef struct {
   Buf kernels,
       body; // of the .c: definitions, of which those that are used stay; and what uses them
 } CFile;
-void c_file_open(Export *, CFile *);
+bool c_file_open(Export *, CFile *); // false with a diagnostic: no C file can be called so
 // The .c, out of its parts.
 void c_file_join(CFile *, uint32_t axes, bool products);
 bool c_file_close(CFile *, const CRecord *beside); // written

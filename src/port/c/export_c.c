@@ -124,6 +124,6 @@ static bool export_function(CFile *f) {
 
 bool export_c(Export *e) {
   CFile f;
-  c_file_open(e, &f);
+  if (!c_file_open(e, &f)) return false;
   return e->how->train ? c_export_step(&f) : export_function(&f);
 }

@@ -99,19 +99,43 @@ static bool is_python_word(const char *name) {
   return false;
 }
 
+// Letters beyond ASCII that Python has in names too, each as it is: Python brings others (a ligature,
+// a letter and its accent apart) to another form, and takes signs for no part of a name.
+static const struct {
+  uint32_t first, last;
+} letters[] = {{0xC0, 0xD6},    {0xD8, 0xF6},     {0xF8, 0x131},    {0x134, 0x13E},
+               {0x141, 0x148},  {0x14A, 0x17E},   {0x391, 0x3A1},   {0x3A3, 0x3C9},
+               {0x400, 0x481},  {0x48A, 0x52F},   {0x5D0, 0x5EA},   {0x620, 0x64A},
+               {0x904, 0x939},  {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FEF},
+               {0xAC00, 0xD7A3}};
+
+// Bytes of the letter, digit or `_` of Python that the text begins with; 0: it begins with none.
+static size_t word_bytes(const char *text) {
+  const unsigned char *c = (const unsigned char *)text;
+  if (*c < 0x80) return char_is_word(*text) || *text == '_';
+  size_t n = character_length(text, strlen(text));
+  uint32_t code = n == 2   ? (c[0] & 0x1Fu) << 6 | (c[1] & 0x3Fu)
+                  : n == 3 ? (c[0] & 0xFu) << 12 | (c[1] & 0x3Fu) << 6 | (c[2] & 0x3Fu)
+                           : 0;
+  for (uint32_t i = 0; i < COUNT(letters); i++)
+    if (letters[i].first <= code && code <= letters[i].last) return n;
+  return 0;
+}
+
 // What begins with `_` is private in Python, and inside a class called otherwise: `_x` is `x_`.
 const char *python_name(Arena *a, const char *text) {
   Buf b = buf_new(a);
   size_t private = strspn(text, "_");
   bool moved = private && (char_is_letter(text[private]) || (unsigned char)text[private] >= 0x80);
   if (moved) text += private;
-  for (const char *at = text; *at; at++) {
-    bool word = char_is_word(*at) || *at == '_' || (unsigned char)*at >= 0x80; // or a letter like θ
+  for (const char *at = text; *at;) {
+    size_t n = word_bytes(at); // a letter like θ has several
     if (at == text && *at >= '0' && *at <= '9') buf_char(&b, '_');
-    if (word)
-      buf_char(&b, *at);
+    if (n)
+      buf_add(&b, at, n);
     else if (b.n && b.at[b.n - 1] != '_')
       buf_char(&b, '_');
+    at += n ? n : 1;
   }
   while (b.n > 1 && b.at[b.n - 1] == '_' && text[strlen(text) - 1] != '_') b.at[--b.n] = 0;
   if (!b.n) buf_char(&b, 'x');
@@ -134,11 +158,25 @@ static const char *plain_path(Arena *a, const char *path, size_t n) {
   return b.at;
 }
 
+// Weights keep their names, so that files of them are found: what Python cannot have is refused.
+static bool path_is_python(Python *p, const char *path) {
+  for (size_t i = 0, n; path[i]; i += n) {
+    n = path[i] == '/' || path[i] == '.' ? 1 : word_bytes(path + i);
+    if (!n)
+      return export_wrong(p->e, OUTCOME_WRONG,
+                          "the weights of `%s` have a sign in their name that no name in Python "
+                          "has: call them otherwise",
+                          path);
+  }
+  return true;
+}
+
 bool python_paths_differ(Python *p, const Diagram *d) {
   Table *seen = table_new(p->a);
   VEC(const char *) said = {0};
   for (uint32_t i = 0; i < d->param.n; i++) {
     const char *path = d->param.at[i].path;
+    if (!path_is_python(p, path)) return false;
     for (size_t n = strcspn(path, "/");; n += 1 + strcspn(path + n + 1, "/")) {
       const char *own = arena_text(p->a, path, n), *plain = plain_path(p->a, path, n);
       Id at = table_get(seen, plain, strlen(plain));
@@ -234,6 +272,15 @@ const char *python_path(Python *p, const char *path) {
     path += end ? n + 1 : n;
   }
   return b.at;
+}
+
+void python_said(Buf *b, const char *text) {
+  Buf shown = buf_new(b->arena);
+  buf_shown(&shown, text, strlen(text));
+  for (size_t i = 0; i < shown.n; i++) {
+    if (shown.at[i] == '"' || shown.at[i] == '\\') buf_char(b, '\\');
+    buf_char(b, shown.at[i]);
+  }
 }
 
 void python_number(Buf *b, double x, OutType type) {

@@ -283,7 +283,10 @@ static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
   const char *noise = !p->noise ? ""
                       : p->jax ? "\nNoise is drawn by `key`, so its numbers are others than limn's."
                                : "\nNoise is drawn here, so its numbers are others than limn's.";
+  Buf said = buf_new(p->a);
   path_folder(p->a, p->w->sources->file.at[e->p->tree->span.file].path, &file);
+  python_said(&said, file);
+  file = said.at;
   if (p->goals)
     buf_printf(b, p->jax ? jax_goals_head : torch_goals_head, file, noise);
   else if (p->jax)

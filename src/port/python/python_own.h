@@ -77,6 +77,7 @@ const char *python_local(Python *, Table *taken, const char *); // nor is it a f
 const char *python_class(Arena *, const char *text);            // layer_norm → LayerNorm
 const char *python_path(Python *, const char *path);            // self.dense_1.b, p["dense_1"]["b"]
 void python_number(Buf *, double, OutType);
+void python_said(Buf *, const char *text); // any text, inside of quotes, one or three
 
 // -- module.c -------------------------------------------------------------------------------------
 const PythonMade *python_define(Python *, const Diagram *, bool flat, const char *root);
