@@ -37,6 +37,33 @@ static ssize_t read_some(int fd, char *to, size_t room) {
   return (ssize_t)n;
 }
 
+// The first bytes of a pipe that was opened without waiting. Who is to write may need a moment to
+// open it; whoever has it open is waited for.
+static ssize_t pipe_begins(int fd, char *to, size_t room) {
+  enum { TRIES = 20 };
+  ssize_t got = 0;
+  for (int tries = 0; got == 0 && tries < TRIES; tries++) {
+    if (tries) nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    got = read(fd, to, room);
+  }
+  return got;
+}
+
+// Of a pipe that nobody writes to, *idle is set; nothing else is opened in another way than always.
+static ssize_t read_begin(int fd, char *to, size_t room, bool *idle) {
+  struct stat info;
+  ssize_t got = 0;
+  bool is_pipe = fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
+  if (is_pipe) got = pipe_begins(fd, to, room);
+  *idle = is_pipe && got == 0;
+  if (fcntl(fd, F_SETFL, 0) < 0) return -1;
+  if (got < 0 && errno != EAGAIN && errno != EINTR) return -1;
+  if (got < 0) got = 0;
+  ssize_t more = read_some(fd, to + got, room - (size_t)got);
+  *idle = *idle && more == 0;
+  return more < 0 ? more : got + more;
+}
+
 // Room is taken before the file is opened, so that running out of memory leaves nothing open. What
 // has no size beforehand (a pipe) is read with more room each time; what was read stays where it
 // is, and is joined at the end.
@@ -54,13 +81,14 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
     f.error = arena_format(a, "it is larger than %zu bytes", limit);
     return f;
   }
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  bool idle;
+  char *text = arena_alloc(a, room + 1);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     f.error = os_error(a, errno);
     return f;
   }
-  char *text = arena_alloc(a, room + 1);
-  ssize_t n = read_some(fd, text, room);
+  ssize_t n = read_begin(fd, text, room, &idle);
   int why = errno;
   if (n >= 0 && (size_t)n == room && room <= limit) { // there is more than was expected
     Buf b = buf_new(a);
@@ -77,6 +105,8 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
   close(fd);
   if (n < 0)
     f.error = os_error(a, why);
+  else if (idle)
+    f.error = "it is a pipe that nobody writes to";
   else if ((size_t)n > limit)
     f.error = arena_format(a, "it is larger than %zu bytes", limit);
   else {

@@ -378,3 +378,11 @@ begun shrinks
 : >long.npy
 wait $pid
 same "a file that gets shorter kills no run" 0 $?
+
+# -- a program from a pipe: it is read where somebody writes, even a little later, and not waited for where nobody does
+mkfifo idle.limn
+status "a pipe that nobody writes to is refused" 1 timeout 20 "$LIMN" check idle.limn
+says "with a sentence" err "cannot read idle.limn: it is a pipe that nobody writes to"
+(sleep 0.2 && cat half.limn >idle.limn) &
+status "a pipe is read" 0 timeout 20 "$LIMN" check idle.limn
+wait $!
