@@ -440,6 +440,11 @@ static void texts_are_labels(void **state) {
   assert_string_equal(f->label[3], "\xF0\x9F\x98\x80");
   assert_int_equal((int)number(s, SPLIT_TRAIN, 0, 0, 0), 1);
   assert_int_equal((int)number(s, SPLIT_TRAIN, 0, 3, 0), 3);
+  Set *marked = open_text_file(a, "v.txt",
+                               "\xEF\xBB\xBF"
+                               "ab",
+                               (SetOptions){0});
+  assert_int_equal(set_field(marked, 0)->labels, 2); // the mark of UTF-8 is none of them
   const char *path = temp(a, "bad.txt");
   assert_null(file_write(a, path, "ab\xFF", 3));
   refused(a, path, (SetOptions){0}, arena_format(a, "%s: byte 2 is not UTF-8 text", path));

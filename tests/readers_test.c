@@ -438,6 +438,10 @@ static void csv_refuses(void **state) {
   refused(a, read_csv, "a,b\n1,\"2\n", 9, "line 2: a quote is never closed");
   refused(a, read_csv, "a,b\n1,\"2\"x\n", 11, "line 2: `x` follows a closing quote");
   refused(a, read_csv, "a\0b", 3, "byte 1 is zero: this is not text");
+  refused(
+      a, read_csv, "a,b\ncaf\xe9,2\n", 11,
+      "line 2: found the byte \\xe9, where text in UTF-8 was wanted: `iconv -f latin1 -t utf-8` "
+      "makes it of Latin-1");
 }
 
 static void csv_is_hurt(void **state) {
@@ -445,6 +449,46 @@ static void csv_is_hurt(void **state) {
   static const char text[] = "a,\"b\",c\n1,x,\"2\"\n3.5e1,\"y\"\"\",4\n\n-5,x,6\n";
   uint32_t cut, turned;
   hurt(read_csv, (View){(const uint8_t *)text, sizeof text - 1}, &cut, &turned);
+}
+
+// A word of random letters, the same in UTF-8 and in Latin-1. True: all of them are of ASCII.
+static bool random_word(uint64_t *dice, Buf *utf8, Buf *latin) {
+  bool plain = true;
+  for (uint64_t n = 1 + next_random(dice) % 30; n-- > 0;) {
+    bool far = next_random(dice) % 40 == 0;
+    unsigned c = far ? 0xc0 + (unsigned)(next_random(dice) % 64) : 'a' + next_random(dice) % 26;
+    plain &= !far;
+    if (far) buf_char(utf8, (char)(0xc0 | c >> 6));
+    buf_char(utf8, (char)(far ? 0x80 | (c & 0x3f) : c));
+    buf_char(latin, (char)c);
+  }
+  return plain;
+}
+
+// What is not UTF-8 is refused in its line, and nothing else is: with a mark of its coding in front,
+// a table is the same.
+static void csv_codings(void **state) {
+  Arena *a = *state;
+  uint64_t dice = 3;
+  uint32_t refusals = 0;
+  for (uint32_t i = 0; i < 400; i++) {
+    Buf utf8 = buf_new(a), latin = buf_new(a), marked = buf_new(a);
+    size_t rows = 2 + next_random(&dice) % 4, bad = 0;
+    for (size_t r = 1; r <= rows; r++) {
+      if (!random_word(&dice, &utf8, &latin) && !bad) bad = r;
+      buf_printf(&utf8, ",%zu\n", r), buf_printf(&latin, ",%zu\n", r);
+    }
+    buf_printf(&marked, "\xEF\xBB\xBF%s", utf8.at);
+    Csv one = csv_of(a, utf8.at), two = csv_of(a, marked.at), other;
+    assert_true(one.rows == (int64_t)rows && two.rows == one.rows);
+    for (uint32_t k = 0; k < one.column[0].labels; k++)
+      assert_string_equal(one.column[0].words[k], two.column[0].words[k]);
+    const char *error = "";
+    assert_true(csv_read_bytes(a, latin.at, latin.n, &other, &error) == !bad);
+    if (bad) assert_memory_equal(error, arena_format(a, "line %zu: found the byte \\x", bad), 24);
+    refusals += bad > 0;
+  }
+  assert_in_range(refusals, 100, 350);
 }
 
 // More words than labels there may be: such a column is left out, the others are read.
@@ -674,6 +718,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(csv_words_among_numbers, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_refuses, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_is_hurt, setup, teardown),
+      cmocka_unit_test_setup_teardown(csv_codings, setup, teardown),
       cmocka_unit_test_setup_teardown(csv_many_words, setup, teardown),
       cmocka_unit_test_setup_teardown(npz_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(npz_is_hurt, setup, teardown),

@@ -275,6 +275,7 @@ void array_print(Buf *, const Array *, bool json); // the same; json: "inf" and 
 void json_array(JsonOut *, const char *key, const Array *);
 void json_value(JsonOut *, const char *key, double); // the same for one number
 bool text_is_utf8(const char *text, size_t n);
+size_t text_utf8(const char *text, size_t n); // how many bytes from its start on are UTF-8
 bool number_value(const char *text, size_t n, double *out);  // of a decimal that has been scanned
 const char *text_shown(Arena *, const char *text, size_t n); // short and printable, for messages
 

@@ -491,6 +491,21 @@ static size_t byte_order_mark(const char *text, size_t n) {
   return n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
+// Zeros and bytes of another coding are no text: words of the same letters would differ by the coding
+// of their file.
+static bool is_text(Arena *a, const char *text, size_t n, const char **error) {
+  const char *zero = n ? memchr(text, 0, n) : NULL;
+  size_t good = text_utf8(text, n), line = 1;
+  if (zero)
+    return file_error(a, error, "byte %zu is zero: this is not text", (size_t)(zero - text));
+  if (good == n) return true;
+  for (size_t i = 0; i < good; i++) line += text[i] == '\n';
+  return file_error(a, error,
+                    "line %zu: found the byte %s, where text in UTF-8 was wanted: `iconv -f latin1 "
+                    "-t utf-8` makes it of Latin-1",
+                    line, text_shown(a, text + good, 1));
+}
+
 bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char **error) {
   return csv_read_words(a, text, n, NULL, out, error);
 }
@@ -498,9 +513,7 @@ bool csv_read_bytes(Arena *a, const char *text, size_t n, Csv *out, const char *
 bool csv_read_words(Arena *a, const char *text, size_t n, const bool *words, Csv *out,
                     const char **error) {
   size_t mark = byte_order_mark(text, n);
-  const char *zero = n ? memchr(text, 0, n) : NULL;
-  if (zero)
-    return file_error(a, error, "byte %zu is zero: this is not text", (size_t)(zero - text));
+  if (!is_text(a, text, n, error)) return false;
   CsvCursor c = {.arena = a, .error = error, .at = text + mark, .end = text + n, .line = 1};
   Csv t = {0};
   FoundCell *found = NULL;

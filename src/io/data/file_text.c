@@ -104,8 +104,10 @@ bool open_text(Set *s, const char *path, View v, const char **why) {
   int64_t count;
   size_t wrong;
   const char **names;
+  size_t mark = v.n >= 3 && !memcmp(v.at, "\xEF\xBB\xBF", 3) ? 3 : 0; // it is no part of the text
+  v = (View){v.at + mark, v.n - mark};
   if (!find_characters(v, seen, &count, &wrong))
-    return file_error(s->arena, why, "%s: byte %zu is not UTF-8 text", path, wrong);
+    return file_error(s->arena, why, "%s: byte %zu is not UTF-8 text", path, mark + wrong);
   if (!count) return file_error(s->arena, why, "%s: the text is empty", path);
   int64_t n = name_labels(s->arena, seen, label, &names);
   if (s->options.pieces) return arena_free(scratch), open_pieces(s, path, v, names, n, why);
