@@ -5,8 +5,8 @@
 //
 //   changed_test               the tests
 //   changed_test all           every pair with the kinds of pictures in which it looks alike
-//   changed_test FILE NAME…    each number of a program in turn is another one: the lines of those
-//                              that no picture of its goals, and of what is named, shows
+//   changed_test FILE…         each thing of these programs is changed in turn (text_changes.h): what
+//                              the pictures that speak of it do not show
 //
 // A place is «KINDS:one|another|a third»; the first is what it is while others change. KINDS are
 // the pictures that speak of it:
@@ -16,13 +16,15 @@
 //   r      the derivative of f
 //   w      who trains whom
 //   d e    the learning diagram, machine or wiring D; with everything opened
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include "base/base.h"
 #include "limn.h"
 #include "painted_help.h"
+#include "picture_changes.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -87,9 +89,10 @@ static const char *const programs[] = {
     "learn f : R[4] -> R[3] = dense[«abc:8|9»] ; leaky_relu[«abcr:0.1|0.2»] ; dense[3]\n",
     "learn f : R[6 6 4] -> R[6 6 3] = conv[«abc:8|9», k: «abc:3|5», dilation: «abc:1|2»] ; "
     "conv[3]\n",
+    "box same(x: R[n]) -> R[n] = x\n"
     "learn f : R[4] -> R[4] = layer_norm[«abcr:1e-5|1e-4»] ; batch_norm[1e-5, keep: "
     "«abcr:0.9|0.8»] ; "
-    "rms_norm[«abcr:1e-5|1e-4»] ; dropout[«a:0.1|0.2»]\n",
+    "rms_norm[«abcr:1e-5|1e-4»] ; dropout[«abc:0.1|0.2»]«abc:| ; same»\n",
     "learn f : R[6 8] -> R[6 8] = transformer_block[h: «abc:2|4», k: «abc:4|2», f: "
     "«abc:attend|causal»] ; "
     "self_attention[«abc:2|3», 4]\n",
@@ -414,62 +417,38 @@ static void try_program(Changes *c, const char *program) {
   }
 }
 
-// -- numbers of a program -------------------------------------------------------------------------
-static bool is_number_at(const char *text, size_t at) {
-  bool digit = text[at] >= '0' && text[at] <= '9';
-  return digit && (!at || !(char_is_word(text[at - 1]) || strchr("._", text[at - 1])));
+// -- files ----------------------------------------------------------------------------------------
+// A folder with the programs beside it, which it may use.
+static const char *folder_like(Arena *a, const char *path) {
+  char *dir = arena_text(a, "/tmp/limn.XXXXXX", 16);
+  const char *slash = strrchr(path, '/');
+  const char *from = slash ? arena_text(a, path, (size_t)(slash - path)) : ".";
+  if (!mkdtemp(dir)) return NULL;
+  const char *copy = arena_format(a, "cp %s/*.limn %s", from, dir);
+  return system(copy) ? NULL : dir;
 }
 
-// All pictures of a program, one after the other; NULL: it is none.
-static const char *album(Arena *a, const char *path, const char *text, char *const *names) {
-  static const char *const levels[] = {"learner", "model", "layer"};
-  Limn *l = limn_new();
-  Buf b = buf_new(a);
-  bool good = limn_load_text(l, path, text, strlen(text)) == LIMN_GOOD;
-  for (uint32_t k = 0; good && k < COUNT(levels); k++) {
-    LimnDraw lens = {.size = sizeof lens, .level = levels[k], .lens = true};
-    LimnDraw box = {.size = sizeof box, .level = levels[k]};
-    const char *seen = seen_of(a, l, NULL, k ? &lens : &kinds[0].how).painted;
-    if (seen) buf_text(&b, seen);
-    for (uint32_t i = 0; names[i]; i++) {
-      seen = seen_of(a, l, names[i], &box).painted;
-      if (seen) buf_text(&b, seen);
-    }
-  }
-  limn_free(l);
-  return good ? b.at ? b.at : "" : NULL;
-}
-
-static int try_numbers(const char *path, const char *text, char *const *names) {
+static int try_file(const char *path) {
   Arena *a = arena_new();
-  const char *before = album(a, path, text, names);
-  uint32_t line = 1, tried = 0, unseen = 0;
-  bool comment = false;
-  for (size_t at = 0; before && text[at]; at++) {
-    if (text[at] == '\n') line++, comment = false;
-    comment |= text[at] == '#';
-    if (comment || !is_number_at(text, at)) continue;
-    Arena *scratch = arena_new();
-    const char *other = arena_format(scratch, "%.*s%c%s", (int)at, text,
-                                     text[at] == '9' ? '8' : text[at] + 1, text + at + 1);
-    const char *after = album(scratch, path, other, names);
-    bool same = after && strcmp(before, after) == 0;
-    if (same) printf("line %u: %.*s\n", line, (int)strcspn(text + at, "\n"), text + at);
-    tried += after != NULL, unseen += same;
-    arena_free(scratch);
+  FileText file = file_read(a, path, 1000000);
+  const char *dir = folder_like(a, path);
+  PictureChanges *p = file.text && dir ? picture_changes(a, dir, file.text) : NULL;
+  uint32_t tried = 0, hidden = 0;
+  if (!p) printf("%s is no program\n", path);
+  TextChanges all = {0};
+  if (p) all = text_changes(a, file.text, ~0u);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const char *level = "";
+    PictureChangeAnswer answer = picture_change_try(p, &all.at[i], &level);
+    tried += answer != NOTHING, hidden += answer == HIDDEN;
+    if (answer == HIDDEN)
+      printf("%s: %s: %s\n", path, level, text_change_said(a, file.text, &all.at[i]));
   }
-  fprintf(stderr, "%s: %u numbers changed, %u not seen\n", path, tried, unseen);
+  fprintf(stderr, "%s: %u changed, %u not seen\n", path, tried, hidden);
+  picture_changes_free(p);
+  if (dir && system(arena_format(a, "rm -rf %s", dir))) perror(dir);
   arena_free(a);
-  return unseen > 0;
-}
-
-static int try_file(char **argv) {
-  FILE *f = fopen(argv[1], "rb");
-  char text[65536];
-  size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-  if (f) fclose(f);
-  text[n] = 0;
-  return try_numbers(argv[1], text, argv + 2);
+  return !p || hidden > 0;
 }
 
 static void one_thing_changed(void **state) {
@@ -489,7 +468,9 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%u pairs of pictures, %u alike\n", c.pairs, c.wrong);
     return c.wrong > 0;
   }
-  if (argc > 1) return try_file(argv);
+  int status = 0;
+  for (int i = 1; i < argc; i++) status |= try_file(argv[i]);
+  if (argc > 1) return status;
   const struct CMUnitTest tests[] = {cmocka_unit_test(one_thing_changed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

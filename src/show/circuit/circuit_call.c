@@ -224,10 +224,17 @@ static Glyph star(Circuit *c, const Window *x, const char *name) {
 }
 
 // -- wires alone ----------------------------------------------------------------------------------
+// Does all come out as it went in, as from dropout outside of training? Its wires say nothing.
+static bool is_nothing(const Diagram *d) {
+  bool same = d->box.n == 1 && d->in.n == d->out.n && !d->param.n;
+  for (uint32_t i = 0; same && i < d->in.n; i++) same = d->in.at[i] == d->out.at[i];
+  return same;
+}
+
 // Does it only move axes, take parts or reduce along axes? Then its name says less than its wires.
 static bool is_only_wires(Circuit *c, const Diagram *d) {
   uint32_t loops = 0;
-  if (d->param.n || d->box.n > 3) return false;
+  if (d->param.n || d->box.n > 3 || is_nothing(d)) return false;
   for (Id i = 1; i < d->box.n; i++) {
     const Box *box = &d->box.at[i];
     if (box->op != OP_loop) return false;
@@ -499,7 +506,7 @@ void draw_call(CircuitPart *p, const Box *box) {
   const char *as;
   const KnownGlyph *k = known_as(p->c, box->callee, &as);
   Window window;
-  bool open = call_is_open(how, name) && !how->grad;
+  bool open = call_is_open(how, name) && !how->grad && !is_nothing(box->callee);
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
   if (open || (wires && !is_named(how->close, name)))
     open_call(p, box, !wires || is_named(how->open, name));
