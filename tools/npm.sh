@@ -1,33 +1,31 @@
 #!/bin/sh
-# What tests want of npm, by package name: the studio's page and a browser's driver (studio/package-lock.json), a client of language servers,
-# ONNX Runtime; or the page alone: tools/npm.sh studio. Installs what is missing, quietly, and says so; where there is no npm, or no network, says that, and those tests are skipped.
+# What tests want of npm, by folder: the studio's page and a browser's driver, a client of language servers, ONNX Runtime; or the page alone:
+# tools/npm.sh studio. Every version, and the sum of every package, stands in a package-lock.json: studio's own, and those of tools/npm. Installs
+# what is missing, quietly, and says so; where there is no npm, or no network, says that, and those tests are skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-build=build
 options="--ignore-scripts --no-audit --no-fund --loglevel=error"
 
-# has FOLDER PACKAGE: it is there. The lock file is newer when another version is wanted.
-has() { [ -d "$1/node_modules/$2" ] && [ ! studio/package-lock.json -nt "$1/node_modules" ]; }
-# get FOLDER COMMAND…
+# has FOLDER PACKAGE LOCKS: it is there. The lock file is newer when another version is wanted.
+has() { [ -d "$1/node_modules/$2" ] && [ ! "$3/package-lock.json" -nt "$1/node_modules" ]; }
+# get FOLDER LOCKS
 get() {
-  folder=$1
-  shift
+  [ "$1" = "$2" ] || { mkdir -p "$1" && cp "$2/package.json" "$2/package-lock.json" "$1"; }
   # shellcheck disable=SC2086
-  if (mkdir -p "$folder" && cd "$folder" && "$@" $options) >/dev/null 2>&1; then touch "$folder/node_modules"; else echo "not installed by npm: what $folder needs" >&2; fi
+  if (cd "$1" && npm ci $options) >/dev/null 2>&1; then touch "$1/node_modules"; else echo "not installed by npm: what $1 needs" >&2; fi
 }
 wanted=""
-has studio playwright-core || wanted="$wanted studio"
+has studio playwright-core studio || wanted="studio"
 if [ "${1:-}" != studio ]; then
-  has "$build/lsp-client" vscode-languageserver-protocol || wanted="$wanted vscode-languageserver-protocol"
-  has "$build/onnxruntime" onnxruntime-node || wanted="$wanted onnxruntime-node"
+  has build/lsp-client vscode-languageserver-protocol tools/npm/lsp-client || wanted="$wanted lsp-client"
+  has build/onnxruntime onnxruntime-node tools/npm/onnxruntime || wanted="$wanted onnxruntime"
 fi
 [ -n "$wanted" ] || exit 0
-command -v npm >/dev/null 2>&1 || { echo "not installed: npm, and so not:$wanted" >&2; exit 0; }
-echo "installing by npm:$wanted"
-for package in $wanted; do
-  case $package in
-    studio) get studio npm ci ;;
-    onnxruntime-node) get "$build/onnxruntime" npm install --prefix . onnxruntime-node ;;
-    *) get "$build/lsp-client" npm install --prefix . vscode-languageserver-protocol vscode-jsonrpc ;;
+command -v npm >/dev/null 2>&1 || { echo "not installed: npm, and so not: $wanted" >&2; exit 0; }
+echo "installing by npm: $wanted"
+for folder in $wanted; do
+  case $folder in
+    studio) get studio studio ;;
+    *) get "build/$folder" "tools/npm/$folder" ;;
   esac
 done

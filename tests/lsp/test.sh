@@ -1,7 +1,6 @@
 #!/bin/sh
 # The language server: recorded sessions, damaged input, words that have a line of their own, and a real client
-# (npm's vscode-languageserver-protocol, in $LIMN_LSP_CLIENT or build/lsp-client; skipped where it is not:
-# npm install --ignore-scripts --prefix build/lsp-client vscode-languageserver-protocol vscode-jsonrpc).
+# (npm's vscode-languageserver-protocol, in $LIMN_LSP_CLIENT or build/lsp-client; skipped where it is not: tools/npm.sh installs it).
 # A session is a file of messages, one a line; beside it stands what comes back, one a line. BLESS=1 writes that anew.
 set -u
 here=tests/lsp

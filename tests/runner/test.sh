@@ -40,3 +40,13 @@ counts "a C test by its short name" 1 "1 passed, 2 failed" wrong
 counts "a list" 1 "8 passed, 4 failed, 1 skipped" good,bad,silent,skipping,fine,wrong_test
 counts "a name that is none" 2 "" nothing
 says "that is said too" "there is no test nothing" err
+
+# What npm installs for tests is the same each time: every package has its version and its sum.
+cd "$here/.." || exit 1
+! grep -rnE 'npm (install|i) |npx ' tools/*.sh tests/*/*.sh .ci Makefile | grep -v 'apt install' | grep -v '^tests/runner/' >"$dir/out" && [ ! -s "$dir/out" ]
+status=$?
+for lock in studio/package-lock.json tools/npm/*/package-lock.json; do
+  awk '/^    "node_modules\// { name = $1; sums = 0 } /"integrity"|"link": true/ { sums++ } /^    }/ && name && !sums { print FILENAME, name, "has no sum" } /^    }/ { name = "" }' "$lock"
+done >"$dir/sums"
+cat "$dir/out" "$dir/sums"
+if [ $status -eq 0 ] && [ ! -s "$dir/sums" ]; then echo "ok packages of npm are pinned"; else echo "not ok packages of npm are pinned"; fi
