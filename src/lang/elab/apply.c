@@ -208,10 +208,11 @@ static Value apply_binding(const NamedCall *c, const Binding *bind, Value args) 
   if (bind->open) return value_error(c->b, span); // a box that only a use will give
   if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error)
     return value_error(c->b, span);
-  if (bind->kind == BIND_OPTION &&
-      bind->span.file) { // what was given is at fault, not the box that wants it
-    Id e = diag_error(w->diags, bind->span,
-                      "a box is wanted for option `%s`, and this is a size or a number", called(c));
+  if (bind->kind == BIND_OPTION && bind->span.file) { // what was given is at fault
+    bool unknown = bind->label && !bind->has_number && !size_value(w, bind->size, &(int64_t){0});
+    const char *what = unknown ? "there is no box of this name" : "this is a size or a number";
+    Id e = diag_error(w->diags, bind->span, "a box is wanted for option `%s`, and %s", called(c),
+                      what);
     diag_note(w->diags, e, c->name->span, "used as a box here");
     return value_error(c->b, span);
   }

@@ -684,6 +684,7 @@ System *system_of(Elab *in, const MachineUse *use) {
                       .life = use->life};
   begin_body(&m, use);
   begin_system(&m);
+  bool unread = m.broken;
   uint32_t errors = w->diags->met;
   Call c = {.b = m.b, .env = use->from, .to = m.env, .def = d, .h = &m.h, .span = use->span};
   if (!bind_options(&c, use->config, use->generic)) return NULL;
@@ -693,8 +694,9 @@ System *system_of(Elab *in, const MachineUse *use) {
   }
   System *made = make_inside(&m);
   if (w->diags->met > errors || !made) {
-    d->open_loops |= m.open_loops && w->diags->met == errors; // with its sizes it is tried again
-    if (is_plain(use) && !d->open_loops) d->broken = true;
+    bool open = !unread && w->diags->met == errors; // with its sizes and options it is tried again
+    d->open_loops |= m.open_loops && open;
+    if (is_plain(use) && !open) d->broken = true;
     return NULL;
   }
   keep_nexts(made);
