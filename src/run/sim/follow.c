@@ -258,6 +258,15 @@ static bool may_be_cut(const Following *g, double t) {
   return t + 2 * (has_fixed_steps(r) ? r->step : longest_step(r)) >= r->end;
 }
 
+// What is true at this moment happens, and no time goes by: where a run ends where it begins, and behind
+// the ticks at its end.
+static bool happens_now(Following *g) {
+  double now = solver_time(g->solver);
+  while (solver_now(g->solver))
+    if (failed(g) || !see_happened(g, now)) return false;
+  return !failed(g);
+}
+
 // A step, and what ticks or begins at its end.
 static bool follow_on(Following *g) {
   const Run *r = g->m->run;
@@ -269,8 +278,9 @@ static bool follow_on(Following *g) {
   if (!follow_step(g, end)) return false;
   if (last && solver_limited(g->solver)) g->limited = true;
   if (solver_time(g->solver) >= r->end && !happens_last(g)) return false;
-  if (solver_time(g->solver) >= tick && !do_tick(g, tick, round_time(r, g->moment - 1)))
-    return false;
+  bool ticks = solver_time(g->solver) >= tick;
+  if (ticks && !do_tick(g, tick, round_time(r, g->moment - 1))) return false;
+  if (ticks && solver_time(g->solver) >= r->end && !happens_now(g)) return false;
   if (solver_time(g->solver) < row || row >= r->end) return true;
   flow_row(g->flow, row);
   solver_disturb(g->solver);
@@ -298,14 +308,6 @@ static bool keep_last(Following *g) {
   return last >= end * (1 - one_moment) || keep_moment(g, end, solver_state(g->solver));
 }
 
-// A run that ends where it begins is one moment, and what happens then.
-static bool follow_no_time(Following *g) {
-  double now = solver_time(g->solver);
-  while (solver_now(g->solver))
-    if (failed(g) || !see_happened(g, now)) return false;
-  return !failed(g);
-}
-
 static bool follow_all(Following *g, double *start) {
   const Run *r = g->m->run;
   const SimOptions *how = g->m->how;
@@ -316,7 +318,7 @@ static bool follow_all(Following *g, double *start) {
   if (!g->seen && g->time >= g->begun && !first_look(g, start)) return false;
   note_solver(g, before);
   if (!g->resumed && !follow_save(g)) return false; // as it begins
-  if (r->end == 0 && !follow_no_time(g)) return false;
+  if (r->end == 0 && !happens_now(g)) return false;
   if (r->end == 0) note_solver(g, before);
   while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
     if (!follow_on(g)) return false;

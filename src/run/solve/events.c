@@ -2,9 +2,16 @@
 //
 // In: the dense output of a step. Out: the first moment at which an event happens, and the state
 // after all that happens then. An event is armed while its guard has been at or below 0 since it
-// last happened, and at the start; only then can it happen. All events of one moment happen at once.
-// Then guards are looked at again: an armed one that has been lifted above 0 by what happened,
-// happens at the same moment.
+// last happened, and at the start; only then can it happen.
+//
+// One moment is a loop of rounds, whatever has begun it: a guard that rose on the way, the start, a tick,
+// another row of a table. A round: all events that are armed and whose guard is above 0 happen at once, and
+// are armed no more; then all guards are computed anew, and one at or below 0 arms its event. The loop ends
+// when no armed event has its guard above 0. So when time goes on, each event that is armed has its guard
+// at or below 0, and the walk along the next step finds it where it rises: none is lost. Each that has
+// happened had been at or below 0 since it happened before: none happens twice. Events are finite, so a loop
+// that does not end repeats some: one that happens MOST_ROUNDS times at a moment is an error, which
+// names all that do.
 //
 // Events that follow each other faster and faster (a ball that comes to rest) have a limit in time
 // that no step can cross. They are recognised by their count, or by their distance, which becomes
@@ -87,6 +94,7 @@ void events_new(Solver *s) {
   s->event_since = NEW_ARRAY(s->arena, double, m);
   s->event_quick = NEW_ARRAY(s->arena, uint32_t, m);
   s->event_count = NEW_ARRAY(s->arena, uint32_t, m);
+  s->event_rounds = NEW_ARRAY(s->arena, uint32_t, m);
   memset(s->armed, 1, m);
   for (uint32_t i = 0; i < m; i++) {
     s->event_last[i] = s->event_since[i] = -INFINITY;
@@ -94,13 +102,14 @@ void events_new(Solver *s) {
   }
 }
 
-// Which events happen with guards at g; the others are armed where their guard is down.
-static bool fire(Solver *s, const double *g) {
+// Which events happen with guards at g; the others are armed where their guard is down. Rounding alone does not
+// arm, unless the guard was up before what happened at this moment: then that has let it down.
+static bool fire(Solver *s, const double *g, const double *before) {
   bool any = false;
   for (uint32_t i = s->problem.events; i-- > 0;) {
     bool up = g[i] > 0;
     s->fired[i] = up && s->armed[i];
-    if (!(g[i] > -s->guard.noise[i])) s->armed[i] = 1;
+    if (!(g[i] > -s->guard.noise[i]) || (!up && before[i] > 0)) s->armed[i] = 1;
     any |= s->fired[i];
     if (s->fired[i]) s->first_event = i;
   }
@@ -184,12 +193,41 @@ static bool storm(Solver *s, uint32_t i, uint32_t count, double span, double unt
                      event_name(s, i), count, span, until);
 }
 
+// Those that make each other true at one moment: the ones that happened about as often as this one.
+static bool cycle(Solver *s, uint32_t i) {
+  enum { NAMED = 4 };
+  const char *name[NAMED];
+  uint32_t often = s->event_rounds[i], n = 0, more = 0;
+  Buf b = buf_new(s->arena);
+  for (uint32_t k = 0; k < setting(s); k++) {
+    if (s->event_rounds[k] < often / 2) continue;
+    const char *one = event_name(s, k);
+    uint32_t same = 0; // several lines of one state are called alike
+    while (same < n && strcmp(name[same], one)) same++;
+    if (same < n) continue;
+    if (n == NAMED) {
+      more++;
+      continue;
+    }
+    buf_printf(&b, "%s%s", n ? ", " : "", one);
+    name[n++] = one;
+  }
+  if (more) buf_printf(&b, " and %u more", more);
+  return solver_fail(
+      s,
+      "too many events: at t = %.10g %s happen%s again and again, and no time goes by: %s. Let a "
+      "condition become false by what happens, and stay so",
+      s->t, b.at, n + more > 1 ? "" : "s",
+      n + more > 1 ? "each makes another one true" : "what it sets makes it true again");
+}
+
 static bool too_often(Solver *s, uint32_t i) {
-  enum { QUICK = 5 };
+  enum { QUICK = 5, MOST_ROUNDS = 1000 };
   double gap = s->t - s->event_last[i];
-  s->event_quick[i] = gap <= 1e-12 * fabs(s->t) ? s->event_quick[i] + 1 : 0;
+  if (gap != 0) s->event_quick[i] = gap <= 1e-12 * fabs(s->t) ? s->event_quick[i] + 1 : 0;
   if (s->t - s->event_since[i] >= 1) s->event_since[i] = s->t, s->event_count[i] = 0;
   s->event_last[i] = s->t;
+  if (++s->event_rounds[i] > MOST_ROUNDS) return !cycle(s, i);
   if (++s->event_count[i] > s->how.storm)
     return !storm(s, i, s->event_count[i], s->t - s->event_since[i], s->t);
   if (s->event_quick[i] >= QUICK) return !storm(s, i, QUICK + 1, QUICK * 1e-12 * fabs(s->t), s->t);
@@ -219,16 +257,21 @@ bool events_turn(Solver *s) {
          solver_fail(s, "the rates cannot be computed at t = %.10g", s->t);
 }
 
-// What of it sets something, does so: false: too often.
-static bool set_all(Solver *s, uint32_t *first) {
+// What of it sets something, does so: false: too often. `crossed`: its guard has come to 0 while time flew.
+static bool set_all(Solver *s, uint32_t *first, bool crossed) {
   const Problem *p = &s->problem;
   uint32_t some = setting(s);
   bool any = false;
   for (uint32_t i = 0; i < p->events; i++) {
     if (!s->fired[i]) continue;
-    if (i < some && (!zeno_happens(s, i) || too_often(s, i))) return false;
-    if (i >= some && too_dense(s, i)) loosen(s, i);
-    any |= i < some;
+    if (i >= some) {
+      if (too_dense(s, i)) loosen(s, i);
+      continue;
+    }
+    any = true;
+    if (!crossed) zeno_lifted(s, i);
+    if (crossed && !zeno_happens(s, i)) return false;
+    if (too_often(s, i)) return false;
   }
   if (!any) return true;
   if (!s->happened) *first = s->first_event;
@@ -237,20 +280,25 @@ static bool set_all(Solver *s, uint32_t *first) {
   return true;
 }
 
-static bool events_happen(Solver *s) {
+// All rounds of this moment; the first of them has been found.
+static bool events_happen(Solver *s, bool crossed) {
   const Problem *p = &s->problem;
   uint32_t first = s->first_event;
+  double *before = s->guard.row[2];
   s->turned = true;
+  memset(s->event_rounds, 0, p->events * sizeof *s->event_rounds);
   do {
     if (p->late) late_at(s, s->t, SIDE_RIGHT);
     settle_before(s);
-    if (!set_all(s, &first)) return false;
+    memcpy(before, s->guard_now, p->events * sizeof *before);
+    if (!set_all(s, &first, crossed)) return false;
     for (uint32_t i = 0; i < setting(s); i++)
       if (s->fired[i]) s->armed[i] = 0;
     if (s->stopped) break;
     if (!events_turn(s) || !solver_settle(s)) return false;
     if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
-  } while (fire(s, s->guard_now));
+    crossed = false;
+  } while (fire(s, s->guard_now, before));
   s->first_event = first;
   return true;
 }
@@ -264,13 +312,15 @@ bool events_moved(Solver *s) {
     if (zeno_is_lost(s, i))
       return storm(s, i, s->pace[i].shrinks + 1, s->event_last[i] - s->pace[i].since,
                    s->event_last[i]);
-  return !fire(s, s->guard_now) || events_happen(s);
+  return !fire(s, s->guard_now, s->guard_now) || events_happen(s, true);
 }
 
 bool events_again(Solver *s) {
+  double *before = s->guard.row[2];
   if (s->problem.events == 0) return true;
+  memcpy(before, s->guard_now, s->problem.events * sizeof *before);
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
-  return !fire(s, s->guard_now) || events_happen(s);
+  return !fire(s, s->guard_now, before) || events_happen(s, false);
 }
 
 bool solver_straight(Solver *s, double by, double *x) {
@@ -296,5 +346,5 @@ bool events_behind(Solver *s, double by) {
     any |= s->fired[i];
     if (s->fired[i]) s->first_event = i;
   }
-  return !any || events_happen(s);
+  return !any || events_happen(s, false);
 }

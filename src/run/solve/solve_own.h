@@ -133,7 +133,8 @@ struct Solver {
   uint8_t *armed, *fired;           // [events] may happen; happens at this moment
   double *event_last, *event_since; // [events] when it last happened; when its count began
   uint32_t *event_quick, *event_count;
-  EventPace *pace; // [events]
+  uint32_t *event_rounds; // [events] how often it happened at this moment
+  EventPace *pace;        // [events]
   bool happened, stopped, begun;
   bool turned;  // the last step ended where something happened, or a switch turned
   bool loose;   // a switch was loosened
@@ -236,7 +237,8 @@ bool late_passed(Solver *);                    // was t a moment that a step mus
 double late_limit(const Solver *, double end); // the next such moment, or end
 void late_carry(Solver *, Carry *);
 // zeno.c
-bool zeno_happens(Solver *, uint32_t event);       // it does so now; false: with a message
+bool zeno_happens(Solver *, uint32_t event);       // its guard came to 0; false: with a message
+void zeno_lifted(Solver *, uint32_t event);        // what happens lifted it at this moment
 bool zeno_is_lost(const Solver *, uint32_t event); // its guard rose again, and had not fallen
 
 // events.c
