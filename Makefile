@@ -25,7 +25,7 @@
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
 # make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=hybrid: of hybrid systems)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=doors: every export too; LAW=hybrid: of hybrid systems)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
 # make onnx-damage  the same tests, each damaged in every way that makes it no ONNX model: all must be refused (minutes)

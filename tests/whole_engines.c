@@ -218,6 +218,19 @@ bool law_engines(Case *c) {
   return good;
 }
 
+static bool compiled_too(Case *c, Limn *l, const WholeDecl *d) {
+  return engines_agree(c, l, d, COMPILED);
+}
+
+bool law_compiled(Case *c) {
+  Limn *l = case_load(c, whole_text(c->arena, c->p, &(Printed){0}));
+  if (!l) return false;
+  bool good = c->p->trains ? steps_agree(c, l, COMPILED) : each_quiet_box(c, l, compiled_too);
+  if (good && c->p->runs) good = runs_agree(c, l, COMPILED);
+  limn_free(l);
+  return good;
+}
+
 static bool on_gpu_too(Case *c, Limn *l, const WholeDecl *d) { return engines_agree(c, l, d, GPU); }
 
 // Each kernel is compiled, which takes a while: of boxes, only where nothing trains. Of every two programs one

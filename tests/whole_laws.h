@@ -14,7 +14,8 @@ typedef struct {
 typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
-    law_diff, law_gpu, law_finite, law_onnx, law_json;
+    law_diff, law_gpu, law_finite, law_onnx, law_json, law_check, law_draw, law_compiled, law_c,
+    law_python;
 
 // whole_values.c
 typedef struct {
@@ -44,6 +45,12 @@ bool values_near(Case *, const char *what, const Value *a, const Value *b, doubl
 const Value *value_named(const Values *, const char *name);
 void value_add(Value *to, const Value *more);
 void value_show(Buf *, const Value *);
+
+// A box or learner that can be asked for values, and gives the same twice.
+bool whole_is_quiet(const WholeDecl *);
+bool whole_is_real(const WholeDecl *); // its one result is real
+// The program with numbers for the open sizes of this box.
+const char *whole_closed(Case *, const WholeDecl *);
 
 // On every box with inputs and without noise.
 bool each_quiet_box(Case *, Limn *, bool (*law)(Case *, Limn *, const WholeDecl *));

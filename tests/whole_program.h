@@ -134,6 +134,8 @@ bool whole_smaller(Whole *, uint32_t k);
 
 // whole_random.c
 Whole *whole_random(Arena *, uint64_t seed);
+// whole_vary.c: one to three things about it are others. It may not be accepted any more.
+void whole_vary(Whole *, uint64_t seed);
 
 // -- inside the generator -------------------------------------------------------------------------
 typedef struct {

@@ -6,9 +6,13 @@
 //   whole_test LAW FIRST RUNS       a law (or `all`) on so many programs; what fails is made small (LARGE=1: it is not)
 //   whole_test program SEED         one of them, printed in all its ways
 //   whole_test coverage FIRST RUNS  in how many programs each construct is: at least 5 of 100
+//   whole_test doors FIRST RUNS     every program through every door, half of them varied: how many were
+//                                   accepted, and what failed at which door. DOOR=onnx,c: these alone; THIN=8: those
+//                                   that start compilers for every 8th program, 0: for none; SECONDS=60: no new program after so many
+//   whole_test varied SEED          the program as the doors have it
 //   JOBS=2                          by so many processes
 //
-// Every program is looked at by a process of its own: one that dies has failed.
+// Every program is looked at by a process of its own, with a limit of memory and time: one that dies has failed.
 #define _DEFAULT_SOURCE
 #include "gpu_help.h"
 #include "whole_laws.h"
@@ -16,26 +20,37 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #ifdef LIMN_GUARD
-enum { SLOWER = 10 }; // the sanitizers are slow
+enum { SLOWER = 10, SANITIZED = true }; // the sanitizers are slow
 #else
-enum { SLOWER = 2 };
+enum { SLOWER = 2, SANITIZED = false };
 #endif
+enum { TOO_LARGE = 4 };
+static const long MEMORY = 2L << 30;
 
 static const struct {
   const char *name;
   Law *law;
   uint32_t few; // programs in `make test FULL=1`; without it half
-} laws[] = {{"batch", law_batch, 100}, {"names", law_names, 30},    {"naming", law_naming, 12},
-            {"order", law_order, 12},  {"runs", law_runs, 30},      {"engines", law_engines, 40},
-            {"who", law_who, 20},      {"claims", law_claims, 100}, {"diff", law_diff, 8},
-            {"gpu", law_gpu, 12},      {"onnx", law_onnx, 30},      {"json", law_json, 30},
-            {"finite", law_finite, 40}};
+  enum { NO_DOOR, DOOR, DEAR_DOOR } door;
+} laws[] = {{"batch", law_batch, 100, DOOR},     {"names", law_names, 30, NO_DOOR},
+            {"naming", law_naming, 12, NO_DOOR}, {"order", law_order, 12, NO_DOOR},
+            {"runs", law_runs, 30, DOOR},        {"engines", law_engines, 40, DOOR},
+            {"who", law_who, 20, DOOR},          {"claims", law_claims, 100, NO_DOOR},
+            {"diff", law_diff, 8, DOOR},         {"gpu", law_gpu, 12, DEAR_DOOR},
+            {"onnx", law_onnx, 30, DOOR},        {"json", law_json, 30, DOOR},
+            {"finite", law_finite, 40, NO_DOOR}, {"check", law_check, 0, DOOR},
+            {"draw", law_draw, 0, DOOR},         {"compiled", law_compiled, 0, DEAR_DOOR},
+            {"c", law_c, 0, DEAR_DOOR},          {"python", law_python, 0, DEAR_DOOR}};
+enum { LAWS = COUNT(laws), CHECK = 13 };
 
 typedef struct {
   Arena *arena;
@@ -58,10 +73,30 @@ static void place_close(Place *at) {
 }
 
 // -- one program ----------------------------------------------------------------------------------
+// Under the sanitizers addresses are no memory: there it is looked at now and then.
+static void look_at_memory(int signal) {
+  struct rusage used;
+  (void)signal;
+  if (!getrusage(RUSAGE_SELF, &used) && used.ru_maxrss > MEMORY >> 10) _exit(TOO_LARGE);
+}
+
+static void hold_to_limits(void) {
+  struct rlimit cpu = {30 * SLOWER, 30 * SLOWER + 1}, memory = {MEMORY, MEMORY};
+  struct itimerval often = {{0, 100000}, {0, 100000}};
+  setrlimit(RLIMIT_CPU, &cpu);
+  alarm(240 * SLOWER); // others may have the cores
+  if (!SANITIZED) {
+    setrlimit(RLIMIT_AS, &memory);
+    return;
+  }
+  signal(SIGPROF, look_at_memory);
+  setitimer(ITIMER_PROF, &often, NULL);
+}
+
 static int child(Law *law, const Whole *p, const char *dir) {
   Case c = {.p = p, .arena = arena_new(), .dir = dir};
   c.said = buf_new(c.arena);
-  alarm(60);
+  hold_to_limits();
   if (chdir(dir)) return 2;
   bool holds = law(&c);
   if (!holds && file_write(c.arena, "said", c.said.at, c.said.n)) return 2;
@@ -76,7 +111,14 @@ static const char *try_law(Place *at, Law *law, const Whole *p) {
   int status = 0;
   if (id < 0 || waitpid(id, &status, 0) != id) return "no process";
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return NULL;
-  if (!WIFEXITED(status)) return arena_format(at->arena, "died: signal %d", WTERMSIG(status));
+  if (!WIFEXITED(status))
+    return arena_format(at->arena, "died of %s: signal %d",
+                        WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM ? "time"
+                                                                                   : "itself",
+                        WTERMSIG(status));
+  if (WEXITSTATUS(status) == TOO_LARGE) return "died of memory: more than 2 GB";
+  if (WEXITSTATUS(status) != 1)
+    return arena_format(at->arena, "died by exit: %d", WEXITSTATUS(status));
   FileText said = file_read(at->arena, arena_format(at->arena, "%s/said", at->dir), 10000000);
   return said.text ? said.text : "said nothing";
 }
@@ -100,22 +142,105 @@ static const Whole *shrink(Place *at, Law *law, const Whole *p, const char **why
   return p;
 }
 
-static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
-  Whole *p = whole_random(at->arena, seed);
+// Of the faults that say the same, one is made small.
+static bool is_new(uint32_t which, const char *why) {
+  static char seen[64][80];
+  static uint32_t n;
+  char kind[80];
+  snprintf(kind, sizeof kind, "%u %.*s", which, (int)strcspn(why, ":\n"), why);
+  for (uint32_t i = 0; i < n; i++)
+    if (!strcmp(seen[i], kind)) return false;
+  if (n < COUNT(seen)) memcpy(seen[n++], kind, sizeof kind);
+  return true;
+}
+
+static bool look_at_program(Place *at, uint32_t which, uint64_t seed, Whole *p, bool small) {
   const char *why = try_law(at, laws[which].law, p);
   if (!why) return true;
   if (!strncmp(why, "skipped", 7)) return true;
-  const Whole *less = small ? shrink(at, laws[which].law, p, &why) : p;
+  const Whole *less = small && is_new(which, why) ? shrink(at, laws[which].law, p, &why) : p;
   printf("== %s %llu: %s\n%s\n", laws[which].name, (unsigned long long)seed, why,
          whole_text(at->arena, less, &(Printed){0}));
   fflush(stdout);
   return false;
 }
 
+static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
+  return look_at_program(at, which, seed, whole_random(at->arena, seed), small);
+}
+
 // -- many programs --------------------------------------------------------------------------------
 typedef struct {
   uint64_t tried, bad;
+  uint64_t refused, through[LAWS], wrong[LAWS]; // of the doors
 } Tally;
+
+static Whole *varied(Place *at, uint64_t seed) {
+  Whole *p = whole_random(at->arena, seed);
+  if (seed % 2) whole_vary(p, seed);
+  return p;
+}
+
+static uint64_t number_set(const char *name, uint64_t otherwise) {
+  const char *set = getenv(name);
+  return set && *set ? strtoull(set, NULL, 10) : otherwise;
+}
+
+// Is it one of "a,b,c"? Without a list, all are.
+static bool is_listed(const char *list, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',')
+    if (!strncmp(at, name, n) && (!at[n] || at[n] == ',')) return true;
+  return !list || !*list;
+}
+
+// What is accepted goes through every door.
+static void through_doors(Place *at, uint64_t seed, Tally *t) {
+  const char *one = getenv("DOOR");
+  uint64_t thin = number_set("THIN", 1);
+  Whole *p = varied(at, seed);
+  const char *why = try_law(at, laws[CHECK].law, p);
+  t->refused += why && !strncmp(why, "refused", 7) && seed % 2;
+  if (why && !strncmp(why, "refused", 7) && seed % 2) return;
+  for (uint32_t k = 0; k < LAWS; k++) {
+    if (!laws[k].door || !is_listed(one, laws[k].name)) continue;
+    if (laws[k].door == DEAR_DOOR && (!thin || seed / 2 % thin)) continue;
+    bool good = look_at_program(at, k, seed, p, !getenv("LARGE"));
+    t->through[k]++, t->wrong[k] += !good, t->bad += !good;
+  }
+}
+
+static Tally doors_share(uint64_t first, uint64_t end, uint64_t jobs) {
+  Tally t = {0};
+  Place at;
+  uint64_t seconds = number_set("SECONDS", 0);
+  time_t begun = time(NULL);
+  if (!place_open(&at)) return t;
+  for (uint64_t seed = first; seed < end; seed += jobs, t.tried++) {
+    if (seconds && (uint64_t)(time(NULL) - begun) >= seconds) break;
+    Arena *outer = at.arena;
+    at.arena = arena_child(outer);
+    through_doors(&at, seed, &t);
+    arena_free(at.arena);
+    at.arena = outer;
+  }
+  place_close(&at);
+  return t;
+}
+
+static void tally_add(Tally *to, const Tally *t) {
+  to->tried += t->tried, to->bad += t->bad, to->refused += t->refused;
+  for (uint32_t k = 0; k < LAWS; k++) to->through[k] += t->through[k], to->wrong[k] += t->wrong[k];
+}
+
+static void doors_show(const Tally *t) {
+  fprintf(stderr, "%llu programs, %.1f %% accepted\n", (unsigned long long)t->tried,
+          t->tried ? 100 - 100 * (double)t->refused / (double)t->tried : 0);
+  for (uint32_t k = 0; k < LAWS; k++)
+    if (t->through[k])
+      fprintf(stderr, "%-10s %8llu through, %llu wrong\n", laws[k].name,
+              (unsigned long long)t->through[k], (unsigned long long)t->wrong[k]);
+}
 
 // A law, or all of them, on every `jobs`-th program.
 static Tally try_share(const char *law, uint64_t first, uint64_t end, uint64_t jobs) {
@@ -137,8 +262,7 @@ static Tally try_share(const char *law, uint64_t first, uint64_t end, uint64_t j
 }
 
 static int tried_by_many(const char *law, uint64_t first, uint64_t n) {
-  const char *set = getenv("JOBS");
-  uint64_t jobs = set ? strtoull(set, NULL, 10) : 1;
+  uint64_t jobs = number_set("JOBS", 1);
   if (jobs < 1 || jobs > 1024) jobs = 1;
   int ends[2];
   if (pipe(ends)) return 2;
@@ -146,14 +270,16 @@ static int tried_by_many(const char *law, uint64_t first, uint64_t n) {
     pid_t id = fork();
     if (id < 0) return 2;
     if (id > 0) continue;
-    Tally t = try_share(law, first + k, first + n, jobs);
+    Tally t = strcmp(law, "doors") ? try_share(law, first + k, first + n, jobs)
+                                   : doors_share(first + k, first + n, jobs);
     _exit(write(ends[1], &t, sizeof t) == sizeof t ? 0 : 2);
   }
   close(ends[1]);
   Tally all = {0}, one;
-  while (read(ends[0], &one, sizeof one) == sizeof one) all.tried += one.tried, all.bad += one.bad;
+  while (read(ends[0], &one, sizeof one) == sizeof one) tally_add(&all, &one);
   bool whole = true;
   for (int status; wait(&status) > 0;) whole &= WIFEXITED(status) && !WEXITSTATUS(status);
+  if (!strcmp(law, "doors")) doors_show(&all);
   fprintf(stderr, "%llu of %llu fail%s\n", (unsigned long long)all.bad,
           (unsigned long long)all.tried, whole ? "" : ", and a process died");
   return all.bad || !all.tried || !whole;
@@ -247,6 +373,19 @@ static void who(void **state) { (void)state, holds(6); }
 static void claims(void **state) { (void)state, holds(7); }
 static void through_onnx(void **state) { (void)state, holds(10); }
 static void through_json(void **state) { (void)state, holds(11); }
+// Plain programs go through the doors of the other tests; here are varied ones.
+static void every_door(void **state) {
+  (void)state;
+  Place at;
+  Tally t = {0};
+  bool full = getenv("FULL") != NULL;
+  assert_true(place_open(&at));
+  setenv("THIN", full ? "4" : "0", 1);
+  for (uint64_t seed = 1; seed < (full ? 24 : 8); seed += 2, t.tried++)
+    through_doors(&at, seed, &t);
+  place_close(&at);
+  assert_int_equal(t.bad, 0);
+}
 static void finite(void **state) {
   (void)state;
 #ifdef __SANITIZE_ADDRESS__
@@ -296,18 +435,31 @@ static int by_hand(int argc, char **argv) {
     if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.renamed = true}));
     if (argc > 3) puts(whole_text(at.arena, p, &(Printed){.naming = 7, .order = 7}));
   }
+  if (!strcmp(argv[1], "varied")) {
+    known = true;
+    puts(whole_text(at.arena, varied(&at, first), &(Printed){0}));
+  }
   place_close(&at);
   return known ? 0 : tried_by_many(argv[1], first, n);
 }
 
+// The script of the door to Python, from whatever folder it is looked for later.
+static void have_script(void) {
+  char path[4096];
+  if (!getcwd(path, sizeof path - 64)) return;
+  strcat(path, "/tests/python_out/doors.py");
+  if (!access(path, R_OK)) setenv("WHOLE_PYTHON", path, 1);
+}
+
 int main(int argc, char **argv) {
   have_gpu();
+  have_script();
   if (argc > 1) return by_hand(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(batch),        cmocka_unit_test(names),  cmocka_unit_test(naming),
       cmocka_unit_test(order),        cmocka_unit_test(runs),   cmocka_unit_test(engines),
       cmocka_unit_test(who),          cmocka_unit_test(claims), cmocka_unit_test(fair),
       cmocka_unit_test(covered),      cmocka_unit_test(gpu),    cmocka_unit_test(through_onnx),
-      cmocka_unit_test(through_json), cmocka_unit_test(finite)};
+      cmocka_unit_test(through_json), cmocka_unit_test(finite), cmocka_unit_test(every_door)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,30 @@ Limn *case_load(Case *c, const char *text) {
   return NULL;
 }
 
+// -- boxes ----------------------------------------------------------------------------------------
+bool whole_is_quiet(const WholeDecl *d) {
+  bool learner = d->kind == DECL_LEARNER && d->text && !d->family;
+  return d->in.n && !d->elsewhere && (learner || (d->asked && !d->noisy));
+}
+
+bool whole_is_real(const WholeDecl *d) { return d->out.n == 1 && !d->out.at[0].labels; }
+
+const char *whole_closed(Case *c, const WholeDecl *d) {
+  Buf b = buf_new(c->arena);
+  Ids done = {0};
+  for (uint32_t i = 0; i < d->in.n; i++)
+    for (uint32_t k = 0; k < d->in.at[i].type.rank; k++) {
+      const WholeAxis *a = &d->in.at[i].type.axis[k];
+      bool known = !a->variable;
+      for (uint32_t j = 0; !known && j < done.n; j++) known = done.at[j] == a->variable;
+      if (known) continue;
+      buf_printf(&b, "axis %s = %u\n", whole_name(c->p, a->variable, false), a->n);
+      vec_push(c->arena, &done, a->variable);
+    }
+  buf_text(&b, whole_text(c->arena, c->p, &(Printed){0}));
+  return b.at;
+}
+
 // -- inputs ---------------------------------------------------------------------------------------
 static double number_by(uint64_t seed) {
   seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9u;

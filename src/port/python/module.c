@@ -102,8 +102,26 @@ static bool paths_agree(const PythonWork *k, const Diagram *d, const Box *box) {
   return true;
 }
 
-// What such a diagram does stands here as it is.
-static void call_inside(ArrayGraph *o, const Box *box, Id *of_wire) {
+static bool is_read(const PythonWork *k, const Diagram *d, Id wire) {
+  bool read = false;
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t j = 0; j < d->box.at[i].nin; j++) read |= d->box.at[i].in[j] == wire;
+  for (uint32_t i = 0; i < d->out.n; i++) read |= d->out.at[i] == wire;
+  for (uint32_t i = 0; k->moves && i < d->param.n; i++) read |= d->param.at[i].next == wire;
+  return read;
+}
+
+// A function gives the states that it moves only in goals. Where they are read otherwise, as those of
+// an optimiser in `refit`, what it does stands inside.
+static bool states_are_read(const PythonWork *k, const Diagram *d, const Box *box) {
+  bool read = false;
+  for (uint32_t i = box->callee->out.n; !k->p->goals && i < box->nout; i++)
+    read |= is_read(k, d, box->out[i]);
+  return read;
+}
+
+// What such a diagram does stands here as it is; `now`: whose weights are called by their paths.
+static void call_inside(ArrayGraph *o, const Box *box, Id *of_wire, const Diagram *now) {
   const Diagram *goal = box->callee;
   Id *inside = NEW_ARRAY(o->a, Id, goal->wire.n + 1);
   for (uint32_t i = 0; i < goal->in.n; i++) inside[goal->in.at[i]] = of_wire[box->in[i]];
@@ -111,9 +129,12 @@ static void call_inside(ArrayGraph *o, const Box *box, Id *of_wire) {
     inside[goal->param.at[i].wire] = of_wire[box->in[goal->in.n + i]];
   PythonWork *work = python_work(o);
   const Diagram *before = work->now;
-  work->now = goal;
+  bool moves = work->moves;
+  work->now = now;
+  work->moves = moves || now != goal;
   arrays_boxes(o, goal, inside);
   work->now = before;
+  work->moves = moves;
   for (uint32_t i = 0; i < goal->out.n; i++) of_wire[box->out[i]] = inside[goal->out.at[i]];
   for (uint32_t i = 0, at = goal->out.n; i < goal->param.n; i++)
     if (goal->param.at[i].next) of_wire[box->out[at++]] = inside[goal->param.at[i].next];
@@ -139,7 +160,11 @@ static void python_call(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_
   Id *in = arena_copy(o->a, box->in, box->nin * sizeof *in);
   const Diagram *callee = peeled(box->callee, o->a, &in);
   if (callee == box->callee && paths_agree(python_work(o), d, box)) {
-    call_inside(o, box, of_wire);
+    call_inside(o, box, of_wire, callee);
+    return;
+  }
+  if (states_are_read(python_work(o), d, box)) {
+    call_inside(o, box, of_wire, python_work(o)->now);
     return;
   }
   const char *text = callee_text(o, d, callee, in, &flat);

@@ -56,6 +56,7 @@ typedef struct PythonWork {
   Python *p;
   const Diagram *d;
   const Diagram *now;  // whose boxes are: its weights are called as those of d
+  bool moves;          // its states are read where it stands, so those of what it calls are too
   bool flat;           // weights are arguments
   bool root;           // sizes are numbers
   bool goals;          // it is a goal

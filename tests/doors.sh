@@ -1,0 +1,83 @@
+#!/bin/sh
+# The law of doors on another machine: random whole programs through every back end and export (tests/whole_test.c).
+#
+#   tests/doors.sh pack             build/doors: the test binaries without what debuggers want, the emulated GPU and the libraries that they
+#                                   need, for a machine with this tree and no build. SAN=1: also those under the sanitizers, which are built
+#   tests/doors.sh run FIRST RUNS   there, from the tree: seeds FIRST to FIRST + RUNS. JOBS=16 at once; THIN=8: doors that start compilers for
+#                                   every 8th program; EVERY=512: a line after so many programs; SECONDS=440: no new ones after so many; DOOR=onnx:
+#                                   this door alone (doors.sh says which there are); LAW=hybrid: those of hybrid systems; SAN=1: under the sanitizers;
+#                                   OUT=DIR: what failed, in DIR/faults.txt, otherwise in build/doors/out
+# The last lines: programs, how many were accepted, what went through each door and what was wrong there, and the seeds of what failed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+pack=build/doors
+
+put() { # BUILD TO: binaries and their libraries
+  mkdir -p "$2/lib"
+  for test in whole_test laws_hybrid_test; do
+    [ -x "$1/tests/$test" ] || { echo "no $1/tests/$test: build it first" >&2; exit 1; }
+    strip -o "$2/$test" "$1/tests/$test"
+    ldd "$1/tests/$test" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^\t\(\/[^ ]*ld-[^ ]*\) .*/\1/p' | while read -r library; do cp -Ln "$library" "$2/lib/"; done
+  done
+}
+
+packed() {
+  rm -rf "$pack"
+  mkdir -p "$pack/fake-cuda"
+  put build "$pack/plain"
+  [ -z "${SAN:-}" ] || put build/san "$pack/san"
+  cp build/fake-cuda/*.so* "$pack/fake-cuda/"
+  du -sh "$pack"
+}
+
+# The binary as it is, or, where the libraries of this machine are others, with its own.
+started() { # BINARY ARGUMENT…
+  binary=$1
+  shift
+  if "$binary" program 1 >/dev/null 2>&1 || "$binary" order 1 1 >/dev/null 2>&1; then "$binary" "$@"; else
+    lib=$(dirname "$binary")/lib
+    "$lib"/ld-linux* --library-path "$lib" "$binary" "$@"
+  fi
+}
+
+ran() { # FIRST RUNS
+  first=$1 end=$(($1 + $2)) every=${EVERY:-512} out=${OUT:-$pack/out} kind=${SAN:+san}
+  binary=$pack/${kind:-plain}/whole_test law=${LAW:-doors} begun=$(date +%s)
+  case $law in hybrid*) binary=$pack/${kind:-plain}/laws_hybrid_test law=${law#hybrid} law=${law#.} ;; esac
+  law=${law:-all}
+  mkdir -p "$out" "build/${kind:-.}"
+  for at in build "build/${kind:-.}"; do [ -e "$at/fake-cuda" ] || ln -s "$PWD/$pack/fake-cuda" "$at/fake-cuda"; done
+  : >"$out/faults.txt"
+  : >"$out/said.txt"
+  doors=${DOOR:-}
+  if ! command -v cc >/dev/null 2>&1 && [ -z "$doors" ]; then
+    doors=batch,runs,engines,who,diff,onnx,json,check,draw,python
+    echo "no C compiler here: without the doors compiled, c and gpu"
+  fi
+  while [ "$first" -lt "$end" ]; do
+    n=$((end - first < every ? end - first : every)) left=$((${SECONDS_IN_ALL:-0} - $(date +%s) + begun))
+    if [ "${SECONDS_IN_ALL:-0}" -gt 0 ] && [ "$left" -le 0 ]; then break; fi
+    [ "${SECONDS_IN_ALL:-0}" -gt 0 ] || left=0
+    SECONDS=$left DOOR=$doors JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN)} started "$binary" "$law" "$first" "$n" >>"$out/faults.txt" 2>>"$out/said.txt"
+    first=$((first + n))
+    echo "up to seed $first, $(($(date +%s) - begun)) s: $(grep -c '^== ' "$out/faults.txt") faults"
+  done
+  awk '
+    / programs, / { programs += $1; accepted += $1 * $3 }
+    / through, / { through[$1] += $2; wrong[$1] += $4 }
+    / of .* fail/ { bad += $1; all += $3; died += /died/ }
+    END {
+      if (programs) printf "%d programs, %.1f %% accepted\n", programs, accepted / programs
+      for (door in through) printf "%-10s %8d through, %d wrong\n", door, through[door], wrong[door]
+      printf "%d of %d fail%s\n", bad, all, died ? ", and a process died" : ""
+    }' "$out/said.txt"
+  grep '^== ' "$out/faults.txt" | cut -c1-160 | sort | head -60
+  [ ! -s "$out/faults.txt" ]
+}
+
+SECONDS_IN_ALL=${SECONDS:-0}
+case ${1:-} in
+pack) packed ;;
+run) ran "${2:-1}" "${3:-1000}" ;;
+*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" ;;
+esac

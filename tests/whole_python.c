@@ -1,0 +1,76 @@
+// The doors to Python: what a box is as a file for PyTorch and for JAX gives the interpreter's numbers. Files, weights and
+// numbers lie in the folder `python`; tests/python_out/doors.py looks at them, with what is there of PyTorch and JAX, and
+// with NumPy in the place of JAX where neither is.
+#define _DEFAULT_SOURCE
+#include "whole_laws.h"
+
+#include <stdlib.h>
+
+static bool is_refused_rightly(const char *said) {
+  static const char *const why[] = {"has no form in", "have a form in Python only",
+                                    "has no weights"};
+  for (uint32_t i = 0; i < COUNT(why); i++)
+    if (strstr(said, why[i])) return true;
+  return false;
+}
+
+static bool exported(Case *c, Limn *l, const char *name, const char *as, const char *file,
+                     bool *made) {
+  const char *text;
+  LimnExport how = {.size = sizeof how, .as = as, .precision = LIMN_PRECISION_64};
+  how.out = arena_format(c->arena, "python/%s%s", name, file);
+  limn_forget(l);
+  *made = limn_export(l, name, &how, &text) == LIMN_GOOD;
+  return *made || is_refused_rightly(limn_messages(l, false)) ||
+         case_says(c, "%s not written: %s: %s", as, name, limn_messages(l, false));
+}
+
+// Every number to the last digit, in one line: its shape, a colon, its numbers.
+static void put_value(Buf *b, const Value *v, const WholeType *t) {
+  buf_text(b, t && t->labels ? "labels" : "reals");
+  for (uint32_t i = 0; i < v->rank; i++) buf_printf(b, " %lld", (long long)v->shape[i]);
+  buf_text(b, " :");
+  for (int64_t i = 0; i < v->n; i++) buf_printf(b, " %.17g", v->data[i]);
+  buf_char(b, '\n');
+}
+
+static bool numbers_written(Case *c, Limn *l, const WholeDecl *d, const char *kinds) {
+  const char *name = whole_name(c->p, d->name, false);
+  Values in = {0}, out = {0};
+  for (uint32_t i = 0; i < d->in.n; i++) vec_push(c->arena, &in, value_stack(c, d, i));
+  if (!case_eval(c, l, name, &in, NULL, &out, NULL)) return false;
+  Buf b = buf_new(c->arena);
+  buf_printf(&b, "%s\n%u\n", kinds, in.n);
+  for (uint32_t i = 0; i < in.n; i++) put_value(&b, &in.at[i], &d->in.at[i].type);
+  for (uint32_t i = 0; i < out.n; i++) put_value(&b, &out.at[i], NULL);
+  return !file_write(c->arena, arena_format(c->arena, "python/%s.numbers", name), b.at, b.n);
+}
+
+static bool put_there(Case *c, const WholeDecl *d, uint32_t *count) {
+  const char *name = whole_name(c->p, d->name, false);
+  Limn *l = case_load(c, whole_closed(c, d));
+  bool torch = false, jax = false, weights = false;
+  bool good = l && exported(c, l, name, "torch", "_torch.py", &torch) &&
+              exported(c, l, name, "jax", "_jax.py", &jax) &&
+              exported(c, l, name, "safetensors", ".safetensors", &weights);
+  if (good && (torch || jax)) {
+    good = numbers_written(c, l, d, torch && jax ? "torch jax" : torch ? "torch" : "jax");
+    ++*count;
+  }
+  limn_free(l);
+  return good;
+}
+
+bool law_python(Case *c) {
+  uint32_t count = 0;
+  if (system("rm -rf python && mkdir python")) return false;
+  for (uint32_t i = 0; i < c->p->decl.n; i++)
+    if (whole_is_quiet(c->p->decl.at[i]) && !put_there(c, c->p->decl.at[i], &count)) return false;
+  const char *script = getenv("WHOLE_PYTHON");
+  if (!count || !script) return true;
+  int status = system(arena_format(
+      c->arena, "PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 %s python >said.python 2>&1", script));
+  if (!status) return true;
+  FileText said = file_read(c->arena, "said.python", 100000);
+  return case_says(c, "python: %s", said.text ? said.text : "");
+}
