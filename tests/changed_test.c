@@ -279,6 +279,12 @@ static const char *const programs[] = {
     "see[i])^2|(worker[i].guess + see[i])^2»\n"
     "  next mu by «de:trust(0.05)|trust(0.06)» on mu[i] * worker[i].guess^2\n"
     "}\n",
+    "const c = «e:3|4», d = «e:5 / 2|5 / 3», U : R[2] = «e:[1, 2]|[1, 3]», c2 = «e:7|8»\n"
+    "machine Gain[k: 2](a: R[]) -> (y: R[]) = k * a * c * d * c2\n"
+    "wiring D[more: «de:10|11»](a: R[]) -> (y: R[]) {\n"
+    "  n : Gain[4]\n"
+    "  a + more -> n.a, n.y * U[0] + U[1] -> y\n"
+    "}\n",
     "share Growth(r)       { r' = «e:0.3|0.4» * r }\n"
     "share Decline[k](f)   { f' = -k * f }\n"
     "wiring D(rabbits) {\n"

@@ -168,6 +168,14 @@ static PictureChangeAnswer judged(PictureChanges *p, Arena *scratch, Limn *other
   return SHOWN;
 }
 
+// A pair of a learning diagram that all routes between the same spaces make may be left out.
+static bool same_pairs(PictureChanges *p, Arena *scratch, Limn *other) {
+  const char *a = p->diagrams.n ? limn_paths(p->l, NULL, false) : NULL;
+  if (a) a = arena_text(scratch, a, strlen(a));
+  const char *b = a ? limn_paths(other, NULL, false) : NULL;
+  return a && b && !strcmp(a, b);
+}
+
 static bool means_the_same(PictureChanges *p, Arena *scratch, const char *text) {
   LimnDiff how = {.size = sizeof how, .same = &(bool){false}};
   const char *said = NULL;
@@ -176,6 +184,13 @@ static bool means_the_same(PictureChanges *p, Arena *scratch, const char *text) 
               limn_diff(l, p->was, p->now, &how, &said) == LIMN_GOOD;
   limn_free(l);
   return told && *how.same;
+}
+
+// Of claims, those about boxes are drawn: they name no machine.
+static bool is_of_run(const char *statement) {
+  size_t line = strcspn(statement, "\n");
+  const char *colon = strstr(statement, " : ");
+  return begins_with(statement, "check") && colon && colon < statement + line;
 }
 
 // How long it learns, how much at a time and by which dice, is in no picture.
@@ -193,13 +208,14 @@ static bool is_of_plan(const char *text, const TextChange *x) {
 }
 
 PictureChangeAnswer picture_change_try(PictureChanges *p, const TextChange *x, const char **level) {
-  if (is_of_plan(p->text, x)) return NOTHING;
+  if (is_of_plan(p->text, x) || is_of_run(statement_of(p->text, x->at))) return NOTHING;
   Arena *scratch = arena_child(p->arena);
   const char *text = text_changed(scratch, p->text, x);
   Limn *other = loaded(p->now, text);
   PictureChangeAnswer answer = NOTHING;
   if (other) answer = judged(p, scratch, other, statement_of(p->text, x->at), level);
   if (answer == HIDDEN && means_the_same(p, scratch, text)) answer = NOTHING;
+  if (answer == HIDDEN && x->kind == CHANGE_LINE && same_pairs(p, scratch, other)) answer = NOTHING;
   limn_free(other);
   arena_free(scratch);
   return answer;

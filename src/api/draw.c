@@ -88,8 +88,11 @@ static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *ho
 static Canvas *draw_machine(Limn *l, const char *name, bool runs, const LimnDraw *how,
                             const CircuitOptions *circuit) {
   static const uint32_t depth[] = {0, UINT32_MAX, 1};
-  WiringOptions wiring = {
-      .depth = depth[circuit->level], .unfold = how->unfold, .width = circuit->width, .runs = runs};
+  WiringOptions wiring = {.depth = depth[circuit->level],
+                          .unfold = how->unfold,
+                          .width = circuit->width,
+                          .no_legend = circuit->no_legend,
+                          .runs = runs};
   const char *open = how->open ? how->open[0] : NULL;
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;

@@ -63,8 +63,13 @@ void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *,
                    Messages *);                      // adds its messages
 const char *plates_about(Arena *, const Messages *); // all of them as a sentence
 
-// -- legend.c: the sizes that its labels have -----------------------------------------------------
-void legend_paint(Canvas *, Arena *, const SketchPage *);
+// -- legend.c: what names stand for ---------------------------------------------------------------
+typedef VEC(Row) RowList;
+void legend_paint(Canvas *, Arena *, const SketchPage *); // the sizes that its labels have
+// A name may stand for several things, in several places.
+void legend_add(Arena *, RowList *, const char *label, const char *value);
+// plain: the words are as they are, and no mathematics; below: it does not look for a free corner
+void legend_plate(Canvas *, const RowList *, bool plain, bool below);
 
 // -- notes.c: the picture with the comments of a file, where they refer to what is in it ----------
 Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);

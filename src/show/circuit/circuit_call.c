@@ -506,10 +506,11 @@ void draw_call(CircuitPart *p, const Box *box) {
   const char *as;
   const KnownGlyph *k = known_as(p->c, box->callee, &as);
   Window window;
-  bool open = call_is_open(how, name) && !how->grad && !is_nothing(box->callee);
+  bool named = is_named(how->open, name), shows = named || !is_nothing(box->callee);
+  bool open = call_is_open(how, name) && !how->grad && shows;
   bool wires = (k && k->as == AS_WIRES) || is_only_wires(p->c, box->callee);
   if (open || (wires && !is_named(how->close, name)))
-    open_call(p, box, !wires || is_named(how->open, name));
+    open_call(p, box, !wires || named);
   else if (convolution_of(p->c->w, box->callee, &window))
     closed_call(p, box, star(p->c, &window, name), NULL);
   else

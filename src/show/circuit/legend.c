@@ -1,13 +1,12 @@
-// The legend: a plate with the sizes that the program knows for the labels of a picture, and those
-// that differ from turn to turn. It stands in the corner with the most room, or below.
+// The legend: a plate with what the names in a picture stand for: of a circuit the sizes that the
+// program knows for its labels, and those that differ from turn to turn; of a wiring constants and
+// options. It stands in the corner with the most room, or below.
 #include "show/circuit/circuit.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 enum { LABEL = 14, HEAD = 13, LINE_HEIGHT = 19, PAD = 10, EDGE = 10, AWAY = 10, SIZES = 4 };
-
-typedef VEC(Row) RowList;
 
 static Row *row_of(RowList *rows, const char *label) {
   for (uint32_t i = 0; i < rows->n; i++)
@@ -22,17 +21,16 @@ static bool has_value(const char *list, const char *value) {
   return false;
 }
 
-// A name may stand for several sizes, in several places.
-static void add_size(Arena *a, RowList *rows, const Strand *x) {
-  Row *row = row_of(rows, x->label);
+void legend_add(Arena *a, RowList *rows, const char *label, const char *value) {
+  Row *row = row_of(rows, label);
   if (!row) {
-    vec_push(a, rows, (Row){x->label, x->size});
+    vec_push(a, rows, (Row){label, value});
     return;
   }
   uint32_t n = 1;
   for (const char *at = row->value; *at; at++) n += *at == ',';
-  if (has_value(row->value, x->size) || n > SIZES) return;
-  row->value = arena_format(a, "%s, %s", row->value, n == SIZES ? "…" : x->size);
+  if (has_value(row->value, value) || n > SIZES) return;
+  row->value = arena_format(a, "%s, %s", row->value, n == SIZES ? "…" : value);
 }
 
 static int by_label(const void *a, const void *b) {
@@ -59,7 +57,8 @@ static bool is_on_page(const SketchPage *p, const char *label) {
 static void add_sizes(Arena *a, RowList *rows, const Layout *l) {
   const Sketch *s = l->s;
   for (uint32_t x = 1; x < s->strand.n; x++)
-    if (l->label[x] && s->strand.at[x].size) add_size(a, rows, &s->strand.at[x]);
+    if (l->label[x] && s->strand.at[x].size)
+      legend_add(a, rows, s->strand.at[x].label, s->strand.at[x].size);
   for (uint32_t i = 0; i < l->placed.n; i++)
     if (l->placed.at[i].glyph->kind == GLYPH_INSET)
       add_sizes(a, rows, l->placed.at[i].glyph->inset);
@@ -77,14 +76,25 @@ static RowList rows_of(Arena *a, const SketchPage *p) {
 }
 
 typedef struct {
+  bool plain;                         // what it says is no mathematics
   double label, value, width, height; // of the columns, and of all
 } Plate;
 
-static Plate plate_of(const RowList *rows) {
-  Plate p = {0};
+static double words_width(const Plate *p, const char *text) {
+  return p->plain ? text_width(FACE_ITALIC, LABEL, text) : math_width(FACE_ITALIC, LABEL, text);
+}
+
+static void words_paint(Canvas *c, const Plate *p, double x, double y, Anchor anchor,
+                        const char *text) {
+  Text how = {.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT, .anchor = anchor};
+  (p->plain ? canvas_text : math_text)(c, x, y, &how, text);
+}
+
+static Plate plate_of(const RowList *rows, bool plain) {
+  Plate p = {.plain = plain};
   for (uint32_t i = 0; i < rows->n; i++) {
-    p.label = fmax(p.label, math_width(FACE_ITALIC, LABEL, rows->at[i].label));
-    p.value = fmax(p.value, math_width(FACE_ITALIC, LABEL, rows->at[i].value));
+    p.label = fmax(p.label, words_width(&p, rows->at[i].label));
+    p.value = fmax(p.value, words_width(&p, rows->at[i].value));
   }
   double head = text_width(FACE_SANS, HEAD, "Legend");
   p.width = fmax(p.label + 24 + p.value, head) + 2 * PAD;
@@ -93,7 +103,6 @@ static Plate plate_of(const RowList *rows) {
 }
 
 static void plate_paint(Canvas *c, const Plate *p, const RowList *rows, double x, double y) {
-  Text italic = {.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT};
   canvas_open(c, "", "glyph", "Legend");
   path_rect(c, x, y, p->width, p->height, 0);
   canvas_paint(c, &(Paint){.fill = INK_LEARNED});
@@ -102,11 +111,9 @@ static void plate_paint(Canvas *c, const Plate *p, const RowList *rows, double x
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
   for (uint32_t i = 0; i < rows->n; i++) {
     double at = y + PAD + HEAD + 4 + LINE_HEIGHT * (i + 1) - 3;
-    italic.anchor = ANCHOR_END;
-    math_text(c, x + PAD + p->label, at, &italic, rows->at[i].label);
-    italic.anchor = ANCHOR_START;
-    math_text(c, x + PAD + p->label + 8, at, &italic, "=");
-    math_text(c, x + PAD + p->label + 24, at, &italic, rows->at[i].value);
+    words_paint(c, p, x + PAD + p->label, at, ANCHOR_END, rows->at[i].label);
+    words_paint(c, p, x + PAD + p->label + 8, at, ANCHOR_START, "=");
+    words_paint(c, p, x + PAD + p->label + 24, at, ANCHOR_START, rows->at[i].value);
   }
   canvas_close(c);
 }
@@ -136,13 +143,17 @@ static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   *y = fmax(low, h - EDGE - p->height);
 }
 
-void legend_paint(Canvas *c, Arena *a, const SketchPage *page) {
-  RowList rows = rows_of(a, page);
-  double x = EDGE, y = canvas_height(c); // below several rows
-  if (!rows.n) return;
-  Plate p = plate_of(&rows);
-  if (page->row.n == 1) find_place(c, &p, &x, &y);
+void legend_plate(Canvas *c, const RowList *rows, bool plain, bool below) {
+  double x = EDGE, y = canvas_height(c);
+  if (!rows->n) return;
+  Plate p = plate_of(rows, plain);
+  if (!below) find_place(c, &p, &x, &y);
   canvas_resize(c, fmax(canvas_width(c), x + p.width + EDGE),
                 fmax(canvas_height(c), y + p.height + EDGE));
-  plate_paint(c, &p, &rows, x, y);
+  plate_paint(c, &p, rows, x, y);
+}
+
+void legend_paint(Canvas *c, Arena *a, const SketchPage *page) {
+  RowList rows = rows_of(a, page);
+  legend_plate(c, &rows, false, page->row.n > 1);
 }

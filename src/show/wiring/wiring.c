@@ -798,5 +798,7 @@ Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *ho
   if (width > 0 && !opened) panel_rows(a, p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);
-  return panel_draw(a, p, name, about);
+  Canvas *c = panel_draw(a, p, name, about);
+  if (!how || !how->no_legend) wiring_legend(c, w, a, s, levels, levels > DEEPEST);
+  return c;
 }

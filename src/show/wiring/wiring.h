@@ -9,6 +9,7 @@
 typedef struct {
   uint32_t depth; // levels that are opened; 1: its own; 0: as many as can be read
   double width;   // of a row; 0: the default; negative: everything is one row
+  bool no_legend; // without what constants and options are
   bool unfold;    // as a network, and unfolded
   bool runs;      // as the last run has it: with its options, and what it stands on
 } WiringOptions;

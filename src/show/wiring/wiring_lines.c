@@ -3,8 +3,7 @@
 #include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"
 
-// 1000000000 as 1e9: nobody counts so many zeros.
-static const char *short_numbers(Arena *a, const char *text) {
+const char *short_numbers(Arena *a, const char *text) {
   enum { MANY = 6 };
   Buf b = buf_new(a);
   while (*text) {

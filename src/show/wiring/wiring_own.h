@@ -4,6 +4,7 @@
 //   wiring_shared.c shared variables: on which side of its parts each is
 //   wiring_text.c   expressions as text, texts that are cut, sentences
 //   wiring_lines.c  what a machine says: its lines, its states
+//   wiring_legend.c which constants and options its lines name
 //   wiring_modes.c  a machine with modes: its modes, and the jumps between them
 //   wiring_lay.c    a panel is laid out (layers.h)
 //   wiring_rows.c   a wide panel is cut into rows
@@ -131,12 +132,16 @@ const char *unit_words(Arena *, const Unit *);
 const char *panel_about(Arena *, const Panel *);
 
 // wiring_lines.c
+const char *short_numbers(Arena *, const char *); // 1000000000 as 1e9: nobody counts so many zeros
 const char *system_title(World *, Arena *, const System *); // "Gain (2)"
 Nodes system_statements(const System *);                    // none: its text is not known
 void system_lines(World *, Arena *, const System *, TextLines *);
 // How a state of its own begins and goes on, "= 0.1, by gd(0.05)"; whole: also on what, and `next`
 const char *state_text(World *, Arena *, const System *, Name, bool whole);
 const char *unrolls_text(World *, Arena *, const System *); // unroll 4; NULL: it does not
+
+// wiring_legend.c: of what is opened; lines: machines in it show theirs too
+void wiring_legend(Canvas *, World *, Arena *, const System *, uint32_t levels, bool lines);
 
 // wiring.c
 void panel_finish(Arena *, Panel *); // after its units and cables: it is measured and laid out
