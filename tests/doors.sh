@@ -2,7 +2,7 @@
 # The law of doors on another machine: random whole programs through every back end and export (tests/whole_test.c).
 #
 #   tests/doors.sh pack             build/doors: the test binaries without what debuggers want, the emulated GPU and the libraries that they
-#                                   need, for a machine with this tree and no build. SAN=1: also those under the sanitizers, which are built
+#                                   need, for a machine with this tree and no build. SAN=1: also the whole programs' under the sanitizers, which is built
 #   tests/doors.sh run FIRST RUNS   there, from the tree: seeds FIRST to FIRST + RUNS. JOBS=16 at once; THIN=8: doors that start compilers for
 #                                   every 8th program; EVERY=512: a line after so many programs; SECONDS=440: no new ones after so many; DOOR=onnx:
 #                                   this door alone (doors.sh says which there are); LAW=hybrid: those of hybrid systems; SAN=1: under the sanitizers;
@@ -12,20 +12,23 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 pack=build/doors
 
-put() { # BUILD TO: binaries and their libraries
-  mkdir -p "$2/lib"
-  for test in whole_test laws_hybrid_test; do
-    [ -x "$1/tests/$test" ] || { echo "no $1/tests/$test: build it first" >&2; exit 1; }
-    strip -o "$2/$test" "$1/tests/$test"
-    ldd "$1/tests/$test" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^\t\(\/[^ ]*ld-[^ ]*\) .*/\1/p' | while read -r library; do cp -Ln "$library" "$2/lib/"; done
+put() { # BUILD KIND TEST…: binaries and their libraries, in one file
+  from=$1 kind=$2
+  shift 2
+  mkdir -p "$pack/$kind/lib"
+  for test in "$@"; do
+    [ -x "$from/tests/$test" ] || { echo "no $from/tests/$test: build it first" >&2; exit 1; }
+    strip -o "$pack/$kind/$test" "$from/tests/$test"
+    ldd "$from/tests/$test" | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p; s/^\t\(\/[^ ]*ld-[^ ]*\) .*/\1/p' | while read -r library; do cp -Ln "$library" "$pack/$kind/lib/"; done
   done
+  tar -czf "$pack/$kind.tar.gz" -C "$pack" "$kind" && rm -r "${pack:?}/$kind"
 }
 
 packed() {
   rm -rf "$pack"
   mkdir -p "$pack/fake-cuda"
-  put build "$pack/plain"
-  [ -z "${SAN:-}" ] || put build/san "$pack/san"
+  put build plain whole_test laws_hybrid_test
+  [ -z "${SAN:-}" ] || put build/san san whole_test
   cp build/fake-cuda/*.so* "$pack/fake-cuda/"
   du -sh "$pack"
 }
@@ -46,6 +49,7 @@ ran() { # FIRST RUNS
   case $law in hybrid*) binary=$pack/${kind:-plain}/laws_hybrid_test law=${law#hybrid} law=${law#.} ;; esac
   law=${law:-all}
   mkdir -p "$out" "build/${kind:-.}"
+  [ -d "$pack/${kind:-plain}" ] || tar -xzf "$pack/${kind:-plain}.tar.gz" -C "$pack" || exit 2
   for at in build "build/${kind:-.}"; do [ -e "$at/fake-cuda" ] || ln -s "$PWD/$pack/fake-cuda" "$at/fake-cuda"; done
   : >"$out/faults.txt"
   : >"$out/said.txt"

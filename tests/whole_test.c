@@ -72,6 +72,12 @@ static void place_close(Place *at) {
   arena_free(at->arena);
 }
 
+// A status of their own for what the sanitizers find: 1 says that a law does not hold.
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+const char *__asan_default_options(void) { return "exitcode=9"; }
+const char *__ubsan_default_options(void) { return "exitcode=9"; }
+
 // -- one program ----------------------------------------------------------------------------------
 // Under the sanitizers addresses are no memory: there it is looked at now and then.
 static void look_at_memory(int signal) {
@@ -117,6 +123,7 @@ static const char *try_law(Place *at, Law *law, const Whole *p) {
                                                                                    : "itself",
                         WTERMSIG(status));
   if (WEXITSTATUS(status) == TOO_LARGE) return "died of memory: more than 2 GB";
+  if (WEXITSTATUS(status) == 9) return "died of what a sanitizer found: see above";
   if (WEXITSTATUS(status) != 1)
     return arena_format(at->arena, "died by exit: %d", WEXITSTATUS(status));
   FileText said = file_read(at->arena, arena_format(at->arena, "%s/said", at->dir), 10000000);

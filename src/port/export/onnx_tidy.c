@@ -230,9 +230,9 @@ static void give_bias(ArrayGraph *o, Id node, const uint32_t *reads) {
   for (uint32_t i = 0; i < 2; i++) {
     Id conv = add->in.at[i], bias = add->in.at[1 - i];
     GraphValue v = *arrays_value(o, conv);
-    if (!v.node || reads[conv] != 1 || !is_bias(o, bias, &v)) continue;
+    if (!v.node || reads[conv] != 1) continue;
     GraphNode *maker = arrays_maker(o, conv);
-    if (strncmp(maker->op, "Conv", 4) != 0 || maker->in.n != 2) continue;
+    if (strncmp(maker->op, "Conv", 4) != 0 || maker->in.n != 2 || !is_bias(o, bias, &v)) continue;
     Id row = arrays_reshape(o, bias, 1, &v.dim[1]);
     add = &o->node.at[node];
     maker = &o->node.at[v.node];
