@@ -5,10 +5,11 @@
 //
 // With --mutate, inputs are made from the files of the folders; those that reach new places (where
 // the code was compiled with -fsanitize-coverage=trace-pc) stay and are written into the last
-// folder. A child does the work: before each input it is laid down in memory that both share, so
-// that the parent can write it into FOUND when the child dies, when one input takes more than a
-// second of the CPU's time, when more than ten times the input and 64 MB are asked for at once
-// (where malloc and calloc are wrapped: WRAPPED), or when all memory grows by 512 MB. What was found is
+// folder. A child does the work, here and with files: before each input it is laid down in memory that
+// both share, so that the parent can write it into FOUND, or name the file, when the child dies, when one
+// input takes more than a second of the CPU's time, a minute of anybody's, or a gigabyte (under the
+// sanitizers 5 s and 2 GB), when more than ten times the input and 64 MB are asked for at once (where malloc
+// and calloc are wrapped: WRAPPED), or when all memory grows by 512 MB. What was found is
 // not tried again: a seed that fails is one find, and the others have their turn. The last line
 // counts: name, inputs, seconds of the CPU, inputs kept, places reached, finds.
 #define _GNU_SOURCE
@@ -24,7 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FINDS_MOST = 20 };
+enum {
+  FINDS_MOST = 20,
+  CPU_MOST = SANITIZED_BUILD ? 5 : 1,               // seconds of one input
+  WALL_MOST = 60,                                   // also when it only waits
+  MEMORY_MOST = SANITIZED_BUILD ? 2 << 10 : 1 << 10 // MB of a child
+};
 
 // What parent and child share.
 typedef struct {
@@ -198,20 +204,42 @@ static void child(const Task *t, double end, unsigned seed) {
   _exit(0);
 }
 
-// Looks after a child; true when it died or hung: what is in the shared memory is a find.
-static bool watch(pid_t pid) {
+// What a child holds, in MB; 0 where nobody knows.
+static long memory_of(pid_t pid) {
+  char path[64];
+  long all, held = 0;
+  snprintf(path, sizeof path, "/proc/%ld/statm", (long)pid);
+  FILE *f = fopen(path, "r");
+  if (f && fscanf(f, "%ld %ld", &all, &held) != 2) held = 0;
+  if (f) fclose(f);
+  return held * (sysconf(_SC_PAGESIZE) >> 10) >> 10;
+}
+
+// What its input takes too much of, or NULL.
+typedef struct {
+  uint64_t inputs;
+  double cpu, wall; // when this input began
+} Begun;
+
+static const char *exceeds(pid_t pid, Begun *b) {
   clockid_t clock;
-  bool has_clock = clock_getcpuclockid(pid, &clock) == 0;
-  uint64_t inputs = UINT64_MAX;
-  double since = 0;
+  struct timespec t = {0};
+  if (clock_getcpuclockid(pid, &clock) == 0) clock_gettime(clock, &t);
+  double cpu = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec, wall = now();
+  if (shared->inputs != b->inputs) *b = (Begun){shared->inputs, cpu, wall};
+  if (cpu - b->cpu > CPU_MOST) return "the CPU's time";
+  if (wall - b->wall > WALL_MOST) return "time, in which it only waits";
+  return memory_of(pid) > MEMORY_MOST ? "memory" : NULL;
+}
+
+// Looks after a child; true when it died or took too much: what is in the shared memory is a find.
+static bool watch(pid_t pid) {
+  Begun begun = {.inputs = UINT64_MAX};
   for (int status;;) {
     if (waitpid(pid, &status, WNOHANG) == pid) return status != 0;
-    struct timespec cpu = {0};
-    if (has_clock) clock_gettime(clock, &cpu);
-    double spent = (double)cpu.tv_sec + 1e-9 * (double)cpu.tv_nsec;
-    if (shared->inputs != inputs) inputs = shared->inputs, since = spent;
-    if (spent - since > (SANITIZED_BUILD ? 5 : 1)) {
-      fprintf(stderr, "one input takes more than a second\n");
+    const char *too_much = exceeds(pid, &begun);
+    if (too_much) {
+      fprintf(stderr, "one input takes too much: %s\n", too_much);
       kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
       return true;
@@ -223,8 +251,6 @@ static bool watch(pid_t pid) {
 static int run(const Task *t) {
   double end = now() + atof(t->seconds);
   unsigned seed = (unsigned)atoi(t->seed) * 2654435761u | 1u;
-  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return 3;
   while (now() < end && shared->finds < FINDS_MOST) {
     pid_t pid = fork();
     if (pid < 0) return 3;
@@ -240,16 +266,25 @@ static int run(const Task *t) {
   return shared->finds ? 1 : 0;
 }
 
-int main(int argc, char **argv) {
-  static uint8_t bytes[INPUT_ROOM];
-  if (argc > 6 && !strcmp(argv[1], "--mutate"))
-    return run(&(Task){argv[2], argv[3], argv[4], argv[5], argv + 6, argc - 6});
-  for (int i = 1; i < argc; i++) {
-    size_t n;
-    if (!read_whole(argv[i], bytes, &n)) return 3;
-    feed(bytes, n);
-    puts(argv[i]);
+// Each file once, with its name after it.
+static int replay(char **file, int files) {
+  pid_t pid = fork();
+  if (pid < 0) return 3;
+  if (pid) return watch(pid);
+  for (int i = 0; i < files; i++) {
+    if (!read_whole(file[i], shared->input, &shared->n)) _exit(3);
+    feed(shared->input, shared->n);
+    shared->inputs++;
+    puts(file[i]);
     fflush(stdout);
   }
-  return 0;
+  exit(0); // what sanitizers look for at the end is looked for
+}
+
+int main(int argc, char **argv) {
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return 3;
+  if (argc > 6 && !strcmp(argv[1], "--mutate"))
+    return run(&(Task){argv[2], argv[3], argv[4], argv[5], argv + 6, argc - 6});
+  return replay(argv + 1, argc - 1);
 }

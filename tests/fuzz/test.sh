@@ -45,18 +45,23 @@ done
 
 # The driver: a harness that dies or hangs is found out, also by a seed itself, and what it died of is kept: one file for each find.
 cat >"$out/bad.c" <<'END'
+#define _DEFAULT_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n) {
   volatile int on = 1;
   if (n > 1 && p[0] == 'a' && p[1] > 'b') abort();
   while (n > 1 && p[0] == 'h' && p[1] > 'b' && on) {}
+  while (n > 1 && p[0] == 's' && p[1] > 'b') sleep(1);
+  while (n > 1 && p[0] == 'm' && p[1] > 'b') memset(malloc(1 << 20), 1, 1 << 20);
   return 0;
 }
 END
 if compile "$out/bad" "$out/bad.c" "$out/replay.o" "$out/mutate.o"; then
-  for seed in ab hb ac; do
+  for seed in ab hb ac mc; do
     rm -rf "$out/seeds" "$out/keep" "$out/found"
     mkdir "$out/seeds" "$out/keep" "$out/found"
     printf %s $seed >"$out/seeds/s"
@@ -65,6 +70,16 @@ if compile "$out/bad" "$out/bad.c" "$out/replay.o" "$out/mutate.o"; then
     finds=$(find "$out/found" -type f | wc -l)
     if [ "${seed%?}" = "$(head -c 1 "$find" 2>/dev/null)" ] && grep -q "^bad [0-9]* .* $finds\$" "$out/said"; then echo "ok fuzz driver $seed"; else
       echo "not ok fuzz driver $seed"
+      cat "$out/said"
+    fi
+  done
+  # A file that takes too much is a failure that is told, and nothing that the machine has to end: memory; time, and (FULL=1) waiting.
+  for too_much in hc:'the CPU.s time' mc:memory ${FULL:+sc:'only waits'}; do
+    printf xx >"$out/seeds/s"
+    printf %s "${too_much%%:*}" >"$out/too_much"
+    "$out/bad" "$out/seeds/s" "$out/too_much" >"$out/said" 2>&1
+    if [ $? -eq 1 ] && grep -q "takes too much: ${too_much#*:}" "$out/said"; then echo "ok fuzz driver says $too_much"; else
+      echo "not ok fuzz driver says $too_much"
       cat "$out/said"
     fi
   done
