@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import warnings
 from typing import Any, List, NamedTuple, Optional
 
-from ._library import library
+from ._library import SYSTEM, library
 
 
 class Message(NamedTuple):
@@ -37,6 +39,21 @@ class NameError_(Error, KeyError):
         return str(self.args[0])
 
 
+class FileError(Error, FileNotFoundError):
+    """A file or folder that was named in a call and is not there."""
+
+    def __init__(self, text: str, messages: Optional[List[Message]], status: int, path: str):
+        super().__init__(text, messages, status)
+        self.errno, self.strerror, self.filename = errno.ENOENT, os.strerror(errno.ENOENT), path
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class OutOfMemory(Error, MemoryError):
+    """Memory was exhausted; the program can be used further."""
+
+
 class LimnWarning(UserWarning):
     """What limn found odd, and did nevertheless."""
 
@@ -52,8 +69,13 @@ def messages_of(text: Optional[bytes]) -> List[Message]:
     return found
 
 
-def settle(handle: Any, status: int, kind: type = Error, level: int = 4) -> None:
-    """Raises what went wrong with the last call of a handle, or warns; its messages are forgotten."""
+def error_of(text: str, found: List[Message], status: int, kind: type = Error) -> Error:
+    exhausted = status == SYSTEM and (not text or "out of memory" in text)
+    return (OutOfMemory if exhausted else kind)(text or "memory is exhausted", found, status)
+
+
+def settle(handle: Any, status: int, kind: type = Error, level: int = 4, path: Any = None) -> None:
+    """Raises what went wrong with the last call of a handle, or warns; its messages are forgotten. `path`: what the call was to read."""
     lib = library()
     if handle is None:
         raise ValueError("this program is closed")
@@ -62,8 +84,10 @@ def settle(handle: Any, status: int, kind: type = Error, level: int = 4) -> None
     text = (lib.limn_messages(handle, False) or b"").decode(errors="replace").rstrip("\n")
     found = messages_of(lib.limn_messages(handle, True))
     lib.limn_forget(handle)
+    if status and path is not None and os.fspath(path) in text and not os.path.exists(path):
+        raise FileError(text, found, status, os.fspath(path))
     if status:
-        raise kind(text or "memory is exhausted", found, status)
+        raise error_of(text, found, status, kind)
     if text:
         warnings.warn(text, LimnWarning, stacklevel=level)
 
@@ -72,4 +96,4 @@ def settle_function(function: Any, status: int) -> None:
     if status:
         lib = library()
         text = (lib.limn_function_messages(function, False) or b"").decode(errors="replace").rstrip("\n")
-        raise Error(text or "memory is exhausted", messages_of(lib.limn_function_messages(function, True)), status)
+        raise error_of(text, messages_of(lib.limn_function_messages(function, True)), status)

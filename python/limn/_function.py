@@ -60,7 +60,7 @@ class Made:
         with program._lock:
             status = lib.limn_function_open(program._handle, name.encode(), options, C.byref(handle))
             self.version = 0
-            settle(program._handle, status, level=6)
+            settle(program._handle, status, level=6, path=from_)
         self.handle = handle.value
         self._close = lib.limn_function_close
         self.ins, self.outs = self._ports(lib.limn_function_in), self._ports(lib.limn_function_out)

@@ -61,7 +61,7 @@ class Program:
             data = text.encode(errors="surrogateescape")
             status = lib.limn_load_text(self._handle, encoded(self.path), data, len(data))
         self.messages = messages_of(lib.limn_messages(self._handle, True))
-        settle(self._handle, status, level=5)
+        settle(self._handle, status, level=5, path=self.path if text is None else None)
         if text is None:  # what was loaded is what is trained, whatever becomes of the file
             with open(self.path, encoding="utf-8", errors="surrogateescape", newline="") as f:
                 self._source = (path, f.read(), set, read, precision, threads, name)
@@ -186,7 +186,7 @@ class Program:
         status = ask()
         for name in names:
             library().limn_weight_set(self._handle, name.encode(), None)
-        settle(self._handle, status, level=5)
+        settle(self._handle, status, level=5, path=from_)
 
     def _used_arrays(self, from_: Optional[Path], ask: Callable[[Any], int]) -> Dict[str, Any]:
         out = Arrays()
@@ -383,7 +383,7 @@ class Program:
                     raise beside.raised
                 failing = [c for c in (note or {}).get("checks", []) if not c["holds"]]
                 if note is None or status not in (0, WRONG):
-                    settle(self._handle, status or WRONG)
+                    settle(self._handle, status or WRONG, path=from_)
                 where = os.path.join(folder, "run") if out is None else folder
                 runs = Runs(note, where, out is not None)
                 if failing and check:

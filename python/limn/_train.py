@@ -203,7 +203,7 @@ class Trainer:
             if beside.raised:
                 self._lib.limn_forget(program._handle)
                 raise beside.raised
-            settle(program._handle, status)
+            settle(program._handle, status, path=how.get("resume"))
         self._handle = handle.value
 
     def step(self, batch: Optional[Mapping[str, Any]] = None, steps: int = 1) -> Metrics:

@@ -95,7 +95,7 @@ class Weights(MutableMapping[str, Any]):
         with program._lock:
             program._pull()
             before = {}
-            settle(program._handle, lib.limn_weights_read(program._handle, str(source).encode()))
+            settle(program._handle, lib.limn_weights_read(program._handle, str(source).encode()), path=str(source))
             for name in self._known():
                 a = Array()
                 if not lib.limn_weight_get(program._handle, name.encode(), C.byref(a)):

@@ -468,6 +468,40 @@ def memory_is_steady():
     assert grown < 2 << 20, grown
 
 
+MOVES = "machine m() -> (x: R[]) {\n  state x = 1\n  x' = 0 - x\n}\nrun m to 1\n"
+
+
+@test
+def what_is_not_there_is_an_os_error():
+    gone = os.path.join(tempfile.gettempdir(), "nothing of limn is here")
+    q = limn.loads(IRIS)
+    calls = [
+        lambda: limn.load(gone + ".limn"), lambda: q.weights.read(gone), lambda: q.weights.read(gone + ".safetensors"), lambda: q.measure(from_=gone),
+        lambda: q.predict("guess", np.ones(4), from_=gone), lambda: q.function("guess", from_=gone)(np.ones(4)), lambda: q.train(resume=gone), lambda: limn.loads(MOVES).run(from_=gone),
+        lambda: q.export("guess", from_=gone, out=gone + ".onnx"), lambda: q.gradients(from_=gone),
+    ]  # fmt: skip
+    for call in calls:
+        wrong = raises(FileNotFoundError, "nothing of limn", call)
+        assert isinstance(wrong, limn.Error) and wrong.errno == 2 and wrong.filename.startswith(gone) and wrong.status, wrong
+    with tempfile.TemporaryDirectory() as d:  # what is there and wrong is no missing file
+        open(d + "/a.limn", "w").write("box f(x: R[3]) -> R[3] = tanhh(x)\n")
+        assert not isinstance(raises(limn.Error, "tanhh", limn.load, d + "/a.limn"), OSError)
+        assert not isinstance(raises(limn.Error, d, q.weights.read, d), OSError)
+
+
+@test
+def memory_that_is_exhausted_is_a_memory_error():
+    code = (
+        "import limn, resource\np = limn.loads('box f(x: R[n]) -> R[n n] { return y[i j] = x[i] * x[j] }\\n')\nx = [1.0] * 30000\n"
+        "now = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (now + (200 << 20),) * 2)\n"
+        "try:\n    p.f(x)\nexcept MemoryError as e:\n    print(isinstance(e, limn.Error), e)\n"
+    )
+    if os.path.exists("/proc/self/statm"):
+        said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert said.stdout.startswith("True") and "memory" in said.stdout, said
+
+
 @test
 def import_is_quick_and_alone():
     code = (
