@@ -69,11 +69,9 @@ static bool fails_now(void) { return false; }
 
 Arena *arena_new(void) { return fails_now() ? NULL : calloc(1, sizeof(Arena)); }
 
-static _Noreturn void arena_fail(Arena *a);
-
 Arena *arena_child(Arena *parent) {
   Arena *a = arena_new();
-  if (!a) arena_fail(parent);
+  if (!a) arena_exhausted(parent);
   a->parent = parent;
   a->after = parent->child;
   if (a->after) a->after->before = a;
@@ -118,7 +116,7 @@ _Noreturn void guard_fail(Guard *g) {
   longjmp(g->place, 1);
 }
 
-static _Noreturn void arena_fail(Arena *a) {
+_Noreturn void arena_exhausted(Arena *a) {
   while (a->parent) a = a->parent;
   if (a->guard) guard_fail(a->guard);
   fputs("limn: out of memory\n", stderr);
@@ -133,9 +131,9 @@ static size_t usual_bytes(const Arena *a) {
 
 static ArenaBlock *block_new(Arena *a, size_t bytes) {
   size_t usual = usual_bytes(a), size = bytes > usual ? bytes : usual;
-  if (size > SIZE_MAX / 2) arena_fail(a);
+  if (size > SIZE_MAX / 2) arena_exhausted(a);
   ArenaBlock *b = calloc(1, sizeof(ArenaBlock) + size);
-  if (!b) arena_fail(a);
+  if (!b) arena_exhausted(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
   if (bytes > BLOCK_BYTES && a->last &&
@@ -151,7 +149,7 @@ static ArenaBlock *block_new(Arena *a, size_t bytes) {
 
 void *arena_alloc(Arena *a, size_t bytes) {
   const size_t align = _Alignof(max_align_t);
-  if (bytes > SIZE_MAX / 2 || fails_now()) arena_fail(a);
+  if (bytes > SIZE_MAX / 2 || fails_now()) arena_exhausted(a);
   size_t room = (bytes + align - 1) / align * align + GAP;
   a->used += room - GAP;
   ArenaBlock *b = a->last;
@@ -265,7 +263,7 @@ char *arena_format(Arena *a, const char *format, ...) {
 
 void vec_grow(Arena *a, void **at, uint32_t *cap, size_t item) {
   uint32_t bigger = *cap ? *cap * 2 : item > 100 ? 1 : 4;
-  if (bigger <= *cap) arena_fail(a);
+  if (bigger <= *cap) arena_exhausted(a);
   void *p = arena_alloc(a, (size_t)bigger * item);
   if (*cap) memcpy(p, *at, (size_t)*cap * item);
   *at = p;

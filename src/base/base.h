@@ -36,8 +36,9 @@ void *arena_copy(Arena *, const void *, size_t bytes); // a copy that lives as l
 char *arena_text(Arena *, const char *text, size_t n); // the same, ended by 0
 char *arena_vformat(Arena *, const char *format, va_list);
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-size_t arena_used(const Arena *); // bytes handed out so far
-#ifdef LIMN_GUARD                 // for tests
+_Noreturn void arena_exhausted(Arena *); // as if an allocation in it failed: to its last guard
+size_t arena_used(const Arena *);        // bytes handed out so far
+#ifdef LIMN_GUARD                        // for tests
 void arena_fail_at(
     long long k); // the k-th allocation from here on fails, and all after it; 0: none
 long long arena_allocations(void); // of all arenas, so far
@@ -261,6 +262,8 @@ Diags *diags_new(Arena *, Sources *);
 Id diag_error(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Id diag_verror(Diags *, Span, const char *format, va_list);
 #define diag_refuse(...) (diag_error(__VA_ARGS__), false) // for who gives up: always false
+// What failed is the machine, and neither text nor data: the call ends with LIMN_SYSTEM. Always false.
+bool diag_machine(Diags *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));

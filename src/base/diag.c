@@ -64,6 +64,15 @@ Id diag_error(Diags *d, Span span, const char *format, ...) {
   return id;
 }
 
+bool diag_machine(Diags *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  diag_verror(d, (Span){0}, format, args);
+  va_end(args);
+  if (!d->muted) d->machine_failed = true;
+  return false;
+}
+
 Id diag_warning(Diags *d, Span span, const char *format, ...) {
   va_list args;
   va_start(args, format);

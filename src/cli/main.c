@@ -125,10 +125,13 @@ static int with_stack(int argc, char **argv) {
   CliCall c = {.argc = argc, .argv = argv};
   bool small = getrlimit(RLIMIT_STACK, &most) == 0 && most.rlim_cur < STACK_WANTED;
   if (!small || pthread_attr_init(&how)) return limn(argc, argv);
-  bool apart = !pthread_attr_setstacksize(&how, STACK_WANTED) &&
-               !pthread_create(&thread, &how, call, &c) && !pthread_join(thread, NULL);
+  bool apart =
+      !pthread_attr_setstacksize(&how, STACK_WANTED) && !pthread_create(&thread, &how, call, &c);
   pthread_attr_destroy(&how);
-  return apart ? c.status : limn(argc, argv);
+  if (!apart) return limn(argc, argv);
+  if (!pthread_join(thread, NULL)) return c.status;
+  fputs("limn: the thread that does the work cannot be waited for\n", stderr);
+  return LIMN_SYSTEM; // what has begun is not begun again
 }
 
 int main(int argc, char **argv) {

@@ -224,6 +224,32 @@ if head -1 streams/metrics.csv | grep -q '^step,'; then ok "closed streams"; els
 printf 'given x : R[2], y : R[2] from "nowhere.csv"\nlearn f : R[2] -> R[2] = dense[2]\ngoal fit : f(x) ~ y by l2\ntrain 5 steps, batch 4, adam(0.01)\n' >nodata.limn
 status "a plan without its data" 1 "$LIMN" train nodata.limn --plan
 
+# Threads that cannot be started: fewer do the work, to the same numbers, and it is said. (The sanitizers want more addresses than that.)
+printf 'given x, label from iris\nlearn f : R[4] -> R[3] = dense[600] ; relu ; dense[600] ; dense[3]\ngoal fit : f(x) ~ label by cross_entropy\ntrain 2 steps, batch 120, gd(0.1)\n' >wide.limn
+case $LIMN in
+*/san/*) ;;
+*)
+  for most in 200000 1000000; do # kilobytes, for stacks of 128 MB
+    rm -rf few one
+    status "threads that cannot be had, of $most kB" 0 sh -c "ulimit -s 131072; ulimit -v $most; LIMN_CC=none '$LIMN' train wide.limn --threads 64 --quiet --out few"
+    says "which is said" err " of 64 threads could be started: the work is done by th"
+    status "one thread" 0 env LIMN_CC=none "$LIMN" train wide.limn --threads 1 --quiet --out one
+    if cmp -s few/model.safetensors one/model.safetensors; then ok "the same weights"; else not_ok "the same weights"; fi
+  done
+  ;;
+esac
+
+# A pipe is read to its end; one that nobody writes to is not waited for, whoever asks.
+mkfifo pipe.limn
+for command in check print fmt "print f" find; do
+  # shellcheck disable=SC2086
+  case $command in find) set -- find 'dense[_]' pipe.limn ;; "print f") set -- print pipe.limn f ;; *) set -- $command pipe.limn ;; esac
+  status "$command of a pipe" 1 timeout 20 "$LIMN" "$@"
+  says "says so" err "it is a pipe that nobody writes to"
+done
+{ sleep 0.1 && printf 'box f(x: R[3]) -> R[3] = 2 * x\n'; } | status "a pipe that is written to" 0 "$LIMN" check /dev/stdin
+{ head -c 300000 /dev/zero | tr '\0' ' '; sleep 0.1; printf '\nbox f(x: R[3]) -> R[3] = 2 * x\n'; } | status "a long one" 0 "$LIMN" check /dev/stdin
+
 # the generated page of operations is up to date
 if "$LIMN" ops | cmp -s - "$here/../../docs/ops.md"; then ok "docs/ops.md"; else not_ok "docs/ops.md: run make docs"; fi
 

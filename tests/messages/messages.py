@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-CALLS = ("diag_error", "diag_refuse", "diag_warning", "value_refuse", "val_refuse", "drawing_error", "text_error", "file_error", "solver_fail", "train_refuse", "use_wrong", "op_refuse", "node_misfit", "refuse_gesture")
+CALLS = ("diag_error", "diag_refuse", "diag_machine", "diag_warning", "value_refuse", "val_refuse", "drawing_error", "text_error", "file_error", "solver_fail", "train_refuse", "use_wrong", "op_refuse", "node_misfit", "refuse_gesture")
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|' r"'(?:[^'\\\n]|\\.)*'|\w+|[^\w\s]", re.S)
 SPEC = re.compile(r"%(?:\.\*|[-.0-9]*)(?:hh|h|ll|l|z|j)?[a-zA-Z]")
 ROOT = pathlib.Path(__file__).resolve().parents[2]

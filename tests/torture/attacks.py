@@ -62,6 +62,7 @@ class Memory:
             yield from (("thread", name, k, n) for k in range(1, calls["pthread_create"] + 1) for n in (1, FOREVER))
             if g.san:  # which takes much of both
                 continue
+            yield from (("join", name, k, 1) for k in (1, 2, 3))
             yield from (("memory", name, n, 0) for n in self.sizes)
             yield from (("stack", name, n << 10, 0) for n in (128, 192, 256, 512, 1024, 8192))
 
@@ -70,6 +71,9 @@ class Memory:
         work, env, limn, before = g.copy(), {}, None, None
         if kind == "arena":
             env, limn = {"LIMN_FAIL_ALLOC": "%d:%d" % (k, n)}, g.guard
+        elif kind == "join":  # on a small stack the command itself is in a thread
+            env = {"TORTURE": "pthread_join:%d:%d:%d" % (errno.EINVAL, k, n)}
+            before = lambda: resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
         elif kind in ("block", "thread"):
             code = errno.ENOMEM if kind == "block" else errno.EAGAIN
             env = {"TORTURE": "%s:%d:%d:%d" % ("alloc" if kind == "block" else "pthread_create", code, k, n)}
@@ -81,11 +85,20 @@ class Memory:
         if kind == "memory" and done.status and (b"shared librar" in done.err or b"cannot allocate TLS" in done.err):
             g.drop(work)
             return ""
-        fault = faults_of(g, work, name, done)
+        fault = faults_of(g, work, name, done) or self.blamed(kind, done)
         if not fault and name == "resume":
             fault = goes_on(g, work)
         g.drop(work)
         return fault
+
+    def blamed(self, kind, done):
+        """The machine failed, and not the user's text: 3, and the reason. Without threads the same is done by fewer."""
+        said = (done.out + done.err).decode(errors="replace").strip()[-200:]
+        if done.status not in (0, 3) or (kind == "thread" and done.status):
+            return "status %s: %s" % (done.status, said)
+        if kind == "join" and done.status == 3 and "cannot be waited for" not in said:
+            return "status 3 of something that was done twice: " + said
+        return "" if done.status == 0 or kind in ("stack", "join") or "memory" in said else "status 3, and not a word of memory: " + said
 
 
 class Calls:

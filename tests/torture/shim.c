@@ -31,7 +31,7 @@
 
 // clang-format off
 #define KINDS(X) X(open) X(read) X(write) X(pread) X(fsync) X(rename) X(close) X(mkdir) X(mmap) X(ftruncate) X(stat) X(unlink) \
-  X(opendir) X(flock) X(fork) X(execve) X(pthread_create) X(alloc)
+  X(opendir) X(flock) X(fork) X(execve) X(pthread_create) X(pthread_join) X(alloc)
 // clang-format on
 #define NUMBER(name) K_##name,
 #define NAME(name) #name,
@@ -249,6 +249,12 @@ int execv(const char *path, char *const *argument) {
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *what) {
   if (fails(K_pthread_create)) return plan.error ? plan.error : EAGAIN;
   return REAL(pthread_create)(thread, how, run, what);
+}
+
+// It has waited, and says that it has not.
+int pthread_join(pthread_t thread, void **what) {
+  int done = REAL(pthread_join)(thread, what);
+  return fails(K_pthread_join) ? plan.error : done;
 }
 
 // -- memory ---------------------------------------------------------------------------------------

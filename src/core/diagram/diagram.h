@@ -332,6 +332,7 @@ struct World {
   Id resolved;               // those below it had no bound size variable when last looked at
   VEC(Ids) label_names;      // lists of names of labels; [0] is unused
   bool cc_failed, cc_warned; // the C compiler is not asked again; there was a word about its folder
+  bool threads_warned;       // it was said that fewer could be started than were wanted
   bool no_room;              // a device had no room for what was opened last
 };
 
@@ -426,13 +427,13 @@ typedef struct {
   const Tensor *in;    // one for each d->in
   const Tensor *param; // one for each d->param
   Tensor *out;         // filled: one for each d->out
-  Tensor *next;   // filled if not NULL: one for each param (those without a next are left alone)
-  bool no_memory; // that is why it failed
+  Tensor *next; // filled if not NULL: one for each param (those without a next are left alone)
   uint64_t multiplications; // counted: mul in loop bodies, at every point of the box
   const char *error;        // why it failed
 } Eval;
 Tensor tensor_new(Arena *, uint32_t rank, const int64_t *shape);
-// Lengths of size variables are found from the shapes of the inputs. False with .error set.
+// Lengths of size variables are found from the shapes of the inputs. False with .error set; when memory
+// is exhausted it goes to the last guard of the world.
 bool diagram_eval(World *, const Diagram *, Eval *);
 double noise_uniform(uint64_t seed, uint64_t step, uint64_t site,
                      uint64_t element); // Philox 4x32-10; in (0, 1)

@@ -663,14 +663,15 @@ bool diagram_eval(World *w, const Diagram *d, Eval *e) {
   EvalRun *run = NEW(e->arena, EvalRun);
   *run = (EvalRun){.w = w, .e = e, .most = fmin(ELEMENTS_LIMIT, os_memory() / sizeof(double))};
   e->error = NULL;
+  bool exhausted = false;
   if (GUARDED(e->arena, &run->guard)) {
     run_whole(run, d);
     guard_leave(&run->guard);
-  } else if (!e->error) {
-    e->error = "out of memory";
-    e->no_memory = true;
+  } else {
+    exhausted = !e->error;
   }
   while (run->top) frame_close(run->top);
   arena_free(run->opening);
+  if (exhausted) arena_exhausted(w->arena); // no fault of the diagram: the call ends
   return !e->error;
 }

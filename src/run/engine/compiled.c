@@ -136,8 +136,8 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
   e->bytes = (int64_t)(at + threads * o->scratch_bytes);
   o->memory = (double)e->bytes < os_memory() ? malloc((size_t)e->bytes + 4096) : NULL;
   if (!o->memory)
-    return diag_refuse(e->w->diags, (Span){0}, "out of memory: this step needs %lld bytes",
-                       (long long)e->bytes);
+    return diag_machine(e->w->diags, "out of memory: this step needs %lld bytes",
+                        (long long)e->bytes);
   memset(o->memory, 0xFF,
          (size_t)e->bytes + 4096); // not a number: a read before a write is seen
   o->arena = (char *)(((uintptr_t)o->memory + 4095) / 4096 * 4096);
@@ -281,7 +281,7 @@ static bool open_code(Engine *e, CompiledEngine *o) {
 }
 
 // The kernels as programs of prebuilt loops.
-static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
+static bool open_strips(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
   const Ids *slot = kernel_slots(p);
   uint32_t threads = pool_threads(o->pool);
@@ -293,10 +293,7 @@ static bool open_strips(Engine *e, CompiledEngine *o, const char **why) {
     if (strip_bytes(s) > o->work_bytes) o->work_bytes = strip_bytes(s);
   }
   o->work = aligned_alloc(64, aligned(threads * o->work_bytes + 1));
-  if (!o->work) {
-    *why = "out of memory for prebuilt kernels";
-    return false;
-  }
+  if (!o->work) return diag_machine(e->w->diags, "out of memory for prebuilt kernels");
   e->bytes += (int64_t)(threads * o->work_bytes);
   e->prebuilt = true;
   e->says = e->how.no_compiler || compile_compiler(e->arena, &e->how)
@@ -361,6 +358,21 @@ static bool prepare_calls(CompiledEngine *o) {
   return any && !p->tiny;
 }
 
+// A pool of its own, or the one that is given. Threads that cannot be started change no number: fewer do
+// the work.
+static bool take_pool(Engine *e, CompiledEngine *o) {
+  uint32_t wanted = prepare_calls(o) ? e->how.threads : 1;
+  o->pool = e->how.pool ? e->how.pool : pool_new(wanted);
+  if (!o->pool) return diag_machine(e->w->diags, "out of memory for threads");
+  if (pool_threads(o->pool) == pool_wanted(o->pool) || e->w->threads_warned) return true;
+  diag_warning(e->w->diags, (Span){0},
+               "only %u of %u threads could be started: the work is done by %s",
+               pool_threads(o->pool), pool_wanted(o->pool),
+               pool_threads(o->pool) > 1 ? "these" : "this one");
+  e->w->threads_warned = !e->w->diags->muted;
+  return true;
+}
+
 bool compiled_open(Engine *e, const char **why) {
   CompiledEngine *o = NEW(e->arena, CompiledEngine);
   bool wide = store_precision(e->store) == PRECISION_64;
@@ -374,10 +386,7 @@ bool compiled_open(Engine *e, const char **why) {
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   plan_products_of(e, o);
-  bool wide_enough = prepare_calls(o);
-  o->pool = e->how.pool ? e->how.pool : pool_new(wide_enough ? e->how.threads : 1);
-  if (!o->pool)
-    return diag_refuse(e->w->diags, (Span){0}, "cannot start %u threads", e->how.threads);
+  if (!take_pool(e, o)) return false;
   e->own = o;
   e->kind = &compiled_kind;
   e->whole = p->whole;
@@ -393,7 +402,7 @@ bool compiled_open(Engine *e, const char **why) {
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
   o->early = ask && e->how.early && *e->how.early;
   if (ask && !o->early && open_code(e, o)) return true;
-  if (!o->code.stopped) return open_strips(e, o, why);
+  if (!o->code.stopped) return open_strips(e, o);
   *why = o->code.error;
   return false;
 }

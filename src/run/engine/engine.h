@@ -162,9 +162,10 @@ const char *engine_precision_there(const struct Device *, Precision);
 // -- pool.c: one pool of threads for everything ---------------------------------------------------
 typedef struct Pool Pool;
 typedef void Task(void *context, int64_t task, uint32_t thread);
-Pool *pool_new(uint32_t threads);
+Pool *pool_new(uint32_t threads); // 0: as many as there are cores; NULL: memory is exhausted
 void pool_free(Pool *);
-uint32_t pool_threads(const Pool *);
+uint32_t pool_threads(const Pool *); // as many as could be started
+uint32_t pool_wanted(const Pool *);
 uint64_t pool_flush_tiny(void); // denormal numbers count as 0 on this thread; gives what was before
 void pool_keep_tiny(uint64_t before); // as it was
 void pool_run(Pool *, Task *, void *context,

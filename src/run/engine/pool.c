@@ -30,7 +30,7 @@ typedef struct {
 } Share;
 
 struct Pool {
-  uint32_t threads, started;
+  uint32_t threads, started, wanted;
   pthread_t *id;
   Worker *worker;
   Task *task;
@@ -145,7 +145,7 @@ Pool *pool_new(uint32_t threads) {
   Pool *p = aligned_alloc(64, (sizeof *p + 63) / 64 * 64);
   if (!p) return NULL;
   memset(p, 0, sizeof *p);
-  p->threads = threads;
+  p->wanted = threads;
   p->id = calloc(threads, sizeof *p->id);
   p->worker = calloc(threads, sizeof *p->worker);
   p->share = aligned_alloc(64, threads * sizeof *p->share);
@@ -156,7 +156,9 @@ Pool *pool_new(uint32_t threads) {
     if (pthread_create(&p->id[i], NULL, worker_main, &p->worker[i])) break;
     p->started = i;
   }
-  if (p->id && p->worker && p->share && p->started == threads - 1) return p;
+  p->threads =
+      p->started + 1; // those that there are share the work of those that are not to be had
+  if (p->id && p->worker && p->share) return p;
   pool_free(p);
   return NULL;
 }
@@ -177,6 +179,8 @@ void pool_free(Pool *p) {
 }
 
 uint32_t pool_threads(const Pool *p) { return p->threads; }
+
+uint32_t pool_wanted(const Pool *p) { return p->wanted; }
 
 void pool_run(Pool *p, Task *task, void *context, int64_t tasks) {
   if (p->threads == 1 || tasks <= 1) {

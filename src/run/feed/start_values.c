@@ -181,7 +181,7 @@ bool sources_fit(Elab *in, Program *p) {
   bool any = false, good = true;
   for (uint32_t i = 0; i < p->learner.n; i++) any |= has_from(p->learner.at[i]);
   Store *s = any ? store_new(PRECISION_32) : NULL;
-  if (!s) return !any || diag_refuse(elab_world(in)->diags, (Span){0}, "out of memory");
+  if (!s) return !any || diag_machine(elab_world(in)->diags, "out of memory");
   for (uint32_t i = 0; good && i < p->learner.n; i++)
     good = sources_fit_in(in, p, s, p->learner.at[i]->made);
   for (uint32_t i = 0; good && i < p->box.n; i++)

@@ -179,7 +179,7 @@ static bool cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
 
 static bool run_diagram(Evaluation *r, const Diagram *d, Eval *eval) {
   if (diagram_eval(r->w, d, eval)) return true;
-  return use_wrong(&r->u, eval->no_memory ? OUTCOME_SYSTEM : OUTCOME_WRONG, "%s", eval->error);
+  return use_wrong(&r->u, OUTCOME_WRONG, "%s", eval->error);
 }
 
 static void name_gradients(Evaluation *r, const Tensor *value, uint32_t values, Arrays *all) {

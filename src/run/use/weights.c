@@ -31,8 +31,8 @@ bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Are
   Store **held = NEW(own, Store *);
   arena_on_free(own, drop_store, held); // also when memory runs out on the way
   *held = store_new(PRECISION_64);
-  bool good = *held ? store_only_sources(in, p, *held, d, known)
-                    : diag_refuse(w->diags, (Span){0}, "out of memory");
+  bool good =
+      *held ? store_only_sources(in, p, *held, d, known) : diag_machine(w->diags, "out of memory");
   for (uint32_t i = 0; good && i < store_count(*held); i++) {
     const State *s = store_at(*held, i);
     Tensor t = tensor_new(a, s->rank, s->shape);
