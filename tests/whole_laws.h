@@ -15,7 +15,7 @@ typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
     law_diff, law_gpu, law_finite, law_onnx, law_json, law_check, law_draw, law_compiled, law_c,
-    law_python;
+    law_python, law_misnamed, law_freeze;
 
 // whole_values.c
 typedef struct {
@@ -35,6 +35,8 @@ bool case_eval(Case *, Limn *, const char *name, const Values *in, const Value *
                Values *grads);
 // Goals and measures after each of two steps, in doubles.
 bool case_losses(Case *, Limn *, Values *);
+// Which weights change in one step of this seed (whole_runs.c).
+bool case_step_moves(Case *, Limn *, uint64_t seed, Values *changed);
 extern const LimnTrain in_doubles;
 // Says which verb was refused, unless it was good.
 bool asked(Case *, Limn *, const char *verb, const char *name, bool good);

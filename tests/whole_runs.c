@@ -160,8 +160,7 @@ static bool is_of(const char *path, const char *learner) {
   return !strncmp(path, learner, n) && (path[n] == '/' || !path[n]);
 }
 
-// Which weights change in one step of this seed.
-static bool step_moves(Case *c, Limn *l, uint64_t seed, Values *changed) {
+bool case_step_moves(Case *c, Limn *l, uint64_t seed, Values *changed) {
   LimnTrainer *t = NULL;
   LimnTrain how = in_doubles;
   how.reference = how.in_memory = how.has_seed = true;
@@ -202,7 +201,7 @@ bool law_who(Case *c) {
   table = arena_format(c->arena, "%s", table ? table : "");
   Values changed = {0};
   bool good = true;
-  for (uint64_t seed = 1; good && seed < 4; seed++) good = step_moves(c, l, seed, &changed);
+  for (uint64_t seed = 1; good && seed < 4; seed++) good = case_step_moves(c, l, seed, &changed);
   for (uint32_t i = 0; good && i < c->p->decl.n; i++) {
     const WholeDecl *d = c->p->decl.at[i];
     if (d->kind != DECL_LEARNER) continue;

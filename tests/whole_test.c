@@ -41,15 +41,26 @@ static const struct {
   Law *law;
   uint32_t few; // programs in `make test FULL=1`; without it half
   enum { NO_DOOR, DOOR, DEAR_DOOR } door;
-} laws[] = {{"batch", law_batch, 100, DOOR},     {"names", law_names, 30, NO_DOOR},
-            {"naming", law_naming, 12, NO_DOOR}, {"order", law_order, 12, NO_DOOR},
-            {"runs", law_runs, 30, DOOR},        {"engines", law_engines, 40, DOOR},
-            {"who", law_who, 20, DOOR},          {"claims", law_claims, 100, NO_DOOR},
-            {"diff", law_diff, 8, DOOR},         {"gpu", law_gpu, 12, DEAR_DOOR},
-            {"onnx", law_onnx, 30, DOOR},        {"json", law_json, 30, DOOR},
-            {"finite", law_finite, 40, NO_DOOR}, {"check", law_check, 0, DOOR},
-            {"draw", law_draw, 0, DOOR},         {"compiled", law_compiled, 0, DEAR_DOOR},
-            {"c", law_c, 0, DEAR_DOOR},          {"python", law_python, 0, DEAR_DOOR}};
+} laws[] = {{"batch", law_batch, 100, DOOR},
+            {"names", law_names, 30, NO_DOOR},
+            {"naming", law_naming, 12, NO_DOOR},
+            {"order", law_order, 12, NO_DOOR},
+            {"runs", law_runs, 30, DOOR},
+            {"engines", law_engines, 40, DOOR},
+            {"who", law_who, 20, DOOR},
+            {"claims", law_claims, 100, NO_DOOR},
+            {"diff", law_diff, 8, DOOR},
+            {"gpu", law_gpu, 12, DEAR_DOOR},
+            {"onnx", law_onnx, 30, DOOR},
+            {"json", law_json, 30, DOOR},
+            {"finite", law_finite, 40, NO_DOOR},
+            {"check", law_check, 0, DOOR},
+            {"draw", law_draw, 0, DOOR},
+            {"compiled", law_compiled, 0, DEAR_DOOR},
+            {"c", law_c, 0, DEAR_DOOR},
+            {"python", law_python, 0, DEAR_DOOR},
+            {"misnamed", law_misnamed, 12, NO_DOOR},
+            {"freeze", law_freeze, 100, NO_DOOR}};
 enum { LAWS = COUNT(laws), CHECK = 13 };
 
 typedef struct {
@@ -379,6 +390,8 @@ static void engines(void **state) { (void)state, holds(5); }
 static void who(void **state) { (void)state, holds(6); }
 static void claims(void **state) { (void)state, holds(7); }
 static void through_onnx(void **state) { (void)state, holds(10); }
+static void misnamed(void **state) { (void)state, holds(18); }
+static void freeze(void **state) { (void)state, holds(19); }
 static void through_json(void **state) { (void)state, holds(11); }
 // Plain programs go through the doors of the other tests; here are varied ones.
 static void every_door(void **state) {
@@ -467,6 +480,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(order),        cmocka_unit_test(runs),   cmocka_unit_test(engines),
       cmocka_unit_test(who),          cmocka_unit_test(claims), cmocka_unit_test(fair),
       cmocka_unit_test(covered),      cmocka_unit_test(gpu),    cmocka_unit_test(through_onnx),
-      cmocka_unit_test(through_json), cmocka_unit_test(finite), cmocka_unit_test(every_door)};
+      cmocka_unit_test(through_json), cmocka_unit_test(finite), cmocka_unit_test(every_door),
+      cmocka_unit_test(misnamed),     cmocka_unit_test(freeze)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

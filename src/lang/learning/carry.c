@@ -119,6 +119,21 @@ static void carry_target(const Carrying *c, OrderTarget t, OrderTargets *out) {
   }
 }
 
+static OrderTargets carry_targets(const Carrying *c, const OrderTargets *old) {
+  OrderTargets now = {0};
+  for (uint32_t i = 0; i < old->n; i++) carry_target(c, old->at[i], &now);
+  return now;
+}
+
+// What the right side says, in the numbers of the whole.
+static void add_targets(const Carrying *c, const OrderTargets *right, OrderTargets *out) {
+  for (uint32_t i = 0; i < right->n; i++) {
+    OrderTarget t = right->at[i];
+    if (t.edge != NOWHERE) t.edge = c->now->made.edge[t.edge];
+    vec_push(c->draw->w->arena, out, t);
+  }
+}
+
 static const char *name_of_order(const Carrying *c, const Graph *now, const char *name) {
   const char *free = name;
   for (uint32_t k = 2, i = 0; name && i < now->order.n; i++) {
@@ -133,7 +148,6 @@ static const char *name_of_order(const Carrying *c, const Graph *now, const char
 static void carry_old(const Carrying *c, uint32_t i, GraphOrder said, Learning *g) {
   World *w = c->draw->w;
   PathOrder o = c->old->order.at[i];
-  OrderTargets trains = said.trains;
   uint32_t left = carry_route(c, &c->old->order.at[i].left, &o.left),
            right = carry_route(c, &c->old->order.at[i].right, &o.right);
   if (left != 1 || right != 1) {
@@ -146,8 +160,9 @@ static void carry_old(const Carrying *c, uint32_t i, GraphOrder said, Learning *
     diag_note(w->diags, e, c->place, several ? "by several, here" : "here");
     return;
   }
-  said.trains = (OrderTargets){0};
-  for (uint32_t k = 0; k < trains.n; k++) carry_target(c, trains.at[k], &said.trains);
+  said.trains = carry_targets(c, &said.trains);
+  for (uint32_t k = 0; k < said.frozen.n; k++)
+    said.frozen.at[k] = carry_targets(c, &said.frozen.at[k]);
   graph_order(g->graph, o);
   vec_push(w->arena, &g->order, said);
 }
@@ -155,17 +170,17 @@ static void carry_old(const Carrying *c, uint32_t i, GraphOrder said, Learning *
 static void add_right(const Carrying *c, uint32_t i, Learning *g) {
   Arena *a = c->draw->w->arena;
   PathOrder o = c->right->order.at[i];
-  GraphOrder said = c->comes->order.at[i];
-  OrderTargets trains = said.trains;
+  const GraphOrder *own = &c->comes->order.at[i];
+  GraphOrder said = {.span = own->span};
   Route left = o.left, right = o.right;
   o.left = o.right = (Route){0};
   for (uint32_t k = 0; k < left.n; k++) vec_push(a, &o.left, c->now->made.edge[left.at[k]]);
   for (uint32_t k = 0; k < right.n; k++) vec_push(a, &o.right, c->now->made.edge[right.at[k]]);
-  said.trains = (OrderTargets){0};
-  for (uint32_t k = 0; k < trains.n; k++) {
-    OrderTarget t = trains.at[k];
-    if (t.edge != NOWHERE) t.edge = c->now->made.edge[t.edge];
-    vec_push(a, &said.trains, t);
+  add_targets(c, &own->trains, &said.trains);
+  for (uint32_t k = 0; k < own->frozen.n; k++) {
+    OrderTargets each = {0};
+    add_targets(c, &own->frozen.at[k], &each);
+    vec_push(a, &said.frozen, each);
   }
   o.name = name_of_order(c, g->graph, o.name);
   graph_order(g->graph, o);
@@ -177,6 +192,8 @@ void orders_carry(const Carrying *c) {
   VEC(GraphOrder) said = {0};
   for (uint32_t i = 0; i < g->order.n; i++) vec_push(c->draw->w->arena, &said, g->order.at[i]);
   g->order.n = g->graph->order.n = 0;
+  g->frozen = carry_targets(c, &g->frozen);
+  if (c->comes) add_targets(c, &c->comes->frozen, &g->frozen);
   for (uint32_t i = 0; i < said.n; i++) carry_old(c, i, said.at[i], g);
   for (uint32_t i = 0; c->comes && i < c->right->order.n; i++) add_right(c, i, g);
   if (said.n && !g->order.n && !g->broken)

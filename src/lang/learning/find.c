@@ -129,7 +129,7 @@ static void freeze_all(Finding *f, const Syntax *deed) {
   for (uint32_t i = 0; i < f->match.n; i++)
     for (uint32_t k = 0; k < f->pattern->edge.n; k++)
       if (only == NOWHERE || only == k)
-        edge_learners(f->r->in, &f->r->g->edge.at[f->match.at[i].edge[k]], &f->r->g->frozen);
+        vec_push(f->r->w->arena, &f->r->g->frozen, (OrderTarget){.edge = f->match.at[i].edge[k]});
 }
 
 static void set_all(Finding *f, const Syntax *deed) {

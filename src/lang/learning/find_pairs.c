@@ -127,7 +127,12 @@ static void keep_pairs(Drawing *r) {
       if (!there) continue;
       graph_order(whole, (PathOrder){side[0], side[1], .times = pair->times});
       GraphOrder said = {.span = part->of->node->name_span};
-      said.frozen = pair_frozen(r->in, part->of, pair);
+      Ids frozen = pair_frozen_in_part(r->in, r->g, part, pair);
+      OrderTargets each = {0};
+      for (uint32_t m = 0; m < frozen.n; m++)
+        vec_push(r->w->arena, &each,
+                 (OrderTarget){.edge = NOWHERE, .learner = def_of(r->in, frozen.at[m])});
+      vec_push(r->w->arena, &said.frozen, each);
       vec_push(r->w->arena, &r->g->order, said);
     }
   }

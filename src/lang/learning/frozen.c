@@ -1,5 +1,9 @@
 // What is frozen while the goal of a pair is made.
 //
+// In: what `freeze` says, edges and learners. Out: the learners that a goal does not move. An edge is
+// frozen whatever map it has, so its learners are looked for when goals are made, after every `set`
+// and `find`.
+//
 // `freeze` in a diagram is for all of its pairs. In a diagram that is glued, what a part has frozen
 // holds for the pairs that follow from that part's orders: another part may move the same learner.
 // What several parts state is frozen where all of them freeze it; what follows along a chain is
@@ -18,11 +22,51 @@ void ids_add(Arena *a, const Ids *from, Ids *to) {
     if (!has_id(to, from->at[i])) vec_push(a, to, from->at[i]);
 }
 
-Ids ids_common(Arena *a, const Ids *one, const Ids *other) {
+static Ids ids_common(Arena *a, const Ids *one, const Ids *other) {
   Ids both = {0};
   for (uint32_t i = 0; i < one->n; i++)
     if (has_id(other, one->at[i]) && !has_id(&both, one->at[i])) vec_push(a, &both, one->at[i]);
   return both;
+}
+
+// -- as it is in the whole ------------------------------------------------------------------------
+// A diagram seen from one that it is a part of, or a part of a part; or from itself.
+typedef struct {
+  Elab *in;
+  const Learning *g, *whole;
+  const uint32_t
+      *edge; // the numbers of its edges in the whole, or NOWHERE; NULL: they are the same
+} Seen;
+
+static Seen seen_part(const Seen *s, const GraphPart *part) {
+  uint32_t n = part->of->graph->edge.n, *edge = NEW_ARRAY(s->in->w->arena, uint32_t, n + 1);
+  for (uint32_t e = 0; e < n; e++) {
+    uint32_t own = part->in.edge[e];
+    edge[e] = own != NOWHERE && s->edge ? s->edge[own] : own;
+  }
+  return (Seen){s->in, part->of, s->whole, edge};
+}
+
+// Where the edge has gone, those that it had.
+static void add_learners(const Seen *s, const OrderTargets *targets, Ids *out) {
+  for (uint32_t i = 0; i < targets->n; i++) {
+    OrderTarget t = targets->at[i];
+    uint32_t at = t.edge == NOWHERE || !s->edge ? t.edge : s->edge[t.edge];
+    const Learning *of = at == NOWHERE ? s->g : s->whole;
+    if (at != NOWHERE) t.edge = at;
+    target_learners(s->in, of, &t, out);
+  }
+}
+
+static void add_order(const Seen *s, uint32_t order, Ids *out) {
+  const GraphOrder *o = &s->g->order.at[order];
+  Ids common = {0};
+  for (uint32_t i = 0; i < o->frozen.n; i++) {
+    Ids one = {0};
+    add_learners(s, &o->frozen.at[i], &one);
+    common = i ? ids_common(s->in->w->arena, &common, &one) : one;
+  }
+  ids_add(s->in->w->arena, &common, out);
 }
 
 // -- with nothing stated --------------------------------------------------------------------------
@@ -37,23 +81,29 @@ static bool route_in_part(Arena *a, const GraphPart *part, const Route *whole, R
   return true;
 }
 
-static void add_all_frozen(Arena *a, const Learning *g, Ids *out) {
-  ids_add(a, &g->frozen, out);
-  for (uint32_t i = 0; i < g->part.n; i++) add_all_frozen(a, g->part.at[i].of, out);
+static void add_all(const Seen *s, Ids *out) {
+  add_learners(s, &s->g->frozen, out);
+  for (uint32_t i = 0; i < s->g->part.n; i++) {
+    Seen part = seen_part(s, &s->g->part.at[i]);
+    add_all(&part, out);
+  }
 }
 
-static Ids frozen_unsaid(Elab *in, const Learning *g, const Pair *p) {
-  Arena *a = in->w->arena;
+static Ids frozen_for(const Seen *, const Pair *);
+
+static Ids frozen_unsaid(const Seen *s, const Pair *p) {
+  Arena *a = s->in->w->arena;
   Ids all = {0}, common = {0};
   bool lies = false;
-  for (uint32_t i = 0; i < g->part.n; i++) {
+  for (uint32_t i = 0; i < s->g->part.n; i++) {
     Pair own = {.to = p->to};
-    const GraphPart *part = &g->part.at[i];
+    const GraphPart *part = &s->g->part.at[i];
+    Seen seen = seen_part(s, part);
     bool inside = route_in_part(a, part, &p->left, &own.left) &&
                   route_in_part(a, part, &p->right, &own.right);
-    add_all_frozen(a, part->of, &all);
+    add_all(&seen, &all);
     if (!inside) continue;
-    Ids frozen = pair_frozen(in, part->of, &own);
+    Ids frozen = frozen_for(&seen, &own);
     common = lies ? ids_common(a, &common, &frozen) : frozen;
     lies = true;
   }
@@ -61,17 +111,31 @@ static Ids frozen_unsaid(Elab *in, const Learning *g, const Pair *p) {
 }
 
 // -- all ------------------------------------------------------------------------------------------
-Ids pair_frozen(Elab *in, const Learning *g, const Pair *p) {
-  Arena *a = in->w->arena;
+static Ids frozen_for(const Seen *s, const Pair *p) {
   Ids all = {0};
-  ids_add(a, &g->frozen, &all);
+  add_learners(s, &s->g->frozen, &all);
   if (!p->order) {
-    Ids more = frozen_unsaid(in, g, p);
-    ids_add(a, &more, &all);
+    Ids more = frozen_unsaid(s, p);
+    ids_add(s->in->w->arena, &more, &all);
     return all;
   }
-  if (!p->chain.n) ids_add(a, &g->order.at[p->order - 1].frozen, &all);
-  for (uint32_t i = 0; i < p->chain.n; i++) ids_add(a, &g->order.at[p->chain.at[i]].frozen, &all);
+  if (!p->chain.n) add_order(s, p->order - 1, &all);
+  for (uint32_t i = 0; i < p->chain.n; i++) add_order(s, p->chain.at[i], &all);
+  return all;
+}
+
+Ids pair_frozen(Elab *in, const Learning *g, const Pair *p) {
+  return frozen_for(&(Seen){in, g, g, NULL}, p);
+}
+
+Ids pair_frozen_in_part(Elab *in, const Learning *g, const GraphPart *part, const Pair *p) {
+  Seen whole = {in, g, g, NULL}, seen = seen_part(&whole, part);
+  return frozen_for(&seen, p);
+}
+
+Ids learning_frozen(Elab *in, const Learning *g) {
+  Ids all = {0};
+  add_learners(&(Seen){in, g, g, NULL}, &g->frozen, &all);
   return all;
 }
 
@@ -81,7 +145,8 @@ bool pair_freezes(Elab *in, const Learning *g, const Pair *p, Id learner) {
 }
 
 bool learning_freezes(Elab *in, const Learning *g, Id learner) {
-  if (has_id(&g->frozen, learner) || def_of(in, learner)->frozen) return true;
+  Ids own = learning_frozen(in, g);
+  if (has_id(&own, learner) || def_of(in, learner)->frozen) return true;
   for (uint32_t i = 0; i < g->pairs.n; i++)
     if (!pair_freezes(in, g, &g->pairs.at[i], learner)) return false;
   return g->pairs.n > 0;

@@ -252,20 +252,27 @@ static bool is_order_of(const PathOrder *whole, const PathOrder *own, const Incl
          is_moved(&whole->left, &own->left, in) && is_moved(&whole->right, &own->right, in);
 }
 
+static void take_targets(Arena *a, const OrderTargets *own, const Inclusion *in,
+                         OrderTargets *out) {
+  for (uint32_t i = 0; i < own->n; i++) {
+    OrderTarget t = own->at[i];
+    if (t.edge != NOWHERE) t.edge = in->edge[t.edge];
+    vec_push(a, out, t);
+  }
+}
+
 static void take_order(Drawing *r, const GraphPart *part, const GraphOrder *own, bool again,
                        GraphOrder *o) {
   Arena *a = r->w->arena;
-  Ids frozen = {0};
-  ids_add(a, &part->of->frozen, &frozen);
-  ids_add(a, &own->frozen, &frozen);
-  o->frozen = again ? ids_common(a, &o->frozen, &frozen) : frozen;
+  for (uint32_t i = 0; i < (own->frozen.n ? own->frozen.n : 1); i++) {
+    OrderTargets frozen = {0};
+    take_targets(a, &part->of->frozen, &part->in, &frozen);
+    if (own->frozen.n) take_targets(a, &own->frozen.at[i], &part->in, &frozen);
+    vec_push(a, &o->frozen, frozen);
+  }
   if (again) return;
   o->span = own->span;
-  for (uint32_t i = 0; i < own->trains.n; i++) {
-    OrderTarget t = own->trains.at[i];
-    if (t.edge != NOWHERE) t.edge = part->in.edge[t.edge];
-    vec_push(a, &o->trains, t);
-  }
+  take_targets(a, &own->trains, &part->in, &o->trains);
 }
 
 // What the parts that state it say about an order of the whole.

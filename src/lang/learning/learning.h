@@ -20,6 +20,7 @@ typedef enum {
 // of one, or of all (NULL)
 void elab_paths(Elab *, const Program *, const Learning *, Buf *);
 void elab_paths_json(Elab *, const Program *, const Learning *, Buf *);
+Ids learning_frozen(Elab *, const Learning *);               // by `freeze` of it, not of its parts
 const char *learning_distance(Elab *, const Def *space);     // as it is written
 bool learning_freezes(Elab *, const Learning *, Id learner); // in all of its pairs
 // What the goal of a pair is called; NULL: it has none

@@ -47,9 +47,10 @@ Syntax *copy_resolved(Elab *, Scope *from, Scope *to, const Syntax *);
 
 // frozen.c: the learners that the goal of a pair does not move (DEF ids, each once)
 Ids pair_frozen(Elab *, const Learning *, const Pair *);
+// Of a pair of the part, with the maps that its edges have in the whole.
+Ids pair_frozen_in_part(Elab *, const Learning *whole, const GraphPart *, const Pair *);
 bool pair_freezes(Elab *, const Learning *, const Pair *, Id learner);
 void ids_add(Arena *, const Ids *from, Ids *to); // each once
-Ids ids_common(Arena *, const Ids *, const Ids *);
 
 // list_pairs.c
 void target_learners(Elab *, const Learning *, const OrderTarget *, Ids *); // DEF ids, each once

@@ -507,18 +507,11 @@ void near_edge(Drawing *r, Id message, const char *path) {
 }
 
 static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
-  uint32_t e = edge_meant(r, n, path);
-  if (e != NOWHERE) {
-    uint32_t before = r->g->frozen.n;
-    edge_learners(r->in, &r->g->edge.at[e], &r->g->frozen);
-    if (r->g->frozen.n == before)
-      diag_warning(r->w->diags, n->span, "there is nothing to freeze in `%s`: no learner is in it",
-                   path);
-    return;
-  }
+  OrderTarget t = {edge_meant(r, n, path), n, r->g->inside, NULL};
   Def *d = scope_find(r->g->inside, name_from(r->w->names, path));
-  if (d && d->kind == DEF_LEARNER) {
-    add_whole_learner(r->in, d, &r->g->frozen);
+  if (t.edge == NOWHERE && d && d->kind == DEF_LEARNER) t.learner = d;
+  if (t.edge != NOWHERE || t.learner) {
+    vec_push(r->w->arena, &r->g->frozen, t);
     return;
   }
   if (d && d->broken) return;
@@ -613,6 +606,20 @@ static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
   }
 }
 
+// An edge that is frozen, and what it has now is not learned.
+static void idle_freezes(Drawing *r) {
+  for (uint32_t i = 0; i < r->g->frozen.n; i++) {
+    const OrderTarget *t = &r->g->frozen.at[i];
+    Ids all = {0};
+    if (!t->node) continue;
+    target_learners(r->in, r->g, t, &all);
+    if (!all.n)
+      diag_warning(r->w->diags, t->node->span,
+                   "there is nothing to freeze in `%s`: no learner is in it",
+                   r->g->graph->edge.at[t->edge].name);
+  }
+}
+
 static void edit_by(Drawing *r, Scope *s, const Syntax *n) {
   if (n->kind == N_FREEZE) edit_freeze(r, s, n);
   if (n->kind == N_SET && set_path(n)->kind == N_DOT && is_of(s, set_path(n), r->g))
@@ -629,6 +636,7 @@ static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
   for (uint32_t i = 0; s != p->scope && i < program_declarations(p->tree).n; i++)
     edit_by(&r, p->scope, program_declarations(p->tree).at[i]);
   for (uint32_t i = 0; i < in->extra.n; i++) edit_by(&r, p->scope, in->extra.at[i]);
+  idle_freezes(&r);
 }
 
 // distill.guess in an expression is the map of that edge, which the file knows by this name.

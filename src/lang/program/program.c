@@ -368,10 +368,12 @@ static void settle_sizes(Elab *in) {
   }
 }
 
-static bool is_frozen_somewhere(const Program *p, const Def *d) {
-  for (uint32_t i = 0; i < p->learning.n; i++)
-    for (uint32_t k = 0; k < p->learning.at[i]->frozen.n; k++)
-      if (p->learning.at[i]->frozen.at[k] == d->id) return true;
+static bool is_frozen_somewhere(Elab *in, const Program *p, const Def *d) {
+  for (uint32_t i = 0; i < p->learning.n; i++) {
+    Ids frozen = learning_frozen(in, p->learning.at[i]);
+    for (uint32_t k = 0; k < frozen.n; k++)
+      if (frozen.at[k] == d->id) return true;
+  }
   return false;
 }
 
@@ -413,7 +415,7 @@ static void idle_learners(Elab *in, const Program *p) {
   for (uint32_t i = 0; use && i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
     if (d->kind != DEF_LEARNER || d->frozen || d->scope != p->scope || d->broken) continue;
-    if (is_frozen_somewhere(p, d)) continue;
+    if (is_frozen_somewhere(in, p, d)) continue;
     Ids own = {0};
     add_whole_learner(in, (Def *)d, &own);
     if (!use[i].moved && !d->refitted && !(own.n > 1 && !use[i].has))

@@ -185,7 +185,7 @@ typedef struct { // what a `find` found
   const Syntax *node;
   const char *text; // student ; divide at image ; student
 } GraphFound;
-typedef struct {      // one of those that an order trains
+typedef struct {      // one of those that an order trains, or that are frozen
   uint32_t edge;      // whose learners; UINT32_MAX: a learner
   const Syntax *node; // as it is written
   Scope *home;        // where its words are found
@@ -194,8 +194,8 @@ typedef struct {      // one of those that an order trains
 typedef VEC(OrderTarget) OrderTargets;
 typedef struct { // what stands behind `f ; g <= h`
   Span span;
-  OrderTargets trains; // none: all
-  Ids frozen; // what the part that states it freezes (DEF ids), of several parts what all do
+  OrderTargets trains;      // none: all
+  VEC(OrderTargets) frozen; // what each part that states it freezes: frozen is what all do
 } GraphOrder;
 struct Learning {
   Name name;
@@ -209,11 +209,11 @@ struct Learning {
   VEC(GraphOrder) order;      // [order]
   VEC(GraphPart) part;        // glued from these
   VEC(GraphFound) found;
-  Ids frozen;   // learners that none of its goals moves (DEF ids); parts freeze for their orders
-  bool counted; // .pairs is what it asks for
-  bool pattern; // some spaces or edges may be anything: it is for `find`
-  bool broken;  // already reported
-  bool is_part; // of another one
+  OrderTargets frozen; // what none of its goals moves; parts freeze for their orders
+  bool counted;        // .pairs is what it asks for
+  bool pattern;        // some spaces or edges may be anything: it is for `find`
+  bool broken;         // already reported
+  bool is_part;        // of another one
   Pairs pairs;
   Pairs lost;     // what would follow, but cannot be compared
   Table *fitting; // the last edges of two paths to how they fit + 1
