@@ -257,6 +257,23 @@ wait $pid
 same "interrupted: status" 130 $?
 has "interrupted: nothing goes on without a folder" cut "stopped; without a folder nothing was saved, and it begins anew"
 
+# A signal is heard within a row of steps, and the moment is the one that the run came to, whether it is kept or not.
+cut_short() {
+  printf 'machine L -> (x: R[]) {\n  state x = 1\n  x'"'"' = cos(9 * time) - x\n}\nrun L to %s\n' "$2" >"$1.limn"
+  "$LIMN" run "$1.limn" --plain >"$1.cut" 2>"$1.err" &
+  eval "pid_$1=$!"
+}
+cut_short fixed "1000 by rk4[1e-9]"
+cut_short chosen "1e9"
+sleep 2
+for cut in fixed chosen; do
+  eval "pid=\$pid_$cut"
+  kill -TERM "$pid"
+  wait "$pid"
+  same "cut short, $cut: status" 143 $?
+  grep -q ', stopped at t = [0-9.e-]*[1-9]' "$cut.cut" && ok "cut short, $cut: the moment" || not_ok "cut short, $cut: the moment: $(cat "$cut.cut")"
+done
+
 # two that begin at once: one has the folder, the other says so
 printf 'machine A -> (x: R[]) {\n  state x = 1\n  x'"'"' = -x\n}\nrun A to 1\n' >twin.limn
 good=0 told=0

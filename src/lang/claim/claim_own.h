@@ -41,7 +41,7 @@ void read_place_starts(const Looker *, Nodes args, Run *);
 bool read_run_show(Elab *, Program *, const Syntax *); // false: it is not about a run
 
 // limits.c
-void check_run_size(Elab *, const Run *, Span); // moments that are kept, steps that a delay makes
+void check_run_size(Elab *, const Run *, Span); // moments that are kept, steps and ticks
 void check_watch(Elab *, const Run *, const System *, const Watch *); // run NULL: of none
 
 // moved.c: inputs of the run that depend on `time` are a source of their own; the other starts stay

@@ -251,8 +251,8 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
     if (w->diags->met == errors) check_given(in, &r);
     if (w->diags->met == errors) check_shared(in, &r);
     read_length(in, p, n, &r);
-    check_run_size(in, &r, call->span);
     if (by) read_by(in, p, by_distance(by), &r);
+    check_run_size(in, &r, call->span);
     bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
     if (noise && !by) r.follow = FOLLOW_MARUYAMA; // the run finds its step
     if (noise && r.follow == FOLLOW_MILSTEIN) check_milstein(in, &r, by->span);

@@ -99,13 +99,24 @@ void check_watch(Elab *in, const Run *run, const System *s, const Watch *x) {
 }
 
 // -- how much -------------------------------------------------------------------------------------
-static const double most_moments = 1e7;
+static const double most_moments = 1e7, most_steps = 1e12;
+
+static void check_steps(Elab *in, const Run *r, Span span) {
+  bool ticks = !r->system->flows;
+  double steps = ticks ? r->end : r->step > 0 ? r->end / r->step : 0;
+  const Syntax *by = clause(r->node, N_BY);
+  if (!(steps > most_steps) || !(ticks || by)) return;
+  diag_error(in->w->diags, ticks ? span : by->span,
+             "this run makes %.3g %s, and at most %g are made", steps, ticks ? "ticks" : "steps",
+             most_steps);
+}
 
 void check_run_size(Elab *in, const Run *r, Span span) {
   Diags *d = in->w->diags;
   double moments = r->every > 0 ? r->end / r->every : 0, lag = INFINITY;
   for (uint32_t i = 0; i < r->system->lag.n; i++) lag = fmin(lag, r->system->lag.at[i].time);
   const Syntax *every = clause(r->node, N_EVERY);
+  check_steps(in, r, span);
   if (moments > most_moments && every) {
     Id e = diag_error(d, every->span, "this run keeps %.3g moments, and at most %g are kept",
                       floor(moments) + 1, most_moments);

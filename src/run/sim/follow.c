@@ -293,7 +293,7 @@ static void note_steps(Following *g, uint64_t steps) { *g->m->early = steps < si
 
 static void note_solver(Following *g, uint64_t before) {
   SimRecord *r = &g->f->record;
-  g->reached = solver_time(g->solver);
+  g->reached = r->reached = solver_time(g->solver);
   g->note = solver_note(g->solver);
   g->unsure = solver_unsure(g->solver);
   r->halted = flow_halted(g->flow);
@@ -389,29 +389,52 @@ static bool plain_steps(Following *g, Engine *e, int64_t steps, const int64_t of
   flow_start(g->flow, g->x);
   g->steps += (uint64_t)steps;
   g->f->record.steps += (uint64_t)steps;
-  g->reached = t = plain_time(g, of[0], of[1], t);
-  return is_finite(g, t) && keep_moment(g, t, g->x);
+  g->reached = g->f->record.reached = t = plain_time(g, of[0], of[1], t);
+  bool kept = (int64_t)g->steps % of[0] == 0 || (int64_t)g->steps == of[1];
+  return is_finite(g, t) && (!kept || keep_moment(g, t, g->x));
+}
+
+// Engines for rows of steps of two lengths: most are as long as they may be, and the last one before a
+// moment that is kept is shorter.
+typedef struct {
+  Engine *e;
+  int64_t steps;
+} StepsEngine;
+
+static Engine *engine_for(const Following *g, StepsEngine made[2], int64_t steps, int64_t most) {
+  StepsEngine *m = &made[steps < most];
+  if (m->e && m->steps == steps) return m->e;
+  if (m->e) engine_free(m->e);
+  *m = (StepsEngine){steps_engine(g, steps), steps};
+  return m->e;
+}
+
+// So many steps are made before it is asked whether the run is to stop.
+static int64_t steps_at_once(const Following *g) {
+  enum { NUMBERS_AT_ONCE = 1 << 20 };
+  return NUMBERS_AT_ONCE / (g->m->numbers + 1) + 1;
 }
 
 // Moments that are kept are `chunk` steps apart, from time 0 on.
 static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
   const SimOptions *how = g->m->how;
-  int64_t made = 0;
-  Engine *e = NULL;
+  int64_t once = steps_at_once(g), most = once < chunk ? once : chunk;
+  StepsEngine made[2] = {{0}};
   bool good = true;
   while (good && (int64_t)g->steps < all && !g->f->stopped) {
     int64_t done = (int64_t)g->steps, steps = chunk - done % chunk;
     if (steps > all - done) steps = all - done;
-    note_steps(g, (uint64_t)(done - done % chunk));
-    if (e && steps != made) engine_free(e), e = NULL;
-    if (!e) e = steps_engine(g, made = steps);
+    if (steps > most) steps = most;
+    note_steps(g, (uint64_t)(done - done % chunk % most));
+    Engine *e = engine_for(g, made, steps, most);
     if (!(good = e && plain_steps(g, e, steps, (int64_t[]){chunk, all}))) break;
     if (how->progress)
       how->progress(how->context, (g->reached - g->begun) / (g->m->run->end - g->begun));
     good = follow_save_now(g);
     g->f->stopped = how->stop && *how->stop && (int64_t)g->steps < all;
   }
-  if (e) engine_free(e);
+  for (int i = 0; i < 2; i++)
+    if (made[i].e) engine_free(made[i].e);
   return good;
 }
 

@@ -41,6 +41,7 @@ typedef struct {
   uint32_t sights;         // how many are the former; those that are too large have no values
   VEC(Happening) happening;
   uint64_t steps; // ticks, or steps of the solver
+  double reached; // time, or the tick, that it came to: more than what is kept where it was stopped
   bool halted;    // the system stopped, at the last moment
 } SimRecord;
 

@@ -199,6 +199,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, do
     }
   }
   t->done += (uint64_t)ticks;
+  r->reached = (double)(t->done - 1);
   return true;
 }
 

@@ -171,10 +171,13 @@ static bool write_numbers(Ran *r, const SimResult *to) {
 }
 
 // How far it came.
-static const char *arrived(const Ran *r, const SimRecord *record, const char *how) {
+static const char *arrived(const Ran *r, const SimRecord *record, const char *how, double at) {
   if (!record->time.n) return ", stopped before its first moment";
-  return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ",
-                      record->time.at[record->time.n - 1]);
+  return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ", at);
+}
+
+static double last_kept(const SimRecord *record) {
+  return record->time.n ? record->time.at[record->time.n - 1] : 0;
 }
 
 // Each run says what is wrong with it, also where another has said something of the same place.
@@ -205,17 +208,17 @@ static bool do_run(Ran *r, uint32_t i) {
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
   if (to->failed) {
-    tell(r,
-         arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
-                      to->done ? arrived(r, &to->record, "known up to") : ", it does not begin"));
+    tell(r, arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
+                         to->done ? arrived(r, &to->record, "known up to", last_kept(&to->record))
+                                  : ", it does not begin"));
     if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
   bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   const SimRecord *record = &to->record;
-  const char *end = !record->halted ? "" : arrived(r, record, "it stops at"),
-             *stopped = !to->stopped ? "" : arrived(r, record, "stopped at");
+  const char *end = !record->halted ? "" : arrived(r, record, "it stops at", last_kept(record)),
+             *stopped = !to->stopped ? "" : arrived(r, record, "stopped at", record->reached);
   tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
                        (unsigned long long)record->steps, record->flows ? "steps" : "ticks", end,
                        took, stopped));
