@@ -32,7 +32,8 @@ static const struct {
             {"precise", hybrid_precise, 2},   {"shifted", hybrid_shifted, 5},
             {"compiled", hybrid_compiled, 1}, {"written", hybrid_written, 5},
             {"balls", hybrid_balls, 8},       {"swept", hybrid_swept, 2},
-            {"pieces", hybrid_pieces, 10},    {"instants", hybrid_instants, 240}};
+            {"pieces", hybrid_pieces, 10},    {"instants", hybrid_instants, 240},
+            {"queues", hybrid_queues, 12},    {"options", hybrid_options, 60}};
 
 // -- one system -----------------------------------------------------------------------------------
 enum { SAID = 20000 };
