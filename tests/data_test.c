@@ -416,6 +416,72 @@ static void windows_over_tables(void **state) {
   unlink(path);
 }
 
+// -- what 32 bits do not hold ---------------------------------------------------------------------
+static uint64_t dice_state;
+static double unit(void) {
+  dice_state = dice_state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(dice_state >> 11) * 0x1p-53;
+}
+static double between(double low, double high) { return low + (high - low) * unit(); }
+static int64_t whole(int64_t n) { return (int64_t)(unit() * (double)n); }
+
+enum { KINDS = 11, LONG = 400 };
+
+// A column of one of the kinds that are met in files; is anything to be said of it?
+static bool random_column(int kind, double *x, int64_t n) {
+  double scale = pow(10, (double)whole(5)), start = floor(between(1.6e9, 1.8e9)) * 2 + 1,
+         step = (double)(1 + whole(3600)), near = between(1e5, 1e9);
+  for (int64_t i = 0; i < n; i++) switch (kind) {
+    case 0: x[i] = (double)(whole(1999999) - 1000000) / scale; break;    // decimals of six digits
+    case 1: x[i] = (double)whole(1 << 24); break;                        // small numbers
+    case 2: x[i] = (unit() + unit() + unit() - 1.5) * scale; break;      // of all digits
+    case 3: x[i] = near * (1 + between(-0.5, 0.5)); break;               // far from 0, and wide
+    case 4: x[i] = 0.1 / scale; break;                                   // always the same
+    case 5: x[i] = 0.5 + (double)(i * 1000) + between(-0.4, 0.4); break; // a series
+    case 6: x[i] = start / 2 - 0.5 + (double)i * step + (i % 2 ? 0 : 1); break; // stamps
+    case 7: x[i] = (double)((1 << 24) + 1 + 2 * whole(1 << 24)); break;         // names by number
+    case 8: x[i] = near * (1 + between(-1e-5, 1e-5)); break;                    // a narrow column
+    case 9: x[i] = between(1, 2) * pow(10, i % 2 ? 39 : -60); break;            // beyond
+    default: x[i] = 1e-50; break;                                               // all too small
+    }
+  return kind >= 6;
+}
+
+static void columns_rounded(void **state) {
+  Arena *a = *state;
+  double x[LONG];
+  uint32_t said = 0;
+  for (uint32_t i = 0; i < 40 * KINDS; i++) {
+    Rounded r;
+    dice_state = i + 1;
+    int64_t n = 30 + whole(LONG - 30);
+    bool wanted = random_column((int)(i % KINDS), x, n), is = numbers_rounded(a, x, n, 1, &r);
+    if (is != wanted) fail_msg("column %u, of kind %u: said %d", i, i % KINDS, is);
+    if (!is) continue;
+    said++;
+    for (int64_t k = 0; k < r.row; k++) assert_true((double)(float)x[k] == x[k]);
+    assert_true(x[r.row] == r.was && r.is != r.was && r.most >= fabs(r.was - r.is));
+  }
+  assert_int_equal(said, 40 * 5);
+}
+
+// The row is that of the file, whatever part of it trains; of a run of columns, the column is named.
+static void rounded_in_a_file(void **state) {
+  Arena *a = *state;
+  Buf b = buf_new(a);
+  Rounded r;
+  buf_text(&b, "y,id,z\n");
+  for (int i = 0; i < 40; i++)
+    buf_printf(&b, "0.%d,%d,1.5\n", i % 9, i < 17 ? i : 16777217 + 2 * i);
+  Set *s = open_text_file(a, "ids.csv", b.at, (SetOptions){0});
+  assert_true(set_rounded(s, set_find(s, "id"), &r));
+  assert_true(r.row == 17 && r.was == 16777251 && r.is == 16777252 && r.most == 1);
+  assert_false(set_rounded(s, set_find(s, "y"), &r));
+  assert_false(set_rounded(s, set_find(s, "z"), &r));
+  assert_true(set_rounded(s, set_find(s, "y..z"), &r));
+  assert_string_equal(r.column, "id");
+}
+
 // -- texts ----------------------------------------------------------------------------------------
 static void texts_are_labels(void **state) {
   Arena *a = *state;
@@ -790,6 +856,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(wrong_reads_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(tables_have_columns, setup, teardown),
       cmocka_unit_test_setup_teardown(windows_over_tables, setup, teardown),
+      cmocka_unit_test_setup_teardown(columns_rounded, setup, teardown),
+      cmocka_unit_test_setup_teardown(rounded_in_a_file, setup, teardown),
       cmocka_unit_test_setup_teardown(texts_are_labels, setup, teardown),
       cmocka_unit_test_setup_teardown(frequent_neighbours_become_pieces, setup, teardown),
       cmocka_unit_test_setup_teardown(pieces_are_the_text, setup, teardown),

@@ -136,8 +136,8 @@ static bool round_weights(ValueLook *v, LimnFunction *f) {
   typedef struct {
     const char *name;
     LimnArray array;
-  } Rounded;
-  VEC(Rounded) all = {0};
+  } WeightAsFloat;
+  VEC(WeightAsFloat) all = {0};
   Arena *a = v->c->scratch;
   if (limn_function_weights(f, &list[0], &list[1]) != LIMN_GOOD) return false;
   for (int k = 0; k < 2; k++)
@@ -147,8 +147,8 @@ static bool round_weights(ValueLook *v, LimnFunction *f) {
       double *data = NEW_ARRAY(a, double, n + 1);
       for (int64_t j = 0; j < n; j++) data[j] = (float)number_at(&from->array, j);
       int64_t *shape = arena_copy(a, from->array.shape, from->array.rank * sizeof *shape);
-      Rounded one = {arena_text(a, from->name, strlen(from->name)),
-                     {LIMN_F64, from->array.rank, shape, NULL, data}};
+      WeightAsFloat one = {arena_text(a, from->name, strlen(from->name)),
+                           {LIMN_F64, from->array.rank, shape, NULL, data}};
       vec_push(a, &all, one);
     }
   for (uint32_t i = 0; i < all.n; i++)

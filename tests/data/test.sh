@@ -142,3 +142,27 @@ echo 'given k : {5} from "even.npz"' >even.limn
 status "labels in all splits" 0 "$LIMN" check even.limn
 status "a number that is too large" 1 "$LIMN" data large.npz
 says "is not read as another" err "k has a whole number that is too large to be exact"
+
+# what 32 bits do not hold is said once, where the column is named, by all who read it
+/usr/bin/python3 -c "
+print('t,y')
+for i in range(60): print('%d,%d' % (1700000000 + i, i % 2))" >times.csv
+cat >times.limn <<'END'
+given t : R[], y : {2} from "times.csv"
+learn f : R[] -> R[2] = dense[2]
+goal fit : f(t) ~ y   by cross_entropy
+measure fit by hits on "times.csv"
+train 1 step, batch 8, adam(0.01)
+END
+rounds="\`t\` of times.csv is rounded to 32 bits: in row 1, counted from 0, 1700000001 becomes 1700000000; the largest change is 59"
+status "a column that is rounded" 0 "$LIMN" check times.limn
+says "check says what is lost" err "$rounds"
+status "a run on it" 0 "$LIMN" train times.limn --reference --plain --out timed
+says "train says it" err "$rounds"
+if [ "$(grep -c "rounded to" err)" = 1 ]; then ok "once"; else not_ok "once"; cat err; fi
+status "measured" 0 "$LIMN" eval times.limn --from timed --reference
+says "eval says it" err "$rounds"
+status "asked" 0 "$LIMN" predict times.limn f --from timed --in times.csv:t
+says "predict says it of an input" err "input 1 is rounded to 32 bits: in row 1, counted from 0, 1700000001 becomes 1700000000"
+status "in 64 bits" 0 "$LIMN" train times.limn --reference --plain --quiet --precision 64 --out exact
+if grep -q round err; then not_ok "nothing is lost"; cat err; else ok "nothing is lost"; fi

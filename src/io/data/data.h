@@ -121,6 +121,18 @@ bool set_read(Set *, SetRows, Number, void *out, const char **why);
 // The same for rows that follow each other, from `first` on; .row is not looked at.
 bool set_read_from(Set *, int64_t first, SetRows, Number, void *out, const char **why);
 
+// rounded.c: what 32 bits do not hold
+typedef struct {
+  const char *column; // the field, or the column of it
+  int64_t row;        // of the file: the first where a number changes
+  double was, is;     // there
+  double most;        // the largest change in the column
+} Rounded;
+// Does a field of numbers lose what tells them apart when they are rounded to float?
+bool set_rounded(Set *, uint32_t field, Rounded *);
+bool numbers_rounded(Arena *, const double *, int64_t rows, int64_t each, Rounded *); // [rows each]
+const char *rounded_text(Arena *, const Rounded *); // "rounded to 32 bits: …"
+
 // words.c
 const Words *set_words(const Set *, const char *field); // also of one read as bits; NULL: no words
 bool words_equal(const Words *, const Words *);

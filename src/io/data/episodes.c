@@ -145,6 +145,11 @@ static void read_numbers(const Set *s, bool asked, Number number, void *out) {
   }
 }
 
+// Those of its samples; labels are exact.
+bool episodes_rounded(const Set *s, uint32_t field, Rounded *out) {
+  return field % 2 == 0 && set_rounded(s->tasks->base, s->tasks->sample, out);
+}
+
 bool episode_read(Set *s, SetRows of, Number number, void *out, const char **why) {
   const struct Tasks *t = s->tasks;
   uint32_t field = of.field;

@@ -83,7 +83,7 @@ static int64_t hash_place(const Set *s, Split split, int64_t row) {
   return group * p->of + k;
 }
 
-static int64_t place_of(const Set *s, Split split, int64_t row) {
+int64_t set_place(const Set *s, Split split, int64_t row) {
   return s->part[split].of ? hash_place(s, split, row) : s->part[split].first + row;
 }
 
@@ -92,11 +92,12 @@ int64_t *set_order(Set *s, int64_t rows) {
   for (Split split = 0; split < SPLITS; split++) {
     int64_t first = n;
     if (s->part[split].block) continue;
-    for (int64_t r = 0; r < s->part[split].rows; r++) order[n++] = place_of(s, split, r);
+    for (int64_t r = 0; r < s->part[split].rows; r++) order[n++] = set_place(s, split, r);
     s->part[split].first = first;
   }
   for (Split split = 0; split < SPLITS; split++) s->part[split].of = 0;
   assert(n == rows);
+  s->order = order;
   return order;
 }
 
@@ -306,7 +307,7 @@ bool set_read(Set *s, SetRows of, Number number, void *out, const char **why) {
       (size_t)(s->column[p->block].at[of.field].count * s->window) * number_bytes(number);
   for (int64_t at = 0; at < n; at += CHUNK) {
     int64_t place[CHUNK], m = n - at < CHUNK ? n - at : CHUNK;
-    for (int64_t i = 0; i < m; i++) place[i] = place_of(s, of.split, row[at + i]);
+    for (int64_t i = 0; i < m; i++) place[i] = set_place(s, of.split, row[at + i]);
     SetRows some = {of.split, of.field, place, m};
     if (!read_places(s, p->block, some, number, (uint8_t *)out + (size_t)at * bytes, why))
       return false;

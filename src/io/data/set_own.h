@@ -40,7 +40,8 @@ struct Set {
   VEC(Field) field;           // of one sample: a window stands in front
   VEC(Column) column[SPLITS]; // [block][field]
   SetPart part[SPLITS];
-  int64_t window; // 1 or more
+  int64_t window;       // 1 or more
+  const int64_t *order; // the row of the file at each place of block 0; NULL: as they lie
   bool table;
   VEC(Words) words;    // of its fields, as they were before labels became bits
   struct Tasks *tasks; // a set of episodes, or NULL
@@ -57,6 +58,8 @@ void set_cut_shares(Set *, int64_t rows, double train, double valid); // one aft
 // The rows of block 0 in the order of the splits; from here on they are said to lie so.
 int64_t *set_order(Set *, int64_t rows);
 
+int64_t set_place(const Set *, Split, int64_t row); // in the block that the split reads from
+
 // words.c
 const Words *words_for(const SetOptions *, const char *field); // NULL: none are given
 bool set_match_words(Set *, const char **why);
@@ -66,6 +69,7 @@ bool set_to_bits(Set *, const char **why);
 
 // episodes.c
 bool set_to_episodes(Set *, const char **why);
+bool episodes_rounded(const Set *, uint32_t field, Rounded *);
 bool episode_read(Set *, SetRows, Number, void *, const char **why);
 
 // column.c

@@ -41,12 +41,14 @@ typedef struct {
   bool valid;         // validation data are wanted
   bool ahead;         // nothing is run: engines are not made, and a set need not be here
   bool missing;       // one of them is not
+  bool exact;         // numbers are kept in 64 bits
   KeptWordsList kept; // of the run whose weights are used
   bool knows_words;   // there are no others in that run
   bool sources_kept;  // those of the runs that learners are from stand behind them
   uint32_t own_kept;
   VEC(Opened) opened;
-  Set **set; // [given] NULL while it is not needed
+  Set **set;                // [given] NULL while it is not needed
+  VEC(LoaderSource) looked; // fields of which it was looked whether rounding takes something away
 } Data;
 
 // Which samples: `on mnist.test` puts that split in the place of every source of the set, or the set

@@ -111,8 +111,22 @@ static bool labels_fit(const Data *d, const Field *f, const Type *t) {
   return f->kind != FIELD_BIT && f->labels > 0 && f->labels <= count;
 }
 
+// What a column loses in 32 bits is said where it is named, once.
+static void say_rounded(Data *d, const Given *g, Set *s, uint32_t field, Span span) {
+  Rounded r;
+  if (d->exact) return;
+  for (uint32_t i = 0; i < d->looked.n; i++)
+    if (d->looked.at[i].set == s && d->looked.at[i].field == field) return;
+  vec_push(d->arena, &d->looked, (LoaderSource){.set = s, .field = field});
+  if (!set_rounded(s, field, &r)) return;
+  Id said = diag_warning(d->w->diags, span, "`%s` of %s is %s", r.column, given_name(d, g),
+                         rounded_text(d->arena, &r));
+  diag_help(d->w->diags, said,
+            "--precision 64 keeps it; or numbers that count from a nearer start");
+}
+
 // The field behind a name of the program; it has as many numbers as its type.
-static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32_t *out) {
+static bool find_field(Data *d, const Given *g, Set *s, uint32_t i, uint32_t *out) {
   const char *name = name_text(d->w->names, g->column.at[i]);
   Span span = g->field.at[i] ? g->field.at[i]->span : g->node->span;
   int64_t cells;
@@ -122,8 +136,10 @@ static bool find_field(const Data *d, const Given *g, Set *s, uint32_t i, uint32
   if (*out == FIELD_INDEX) return true;
   const Field *f = set_field(s, *out);
   if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f) &&
-      labels_fit(d, f, &g->type.at[i]))
+      labels_fit(d, f, &g->type.at[i])) {
+    if (g->type.at[i].base == BASE_R) say_rounded(d, g, s, *out, span);
     return true;
+  }
   return diag_refuse(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
                      given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
 }
@@ -184,7 +200,7 @@ static Set *set_drawn(Data *d, uint32_t given, const Instead *instead) {
 }
 
 // The field of a set that a given draws from.
-static bool field_drawn(const Data *d, uint32_t given, Set *s, uint32_t i, const Instead *instead,
+static bool field_drawn(Data *d, uint32_t given, Set *s, uint32_t i, const Instead *instead,
                         uint32_t *out) {
   const Given *g = &d->p->given.at[given];
   if (s == d->set[given]) return find_field(d, g, s, i, out);
@@ -196,6 +212,7 @@ static bool field_drawn(const Data *d, uint32_t given, Set *s, uint32_t i, const
     return diag_refuse(d->w->diags, theirs.node->span, "%s has no field `%s`",
                        given_name(d, &theirs), name_text(d->w->names, g->column.at[i]));
   const Field *f = *out == FIELD_INDEX ? NULL : set_field(s, *out);
+  if (g->type.at[i].base == BASE_R) say_rounded(d, &theirs, s, *out, theirs.node->span);
   return !f || labels_fit(d, f, &g->type.at[i]) ||
          diag_refuse(d->w->diags, theirs.node->span,
                      "field `%s` of %s is %s, and cannot be read as %s", f->name,

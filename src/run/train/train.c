@@ -493,6 +493,11 @@ static bool show_plan(Trainer *t, bool resumed) {
   return true;
 }
 
+static bool open_data(Trainer *t) {
+  t->data->exact = t->precision == PRECISION_64;
+  return data_open_all(t->data);
+}
+
 static bool begin(Trainer *t) {
   Arrays state = {0};
   bool old = false;
@@ -506,7 +511,7 @@ static bool begin(Trainer *t) {
   }
   if (!changes_open(t) || (old && !changes_take(t, true))) return false;
   if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
-  if (!data_open_all(t->data) || (!old && !plan_all(t))) return false;
+  if (!open_data(t) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t, old) : start_phase(t, old ? &state : NULL, true);
 }
 
@@ -565,7 +570,7 @@ static bool look_ahead(Trainer *t) {
   trainer_start(t);
   t->data->ahead = true;
   if (t->p->train.n && !read_options(t)) return false;
-  if (!data_open_all(t->data) || !plan_all(t) || !sources_fit(t->in, t->p)) return false;
+  if (!open_data(t) || !plan_all(t) || !sources_fit(t->in, t->p)) return false;
   t->gauge = (Gauges){.data = t->data, .batch = t->batch, .goals = t->regime.training.goals};
   return gauges_open(&t->gauge);
 }
@@ -589,7 +594,7 @@ static bool begin_steps(Trainer *t) {
                         "can be exported",
                         t->p->train.n);
   t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
-  if (!data_open_all(t->data) || !plan_all(t) || !plan_phase(t)) return false;
+  if (!open_data(t) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   store_by(t->store, t->o->threads);

@@ -197,6 +197,20 @@ static bool names_agree(Use *u, const Diagram *d) {
   return good;
 }
 
+// What an input loses where it is kept in 32 bits.
+static void say_rounded(Use *u, uint32_t i, const Array *x) {
+  const Wire *wire = &u->d->wire.at[u->d->in.at[i]];
+  const char *name = name_text(u->w->names, wire->name);
+  int64_t rows = u->many && x->rank ? x->shape[0] : 1;
+  Rounded r;
+  if (engine_in_number(u->engine, i) != NUMBER_F32 || !rows) return;
+  if (!numbers_rounded(u->arena, x->data, rows, x->count / rows, &r)) return;
+  Id said =
+      diag_warning(u->w->diags, (Span){0}, "input %s is %s",
+                   *name ? name : arena_format(u->arena, "%u", i + 1), rounded_text(u->arena, &r));
+  diag_help(u->w->diags, said, "--precision 64 keeps it");
+}
+
 static bool predict(Use *u, void *context) {
   const char *name = context;
   const Diagram *formal = diagram_trained(u->in, u->p, name);
@@ -208,7 +222,9 @@ static bool predict(Use *u, void *context) {
   const Diagram *d = use_instance(u, name, formal, x, &n);
   for (uint32_t i = 0; d && i < d->in.n; i++)
     if (!labels_fit(u, d, i, in[i], &x[i])) return false;
-  return d && use_engine(u, d, n) && use_arrays(u, x, n);
+  if (!d || !use_engine(u, d, n)) return false;
+  for (uint32_t i = 0; i < d->in.n; i++) say_rounded(u, i, &x[i]);
+  return use_arrays(u, x, n);
 }
 
 Outcome use_predict(Elab *in, Program *p, const char *name, const UseCall *call) {

@@ -253,6 +253,7 @@ static bool try_all(Use *u, void *context) {
   u->ahead = to->ahead;
   Data *data = data_new(u->in, u->p, u->arena);
   data->ahead = to->ahead;
+  data->exact = u->precision == PRECISION_64;
   for (uint32_t k = 0; k < u->p->show.n; k++) {
     if (!try_one(u, data, k, &to->shown)) return false;
     while (to->span.n < to->shown.n) vec_push(u->arena, &to->span, u->p->show.at[k].node->span);

@@ -78,6 +78,7 @@ bool use_read(Use *u) {
 
 Data *use_data(Use *u) {
   Data *d = data_new(u->in, u->p, u->arena);
+  d->exact = u->precision == PRECISION_64;
   return data_keep(d, &u->weight, u->file ? u->file : "") ? d : NULL;
 }
 

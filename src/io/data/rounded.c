@@ -1,0 +1,145 @@
+// Columns that 32 bits do not hold. Numbers of a column come in, in the order of its rows; whether
+// rounding them to float takes something away goes out.
+//
+// A number such as 0.1 is rounded too, by a part in 10⁷ at most, and nobody misses that. What is
+// missed is what tells numbers of one column apart, and this is said:
+//
+//   a number that becomes infinite
+//   whole numbers, all of them, one of which becomes another: above 2²⁴, as in names by number
+//   differences of rows that follow each other, when they change by a tenth on the average
+//   a change of more than 1/10000 of what is between the smallest and the largest number
+//   a number other than 0 in every row that becomes 0
+//
+// A column of which nothing is said has each number to seven digits, and most differences to one.
+#include "io/data/set_own.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double differences_may_change = 0.1, spread_may_change = 1e-4;
+
+// One of the numbers in each row, over all rows.
+typedef struct {
+  double before, low, high; // the row before
+  double most;              // change
+  double moved, moves;      // sums: changes of differences, and differences
+  bool fraction, whole_changes, infinite, any;
+} NumberLook;
+
+// As kernels see it: what is too small for a whole exponent is 0 there.
+static double as_single(double x) {
+  double y = (double)(float)x;
+  return fabs(y) < (double)FLT_MIN ? 0 : y;
+}
+
+static bool whole_and_exact(double x) { return x == floor(x) && fabs(x) <= 0x1p53; }
+
+static void look_at(NumberLook *l, double x) {
+  double is = as_single(x), change = fabs(is - x);
+  if (l->any) {
+    l->moves += fabs(x - l->before);
+    l->moved += fabs((is - as_single(l->before)) - (x - l->before));
+  }
+  l->low = l->any && l->low < x ? l->low : x;
+  l->high = l->any && l->high > x ? l->high : x;
+  l->infinite |= isinf(is);
+  l->fraction |= !whole_and_exact(x);
+  l->whole_changes |= change > 0;
+  if (change > l->most) l->most = change;
+  l->before = x;
+  l->any = true;
+}
+
+static bool loses(const NumberLook *l) {
+  if (!(l->most > 0)) return false;
+  if (l->infinite || (!l->fraction && l->whole_changes)) return true;
+  if (l->low == l->high) return as_single(l->low) == 0;
+  return l->moved > differences_may_change * l->moves ||
+         l->most > spread_may_change * (l->high - l->low);
+}
+
+// Kinds whose numbers a float holds, all of them.
+static bool is_exact(const Column *c) {
+  switch (c->kind) {
+  case EL_F64:
+  case EL_I64:
+  case EL_U64:
+  case EL_I32:
+  case EL_U32: return c->label_of != NULL;
+  default: return true;
+  }
+}
+
+// What is found of the column: the first row of the file where the number is another one.
+static void find_row(Set *s, uint32_t field, uint32_t k, Split split, Rounded *out) {
+  const SetPart *p = &s->part[split];
+  const Column *c = &s->column[p->block].at[field];
+  Column one = *c;
+  one.at += k * element_info[c->kind].bytes;
+  for (int64_t r = 0; r < p->rows; r++) {
+    int64_t place = set_place(s, split, r), row = s->order ? s->order[place] : place;
+    double x;
+    column_read(&one, &place, 1, 1, NUMBER_F64, &x);
+    if (as_single(x) == x || (out->row >= 0 && row > out->row)) continue;
+    out->row = row, out->was = x, out->is = as_single(x);
+  }
+}
+
+static void look_at_split(Set *s, uint32_t field, Split split, NumberLook *look, double *cell) {
+  const SetPart *p = &s->part[split];
+  const Column *c = &s->column[p->block].at[field];
+  for (int64_t r = 0; r < p->rows; r++) {
+    int64_t place = set_place(s, split, r);
+    column_read(c, &place, 1, c->count, NUMBER_F64, cell);
+    for (int64_t k = 0; k < c->count; k++) look_at(&look[k], cell[k]);
+  }
+}
+
+// Of a run of columns of a table, the column that has the number.
+static const char *column_of_number(const Set *s, uint32_t field, int64_t k) {
+  const Column *c = &s->column[0].at[field];
+  const uint8_t *at = c->at + k * element_info[c->kind].bytes;
+  for (uint32_t i = 0; s->table && i < s->field.n; i++)
+    if (s->column[0].at[i].at == at && s->column[0].at[i].count == 1) return s->field.at[i].name;
+  return s->field.at[field].name;
+}
+
+bool set_rounded(Set *s, uint32_t field, Rounded *out) {
+  if (field == FIELD_INDEX) return false;
+  if (s->tasks) return episodes_rounded(s, field, out);
+  const Column *c = &s->column[s->part[SPLIT_TRAIN].block].at[field];
+  if (is_exact(c) || c->drawn || (s->lazy.read && field == s->late)) return false;
+  Arena *scratch = arena_child(s->arena);
+  NumberLook *look = NEW_ARRAY(scratch, NumberLook, c->count + 1);
+  double *cell = NEW_ARRAY(scratch, double, c->count + 1);
+  int64_t worst = -1;
+  for (Split split = 0; split < SPLITS; split++) look_at_split(s, field, split, look, cell);
+  for (int64_t k = c->count; k-- > 0;)
+    if (loses(&look[k])) worst = k;
+  *out = (Rounded){.row = -1};
+  if (worst >= 0) {
+    out->column = column_of_number(s, field, worst);
+    out->most = look[worst].most;
+    for (Split split = 0; split < SPLITS; split++) // another block is another array
+      if (out->row < 0 || !s->part[split].block) find_row(s, field, (uint32_t)worst, split, out);
+  }
+  arena_free(scratch);
+  return worst >= 0;
+}
+
+bool numbers_rounded(Arena *a, const double *x, int64_t rows, int64_t each, Rounded *out) {
+  Set s = {.arena = a, .part = {{.rows = rows}}};
+  Column c = column_new(x, each, EL_F64);
+  set_add(&s, &(Field){.name = ""}, (Column[]){c, c, c});
+  return set_rounded(&s, 0, out);
+}
+
+const char *rounded_text(Arena *a, const Rounded *r) {
+  char was[NUMBER_ROOM], is[NUMBER_ROOM], most[NUMBER_ROOM];
+  int nwas = (int)number_print(was, r->was), nis = (int)number_print(is, r->is);
+  int nmost = (int)number_format(most, sizeof most, "", 3, 'g', r->most);
+  return arena_format(a,
+                      "rounded to 32 bits: in row %lld, counted from 0, %.*s becomes %.*s; the "
+                      "largest change is %.*s",
+                      (long long)r->row, nwas, was, nis, is, nmost, most);
+}
