@@ -20,6 +20,8 @@
 # make test-playground  the library as wasm, under node: its language server, and training with the losses that it has here
 # make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
 # make examples  every example to the end, against the figures of its header (ONLY='vae gan')
+# make coverage  which lines and branches the tests reach, by room, and the ten files of which they reach least (ONLY=cli,whole: by these alone)
+# make tsan     the library in 8 threads under ThreadSanitizer
 # make bless    the same, and golden files are written anew: read them in the diff
 # make check    format, rooms, sanitized tests
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
@@ -117,7 +119,7 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground playground-without python rooms shapes share studio-page torture uninstall vsix
-.PHONY: test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: coverage tsan test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -332,6 +334,17 @@ test: packages
 # A make of its own: what has just been installed is found.
 tested:
 	@$(RUN_TESTS)
+# Built anew in build/coverage, without an optimiser: lines are those of the text. What the tests count stays there for the next time.
+COVERAGE := -O0 --coverage -fprofile-update=atomic -DLIMN_COVERAGE
+coverage: packages
+	+@-$(MAKE) -s --no-print-directory BUILD=build/coverage CFLAGS="$(COVERAGE)" test
+	@tools/coverage.sh build/coverage
+# A host of the library with 8 threads, of which each has a handle; what ThreadSanitizer finds ends it.
+TSAN := -O1 -fsanitize=thread
+tsan:
+	+@$(MAKE) -s --no-print-directory BUILD=build/tsan CFLAGS="$(TSAN)" build/tsan/liblimn.a
+	$(Q)$(CC) -std=c11 -D_DEFAULT_SOURCE -g $(TSAN) -Iinclude -o build/tsan/threads tests/embed/threads.c build/tsan/liblimn.a $(LDLIBS)
+	@mkdir -p build/tsan/in && cd build/tsan/in && TSAN_OPTIONS=halt_on_error=1 LIMN_CACHE=$(CURDIR)/build/tsan/in ../threads && echo "8 threads: nothing was found"
 # What PyTorch exports, imported, evaluated, drawn and trained: a table.
 test-models: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn tests/onnx/models.sh $(MODELS)

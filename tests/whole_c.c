@@ -77,8 +77,9 @@ static const char *c_text(Case *c, const CBox *b) {
 // *made: it is there as C.
 static bool written(Case *c, const WholeDecl *d, CBox *b, bool *made) {
   const char *text, *name = whole_name(c->p, d->name, false);
-  Limn *l = case_load(c, whole_closed(c, d));
-  if (!l) return false;
+  bool other;
+  Limn *l = whole_closed(c, d, &other);
+  if (!l) return other;
   *b = (CBox){.d = d, .stem = arena_format(c->arena, "as_c_%s", name)};
   LimnExport how = {.size = sizeof how, .as = "c", .precision = LIMN_PRECISION_64};
   how.out = arena_format(c->arena, "%s.c", b->stem);
@@ -117,7 +118,8 @@ static Value value_of(Case *c, const CArray *a, const void *at) {
 static bool called(Case *c, void *library, CBox *b) {
   const char *name = whole_name(c->p, b->d->name, false);
   Values in = {0}, should = {0};
-  Limn *l = case_load(c, whole_closed(c, b->d));
+  bool other;
+  Limn *l = whole_closed(c, b->d, &other);
   for (uint32_t i = 0; l && i < b->d->in.n; i++)
     vec_push(c->arena, &in, value_input(c, b->d, i, 1));
   bool good = l && case_eval(c, l, name, &in, NULL, &should, NULL);

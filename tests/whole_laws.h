@@ -51,8 +51,9 @@ void value_show(Buf *, const Value *);
 // A box or learner that can be asked for values, and gives the same twice.
 bool whole_is_quiet(const WholeDecl *);
 bool whole_is_real(const WholeDecl *); // its one result is real
-// The program with numbers for the open sizes of this box.
-const char *whole_closed(Case *, const WholeDecl *);
+// The program with numbers for the open sizes of this box. *other: it is refused so, since a box is used
+// with other sizes too.
+Limn *whole_closed(Case *, const WholeDecl *, bool *other);
 
 // On every box with inputs and without noise.
 bool each_quiet_box(Case *, Limn *, bool (*law)(Case *, Limn *, const WholeDecl *));

@@ -48,9 +48,11 @@ static bool numbers_written(Case *c, Limn *l, const WholeDecl *d, const char *ki
 
 static bool put_there(Case *c, const WholeDecl *d, uint32_t *count) {
   const char *name = whole_name(c->p, d->name, false);
-  Limn *l = case_load(c, whole_closed(c, d));
+  bool other;
+  Limn *l = whole_closed(c, d, &other);
+  if (!l) return other;
   bool torch = false, jax = false, weights = false;
-  bool good = l && exported(c, l, name, "torch", "_torch.py", &torch) &&
+  bool good = exported(c, l, name, "torch", "_torch.py", &torch) &&
               exported(c, l, name, "jax", "_jax.py", &jax) &&
               exported(c, l, name, "safetensors", ".safetensors", &weights);
   if (good && (torch || jax)) {

@@ -120,11 +120,19 @@ static int child(Law *law, const Whole *p, const char *dir) {
   return holds ? 0 : 1;
 }
 
+static void ended(int status) {
+#ifdef LIMN_COVERAGE
+  void __gcov_dump(void);
+  __gcov_dump();
+#endif
+  _exit(status);
+}
+
 // What is wrong, or NULL.
 static const char *try_law(Place *at, Law *law, const Whole *p) {
   fflush(NULL);
   pid_t id = fork();
-  if (id == 0) _exit(child(law, p, at->dir));
+  if (id == 0) ended(child(law, p, at->dir));
   int status = 0;
   if (id < 0 || waitpid(id, &status, 0) != id) return "no process";
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return NULL;

@@ -46,7 +46,7 @@ bool whole_is_quiet(const WholeDecl *d) {
 
 bool whole_is_real(const WholeDecl *d) { return d->out.n == 1 && !d->out.at[0].labels; }
 
-const char *whole_closed(Case *c, const WholeDecl *d) {
+static const char *closed_text(Case *c, const WholeDecl *d, bool *open) {
   Buf b = buf_new(c->arena);
   Ids done = {0};
   for (uint32_t i = 0; i < d->in.n; i++)
@@ -57,9 +57,20 @@ const char *whole_closed(Case *c, const WholeDecl *d) {
       if (known) continue;
       buf_printf(&b, "axis %s = %u\n", whole_name(c->p, a->variable, false), a->n);
       vec_push(c->arena, &done, a->variable);
+      *open = true;
     }
   buf_text(&b, whole_text(c->arena, c->p, &(Printed){0}));
   return b.at;
+}
+
+Limn *whole_closed(Case *c, const WholeDecl *d, bool *other) {
+  bool open = false;
+  size_t said = c->said.n;
+  const char *text = closed_text(c, d, &open);
+  Limn *l = case_load(c, text);
+  *other = !l && open;
+  if (*other) c->said.n = said;
+  return l;
 }
 
 // -- inputs ---------------------------------------------------------------------------------------
