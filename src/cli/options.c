@@ -83,7 +83,7 @@ static const CliOption options[] = {
     {"--seed", COUNT, COUNTS(eval.seed), 0, UINT64_MAX},
     {"--port", COUNT, COUNTS(port), 1024, 65535},
     {"--no-browser", FLAG, AT(no_browser), 0, 0, 0},
-    {"--threads", COUNT, COUNTS(train.threads), 0, 4096},
+    {"--threads", COUNT, COUNTS(train.threads), 1, 4096},
     {"--batch", COUNT, COUNTS(train.batch), 1, 1000000000},
     {"--pause", COUNT, COUNTS(train.pause), 1, LENGTH_MOST},
     {"--n", COUNT, COUNTS(use.n), 1, 1000000000},

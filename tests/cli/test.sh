@@ -63,7 +63,7 @@ refused "a choice that is none" "--precision wants 32, 64, bf16, tf32 or auto, n
 refused "a file has one that is known" "--precision wants 32 or 64, not auto" export net.limn net --as c --precision auto
 refused "a level that is none" "--level wants learner, model or layer, not lay" draw net.limn --level lay
 refused "a pass that is none" "--after wants tree, value, check, inline, simplify, reverse, forward, gradient, step, plan or c, not inlin" print net.limn --after inlin
-refused "a negative count" "--threads wants a whole number from 0 to 4096, not -1" train net.limn --threads -1
+refused "a negative count" "--threads wants a whole number from 1 to 4096, not -1" train net.limn --threads -1
 refused "a count with a tail" "--batch wants a whole number from 1 to 1000000000, not 3x" train net.limn --batch 3x
 refused "steps in another base" "--steps wants a number above 0, not 0x5" train net.limn --steps 0x5
 refused "a seed that is too long" "--seed wants a whole number from 0 to 18446744073709551615, not 18446744073709551616" eval net.limn --seed 18446744073709551616
@@ -216,6 +216,25 @@ same "but said" 'no run in kept/runs/ holds `nope`' "$(cat err)"
 echo 'box unit(w: R[3], x: R[3]) -> R[] = tanh(sum(w * x))' >unit.limn
 status "a plan of one kernel" 0 "$LIMN" print unit.limn unit --after plan
 says "is counted so" out "1 kernel, "
+
+# 2 is for what is wrong whatever the program says; a name or a value that does not fit the program is 1.
+status "a setting that is not there" 1 "$LIMN" check net.limn --set nosuch=1
+for command in print draw "export --as c"; do
+  # shellcheck disable=SC2086
+  status "$command of what is not there" 1 "$LIMN" $command net.limn nosuch
+done
+status "a pattern that ends early" 1 "$LIMN" find 'dense[' net.limn
+for wrong in "--nosuch" "--threads 0" "--threads 1.5" "--steps 2.9" "--steps 1.5e0" "--steps 0" "--batch 0" "--seed -1"; do
+  # shellcheck disable=SC2086
+  status "train $wrong" 2 "$LIMN" train net.limn $wrong
+done
+printf 'given x, label from iris\nlearn f : R[4] -> R[3] = dense[3]\ngoal fit : f(x) ~ label by cross_entropy\ntrain 5 steps, batch 4, adam(0.01)\n' >counted.limn
+status "steps that are not whole" 2 "$LIMN" train counted.limn --steps 2.9
+says "are refused" err "--steps wants a whole number, not 2.9"
+status "steps as a power" 0 "$LIMN" train counted.limn --steps 0.5e1 --out counted --quiet
+status "fewer steps than were made" 1 "$LIMN" train counted.limn --resume counted --steps 3
+says "are refused too" err "it has made 5 steps already, and --steps asks for 3 in all"
+status "as many are not" 0 "$LIMN" train counted.limn --resume counted --steps 5 --quiet
 
 # standard streams that are closed do not become files of the run
 printf 'given x, label from iris\nlearn f : R[4] -> R[3] = dense[3]\ngoal fit : f(x) ~ label by cross_entropy\ntrain 5 steps, batch 4, adam(0.01)\n' >streams.limn

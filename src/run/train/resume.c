@@ -82,6 +82,9 @@ bool resume_options(Trainer *t, const Arrays *state) {
   t->step = noted_count(state, "step");
   t->base = noted_count(state, "steps_before");
   if (t->step > STEP_LIMIT || t->base > STEP_LIMIT) return refuse(t, "it has no such step");
+  if (t->o->steps > 0 && (double)t->step > t->o->steps)
+    return refuse(t, "it has made %llu steps already, and --steps asks for %g in all",
+                  (unsigned long long)t->step, t->o->steps);
   t->phase = (uint32_t)noted_count(state, "phase");
   if (t->phase < t->p->train.n) return true;
   return refuse(t, "there is no `train` number %u in the program", t->phase + 1);

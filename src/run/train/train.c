@@ -51,6 +51,8 @@ static bool read_options(Trainer *t) {
         "a resumed run stays in its folder: --out cannot be combined with --resume");
   if (o->epochs > 0 && o->steps > 0)
     return train_refuse(t, OUTCOME_USAGE, "say --epochs or --steps, not both");
+  if (o->steps != floor(o->steps))
+    return train_refuse(t, OUTCOME_USAGE, "--steps wants a whole number, not %g", o->steps);
   if (!t->p->train.n) {
     train_refuse(t, OUTCOME_WRONG, "there is no `train` in this program");
     diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
