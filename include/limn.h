@@ -130,9 +130,13 @@ LIMN_API const char *limn_format(Limn *, const char *path, const char *text, siz
 // The same for a file, which is replaced unless `check`; *same: it was laid out so already.
 LIMN_API LimnStatus limn_format_file(Limn *, const char *path, bool check, bool *same);
 
+// Sets *stop to what is not 0, in one piece: from any thread, and from a handler of signals.
+LIMN_API void limn_stop(volatile sig_atomic_t *stop, int why);
+
 // -- what an editor asks --------------------------------------------------------------------------
 // A program that is being written. It is loaded as by limn_load_text, with errors or without, and what
 // its names mean is kept. When *stop (unless NULL) is not 0, the load is given up: LIMN_WRONG.
+// A handler of signals sets *stop as any sig_atomic_t, and another thread by limn_stop.
 LIMN_API LimnStatus limn_edit_load(Limn *, const char *name, const char *text, size_t n,
                                    const volatile sig_atomic_t *stop);
 // The same for questions about a few words (ended by NULL), which is sooner there: boxes in which none of

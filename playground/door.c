@@ -29,7 +29,7 @@ TO_PAGE("playground_serve") const LimnServe *playground_serve(void) {
 }
 
 static void say(volatile sig_atomic_t *stop, const char *text) {
-  if (page_say(text, strlen(text))) *stop = 1;
+  if (page_say(text, strlen(text))) limn_stop(stop, 1);
 }
 
 static void line(void *context, const char *text) { say(context, text); }

@@ -213,6 +213,7 @@ _other = {
     "limn_message_count": ([c_void_p], c_uint32),
     "limn_errors": ([c_void_p], c_uint32),
     "limn_function_close": ([c_void_p], None),
+    "limn_stop": ([POINTER(c_int), c_int], None),
 }
 
 

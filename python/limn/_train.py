@@ -77,7 +77,7 @@ class Beside:
         done.wait()
 
     def end(self) -> None:
-        self.stop.value = 1
+        library().limn_stop(C.byref(self.stop), 1)
 
     def _do(self, job: Callable[[], Any], done: threading.Event) -> None:
         try:

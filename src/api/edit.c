@@ -1,6 +1,7 @@
 // What an editor asks: the program as it was looked at, the text as it is by now, and questions about
 // both by name.
 #include "api/api_own.h"
+#include "base/stop.h"
 
 #include "core/pass/pipeline.h"
 #include "lang/program/library.h"
@@ -20,7 +21,7 @@ LimnStatus limn_edit_load(Limn *l, const char *name, const char *text, size_t n,
   LimnStatus status = load_text(c, name, text, n);
   l->noting = false;
   l->stop = NULL;
-  if (stop && *stop && !status) status = LIMN_WRONG;
+  if (stop_asked(stop) && !status) status = LIMN_WRONG;
   if (l->index) l->now = edit_text(l->world, l->index, l->text, l->length);
   return call_end(c, status);
 }

@@ -1,5 +1,6 @@
 // A handle: made and freed, a program loaded into it, and its messages.
 #include "api/api_own.h"
+#include "base/stop.h"
 
 #include <stdlib.h>
 
@@ -157,6 +158,10 @@ static bool is_no_program(Limn *l, const char *path, const FileText *f) {
   if (text_ends(path, ".safetensors"))
     diag_help(l->diags, e, "weights go with a program: `limn … FILE.limn --from %s`", path);
   return true;
+}
+
+void limn_stop(volatile sig_atomic_t *stop, int why) {
+  if (stop) stop_ask(stop, why ? why : 1);
 }
 
 LimnStatus limn_load(Limn *l, const char *path) {

@@ -316,10 +316,13 @@ int run_report(Limn *l, Options *o) {
 // file that may not grow signal each write again, also those of saving: they only ask.
 static volatile sig_atomic_t stopping; // the signal; 0: none
 
+// It may come in any thread.
+static int stopped_by(void) { return __atomic_load_n(&stopping, __ATOMIC_RELAXED); }
+
 static void on_signal(int signal) {
   bool asks = signal == SIGPIPE || signal == SIGXFSZ;
-  if (stopping && !asks) _exit(128 + signal);
-  stopping = signal;
+  if (stopped_by() && !asks) _exit(128 + signal);
+  limn_stop(&stopping, signal);
 }
 
 // What was to be ignored stays ignored.
@@ -436,7 +439,7 @@ int run_machines(Limn *l, Options *o) {
   if (terminal) redraw(NULL, "");
   if (told.told) limn_forget(l);
   int rc = answer(l, o, s, "run", text);
-  return rc || !stopping ? rc : 128 + stopping; // what it claims was not looked at
+  return rc || !stopped_by() ? rc : 128 + stopped_by(); // what it claims was not looked at
 }
 
 int run_ops(Limn *l, Options *o) {

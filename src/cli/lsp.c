@@ -148,7 +148,7 @@ static int serve(LimnServer *s, LspQueue *q) {
       limn_server_take(s, m->text, m->n);
     free(m);
     if (over) break;
-    wait = q->line.stop ? 0 : limn_server_work(s, &q->line.stop);
+    wait = line_waits(&q->line) ? 0 : limn_server_work(s, &q->line.stop);
   }
   if (limn_server_ended(s) < 0 && q->damaged) SAY(stderr, "limn lsp: ", q->damaged, "\n");
   return limn_server_ended(s) < 0 ? LIMN_WRONG : limn_server_ended(s);

@@ -1,6 +1,7 @@
 // A line between two threads: a list under a lock, and a wait that ends with the time or with the line.
 #define _POSIX_C_SOURCE 200809L
 #include "line/line.h"
+#include "base/stop.h"
 
 #include <time.h>
 
@@ -28,17 +29,19 @@ bool line_put(Line *l, Waiting *one, bool first) {
     *l->last = one;
     l->last = &one->next;
   }
-  l->stop = 1;
+  stop_ask(&l->stop, 1);
   pthread_cond_signal(&l->came);
   pthread_mutex_unlock(&l->lock);
   return open;
 }
 
+bool line_waits(const Line *l) { return stop_asked(&l->stop); }
+
 void line_finish(Line *l, bool at_once) {
   pthread_mutex_lock(&l->lock);
   l->ends = true;
   l->at_once = at_once;
-  if (at_once) l->stop = 1;
+  if (at_once) stop_ask(&l->stop, 1);
   pthread_cond_signal(&l->came);
   pthread_mutex_unlock(&l->lock);
 }
@@ -61,7 +64,7 @@ Waiting *line_take(Line *l, int wait, bool *over) {
                     : pthread_cond_timedwait(&l->came, &l->lock, &until);
   Waiting *one = l->first;
   if (one) l->first = one->next;
-  if (!l->first) l->last = &l->first, l->stop = l->at_once;
+  if (!l->first) l->last = &l->first, stop_ask(&l->stop, l->at_once);
   *over = !one && l->ends;
   pthread_mutex_unlock(&l->lock);
   return one;

@@ -33,6 +33,7 @@ void line_finish(Line *, bool at_once);
 // The next one, waited for up to so many milliseconds (-1: for good). NULL: there is none; *over: and
 // there will be none.
 Waiting *line_take(Line *, int wait, bool *over);
+bool line_waits(const Line *); // `stop` is not 0
 
 // -- method.c: is this JSON object a message of this method, "$/cancelRequest"? Of one of these, "host/"? --
 bool message_is(const char *message, const char *method);

@@ -2,6 +2,7 @@
 //
 // A look is a load of the whole program into a second handle; when it is through, the first one goes.
 // Until then that one answers, and is told how the text has gone on.
+#include "base/stop.h"
 #include "base/within.h"
 #include "serve/serve.h"
 
@@ -201,7 +202,7 @@ bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop
   if (d->given_up >= GIVE_UP_LIMIT) stop = NULL;
   double begin = clock_seconds();
   LimnStatus status = limn_edit_load(d->next, d->path, d->text, d->n, stop);
-  if (stop && *stop && status) {
+  if (stop_asked(stop) && status) {
     d->given_up++;
     d->due = clock_seconds() + PAUSE;
     return false;

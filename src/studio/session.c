@@ -204,7 +204,7 @@ static void *language_thread(void *what) {
     if (ask) limn_server_take(p->server, ask->body, ask->n);
     p->now = NULL;
     if (ask) ask_done(p->studio, ask);
-    if (!over) wait = p->language.stop ? 0 : limn_server_work(p->server, &p->language.stop);
+    if (!over) wait = line_waits(&p->language) ? 0 : limn_server_work(p->server, &p->language.stop);
   }
   limn_server_close(p->server);
   session_leave(p);
@@ -325,6 +325,7 @@ void sessions_tick(Studio *s) {
 // What was asked before is still done: a text that came to be saved is saved.
 void sessions_end(Studio *s) {
   pthread_mutex_lock(&s->lock);
+  s->ends = true;
   while (s->sessions) session_end(s->session[0]);
   pthread_mutex_unlock(&s->lock);
 }

@@ -1,6 +1,7 @@
 // The studio from its beginning to its end: a folder, a token, an address on one line; then it serves
 // until it is interrupted. What was asked to be saved by then is saved, and runs go on by themselves.
 #define _DEFAULT_SOURCE
+#include "base/stop.h"
 #include "base/within.h"
 #include "studio/runs.h"
 
@@ -17,7 +18,7 @@ static volatile sig_atomic_t interrupted; // what a signal can reach
 
 static void interrupt(int signal) {
   (void)signal;
-  interrupted = 1;
+  stop_ask(&interrupted, 1);
 }
 
 static void hear_signals(void) {
@@ -95,7 +96,7 @@ static void wait_a_moment(long milliseconds) {
 }
 
 static void serve(Studio *s) {
-  for (uint32_t k = 0; !interrupted; k++) {
+  for (uint32_t k = 0; !stop_asked(&interrupted); k++) {
     wait_a_moment(200);
     watch_tick(s);
     if (k % 5) continue;
@@ -113,7 +114,6 @@ static bool still_works(Studio *s) {
 }
 
 static void end(Studio *s) {
-  s->ends = 1;
   sessions_end(s);
   for (int k = 0; k < 100 && still_works(s); k++) wait_a_moment(50);
   http_close(s);

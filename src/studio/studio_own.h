@@ -115,7 +115,7 @@ typedef struct Studio {
   StudioRun run[STUDIO_RUNS];
   uint32_t children, runs;
   struct StudioDoors *doors;
-  volatile sig_atomic_t ends;
+  bool ends; // under the lock
 } Studio;
 
 // http.c

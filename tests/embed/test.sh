@@ -84,6 +84,11 @@ if [ $hidden = yes ]; then
   done
 fi
 
+# What another thread may write is read and written in one place: base/stop.h.
+grep -rnE '(&& |\|\| |!|\(|= )\*[a-z>.-]*stop\b|(->|\.)(stop|quit) = [01]' src --include='*.c' | grep -vE 'cuda|\.stop = [01&]' >"$out/stops"
+[ ! -s "$out/stops" ]
+report "a wish to stop is read as one" $? "$out/stops"
+
 # The example at the top of limn.h, and every C program of docs/api.md with what it prints.
 awk '/^\/\/   Limn \*l/ {on = 1} on && /^\/\/   / {print substr($0, 4); next} on {exit}' include/limn.h >"$out/top"
 {

@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <pthread.h>
+#include <time.h>
 
 enum { THREADS = 8, ROUNDS = 6 };
 
@@ -52,6 +53,39 @@ static void *work(void *what) {
   return NULL;
 }
 
+// A run without an end, which another thread asks to stop.
+typedef struct {
+  volatile sig_atomic_t stop;
+  LimnStatus status;
+} Stopped;
+
+static void *trains(void *what) {
+  Stopped *s = what;
+  Limn *l = loaded(program);
+  LimnTrain how = {.size = sizeof how,
+                   .in_memory = true,
+                   .reference = true,
+                   .quiet = true,
+                   .steps = 1e12,
+                   .stop = &s->stop};
+  s->status = limn_train(l, &how);
+  limn_free(l);
+  return NULL;
+}
+
+static void stopped_by_another(void) {
+  for (int i = 0; i < 4; i++) {
+    Stopped s = {.status = LIMN_USAGE};
+    pthread_t id;
+    CHECK(pthread_create(&id, NULL, trains, &s) == 0);
+    nanosleep(&(struct timespec){.tv_nsec = 30000000L * i}, NULL);
+    limn_stop(&s.stop, i); // 0 stops too
+    pthread_join(id, NULL);
+    CHECK(s.status == LIMN_GOOD && s.stop == (i ? i : 1));
+  }
+  limn_stop(NULL, 1);
+}
+
 int main(void) {
   pthread_t id[THREADS];
   Answer answer[THREADS + 1] = {{0}};
@@ -62,5 +96,6 @@ int main(void) {
     if (answer[i].why) printf("thread %d: %s\n", i, answer[i].why);
     CHECK(!answer[i].why && answer[i].hash && answer[i].hash == answer[THREADS].hash);
   }
+  stopped_by_another();
   return ended();
 }

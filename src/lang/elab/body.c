@@ -1,5 +1,6 @@
 // Bodies: statements in order, inputs and results by their declared types.
 #include "lang/elab/body.h"
+#include "base/stop.h"
 #include "lang/elab/partial.h"
 #include "lang/value/results.h"
 
@@ -25,7 +26,7 @@ void body_pass(Body *b, uint32_t number, Axis axis) {
 bool work_on(Body *b, uint32_t steps, Span span) {
   Elab *in = b->in;
   if (in->work <= in->work_limit) in->work += steps;
-  if (in->stop && *in->stop) in->work = in->work_limit + 1;
+  if (stop_asked(in->stop)) in->work = in->work_limit + 1;
   if (in->work <= in->work_limit) return true;
   if (in->stopped || b->w->diags->muted) return false;
   in->stopped = true;

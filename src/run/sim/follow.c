@@ -3,6 +3,7 @@
 //
 // Between two steps an event may have set modes and states that do not flow: the step before it is
 // looked at with the values before, the moment itself with those after.
+#include "base/stop.h"
 #include "run/sim/follow_own.h"
 
 #include <float.h>
@@ -325,7 +326,7 @@ static bool follow_all(Following *g, double *start) {
     note_solver(g, before);
     if (how->progress) how->progress(how->context, (g->reached - g->begun) / (r->end - g->begun));
     if (!follow_save_now(g)) return false;
-    g->f->stopped = how->stop && *how->stop && !g->limited && g->reached < r->end;
+    g->f->stopped = stop_asked(how->stop) && !g->limited && g->reached < r->end;
     if (g->f->stopped) break;
   }
   g->over = !g->f->stopped;
@@ -431,7 +432,7 @@ static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
     if (how->progress)
       how->progress(how->context, (g->reached - g->begun) / (g->m->run->end - g->begun));
     good = follow_save_now(g);
-    g->f->stopped = how->stop && *how->stop && (int64_t)g->steps < all;
+    g->f->stopped = stop_asked(how->stop) && (int64_t)g->steps < all;
   }
   for (int i = 0; i < 2; i++)
     if (made[i].e) engine_free(made[i].e);

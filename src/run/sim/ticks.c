@@ -1,4 +1,5 @@
 // A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
+#include "base/stop.h"
 #include "run/sim/ticks_own.h"
 
 #include <math.h>
@@ -271,7 +272,7 @@ static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, d
     if (m->how->progress)
       m->how->progress(m->how->context,
                        (double)(t->done - t->begun) / (double)(t->ticks - t->begun));
-    t->f->stopped = m->how->stop && *m->how->stop;
+    t->f->stopped = stop_asked(m->how->stop);
     good = save_now(t, number, &clock);
   }
   if (e) engine_free(e);

@@ -5,6 +5,7 @@
 //
 // Shared are the list of runs, behind a lock, and what does not change while runs are followed.
 #define _DEFAULT_SOURCE
+#include "base/stop.h"
 #include "run/simulate/simulate_own.h"
 
 #include <pthread.h>
@@ -64,7 +65,7 @@ Crew *crew_new(Ran *r, const SimHelpers *helpers) {
 
 void crew_end(Crew *c) {
   if (!c->asked) return;
-  c->quit = 1;
+  stop_ask(&c->quit, 1);
   c->helpers->end(c->helpers->context);
   c->asked = false;
 }
@@ -74,7 +75,7 @@ void crew_end(Crew *c) {
 static uint32_t take_next(Crew *c, const void *by) {
   uint32_t found = UINT32_MAX;
   pthread_mutex_lock(&c->lock);
-  for (uint32_t i = 0; i < c->n && found == UINT32_MAX && !c->quit; i++)
+  for (uint32_t i = 0; i < c->n && found == UINT32_MAX && !stop_asked(&c->quit); i++)
     if (!c->run[i].taken) found = i, c->run[i].taken = true, c->run[i].by = by;
   pthread_mutex_unlock(&c->lock);
   return found;
@@ -100,7 +101,7 @@ void crew_ask(Ran *r) {
     if (!c->helpers->start(c->helpers->context, c)) break;
 }
 
-void crew_quit(Crew *c) { c->quit = 1; }
+void crew_quit(Crew *c) { stop_ask(&c->quit, 1); }
 
 const volatile sig_atomic_t *crew_stop(const Crew *c) { return &c->quit; }
 
@@ -124,7 +125,7 @@ uint32_t crew_progress(const Crew *c, double *part, uint32_t *done) {
 static void helper_progress(void *context, double part) {
   Ran *r = context;
   crew_at(r->crew, r->running, part);
-  if (ran_stops(r)) r->crew->quit = 1;
+  if (ran_stops(r)) stop_ask(&r->crew->quit, 1);
 }
 
 static void hand_in(Crew *c, uint32_t i, const CrewRun *found) {
@@ -201,7 +202,7 @@ bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   Crew *c = r->crew;
   while (!take(c, i)) {
     while (!wait_for(c, i)) {
-      if (ran_stops(r)) c->quit = 1;
+      if (ran_stops(r)) stop_ask(&c->quit, 1);
       ran_redraw(r, 0);
     }
     CrewRun *found = &c->run[i];

@@ -3,6 +3,7 @@
 // Each gives a line. Numbers and words go to a run folder, which is made before the first
 // run begins, so that what cannot be written is known before the work. Whatever happens, the folder
 // says how it ended; what was followed until then is in it.
+#include "base/stop.h"
 #include "run/simulate/simulate_own.h"
 
 #include "run/feed/feed.h"
@@ -51,7 +52,7 @@ void ran_redraw(Ran *r, double part) {
 
 bool ran_stops(const Ran *r) {
   bool late = r->how->seconds > 0 && r->first > 0 && clock_seconds() - r->first > r->how->seconds;
-  return late || (r->how->stop && *r->how->stop);
+  return late || stop_asked(r->how->stop);
 }
 
 static void progress(void *context, double part) {

@@ -4,6 +4,7 @@
 //
 // Rows, reports and everything that is remembered fall on steps that depend on the program alone,
 // never on time: a run that was interrupted makes the same ones.
+#include "base/stop.h"
 #include "run/train/train_own.h"
 
 #include <math.h>
@@ -178,7 +179,7 @@ bool loop_measures(void *trainer, const Gauge *g, double part) {
   t->measuring = g->label, t->measured = part;
   tell_progress(t, clock_seconds());
   t->measuring = NULL;
-  return !t->o->stop || !*t->o->stop;
+  return !stop_asked(t->o->stop);
 }
 
 // A measure that fails costs neither the weights nor what else is measured. False: it was stopped, and
@@ -278,7 +279,7 @@ LoopEnd loop_run(Trainer *t) {
   LoopEnd how = t->owes ? attend(t, &end) : LOOP_DONE;
   for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {
     if (t->base + t->step >= t->until) return LOOP_PART;
-    if (stop && *stop) return LOOP_STOPPED;
+    if (stop_asked(stop)) return LOOP_STOPPED;
     uint64_t most = steps_at_once(t);
     how = most == 1 ? one_step(t, due) : several_steps(t, due, most);
     if (how != LOOP_DONE || t->step < due) continue;

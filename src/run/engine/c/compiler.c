@@ -10,6 +10,7 @@
 // holds one open holds nobody up.
 #define _GNU_SOURCE
 #include "run/engine/c/compiler.h"
+#include "base/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -198,7 +199,7 @@ static CompilerEnd run_all(CompilerRun *r, uint32_t n, const CompilerLimits *how
         done++, running--;
         if (!r[i].good) return COMPILER_DONE; // the others are for nothing
       }
-    if (done < n && how->stop && *how->stop) return COMPILER_STOPPED;
+    if (done < n && stop_asked(how->stop)) return COMPILER_STOPPED;
     double passed = clock_seconds() - begun;
     if (done < n && how->seconds > 0 && passed > how->seconds) return COMPILER_SLOW;
     if (done < n && !said && passed > how->say_after) {
