@@ -128,14 +128,28 @@ static void read_values(Body *b, const Syntax *expr, Show *s) {
   if (b->w->diags->met == errors && b->d->out.n) s->diagram = b->d;
 }
 
+// The model comes first, and then perhaps how long its text is.
+static void check_generate_option(Elab *in, const Syntax *slot, bool first) {
+  const Syntax *item = slot_item(slot);
+  bool length = item->kind == N_SIZED && !strcmp(name_text(in->w->names, item->name), "length");
+  const Syntax *value = length ? sized_value(item) : NULL;
+  if (first && item->kind == N_NAME) return;
+  if (!length)
+    diag_error(in->w->diags, slot->span,
+               "`generate` takes a model and how long its text is: `generate[f, length: 200]`");
+  else if (value->kind != N_NUM || value->num < 1 || value->num != floor(value->num))
+    diag_error(in->w->diags, value->span, "`length` wants a whole number above 0");
+}
+
 // generate[f, length: 200]("To be"): f is a model of text, {v}[t] -> R[t v].
 static void check_generate(Elab *in, Program *p, const Syntax *expr) {
   World *w = in->w;
   const Syntax *at = use_callee(expr), *model = NULL;
   Nodes slot = at->kind == N_AT ? brackets_slots(at_brackets(at)) : (Nodes){0};
-  for (uint32_t i = 0; i < slot.n && !model; i++)
-    if (items_in(slot.at[i]).n && items_in(slot.at[i]).at[0]->kind == N_NAME)
-      model = items_in(slot.at[i]).at[0];
+  for (uint32_t i = 0; i < slot.n; i++) {
+    check_generate_option(in, slot.at[i], !model);
+    if (!model && slot_item(slot.at[i])->kind == N_NAME) model = slot_item(slot.at[i]);
+  }
   if (!model) {
     diag_error(w->diags, expr->span, "`generate` wants a model of text: `generate[f]`");
     return;

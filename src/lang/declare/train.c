@@ -49,6 +49,12 @@ static void check_setting(TrainReading *r, const Syntax *n) {
   if (v.n == 1 && !v.at[0].error && (v.at[0].type.rank || v.at[0].type.base != BASE_R))
     diag_error(r->w->diags, n->span, "a setting is one number, but this is %s",
                own_text(r->w, &v.at[0].type));
+  for (uint32_t i = 0; i < b->d->param.n; i++)
+    if (b->d->param.at[i].role == ROLE_BUFFER) {
+      diag_error(r->w->diags, n->span,
+                 "a schedule goes by `step` and `steps`: it keeps no `state`, and this has one");
+      return;
+    }
 }
 
 static void no_such_setting(TrainReading *r, const Def *d, const Syntax *arg) {

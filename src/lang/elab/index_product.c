@@ -286,6 +286,23 @@ static Val sum_product(const Product *p, Val v, bool reads_only) {
   return v;
 }
 
+// With a left side each factor in parentheses sums for itself, so two that sum one index are two sums,
+// where one of the product may be meant.
+static bool index_summed_twice(Body *b, const Eq *eq, uint32_t before, uint32_t from, Span span) {
+  for (uint32_t s = from; s < eq->summed.n; s++)
+    for (uint32_t m = before; m < from; m++) {
+      if (eq->summed.at[m] != eq->summed.at[s]) continue;
+      const char *name = name_text(b->w->names, eq->index.at[eq->summed.at[s]].name);
+      Id e = diag_error(b->w->diags, span,
+                        "index %s is summed inside this factor and inside another, each by itself",
+                        name);
+      diag_help(b->w->diags, e,
+                "`sum[%s](…)` around the whole product sums once, around each factor twice", name);
+      return true;
+    }
+  return false;
+}
+
 // The other factors, in the order in which they are written. What their terms note of indices is
 // kept apart: it counts outside only if the product as a whole does not sum the index.
 static bool eval_others(Product *p) {
@@ -296,7 +313,9 @@ static bool eval_others(Product *p) {
   for (uint32_t i = 0; i < p->f.n; i++) {
     const Syntax *node = p->f.at[i].node;
     if (p->f.at[i].read) continue;
+    uint32_t own = eq->summed.n;
     p->factor[i] = eval_one(p->b, p->env, node, eq);
+    if (eq->left && index_summed_twice(p->b, eq, summed, own, node->span)) return false;
     if (!p->factor[i].error && index_summed_elsewhere(p->b, eq, summed, p->last, node->span))
       return false;
   }
