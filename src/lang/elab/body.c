@@ -271,22 +271,6 @@ bool name_is_new(const Body *b, const Env *env, Name name, Span span) {
   return false;
 }
 
-static bool is_samples(void *names, const Syntax *n) {
-  return n->kind == N_NAME && !strcmp(name_text(names, n->name), "batch");
-}
-
-// What goes over the samples is another number for each batch.
-static bool reads_samples(Body *b, const Syntax *typed) {
-  if (!syntax_any(typed_value(typed), is_samples, b->w->names)) return false;
-  const char *name = name_text(b->w->names, typed->name);
-  Id e = diag_error(
-      b->w->diags, typed_value(typed)->span,
-      "constant `%s` is computed from the samples, so it is another one for each batch", name);
-  diag_help(b->w->diags, e,
-            "without `const` it is a wire of the batch; a `state` keeps what was seen in training");
-  return true;
-}
-
 static void local_consts(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < consts_in(n).n; i++) {
     const Syntax *typed = consts_in(n).at[i];
@@ -301,10 +285,6 @@ static void local_consts(Body *b, Env *env, const Syntax *n) {
     if (typed_value(typed)->kind == N_STR) {
       diag_error(b->w->diags, typed->span,
                  "a constant from a file goes at the top of a program, not in a box");
-      continue;
-    }
-    if (reads_samples(b, typed)) {
-      bind_value(env, typed->name, value_error(b, typed->span), typed->name_span);
       continue;
     }
     Binding bind = {.kind = BIND_OPTION, .span = typed->name_span};

@@ -55,11 +55,11 @@ static void flatten(Body *b, Env *env, const Syntax *n, bool divides, FactorNode
   }
 }
 
-static bool index_summed_elsewhere(Body *b, Eq *eq, uint32_t from, uint32_t mentions_to,
-                                   Span span) {
+static bool index_summed_elsewhere(Body *b, const Eq *eq, uint32_t from, const uint32_t *other,
+                                   uint32_t n, Span span) {
   for (uint32_t s = from; s < eq->summed.n; s++)
-    for (uint32_t m = 0; m < mentions_to; m++)
-      if (eq->mention.at[m] == eq->summed.at[s]) {
+    for (uint32_t m = 0; m < n; m++)
+      if (other[m] == eq->summed.at[s]) {
         const EqIndex *index = &eq->index.at[eq->summed.at[s]];
         Id e = diag_error(b->w->diags, span,
                           "index %s is summed inside this factor and used outside it too",
@@ -286,23 +286,6 @@ static Val sum_product(const Product *p, Val v, bool reads_only) {
   return v;
 }
 
-// With a left side each factor in parentheses sums for itself, so two that sum one index are two sums,
-// where one of the product may be meant.
-static bool index_summed_twice(Body *b, const Eq *eq, uint32_t before, uint32_t from, Span span) {
-  for (uint32_t s = from; s < eq->summed.n; s++)
-    for (uint32_t m = before; m < from; m++) {
-      if (eq->summed.at[m] != eq->summed.at[s]) continue;
-      const char *name = name_text(b->w->names, eq->index.at[eq->summed.at[s]].name);
-      Id e = diag_error(b->w->diags, span,
-                        "index %s is summed inside this factor and inside another, each by itself",
-                        name);
-      diag_help(b->w->diags, e,
-                "`sum[%s](…)` around the whole product sums once, around each factor twice", name);
-      return true;
-    }
-  return false;
-}
-
 // The other factors, in the order in which they are written. What their terms note of indices is
 // kept apart: it counts outside only if the product as a whole does not sum the index.
 static bool eval_others(Product *p) {
@@ -313,10 +296,11 @@ static bool eval_others(Product *p) {
   for (uint32_t i = 0; i < p->f.n; i++) {
     const Syntax *node = p->f.at[i].node;
     if (p->f.at[i].read) continue;
-    uint32_t own = eq->summed.n;
+    uint32_t own = eq->summed.n, others = eq->left ? own - summed : 0;
     p->factor[i] = eval_one(p->b, p->env, node, eq);
-    if (eq->left && index_summed_twice(p->b, eq, summed, own, node->span)) return false;
-    if (!p->factor[i].error && index_summed_elsewhere(p->b, eq, summed, p->last, node->span))
+    if (p->factor[i].error) continue;
+    if (index_summed_elsewhere(p->b, eq, summed, eq->mention.at, p->last, node->span) ||
+        index_summed_elsewhere(p->b, eq, own, eq->summed.at + summed, others, node->span))
       return false;
   }
   return true;

@@ -195,9 +195,32 @@ static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
   }
 }
 
+static bool is_samples(void *names, const Syntax *n) {
+  return n->kind == N_NAME && !strcmp(name_text(names, n->name), "batch");
+}
+
+// A constant of a box that goes over the samples would be another number for each batch.
+static bool check_const(void *context, const Syntax *n) {
+  World *w = context;
+  for (uint32_t i = 0; n->kind == N_CONSTS && i < consts_in(n).n; i++) {
+    const Syntax *typed = consts_in(n).at[i];
+    if (!syntax_any(typed_value(typed), is_samples, w->names)) continue;
+    Id e = diag_error(w->diags, typed_value(typed)->span,
+                      "constant `%s` is computed from the samples, so it is another one for each "
+                      "batch",
+                      name_text(w->names, typed->name));
+    diag_help(
+        w->diags, e,
+        "without `const` it is a wire of the batch; a `state` keeps what was seen in training");
+  }
+  return false;
+}
+
 static void prepare(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
     const Syntax *n = program_declarations(s->tree).at[i];
+    if (n->kind == N_BOX || n->kind == N_LEARN || n->kind == N_REFINE)
+      syntax_any(n, check_const, in->w);
     switch (n->kind) {
     case N_REFINE: do_refine(in, s, n); break;
     case N_FREEZE: do_freeze(in, s, n); break;
