@@ -430,6 +430,7 @@ typedef struct {
   const volatile sig_atomic_t *stop; // not 0: finish the step, save, come back; or NULL
   LimnTell tell;
   const char *changes; // changes.csv of another run: the same are made, in the same steps; or NULL
+  bool beyond; // of a trainer: steps go on after the last planned one, and schedules hold there
 } LimnTrain;
 LIMN_API LimnStatus limn_train(Limn *, const LimnTrain *);
 // Asks a run for another value of something: `rate`, `f.rate`, `goal.weight`. What there is stands in

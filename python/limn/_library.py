@@ -127,7 +127,7 @@ class Train(Sized):
         ("batch", c_int64), ("seed", c_uint64), ("pause", c_uint64), ("threads", c_uint32), ("precision", c_int),
         ("device", c_char_p), ("every", c_char_p), ("has_seed", c_bool), ("reference", c_bool), ("plan", c_bool),
         ("json", c_bool), ("quiet", c_bool), ("plain", c_bool), ("in_memory", c_bool), ("stop", c_void_p),
-        ("tell", Tell), ("changes", c_char_p),
+        ("tell", Tell), ("changes", c_char_p), ("beyond", c_bool),
     ]  # fmt: skip
 
 

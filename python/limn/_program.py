@@ -334,9 +334,7 @@ class Program:
             if batch is not None and "batch" not in how:
                 first = next(iter(batch.values()))
                 how["batch"] = len(first)
-            if "epochs" not in how:
-                how.setdefault("steps", 1e12)  # as long as you like
-            self.trainer(**how)
+            self.trainer(beyond=how.get("out") is None and how.get("resume") is None, **how)  # in memory, as long as you like
         elif how:
             raise ValueError("the trainer is open: its options cannot be changed; p.trainer(…) opens another")
         assert self._trainer is not None

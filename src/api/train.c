@@ -162,6 +162,7 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   LimnTrain own;
   const char *dir = NULL, *path = NULL;
   if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (own.beyond) return call_end(c, call_misuse(c, "`beyond` is for a trainer: a run has an end"));
   Arrays set = weights_set(c);
   bool show = !own.plan && !own.plain && l->program->train.n;
   LimnStatus tried = own.resume ? LIMN_GOOD : status_of(train_ahead(l->in, l->program, &own));
@@ -269,6 +270,8 @@ LimnStatus limn_trainer_open(Limn *l, const LimnTrain *how, LimnTrainer **out) {
   if (!out) return call_end(c, call_misuse(c, "limn_trainer_open wants a place for the trainer"));
   if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (own.plan) return call_end(c, call_misuse(c, "a trainer makes steps: not `plan`"));
+  if (own.beyond && !own.in_memory)
+    return call_end(c, call_misuse(c, "`beyond` is for a trainer in memory: a run has an end"));
   LimnTrainer *t = new_trainer(l);
   if (!t) return call_end(c, LIMN_SYSTEM);
   LimnStatus status = open_trainer(t, &own);

@@ -17,7 +17,7 @@ long, small = "--long" in rest, "--small" in rest
 training = "--train" in rest
 rest = [x for x in rest if not x.startswith("--")]
 here = os.path.dirname(os.path.abspath(__file__))
-N, STEPS, LARGE = 5, 10, 500_000
+N, STEPS, PLANNED, LARGE = 5, 10, 6, 500_000  # four steps go beyond the plan
 rng = np.random.default_rng(1)
 os.makedirs(folder, exist_ok=True)
 
@@ -152,7 +152,7 @@ def one_program(file):
     sys.path.insert(0, os.path.join(here, "..", "..", "python"))
     os.environ.setdefault("LIMN_LIBRARY", os.path.join(os.path.dirname(os.path.abspath(limn)), "liblimn.so"))
     import limn as module
-    case = {"id": os.path.basename(file)[:-5] + "_trains", "file": os.path.basename(file), "steps": STEPS, "files": []}
+    case = {"id": os.path.basename(file)[:-5] + "_trains", "file": os.path.basename(file), "steps": STEPS, "planned": PLANNED, "files": []}
     at = os.path.join(folder, case["id"])
     used = without_noise(file, at + ".limn")
     export(case, used, [])
@@ -172,13 +172,21 @@ def one_program(file):
         fields.update(inputs(used, goal))
     batches = [{k: array("R" if x.dtype.kind == "f" else "B" if x.dtype.kind == "b" else "{%d}" % (x.max() + 1), x.shape)
                 for k, x in fields.items()} for _ in range(STEPS)]
-    trainer = program.trainer(steps=STEPS, batch=N, precision=64, threads=1)
+    try:
+        case["plan"] = program.trainer().metrics.steps  # of its own first phase
+    except RuntimeError:  # a set is not here
+        case["plan"] = None
+    trainer = program.trainer(steps=PLANNED, batch=N, precision=64, threads=1, beyond=True)
     for path, x in read(at + ".safetensors").items():
         trainer._set(path, x)
     for batch in batches:
         told = trainer.step(batch if fields else None)
     keep = {"%d %s" % (i, k): x for i, batch in enumerate(batches) for k, x in batch.items()}
     keep.update({"after " + k: np.array(x) for k, x in trainer.weights.items()})
+    case["used"] = {}
+    for goal in goals:  # as it is in use, on the last batch: the measure of the same claim
+        if "used_" + goal in dir(program):
+            case["used"][goal] = float(program["used_" + goal](**{k: batch[k] for k in inputs(used, "used_" + goal)}))
     if '"turns": ()' in text and '"accumulate": 1,' in text:
         keep.update({"shows " + k: np.float64(x) for k, x in told.items() if k in goals})
     np.savez_compressed(at + ".npz", **keep)

@@ -40,7 +40,9 @@ done
 cases="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it net.limn signs net.limn fits net.limn named $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
 # shellcheck disable=SC2086 # words without spaces
 "$python" make.py "$LIMN" "$work/cases" $cases
-"$python" make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn ../../examples/nash.limn
+# shellcheck disable=SC2046
+"$python" -W ignore make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn ../../examples/nash.limn $("$python" random_programs.py "$work/random" ${FULL:+20})
+"$python" rates.py "$LIMN" "$work"
 if [ -n "${torch:-}" ]; then "$python" all.py "$work/cases" torch; else echo "skipped: no PyTorch"; fi
 "$python" all.py "$work/cases" $jax
 for kind in torch jax; do "$python" names.py "$LIMN" "$work" $kind; done

@@ -43,6 +43,9 @@ Diagram *diagram_gradient_at(World *, const Diagram *flat, const bool *const *ma
 // Of a flat diagram: [output][input, then param] whether the one moves with the other.
 bool *outputs_moving(World *, const Diagram *);
 
+// hold.c: what reads both clocks, `step` and `steps`, sees `step` stay at the last planned step.
+void diagram_hold_step(World *, Diagram *);
+
 // -- simplify.c -----------------------------------------------------------------------------------
 Diagram *diagram_simplify(
     World *,

@@ -6,6 +6,7 @@
 //
 // A state is as large as the weight, unless its next value follows from nothing that is: Adam's
 // count of steps is one number.
+#include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 
 typedef VEC(Name) NameList;
@@ -228,6 +229,7 @@ static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call,
   diagram_output(w, b->d, m.look);
   diagram_output(w, b->d, m.next);
   body_finish(b);
+  diagram_hold_step(w, b->d);
   diagram_resolve(w, b->d);
   return w->diags->met == errors ? b->d : NULL;
 }

@@ -14,7 +14,7 @@ const char *python_goal_word(const Python *p, uint32_t number) {
 static void name_goals(Python *p) {
   const Program *program = p->e->p;
   const Diagram *d = p->loss.diagram;
-  Table *taken = p->jax ? p->taken : table_new(p->a);
+  Table *taken = p->methods = p->jax ? p->taken : table_new(p->a);
   for (uint32_t i = 0; !p->jax && i < d->param.n; i++) {
     const char *path = d->param.at[i].path;
     const char *own = python_name(p->a, arena_text(p->a, path, strcspn(path, "/")));
@@ -65,6 +65,8 @@ const Diagram *python_program(Python *p) {
     vec_push(p->a, &p->regime, r);
   }
   if (bits_are_trained(p)) return NULL;
+  p->rounds = NEW_ARRAY(p->a, uint64_t, e->p->train.n + 1);
+  train_lengths(e->in, e->p, p->rounds);
   p->masked = p->loss.diagram->param.n;
   add_copies(p, p->loss.diagram);
   name_goals(p);
@@ -93,23 +95,72 @@ static Diagram *goal_shown(Python *p, const Goal *g) {
   return d;
 }
 
-static bool put_goal(Python *p, PythonWork *k, uint32_t i, Buf *b) {
-  const Goal *g = &p->e->p->goal.at[i];
+// A goal as it is written: what it is given, and its lines.
+typedef struct {
   const char *arguments, *body;
+  bool noisy;
+} GoalText;
+
+static bool trained_text(Python *p, PythonWork *k, uint32_t i, GoalText *to) {
+  const Goal *g = &p->e->p->goal.at[i];
   k->d = k->now = goal_shown(p, g);
   note_states(p, k, g);
-  if (!python_lowered(k, &arguments, &body)) return false;
-  const char *noise = p->jax && g->diagram->noisy ? ", key" : "";
-  buf_printf(b, p->jax ? "\n\ndef %s(p%s%s%s):\n%s" : "\n    def %s(self%s%s%s):\n%s", p->goal[i],
-             noise, *arguments ? ", " : "", arguments, body);
+  to->noisy = g->diagram->noisy;
+  return python_lowered(k, &to->arguments, &to->body);
+}
+
+// What is read only in use is no weight of the module.
+static bool has_params(const Diagram *module, const Diagram *d) {
+  for (uint32_t i = 0, k; i < d->param.n; i++) {
+    for (k = 0; k < module->param.n; k++)
+      if (!strcmp(module->param.at[k].path, d->param.at[i].path)) break;
+    if (k == module->param.n) return false;
+  }
   return true;
+}
+
+// The goal with `training` 0, as a measure has it; it moves no states.
+static bool used_text(Python *p, PythonWork *k, uint32_t i, GoalText *to) {
+  Diagram *d = goal_in_use(p->e->in, p->e->p, &p->e->p->goal.at[i]);
+  if (!d || !has_params(p->loss.diagram, d)) return to->arguments = to->body = "", true;
+  k->d = k->now = d;
+  to->noisy = d->noisy;
+  return python_lowered(k, &to->arguments, &to->body);
+}
+
+static void put_function(const Python *p, const char *name, const GoalText *t, Buf *b) {
+  buf_printf(b, p->jax ? "\n\ndef %s(p%s%s%s):\n" : "\n    def %s(self%s%s%s):\n", name,
+             p->jax && t->noisy ? ", key" : "", *t->arguments ? ", " : "", t->arguments);
+}
+
+// What a goal is in use, where that is something else: with what batch_norm has seen, without dropout.
+// In PyTorch the module says which it is, by `eval()` and `train()`; in JAX it is another function.
+static void put_goal(Python *p, uint32_t i, const GoalText *t, const GoalText *used, Buf *b) {
+  bool other = strcmp(t->arguments, used->arguments) != 0 || strcmp(t->body, used->body) != 0;
+  const char *name = arena_format(p->a, "%s_in_use", p->goal[i]);
+  name = p->jax ? python_defined(p, name) : python_unique(p->a, p->methods, name);
+  bool can = *used->body && !strcmp(t->arguments, used->arguments);
+  put_function(p, p->goal[i], t, b);
+  if (other && !p->jax)
+    buf_printf(b, "        if not self.training:\n            %s\n",
+               can ? arena_format(p->a, "return self.%s(%s)", name, used->arguments)
+                   : "raise NotImplementedError(\"in use, this goal reads something else\")");
+  buf_text(b, t->body);
+  if (!other || !can) return;
+  put_function(p, name, used, b);
+  buf_text(b, used->body);
 }
 
 const PythonMade *python_goals(Python *p) {
   Buf functions = buf_new(p->a);
   PythonWork k = {.p = p, .root = true, .goals = true};
-  for (uint32_t i = 0; i < p->e->p->goal.n; i++)
-    if (!put_goal(p, &k, i, &functions)) return NULL;
+  uint32_t n = p->e->p->goal.n;
+  GoalText *trained = NEW_ARRAY(p->a, GoalText, n + 1), *used = NEW_ARRAY(p->a, GoalText, n + 1);
+  for (uint32_t i = 0; i < n; i++)
+    if (!trained_text(p, &k, i, &trained[i])) return NULL;
+  for (uint32_t i = 0; i < n; i++) // behind those, whose modules have the weights
+    if (!used_text(p, &k, i, &used[i])) return NULL;
+  for (uint32_t i = 0; i < n; i++) put_goal(p, i, &trained[i], &used[i], &functions);
   k.d = p->loss.diagram;
   PythonMade *made = NEW(p->a, PythonMade);
   made->name = p->jax ? "goals" : "Goals";

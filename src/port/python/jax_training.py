@@ -31,7 +31,8 @@ def rule_of(how, name):
 
 
 def begin(p, phase=0, steps=None, seed=0):
-    """What `step` takes and gives: weights by name, what rules keep, clocks, and a key for noise."""
+    """What `step` takes and gives: weights by name, what rules keep, clocks, and a key for noise.
+    Schedules are planned for `steps` rounds, and hold their last value beyond them."""
     how, kept = PHASES[phase], {}
     for name, x in flat(p).items():
         rule = rule_of(how, name)
@@ -40,7 +41,7 @@ def begin(p, phase=0, steps=None, seed=0):
                 keep[0]: jnp.full(formed(x, rule[3]).shape if keep[2] else (), keep[1], REAL)
                 for keep in rule[4] if not isinstance(keep, str)
             }
-    clock = {"step": jnp.array(0.0, REAL), "steps": jnp.array(float(steps or how["steps"]), REAL)}
+    clock = {"step": jnp.array(0.0, REAL), "steps": jnp.array(float(planned(how, steps)), REAL)}
     return {"weights": flat(p), "kept": kept, "clock": clock, "key": jax.random.PRNGKey(seed)}
 
 

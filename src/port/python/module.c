@@ -297,7 +297,8 @@ static const PythonMade *put_definition(Python *p, const char *key, PythonMade *
   if (key) table_put(p->of, key, strlen(key), p->made.n - 1);
   if (same) return made;
   table_put(p->by_text, text, strlen(text), p->made.n - 1);
-  buf_printf(&p->text, format, made->name, text);
+  PythonDefined d = {made->name, arena_format(p->a, format, made->name, text)};
+  vec_push(p->a, &p->defined, d);
   return made;
 }
 

@@ -331,6 +331,32 @@ static void put_tree(Python *p, const Diagram *d, Buf *b) {
   buf_text(b, "    return p\n");
 }
 
+static bool is_part(char c) { return char_is_word(c) || c == '_' || (unsigned char)c >= 0x80; }
+
+static bool mentions(const char *text, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)); at++)
+    if ((at == text || !is_part(at[-1])) && !is_part(at[n])) return true;
+  return false;
+}
+
+// The definitions that are used by what stands behind them, in their order: a form of a box that was
+// tried and not taken is not in the file.
+static const char *used_definitions(Python *p, const char *root, const char *behind) {
+  uint32_t n = p->defined.n;
+  bool *used = NEW_ARRAY(p->a, bool, n + 1);
+  Buf b = buf_new(p->a);
+  for (uint32_t i = n; i-- > 0;) {
+    const PythonDefined *d = &p->defined.at[i];
+    used[i] = !strcmp(d->name, root) || mentions(behind, d->name);
+    for (uint32_t k = i + 1; k < n && !used[i]; k++)
+      used[i] = used[k] && mentions(p->defined.at[k].text, d->name);
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (used[i]) buf_text(&b, p->defined.at[i].text);
+  return b.at ? b.at : "";
+}
+
 static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const char *name) {
   Buf b = buf_new(p->a), tree = buf_new(p->a), training = buf_new(p->a), used = buf_new(p->a);
   bool module = d->param.n;
@@ -338,10 +364,15 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const ch
   if (p->goals && !python_training(p, &training)) return false;
   put_head(p, d, name, &b);
   put_tables(p, &b);
-  buf_printf(&used, "%s%s", p->text.at, tree.at);
+  Buf behind = buf_new(p->a);
+  const char *text = p->text.at ? p->text.at : "";
+  buf_printf(&behind, "%s%s%s", text, tree.at ? tree.at : "", training.at ? training.at : "");
+  const char *definitions = used_definitions(p, name, behind.at);
+  buf_printf(&used, "%s%s%s", definitions, text, tree.at ? tree.at : "");
   put_helpers(p, used.at, &b);
-  buf_text(&b, p->text.at);
-  buf_text(&b, tree.at);
+  buf_text(&b, definitions);
+  buf_text(&b, text);
+  buf_text(&b, tree.at ? tree.at : "");
   if (kept_weights(d)) put_load(p, whole, d, &b);
   buf_text(&b, training.at);
   return p->e->status == OUTCOME_GOOD && export_put(p->e, export_file(p->e), b.at, b.n);

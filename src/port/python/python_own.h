@@ -7,6 +7,7 @@
 #include "port/arrays/arrays.h"
 #include "port/python/python.h"
 #include "run/step/step.h"
+#include "run/train/train.h"
 
 // A size that a class is given: `Dense(4, 16)`.
 typedef struct {
@@ -22,6 +23,10 @@ typedef struct {
 } PythonMade;
 
 typedef struct {
+  const char *name, *text;
+} PythonDefined;
+
+typedef struct {
   Export *e;
   World *w;
   Arena *a;
@@ -29,8 +34,9 @@ typedef struct {
   OutType real;
   const Diagram *whole; // what was asked for, with the values of its params
   const Tensor *value;
-  Buf text;               // the definitions
-  Table *taken;           // names of functions and classes
+  VEC(PythonDefined) defined; // the definitions, in their order
+  Buf text;                   // what stands behind them
+  Table *taken;               // names of functions and classes
   Table *called, *walked; // those that there will be, and the diagrams that were looked at for them
   Table *by_text, *of;    // definitions by their text, and by their diagram: numbers in `made`
   VEC(PythonMade *) made; // made.at[0] is unused
@@ -41,7 +47,9 @@ typedef struct {
   Loss loss;          // of these
   uint32_t masked;    // params of it that the masks know; behind them are copies that no goal reads
   const char **goal;  // [goal] their functions
+  Table *methods;     // names of those of the module
   VEC(Regime) regime; // how they train, one phase after the other
+  uint64_t *rounds;   // [phase] as many as the plan has; 0: the data that say so are not here
 } Python;
 
 // Weights that are made by a module inside: `self.dense_1 = Dense(4, 16)`.

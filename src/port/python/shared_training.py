@@ -1,5 +1,13 @@
 
 
+def planned(how, steps):
+    """How many rounds there will be: what schedules read."""
+    steps = steps or how["steps"]
+    if not steps:
+        raise ValueError("how many steps are planned depends on data that were not there when this was written: say steps")
+    return steps
+
+
 def begins(name, fronts):
     return (name + ".").startswith(fronts)
 

@@ -2,23 +2,26 @@
 
 class Training:
     """The training of a phase: `step` makes a round on a batch, a dict of arrays with samples in front.
+    Schedules are planned for `steps` rounds, and hold their last value beyond them.
 
     A round is one step, or one for each turn and for each batch that is accumulated: then a list of
     batches may be given, one for each."""
 
     def __init__(self, model, phase=0, steps=None):
         self.model, self.phase = model, PHASES[phase]
-        self.steps, self.rounds, self.kept = steps or self.phase["steps"], 0, {}
+        self.steps, self.rounds, self.kept = planned(self.phase, steps), 0, {}
         self.weights = dict(model.named_parameters())
         self.states = dict(self.weights, **dict(model.named_buffers()))
 
     def step(self, batches):
         """A round. Gives what each goal shows: its mean distance, before `times`."""
-        given, losses = batches, {}
+        given, losses, mode = batches, {}, self.model.training
         batches = iter(given) if isinstance(given, (list, tuple)) else iter(lambda: given, None)
+        self.model.train()
         for fronts, times in self.phase["turns"] or ((("",), 1),):
             for _ in range(times):
                 losses.update(self._turn(fronts, batches))
+        self.model.train(mode)
         with torch.no_grad():
             self._follow()
         self.rounds += 1

@@ -171,6 +171,24 @@ static void put_turns(Python *p, const Regime *r, Buf *b) {
   buf_text(b, "),\n");
 }
 
+static bool has_clock(const Diagram *d, const char *path) {
+  for (uint32_t i = 0; i < d->param.n; i++)
+    if (d->param.at[i].role == ROLE_CLOCK && !strcmp(d->param.at[i].path, path)) return true;
+  return false;
+}
+
+// How many rounds a phase has. None: the program reads it, and it is not known.
+static void put_rounds(Python *p, const Regime *r, Buf *b) {
+  uint64_t rounds = p->rounds[r - p->regime.at];
+  bool reads = has_clock(p->loss.diagram, "steps");
+  for (uint32_t i = 0; i < r->stepped.n; i++)
+    reads |= has_clock(r->stepped.at[i].optimiser, "steps");
+  if (rounds)
+    buf_printf(b, "%llu", (unsigned long long)rounds);
+  else
+    buf_text(b, reads ? "None" : "float(\"inf\")");
+}
+
 static bool put_phase(Python *p, const Regime *r, Buf *b) {
   const Training *t = &r->training;
   buf_text(b, "    {\n        \"goals\": (");
@@ -182,18 +200,19 @@ static bool put_phase(Python *p, const Regime *r, Buf *b) {
     const char *name;
     double value;
   } numbers[] = {{"epochs", t->epochs},
-                 {"steps", t->steps},
                  {"batch", t->batch ? (double)t->batch
                            : pass   ? 1
                                     : 64},
                  {"accumulate", (double)t->accumulate},
                  {"clip", t->clip},
                  {"decay", t->decay}};
+  buf_text(b, "\"steps\": ");
+  put_rounds(p, r, b);
   for (uint32_t i = 0; i < COUNT(numbers); i++) {
-    buf_printf(b, "\"%s\": ", numbers[i].name);
+    buf_printf(b, ", \"%s\": ", numbers[i].name);
     buf_number(b, numbers[i].value);
-    buf_text(b, i + 1 < COUNT(numbers) ? ", " : ",\n");
   }
+  buf_text(b, ",\n");
   put_turns(p, r, b);
   buf_text(b, "        \"rules\": (\n");
   for (uint32_t i = 0; i < r->stepped.n; i++) {
@@ -271,7 +290,7 @@ static void put_states(Python *p, Buf *b) {
   buf_text(b, "\n}\n");
 }
 
-// Rules are functions, which stand in front: they are written to p->text on the way.
+// Rules are functions, which stand in front: they are defined on the way.
 bool python_training(Python *p, Buf *b) {
   buf_text(b, "\n\n# A goal: what it is given, the weights that it moves, whose names begin so, "
               "and how much it\n"

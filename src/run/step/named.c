@@ -39,6 +39,16 @@ Diagram *diagram_trained(Elab *in, Program *p, const char *name) {
   return d;
 }
 
+Diagram *goal_in_use(Elab *in, Program *p, const Goal *goal) {
+  Goal plain = *goal;
+  Measure used;
+  plain.weight = plain.sign = 1;
+  if (!elab_outside(in, p, &plain, &used)) return NULL;
+  settle_weights(elab_world(in), used.diagram, goal->diagram);
+  diagram_resolve(elab_world(in), used.diagram);
+  return used.diagram;
+}
+
 bool goes_on(Elab *in, Program *p, const char *name) {
   World *w = elab_world(in);
   const Def *def = name ? scope_find(p->scope, name_from(w->names, name)) : NULL;

@@ -112,6 +112,8 @@ bool learn_changed(Elab *, Program *, const Syntax *train, const Changes *, Regi
 Diagram *diagram_named(Elab *, Program *, const char *name, const Instance *);
 // The same, with those of its sizes that goals and measures have settled for its weights.
 Diagram *diagram_trained(Elab *, Program *, const char *name);
+// A goal as it is in use (`training` is 0): what it shows, and nothing moves. NULL: it has none.
+Diagram *goal_in_use(Elab *, Program *, const Goal *);
 // Is it a machine with states? Then it goes on through time, and one call of it is only its start.
 bool goes_on(Elab *, Program *, const char *name);
 // Boxes that call boxes may be too many to be written out; false with a diagnostic.

@@ -124,7 +124,7 @@ static Engine *engine_for(Trainer *t, uint32_t k, int64_t batch) {
   const Step *s = &t->regime.step.at[k];
   Target how = target_of(t);
   how.seed = phase_seed(t);
-  how.steps = (double)t->total;
+  how.steps = t->planned;
   return engine_new(t->w, s->diagram, t->store, has_sample_axis(t->w, s->diagram) ? batch : 0,
                     &how);
 }
@@ -160,6 +160,15 @@ static bool open_engine(Trainer *t, uint32_t k) {
          feed_add(t->data, &t->feed, &s->fields, t->engine[k], &drawn, &t->inlet[k]);
 }
 
+static bool reads_length(const Trainer *t) {
+  for (uint32_t i = 0; i < t->regime.step.n; i++) {
+    const Diagram *d = t->regime.step.at[i].diagram;
+    for (uint32_t k = 0; k < d->param.n; k++)
+      if (d->param.at[k].role == ROLE_CLOCK && text_ends(d->param.at[k].path, "steps")) return true;
+  }
+  return false;
+}
+
 // How many steps, and after which of them there are rows and reports.
 static bool find_length(Trainer *t) {
   double epochs = t->epochs_asked > 0  ? t->epochs_asked
@@ -167,6 +176,8 @@ static bool find_length(Trainer *t) {
                                        : t->regime.training.epochs;
   double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.training.steps;
   double each = t->feed.unknown ? 1 : (double)t->epoch_steps;
+  bool beyond = t->o->beyond && t->phase + 1 == t->p->train.n;
+  if (epochs > 0 && !(each > 0) && beyond && !reads_length(t)) epochs = 0, steps = STEPS_BEYOND;
   if (epochs > 0 && !(each > 0))
     return train_refuse(
         t, OUTCOME_WRONG,
@@ -177,7 +188,8 @@ static bool find_length(Trainer *t) {
     return train_refuse(t, OUTCOME_WRONG,
                         "this is too long: training has at most 1e15 steps, and this would be %g",
                         total);
-  t->total = (uint64_t)total;
+  t->planned = total;
+  t->total = (uint64_t)(beyond ? STEPS_BEYOND : total);
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.training.patience ? 1 : ceil(epochs / REPORTS);
   t->report_every = (uint64_t)(epochs > 0 ? each * apart : ceil(total / REPORTS_OF_STEPS));
@@ -253,7 +265,9 @@ static bool plan_phase(Trainer *t) {
   if (now.n > t->held) now.n = t->held;
   if (!learn_changed(t->in, t->p, t->p->train.at[t->phase], &now, &t->regime)) return false;
   find_turns(t);
-  return find_epoch(t) && find_length(t);
+  if (!find_epoch(t) || !find_length(t)) return false;
+  if (t->lengths && !t->feed.unknown) t->lengths[t->phase] = t->total;
+  return true;
 }
 
 static bool plan_all(Trainer *t) {
@@ -584,6 +598,28 @@ Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
   trainer_work(t, look_ahead);
   close_all(t);
   return t->status;
+}
+
+static bool look_at_lengths(Trainer *t) {
+  trainer_start(t);
+  t->data->ahead = true;
+  return read_options(t) && data_open_all(t->data) && plan_all(t);
+}
+
+void train_lengths(Elab *in, Program *p, uint64_t *rounds) {
+  World *w = elab_world(in);
+  Trainer *t = NEW(w->arena, Trainer);
+  *t = (Trainer){.in = in,
+                 .w = w,
+                 .p = p,
+                 .o = &(LimnTrain){.size = sizeof(LimnTrain), .in_memory = true, .quiet = true},
+                 .lengths = rounds,
+                 .folder = {.lock = -1},
+                 .record = {.fd = -1}};
+  w->diags->muted++;
+  trainer_work(t, look_at_lengths);
+  w->diags->muted--;
+  close_all(t);
 }
 
 static bool begin_steps(Trainer *t) {

@@ -39,6 +39,9 @@ typedef struct {
 Outcome train_steps(Elab *, Program *, const LimnTrain *, const Arrays *set,
                     bool (*use)(void *context, const TrainSteps *), void *context);
 
+// How many rounds each `train` of the program has, in their order; 0: a set that says so is not here.
+void train_lengths(Elab *, Program *, uint64_t *rounds);
+
 // The same in pieces. The options live as long as the trainer.
 typedef struct Trainer Trainer;
 Trainer *train_open(Elab *, Program *, const LimnTrain *, const Arrays *set);

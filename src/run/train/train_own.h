@@ -5,6 +5,8 @@
 #include "run/train/train.h"
 
 // One run of an engine.
+#define STEPS_BEYOND 1e14 // more than anybody makes: a trainer that goes on after its plan
+
 typedef struct {
   uint32_t engine;
   int64_t n; // samples
@@ -165,6 +167,8 @@ struct Trainer {
   int64_t batch;
   int64_t epoch_runs, epoch_steps; // batches and rounds in an epoch; 0 without finite data
   uint64_t total, row_every, report_every;
+  double planned;    // what schedules are told: total, or less where steps go on beyond the plan
+  uint64_t *lengths; // [phase] of what is only asked how long it is; or NULL
 
   // where it is: this, the store and what was appended make a checkpoint
   uint64_t step, base; // done in this phase, and in those before
