@@ -190,6 +190,8 @@ static bool find_length(Trainer *t) {
                         total);
   t->planned = total;
   t->total = (uint64_t)(beyond ? STEPS_BEYOND : total);
+  if (t->o->beyond)
+    epochs = 0, total = STEPS_BEYOND; // a loop of one's own asks for measures itself
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.training.patience ? 1 : ceil(epochs / REPORTS);
   t->report_every = (uint64_t)(epochs > 0 ? each * apart : ceil(total / REPORTS_OF_STEPS));
