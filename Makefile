@@ -342,7 +342,7 @@ coverage: packages
 # A host of the library with 8 threads, of which each has a handle; what ThreadSanitizer finds ends it.
 TSAN := -O1 -fsanitize=thread
 tsan:
-	+@$(MAKE) -s --no-print-directory BUILD=build/tsan CFLAGS="$(TSAN)" build/tsan/liblimn.a
+	+@$(PARALLEL) BUILD=build/tsan CFLAGS="$(TSAN)" build/tsan/liblimn.a
 	$(Q)$(CC) -std=c11 -D_DEFAULT_SOURCE -g $(TSAN) -Iinclude -o build/tsan/threads tests/embed/threads.c build/tsan/liblimn.a $(LDLIBS)
 	@mkdir -p build/tsan/in && cd build/tsan/in && TSAN_OPTIONS=halt_on_error=1 LIMN_CACHE=$(CURDIR)/build/tsan/in ../threads && echo "8 threads: nothing was found"
 # What PyTorch exports, imported, evaluated, drawn and trained: a table.
