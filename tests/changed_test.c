@@ -130,6 +130,20 @@ static const char *const programs[] = {
     "  return x - (now when training else m)\n"
     "}\n"
     "learn f : R[2] -> R[2] = centre\n",
+    // what weights begin with, and what constants are
+    "const U : R[2 2] = [[«abcg:0|5», 1], [1, «abcg:2|3»]]\n"
+    "learn k : positive = «abcg:0.5|0.6»\n"
+    "learn q : simplex[2] = «abcg:[0.5, 0.5]|[0.25, 0.75]»\n"
+    "learn f(x: R[2]) -> R[2] {\n"
+    "  learn W : R[2 2] = «abc:0.3|0.4», V : R[2 2] = «bc:normal|uniform|he|orthogonal»\n"
+    "  const c : R[2] = [0.1, «abc:0.2|0.3»]\n"
+    "  v[i] = V[i j] x[j]\n"
+    "  y[i] = W[i j] v[j]\n"
+    "  z[i] = U[i j] y[j]\n"
+    "  return z * c + k * q\n"
+    "}\n"
+    "given x : R[2] from moons.x\n"
+    "goal fit : U[i j] x[j] + k * q[i] ~ f(x)   by l2\n",
     // scans: the cell, its options, where it starts
     "box add_cell[k: 1](x: R[], h: R[]) -> R[] = x + k * h\n"
     "box mul_cell(x: R[], h: R[]) -> R[] = x * h\n"

@@ -197,12 +197,82 @@ const char *param_name(const CircuitPart *p, Id wire) {
   return slash ? slash + 1 : path;
 }
 
-// What a state begins with, if that is a number: "=0".
+// [[0, 1], [2, 3]], of as many numbers as can be read.
+static void put_numbers(Arena *a, const double *data, const int64_t *shape, uint32_t rank, Buf *b) {
+  int64_t each = 1;
+  for (uint32_t i = 1; i < rank; i++) each *= shape[i];
+  if (!rank) buf_text(b, formula_number(a, data[0]));
+  if (rank) buf_char(b, '[');
+  for (int64_t i = 0; rank && i < shape[0]; i++) {
+    if (i) buf_text(b, ", ");
+    put_numbers(a, data + i * each, shape + 1, rank - 1, b);
+  }
+  if (rank) buf_char(b, ']');
+}
+
+static const char *data_text(World *w, Arena *a, const Type *t, const double *data) {
+  enum { READABLE = 9, DEEPEST = 4 };
+  int64_t n, shape[DEEPEST + 1] = {0};
+  Buf b = buf_new(a);
+  if (t->rank > DEEPEST || !type_count(w, t, &n) || n > READABLE || n < 1) return NULL;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!size_value(w, t->axis[i].size, &shape[i])) return NULL;
+  put_numbers(a, data, shape, t->rank, &b);
+  return b.at;
+}
+
+// What a start is computed from, if that is one number or table: 0.5 of a `positive` that begins there.
+static const char *computed_text(World *w, Arena *a, const Diagram *d) {
+  const char *text = NULL;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->param.n; i++, n++)
+    if (d->param.at[i].init.kind == INIT_DATA)
+      text = data_text(w, a, &d->wire.at[d->param.at[i].wire].type, d->param.at[i].init.data);
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *box = &d->box.at[i];
+    bool number = box->op == OP_loop && !box->nin && box->loop->nscalar == 1;
+    if (number && box->loop->scalar[0].fn == FN_CONST)
+      text = formula_number(a, box->loop->scalar[0].k), n++;
+    else if (box->op != OP_call)
+      n = 2;
+  }
+  return n == 1 && text ? text : "…";
+}
+
+static bool is_drawn_by_lot(InitKind kind) {
+  return kind == INIT_NORMAL || kind == INIT_UNIFORM || kind == INIT_HE || kind == INIT_ORTHOGONAL;
+}
+
+// How a weight or state begins, if the program says it, or what a constant is: "=0".
 static const char *start_text(const CircuitPart *p, Id wire) {
   uint32_t i = param_number(p->d, wire);
   const Param *x = i < p->d->param.n ? &p->d->param.at[i] : NULL;
-  if (!x || x->role != ROLE_BUFFER || x->init.kind != INIT_CONST) return NULL;
-  return arena_format(p->c->s->arena, "=%s", formula_number(p->c->s->arena, x->init.k));
+  Arena *a = p->c->s->arena;
+  const char *text = NULL;
+  if (!x || (is_string(p->c) && is_drawn_by_lot(x->init.kind))) return NULL;
+  switch (x->init.kind) {
+  case INIT_CONST: text = formula_number(a, x->init.k); break;
+  case INIT_DATA: text = data_text(p->c->w, a, &p->d->wire.at[wire].type, x->init.data); break;
+  case INIT_DIAGRAM: text = computed_text(p->c->w, a, x->init.diagram); break;
+  case INIT_NORMAL: text = "N"; break;
+  case INIT_UNIFORM: text = "U"; break;
+  case INIT_HE: text = "he"; break;
+  case INIT_ORTHOGONAL: text = "orthogonal"; break;
+  default: break;
+  }
+  return text;
+}
+
+// A longer start stands on a plate.
+static Glyph *put_source(CircuitPart *p, uint32_t stage, Id wire) {
+  const char *name = weight_label(p, param_name(p, wire)), *text = start_text(p, wire);
+  Sketch *s = p->c->s;
+  if (text && formula_letters(text) > 6)
+    return stage_glyph(s, stage, GLYPH_BOX, arena_format(s->arena, "!{%s} = %s", name, text));
+  Glyph *g = stage_glyph(s, stage, GLYPH_START, name);
+  g->bold = true;
+  g->below = text ? arena_format(s->arena, "=%s", text) : NULL;
+  return g;
 }
 
 // A weight or constant is there where it is first used.
@@ -213,10 +283,8 @@ uint32_t bundle_of(CircuitPart *p, Id wire) {
   uint32_t stage = sketch_stage(p->c->s, p->block,
                                 arena_format(p->c->s->arena, "weight %s", param_name(p, wire)));
   uint32_t b = part_make(p, stage, wire);
-  Glyph *g = stage_glyph(p->c->s, stage, GLYPH_START, weight_label(p, param_name(p, wire)));
-  g->bold = true;
+  Glyph *g = put_source(p, stage, wire);
   g->of = strand_of(p->c->s, b, 0)->of;
-  g->below = start_text(p, wire);
   add_ports(p->c->s, &g->out, b);
   return b;
 }
