@@ -176,6 +176,26 @@ static bool same_pairs(PictureChanges *p, Arena *scratch, Limn *other) {
   return a && b && !strcmp(a, b);
 }
 
+// What computes nothing that comes out is in no picture: the diagrams are the same after it is gone. Of
+// what training alone does, they say nothing.
+static bool same_diagrams(PictureChanges *p, Arena *scratch, Limn *other, const char *statement) {
+  const char *end = strstr(statement, "\n}");
+  const char *whole =
+      arena_text(scratch, statement, end ? (size_t)(end - statement) : strcspn(statement, "\n"));
+  bool box = begins_with(whole, "box") || begins_with(whole, "learn");
+  bool more = begins_with(whole, "axis") || begins_with(whole, "goal") || begins_with(whole, "for");
+  bool same =
+      (box || (more && !p->machines.n)) && !strstr(whole, "dropout") && !strstr(whole, "training");
+  for (uint32_t i = 0; same && i <= p->boxes.n; i++) {
+    const char *name = i < p->boxes.n ? p->boxes.at[i] : NULL;
+    const char *a = limn_print(p->l, name, "simplify", false);
+    if (a) a = arena_text(scratch, a, strlen(a));
+    const char *b = limn_print(other, name, "simplify", false);
+    same = a && b ? !strcmp(a, b) : !a && !b;
+  }
+  return same;
+}
+
 static bool means_the_same(PictureChanges *p, Arena *scratch, const char *text) {
   LimnDiff how = {.size = sizeof how, .same = &(bool){false}};
   const char *said = NULL;
@@ -193,6 +213,16 @@ static bool is_of_run(const char *statement) {
   return begins_with(statement, "check") && colon && colon < statement + line;
 }
 
+// What a state is next is not drawn, and a line of labels does not say how many there are.
+static bool is_left_out(const char *text, const TextChange *x) {
+  const char *statement = statement_of(text, x->at), *line = text + x->at;
+  while (line > text && line[-1] != '\n') line--;
+  line += strspn(line, " ");
+  if (!begins_with(statement, "box") && !begins_with(statement, "learn")) return false;
+  return begins_with(line, "next") || begins_with(line, "state") ||
+         (x->at && text[x->at - 1] == '{');
+}
+
 // How long it learns, how much at a time and by which dice, is in no picture.
 static bool is_of_plan(const char *text, const TextChange *x) {
   static const char *const words[] = {"train ", "batch ", "seed ", "epochs ", "steps "};
@@ -208,7 +238,8 @@ static bool is_of_plan(const char *text, const TextChange *x) {
 }
 
 PictureChangeAnswer picture_change_try(PictureChanges *p, const TextChange *x, const char **level) {
-  if (is_of_plan(p->text, x) || is_of_run(statement_of(p->text, x->at))) return NOTHING;
+  if (is_left_out(p->text, x) || is_of_plan(p->text, x) || is_of_run(statement_of(p->text, x->at)))
+    return NOTHING;
   Arena *scratch = arena_child(p->arena);
   const char *text = text_changed(scratch, p->text, x);
   Limn *other = loaded(p->now, text);
@@ -216,6 +247,8 @@ PictureChangeAnswer picture_change_try(PictureChanges *p, const TextChange *x, c
   if (other) answer = judged(p, scratch, other, statement_of(p->text, x->at), level);
   if (answer == HIDDEN && means_the_same(p, scratch, text)) answer = NOTHING;
   if (answer == HIDDEN && x->kind == CHANGE_LINE && same_pairs(p, scratch, other)) answer = NOTHING;
+  if (answer == HIDDEN && same_diagrams(p, scratch, other, statement_of(p->text, x->at)))
+    answer = NOTHING;
   limn_free(other);
   arena_free(scratch);
   return answer;

@@ -60,7 +60,8 @@ static const struct {
             {"c", law_c, 0, DEAR_DOOR},
             {"python", law_python, 0, DEAR_DOOR},
             {"misnamed", law_misnamed, 12, NO_DOOR},
-            {"freeze", law_freeze, 100, NO_DOOR}};
+            {"freeze", law_freeze, 100, NO_DOOR},
+            {"pictures", law_pictures, 12, NO_DOOR}};
 enum { LAWS = COUNT(laws), CHECK = 13 };
 
 typedef struct {
@@ -401,6 +402,7 @@ static void through_onnx(void **state) { (void)state, holds(10); }
 static void misnamed(void **state) { (void)state, holds(18); }
 static void freeze(void **state) { (void)state, holds(19); }
 static void through_json(void **state) { (void)state, holds(11); }
+static void pictures(void **state) { (void)state, holds(20); }
 // Plain programs go through the doors of the other tests; here are varied ones.
 static void every_door(void **state) {
   (void)state;
@@ -489,6 +491,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(who),          cmocka_unit_test(claims), cmocka_unit_test(fair),
       cmocka_unit_test(covered),      cmocka_unit_test(gpu),    cmocka_unit_test(through_onnx),
       cmocka_unit_test(through_json), cmocka_unit_test(finite), cmocka_unit_test(every_door),
-      cmocka_unit_test(misnamed),     cmocka_unit_test(freeze)};
+      cmocka_unit_test(misnamed),     cmocka_unit_test(freeze), cmocka_unit_test(pictures)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+// A law of pictures: whatever is changed in a random whole program, a picture that speaks of it is
+// another one.
+#include "picture_changes.h"
+#include "whole_laws.h"
+
+enum { CHANGES = 10 };
+
+bool law_pictures(Case *c) {
+  const char *text = whole_text(c->arena, c->p, &(Printed){0});
+  Limn *l = case_load(c, text); // writes the files beside it
+  if (!l) return false;
+  limn_free(l);
+  PictureChanges *p = picture_changes(c->arena, ".", text);
+  if (!p) return true; // it would not run: that is another law
+  TextChanges all = text_changes(c->arena, text, ~0u);
+  bool good = true;
+  for (uint32_t i = 0; good && all.n && i < CHANGES; i++) {
+    const TextChange *x = &all.at[(c->p->seed * 7 + i * 131) % all.n];
+    const char *level = "";
+    if (picture_change_try(p, x, &level) == HIDDEN)
+      good = case_says(c, "not shown by a %s: at %s, line %s", text_change_names[x->kind], level,
+                       text_change_said(c->arena, text, x));
+  }
+  picture_changes_free(p);
+  return good;
+}
