@@ -85,7 +85,7 @@ LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*" -not -path "src/line/*"))
 # Texts that are part of the library.
-EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training
+EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training build_id
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio wants libmicrohttpd; without it limn says so when it is asked for.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
@@ -197,6 +197,13 @@ $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 $(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py src/port/python/shared_training.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/python/python_own.h $* $(filter %.py,$^) >$@
+# Which build it is: a sum of the sources, the compiler and the options that are asked for, and not of where they lie.
+BUILT_FROM := $(sort $(shell find src lib include -type f))
+$(BUILD)/build_id.c: $(BUILT_FROM) $(BUILD)/flags Makefile
+	@mkdir -p $(@D)
+	$(Q){ cat $(BUILT_FROM); $(CC) --version; echo '$(subst ','\'',$(GIVEN) $(SAN))'; } | cksum >$@.sum
+	$(Q)cat $(BUILT_FROM) | tail -c +2 | cksum >>$@.sum
+	$(Q)awk 'BEGIN { print "#include \"base/version.h\""; printf "const char build_id[] = \"" } { printf "%08x", $$1 } END { print "\";" }' $@.sum >$@
 $(EMBEDDED:%=$(BUILD)/%.o) $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: src/%.c $(BUILD)/flags

@@ -213,6 +213,13 @@ static void asked_line(DiffWork *d, const char *what, const char *a, const char 
 
 static const char *as_text(Arena *a, double x) { return arena_format(a, "%.17g", x); }
 
+static const char *changes_text(Arena *a, const RunNote *n) {
+  Buf b = buf_new(a);
+  for (uint32_t i = 0; i < n->change.n; i++)
+    buf_printf(&b, "%s%s", i ? ", " : "", change_text(a, &n->change.at[i]));
+  return b.at;
+}
+
 // How two runs were asked for; of one run and a program, only what was set.
 static void asked(DiffWork *d) {
   const RunNote *a = &d->side[0].note, *b = &d->side[1].note;
@@ -225,6 +232,7 @@ static void asked(DiffWork *d) {
   if (a->device_is && b->device_is) // older ones do not say it
     asked_line(d, "device", a->device_is, b->device_is);
   asked_line(d, "precision", a->precision ? a->precision : "", b->precision ? b->precision : "");
+  asked_line(d, "changed", changes_text(s, a), changes_text(s, b));
 }
 
 // -- the picture ----------------------------------------------------------------------------------

@@ -47,6 +47,15 @@ while [ ! -s live/state.safetensors ] && [ $tries -lt 200 ]; do sleep 0.05; trie
 "$LIMN" change live rate=0.003 >asked 2>&1 && "$LIMN" change live near.weight=0.7 >>asked 2>&1
 tell "a run is asked for changes" $?
 wait $pid
+"$LIMN" runs live >listed && grep -q "^  changed: rate = 0.003 from step [0-9]* on" listed
+tell "the list says it" $? || cat listed
+"$LIMN" runs live --json | /usr/bin/python3 -c 'import json, sys; c = json.load(sys.stdin)["runs"][0]["changes"]; assert [(x["what"], x["value"]) for x in c] == [("rate", 0.003), ("near.weight", 0.7)], c'
+tell "also as JSON" $?
+"$LIMN" report "$here/two.limn" --from live >>log 2>&1 && grep -q "rate = 0.003 from step [0-9]* on" live/report.html
+tell "and the report" $?
+"$LIMN" diff plain live >listed
+grep -q "changed nothing .* rate = 0.003 from step [0-9]* on, near.weight = 0.7 from step" listed
+tell "and the difference of two runs" $? || cat listed
 [ "$(cut -d, -f2,3 live/changes.csv | tr '\n' ' ')" = "what,value rate,0.003 near.weight,0.7 " ] && [ ! -e live/changes.asked ]
 tell "it writes down which it has made, and in which steps" $?
 train "$here/two.limn" --reference --steps 4000 --changes live/changes.csv --out again

@@ -105,6 +105,18 @@ bool folder_old(RunFolder *f, const char *dir, const char **why, Outcome *end) {
   return file_error(f->arena, why, "%s holds no run: there is no state.safetensors in it", dir);
 }
 
+bool folder_has(const RunFolder *f, const char *name, int fd) {
+  struct stat there, opened;
+  return fd < 0 || fstat(fd, &opened) != 0 ||
+         (lstat(folder_path(f, name), &there) == 0 && there.st_dev == opened.st_dev &&
+          there.st_ino == opened.st_ino);
+}
+
+const char *folder_is_gone(const RunFolder *f) {
+  if (folder_has(f, "lock", f->lock)) return NULL;
+  return arena_format(f->arena, "%s is not the folder any more in which the run began", f->dir);
+}
+
 // -- the lock -------------------------------------------------------------------------------------
 // A run that was just killed may hold its lock until the disk has answered it.
 static bool lock_soon(int fd) {

@@ -126,6 +126,8 @@ static void print_run(const RunInfo *r, Buf *b) {
     if (*m->on) buf_printf(b, " on %s", m->on);
   }
   if (note->measure.n) buf_char(b, '\n');
+  for (uint32_t i = 0; i < note->change.n; i++)
+    buf_printf(b, "  changed: %s\n", change_text(b->arena, &note->change.at[i]));
   for (uint32_t i = 0; i < note->check.n; i++) print_check(&note->check.at[i], b);
   for (uint32_t i = 0; i < r->learner.n; i++)
     buf_printf(b, "%s %s", i ? "," : "  learners", r->learner.at[i]);
@@ -156,6 +158,7 @@ static void json_run(const RunInfo *r, JsonOut *j) {
       json_print(j, note->measure.at[i].name, "null");
   }
   json_end(j);
+  changes_print(note, j);
   json_list(j, "learners");
   for (uint32_t i = 0; i < r->learner.n; i++) json_text(j, NULL, r->learner.at[i]);
   json_end(j);

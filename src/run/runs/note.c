@@ -56,6 +56,23 @@ static void put_settings(const RunNote *n, JsonOut *j) {
   json_end(j);
 }
 
+void changes_print(const RunNote *n, JsonOut *j) {
+  if (!n->change.n) return;
+  json_list(j, "changes");
+  for (uint32_t i = 0; i < n->change.n; i++) {
+    json_object(j, NULL);
+    json_number(j, "step", n->change.at[i].step);
+    json_text(j, "what", n->change.at[i].what);
+    json_number(j, "value", n->change.at[i].value);
+    json_end(j);
+  }
+  json_end(j);
+}
+
+const char *change_text(Arena *a, const NoteChange *c) {
+  return arena_format(a, "%s = %.10g from step %.0f on", c->what, c->value, c->step + 1);
+}
+
 static void put_runs(const RunNote *n, JsonOut *j) {
   json_list_lines(j, "runs");
   for (uint32_t i = 0; i < n->run.n; i++) {
@@ -102,6 +119,7 @@ void note_print(const RunNote *n, Buf *b) {
   JsonOut j = json_out(b);
   json_object_lines(&j, NULL);
   json_text(&j, "limn", LIMN_VERSION);
+  json_text(&j, "build", build_id);
   if (n->machine) json_text(&j, "kind", "machine");
   json_text(&j, "program", n->program);
   json_text(&j, "set", n->set);
@@ -125,7 +143,7 @@ void note_print(const RunNote *n, Buf *b) {
   if (n->machine)
     put_runs(n, &j), put_checks(n, &j);
   else
-    put_measures(n, &j), put_settings(n, &j);
+    put_measures(n, &j), put_settings(n, &j), changes_print(n, &j);
   if (n->hash) json_text(&j, "hash", n->hash);
   json_bool(&j, "finished", strcmp(n->state, "finished") == 0);
   json_end(&j);
@@ -187,6 +205,15 @@ static void read_measures(Arena *a, RunNote *n) {
   }
 }
 
+static void read_changes(Arena *a, RunNote *n) {
+  uint32_t count;
+  const Json *one = list_at(n->json, "changes", &count);
+  for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
+    NoteChange c = {number_at(one, "step"), number_at(one, "value"), text_at(one, "what")};
+    if (*c.what) vec_push(a, &n->change, c);
+  }
+}
+
 static void read_runs(Arena *a, RunNote *n) {
   uint32_t count;
   const Json *one = list_at(n->json, "runs", &count);
@@ -239,6 +266,6 @@ bool note_read(Arena *a, const char *dir, RunNote *n, const char **error) {
   if (n->machine)
     read_runs(a, n), read_checks(a, n);
   else
-    read_measures(a, n);
+    read_measures(a, n), read_changes(a, n);
   return true;
 }

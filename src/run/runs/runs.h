@@ -31,6 +31,9 @@ bool folder_new(RunFolder *, const char *out, const char *program, const char *i
                 const char **why, Outcome *end);
 bool folder_old(RunFolder *, const char *dir, const char **why, Outcome *end); // to go on with
 bool folder_lock(RunFolder *, const char **why, Outcome *end); // what a killed run left is removed
+// Is what has this name there still what was opened? A run may outlive its folder, and its files.
+bool folder_has(const RunFolder *, const char *name, int fd);
+const char *folder_is_gone(const RunFolder *); // a sentence; NULL: it is there, by its lock
 void folder_unlock(RunFolder *);
 const char *folder_path(const RunFolder *, const char *name);
 // How a run ends that could not write this file of its folder: the folder is wrong, or the disk.
@@ -61,6 +64,10 @@ typedef struct { // what can be changed while it goes on
   double value;
   bool known; // otherwise it is computed, or not the same everywhere
 } NoteSetting;
+typedef struct { // made while the run went on: it holds behind so many steps
+  double step, value;
+  const char *what;
+} NoteChange;
 typedef struct {
   bool machine;                      // of `limn run`: it has runs and checks
   const char *program, *set, *state; // always there. state: running, finished, stopped …
@@ -72,6 +79,7 @@ typedef struct {
   const char *dir, *message;             // of machines. message: why it failed
   VEC(NoteMeasure) measure;              // those columns of metrics.csv that are measures
   VEC(NoteSetting) setting;
+  VEC(NoteChange) change;
   VEC(NoteRun) run;
   VEC(RunCheck) check;
   const Json *json; // all of it, where it was read
@@ -82,6 +90,8 @@ const char *note_write(Arena *, const char *dir, const RunNote *, Outcome *end);
 bool note_read(Arena *, const char *dir, RunNote *, const char **error);
 const char *note_text(const RunNote *, const char *key); // NULL: there is no such text
 bool note_number(const RunNote *, const char *key, double *out);
+void changes_print(const RunNote *, JsonOut *);             // as "changes", where there are some
+const char *change_text(Arena *, const NoteChange *);       // "rate = 0.001 from step 121 on"
 const char *claim_text(Arena *, const RunCheck *);          // with how far off it may be
 void check_print(const RunCheck *, bool figure, JsonOut *); // an object; with what was found
 

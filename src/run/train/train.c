@@ -384,6 +384,9 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
     const Setting *s = &settings_now.at[i];
     vec_push(t->arena, &note.setting, (NoteSetting){s->name, s->value, s->known});
   }
+  for (uint32_t i = 0; i < now.n; i++)
+    vec_push(t->arena, &note.change,
+             (NoteChange){(double)now.at[i].step, now.at[i].value, now.at[i].what});
   if (strcmp(how, "running") != 0 && engine_device_lives(t->device)) note.hash = hash_text(t);
   for (uint32_t i = 0; i < t->gauge.n; i++) {
     const Gauge *g = &t->gauge.at[i];
@@ -397,10 +400,13 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
 static bool all_written(Trainer *t, const char *how, bool saved) {
   const char *dir = t->folder.dir;
   Outcome noted = OUTCOME_GOOD, worst = t->status;
-  const char *note = write_note(t, how, &noted);
+  const char *gone = dir ? folder_is_gone(&t->folder) : NULL;
+  const char *note = gone ? NULL : write_note(t, how, &noted);
   if (!saved)
     train_refuse(t, worst = OUTCOME_SYSTEM,
-                 "the run could not be saved in %s; what was saved before is still there", dir);
+                 gone ? "the run could not be saved: %s"
+                      : "the run could not be saved in %s; what was saved before is still there",
+                 gone ? gone : dir);
   if (t->record.failed)
     train_refuse(t, worst = OUTCOME_SYSTEM, "the last rows of %s could not be written",
                  folder_path(&t->folder, t->record.failed));

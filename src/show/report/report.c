@@ -27,6 +27,8 @@ static void put_facts(HtmlPage *g) {
   if (n->device_is && n->precision)
     page_fact(g, "", arena_format(g->arena, "on %s, %s", n->device_is, n->precision));
   if (*n->set) page_fact(g, "", n->set);
+  for (uint32_t i = 0; i < n->change.n; i++)
+    page_fact(g, "", change_text(g->arena, &n->change.at[i]));
   page_put(g, "</p>\n");
 }
 
