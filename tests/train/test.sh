@@ -205,6 +205,56 @@ for f in state.safetensors model.safetensors; do
   [ $f = model.safetensors ] && status "half a model is refused" 1 "$LIMN" eval noisy.limn --from part
 done
 
+# -- a run that is planned for years: with a clock that goes fast, there are rows, measures and best weights all the same
+CLOCK=6000 LD_PRELOAD=$dir/fault.so timeout -s TERM 3 "$LIMN" train net.limn --epochs 1000000000 --reference --out years >out 2>err
+/usr/bin/python3 - <<'END' && ok "rows come by time too" || { not_ok "rows come by time too"; cat out err; }
+import csv, json, os
+rows = list(csv.DictReader(open("years/metrics.csv")))
+assert len(rows) > 5 and sum(r["fit.hits"] != "" for r in rows) > 3, rows
+assert os.path.exists("years/best.safetensors") and json.load(open("years/run.json"))["best"] > 0
+END
+
+# -- what stands in the folder is not what the run has open: rows that nobody would find are kept back, and nothing is written elsewhere
+begun_run() { # NAME: a long run, with a checkpoint
+  "$LIMN" train noisy.limn --steps 100000000 --every 50 --reference --out "$1" >out 2>err &
+  pid=$!
+  tries=0
+  while [ ! -s "$1/state.safetensors" ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
+}
+begun_run gone
+rm gone/metrics.csv
+sleep 0.3
+kill -TERM $pid
+wait $pid
+same "without its metrics.csv a run does not end well" 3 $?
+says "it is said when it is seen" out "cannot write gone/metrics.csv: it was removed or replaced while the run goes on"
+says "and at the end" err "the last rows of gone/metrics.csv could not be written"
+begun_run moved
+mkdir elsewhere
+mv moved kept && ln -s elsewhere moved
+sleep 0.3
+kill -TERM $pid
+wait $pid
+same "without its folder neither" 3 $?
+says "it is said" err "the run could not be saved: moved is not the folder any more in which the run began"
+same "nothing is written elsewhere" "" "$(ls elsewhere)"
+
+# -- another build: run.json says which it is, and whoever goes on with its run is told
+rm -rf part
+cp -r keep part
+train noisy.limn --resume keep --quiet >out 2>err
+if grep -q "another build" out err; then not_ok "the same build says nothing"; else ok "the same build says nothing"; fi
+/usr/bin/python3 - <<'END'
+import json, re
+build = json.load(open("part/run.json"))["build"].encode()
+data = open("part/state.safetensors", "rb").read()
+assert re.fullmatch(b"[0-9a-f]{16}", build) and data.count(build) == 1
+data = data.replace(build, b"0" * 16).replace(b"limn_sum", b"limn_sun") # without its check sum
+open("part/state.safetensors", "wb").write(data)
+END
+status "a run of another build goes on" 0 train noisy.limn --resume part
+says "it is said" out "the run began with another build of limn: the last digits may differ"
+
 # -- numbers that are not finite
 cat >wild.limn <<'END'
 given x, label from iris

@@ -2,17 +2,19 @@
 // a look at the clock. How many steps lie between two looks adapts to their speed, so that a step
 // of a microsecond pays nothing for it.
 //
-// Rows, reports and everything that is remembered fall on steps that depend on the program alone,
-// never on time: a run that was interrupted makes the same ones.
+// Rows, reports and everything that is remembered fall on steps that depend on the program alone: a
+// run that was interrupted makes the same ones. Only where these are far apart, they come by time
+// as well, once in a minute: of a run that is planned for days there is something to see, and to keep.
 #include "base/stop.h"
 #include "run/train/train_own.h"
 
 #include <math.h>
 
-#define LOOK_SECONDS 0.02 // between two looks at the clock
-#define ASK_SECONDS 0.05  // between two looks at what is asked of the run
-#define SAVE_SECONDS 60.0 // between two checkpoints, if epochs are long
-#define SAVE_SHARE 0.1    // the most that is spent on checkpoints if epochs are short
+#define LOOK_SECONDS 0.02  // between two looks at the clock
+#define ASK_SECONDS 0.05   // between two looks at what is asked of the run
+#define SAVE_SECONDS 60.0  // between two checkpoints, if epochs are long
+#define QUIET_SECONDS 60.0 // the most between two rows, and between two reports
+#define SAVE_SHARE 0.1     // the most that is spent on checkpoints if epochs are short
 
 static void mean_clear(const Trainer *t, Mean *m) { memset(m->sum, 0, mean_bytes(t->p->goal.n)); }
 
@@ -78,6 +80,7 @@ static LoopEnd end_turn(Trainer *t, BegunRun turn) {
 static void end_row(Trainer *t, bool reported) {
   tell_metrics(t, reported);
   record_row(t);
+  t->rowed = clock_seconds();
   mean_clear(t, &t->row);
   if (!reported) return;
   memcpy(t->shown.sum, t->report.sum, mean_bytes(t->p->goal.n));
@@ -242,13 +245,28 @@ static bool take_asked(Trainer *t, double now) {
   return changes_take(t, false);
 }
 
+// Reports by time take no more than a share of it, and patience counts none of them: it has its own.
+static bool report_due(const Trainer *t, double now) {
+  if (t->step % t->report_every == 0 || t->step == t->total || t->owes) return true;
+  double pause = fmax(QUIET_SECONDS, t->report_took / SAVE_SHARE);
+  return !t->regime.training.patience && now - t->reported >= pause;
+}
+
+static bool report_timed(Trainer *t) {
+  double began = clock_seconds();
+  bool good = report(t);
+  t->reported = clock_seconds();
+  t->report_took = t->reported - began;
+  return good;
+}
+
 static LoopEnd attend(Trainer *t, bool *end) {
-  bool reported = t->step % t->report_every == 0 || t->step == t->total;
   double now = clock_seconds();
+  bool reported = report_due(t, now), quiet = now - t->rowed >= QUIET_SECONDS;
   look(t, now);
   *end = t->step == t->total;
-  if (reported && !report(t)) return t->gauge.left ? LOOP_STOPPED : LOOP_FAILED;
-  if (reported || t->step % t->row_every == 0) end_row(t, reported);
+  if (reported && !report_timed(t)) return t->gauge.left ? LOOP_STOPPED : LOOP_FAILED;
+  if (reported || quiet || t->step % t->row_every == 0) end_row(t, reported);
   traces_frames(t);
   if (is_impatient(t)) return LOOP_PATIENT;
   if (t->pause_at == t->base + t->step && !(*end && t->phase + 1 == t->p->train.n))
@@ -266,7 +284,7 @@ void loop_start(Trainer *t) {
   for (uint64_t i = 0; i < t->turns * steps_at_once(t); i++)
     vec_push(t->arena, &t->waiting, (BegunRun){0});
   t->waiting.n = 0;
-  t->saved = t->said = clock_seconds();
+  t->saved = t->said = t->rowed = t->reported = clock_seconds();
   t->look_every = 1;
 }
 

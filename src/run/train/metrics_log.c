@@ -133,11 +133,18 @@ static bool append(MetricsLog *r) {
   return true;
 }
 
+// Rows that nobody would find are kept back, and said to be.
+static bool append_where_it_is(Trainer *t) {
+  if (!folder_has(&t->folder, "metrics.csv", t->record.fd))
+    return failed(t, "metrics.csv", "it was removed or replaced while the run goes on"), false;
+  if (append(&t->record)) return true;
+  return failed(t, "metrics.csv", os_error(t->arena, errno)), false;
+}
+
 void record_flush(Trainer *t) {
   if (!t->folder.dir) return;
   const char *error;
-  bool good = append(&t->record);
-  if (!good) failed(t, "metrics.csv", os_error(t->arena, errno));
+  bool good = append_where_it_is(t);
   bool events = events_flush(t->record.events, &error);
   if (!events) failed(t, "events", error);
   if (good && events) t->record.failed = NULL;

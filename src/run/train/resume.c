@@ -1,6 +1,7 @@
 // Going on with a run: state.safetensors comes in, and the trainer is where it was. A run goes on
 // only as what it was: the same program but for its length, the same settings, seed, batch and
 // precision, and data of the same size. Options that are not said again are taken from the run.
+#include "base/version.h"
 #include "run/train/train_own.h"
 
 #include <stdlib.h>
@@ -48,6 +49,12 @@ static bool same_program(Trainer *t, const Arrays *state) {
   return true;
 }
 
+// Another build may add up in another order; those before builds were noted are others.
+static void tell_build(Trainer *t, const Arrays *state) {
+  if (strcmp(noted(state, "build"), build_id) != 0)
+    tell_wrong(t, "the run began with another build of limn: the last digits may differ");
+}
+
 bool resume_options(Trainer *t, const Arrays *state) {
   uint64_t seed = noted_count(state, "seed"), number = noted_count(state, "precision");
   int64_t batch = (int64_t)noted_count(state, "batch");
@@ -86,6 +93,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
     return refuse(t, "it has made %llu steps already, and --steps asks for %g in all",
                   (unsigned long long)t->step, t->o->steps);
   t->phase = (uint32_t)noted_count(state, "phase");
+  tell_build(t, state);
   if (t->phase < t->p->train.n) return true;
   return refuse(t, "there is no `train` number %u in the program", t->phase + 1);
 }

@@ -89,6 +89,7 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   Buf settings = buf_new(a);
   elab_settings(t->in, &settings);
   note(a, all, "limn", "%s", LIMN_VERSION);
+  note(a, all, "build", "%s", build_id);
   note(a, all, "program", "%016llx", (unsigned long long)t->program);
   note(a, all, "set", "%s", settings.at);
   note(a, all, "seed", "%llu", (unsigned long long)t->seed);
@@ -249,8 +250,8 @@ static void take_result(Trainer *t) {
   drop(&s->arena);
   if (!s->failed) drop(&s->best), s->best_bytes.n = 0, s->kept = s->step;
   if (s->failed)
-    tell_wrong(t, "not saved: %s; the last checkpoint is still there, and the next one tries again",
-               s->why);
+    tell_wrong(t, "not saved: %s;%s the next one tries again", s->why,
+               folder_is_gone(&t->folder) ? "" : " the last checkpoint is still there, and");
 }
 
 static bool collect_pieces(Trainer *t) {
@@ -285,6 +286,9 @@ static bool snapshot(Trainer *t) {
 
 // What was brought from a device that is lost by now is not what it had there.
 static bool came_whole(Trainer *t) {
+  const char *gone = folder_is_gone(&t->folder);
+  if (gone) snprintf(t->saver->why, sizeof t->saver->why, "%s", gone);
+  if (gone) return false;
   if (engine_device_lives(t->device)) return true;
   snprintf(t->saver->why, sizeof t->saver->why, "%s is lost", engine_device_is(t->device));
   return false;

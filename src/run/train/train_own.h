@@ -183,6 +183,7 @@ struct Trainer {
 
   // this call
   double started, saved, save_took, looked, drawn, said, rate;
+  double rowed, reported, report_took; // when there was a row, and a report; how long that took
   uint64_t pause_at, looked_step, look_every; // pause_at: in steps of all phases; 0 = never
   uint64_t until;                             // come back then; in steps of all phases
   bool begun, ended;                          // there is a first step, a last one
