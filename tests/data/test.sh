@@ -143,6 +143,13 @@ status "labels in all splits" 0 "$LIMN" check even.limn
 status "a number that is too large" 1 "$LIMN" data large.npz
 says "is not read as another" err "k has a whole number that is too large to be exact"
 
+# rows without numbers are rows
+/usr/bin/python3 -c "
+head = (\"{'descr': '<f8', 'fortran_order': False, 'shape': (20, 0), }\").ljust(117) + chr(10)
+open('empty.npy', 'wb').write(bytes([147]) + b'NUMPY' + bytes([1, 0, 118, 0]) + head.encode())"
+status "rows without numbers" 1 "$LIMN" data empty.npy
+says "it says so" err "empty.npy: x is 20×0 float64: its rows have no numbers"
+
 # what 32 bits do not hold is said once, where the column is named, by all who read it
 /usr/bin/python3 -c "
 print('t,y')

@@ -98,7 +98,10 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
   if (!x->rank || x->rank - 1 > FIELD_RANK_LIMIT)
     return file_error(s->arena, why, "%s is %s, where 1 to %d axes were wanted", f->name,
                       raw_type(s->arena, x), FIELD_RANK_LIMIT + 1);
-  if (!x->count) return file_error(s->arena, why, "%s has no rows", f->name);
+  if (!x->shape[0]) return file_error(s->arena, why, "%s has no rows", f->name);
+  if (!x->count)
+    return file_error(s->arena, why, "%s is %s: its rows have no numbers", f->name,
+                      raw_type(s->arena, x));
   if (x->fortran_order && x->rank > 1) turn_array(s->arena, x);
   if (!are_held(x))
     return file_error(s->arena, why, "%s has a whole number that is too large to be exact",
