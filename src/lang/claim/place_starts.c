@@ -97,7 +97,7 @@ void read_place_starts(const Looker *l, Nodes args, Run *r) {
       continue;
     }
     Syntax *whole =
-        node_arg(w->arena, arg->span, (ArgParts){stepped_call(arg)}); // p[1].x of a `for`
+        node_arg(w->arena, arg->span, (ArgParts){.value = stepped_call(arg)}); // p[1].x of a `for`
     RunStart s;
     whole->name = x->name;
     whole->name_span = stepped_whom(arg)->span;

@@ -21,6 +21,8 @@ typedef struct {
 } Setting;
 typedef VEC(Setting) Settings;
 Settings optimiser_has(Elab *, Program *, const char *name, const Syntax *call);
+// Why a setting cannot have this value: it is not in its domain. NULL: it can.
+const char *setting_outside(Elab *, Program *, const char *name, const Syntax *call, Setting);
 // The call with one more setting, or another value of it.
 const Syntax *elab_call_with(Elab *, Program *, const char *name, const Syntax *call, Setting);
 

@@ -8,6 +8,7 @@
 // count of steps is one number.
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
+#include "lang/value/domain.h"
 
 typedef VEC(Name) NameList;
 
@@ -201,6 +202,69 @@ static void bind_settings(Making *m, const Program *p, const Def *d, const Synta
   }
 }
 
+static Nodes settings_of(const Def *d) {
+  const Syntax *settings = d ? optimiser_settings(d->node) : NULL;
+  return settings ? params_in(settings) : (Nodes){0, NULL};
+}
+
+// -- domains --------------------------------------------------------------------------------------
+typedef struct {
+  const Syntax *domain; // NULL: every setting is in its own
+  const char *values;   // of the settings that it names
+  Span span;            // where one of them is written
+} BrokenDomain;
+
+// Settings that are numbers are in their domains; a schedule is known when it runs.
+static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, const Syntax *call,
+                                   bool sound) {
+  World *w = in->w;
+  Body *b = body_new(in, d->name);
+  Env *own = env_new(in, NULL, d->scope, b), *env = env_new(in, NULL, p->scope, b);
+  Nodes all = settings_of(d);
+  BrokenDomain out = {0};
+  double *value = NEW_ARRAY(w->arena, double, all.n + 1);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Syntax *written = written_setting(call, i, all.at[i]->name);
+    Binding bind = {.kind = BIND_OPTION, .span = all.at[i]->span, .open = true};
+    bind.has_number = written ? static_number(b, env, written, &value[i])
+                              : static_number(b, own, arg_value(all.at[i]), &value[i]);
+    bind.number = value[i];
+    env_bind(own, all.at[i]->name, bind);
+  }
+  for (uint32_t i = 0; i < all.n && !out.domain; i++)
+    if (!sound || domains_sound(b, own, arg_domains(all.at[i])))
+      out.domain = domain_broken(b, own, arg_domains(all.at[i]));
+  if (!out.domain) return out;
+  Buf text = buf_new(w->arena);
+  out.span = out.domain->span;
+  for (uint32_t k = all.n; k-- > 0;) {
+    const Syntax *written = written_setting(call, k, all.at[k]->name);
+    if (!domain_names(out.domain, all.at[k]->name)) continue;
+    if (written) out.span = written->span;
+    buf_printf(&text, "%s%s is %.10g", text.n ? " and " : "", name_text(w->names, all.at[k]->name),
+               value[k]);
+  }
+  out.values = text.at;
+  return out;
+}
+
+void check_domains(Elab *in, const Program *p, const Def *d, const Syntax *call) {
+  BrokenDomain broken = broken_setting(in, p, d, call, true);
+  Body b = {.in = in, .w = in->w};
+  if (broken.domain)
+    domain_refuse(&b, name_text(in->w->names, d->name), broken.domain, broken.values, broken.span);
+}
+
+const char *setting_outside(Elab *in, Program *p, const char *name, const Syntax *call,
+                            Setting other) {
+  const Def *d = optimiser_named(in, p, name);
+  if (!d) return NULL;
+  BrokenDomain broken = broken_setting(in, p, d, elab_call_with(in, p, name, call, other), false);
+  return broken.domain ? arena_format(in->w->arena, "`%s` wants %s, but %s", name,
+                                      span_words(in->w, broken.domain->span), broken.values)
+                       : NULL;
+}
+
 Def *optimiser_named(Elab *in, Program *p, const char *name) {
   Name id = name_from(in->w->names, name);
   Def *d = scope_find(p->scope, id);
@@ -256,11 +320,6 @@ Type weight_type(World *w, Base base, uint32_t rank, Span span) {
 }
 
 // -- what stands in for an optimiser --------------------------------------------------------------
-static Nodes settings_of(const Def *d) {
-  const Syntax *settings = d ? optimiser_settings(d->node) : NULL;
-  return settings ? params_in(settings) : (Nodes){0, NULL};
-}
-
 // adam(rate: 0.05 * r), r being the rate of the other one
 const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax *call) {
   World *w = in->w;
@@ -282,7 +341,7 @@ const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax
   share->text = "0.05";
   Syntax *product = node_prod(a, span, (ProdParts){NODES(share, (Syntax *)found)});
   syntax_signed(a, product, SIGN_TIMES);
-  Syntax *arg = node_arg(a, span, (ArgParts){product});
+  Syntax *arg = node_arg(a, span, (ArgParts){.value = product});
   arg->name = rate;
   Syntax *callee = syntax_name(a, name_from(w->names, "adam"), span);
   return node_call(a, span, (CallParts){callee, NODES(arg)});
@@ -315,7 +374,7 @@ const Syntax *elab_call_with(Elab *in, Program *p, const char *name, const Synta
     const Syntax *value =
         changed ? syntax_num(w->arena, other.value, span) : written_setting(call, i, setting);
     if (!value) continue;
-    Syntax *one = node_arg(w->arena, span, (ArgParts){(Syntax *)value});
+    Syntax *one = node_arg(w->arena, span, (ArgParts){.value = (Syntax *)value});
     one->name = setting;
     vec_push(w->arena, &arg, one);
   }

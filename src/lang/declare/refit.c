@@ -54,7 +54,7 @@ static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
   if (!static_number(r->b, r->env, value, &k)) return wrong(r, "a setting is a number");
   Syntax *number = syntax_num(w->arena, k, value->span);
   number->text = arena_format(w->arena, "%.17g", k);
-  Syntax *arg = node_arg(w->arena, sized->span, (ArgParts){number});
+  Syntax *arg = node_arg(w->arena, sized->span, (ArgParts){.value = number});
   arg->name = sized->name;
   arg->name_span = sized->name_span;
   vec_push(w->arena, settings, arg);

@@ -53,7 +53,8 @@ void check_on(Elab *in, const Program *p, const Ids *fields, OnData *on); // wha
 
 // optimiser.c
 Type weight_type(World *, Base, uint32_t rank, Span); // of a weight of any size, at most a matrix
-Def *optimiser_named(Elab *in, Program *p, const char *name); // NULL: there is none
+void check_domains(Elab *, const Program *, const Def *, const Syntax *call); // of its settings
+Def *optimiser_named(Elab *in, Program *p, const char *name);                 // NULL: there is none
 
 // show.c
 void do_show(Elab *in, Program *p, const Syntax *n);

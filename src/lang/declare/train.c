@@ -109,6 +109,7 @@ static void check_settings(TrainReading *r, const Def *d, const Syntax *call) {
 void check_optimiser_call(Elab *in, Program *p, const Def *d, const Syntax *call) {
   TrainReading r = {.in = in, .p = p, .w = in->w};
   check_settings(&r, d, call);
+  check_domains(in, p, d, call);
 }
 
 // -- options with a number ------------------------------------------------------------------------
@@ -279,7 +280,10 @@ static void read_optimiser(TrainReading *r, const Syntax *call, Def *learner, co
                            Span span) {
   Def *d = optimiser_of(r, call, learner);
   if (!d || d->broken) return;
-  if (call->kind == N_CALL) check_settings(r, d, call);
+  if (call->kind == N_CALL)
+    check_optimiser_call(r->in, r->p, d, call);
+  else
+    check_domains(r->in, r->p, d, NULL);
   const char *name = learner ? text_of(r, learner->name) : "",
              *which = member ? arena_format(r->w->arena, "[%s]", member + 1) : "",
              *key = arena_format(r->w->arena, "%s%s:", name, which),

@@ -2,6 +2,7 @@
 // of axes, or another box; which of these is found out from what is written, and the callee uses
 // what it needs.
 #include "lang/elab/call.h"
+#include "lang/value/domain.h"
 
 #include <math.h>
 
@@ -380,5 +381,5 @@ bool bind_options(const Call *c, const Syntax *config, bool generic) {
   if (!match_options(c->b, c->def, cfg, config, given)) return false;
   for (uint32_t i = 0; i < n; i++)
     if (!bind_option(c, config, i, given[i], generic)) return false;
-  return true;
+  return !cfg || domains_hold(c->b, c->to, call_name(c), cfg_in(cfg), given, generic);
 }

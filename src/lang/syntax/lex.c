@@ -87,6 +87,9 @@ static const struct {
     {"<- ", "=",
      "found `<-`: an equation is written `=`, a wire `x -> p.a`, and a comparison `< -`"}, // not x <-1
     {"!=", "!=", NULL},
+    {"≤", "<=", NULL},
+    {"≥", ">=", NULL},
+    {"≠", "!=", NULL},
     {"!", "not", "found `!`, wanted `not`"},
     {"%", "?", "found `%`: the remainder is `mod(a, b)`; in sizes `//` divides and rounds down"},
     {"@", "?", "found `@`: a product of matrices is written with indices, `a[i j] b[j k]`"},

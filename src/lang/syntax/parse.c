@@ -96,14 +96,53 @@ static Syntax *parse_space(Parser *p) { return space_of(p, false); }
 
 // -- boxes
 
-// cfgpar = [ "..." ] NAME [ ":" expr ]
+// Behind the comma: 0 <= p, p < 1, -1 < p, 2*p != 1; and not p, p: 0.1
+static bool sees_domain(const Parser *p) {
+  static const char *const op[] = {"<", "<=", ">", ">=", "!=", "=", "+", "-", "*", "/", "//", "^"};
+  uint32_t at = sees(p, 1, "-") ? 2 : 1;
+  if (!sees_name(p, at) && peek(p, at)->kind != TK_NUM) return false;
+  for (uint32_t i = 0; i < COUNT(op); i++)
+    if (sees(p, at + 1, op[i])) return true;
+  return at == 2;
+}
+
+// domain = sum op sum [ op sum ]
+static Syntax *parse_domain(Parser *p) {
+  uint32_t mark = p->stack.n;
+  Syntax *node = node_fixed(p, N_DOMAIN, 0), *left = parse_sum(p);
+  for (uint32_t i = 0; i < 2; i++) {
+    SyntaxSign sign = comparison(p, true);
+    if (i && !sign) break; // one comparison alone
+    if (!sign || sees(p, 0, "=")) fail(p, "a comparison, as in `0 <= p < 1`");
+    if (!sign) break;
+    p->at++;
+    Syntax *right = parse_sum(p), *cmp = node_around(p, N_CMP, left, right);
+    syntax_signed(p->arena, cmp, sign);
+    kid_push(p, cmp);
+    left = right;
+  }
+  return kids_end(p, node, mark);
+}
+
+// What was declared just now, and which values it may have: { "," domain }
+static Syntax *with_domains(Parser *p, Syntax *node, Syntax *value) {
+  uint32_t mark = p->stack.n;
+  kid_push(p, value);
+  while (sees(p, 0, ",") && sees_domain(p)) {
+    p->at++;
+    kid_push(p, parse_domain(p));
+  }
+  return kids_end(p, node, mark);
+}
+
+// cfgpar = [ "..." ] NAME [ ":" expr ] { "," domain }
 static Syntax *parse_cfgpar(Parser *p) {
-  Syntax *node = node_fixed(p, N_CFGPAR, 1);
+  Syntax *node = node_fixed(p, N_CFGPAR, 0), *value = NULL;
   if (eat(p, "...")) syntax_signed(p->arena, node, SIGN_SPREAD);
   want_new_name(p, node);
-  if (eat(p, ":")) node->kid[0] = parse_expr(p, false);
+  if (eat(p, ":")) value = parse_expr(p, false);
   if (sees_name(p, 0)) fail(p, "`,` between two options");
-  return node_end(p, node);
+  return with_domains(p, node, value);
 }
 
 // cfg = "[" cfgpar { "," cfgpar } "]"
@@ -447,13 +486,12 @@ static Syntax *parse_show(Parser *p) {
 
 // -- optimisers
 
-// NAME ":" expr
+// NAME ":" expr { "," domain }
 static Syntax *parse_default(Parser *p) {
-  Syntax *node = node_fixed(p, N_ARG, 1);
+  Syntax *node = node_fixed(p, N_ARG, 0);
   want_new_name(p, node);
   if (!eat(p, ":")) fail(p, "`:` and the default of this setting");
-  node->kid[0] = parse_expr(p, false);
-  return node_end(p, node);
+  return with_domains(p, node, parse_expr(p, false));
 }
 
 static Syntax *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
@@ -513,7 +551,7 @@ static Syntax *parse_optimiser_part(Parser *p) {
   return error_node(p, "`state`, `look` or `next`");
 }
 
-// optimiser = "optimiser" NAME [ "(" NAME ":" expr { "," NAME ":" expr } ")" ] "{" { part } "}"
+// optimiser = "optimiser" NAME [ "(" default { "," default } ")" ] "{" { part } "}"
 static Syntax *parse_optimiser(Parser *p) {
   Syntax *node = node_word(p, N_OPTIMISER, 2);
   want_new_name(p, node);

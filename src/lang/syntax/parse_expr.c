@@ -642,7 +642,7 @@ static Syntax *parse_prod(Parser *p) {
 // sum = prod { ("+"|"-") prod }
 Syntax *parse_sum(Parser *p) { return mixed_chain(p, N_SUM, sum_signs, parse_prod, parse_prod(p)); }
 
-static SyntaxSign comparison(const Parser *p, bool equal) {
+SyntaxSign comparison(const Parser *p, bool equal) {
   static const char *const text[] = {"!=", "<", ">", ">=", "=", "<="};
   static const SyntaxSign sign[] = {SIGN_UNEQUAL,  SIGN_LESS,  SIGN_MORE,
                                     SIGN_AT_LEAST, SIGN_EQUAL, SIGN_AT_MOST};

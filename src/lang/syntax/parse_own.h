@@ -76,6 +76,8 @@ Syntax *node_string(Parser *, const char *wanted);                      // N_STR
 Syntax *node_number(Parser *, const char *wanted);                      // N_NUM
 Syntax *labelled(Parser *, SyntaxKind, Syntax *(*value)(Parser *));     // NAME ":" value
 void kid_push(Parser *, Syntax *);
+SyntaxSign comparison(const Parser *,
+                      bool equal); // the sign that comes next; equal: `=` and `<=` too
 Syntax *kids_end(Parser *, Syntax *, uint32_t mark); // takes the kids from the stack
 
 // parse_expr.c: rules

@@ -146,3 +146,23 @@ Settings learn_settings(Elab *in, Program *p, const Changes *change) {
   }
   return l.all;
 }
+
+const char *change_outside(Elab *in, Program *p, const char *what, double value) {
+  for (uint32_t k = 0; k < p->train.n; k++) {
+    Training t;
+    if (!elab_training(in, p, p->train.at[k], &t)) continue;
+    for (uint32_t i = 0; i <= t.stepper.n; i++) { // the last: what is stepped by adam
+      const Stepper *s = i < t.stepper.n ? &t.stepper.at[i] : NULL;
+      const char *name = s ? s->name : "adam";
+      Settings has = optimiser_has(in, p, name, s ? s->call : NULL);
+      if (!s && !is_left_over(in, p, &t)) continue;
+      for (uint32_t j = 0; j < has.n; j++) {
+        if (!is_about(what, owner_of(elab_world(in), s), has.at[j].name)) continue;
+        const char *why = setting_outside(in, p, name, s ? s->call : NULL,
+                                          (Setting){has.at[j].name, value, true});
+        if (why) return why;
+      }
+    }
+  }
+  return NULL;
+}

@@ -105,7 +105,9 @@ typedef struct {
 } Change;
 typedef VEC(Change) Changes;
 Settings learn_settings(Elab *, Program *, const Changes *); // all that can be changed, as it is
-void change_goals(World *, Program *, const Changes *);      // other weights of goals
+// Why this cannot be changed to that value: it is not in the setting's domain. NULL: it can.
+const char *change_outside(Elab *, Program *, const char *what, double value);
+void change_goals(World *, Program *, const Changes *); // other weights of goals
 bool learn_changed(Elab *, Program *, const Syntax *train, const Changes *, Regime *out);
 
 // named.c: what a name of the program stands for. NULL with a diagnostic.

@@ -99,7 +99,9 @@ const char *change_unknown(Arena *a, const Settings *all, const char *what) {
 static bool all_known(Trainer *t, const char *path) {
   Settings known = learn_settings(t->in, t->p, &(Changes){0});
   for (uint32_t i = 0; i < t->change.n; i++) {
-    const char *why = change_unknown(t->arena, &known, t->change.at[i].what);
+    const Change *c = &t->change.at[i];
+    const char *why = change_unknown(t->arena, &known, c->what);
+    if (!why) why = change_outside(t->in, t->p, c->what, c->value);
     if (why) return train_refuse(t, OUTCOME_WRONG, "%s: %s", path, why);
   }
   return true;
@@ -148,6 +150,7 @@ static void take_line(Trainer *t, const Settings *known, char *line, bool first)
   Change c = {.step = t->base + t->step, .what = line, .value = number_read(equals + 1, NULL)};
   const char *why = change_unknown(t->arena, known, line);
   if (!isfinite(c.value)) why = "a change is a finite number";
+  if (!why) why = change_outside(t->in, t->p, line, c.value);
   if (why) {
     tell_wrong(t, "not changed: %s", why);
     return;
