@@ -1,9 +1,7 @@
 // A learner that a machine has a copy of: it learns while the machine runs.
 //
-// In the text of such a machine, and in every box that it calls, the learner's weights belong to the
-// machine: they are params of its diagram, not of the program's learner. A member of an array of
-// parts is elaborated once for all, and each has weights of its own: they have the axes of the
-// array in front, which pass over everything that is done with them.
+// In such a machine, and in every box that it calls, the learner's weights belong to the machine: they are params of its diagram, not of the
+// program's learner. A member of an array of parts is elaborated once for all members; its weights have the axes of the array in front.
 #include "lang/elab/body.h"
 #include "lang/elab/builtin.h"
 
