@@ -694,9 +694,9 @@ System *system_of(Elab *in, const MachineUse *use) {
   }
   System *made = make_inside(&m);
   if (w->diags->met > errors || !made) {
-    bool open = !unread && w->diags->met == errors; // with its sizes and options it is tried again
-    d->open_loops |= m.open_loops && open;
-    if (is_plain(use) && !open) d->broken = true;
+    bool told = w->diags->met > errors, options = m.h.cfg && !unread;
+    d->open_loops |= m.open_loops && !told; // with its sizes it is tried again
+    if (is_plain(use) && !d->open_loops && (told || !options)) d->broken = true; // or its options
     return NULL;
   }
   keep_nexts(made);
