@@ -456,7 +456,8 @@ static bool random_word(uint64_t *dice, Buf *utf8, Buf *latin) {
   bool plain = true;
   for (uint64_t n = 1 + next_random(dice) % 30; n-- > 0;) {
     bool far = next_random(dice) % 40 == 0;
-    unsigned c = far ? 0xc0 + (unsigned)(next_random(dice) % 64) : 'a' + next_random(dice) % 26;
+    unsigned c =
+        far ? 0xc0 + (unsigned)(next_random(dice) % 64) : 'a' + (unsigned)(next_random(dice) % 26);
     plain &= !far;
     if (far) buf_char(utf8, (char)(0xc0 | c >> 6));
     buf_char(utf8, (char)(far ? 0x80 | (c & 0x3f) : c));
