@@ -41,7 +41,12 @@ static double emulated_tiles[32 * 1024] __attribute__((aligned(128)));
     its_;                                                                                          \
   }))
 #define __ffs(x) __builtin_ffs(x)
-#define __popc(x) __builtin_popcount(x)
+// Not __builtin_popcount: gcc may call libgcc for it, and kernels are linked without that library.
+static inline int __popc(unsigned x) {
+  int n = 0;
+  for (; x; x &= x - 1) n++;
+  return n;
+}
 #define __ballot_sync(mask, value)                                                                 \
   (__extension__({                                                                                 \
     const unsigned long *shown_ = emulated_show((value) != 0);                                     \
