@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // There are messages, and no memory to say them with.
@@ -312,16 +313,31 @@ int run_report(Limn *l, Options *o) {
 }
 
 // -- training ------------------------------------------------------------------------------------
-// The first signal asks training to stop, the second ends it at once. A pipe that nobody reads and a
-// file that may not grow signal each write again, also those of saving: they only ask.
+// The first signal asks training to stop, the second ends it at once; within TWICE_NS of the first it is the
+// same request, since timeout(1) signals its child and then the group that the child is in. A pipe that nobody
+// reads and a file that may not grow signal each write again, also those of saving: they only ask.
 static volatile sig_atomic_t stopping; // the signal; 0: none
+static int64_t stopping_since;         // written before `stopping`
+enum { TWICE_NS = 200000000 };
 
 // It may come in any thread.
 static int stopped_by(void) { return __atomic_load_n(&stopping, __ATOMIC_RELAXED); }
 
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static void on_signal(int signal) {
   bool asks = signal == SIGPIPE || signal == SIGXFSZ;
-  if (stopped_by() && !asks) _exit(128 + signal);
+  int64_t now = now_ns();
+  if (stopped_by()) {
+    if (!asks && now - __atomic_load_n(&stopping_since, __ATOMIC_RELAXED) > TWICE_NS)
+      _exit(128 + signal);
+  } else {
+    __atomic_store_n(&stopping_since, now, __ATOMIC_RELAXED);
+  }
   limn_stop(&stopping, signal);
 }
 

@@ -206,13 +206,20 @@ for f in state.safetensors model.safetensors; do
 done
 
 # -- a run that is planned for years: with a clock that goes fast, there are rows, measures and best weights all the same
-CLOCK=6000 LD_PRELOAD=$dir/fault.so timeout -s TERM 3 "$LIMN" train net.limn --epochs 1000000000 --reference --out years >out 2>err
+CLOCK=6000 LD_PRELOAD=$dir/fault.so timeout --foreground -s TERM 3 "$LIMN" train net.limn --epochs 1000000000 --reference --out years >out 2>err
 /usr/bin/python3 - <<'END' && ok "rows come by time too" || { not_ok "rows come by time too"; cat out err; }
 import csv, json, os
 rows = list(csv.DictReader(open("years/metrics.csv")))
 assert len(rows) > 5 and sum(r["fit.hits"] != "" for r in rows) > 3, rows
 assert os.path.exists("years/best.safetensors") and json.load(open("years/run.json"))["best"] > 0
 END
+
+# -- timeout signals its child, and then the group that the child is in: that is one request
+for again in 1 2 3 4; do
+  rm -rf asked
+  timeout -s TERM 0.5 "$LIMN" train net.limn --epochs 1000000000 --reference --out asked >out 2>err
+  says "two signals at once ask to stop, $again" out "stopped after"
+done
 
 # -- what stands in the folder is not what the run has open: rows that nobody would find are kept back, and nothing is written elsewhere
 begun_run() { # NAME: a long run, with a checkpoint
