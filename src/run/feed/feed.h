@@ -26,6 +26,11 @@ typedef struct {
   Set *set;
 } Opened;
 
+typedef struct {
+  const char *name; // of a set, or a file: whole, cut or in windows, it has the same numbers
+  uint32_t field;
+} Looked;
+
 typedef struct { // the words of a field of a set, as they were kept with weights
   const char *set;
   Words words;
@@ -47,8 +52,8 @@ typedef struct {
   bool sources_kept;  // those of the runs that learners are from stand behind them
   uint32_t own_kept;
   VEC(Opened) opened;
-  Set **set;                // [given] NULL while it is not needed
-  VEC(LoaderSource) looked; // fields of which it was looked whether rounding takes something away
+  Set **set;          // [given] NULL while it is not needed
+  VEC(Looked) looked; // fields of which it was looked whether rounding takes something away
 } Data;
 
 // Which samples: `on mnist.test` puts that split in the place of every source of the set, or the set

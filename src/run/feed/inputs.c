@@ -116,8 +116,8 @@ static void say_rounded(Data *d, const Given *g, Set *s, uint32_t field, Span sp
   Rounded r;
   if (d->exact) return;
   for (uint32_t i = 0; i < d->looked.n; i++)
-    if (d->looked.at[i].set == s && d->looked.at[i].field == field) return;
-  vec_push(d->arena, &d->looked, (LoaderSource){.set = s, .field = field});
+    if (!strcmp(d->looked.at[i].name, given_name(d, g)) && d->looked.at[i].field == field) return;
+  vec_push(d->arena, &d->looked, (Looked){given_name(d, g), field});
   if (!set_rounded(s, field, &r)) return;
   Id said = diag_warning(d->w->diags, span, "`%s` of %s is %s", r.column, given_name(d, g),
                          rounded_text(d->arena, &r));
@@ -184,7 +184,7 @@ static Split split_of(const Data *d, const Given *g, const Instead *instead) {
   return is_replaced(d, g, instead) ? instead->split : split_named(d->w, g->split);
 }
 
-// The same from another set. Another file is taken whole, unless a split of it is named.
+// The same from another set.
 static Given given_on(const Given *g, const OnData *on) {
   Given theirs = *g;
   theirs.set = on->set, theirs.path = on->path, theirs.beside = on->beside;
@@ -192,11 +192,15 @@ static Given given_on(const Given *g, const OnData *on) {
   return theirs;
 }
 
-// The set that a given draws from. NULL with a diagnostic
+// The set that a given draws from: a file behind `on` is taken whole, also the one that the program
+// trains on, unless a split of it is named. NULL with a diagnostic
 static Set *set_drawn(Data *d, uint32_t given, const Instead *instead) {
-  if (!instead->on || !instead->on->other) return d->set[given];
-  Given theirs = given_on(&d->p->given.at[given], instead->on);
-  return open_set(d, &theirs, d->set[given], theirs.path && !instead->on->split);
+  const Given *g = &d->p->given.at[given];
+  const OnData *on = instead->on;
+  bool whole = on && on->path && !on->split;
+  if (!on || !is_replaced(d, g, instead) || (!on->other && !whole)) return d->set[given];
+  Given theirs = given_on(g, on);
+  return open_set(d, &theirs, d->set[given], whole);
 }
 
 // The field of a set that a given draws from.
