@@ -309,7 +309,7 @@ LIMN_API LimnStatus limn_report(Limn *, const LimnUse *, const char **text);
 typedef struct {
   size_t size;
   const char *as;          // the format: "safetensors"
-  const char *out;         // the file; NULL: the name with the format's ending
+  const char *out;         // the file; NULL: the name with the format's ending: x.onnx, x_torch.py
   const char *from;        // weights: a run folder or a safetensors file, or NULL
   const char *weights;     // weights: a safetensors file, or NULL: they start as the program says
   LimnPrecision precision; // of the numbers: 64, or otherwise 32

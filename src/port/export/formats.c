@@ -6,19 +6,20 @@
 #include "port/python/python.h"
 
 static const struct {
-  const char *name, *ending, *words;
+  const char *name, *ending, *kind, *words;
   bool (*write)(Export *); // false with a diagnostic
   bool once;               // it is called, and keeps nothing from one call to the next
 } formats[] = {
-    {"onnx", ".onnx", "a box or learner as an ONNX model", export_onnx, true},
-    {"safetensors", ".safetensors", "weights by name, of a box or learner or of all",
+    {"onnx", ".onnx", "", "a box or learner as an ONNX model", export_onnx, true},
+    {"safetensors", ".safetensors", "", "weights by name, of a box or learner or of all",
      export_safetensors, false},
-    {"c", ".c", "C99 that needs nothing but libm, of a box or learner or of a training step",
+    {"c", ".c", "", "C99 that needs nothing but libm, of a box or learner or of a training step",
      export_c, true},
-    {"torch", ".py", "a box or learner, or the program with its training, as Python for PyTorch",
-     export_torch, true},
-    {"jax", ".py", "the same for JAX", export_jax, true},
-    {"json", ".json", "the typed diagram, as docs/json.md has it", export_json, false},
+    {"torch", ".py", "_torch",
+     "a box or learner, or the program with its training, as Python for PyTorch", export_torch,
+     true},
+    {"jax", ".py", "_jax", "the same for JAX", export_jax, true},
+    {"json", ".json", "", "the typed diagram, as docs/json.md has it", export_json, false},
 };
 
 static Outcome no_format(Export *e, const char *as) {
@@ -41,6 +42,7 @@ Outcome export_as(Export *e) {
   for (uint32_t i = 0; as && i < COUNT(formats); i++) {
     if (strcmp(formats[i].name, as) != 0) continue;
     e->ending = formats[i].ending;
+    e->kind = formats[i].kind;
     if (e->how->precision >= LIMN_PRECISION_BF16) {
       export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
       return OUTCOME_USAGE;

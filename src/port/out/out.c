@@ -137,7 +137,7 @@ static const char *program_name(Export *e) {
 
 const char *export_file(Export *e) {
   if (e->how->out) return e->how->out;
-  return arena_format(e->arena, "%s%s", e->name ? e->name : program_name(e), e->ending);
+  return arena_format(e->arena, "%s%s%s", e->name ? e->name : program_name(e), e->kind, e->ending);
 }
 
 bool export_put(Export *e, const char *path, const void *bytes, size_t n) {

@@ -25,6 +25,7 @@ typedef struct {
   const char *name; // a box, learner or goal; NULL: none was named
   const LimnExport *how;
   const char *ending; // of the format: ".onnx"
+  const char *kind;   // in front of the ending where the export names the file itself: "_torch"
   const Arrays *set;  // weights that stand in for those of files, by name
   Buf *text;          // the files that were written, one a line
   Outcome status;     // when it failed
@@ -41,7 +42,7 @@ Diagram *export_diagram(Export *, bool samples);
 bool export_params(Export *, const Diagram *, Tensor **param);
 // Its weights and buffers by their paths; those that are there already stay.
 bool export_weights(Export *, const Diagram *, Arrays *);
-// Where the export goes: -o, or the name of what is exported (or of the program) and the ending.
+// Where the export goes: -o, or the name of what is exported (or of the program), kind and ending.
 const char *export_file(Export *);
 bool export_put(Export *, const char *path, const void *bytes, size_t n);
 
