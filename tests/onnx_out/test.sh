@@ -105,6 +105,13 @@ learn mixed(X: R[3 4]) -> R[3 4], R[4 3] {
   b[k l] = W[k l] * X[l k]
   return a, b
 }
+box turned(x: R[n]) -> R[n] = cumulative_sum[n](sin(x))
+learn again(X: R[a b]) -> R[a b] {
+  learn s : R[] = 0.5
+  y = turned(2 * X) over a
+  z = turned(y) over a
+  return s * z
+}
 END
 kept() { # NAME WEIGHTS: it is imported with these, and computes the same
   "$LIMN" export "$work/both.limn" "$1" --as onnx -o "$work/$1.onnx" >"$work/said" 2>&1 && "$LIMN" import "$work/$1.onnx" -o "$work/$1.limn" >>"$work/said" 2>&1
@@ -120,6 +127,8 @@ END
 }
 kept tied 'tied_E tied_k tied_s' '[1, 2, 3, 4]' 3
 kept mixed 'mixed_W' '[[1, 2, 3, 4], [5, 6, 7, 8], [9, 1, 2, 3]]'
+# What goes into the first of two equal blocks is computed before them, not in both.
+kept again 'again_s' '[[[1, 2], [3, 4]]]'
 
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)

@@ -431,11 +431,16 @@ static bool block_has(const ImpWriter *w, const ImpBlock *b, const char *name) {
   return false;
 }
 
-// What goes round has a name of its own inside.
+// What goes round has a name of its own inside, whatever stands for it where the block is used.
 static void put_block(ImpWriter *w, const ImpBlock *b) {
   ImpValue *in = value_at(w->m, b->in);
   const char *outside = in->name;
-  if (!block_has(w, b, "x")) in->name = "x";
+  const ImpLine *from = w->inside[b->in];
+  w->inside[b->in] = NULL;
+  if (!block_has(w, b, "x"))
+    in->name = "x";
+  else if (!outside)
+    in->name = name_make(w->m, in->onnx, "x");
   if (b->sizes) { // types are for who uses it
     buf_printf(w->b, *b->sizes ? "box %s[%s]" : "box %s%s", b->name, b->sizes);
     buf_printf(w->b, "(%s) {\n", in->name);
@@ -450,7 +455,7 @@ static void put_block(ImpWriter *w, const ImpBlock *b) {
   put_block_weights(w, b);
   for (uint32_t i = 0; i < b->n; i++) put_line(w, &b->line[i]);
   buf_printf(w->b, "  return %s\n}\n", value_at(w->m, b->out)->name);
-  in->name = outside;
+  in->name = outside, w->inside[b->in] = from;
 }
 
 static void put_cell(ImpWriter *w, const ImpCell *c) {
