@@ -220,6 +220,16 @@ static int64_t usual_batch(const Trainer *t) {
   return strncmp(unit, "pass", 4) == 0 ? 1 : BATCH;
 }
 
+// A batch that is asked for, and not the usual one, is as large as is meant.
+static void warn_of_batch(const Trainer *t) {
+  int64_t samples = t->feed.samples;
+  bool asked = t->batch_asked || t->regime.training.batch;
+  if (!asked || !samples || t->batch <= samples) return;
+  diag_warning(t->w->diags, t->batch_asked ? (Span){0} : t->regime.node->span,
+               "a batch of %lld is wanted, but an epoch has %lld sample%s: a batch has no more",
+               (long long)t->batch, (long long)samples, samples == 1 ? "" : "s");
+}
+
 // The number of samples in an epoch is known before any engine: they are told how many steps there
 // will be.
 static bool find_epoch(Trainer *t) {
@@ -235,6 +245,7 @@ static bool find_epoch(Trainer *t) {
              : t->regime.training.batch ? t->regime.training.batch
                                         : usual_batch(t);
   if (!samples) t->batch = 0;
+  if (t->data->ahead && !t->feed.unknown) warn_of_batch(t);
   t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
   t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
   return true;
