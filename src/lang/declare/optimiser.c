@@ -214,7 +214,47 @@ typedef struct {
   Span span;            // where one of them is written
 } BrokenDomain;
 
-// Settings that are numbers are in their domains; a schedule is known when it runs.
+// What goes by the clocks alone, at step 0 of so many.
+static bool begins_with(World *w, const Diagram *d, double steps, double *out) {
+  Tensor result = {0}, *param = NEW_ARRAY(w->arena, Tensor, d->param.n + 1);
+  for (uint32_t i = 0; i < d->param.n; i++) {
+    if (d->param.at[i].role != ROLE_CLOCK) return false;
+    param[i] = tensor_new(w->arena, 0, NULL);
+    param[i].data[0] = strcmp(d->param.at[i].path, "steps") == 0 ? steps : 0;
+  }
+  Eval e = {.arena = w->arena, .param = param, .out = &result};
+  if (!diagram_eval(w, d, &e) || result.count != 1) return false;
+  *out = result.data[0];
+  return true;
+}
+
+static const Diagram *schedule_alone(Elab *in, Scope *scope, const Syntax *n) {
+  World *w = in->w;
+  DiagMark before = diags_mark(w->diags);
+  Body *b = body_new(in, name_from(w->names, "setting"));
+  b->env = env_new(in, NULL, scope, b);
+  w->diags->muted++;
+  Value v = eval_alone(b, b->env, n);
+  bool good = v.n == 1 && !v.at[0].error && !v.at[0].type.rank && v.at[0].type.base == BASE_R;
+  Id wire = good ? val_to_wire(b, &v.at[0], 0) : 0;
+  if (wire) diagram_output(w, b->d, wire);
+  if (wire) body_finish(b);
+  if (wire) diagram_resolve(w, b->d);
+  w->diags->muted--;
+  diags_back(w->diags, before);
+  return wire && !b->d->noisy ? b->d : NULL;
+}
+
+// A number that is known before anything runs; of a schedule the one that it begins with, where that
+// does not depend on how many steps there will be.
+static bool setting_number(Body *b, Env *env, Scope *scope, const Syntax *n, double *out) {
+  double other;
+  if (static_number(b, env, n, out)) return true;
+  const Diagram *d = schedule_alone(b->in, scope, n);
+  return d && begins_with(b->w, d, 10, out) && begins_with(b->w, d, 1e6, &other) && *out == other;
+}
+
+// Settings are in their domains, schedules where they begin.
 static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, const Syntax *call,
                                    bool sound) {
   World *w = in->w;
@@ -226,7 +266,7 @@ static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, con
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *written = written_setting(call, i, all.at[i]->name);
     Binding bind = {.kind = BIND_OPTION, .span = all.at[i]->span, .open = true};
-    bind.has_number = written ? static_number(b, env, written, &value[i])
+    bind.has_number = written ? setting_number(b, env, p->scope, written, &value[i])
                               : static_number(b, own, arg_value(all.at[i]), &value[i]);
     bind.number = value[i];
     env_bind(own, all.at[i]->name, bind);
