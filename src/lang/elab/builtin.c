@@ -149,10 +149,9 @@ static bool is_two_way(const BuiltinUse *u) {
 
 static Value two_way(const BuiltinUse *u) {
   Val pair[2];
-  if (u->args.n == 2) {
-    pair[0] = u->args.at[0];
-    pair[1] = u->args.at[1];
-  } else {
+  if (u->args.n == 2)
+    memcpy(pair, u->args.at, sizeof pair);
+  else {
     u->eq->inside++;
     pair[0] = eval_one(u->b, u->env, call_args(u->use).at[0], u->eq);
     pair[1] = eval_one(u->b, u->env, call_args(u->use).at[1], u->eq);
@@ -195,8 +194,10 @@ static Value reduce(const BuiltinUse *u, bool mean) {
   bool axes[RANK_LIMIT] = {false};
   const Syntax *inner = u->args.n ? NULL : argument(u->use);
   if (!read_along(b, u->env, u->config, inner, u->eq, &along)) return value_error(b, span);
+  uint32_t first = b->d->box.n;
   Val v = operand(u);
   if (v.error) return value_error(b, span);
+  tell_shared_draws(b, &v, u->eq, first);
   bool counts = along.batch && !mean && (combine == SUM || combine == PROD);
   if (counts && v.literal) v = val_fill(b, v, (Type){.base = BASE_R});
   if (v.literal && along.n && !mean && (combine == SUM || combine == PROD))
@@ -279,8 +280,7 @@ static Value do_noise(const BuiltinUse *u) {
   if (k == UINT32_MAX || !rank_fits(b->w, (uint64_t)n + k, u->span)) return value_error(b, u->span);
   for (uint32_t i = 0; i < k; i++) axis[n++] = own[i];
   Type t = type_make(b->w, BASE_R, n, axis);
-  Id origin = origin_at(b, u->span);
-  Id wire = box_random(b->w, b->d, (Noise)u->box->kind, noise_site(b), t, origin);
+  Id wire = box_random(b->w, b->d, (Noise)u->box->kind, noise_site(b), t, origin_at(b, u->span));
   return value_one(b, val_wire(b, wire, u->span));
 }
 
@@ -292,8 +292,7 @@ static Value do_positions(const BuiltinUse *u) {
     return value_refuse(b, u->span, u->span, "`positions` wants one size: `positions[8]`");
   Expr *x = NEW(b->w->arena, Expr);
   *x = (Expr){.kind = X_AT, .base = BASE_LABEL, .rank = 1, .turn = b->d->turn};
-  Type t = type_label(b->w, axis[0].size, 1, axis);
-  return value_one(b, (Val){.x = x, .type = t, .span = u->span});
+  return value_one(b, (Val){x, type_label(b->w, axis[0].size, 1, axis), .span = u->span});
 }
 
 static Value do_order(const BuiltinUse *u) {

@@ -122,8 +122,7 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
   for (uint32_t i = 0; i < n; i++) {
     uint32_t pass = inner->axis[i].pass;
     if (pass >= p->first) {
-      axis[i] = p->axis[pass - p->first];
-      met++;
+      axis[i] = p->axis[pass - p->first], met++;
     } else if (pass) {
       for (uint32_t id = 1; id <= b->npass; id++)
         if (p->number[id] == pass) axis[i] = b->pass[id - 1], axis[i].pass = id;
@@ -313,6 +312,7 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   note_over(b, &args, m);
   Body *callee = callee_body(&c, &use, &formals, &in);
   if (!callee) return out;
+  if (callee->d->noisy) tell_draw_of_samples(b, passing.number, use.span);
   AxisOrder stay = {0};
   const Syntax *result = result_types(&h);
   let_labels_flow(&c, &formals, typed, &args);

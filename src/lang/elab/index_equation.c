@@ -1,7 +1,6 @@
-// Index equations as a whole: Y[left] = terms. Sizes of indices are variables until the equation is
-// complete, then come from: a plain place, a size written with the index, an axis of that name, the
-// declared type of a result, and last the largest range for which every read is inside. The left
-// side says where results are written.
+// Index equations as a whole: Y[left] = terms. The left side says where results are written. Sizes of
+// indices are variables until then, and come from: a plain place, a size written with the index, an
+// axis of that name, the type of a result, and last the largest range that has every read inside.
 #include "lang/elab/index_own.h"
 #include "lang/elab/partial.h"
 
@@ -453,7 +452,7 @@ static bool meet_indices(Body *b, Eq *eq, const Val *v) {
 static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                               const Syntax *pad, const Type *want, Span span) {
   Left l = {0};
-  uint32_t errors = b->w->diags->met;
+  uint32_t errors = b->w->diags->met, first = b->d->box.n;
   eq_pad(b, env, &l.eq, pad);
   if (!read_left(&l, b, env, brackets, want)) return val_error(span);
   Val v = eval_one(b, env, expr, &l.eq);
@@ -476,6 +475,7 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   if (!meet_indices(b, &l.eq, &v)) return val_error(span);
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
   if (!eq_finish(b, env, &l.eq, written.error || b->w->diags->met > errors)) return val_error(span);
+  tell_shared_draws(b, &v, &l.eq, first);
   written.span = span;
   written.indexed = written.access = false;
   return written;

@@ -405,6 +405,12 @@ bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
 const EqIndex *index_around(const Eq *, Name); // of an equation around this one; NULL: none is
 
+// shared_draw.c: warnings of noise that is one draw for many places: of a value in an index equation,
+// with the first box that was made for it; and of a call, with the number of each axis that passes
+// over the body, 0 where no argument has it
+void tell_shared_draws(Body *, const Val *, const Eq *, uint32_t first);
+void tell_draw_of_samples(Body *, const uint32_t *number, Span);
+
 // value_print.c: a value has become a box of a body that is watched
 void value_watch(Body *, const Val *, const Index *, Id made);
 void clash_note(Body *, Axis left, Axis right); // these should be equal, and are not

@@ -1,0 +1,168 @@
+// Warnings of noise that is one draw for many places, or for all samples, where nothing says so.
+//
+// Comes in: the value of an equation, or of what is reduced in it, with the boxes that were made for
+// it. Goes out: a warning at each draw among them that is read at none of the equation's indices, as
+// `uniform[]` in `y[i] = x[i] + uniform[]`, which is one number for all i.
+//
+// From the value backwards: of each wire it is known which of its axes run with an index. A draw
+// without such an axis is shared. One that is read at some index is not: its place says what it
+// depends on. Neither is one that was made before the equation: it has a name, and is one number.
+#include "lang/value/value.h"
+
+typedef struct {
+  Body *b;
+  const Eq *eq;
+  uint32_t first; // the first box of the equation
+  bool *seen;     // [box since then, twice]: shared, or not
+} DrawSearch;
+
+static bool is_active(const EqIndex *index) {
+  return index->name && (index->left || (index->bound && !index->gone && !index->outer));
+}
+
+static bool runs(const DrawSearch *s, Name label) {
+  uint32_t at;
+  return label && eq_has(s->eq, label, &at) && is_active(&s->eq->index.at[at]);
+}
+
+static bool draws(const Box *b) {
+  return b->op == OP_random || (b->op == OP_call && b->callee->noisy) ||
+         (b->op == OP_scan && b->scan->body->noisy);
+}
+
+// "i", "i and j", and in the language's words: "i j", with their sizes "3 4".
+static void name_indices(const DrawSearch *s, Buf *prose, Buf *brackets, Buf *sizes) {
+  World *w = s->b->w;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->eq->index.n; i++) {
+    const EqIndex *index = &s->eq->index.at[i];
+    Id var;
+    if (!is_active(index)) continue;
+    const char *name = name_text(w->names, index->name);
+    bool unknown = size_is_var(w, index->size, &var) && size_var_kind(w, var) == VAR_INDEX;
+    buf_printf(prose, "%s%s", n ? " and " : "", name);
+    buf_printf(brackets, "%s%s", n ? " " : "", name);
+    buf_printf(sizes, "%s%s", n ? " " : "", unknown ? name : size_text(w, index->size));
+    n++;
+  }
+}
+
+static void tell_draw(const DrawSearch *s, const Box *box) {
+  World *w = s->b->w;
+  Span span = origin_span(w, box->origin);
+  uint32_t own[RANK_LIMIT];
+  Buf prose = buf_new(w->arena), brackets = buf_new(w->arena), sizes = buf_new(w->arena);
+  if (!span.file) return;
+  name_indices(s, &prose, &brackets, &sizes);
+  bool number = box->op == OP_random && !own_axes(&s->b->d->wire.at[box->out[0]].type, own);
+  if (!number) {
+    Id e = diag_warning(w->diags, span, "this draws once, the same for all of %s", prose.at);
+    diag_help(w->diags, e,
+              "an input that is read at %s makes it draw for each; a name in a line before, as in "
+              "`u = %s`, says that one draw is meant",
+              prose.at, span_words(w, span));
+    return;
+  }
+  const char *word = box->random->noise == NOISE_NORMAL ? "normal" : "uniform";
+  Id e = diag_warning(w->diags, span, "this is one number for all of %s", prose.at);
+  diag_help(w->diags, e,
+            "`u = %s[%s]` in a line before, and `u[%s]` here, draws one for each; `u = %s[]` in a "
+            "line before, and `u` here, says that one is meant",
+            word, sizes.at, brackets.at, word);
+}
+
+static void search_wire(DrawSearch *s, Id wire, uint64_t with);
+
+// What a loop reads with the axes of its result that run with an index.
+static void search_loop(DrawSearch *s, const Box *box, uint64_t with) {
+  const Loop *l = box->loop;
+  uint64_t index = 0;
+  for (uint32_t a = 0; a < l->out.rank; a++)
+    for (uint32_t k = 0; with >> a & 1 && k < l->out.coord[a].n; k++)
+      if (!l->out.coord[a].term[k].operand) index |= (uint64_t)1 << l->out.coord[a].term[k].var;
+  for (uint32_t i = 0; i < l->nin; i++) {
+    uint64_t own = 0;
+    for (uint32_t a = 0; a < l->in[i].rank; a++)
+      for (uint32_t k = 0; k < l->in[i].coord[a].n; k++) {
+        const Term *t = &l->in[i].coord[a].term[k];
+        if (t->operand || index >> t->var & 1) own |= (uint64_t)1 << a;
+      }
+    search_wire(s, box->in[i], own);
+  }
+}
+
+// What goes into a box of boxes: indices pass over it under their names, and of other axes it is
+// not known what the box does with them.
+static void search_inputs(DrawSearch *s, const Box *box, uint64_t with) {
+  for (uint32_t i = 0; i < box->nin; i++) {
+    const Type *t = &s->b->d->wire.at[box->in[i]].type;
+    uint64_t own = 0;
+    uint32_t position[RANK_LIMIT];
+    for (uint32_t a = 0; with && a < t->rank; a++)
+      if (!t->axis[a].pass && runs(s, t->axis[a].label)) own |= (uint64_t)1 << a;
+    if (!with || own || !own_axes(t, position)) search_wire(s, box->in[i], own);
+  }
+}
+
+static void search_wire(DrawSearch *s, Id wire, uint64_t with) {
+  Id made = s->b->d->wire.at[wire].box;
+  if (made < s->first || !made) return;
+  bool *seen = &s->seen[2 * (made - s->first) + !with];
+  if (*seen) return;
+  *seen = true;
+  const Box *box = &s->b->d->box.at[made];
+  if (draws(box) && !with)
+    tell_draw(s, box);
+  else if (box->op == OP_loop)
+    search_loop(s, box, with);
+  else
+    search_inputs(s, box, with);
+}
+
+// `with`: the axes of x that run with an index.
+static void search_expr(DrawSearch *s, const Expr *x, uint64_t with) {
+  if (x->kind == X_WIRE) {
+    uint32_t rank = s->b->d->wire.at[x->wire].type.rank;
+    uint64_t own = 0;
+    for (uint32_t a = 0; a < rank; a++)
+      for (uint32_t k = 0; k < x->coord[a].n; k++) {
+        const Term *t = &x->coord[a].term[k];
+        if (t->operand || with >> t->var & 1) own |= (uint64_t)1 << a;
+      }
+    search_wire(s, x->wire, own);
+  }
+  for (uint32_t i = 0; x->kind == X_FN && i < fn_rows[x->fn].arity; i++) {
+    uint64_t own = 0;
+    for (uint32_t a = 0; a < x->arg[i]->rank; a++) own |= (with >> x->map[i][a] & 1) << a;
+    search_expr(s, x->arg[i], own);
+  }
+}
+
+void tell_shared_draws(Body *b, const Val *v, const Eq *eq, uint32_t first) {
+  DrawSearch s = {.b = b, .eq = eq, .first = first};
+  bool any = false, active = false;
+  uint64_t with = 0;
+  for (uint32_t i = first; i < b->d->box.n; i++) any |= draws(&b->d->box.at[i]);
+  for (uint32_t i = 0; i < eq->index.n; i++) active |= is_active(&eq->index.at[i]);
+  if (!any || !active || v->error || b->w->diags->muted) return;
+  s.seen = NEW_ARRAY(b->w->arena, bool, 2 * (b->d->box.n - first));
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!v->type.axis[i].pass && runs(&s, v->type.axis[i].label)) with |= (uint64_t)1 << i;
+  search_expr(&s, v->x, with);
+}
+
+void tell_draw_of_samples(Body *b, const uint32_t *number, Span span) {
+  for (uint32_t id = 1; id <= b->npass; id++) {
+    if (number[id] || !b->pass[id - 1].size) continue;
+    Name label = b->pass[id - 1].label;
+    const char *whose = id == PASS_SAMPLE && b->pass[0].pass == PASS_SAMPLE ? "all samples"
+                        : label
+                            ? arena_format(b->w->arena, "all of %s", name_text(b->w->names, label))
+                            : "all places of an axis that passes over the box around it";
+    Id e = diag_warning(b->w->diags, span, "this draws once, the same for %s", whose);
+    diag_help(b->w->diags, e,
+              "it draws for each if it has an input that differs between them; `normal[]` and "
+              "`uniform[]` do so by themselves");
+    return;
+  }
+}
