@@ -67,10 +67,11 @@ static bool is_refused_rightly(const char *said) {
 static const char *c_text(Case *c, const CBox *b) {
   Buf t = buf_new(c->arena);
   const char *name = whole_name(c->p, b->d->name, false);
-  buf_printf(&t, "#include \"%s.h\"\nvoid call_%s(void **at);\n", b->stem, b->stem);
-  buf_printf(&t, "void call_%s(void **at) { %s(", b->stem, name);
+  buf_printf(&t, "#include \"%s.h\"\n#include <stdlib.h>\nvoid call_%s(void **at);\n", b->stem,
+             b->stem);
+  buf_printf(&t, "void call_%s(void **at) { if (%s(", b->stem, name);
   for (uint32_t i = 0; i < b->n; i++) buf_printf(&t, "%sat[%u]", i ? ", " : "", i);
-  buf_text(&t, "); }\n");
+  buf_text(&t, ")) abort(); }\n");
   return t.at;
 }
 

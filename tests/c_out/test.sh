@@ -67,9 +67,16 @@ box both(x: R[]) -> R[] = through(x + 0.1, sin(x))
 END
 must values "$dir/one.limn" lone sums cases both rows
 must values --batch 3 "$dir/one.limn" lone sums cases both rows
+cat >"$dir/labels.limn" <<'END'
+learn word(w: {5}) -> R[2] = embed[2](w)
+learn text(w: {300}[7], x: R[2]) -> R[2] = x + sum[i](embed[2](w[i]))
+box gates(b: B[4]) -> R[4] = number(b)
+END
+must values "$dir/labels.limn" word text gates
+must values --batch 3 --beside "$dir/labels.limn" word text gates
 "$limn" export "$dir/one.limn" lone --as c -o "$dir/lone.c" >/dev/null
 "$limn" export "$dir/one.limn" lone --as c --batch 3 -o "$dir/lone3.c" >/dev/null
-if grep -q 'void lone(const float \*x, float \*out_1, float \*out_2);' "$dir/lone.h" && grep -q 'void lone(const float \*x, float \*out_1, float \*out_2);' "$dir/lone3.h"; then echo "ok reals are floats, with axes and without"; else echo "not ok reals are floats, with axes and without"; fi
+if grep -q 'int lone(const float \*x, float \*out_1, float \*out_2);' "$dir/lone.h" && grep -q 'int lone(const float \*x, float \*out_1, float \*out_2);' "$dir/lone3.h"; then echo "ok reals are floats, with axes and without"; else echo "not ok reals are floats, with axes and without"; fi
 if [ "$(wc -l <"$dir/lone.c")" -lt 120 ]; then echo "ok what is not used is not there"; else echo "not ok $(wc -l <"$dir/lone.c") lines for a product"; fi
 cat >"$dir/phases.limn" <<'END'
 given z from normal[2]

@@ -34,8 +34,20 @@ def call(code, name, header, all, inputs, weights):
     if weights is not None: first = [weights] + first
     out = [np.full(s, 7).astype(k) for n, k, s, goes_in, t in all if not goes_in]
     given = [np.ascontiguousarray(x) for x in inputs]
-    getattr(code, name)(*first, *[x.ctypes.data_as(ctypes.c_void_p) for x in given + out])
-    return out
+    return getattr(code, name)(*first, *[x.ctypes.data_as(ctypes.c_void_p) for x in given + out]), out
+
+# A label or bit outside of its range is told before anything is computed.
+def outside(code, name, header, all, inputs, weights, random):
+    goes_in = [a for a in all if a[3]]
+    for i, (argument, kind, shape, _, type) in enumerate(goes_in):
+        if kind not in (np.int32, np.uint8): continue
+        most = 2 if kind == np.uint8 else int(re.match(r"\{(\d+)", type).group(1))
+        for bad in [most, np.iinfo(kind).max] + ([-1, np.iinfo(kind).min] if kind == np.int32 else []):
+            given = [x.copy() for x in inputs]
+            given[i].flat[random.integers(given[i].size)] = bad
+            status, out = call(code, name, header, all, given, weights)
+            if status != 2 or any((x != 7).any() for x in out): return "%s = %d gives %d" % (argument, bad, status)
+    return None
 
 def check(limn, folder, file, name, options):
     source = os.path.join(folder, "net.c")
@@ -45,7 +57,7 @@ def check(limn, folder, file, name, options):
     if made.returncode: return "refused", made.stderr.strip().split("\n")[0]
     header = open(source[:-1] + "h").read()
     all = arguments(header)
-    function = re.search(r"^void (\w+)\(", header, re.M).group(1)
+    function = re.search(r"^int (\w+)\(", header, re.M).group(1)
     random = np.random.default_rng(1)
     inputs = [draw(random, k, s, t).astype(k) for n, k, s, goes_in, t in all if goes_in]
     ask = [limn, "eval", file, name, "--json", "--seed", "0"]
@@ -63,7 +75,11 @@ def check(limn, folder, file, name, options):
         if not shutil.which(compiler): continue
         code = library(compiler, folder, source, name)
         held = None if weights is None else weights.ctypes.data_as(ctypes.c_void_p)
-        for i, have in enumerate(call(code, function, header, all, inputs, held)):
+        wrong = outside(code, function, header, all, inputs, held, random)
+        if wrong: return "not ok", "%s: %s" % (compiler, wrong)
+        status, out = call(code, function, header, all, inputs, held)
+        if status: return "not ok", "%s: status %d" % (compiler, status)
+        for i, have in enumerate(out):
             expected = np.array(want[i], float).reshape(have.shape)
             close = np.abs(have - expected) / np.maximum(1, np.abs(expected))
             same = np.isnan(expected) & np.isnan(have.astype(float)) | (expected == have)

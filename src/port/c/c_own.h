@@ -70,6 +70,7 @@ bool c_unit_plan(Export *, CUnit *, int64_t samples, bool wide);
 bool c_unit_reads(const CUnit *, uint32_t param); // some kernel sees this param
 void c_unit_kernels(CUnit *, Buf *c);             // the functions of its kernels
 // The statements that run them, in a function whose arguments are there: tables, context, results.
+// It returns 2 before all else where a label or bit of its arguments is outside of its range.
 void c_unit_body(CUnit *, const char *memory, Buf *c);
 void c_unit_arguments(const CUnit *, Buf *); // "const float *x, float *y"
 void c_unit_passed(const CUnit *, Buf *);    // "x, y"

@@ -178,8 +178,11 @@ static void write_header(CTrain *t) {
     c_unit_says(&t->unit[i], h);
   }
   buf_text(
-      h, "//\n// Labels are from 0 to below their number. A step gives 0, or 1 when a loss is not "
-         "finite: then the\n// state is as it was.\n");
+      h,
+      "//\n// Labels are from 0 to below their number, bits are 0 or 1. A step gives 0, or 1 when "
+      "a "
+      "loss is not finite,\n// or 2 when a label or bit is outside of its range: then the state is "
+      "as it was.\n");
   if (t->steps->turns > 1) say_round(t, h);
   buf_printf(h, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", upper, upper);
   buf_printf(h, "#define %s_BATCH %lld\n", upper, (long long)t->steps->batch);

@@ -179,7 +179,24 @@ static void write_results(const CUnit *u, Buf *c) {
   }
 }
 
+// Labels are places in tables, and bits are added up to places: outside of their range they would be
+// read from outside of the table.
+static void write_range(const CUnit *u, const CArgument *x, Buf *c) {
+  int64_t most = INT64_MAX;
+  if (x->type.base != BASE_LABEL && x->type.base != BASE_BIT) return;
+  bool bit = x->type.base == BASE_BIT;
+  if (bit) most = 2;
+  if (!bit && !size_value(u->w, x->type.count, &most)) most = INT64_MAX;
+  buf_printf(c, "  for (long limn_i = 0; limn_i < %lldL; limn_i++)\n    if (", (long long)x->count);
+  if (!bit) buf_printf(c, "%s[limn_i] < 0", x->name);
+  if (most <= INT32_MAX)
+    buf_printf(c, "%s%s[limn_i] >= %lld", bit ? "" : " || ", x->name, (long long)most);
+  buf_text(c, ") return 2;\n");
+}
+
 static void write_inputs(const CUnit *u, Buf *c) {
+  for (uint32_t i = 0; i < u->d->in.n; i++)
+    if (u->in[i].name) write_range(u, &u->in[i], c);
   for (uint32_t i = 0; i < u->d->in.n; i++) {
     const char *name = u->in[i].name;
     if (is_brought(&u->in[i]))

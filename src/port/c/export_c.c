@@ -47,7 +47,9 @@ static void write_header(CFile *f, const CUnit *u, const CRecord *r) {
   const char *upper = c_upper(a, f->name), *given = f->beside && r->n ? r->name : NULL;
   buf_printf(h, "// %s, written by limn %s.\n//\n", f->name, LIMN_VERSION);
   c_unit_says(u, h);
-  buf_text(h, "//\n// Labels are from 0 to below their number.\n");
+  buf_text(h, "//\n// Labels are from 0 to below their number, bits are 0 or 1. The result is 0, "
+              "or 2 where "
+              "one is not: then\n// nothing is computed.\n");
   if (u->noise) buf_text(h, "// Noise depends on seed and step, and on nothing else.\n");
   buf_printf(h, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", upper, upper);
   buf_printf(h, "#define %s_BATCH %lld\n", upper, (long long)f->batch);
@@ -68,9 +70,8 @@ static void write_header(CFile *f, const CUnit *u, const CRecord *r) {
                f->name);
     c_record_type(a, r, h);
   }
-  buf_printf(h, "void %s(%s); // in memory of its own: one call at a time\n", f->name,
-             arguments.at);
-  buf_printf(h, "void %s_at(void *memory, %s);\n", f->name, arguments.at);
+  buf_printf(h, "int %s(%s); // in memory of its own: one call at a time\n", f->name, arguments.at);
+  buf_printf(h, "int %s_at(void *memory, %s);\n", f->name, arguments.at);
   buf_text(h, "#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
@@ -89,14 +90,14 @@ static void write_functions(CFile *f, CUnit *u, const CRecord *r) {
     c_record_value(a, r, c);
     buf_text(c, ";\n\n");
   }
-  buf_printf(c, "void %s_at(void *memory, %s) {\n", f->name, arguments.at);
+  buf_printf(c, "int %s_at(void *memory, %s) {\n", f->name, arguments.at);
   if (!given && r->n) buf_printf(c, "  const %s *weights = &%s_inside;\n", r->name, r->name);
   c_unit_body(u, "memory", c);
-  buf_text(c, "  (void)limn_bad;\n}\n\n");
+  buf_text(c, "  (void)limn_bad;\n  return 0;\n}\n\n");
   buf_printf(c, "static union { double aligned; unsigned char bytes[%s_MEMORY]; } limn_memory;\n",
              c_upper(a, f->name));
-  buf_printf(c, "void %s(%s) { %s_at(limn_memory.bytes, %s); }\n", f->name, arguments.at, f->name,
-             passed.at);
+  buf_printf(c, "int %s(%s) { return %s_at(limn_memory.bytes, %s); }\n", f->name, arguments.at,
+             f->name, passed.at);
 }
 
 // Buffers stay as they are: what a call would make of them is dropped.
