@@ -15,6 +15,7 @@ if [ "$("$LIMN" eval dot.limn dot --in '[1, 2, 3]' --in '[4, 5, 6]' 2>&1)" = 32 
 # Axes that pass over several wires and meet by name, a constant, a part of labels, a scan: read back with the same values and under the same name.
 cat >whole.limn <<'PROGRAM'
 const shift : R[2] = [1, 2]
+box no_number(x: R[2]) -> R[2] = x + (inf - inf)
 box heads(x: R[3 4 2], y: R[4 3 2]) -> R[3 4 2] {
   a[i j k] = x[i j k] + shift[k]
   b[j i k] = y[i j k]
@@ -70,6 +71,7 @@ whole() {
   else echo "not ok json: $name is the same again, under its name"; cat log back.limn; fi
 }
 whole heads --in '[[[1, 2], [3, 1], [0, 2], [1, 1]], [[2, 2], [0, 1], [1, 2], [3, 1]], [[0, 1], [1, 2], [2, 1], [1, 0]]]' --in '[[[1, 2], [0, 1], [2, 1]], [[3, 1], [1, 1], [0, 2]], [[1, 0], [2, 2], [1, 3]], [[0, 1], [1, 1], [2, 0]]]'
+whole no_number --in '[1, 2]'
 whole best --in '[3, 1, 4, 1, 5, 9]'
 whole steps --in '[[1, 2], [3, 4], [5, 6]]'
 # Axes that pass over a box and are in none of its results, or that something else goes along; the same axis under two names.

@@ -245,7 +245,11 @@ static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json 
     return size;
   }
   double x = json_real(arg);
-  if (isnan(x)) return fault(e, "a constant is a number, \"inf\" or \"-inf\"");
+  if (!base && arg && arg->kind == JSON_TEXT && !strcmp(arg->text, "nan")) {
+    buf_text(out, "(inf-inf)");
+    return true;
+  }
+  if (isnan(x)) return fault(e, "a constant is a number, \"inf\", \"-inf\" or \"nan\"");
   bool bit = base && base->kind == JSON_TEXT && strcmp(base->text, "B") == 0;
   if (base && !bit) return label_write(e, x, out);
   bool minus = signbit(x);
