@@ -11,7 +11,7 @@ static const char *const built_in[] = {
     "floor", "max",    "min",     "mod",       "sum",    "mean", "prod",       "concat",
     "order", "argmax", "argmin",  "positions", "number", "bit",  "stop",       "through",
     "scan",  "refit",  "normal",  "uniform",   "glorot", "he",   "orthogonal", "down",
-    "units", "steps",
+    "units", "steps",  "fwd",     "rev",       "pow",    "flow",
 };
 
 // The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
