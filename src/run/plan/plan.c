@@ -137,7 +137,7 @@ void plan_print(const Plan *p, const double *seconds, uint64_t runs, Buf *b) {
   int64_t sum = 0;
   for (uint32_t i = 0; i < p->wire.n; i++)
     if (p->wire.at[i].place == AT_ARENA)
-      sum += p->wire.at[i].count * (p->wire.at[i].number == NUMBER_F64 ? 8 : 4);
+      sum += p->wire.at[i].count * (int64_t)number_bytes(p->wire.at[i].number);
   buf_printf(b,
              "%u kernel%s, %lld bytes at once (%lld if nothing were shared), %lld bytes of scratch "
              "a thread\n",
