@@ -449,6 +449,7 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
   World *w = c->b->w;
   Def *d = c->def;
   Body *caller = body_new(c->b->in, d->name);
+  caller->generic = how->open;
   Value args = {.n = how->nin, .at = NEW_ARRAY(w->arena, Val, how->nin)};
   for (uint32_t i = 0; i < how->nin; i++) {
     Name name = i < formals->n ? formals->at[i].name : 0;
@@ -486,9 +487,7 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
                      const Instance *how) {
   World *w = in->w;
   Body *b = NEW(w->arena, Body);
-  b->in = in;
-  b->w = w;
-  b->generic = !how || !how->nin;
+  *b = (Body){.in = in, .w = w, .generic = !how || !how->nin};
   Header h = header_of(d);
   Call c = {.b = b, .env = env_new(in, NULL, d->scope, b), .def = d, .h = &h, .span = d->span};
   c.to = env_new(in, NULL, h.scope, NULL);

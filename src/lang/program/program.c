@@ -538,6 +538,13 @@ static Body *on_rows(Elab *in, Def *d) {
   return b;
 }
 
+static bool has_open_axis(World *w, const Type *t) {
+  int64_t n;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!size_value(w, t->axis[i].size, &n)) return true;
+  return false;
+}
+
 Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *how) {
   World *w = in->w;
   Name id = name_from(w->names, name);
@@ -558,8 +565,12 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
     if (b && d->kind != DEF_BOX && !(how && how->nin) &&
         b->d->in.n) { // as it is used: its weights begin with its name
       Type *types = NEW_ARRAY(w->arena, Type, b->d->in.n);
-      for (uint32_t i = 0; i < b->d->in.n; i++) types[i] = b->d->wire.at[b->d->in.at[i]].type;
-      Instance use = {.training = in->training, .nin = b->d->in.n, .in = types};
+      bool open = false;
+      for (uint32_t i = 0; i < b->d->in.n; i++) {
+        types[i] = b->d->wire.at[b->d->in.at[i]].type;
+        open |= has_open_axis(w, &types[i]);
+      }
+      Instance use = {.training = in->training, .nin = b->d->in.n, .in = types, .open = open};
       b = instance_alone(in, d, member, NULL, &use);
     }
   } else {

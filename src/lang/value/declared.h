@@ -249,6 +249,7 @@ typedef struct {
   bool training;
   uint32_t nin; // concrete argument types, or 0 for the declared (symbolic) ones
   const Type *in;
+  bool open; // their sizes may be any: what is not settled between them is left to a use
   Span *use; // not NULL: a box that cannot be looked at for itself is as it is first used, here
 } Instance;
 
