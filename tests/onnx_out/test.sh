@@ -112,6 +112,11 @@ learn again(X: R[a b]) -> R[a b] {
   z = turned(y) over a
   return s * z
 }
+learn ended(x: R[4]) -> R[5] {
+  learn s : R[] = 0.5
+  one[i:1] = 1
+  return concat(s * x, one)
+}
 END
 kept() { # NAME WEIGHTS: it is imported with these, and computes the same
   "$LIMN" export "$work/both.limn" "$1" --as onnx -o "$work/$1.onnx" >"$work/said" 2>&1 && "$LIMN" import "$work/$1.onnx" -o "$work/$1.limn" >>"$work/said" 2>&1
@@ -129,6 +134,8 @@ kept tied 'tied_E tied_k tied_s' '[1, 2, 3, 4]' 3
 kept mixed 'mixed_W' '[[1, 2, 3, 4], [5, 6, 7, 8], [9, 1, 2, 3]]'
 # What goes into the first of two equal blocks is computed before them, not in both.
 kept again 'again_s' '[[[1, 2], [3, 4]]]'
+# A number that is joined keeps its axis.
+kept ended 'ended_s' '[1, 2, 3, 4]'
 
 if ! command -v node >/dev/null || ! node compare.js --look; then echo "skipped: there is no onnxruntime-node (see tests/onnx_out/test.sh)"; exit 0; fi
 pairs=$(for n in $(names box paths.limn | grep -v _cell | grep -v '^rnn$' | grep -v '^cell$') $(names learn paths.limn); do echo "paths.limn $n"; done)

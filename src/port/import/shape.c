@@ -291,6 +291,7 @@ bool op_concat(ImpNode *n) {
     out.dim[axis] = dim_op(m, '+', out.dim[axis], s->dim[axis]);
     if (dim_is(s->dim[axis], 0)) continue; // of a Split
     read[reads] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
+    value_at(m, n->in[i])->spelt = true; // a bare number has no axis to join along
     buf_printf(&right, "%s$%u", reads ? ", " : "", reads);
     reads++;
   }
