@@ -271,8 +271,14 @@ for cut in fixed chosen; do
   kill -TERM "$pid"
   wait "$pid"
   same "cut short, $cut: status" 143 $?
-  grep -q ', stopped at t = [0-9.e-]*[1-9]' "$cut.cut" && ok "cut short, $cut: the moment" || not_ok "cut short, $cut: the moment: $(cat "$cut.cut")"
+  grep -q ', stopped at t = [0-9.e-]*[1-9]' "$cut.cut" && ok "cut short, $cut: the moment" || not_ok "cut short, $cut: the moment: $(cat "$cut.cut" "$cut.err")"
 done
+
+# Also while a compiler is at work.
+printf '#!/bin/sh\nsleep 20\nexit 1\n' >slow_cc
+chmod +x slow_cc
+LIMN_CC=$PWD/slow_cc LIMN_CACHE=$PWD/no_code timeout --foreground -s TERM 1 "$LIMN" run fixed.limn --plain >compiling.cut 2>compiling.err
+has "cut short, compiling" compiling.cut ', stopped at t = '
 
 # two that begin at once: one has the folder, the other says so
 printf 'machine A -> (x: R[]) {\n  state x = 1\n  x'"'"' = -x\n}\nrun A to 1\n' >twin.limn

@@ -306,6 +306,10 @@ static bool open_strips(Engine *e, CompiledEngine *o) {
   return true;
 }
 
+static bool stops_here(const Engine *e, const CompiledEngine *o) {
+  return o->code.stopped && !e->how.caller_stops;
+}
+
 // From prebuilt kernels to compiled ones, between two runs. Where there is no code, all stays as it is.
 static RunStatus go_over(Engine *e, CompiledEngine *o) {
   uint32_t n = o->plan->kernel.n;
@@ -316,8 +320,9 @@ static RunStatus go_over(Engine *e, CompiledEngine *o) {
   if (!good) memcpy(o->call, before, n * sizeof *before);
   for (uint32_t i = 0; good && i < n; i++) o->call[i].strip = NULL;
   e->prebuilt = !good;
-  if (o->code.stopped) e->error = o->code.error;
-  return o->code.stopped ? RUN_FAILED : RUN_GOOD;
+  if (good || !stops_here(e, o)) return RUN_GOOD;
+  e->error = o->code.error;
+  return RUN_FAILED;
 }
 
 static int64_t kernel_points(const Kernel *k, int64_t n) {
@@ -402,7 +407,7 @@ bool compiled_open(Engine *e, const char **why) {
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
   o->early = ask && e->how.early && *e->how.early;
   if (ask && !o->early && open_code(e, o)) return true;
-  if (!o->code.stopped) return open_strips(e, o);
+  if (!stops_here(e, o)) return open_strips(e, o);
   *why = o->code.error;
   return false;
 }

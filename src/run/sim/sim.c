@@ -170,7 +170,8 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .early = m->early,
                 .say = m->how->say,
                 .say_to = m->how->context,
-                .stop = m->how->stop};
+                .stop = m->how->stop,
+                .caller_stops = true};
   if (!add_params(m, d)) return NULL; // of what is looked at
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {

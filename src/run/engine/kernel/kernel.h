@@ -39,6 +39,9 @@ typedef struct {
   void *say_to;
   const volatile sig_atomic_t
       *stop; // not 0: a compiler at work is given up, and the engine with it
+  // Asked to stop while kernels are compiled: prebuilt ones are opened, and the caller's own look at `stop`
+  // ends the work. Otherwise the engine is not opened.
+  bool caller_stops;
 } Target;
 
 // What a kernel sees. The generated text declares the same struct.
