@@ -99,10 +99,10 @@ static void look_at_memory(int signal) {
 }
 
 static void hold_to_limits(void) {
-  struct rlimit cpu = {30 * SLOWER, 30 * SLOWER + 1}, memory = {MEMORY, MEMORY};
+  struct rlimit cpu = {120 * SLOWER, 120 * SLOWER + 1}, memory = {MEMORY, MEMORY};
   struct itimerval often = {{0, 100000}, {0, 100000}};
   setrlimit(RLIMIT_CPU, &cpu);
-  alarm(240 * SLOWER); // others may have the cores
+  alarm(480 * SLOWER); // others may have the cores
   if (!SANITIZED) {
     setrlimit(RLIMIT_AS, &memory);
     return;
