@@ -328,17 +328,6 @@ static Walk interpreted(Arena *arena, const Automata *a) {
 }
 
 // -- compared -------------------------------------------------------------------------------------
-static bool differ(HybridCase *c, const char *text, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool differ(HybridCase *c, const char *text, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  buf_vprintf(&c->said, format, list);
-  va_end(list);
-  buf_printf(&c->said, "\n%s", text);
-  return false;
-}
-
 static bool moments_agree(HybridCase *c, const char *text, const Walk *w, const SimRecord *r) {
   uint32_t k = 0;
   for (uint32_t i = 0; i < w->time.n; i++) {
@@ -346,15 +335,15 @@ static bool moments_agree(HybridCase *c, const char *text, const Walk *w, const 
     double first = k < r->happening.n ? r->happening.at[k].time : INFINITY;
     for (; k < r->happening.n && r->happening.at[k].time == first; k++) n++;
     if (!(fabs(first - w->time.at[i]) <= 1e-11 * fmax(1, first)))
-      return differ(c, text, "instants: something happens at %.17g, not at %.17g", w->time.at[i],
-                    first);
+      return hybrid_differs(c, text, "instants: something happens at %.17g, not at %.17g",
+                            w->time.at[i], first);
     if (n != w->much.at[i])
-      return differ(c, text, "instants: at %.17g so much happens: %u, not %u", first, w->much.at[i],
-                    n);
+      return hybrid_differs(c, text, "instants: at %.17g so much happens: %u, not %u", first,
+                            w->much.at[i], n);
   }
   return k == r->happening.n ||
-         differ(c, text, "instants: something happens at %.17g, and should not",
-                r->happening.at[k].time);
+         hybrid_differs(c, text, "instants: something happens at %.17g, and should not",
+                        r->happening.at[k].time);
 }
 
 static bool states_agree(HybridCase *c, const char *text, const Walk *w, const SimRecord *r) {
@@ -364,10 +353,10 @@ static bool states_agree(HybridCase *c, const char *text, const Walk *w, const S
       const SimChannel *x = NULL;
       for (uint32_t i = 0; i < r->channel.n; i++)
         if (!strcmp(r->channel.at[i].name, name)) x = &r->channel.at[i];
-      if (!x || !x->value.n) return differ(c, text, "unseen: %s", name);
+      if (!x || !x->value.n) return hybrid_differs(c, text, "unseen: %s", name);
       if (x->value.at[x->value.n - 1] != w->s[p][k])
-        return differ(c, text, "instants: %s ends as %g, not %g", name, w->s[p][k],
-                      x->value.at[x->value.n - 1]);
+        return hybrid_differs(c, text, "instants: %s ends as %g, not %g", name, w->s[p][k],
+                              x->value.at[x->value.n - 1]);
     }
   return true;
 }
@@ -379,13 +368,14 @@ bool hybrid_instants(HybridCase *c) {
   SimOptions how = {.threads = 1, .reference = c->h->seed % 2};
   Followed f;
   Ran r = ran_read(text);
-  if (r.w->diags->errors) return differ(c, text, "refused: %s", ran_messages(&r));
+  if (r.w->diags->errors) return hybrid_differs(c, text, "refused: %s", ran_messages(&r));
   bool good = follow_run(r.in, r.p, 0, &how, &f);
   const char *why = ran_messages(&r);
   if (w.clash || w.endless) {
     const char *wanted = w.clash ? "two events set" : "too many events";
-    return (!good && strstr(why, wanted)) || differ(c, text, "accepted: %s: %s", wanted, why);
+    return (!good && strstr(why, wanted)) ||
+           hybrid_differs(c, text, "accepted: %s: %s", wanted, why);
   }
-  if (!good) return differ(c, text, "stopped: %s", why);
+  if (!good) return hybrid_differs(c, text, "stopped: %s", why);
   return moments_agree(c, text, &w, &f.record) && states_agree(c, text, &w, &f.record);
 }

@@ -15,6 +15,15 @@ static bool says(HybridCase *c, const char *format, ...) {
   return false;
 }
 
+bool hybrid_differs(HybridCase *c, const char *text, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  buf_vprintf(&c->said, format, list);
+  va_end(list);
+  buf_printf(&c->said, "\n%s", text);
+  return false;
+}
+
 // -- following ------------------------------------------------------------------------------------
 // What a run may say against itself: nothing is wrong with the law then.
 static bool is_own_fault(const char *message) {

@@ -7,26 +7,15 @@
 
 #include <string.h>
 
-static bool wrong(HybridCase *c, const char *text, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static bool wrong(HybridCase *c, const char *text, const char *format, ...) {
-  va_list list;
-  va_start(list, format);
-  buf_vprintf(&c->said, format, list);
-  va_end(list);
-  buf_printf(&c->said, "\n%s", text);
-  return false;
-}
-
 // All runs of a program, in one of both ways.
 static bool all_followed(HybridCase *c, const char *text, Ran *r) {
   SimOptions how = {.threads = 1, .reference = c->h->seed % 2, .seed = c->h->seed};
   *r = ran_read(text);
-  if (r->w->diags->errors) return wrong(c, text, "refused: %s", ran_messages(r));
+  if (r->w->diags->errors) return hybrid_differs(c, text, "refused: %s", ran_messages(r));
   r->f = NEW_ARRAY(r->arena, Followed, r->p->ran->run.n + 1);
   for (uint32_t i = 0; i < r->p->ran->run.n; i++)
     if (!follow_run(r->in, r->p, i, &how, &r->f[i]))
-      return wrong(c, text, "stopped: %s", ran_messages(r));
+      return hybrid_differs(c, text, "stopped: %s", ran_messages(r));
   return true;
 }
 
@@ -141,15 +130,17 @@ bool hybrid_queues(HybridCase *c) {
   if (tandem) there += last_of(&r, "q.area") / q.end;
   if (!alone && (last_of(&r, "s.k") != last_of(&r, "p.got") ||
                  last_of(&r, "p.got") != last_of(&r, "p.done") + last_of(&r, "p.n")))
-    return wrong(c, text, "lost: %g come, %g arrive, %g leave, %g are there", last_of(&r, "s.k"),
-                 last_of(&r, "p.got"), last_of(&r, "p.done"), last_of(&r, "p.n"));
+    return hybrid_differs(c, text, "lost: %g come, %g arrive, %g leave, %g are there",
+                          last_of(&r, "s.k"), last_of(&r, "p.got"), last_of(&r, "p.done"),
+                          last_of(&r, "p.n"));
   if (tandem && last_of(&r, "p.done") != last_of(&r, "q.got"))
-    return wrong(c, text, "lost: %g leave, %g arrive", last_of(&r, "p.done"), last_of(&r, "q.got"));
+    return hybrid_differs(c, text, "lost: %g leave, %g arrive", last_of(&r, "p.done"),
+                          last_of(&r, "q.got"));
   double deviation = sqrt(2 * q.servers * (1 + tandem) * rho * (1 + rho) / pow(1 - rho, 4) / q.end);
   double off = there - wanted(&q);
   return fabs(off) <= 6 * deviation + 0.02 ||
-         wrong(c, text, "queue: %g are there, and should be %g (deviation %g)", there, wanted(&q),
-               deviation);
+         hybrid_differs(c, text, "queue: %g are there, and should be %g (deviation %g)", there,
+                        wanted(&q), deviation);
 }
 
 // -- options --------------------------------------------------------------------------------------
@@ -172,12 +163,12 @@ static void print_gate(Buf *b, const char *name, const char *const *box, uint32_
 static bool same_values(HybridCase *c, const char *text, const Ran *r) {
   const SimRecord *x = &r->f[0].record, *y = &r->f[1].record;
   if (x->time.n != y->time.n || x->channel.n != y->channel.n)
-    return wrong(c, text, "options: %u moments, and %u", x->time.n, y->time.n);
+    return hybrid_differs(c, text, "options: %u moments, and %u", x->time.n, y->time.n);
   for (uint32_t i = 0; i < x->channel.n; i++)
     for (uint32_t k = 0; k < x->channel.at[i].value.n; k++)
       if (!same_bits(x->channel.at[i].value.at[k], y->channel.at[i].value.at[k]))
-        return wrong(c, text, "options: %s[%u] is %.17g, and %.17g", x->channel.at[i].name, k,
-                     x->channel.at[i].value.at[k], y->channel.at[i].value.at[k]);
+        return hybrid_differs(c, text, "options: %s[%u] is %.17g, and %.17g", x->channel.at[i].name,
+                              k, x->channel.at[i].value.at[k], y->channel.at[i].value.at[k]);
   return true;
 }
 

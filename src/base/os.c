@@ -37,8 +37,8 @@ static ssize_t read_some(int fd, char *to, size_t room) {
   return (ssize_t)n;
 }
 
-// The first bytes of a pipe that was opened without waiting. Who is to write may need a moment to
-// open it; whoever has it open is waited for.
+// The first bytes of a pipe that was opened with O_NONBLOCK. A writer has a second to open it; once it is
+// open, reads block as usual.
 static ssize_t pipe_begins(int fd, char *to, size_t room) {
   enum { TRIES = 20 };
   ssize_t got = 0;
@@ -49,7 +49,8 @@ static ssize_t pipe_begins(int fd, char *to, size_t room) {
   return got;
 }
 
-// Of a pipe that nobody writes to, *idle is set; nothing else is opened in another way than always.
+// Reads from a file that was opened with O_NONBLOCK. *idle: it is a pipe without a writer. Anything else is
+// switched back to blocking reads.
 static ssize_t read_begin(int fd, char *to, size_t room, bool *idle) {
   struct stat info;
   ssize_t got = 0;

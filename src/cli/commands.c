@@ -313,9 +313,9 @@ int run_report(Limn *l, Options *o) {
 }
 
 // -- training ------------------------------------------------------------------------------------
-// The first signal asks training to stop, the second ends it at once; within TWICE_NS of the first it is the
-// same request, since timeout(1) signals its child and then the group that the child is in. A pipe that nobody
-// reads and a file that may not grow signal each write again, also those of saving: they only ask.
+// The first signal asks training to stop, the second ends the process at once. timeout(1) signals its child
+// and then the child's process group, so a second signal within TWICE_NS is ignored. SIGPIPE and SIGXFSZ come
+// again with each failing write, also while a checkpoint is saved, so they never end the process.
 static volatile sig_atomic_t stopping; // the signal; 0: none
 static int64_t stopping_since;         // written before `stopping`
 enum { TWICE_NS = 200000000 };

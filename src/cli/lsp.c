@@ -57,7 +57,7 @@ static bool read_length(const char *text, size_t *n) {
   return good;
 }
 
-// How long the next message is; false: there is none, or nobody knows where it ends.
+// Reads the header and gives the length of the next message. False: end of input, or no valid length.
 static bool read_header(LspQueue *q, size_t *n) {
   static const char key[] = "Content-Length:";
   char line[HEADER_LIMIT];

@@ -150,9 +150,9 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
 }
 
 // -- copies ---------------------------------------------------------------------------------------
-// What was unpacked is kept for the next time. A copy is taken only if it has the length and the
-// check sum that the packed file says, so nobody who changes the copy changes what is read. Both are
-// those of one member: of a file with several, there is no copy.
+// Unpacked data are cached. A copy is used only if its length and its CRC-32 are those in the trailer of the
+// gzip file, which finds damage but no forgery: the folder is private to the user. The trailer describes one
+// member, so a file with several members gets no copy.
 static uint32_t word_at(const FileText *f, size_t back) {
   const uint8_t *p = (const uint8_t *)f->text + f->n - back;
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

@@ -1,16 +1,16 @@
-// Columns that 32 bits do not hold. Numbers of a column come in, in the order of its rows; whether
-// rounding them to float takes something away goes out.
+// Columns that lose information in single precision. In: the values of a column, in the order of its rows.
+// Out: whether rounding them to float loses something, where first, and by how much.
 //
-// A number such as 0.1 is rounded too, by a part in 10⁷ at most, and nobody misses that. What is
-// missed is what tells numbers of one column apart, and this is said:
+// Rounding 0.1 changes it by less than a part in 10⁷ and draws no warning. Rounding that removes the
+// differences between the values of a column does:
 //
 //   a number that becomes infinite
-//   whole numbers, all of them, one of which becomes another: above 2²⁴, as in names by number
-//   differences of rows that follow each other, when they change by a tenth on the average
-//   a change of more than 1/10000 of what is between the smallest and the largest number
-//   a number other than 0 in every row that becomes 0
+//   in a column of integers, one that becomes another integer (above 2²⁴, such as an identifier)
+//   differences between consecutive rows, if they change by 10 % on average
+//   a change of more than 1e-4 of the range of the column
+//   a constant column that is not 0 and becomes 0
 //
-// A column of which nothing is said has each number to seven digits, and most differences to one.
+// Without a warning, values are right to seven digits and most differences to one.
 #include "io/data/set_own.h"
 
 #include <float.h>
