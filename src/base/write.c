@@ -5,6 +5,7 @@
 //   file_write_in    what limn keeps in a folder of its own: DIR and, below it, `shown/1.svg`. DIR is
 //                    the user's word, so links on the way to it are followed. Below it none is: a
 //                    folder of runs may come from elsewhere, and a link in it could point anywhere.
+//   file_write_at    the same below a folder that is open, whatever its path leads to by now.
 //   file_append_in   the same for files that grow: they are regular and have this one name, or are
 //                    refused.
 //
@@ -121,6 +122,7 @@ const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) 
 // -- folders of our own ---------------------------------------------------------------------------
 // The way from DIR to the folder that a name is in.
 typedef struct {
+  int at; // the open folder that `dir` is relative to, or AT_FDCWD
   const char *dir;
   char *part; // the name, cut at its last slash reached so far
   char *last; // behind it
@@ -132,7 +134,12 @@ typedef struct {
 
 static Way way_new(Arena *a, const char *dir, const char *name, bool make) {
   char *own = arena_text(a, name, strlen(name));
-  return (Way){.dir = *dir ? dir : ".", .part = own, .last = own, .folder = -1, .make = make};
+  return (Way){.at = AT_FDCWD,
+               .dir = *dir ? dir : ".",
+               .part = own,
+               .last = own,
+               .folder = -1,
+               .make = make};
 }
 
 static bool is_link(int folder, const char *name) {
@@ -156,7 +163,7 @@ static bool way_down(Way *w) {
 }
 
 static bool way_go(Way *w) {
-  w->folder = open(w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  w->folder = openat(w->at, w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (w->folder < 0) {
     w->why = errno;
     return false;
@@ -184,9 +191,10 @@ const char *folder_make_in(Arena *a, const char *dir, const char *name) {
   return NULL;
 }
 
-const char *file_write_in(Arena *a, const char *dir, const char *name, const void *bytes,
+const char *file_write_at(Arena *a, int at, const char *dir, const char *name, const void *bytes,
                           size_t n) {
   Way w = way_new(a, dir, name, false);
+  w.at = at;
   const char *slash = strrchr(name, '/'), *beside = name_beside(a, slash ? slash + 1 : name);
   if (!way_go(&w)) return way_wrong(a, &w);
   struct stat old;
@@ -196,6 +204,11 @@ const char *file_write_in(Arena *a, const char *dir, const char *name, const voi
   if (!why && !sync_whole(w.folder)) why = errno;
   close(w.folder);
   return why ? os_error(a, why) : NULL;
+}
+
+const char *file_write_in(Arena *a, const char *dir, const char *name, const void *bytes,
+                          size_t n) {
+  return file_write_at(a, AT_FDCWD, dir, name, bytes, n);
 }
 
 // Whether it is a file of ours: NULL, or what is wrong with it.

@@ -1,6 +1,7 @@
 // The run folder: found or made, and locked for as long as the run lasts. Two runs never share one:
 // the lock is the operating system's, so it goes when its holder does, however that ends.
 #define _DEFAULT_SOURCE
+#include "base/within.h"
 #include "run/runs/runs.h"
 
 #include <dirent.h>
@@ -176,6 +177,13 @@ bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   }
   const char *who = arena_format(f->arena, "%ld\n", (long)getpid());
   if (ftruncate(f->lock, 0) != 0 || write(f->lock, who, strlen(who)) < 0) errno = 0; // only a note
+  f->at = open(*f->dir ? f->dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  *end = OUTCOME_SYSTEM;
+  if (f->at < 0) {
+    int error = errno;
+    folder_unlock(f);
+    return file_error(f->arena, why, "cannot open %s: %s", f->dir, os_error(f->arena, error));
+  }
   sweep(f);
   return true;
 }
@@ -186,6 +194,14 @@ void folder_unlock(RunFolder *f) {
   if (ftruncate(f->lock, 0) != 0) errno = 0; // only a note
   close(f->lock);
   f->lock = -1;
+  if (f->at >= 0) close(f->at);
+  f->at = -1;
+}
+
+const char *folder_write(const RunFolder *f, Arena *a, const char *name, const void *bytes,
+                         size_t n) {
+  if (f->lock < 0) return file_write_in(a, f->dir, name, bytes, n);
+  return file_write_at(a, f->at, ".", name, bytes, n);
 }
 
 void folder_go_on(const RunFolder *f, const char *verb, const char *program, const char *settings,

@@ -23,6 +23,7 @@ typedef struct {
   Arena *arena;
   const char *dir; // NULL: there is none
   int lock;        // -1: none
+  int at; // the folder itself, open while it is locked: its path may lead elsewhere meanwhile
 } RunFolder;
 // All are false with *why, a sentence, and *end.
 // A new one: `out`, which is locked then, or runs/NAME, NAME.2 … after the program. `instead`: what to
@@ -35,6 +36,8 @@ bool folder_lock(RunFolder *, const char **why, Outcome *end); // what a killed 
 bool folder_has(const RunFolder *, const char *name, int fd);
 const char *folder_is_gone(const RunFolder *); // a sentence; NULL: it is there, by its lock
 void folder_unlock(RunFolder *);
+// Into the folder that was locked, which may have been moved since. NULL, or what is wrong.
+const char *folder_write(const RunFolder *, Arena *, const char *name, const void *bytes, size_t n);
 const char *folder_path(const RunFolder *, const char *name);
 // How a run ends that could not write this file of its folder: the folder is wrong, or the disk.
 Outcome folder_blame(Arena *, const char *dir, const char *name);

@@ -78,7 +78,7 @@ static bool write_changes(Trainer *t) {
     csv_put_number(&row, t->change.at[i].value);
     csv_end_row(&row);
   }
-  const char *why = file_write_in(t->arena, t->folder.dir, RECORD, b.at, b.n);
+  const char *why = folder_write(&t->folder, t->arena, RECORD, b.at, b.n);
   return !why || train_refuse(t, folder_blame(t->arena, t->folder.dir, RECORD),
                               "cannot write %s: %s", folder_path(&t->folder, RECORD), why);
 }

@@ -31,7 +31,7 @@ struct Saver {
   Bytes best_bytes;   // none: n is 0
   int fd;             // of metrics.csv, to be on disk before the state
   const char *events; // and so is this
-  const char *dir;
+  const RunFolder *folder;
   SavePiece piece[3];
   uint32_t pieces;
   pthread_t thread;
@@ -218,8 +218,9 @@ static void write_pieces(Saver *s) {
   for (uint32_t i = 0; i < s->pieces && !s->why[0]; i++) {
     SavePiece *p = &s->piece[i];
     sum_put(&p->bytes);
-    const char *why = file_write_in(s->arena, s->dir, p->name, p->bytes.at, p->bytes.n);
-    if (why) snprintf(s->why, sizeof s->why, "cannot write %s/%s: %s", s->dir, p->name, why);
+    const char *why = folder_write(s->folder, s->arena, p->name, p->bytes.at, p->bytes.n);
+    if (why)
+      snprintf(s->why, sizeof s->why, "cannot write %s/%s: %s", s->folder->dir, p->name, why);
   }
 }
 
@@ -262,7 +263,7 @@ static bool collect_pieces(Trainer *t) {
   SavePiece *model = &s->piece[s->pieces++], *state = &s->piece[s->pieces++];
   model->name = "model.safetensors";
   state->name = "state.safetensors";
-  s->dir = arena_format(s->arena, "%s", t->folder.dir);
+  s->folder = &t->folder;
   s->events = arena_format(s->arena, "%s", t->record.events_path);
   if (model_bytes(t, s->arena, &model->bytes, &error) &&
       state_bytes(t, s->arena, &state->bytes, &error))
@@ -366,7 +367,7 @@ void save_remains(Trainer *t) {
   if (s->busy) take_result(t);
   if (!s->best_bytes.n) return;
   sum_put(&s->best_bytes);
-  const char *why = file_write_in(t->arena, t->folder.dir, best, s->best_bytes.at, s->best_bytes.n);
+  const char *why = folder_write(&t->folder, t->arena, best, s->best_bytes.at, s->best_bytes.n);
   if (why) tell_wrong(t, "cannot write %s: %s", folder_path(&t->folder, best), why);
 }
 
