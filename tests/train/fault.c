@@ -7,7 +7,7 @@
 //   NO_THREADS=1        besides, no thread can be had
 //   CLOCK=6000          time passes so much faster
 //   FAULT=short:0:1     writes put a third of their bytes;  FAULT=eintr:0:1  every other write is
-//   interrupted
+//   interrupted;  FAULT=slow:0:1  a sync takes a tenth of a second
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -82,6 +82,7 @@ int fsync(int fd) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
   int error = 0;
   if (fd >= 0 && fd < 1024 && ours[fd] && fails("fsync", &error)) return errno = error, -1;
+  if (fd >= 0 && fd < 1024 && ours[fd] && fails("slow", &error)) usleep(100000);
   return real(fd);
 }
 
