@@ -2,7 +2,8 @@
 // at a text is given up when something newer has come.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/cli.h"
-#include "line/line.h"
+#include "queue/queue.h"
+#include "rpc/rpc.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -12,14 +13,14 @@
 enum { MESSAGE_LIMIT = 64 << 20, HEADER_LIMIT = 4096 };
 
 typedef struct {
-  Waiting in;
-  const char *refused; // what is wrong with it, where it was not kept: NULL mostly
+  QueueItem item;
+  const char *refused; // the error that answers it, if it was not kept; or NULL
   size_t n;
   char text[];
 } LspMessage;
 
 typedef struct {
-  Line line;
+  MessageQueue queue;
   const char *damaged; // why nothing more could be read; NULL: the input ended behind a message
 } LspQueue;
 
@@ -102,13 +103,13 @@ static bool read_message(LspQueue *q) {
   if (!m) m = malloc(sizeof *m + 1);
   if (!m) return q->damaged = "memory is exhausted", false;
   m->refused = kept                ? NULL
-               : n > MESSAGE_LIMIT ? "-32600,\"message\":\"a message has at most 64 MiB\""
-                                   : "-32603,\"message\":\"memory is exhausted\"";
+               : n > MESSAGE_LIMIT ? RPC_ERROR_TEXT(-32600, "a message has at most 64 MiB")
+                                   : RPC_NO_MEMORY;
   m->n = kept ? fread(m->text, 1, n, stdin) : 0;
   m->text[m->n] = 0;
   bool whole = !kept || m->n == n;
   if (whole)
-    line_put(&q->line, &m->in, message_is(m->text, "$/cancelRequest"));
+    queue_put(&q->queue, &m->item, rpc_names_method(m->text, "$/cancelRequest"));
   else
     free(m);
   whole = whole && (kept || skip(n));
@@ -119,7 +120,7 @@ static bool read_message(LspQueue *q) {
 static void *reader(void *what) {
   LspQueue *q = what;
   while (read_message(q)) continue;
-  line_finish(&q->line, false);
+  queue_finish(&q->queue, false);
   return NULL;
 }
 
@@ -131,24 +132,17 @@ static void send_message(void *none, const char *text, size_t n) {
   fflush(stdout);
 }
 
-static void refuse_message(const char *code) {
-  char text[200];
-  int n = snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%s}}",
-                   code);
-  send_message(NULL, text, (size_t)n);
-}
-
 static int serve(LimnServer *s, LspQueue *q) {
   int wait = -1;
   for (bool over = false; limn_server_ended(s) < 0;) {
-    LspMessage *m = (LspMessage *)line_take(&q->line, wait, &over);
+    LspMessage *m = (LspMessage *)queue_take(&q->queue, wait, &over);
     if (m && m->refused)
-      refuse_message(m->refused);
+      send_message(NULL, m->refused, strlen(m->refused));
     else if (m)
       limn_server_take(s, m->text, m->n);
     free(m);
     if (over) break;
-    wait = line_waits(&q->line) ? 0 : limn_server_work(s, &q->line.stop);
+    wait = queue_waiting(&q->queue) ? 0 : limn_server_work(s, &q->queue.stop);
   }
   if (limn_server_ended(s) < 0 && q->damaged) SAY(stderr, "limn lsp: ", q->damaged, "\n");
   return limn_server_ended(s) < 0 ? LIMN_WRONG : limn_server_ended(s);
@@ -157,7 +151,7 @@ static int serve(LimnServer *s, LspQueue *q) {
 int run_lsp(Limn *l, Options *o) {
   (void)l;
   LspQueue q = {.damaged = NULL};
-  line_open(&q.line);
+  queue_open(&q.queue);
   o->read[o->nread < 63 ? o->nread : 63] = NULL;
   LimnServe how = {.size = sizeof how, .send = send_message, .read = o->read, .editor = true};
   LimnServer *s = limn_server_open(&how);
@@ -171,9 +165,9 @@ int run_lsp(Limn *l, Options *o) {
   int status = serve(s, &q);
   limn_server_close(s);
   fflush(stdout);
-  if (!q.line.ends) exit(status); // the reader still waits for input
-  Waiting *left;
+  if (!q.queue.ended) exit(status); // the reader still waits for input
+  QueueItem *left;
   bool over = false;
-  while ((left = line_take(&q.line, 0, &over))) free(left); // what came behind `exit`
+  while ((left = queue_take(&q.queue, 0, &over))) free(left); // what came after `exit`
   return status;
 }

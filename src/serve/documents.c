@@ -79,9 +79,9 @@ static void complain(LimnServer *s, const char *text) {
 
 void serve_open(const ServeCall *c) {
   LimnServer *s = c->s;
-  const Json *item = inside(c->params, "textDocument"), *text = inside(item, "text");
-  const Json *version = inside(item, "version");
-  const char *uri = serve_text(item, "uri");
+  const Json *item = rpc_member(c->params, "textDocument"), *text = rpc_member(item, "text");
+  const Json *version = rpc_member(item, "version");
+  const char *uri = rpc_text(item, "uri");
   if (!uri || !text || text->kind != JSON_TEXT || text->n > SERVED_LIMIT) {
     complain(s, "a text was opened that has no address or is too large");
     return;
@@ -109,7 +109,7 @@ void serve_open(const ServeCall *c) {
 
 void serve_close(const ServeCall *c) {
   LimnServer *s = c->s;
-  const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
+  const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
   ServedText *d = served_at(s, uri);
   for (uint32_t i = 0; d && i < s->doc.n; i++)
     if (s->doc.at[i] == d) s->doc.at[i] = s->doc.at[--s->doc.n];
@@ -153,13 +153,13 @@ size_t served_offset(const LimnServer *s, const ServedText *d, uint32_t line, ui
 
 // One change: a part of the text, or all of it. False: it does not fit.
 static bool change(LimnServer *s, ServedText *d, const Json *one) {
-  const Json *text = inside(one, "text"), *range = inside(one, "range");
+  const Json *text = rpc_member(one, "text"), *range = rpc_member(one, "range");
   uint32_t line, character, end_line, end_character;
   if (!text || text->kind != JSON_TEXT) return false;
   size_t from = 0, to = d->n;
   if (range && range->kind != JSON_NULL) {
-    if (!serve_place(inside(range, "start"), &line, &character) ||
-        !serve_place(inside(range, "end"), &end_line, &end_character))
+    if (!serve_place(rpc_member(range, "start"), &line, &character) ||
+        !serve_place(rpc_member(range, "end"), &end_line, &end_character))
       return false;
     from = served_offset(s, d, line, character);
     to = served_offset(s, d, end_line, end_character);
@@ -177,9 +177,9 @@ static bool change(LimnServer *s, ServedText *d, const Json *one) {
 
 void serve_change(const ServeCall *c) {
   LimnServer *s = c->s;
-  const Json *item = inside(c->params, "textDocument"), *version = inside(item, "version");
-  const Json *list = inside(c->params, "contentChanges");
-  ServedText *d = served_at(s, serve_text(item, "uri"));
+  const Json *item = rpc_member(c->params, "textDocument"), *version = rpc_member(item, "version");
+  const Json *list = rpc_member(c->params, "contentChanges");
+  ServedText *d = served_at(s, rpc_text(item, "uri"));
   bool good = d && list && list->kind == JSON_LIST;
   const Json *one = good ? json_first(list) : NULL;
   for (uint32_t i = 0; good && i < list->n; i++, one = json_next(one)) good = change(s, d, one);

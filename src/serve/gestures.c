@@ -34,7 +34,7 @@ static const char *range_of(const ServeCall *c, const Json *answer) {
 
 void serve_edit(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  const Json *edit = inside(c->params, "edit");
+  const Json *edit = rpc_member(c->params, "edit");
   LimnAsk a = serve_asking(c->s);
   Buf b = buf_new(c->s->scratch);
   const char *error;
@@ -43,7 +43,7 @@ void serve_edit(const ServeCall *c) {
   a.text = b.n ? b.at : "";
   const char *text = limn_edit_ask(d->shown, "gesture", &a);
   const Json *answer = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
-  const char *refused = serve_text(answer, "refused");
+  const char *refused = rpc_text(answer, "refused");
   if (!answer)
     serve_refuse_said(c, d->shown);
   else if (refused)

@@ -33,12 +33,12 @@ static const char *main_name(const Json *list) {
 
 // The first of the first kind that there is: the goals, or else what was declared last.
 static const char *add_first(const Json *names, JsonOut *j) {
-  if (list_length(inside(names, "goals"))) {
+  if (list_length(rpc_member(names, "goals"))) {
     add_picture(j, NULL, "goals");
     return NULL;
   }
   for (uint32_t g = 0; g < COUNT(groups); g++) {
-    const Json *list = inside(names, groups[g].list);
+    const Json *list = rpc_member(names, groups[g].list);
     if (!list_length(list)) continue;
     add_picture(j, main_name(list), groups[g].kind);
     return main_name(list);
@@ -50,7 +50,7 @@ static void add_pictures(Arena *a, Limn *l, JsonOut *j) {
   const Json *names = names_of(a, l);
   const char *first = add_first(names, j);
   for (uint32_t g = 0; g < COUNT(groups); g++) {
-    const Json *list = inside(names, groups[g].list), *one = list ? json_first(list) : NULL;
+    const Json *list = rpc_member(names, groups[g].list), *one = list ? json_first(list) : NULL;
     for (uint32_t i = 0; i < list_length(list); i++, one = json_next(one))
       if (!first || strcmp(first, one->text)) add_picture(j, one->text, groups[g].kind);
   }
@@ -104,28 +104,28 @@ static const char *width_text(Arena *a, const Json *width) {
 static bool read_drawing(const ServeCall *c, LimnDraw *how) {
   static const char *const known[] = {"svg", "pdf", "tex", "txt"};
   Arena *a = c->s->scratch;
-  const char *as = serve_text(c->params, "as"), *view = serve_text(c->params, "view");
+  const char *as = rpc_text(c->params, "as"), *view = rpc_text(c->params, "view");
   bool good = !as;
   for (uint32_t i = 0; as && i < COUNT(known); i++) good |= strcmp(as, known[i]) == 0;
   if (!good) {
-    serve_refuse(c, SERVE_NO_PARAMS, "`as` is svg, pdf, tex or txt, not %s", as);
+    serve_refuse(c, RPC_INVALID_PARAMS, "`as` is svg, pdf, tex or txt, not %s", as);
     return false;
   }
   if (!read_view(view, how)) {
-    serve_refuse(c, SERVE_NO_PARAMS, "`view` is plain, lens, grad, who or unfold, not %s", view);
+    serve_refuse(c, RPC_INVALID_PARAMS, "`view` is plain, lens, grad, who or unfold, not %s", view);
     return false;
   }
-  if (!read_names(a, inside(c->params, "open"), &how->open) ||
-      !read_names(a, inside(c->params, "close"), &how->close)) {
-    serve_refuse(c, SERVE_NO_PARAMS, "`open` and `close` are lists of names");
+  if (!read_names(a, rpc_member(c->params, "open"), &how->open) ||
+      !read_names(a, rpc_member(c->params, "close"), &how->close)) {
+    serve_refuse(c, RPC_INVALID_PARAMS, "`open` and `close` are lists of names");
     return false;
   }
   how->out = arena_format(a, "picture.%s", as ? as : "svg");
   how->places = true;
-  how->level = serve_text(c->params, "level");
-  how->theme = serve_text(c->params, "theme");
+  how->level = rpc_text(c->params, "level");
+  how->theme = rpc_text(c->params, "theme");
   how->places = true;
-  how->width = width_text(a, inside(c->params, "width"));
+  how->width = width_text(a, rpc_member(c->params, "width"));
   return true;
 }
 
@@ -133,7 +133,7 @@ static bool is_binary(const char *out) { return text_ends(out, ".pdf") || text_e
 
 // The name that is asked for; without one the goals, or what is best where there are none.
 static const char *name_asked(const ServeCall *c, ServedText *d) {
-  const char *name = serve_text(c->params, "name");
+  const char *name = rpc_text(c->params, "name");
   Buf b = buf_new(c->s->scratch);
   JsonOut none = json_out(&b);
   json_list(&none, NULL);
@@ -164,7 +164,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
   limn_draw_text(d->shown, name, &wide, &words);
   limn_forget_last(d->shown);
   json_text_or_null(&j, "text", words);
-  const Json *cost = inside(c->params, "cost");
+  const Json *cost = rpc_member(c->params, "cost");
   const char *costs = cost && cost->kind == JSON_TRUE && name && !limn_errors(d->shown)
                           ? limn_cost(d->shown, name, true)
                           : NULL;

@@ -21,10 +21,10 @@ void plays_close(LimnServer *s) {
 }
 
 static ServedPlay *play_asked(const ServeCall *c) {
-  const Json *id = inside(c->params, "play");
+  const Json *id = rpc_member(c->params, "play");
   for (uint32_t i = 0; id && id->kind == JSON_NUMBER && i < PLAYS; i++)
     if (c->s->play[i].id && c->s->play[i].id == id->number) return &c->s->play[i];
-  serve_refuse(c, SERVE_NO_PARAMS, "there is no such play: it was closed, or never opened");
+  serve_refuse(c, RPC_INVALID_PARAMS, "there is no such play: it was closed, or never opened");
   return NULL;
 }
 
@@ -56,7 +56,7 @@ static int64_t count_of(const LimnArray *x) {
 
 // {name: numbers}. False: it was refused.
 static bool set_weights(const ServeCall *c, ServedPlay *p) {
-  const Json *all = inside(c->params, "weights");
+  const Json *all = rpc_member(c->params, "weights");
   const Json *key = all && all->kind == JSON_OBJECT ? json_first(all) : NULL;
   LimnArrays now;
   if (!key) return true;
@@ -65,7 +65,7 @@ static bool set_weights(const ServeCall *c, ServedPlay *p) {
     const LimnArray *old = limn_array(&now, key->text);
     uint32_t n = numbers_in(key + 1, NULL, 0);
     if (!old || count_of(old) != (int64_t)n) {
-      serve_refuse(c, SERVE_REFUSED,
+      serve_refuse(c, RPC_REQUEST_FAILED,
                    old ? "the weight `%s` has %lld numbers, not %u" : "there is no weight `%s`",
                    key->text, (long long)(old ? count_of(old) : 0), n);
       return false;
@@ -74,14 +74,14 @@ static bool set_weights(const ServeCall *c, ServedPlay *p) {
     numbers_in(key + 1, data, n);
     LimnArray x = {.type = LIMN_F64, .rank = old->rank, .shape = old->shape, .data = data};
     if (limn_trainer_weight_set(p->trainer, key->text, &x) == LIMN_GOOD) continue;
-    serve_refuse(c, SERVE_REFUSED, "%s", why_not(p->l));
+    serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
     return false;
   }
   return true;
 }
 
 static void add_weights(const ServeCall *c, ServedPlay *p, JsonOut *j) {
-  const Json *names = inside(c->params, "read");
+  const Json *names = rpc_member(c->params, "read");
   const Json *one = names && names->kind == JSON_LIST ? json_first(names) : NULL;
   LimnArrays now = {0};
   if (one) limn_trainer_weights(p->trainer, &now);
@@ -128,9 +128,9 @@ static bool is_without_data(const ServeCall *c, Limn *l) {
 }
 
 static bool play_open(const ServeCall *c, ServedText *d, ServedPlay *p) {
-  const Json *seed = inside(c->params, "seed");
+  const Json *seed = rpc_member(c->params, "seed");
   LimnTrain how = {.size = sizeof how, .in_memory = true, .quiet = true, .plain = true};
-  how.batch = (int64_t)number_or(inside(c->params, "batch"), 0);
+  how.batch = (int64_t)number_or(rpc_member(c->params, "batch"), 0);
   how.seed = (uint64_t)number_or(seed, 0);
   how.has_seed = seed && seed->kind == JSON_NUMBER;
   p->l = served_handle(c->s);
@@ -163,7 +163,7 @@ void serve_play_open(const ServeCall *c) {
   if (!d) return;
   ServedPlay *p = free_place(c->s);
   bool open = play_open(c, d, p);
-  if (!open) serve_refuse(c, SERVE_REFUSED, "%s", why_not(p->l));
+  if (!open) serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
   if (!open || !set_weights(c, p)) {
     play_close(p);
     return;
@@ -219,9 +219,9 @@ void serve_play_step(const ServeCall *c) {
   ServedPlay *p = play_asked(c);
   LimnMetrics m = {.size = sizeof m};
   if (!p) return;
-  if (!make_steps(p, number_or(inside(c->params, "steps"), 1)) ||
+  if (!make_steps(p, number_or(rpc_member(c->params, "steps"), 1)) ||
       limn_trainer_metrics(p->trainer, &m) != LIMN_GOOD) {
-    serve_refuse(c, SERVE_REFUSED, "%s", why_not(p->l));
+    serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
     return;
   }
   Buf b = buf_new(c->s->scratch);

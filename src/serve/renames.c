@@ -52,7 +52,7 @@ static Limn *handle_at(FileRename *r, const char *path) {
   *l = f.text ? served_handle(s) : NULL;
   if (*l) limn_edit_load(*l, path, f.text, f.n, NULL); // with errors too
   if (!*l)
-    serve_refuse(r->c, SERVE_REFUSED, "%s cannot be read: %s", path,
+    serve_refuse(r->c, RPC_REQUEST_FAILED, "%s cannot be read: %s", path,
                  f.text ? "memory is exhausted" : f.error);
   return *l;
 }
@@ -74,7 +74,7 @@ static bool is_saved(const FileRename *r) {
   if (!d) return true;
   FileText f = file_read(r->arena, r->path, SERVED_LIMIT);
   if (f.text && same_lines(f, (FileText){.text = d->text, .n = d->n})) return true;
-  serve_refuse(r->c, SERVE_REFUSED,
+  serve_refuse(r->c, RPC_REQUEST_FAILED,
                "`%s` stands in other files too, which read %s as it is saved: save it first",
                r->name, r->path);
   return false;
@@ -115,7 +115,7 @@ static bool take_changes(FileRename *r, Limn *l, const char *question, const Lim
   }
   const Json *j =
       json_read(r->arena, arena_text(r->arena, answer, strlen(answer)), strlen(answer), &error);
-  const Json *all = inside(j, "changes");
+  const Json *all = rpc_member(j, "changes");
   const Json *uri = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
   if (!uri || uri[1].kind != JSON_LIST || !uri[1].n) return true;
   if (r->changes.n) buf_char(&r->changes, ',');
@@ -136,7 +136,8 @@ static bool take_user(FileRename *r, const char *path) {
   bool named = has_word(f.text, r->name);
   if (!named && !has_word(f.text, r->ask.text)) return true;
   if (named && !r->plain) {
-    serve_refuse(r->c, SERVE_REFUSED, "`%s` stands in %s too, which uses this file", r->name, path);
+    serve_refuse(r->c, RPC_REQUEST_FAILED, "`%s` stands in %s too, which uses this file", r->name,
+                 path);
     return false;
   }
   Limn *l = is_saved(r) ? handle_at(r, path) : NULL;
@@ -172,21 +173,22 @@ static bool find_declared(FileRename *r, ServedText *d, Limn *l) {
   const Json *j =
       text ? json_read(r->arena, arena_text(r->arena, text, strlen(text)), strlen(text), &error)
            : NULL;
-  const Json *plain = inside(j, "plain"), *shared = inside(j, "ofFile");
-  const Json *own = inside(j, "here"), *other = inside(j, "declared");
+  const Json *plain = rpc_member(j, "plain"), *shared = rpc_member(j, "ofFile");
+  const Json *own = rpc_member(j, "here"), *other = rpc_member(j, "declared");
   if (!j) {
     serve_refuse_said(c, l);
     return false;
   }
-  const char *uri = serve_text(other, "uri");
-  r->name = serve_text(j, "placeholder");
+  const char *uri = rpc_text(other, "uri");
+  r->name = rpc_text(j, "placeholder");
   r->plain = plain && plain->kind == JSON_TRUE;
   r->shared = shared && shared->kind == JSON_TRUE;
-  serve_place(inside(inside(other, "range"), "start"), &r->ask.line, &r->ask.character);
+  serve_place(rpc_member(rpc_member(other, "range"), "start"), &r->ask.line, &r->ask.character);
   bool here = own && own->kind == JSON_TRUE;
   const char *path = here ? d->path : uri ? served_place(c->s, r->arena, uri) : NULL;
   if (!path || !(here || path_exists(path))) {
-    serve_refuse(c, SERVE_REFUSED, "`%s` is declared outside of the folder that is open", r->name);
+    serve_refuse(c, RPC_REQUEST_FAILED, "`%s` is declared outside of the folder that is open",
+                 r->name);
     return false;
   }
   const ServedText *open = open_at(r, path);
@@ -213,7 +215,7 @@ static Limn *looked_for(FileRename *r, const ServedText *d) {
   limn_edit_load_words(*l, d->path, d->text, d->n, words);
   const char *text = limn_edit_ask(*l, "prepareRename", &r->ask);
   const Json *j = text ? json_read(r->arena, text, strlen(text), &error) : NULL;
-  const Json *plain = inside(j, "plain"), *here = inside(j, "here");
+  const Json *plain = rpc_member(j, "plain"), *here = rpc_member(j, "here");
   bool good = plain && plain->kind == JSON_TRUE && here && here->kind == JSON_TRUE;
   return good && limn_edit_ask(*l, "rename", &r->ask) ? *l : NULL;
 }
@@ -229,7 +231,7 @@ void serve_rename(const ServeCall *c, ServedText *d, const LimnAsk *asked) {
   r.changes = buf_new(r.arena);
   if (!r.ask.text) r.ask.text = "";
   Limn *shown = looked_at(&r, d);
-  if (!shown) serve_refuse(c, SERVE_REFUSED, "memory is exhausted");
+  if (!shown) serve_refuse(c, RPC_REQUEST_FAILED, "memory is exhausted");
   bool good = shown && find_declared(&r, d, shown);
   Limn *l = good ? strcmp(r.path, d->path) ? handle_at(&r, r.path) : shown : NULL;
   if (l && take_changes(&r, l, "rename", &r.ask) && (!r.shared || take_users(&r)))

@@ -1,11 +1,6 @@
 // Requests: most are a question of limn_edit_ask under another name.
 #include "serve/serve.h"
 
-const char *serve_text(const Json *object, const char *key) {
-  const Json *text = inside(object, key);
-  return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
-}
-
 static bool natural(const Json *j, uint32_t *out) {
   if (!j || j->kind != JSON_NUMBER || !j->natural || j->number > 2e9) return false;
   *out = (uint32_t)j->number;
@@ -13,7 +8,7 @@ static bool natural(const Json *j, uint32_t *out) {
 }
 
 bool serve_place(const Json *j, uint32_t *line, uint32_t *character) {
-  return natural(inside(j, "line"), line) && natural(inside(j, "character"), character);
+  return natural(rpc_member(j, "line"), line) && natural(rpc_member(j, "character"), character);
 }
 
 LimnAsk serve_asking(const LimnServer *s) {
@@ -22,14 +17,15 @@ LimnAsk serve_asking(const LimnServer *s) {
 }
 
 ServedText *serve_asked(const ServeCall *c, bool now) {
-  const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
+  const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
   if (!d) {
-    serve_refuse(c, SERVE_NO_PARAMS, uri ? "this text is not open: %s" : "a text is wanted", uri);
+    serve_refuse(c, RPC_INVALID_PARAMS, uri ? "this text is not open: %s" : "a text is wanted",
+                 uri);
     return NULL;
   }
   if (served_ready(c->s, d, now)) return d;
-  serve_refuse(c, SERVE_FAILED, "nothing is known of this text");
+  serve_refuse(c, RPC_INTERNAL_ERROR, "nothing is known of this text");
   return NULL;
 }
 
@@ -56,12 +52,12 @@ static const struct {
              {"limn/numbers", "numbers", ABOUT_TEXT, true}};
 
 static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
-  const Json *range = inside(c->params, "range");
+  const Json *range = rpc_member(c->params, "range");
   if (about == ABOUT_PLACE)
-    return serve_place(inside(c->params, "position"), &a->line, &a->character);
+    return serve_place(rpc_member(c->params, "position"), &a->line, &a->character);
   if (about == ABOUT_TEXT) return true;
-  return serve_place(inside(range, "start"), &a->line, &a->character) &&
-         serve_place(inside(range, "end"), &a->end_line, &a->end_character);
+  return serve_place(rpc_member(range, "start"), &a->line, &a->character) &&
+         serve_place(rpc_member(range, "end"), &a->end_line, &a->end_character);
 }
 
 // The last one that has no place, or else the last.
@@ -74,7 +70,7 @@ static const char *reason(Limn *l) {
 }
 
 void serve_refuse_said(const ServeCall *c, Limn *l) {
-  serve_refuse(c, SERVE_REFUSED, "%s", reason(l));
+  serve_refuse(c, RPC_REQUEST_FAILED, "%s", reason(l));
   limn_forget_last(l);
 }
 
@@ -83,12 +79,12 @@ static void ask(const ServeCall *c, uint32_t i) {
   ServedText *d = serve_asked(c, asked[i].now);
   if (!d) return;
   if (d->path[0] != '/') a.own = d->uri;
-  const Json *declaration = inside(inside(c->params, "context"), "includeDeclaration");
+  const Json *declaration = rpc_member(rpc_member(c->params, "context"), "includeDeclaration");
   a.no_declaration = declaration && declaration->kind == JSON_FALSE;
-  a.text = serve_text(c->params, "newName");
-  if (!a.text) a.text = serve_text(c->params, "at"); // of `palette`: the wire
+  a.text = rpc_text(c->params, "newName");
+  if (!a.text) a.text = rpc_text(c->params, "at"); // of `palette`: the wire
   if (!read_place(c, asked[i].about, &a)) {
-    serve_refuse(c, SERVE_NO_PARAMS, "a place is a line and a character, both from 0");
+    serve_refuse(c, RPC_INVALID_PARAMS, "a place is a line and a character, both from 0");
     return;
   }
   if (strcmp(asked[i].question, "rename") == 0) {
@@ -104,10 +100,10 @@ static void ask(const ServeCall *c, uint32_t i) {
 
 // -- layout ---------------------------------------------------------------------------------------
 static void serve_format(const ServeCall *c) {
-  const char *uri = serve_text(inside(c->params, "textDocument"), "uri");
+  const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
   if (!d) {
-    serve_refuse(c, SERVE_NO_PARAMS, "this text is not open");
+    serve_refuse(c, RPC_INVALID_PARAMS, "this text is not open");
     return;
   }
   Limn *l = limn_new();
@@ -165,23 +161,23 @@ static void add_symbols(const ServeCall *c, const ServedText *d, const char *que
   const Json *list = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
   const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
   for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
-    const char *name = serve_text(one, "name");
+    const char *name = rpc_text(one, "name");
     if (!name || !matches(name, query)) continue;
     if (b->n > 1) buf_char(b, ',');
     buf_text(b, "{\"name\":");
     buf_json(b, name, strlen(name));
     buf_text(b, ",\"kind\":");
-    serve_copy(b, inside(one, "kind"));
+    serve_copy(b, rpc_member(one, "kind"));
     buf_text(b, ",\"location\":{\"uri\":");
     buf_json(b, d->uri, strlen(d->uri));
     buf_text(b, ",\"range\":");
-    serve_copy(b, inside(one, "selectionRange"));
+    serve_copy(b, rpc_member(one, "selectionRange"));
     buf_text(b, "}}");
   }
 }
 
 static void serve_symbols(const ServeCall *c) {
-  const char *query = serve_text(c->params, "query");
+  const char *query = rpc_text(c->params, "query");
   Buf b = buf_new(c->s->scratch);
   buf_char(&b, '[');
   for (uint32_t i = 0; i < c->s->doc.n; i++)
@@ -195,19 +191,19 @@ static void serve_symbols(const ServeCall *c) {
 // limn.openPicture [{"uri", "position"}]: the box there as svg.
 static void open_picture(const ServeCall *c, const Json *where) {
   LimnAsk a = serve_asking(c->s);
-  ServedText *d = served_at(c->s, serve_text(where, "uri"));
-  if (!d || !serve_place(inside(where, "position"), &a.line, &a.character)) {
-    serve_refuse(c, SERVE_NO_PARAMS,
+  ServedText *d = served_at(c->s, rpc_text(where, "uri"));
+  if (!d || !serve_place(rpc_member(where, "position"), &a.line, &a.character)) {
+    serve_refuse(c, RPC_INVALID_PARAMS,
                  "limn.openPicture wants {\"uri\", \"position\"} of a text that is open");
     return;
   }
   if (!served_ready(c->s, d, false)) {
-    serve_refuse(c, SERVE_FAILED, "nothing is known of this text");
+    serve_refuse(c, RPC_INTERNAL_ERROR, "nothing is known of this text");
     return;
   }
   const char *box = limn_edit_ask(d->shown, "box", &a), *error, *svg;
   const Json *named = box ? json_read(c->s->scratch, box, strlen(box), &error) : NULL;
-  const char *name = serve_text(named, "name");
+  const char *name = rpc_text(named, "name");
   LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
   size_t n;
   if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
@@ -224,18 +220,18 @@ static void open_picture(const ServeCall *c, const Json *where) {
 }
 
 static void serve_command(const ServeCall *c) {
-  const char *command = serve_text(c->params, "command");
-  const Json *arguments = inside(c->params, "arguments");
+  const char *command = rpc_text(c->params, "command");
+  const Json *arguments = rpc_member(c->params, "arguments");
   bool one = arguments && arguments->kind == JSON_LIST && arguments->n == 1;
   if (!command || strcmp(command, "limn.openPicture"))
-    serve_refuse(c, SERVE_NO_PARAMS, "there is no command `%s`", command ? command : "");
+    serve_refuse(c, RPC_INVALID_PARAMS, "there is no command `%s`", command ? command : "");
   else
     open_picture(c, one ? json_first(arguments) : NULL);
 }
 
 // limn/document {"uri"}: the text behind an address that is no file.
 static void serve_document(const ServeCall *c) {
-  const char *uri = serve_text(c->params, "uri");
+  const char *uri = rpc_text(c->params, "uri");
   Limn *l = limn_new();
   const char *name = uri && strncmp(uri, "limn:", 5) == 0 ? uri + 5 : "";
   while (*name == '/') name++;

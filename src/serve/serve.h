@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 #include "limn.h"
+#include "rpc/rpc.h"
 
 // A text that is open in an editor. Two programs belong to it: the one that was last looked at as a
 // whole, which answers, and the one that the text is read into next.
@@ -50,17 +51,6 @@ struct LimnServer {
   uint32_t plays; // so many were opened
 };
 
-typedef enum { // codes of the protocol
-  SERVE_NO_JSON = -32700,
-  SERVE_NO_REQUEST = -32600,
-  SERVE_NO_METHOD = -32601,
-  SERVE_NO_PARAMS = -32602,
-  SERVE_FAILED = -32603,
-  SERVE_TOO_EARLY = -32002,
-  SERVE_CANCELLED = -32800,
-  SERVE_REFUSED = -32803
-} ServeError;
-
 // What is asked: `id` is JSON, NULL for what wants no answer.
 typedef struct {
   LimnServer *s;
@@ -68,14 +58,9 @@ typedef struct {
   const Json *params; // NULL: none
 } ServeCall;
 
-// NULL: it is not there, or in no object.
-static inline const Json *inside(const Json *j, const char *key) {
-  return j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-}
-
 // server.c
 void serve_answer(const ServeCall *, const char *json); // NULL: null
-void serve_refuse(const ServeCall *, ServeError, const char *format, ...)
+void serve_refuse(const ServeCall *, RpcError, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void serve_refuse_at(const ServeCall *, const char *text, const char *data); // data: JSON, or NULL
 void serve_tell(LimnServer *, const char *method, const char *params);
@@ -108,7 +93,6 @@ const char *serve_capabilities(LimnServer *);
 void serve_copy(Buf *, const Json *); // texts, numbers, and lists and objects of them
 // A place of the protocol; false: it is none.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
-const char *serve_text(const Json *object, const char *key); // NULL: there is none
 LimnAsk serve_asking(const LimnServer *);
 // The text that a request is about, looked at; now: as it is now. NULL: it was refused.
 ServedText *serve_asked(const ServeCall *, bool now);

@@ -6,7 +6,6 @@
 // hears that there is something newer.
 #include "serve/serve.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 // -- messages out ---------------------------------------------------------------------------------
@@ -17,24 +16,18 @@ static void send_text(LimnServer *s, const Buf *b) {
 void serve_answer(const ServeCall *c, const char *json) {
   if (!c->id) return;
   Buf b = buf_new(c->s->scratch);
-  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", c->id);
-  buf_text(&b, json ? json : "null");
-  buf_char(&b, '}');
+  rpc_result(&b, c->id, json ? json : "null");
   send_text(c->s, &b);
 }
 
-static void send_error(const ServeCall *c, ServeError code, const char *text, const char *data) {
+static void send_error(const ServeCall *c, RpcError code, const char *text, const char *data) {
   if (!c->id) return;
   Buf b = buf_new(c->s->scratch);
-  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":", c->id,
-             (int)code);
-  buf_json(&b, text, strlen(text));
-  if (data) buf_printf(&b, ",\"data\":%s", data);
-  buf_text(&b, "}}");
+  rpc_error(&b, c->id, code, text, data);
   send_text(c->s, &b);
 }
 
-void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) {
+void serve_refuse(const ServeCall *c, RpcError code, const char *format, ...) {
   va_list args;
   va_start(args, format);
   send_error(c, code, arena_vformat(c->s->scratch, format, args), NULL);
@@ -42,14 +35,12 @@ void serve_refuse(const ServeCall *c, ServeError code, const char *format, ...) 
 }
 
 void serve_refuse_at(const ServeCall *c, const char *text, const char *data) {
-  send_error(c, SERVE_REFUSED, text, data);
+  send_error(c, RPC_REQUEST_FAILED, text, data);
 }
 
 void serve_tell(LimnServer *s, const char *method, const char *params) {
   Buf b = buf_new(s->scratch);
-  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
-  buf_text(&b, params);
-  buf_char(&b, '}');
+  rpc_notification(&b, method, params);
   send_text(s, &b);
 }
 
@@ -69,37 +60,28 @@ static const char *library_file(LimnServer *s) {
 static void serve_initialize(const ServeCall *c) {
   LimnServer *s = c->s;
   if (s->stage != SERVE_BEGINS) {
-    serve_refuse(c, SERVE_NO_REQUEST, "`initialize` comes once");
+    serve_refuse(c, RPC_INVALID_REQUEST, "`initialize` comes once");
     return;
   }
-  const Json *general = inside(inside(c->params, "capabilities"), "general");
-  const Json *encodings = inside(general, "positionEncodings");
+  const Json *general = rpc_member(rpc_member(c->params, "capabilities"), "general");
+  const Json *encodings = rpc_member(general, "positionEncodings");
   if (encodings && encodings->kind == JSON_LIST) {
     const Json *e = json_first(encodings);
     for (uint32_t i = 0; i < encodings->n; i++, e = json_next(e))
       s->utf8 |= e->kind == JSON_TEXT && strcmp(e->text, "utf-8") == 0;
   }
   bool documents =
-      json_is_true(inside(inside(c->params, "initializationOptions"), "limnDocuments"));
+      json_is_true(rpc_member(rpc_member(c->params, "initializationOptions"), "limnDocuments"));
   s->library = documents ? "limn:library.limn" : library_file(s);
   s->stage = SERVE_RUNS;
   serve_answer(c, serve_capabilities(s));
 }
 
-// As JSON again; NULL: it is no id.
-static const char *id_text(Arena *a, const Json *id) {
-  Buf b = buf_new(a);
-  if (id->kind == JSON_NUMBER && isfinite(id->number)) return arena_format(a, "%.17g", id->number);
-  if (id->kind != JSON_TEXT) return NULL;
-  buf_json(&b, id->text, id->n);
-  return b.at;
-}
-
 // It may come before what it cancels: a reader that keeps a queue puts it in front.
 static void serve_cancel(const ServeCall *c) {
-  const Json *id = inside(c->params, "id");
+  const Json *id = rpc_member(c->params, "id");
   LimnServer *s = c->s;
-  const char *text = id ? id_text(s->scratch, id) : NULL;
+  const char *text = id ? rpc_id(s->scratch, id) : NULL;
   if (!text || strlen(text) >= sizeof s->cancelled[0]) return;
   memcpy(s->cancelled[s->cancels++ % CANCELLED], text, strlen(text) + 1);
 }
@@ -109,7 +91,7 @@ static bool was_cancelled(const ServeCall *c) {
   for (uint32_t i = 0; i < CANCELLED; i++) {
     if (strcmp(s->cancelled[i], c->id)) continue;
     s->cancelled[i][0] = 0;
-    serve_refuse(c, SERVE_CANCELLED, "cancelled");
+    serve_refuse(c, RPC_CANCELLED, "cancelled");
     return true;
   }
   return false;
@@ -150,36 +132,30 @@ static void take_request(const ServeCall *c) {
   if (strcmp(c->method, "initialize") == 0) {
     serve_initialize(c);
   } else if (s->stage == SERVE_BEGINS) {
-    serve_refuse(c, SERVE_TOO_EARLY, "`initialize` comes first");
+    serve_refuse(c, RPC_NOT_INITIALIZED, "`initialize` comes first");
   } else if (s->stage == SERVE_SHUT) {
-    serve_refuse(c, SERVE_NO_REQUEST, "nothing comes after `shutdown` but `exit`");
+    serve_refuse(c, RPC_INVALID_REQUEST, "nothing comes after `shutdown` but `exit`");
   } else if (strcmp(c->method, "shutdown") == 0) {
     s->stage = SERVE_SHUT;
     serve_answer(c, NULL);
   } else if (!serve_request(c)) {
-    serve_refuse(c, SERVE_NO_METHOD, "there is no request `%s`", c->method);
+    serve_refuse(c, RPC_NO_METHOD, "there is no request `%s`", c->method);
   }
 }
 
 static void take_one(LimnServer *s, const Json *j) {
-  ServeCall c = {.s = s, .id = "null"};
-  const Json *method = inside(j, "method"), *id = inside(j, "id");
-  c.params = inside(j, "params");
-  if (j->kind == JSON_OBJECT && !method && id) return; // an answer to something that nobody asked
-  if (!method || method->kind != JSON_TEXT) {
-    serve_refuse(&c, SERVE_NO_REQUEST, "a message has a method, and this one has none");
-    return;
-  }
-  c.method = method->text;
-  c.id = id ? id_text(s->scratch, id) : NULL;
-  if (!id)
+  ServeCall c = {.s = s};
+  RpcMessage m;
+  bool good = rpc_read(s->scratch, j, &m);
+  c.id = m.id;
+  c.method = m.method;
+  c.params = m.params;
+  if (!good)
+    serve_refuse(&c, RPC_INVALID_REQUEST, "%s", m.wrong);
+  else if (!m.id)
     take_notice(&c);
-  else if (c.id)
+  else if (m.method) // a response answers what nobody asked
     take_request(&c);
-  else {
-    c.id = "null";
-    serve_refuse(&c, SERVE_NO_REQUEST, "an id is a number or a text");
-  }
 }
 
 // A message, or several in a list, one after the other.
@@ -189,7 +165,7 @@ static void take(LimnServer *s, const char *message, size_t n) {
   bool several = j && j->kind == JSON_LIST && j->n;
   const Json *one = several ? json_first(j) : j;
   if (!j)
-    serve_refuse(&(ServeCall){.s = s, .id = "null"}, SERVE_NO_JSON, "this is not JSON: %s",
+    serve_refuse(&(ServeCall){.s = s, .id = "null"}, RPC_PARSE_ERROR, "this is not JSON: %s",
                  error ? error : "");
   for (uint32_t i = 0; j && i < (several ? j->n : 1); i++, one = json_next(one)) take_one(s, one);
 }
@@ -224,8 +200,7 @@ LimnStatus limn_server_take(LimnServer *s, const char *message, size_t n) {
   Guard g;
   if (!s || (!message && n)) return LIMN_USAGE;
   if (!GUARDED(s->own, &g)) {
-    static const char lost[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
-                               "\"message\":\"memory is exhausted\"}}";
+    static const char lost[] = RPC_NO_MEMORY;
     if (s->how.send) s->how.send(s->how.context, lost, sizeof lost - 1);
     return LIMN_SYSTEM;
   }

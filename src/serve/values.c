@@ -18,8 +18,8 @@ static void answer_or_refuse(const ServeCall *c, ServedText *d, const char *json
 
 void serve_cost(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  const char *name = serve_text(c->params, "name");
-  if (d && !name) serve_refuse(c, SERVE_NO_PARAMS, "`name` is wanted: a box, learner or goal");
+  const char *name = rpc_text(c->params, "name");
+  if (d && !name) serve_refuse(c, RPC_INVALID_PARAMS, "`name` is wanted: a box, learner or goal");
   if (d && name) answer_or_refuse(c, d, limn_cost(d->shown, name, true));
 }
 
@@ -85,7 +85,7 @@ void serve_array(JsonOut *j, const char *key, const char *name, const LimnArray 
 // -- a box on arrays ------------------------------------------------------------------------------
 // {"x": [1, 2]}; keys that are numbers, or "", are inputs by their order. How many; -1: it was refused.
 static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
-  const Json *all = inside(c->params, "in"), *key;
+  const Json *all = rpc_member(c->params, "in"), *key;
   if (!all || all->kind == JSON_NULL) return 0;
   bool good = all->kind == JSON_OBJECT && all->n <= INPUTS;
   key = good ? json_first(all) : NULL;
@@ -98,22 +98,23 @@ static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
     in[i] = (LimnInput){ordered ? "" : key->text, b.at, NULL};
   }
   if (!good)
-    serve_refuse(c, SERVE_NO_PARAMS, "`in` is an object of at most %d inputs with numbers", INPUTS);
+    serve_refuse(c, RPC_INVALID_PARAMS, "`in` is an object of at most %d inputs with numbers",
+                 INPUTS);
   return good ? (int)all->n : -1;
 }
 
 // A run folder as the page calls it. False: it was refused.
 static bool read_from(const ServeCall *c, const char **from) {
   const LimnServer *s = c->s;
-  const char *path = serve_text(c->params, "from"), *wrong = NULL;
+  const char *path = rpc_text(c->params, "from"), *wrong = NULL;
   if (path && s->how.root) wrong = name_refuse_in(s->scratch, s->how.root, path);
   *from = path && s->how.root ? arena_format(s->scratch, "%s/%s", s->how.root, path) : path;
-  if (wrong) serve_refuse(c, SERVE_NO_PARAMS, "%s is not below the folder: %s", path, wrong);
+  if (wrong) serve_refuse(c, RPC_INVALID_PARAMS, "%s is not below the folder: %s", path, wrong);
   return !wrong;
 }
 
 void serve_eval(const ServeCall *c) {
-  const char *name = serve_text(c->params, "name");
+  const char *name = rpc_text(c->params, "name");
   LimnInput in[INPUTS];
   LimnArrays out;
   LimnEval how = {.size = sizeof how, .in = in};
@@ -121,11 +122,11 @@ void serve_eval(const ServeCall *c) {
   int n = d ? read_inputs(c, in) : -1;
   if (n < 0 || !read_from(c, &how.from)) return;
   if (!name) {
-    serve_refuse(c, SERVE_NO_PARAMS, "`name` is wanted: a box, learner or goal");
+    serve_refuse(c, RPC_INVALID_PARAMS, "`name` is wanted: a box, learner or goal");
     return;
   }
   how.nin = (uint32_t)n;
-  how.watch = serve_text(c->params, "watch");
+  how.watch = rpc_text(c->params, "watch");
   if (limn_eval_arrays(d->shown, name, &how, &out, NULL) != LIMN_GOOD) {
     serve_refuse_said(c, d->shown);
     return;
@@ -142,7 +143,7 @@ void serve_eval(const ServeCall *c) {
 
 // What `limn data SET --json` says of a set: its fields, and between which numbers each is.
 static void add_about(const ServeCall *c, Limn *l, const char *set, JsonOut *j) {
-  const Json *about = inside(c->params, "about");
+  const Json *about = rpc_member(c->params, "about");
   const char *text = NULL;
   if (!about || about->kind != JSON_TRUE) return;
   if (limn_data(l, set, NULL, true, &text) == LIMN_GOOD && text) json_print(j, "about", "%s", text);
@@ -150,14 +151,14 @@ static void add_about(const ServeCall *c, Limn *l, const char *set, JsonOut *j) 
 
 // A sample of a set that limn knows, to begin with.
 void serve_sample(const ServeCall *c) {
-  const char *set = serve_text(c->params, "set");
-  const Json *at = inside(c->params, "at");
+  const char *set = rpc_text(c->params, "set");
+  const Json *at = rpc_member(c->params, "at");
   bool number = at && at->kind == JSON_NUMBER && at->number >= 0 && at->number < 1e15;
   ServedText *d = serve_asked(c, true);
   LimnArrays out;
   if (!d) return;
   if (!set || (at && !number)) {
-    serve_refuse(c, SERVE_NO_PARAMS, "`set` is wanted, the name of a set, and a number as `at`");
+    serve_refuse(c, RPC_INVALID_PARAMS, "`set` is wanted, the name of a set, and a number as `at`");
     return;
   }
   if (limn_data_sample(d->shown, set, number ? (uint64_t)at->number : 0, &out) != LIMN_GOOD) {
@@ -191,12 +192,12 @@ static bool find_number(const ServeCall *c, ServedText *d, const Json *all, cons
                         NumberChange *out) {
   const Json *one = all && all->kind == JSON_LIST ? json_first(all) : NULL;
   for (uint32_t i = 0; one && i < all->n; i++, one = json_next(one)) {
-    const char *own = serve_text(one, "name");
-    const Json *range = inside(one, "range");
+    const char *own = rpc_text(one, "name");
+    const Json *range = rpc_member(one, "range");
     uint32_t line, character, end_line, end_character;
     if (!own || strcmp(own, name)) continue;
-    if (!serve_place(inside(range, "start"), &line, &character) ||
-        !serve_place(inside(range, "end"), &end_line, &end_character))
+    if (!serve_place(rpc_member(range, "start"), &line, &character) ||
+        !serve_place(rpc_member(range, "end"), &end_line, &end_character))
       return false;
     out->from = served_offset(c->s, d, line, character);
     out->to = served_offset(c->s, d, end_line, end_character);
@@ -207,10 +208,10 @@ static bool find_number(const ServeCall *c, ServedText *d, const Json *all, cons
 
 // How many changes; -1: it was refused.
 static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
-  const Json *set = inside(c->params, "set");
+  const Json *set = rpc_member(c->params, "set");
   if (!set || set->kind == JSON_NULL) return 0;
   if (set->kind != JSON_OBJECT || set->n > NUMBERS_SET) {
-    serve_refuse(c, SERVE_NO_PARAMS, "`set` is an object of at most %d names with numbers",
+    serve_refuse(c, RPC_INVALID_PARAMS, "`set` is an object of at most %d names with numbers",
                  NUMBERS_SET);
     return -1;
   }
@@ -226,7 +227,7 @@ static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
     if (minus) buf_char(&b, ')');
     change[i].text = b.at;
     if (number && find_number(c, d, all, key->text, &change[i])) continue;
-    serve_refuse(c, SERVE_REFUSED,
+    serve_refuse(c, RPC_REQUEST_FAILED,
                  number ? "there is no number `%s` in this text"
                         : "`%s` is set to what is no number",
                  key->text);
@@ -269,10 +270,10 @@ static const char *first_error(Limn *l) {
 
 // Which run is followed alone, counted from 1; 0: all. False: it was refused.
 static bool read_only(const ServeCall *c, uint32_t *only) {
-  const Json *run = inside(c->params, "run");
+  const Json *run = rpc_member(c->params, "run");
   if (!run || run->kind == JSON_NULL) return true;
   bool number = run->kind == JSON_NUMBER && run->natural && run->number < UINT32_MAX;
-  if (!number) serve_refuse(c, SERVE_NO_PARAMS, "`run` is the number of a run, from 0 on");
+  if (!number) serve_refuse(c, RPC_INVALID_PARAMS, "`run` is the number of a run, from 0 on");
   if (number) *only = (uint32_t)run->number + 1;
   return number;
 }
@@ -293,6 +294,6 @@ void serve_machine(const ServeCall *c) {
   if (answer && *answer == '{')
     answer_machine(c, l, answer);
   else
-    serve_refuse(c, SERVE_REFUSED, "%s", l ? first_error(l) : "memory is exhausted");
+    serve_refuse(c, RPC_REQUEST_FAILED, "%s", l ? first_error(l) : "memory is exhausted");
   limn_free(l);
 }

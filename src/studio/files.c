@@ -187,7 +187,7 @@ void host_write(HostCall *c) {
     return;
   }
   disk_lock(c);
-  const char *stamp = write_text(c, path, text, host_text(c, "stamp"));
+  const char *stamp = write_text(c, path, text, rpc_text(c->params, "stamp"));
   disk_unlock(c);
   if (!stamp) return;
   tell_others(c, path, stamp);

@@ -3,26 +3,17 @@
 #include "base/within.h"
 #include "studio/runs.h"
 
-#include <math.h>
-
 // -- answers --------------------------------------------------------------------------------------
-JsonOut host_result(HostCall *c) {
-  buf_printf(c->out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":", c->id);
-  return json_out(c->out);
-}
+JsonOut host_result(HostCall *c) { return rpc_result_begin(c->out, c->id); }
 
 void host_done(HostCall *c) {
-  buf_char(c->out, '}');
+  rpc_result_end(c->out);
   c->answered = true;
 }
 
 void host_refuse_with(HostCall *c, const char *data, const char *text) {
   c->out->n = 0;
-  buf_printf(c->out,
-             "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32803,\"message\":", c->id);
-  buf_json(c->out, text, strlen(text));
-  if (data) buf_text(c->out, ",\"data\":"), buf_text(c->out, data);
-  buf_text(c->out, "}}");
+  rpc_error(c->out, c->id, RPC_REQUEST_FAILED, text, data);
   c->answered = true;
 }
 
@@ -34,13 +25,8 @@ void host_refuse(HostCall *c, const char *format, ...) {
   host_refuse_with(c, NULL, text);
 }
 
-const char *host_text(const HostCall *c, const char *key) {
-  const Json *j = c->params && c->params->kind == JSON_OBJECT ? json_get(c->params, key) : NULL;
-  return j && j->kind == JSON_TEXT && strlen(j->text) == j->n ? j->text : NULL;
-}
-
 const char *host_path(HostCall *c, const char *key) {
-  const char *path = host_text(c, key);
+  const char *path = rpc_text(c->params, key);
   const char *wrong = path ? name_refuse_in(c->arena, c->studio->folder, path) : NULL;
   if (!path)
     host_refuse(c, "`%s` is wanted: a path below the folder", key);
@@ -89,7 +75,7 @@ static bool stands_alone(const PageFile *f) {
 }
 
 static void host_example(HostCall *c) {
-  const char *name = host_text(c, "name");
+  const char *name = rpc_text(c->params, "name");
   for (uint32_t i = 0; name && i < example_file_count; i++) {
     if (strcmp(example_files[i].name, name)) continue;
     JsonOut j = host_result(c);
@@ -136,27 +122,18 @@ static const struct {
     {"host/delete", host_delete}};
 
 // -- messages -------------------------------------------------------------------------------------
-static const char *id_text(Arena *a, const Json *id) {
-  Buf b = buf_new(a);
-  if (id && id->kind == JSON_NUMBER && isfinite(id->number))
-    return arena_format(a, "%.17g", id->number);
-  if (!id || id->kind != JSON_TEXT) return "null";
-  buf_json(&b, id->text, id->n);
-  return b.at;
-}
-
 static void take(HostCall *c, const char *message, size_t n) {
   const char *error = "";
   const Json *j = json_read(c->arena, message, n, &error);
-  bool object = j && j->kind == JSON_OBJECT;
-  const Json *method = object ? json_get(j, "method") : NULL;
-  c->id = id_text(c->arena, object ? json_get(j, "id") : NULL);
-  c->params = object ? json_get(j, "params") : NULL;
-  if (!object) {
+  RpcMessage m;
+  if (!j || j->kind != JSON_OBJECT) {
     host_refuse(c, "this is not JSON: %s", j ? "an object is wanted" : error);
     return;
   }
-  const char *name = method && method->kind == JSON_TEXT ? method->text : "";
+  bool good = rpc_read(c->arena, j, &m);
+  c->id = m.id ? m.id : "null";
+  c->params = m.params;
+  const char *name = good && m.method ? m.method : "";
   for (uint32_t i = 0; i < COUNT(methods); i++)
     if (strcmp(methods[i].method, name) == 0) {
       methods[i].take(c);
@@ -166,8 +143,7 @@ static void take(HostCall *c, const char *message, size_t n) {
 }
 
 void host_take(StudioSession *p, StudioAsk *ask) {
-  static const char lost[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,"
-                             "\"message\":\"memory is exhausted\"}}";
+  static const char lost[] = RPC_NO_MEMORY;
   Arena *a = arena_new();
   Guard g;
   if (a && GUARDED(a, &g)) {

@@ -224,8 +224,7 @@ static enum MHD_Result pass_on(Studio *s, Connection *c, StudioAsk *ask) {
   ask->passed_on = true;
   MHD_suspend_connection(c);
   if (!session_ask(ask->session, ask)) {
-    static const char over[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32803,"
-                               "\"message\":\"the session is over\"}}";
+    static const char over[] = RPC_ERROR_TEXT(-32803, "the session is over");
     ask_answer(ask, over, sizeof over - 1);
     MHD_resume_connection(c);
   }

@@ -404,7 +404,7 @@ void host_stop(HostCall *c) {
 
 // The run itself makes the change, and writes down in which step.
 void host_change(HostCall *c) {
-  const char *dir = run_asked(c), *what = host_text(c, "what");
+  const char *dir = run_asked(c), *what = rpc_text(c->params, "what");
   const Json *value = dir ? json_get(c->params, "value") : NULL;
   LimnMessage m = {.size = sizeof m};
   if (!dir) return;

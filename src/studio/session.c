@@ -154,7 +154,7 @@ void studio_tell(Studio *s, const StudioSession *but, const char *method, const 
     return;
   }
   Buf b = buf_new(a);
-  buf_printf(&b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s}", method, params);
+  rpc_notification(&b, method, params);
   StudioSession *all[STUDIO_SESSIONS];
   uint32_t n = 0;
   pthread_mutex_lock(&s->lock);
@@ -172,9 +172,9 @@ void studio_tell(Studio *s, const StudioSession *but, const char *method, const 
 // -- threads --------------------------------------------------------------------------------------
 static void session_free(StudioSession *p) {
   while (p->event) drop_event(p);
-  line_close(&p->language);
-  line_close(&p->host);
-  line_close(&p->slow);
+  queue_close(&p->language);
+  queue_close(&p->host);
+  queue_close(&p->slow);
   free(p);
 }
 
@@ -185,11 +185,10 @@ void session_leave(StudioSession *p) {
   if (last) session_free(p);
 }
 
-// An answer begins with the id of what it answers, and everything else is an event.
+// A response belongs to the request at work; everything else is an event.
 static void take_sent(void *context, const char *message, size_t n) {
-  static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":";
   StudioSession *p = context;
-  if (p->now && n >= sizeof answer && memcmp(message, answer, sizeof answer - 1) == 0)
+  if (p->now && rpc_is_response(message, n))
     ask_answer(p->now, message, n);
   else
     push_event(p, message, n);
@@ -199,21 +198,22 @@ static void *language_thread(void *what) {
   StudioSession *p = what;
   int wait = -1;
   for (bool over = false; !over;) {
-    StudioAsk *ask = (StudioAsk *)line_take(&p->language, wait, &over);
+    StudioAsk *ask = (StudioAsk *)queue_take(&p->language, wait, &over);
     p->now = ask;
     if (ask) limn_server_take(p->server, ask->body, ask->n);
     p->now = NULL;
     if (ask) ask_done(p->studio, ask);
-    if (!over) wait = line_waits(&p->language) ? 0 : limn_server_work(p->server, &p->language.stop);
+    if (!over)
+      wait = queue_waiting(&p->language) ? 0 : limn_server_work(p->server, &p->language.stop);
   }
   limn_server_close(p->server);
   session_leave(p);
   return NULL;
 }
 
-static void *host_work(StudioSession *p, Line *line) {
+static void *host_work(StudioSession *p, MessageQueue *queue) {
   for (bool over = false; !over;) {
-    StudioAsk *ask = (StudioAsk *)line_take(line, -1, &over);
+    StudioAsk *ask = (StudioAsk *)queue_take(queue, -1, &over);
     if (!ask) continue;
     host_take(p, ask);
     ask_done(p->studio, ask);
@@ -243,9 +243,9 @@ static void session_end(StudioSession *p) { // under the studio's lock
   for (uint32_t i = 0; i < s->sessions; i++)
     if (s->session[i] == p) s->session[i] = s->session[--s->sessions];
   wake_stream(p);
-  line_finish(&p->language, true);
-  line_finish(&p->host, true);
-  line_finish(&p->slow, true);
+  queue_finish(&p->language, true);
+  queue_finish(&p->host, true);
+  queue_finish(&p->slow, true);
 }
 
 static bool session_enter(Studio *s, StudioSession *p) {
@@ -263,9 +263,9 @@ StudioSession *session_new(Studio *s) {
       .size = sizeof how, .send = take_sent, .context = p, .read = s->read, .root = s->folder};
   *p = (StudioSession){.studio = s, .users = 4, .seen = clock_seconds()};
   p->last_event = &p->event;
-  line_open(&p->language);
-  line_open(&p->host);
-  line_open(&p->slow);
+  queue_open(&p->language);
+  queue_open(&p->host);
+  queue_open(&p->slow);
   p->server = random_letters(p->name, STUDIO_TOKEN) ? limn_server_open(&how) : NULL;
   if (!p->server || !session_enter(s, p)) {
     limn_server_close(p->server);
@@ -299,12 +299,12 @@ StudioSession *session_take(Studio *s, const char *name) {
 bool session_ask(StudioSession *p, StudioAsk *ask) {
   Studio *s = p->studio;
   const char *body = ask->body ? ask->body : "";
-  bool host = message_is(body, "host/"), cancels = message_is(body, "$/cancelRequest");
-  bool slow = message_is(body, "host/weights") || message_is(body, "host/diff");
+  bool host = rpc_names_method(body, "host/"), cancels = rpc_names_method(body, "$/cancelRequest");
+  bool slow = rpc_names_method(body, "host/weights") || rpc_names_method(body, "host/diff");
   pthread_mutex_lock(&s->lock);
   s->working++;
   pthread_mutex_unlock(&s->lock);
-  if (line_put(slow ? &p->slow : host ? &p->host : &p->language, &ask->in, cancels)) return true;
+  if (queue_put(slow ? &p->slow : host ? &p->host : &p->language, &ask->item, cancels)) return true;
   pthread_mutex_lock(&s->lock);
   s->working--;
   pthread_mutex_unlock(&s->lock);

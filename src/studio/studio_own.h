@@ -9,7 +9,8 @@
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 #include "limn.h"
-#include "line/line.h"
+#include "queue/queue.h"
+#include "rpc/rpc.h"
 #include "studio/studio.h"
 
 #include <microhttpd.h>
@@ -41,7 +42,7 @@ extern const uint32_t example_file_count;
 
 // A request on its way, from thread to thread: what came and what goes are blocks of their own.
 typedef struct StudioAsk {
-  Waiting in; // a line of a session
+  QueueItem item; // of a queue of the session
   struct MHD_Connection *connection;
   char *body; // ended by 0
   size_t n, room;
@@ -60,7 +61,7 @@ typedef struct StudioEvent {
 typedef struct StudioSession {
   struct Studio *studio;
   char name[STUDIO_TOKEN + 1];
-  Line language, host, slow; // what waits for a thread
+  MessageQueue language, host, slow; // one for each thread
   LimnServer *server;
   StudioAsk *now; // what the server is asked
   // Under the studio's lock:
@@ -153,8 +154,7 @@ void host_done(HostCall *);
 void host_refuse(HostCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The same, with `data` as JSON.
 void host_refuse_with(HostCall *, const char *data, const char *text);
-const char *host_text(const HostCall *, const char *key); // NULL: there is none
-const char *host_path(HostCall *, const char *key);       // NULL: it was refused
+const char *host_path(HostCall *, const char *key); // NULL: it was refused
 
 Limn *host_handle(HostCall *); // goes with the answer; NULL: no memory
 void disk_lock(HostCall *);    // until the answer is there, or memory is exhausted

@@ -216,7 +216,7 @@ static void answer_computed(HostCall *c, const char *dir, const char *name, cons
                  .threads = 1,
                  .reference = numbers_of(weights) <= AT_ONCE,
                  .stop = &c->session->slow.stop};
-  LimnStatus status = program ? limn_gradients(program, host_text(c, "goal"), name, &how,
+  LimnStatus status = program ? limn_gradients(program, rpc_text(c->params, "goal"), name, &how,
                                                gradient ? NULL : &found, gradient ? &found : NULL)
                               : LIMN_WRONG;
   if (status != LIMN_GOOD || !found.n) {
@@ -231,8 +231,8 @@ static void answer_computed(HostCall *c, const char *dir, const char *name, cons
 }
 
 void host_weights(HostCall *c) {
-  const char *dir = host_path(c, "run"), *name = host_text(c, "name"), *error = "";
-  const char *of = host_text(c, "of");
+  const char *dir = host_path(c, "run"), *name = rpc_text(c->params, "name"), *error = "";
+  const char *of = rpc_text(c->params, "of");
   Arrays all = {0};
   if (!dir) return;
   bool gradient = of && strcmp(of, "gradient") == 0;

@@ -178,12 +178,6 @@ bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   const char *who = arena_format(f->arena, "%ld\n", (long)getpid());
   if (ftruncate(f->lock, 0) != 0 || write(f->lock, who, strlen(who)) < 0) errno = 0; // only a note
   f->at = open(*f->dir ? f->dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  *end = OUTCOME_SYSTEM;
-  if (f->at < 0) {
-    int error = errno;
-    folder_unlock(f);
-    return file_error(f->arena, why, "cannot open %s: %s", f->dir, os_error(f->arena, error));
-  }
   sweep(f);
   return true;
 }
@@ -200,7 +194,7 @@ void folder_unlock(RunFolder *f) {
 
 const char *folder_write(const RunFolder *f, Arena *a, const char *name, const void *bytes,
                          size_t n) {
-  if (f->lock < 0) return file_write_in(a, f->dir, name, bytes, n);
+  if (f->lock < 0 || f->at < 0) return file_write_in(a, f->dir, name, bytes, n);
   return file_write_at(a, f->at, ".", name, bytes, n);
 }
 

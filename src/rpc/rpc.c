@@ -1,0 +1,68 @@
+// Messages of JSON-RPC 2.0. A response is written with its id first, so that it can be told from a
+// notification by its beginning.
+#include "rpc/rpc.h"
+
+#include <math.h>
+
+#define RESPONSE "{\"jsonrpc\":\"2.0\",\"id\":"
+
+// -- reading --------------------------------------------------------------------------------------
+const Json *rpc_member(const Json *object, const char *key) {
+  return object && object->kind == JSON_OBJECT ? json_get(object, key) : NULL;
+}
+
+const char *rpc_text(const Json *object, const char *key) {
+  const Json *text = rpc_member(object, key);
+  return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
+}
+
+const char *rpc_id(Arena *a, const Json *id) {
+  Buf b = buf_new(a);
+  if (id->kind == JSON_NUMBER && isfinite(id->number)) return arena_format(a, "%.17g", id->number);
+  if (id->kind != JSON_TEXT) return NULL;
+  buf_json(&b, id->text, id->n);
+  return b.at;
+}
+
+bool rpc_read(Arena *a, const Json *j, RpcMessage *out) {
+  const Json *method = rpc_member(j, "method"), *id = rpc_member(j, "id");
+  *out = (RpcMessage){.id = id ? rpc_id(a, id) : NULL, .params = rpc_member(j, "params")};
+  if (method && method->kind == JSON_TEXT) out->method = method->text;
+  if (method ? !out->method : !id)
+    out->wrong = "a message has a method, and this one has none";
+  else if (id && !out->id)
+    out->wrong = "an id is a number or a text";
+  if (out->wrong) out->id = "null";
+  return !out->wrong;
+}
+
+// -- writing --------------------------------------------------------------------------------------
+JsonOut rpc_result_begin(Buf *b, const char *id) {
+  buf_printf(b, RESPONSE "%s,\"result\":", id);
+  return json_out(b);
+}
+
+void rpc_result_end(Buf *b) { buf_char(b, '}'); }
+
+void rpc_result(Buf *b, const char *id, const char *json) {
+  rpc_result_begin(b, id);
+  buf_text(b, json);
+  rpc_result_end(b);
+}
+
+void rpc_error(Buf *b, const char *id, RpcError code, const char *text, const char *data) {
+  buf_printf(b, RESPONSE "%s,\"error\":{\"code\":%d,\"message\":", id, (int)code);
+  buf_json(b, text, strlen(text));
+  if (data) buf_text(b, ",\"data\":"), buf_text(b, data);
+  buf_text(b, "}}");
+}
+
+void rpc_notification(Buf *b, const char *method, const char *params) {
+  buf_printf(b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
+  buf_text(b, params);
+  buf_char(b, '}');
+}
+
+bool rpc_is_response(const char *message, size_t n) {
+  return n >= sizeof RESPONSE && memcmp(message, RESPONSE, sizeof RESPONSE - 1) == 0;
+}

@@ -1,0 +1,53 @@
+// JSON-RPC 2.0: messages read into structs, and responses written. Both servers, the language server and
+// the studio, stand on it; who carries a message, and to whom, is theirs.
+//
+//   RpcMessage m;
+//   if (!rpc_read(a, json, &m)) rpc_error(&b, m.id, RPC_INVALID_REQUEST, m.wrong, NULL);
+//   rpc_result(&b, m.id, "{\"n\": 3}");
+#ifndef LIMN_RPC_RPC_H
+#define LIMN_RPC_RPC_H
+
+#include "io/bytes/bytes.h"
+
+typedef enum { // error codes of JSON-RPC, and of the language server protocol
+  RPC_PARSE_ERROR = -32700,
+  RPC_INVALID_REQUEST = -32600,
+  RPC_NO_METHOD = -32601,
+  RPC_INVALID_PARAMS = -32602,
+  RPC_INTERNAL_ERROR = -32603,
+  RPC_NOT_INITIALIZED = -32002,
+  RPC_CANCELLED = -32800,
+  RPC_REQUEST_FAILED = -32803
+} RpcError;
+
+typedef struct {
+  const char *id,
+      *method; // id: as JSON. Without an id it is a notification, without a method a response
+  const Json *params; // NULL: none
+  const char *wrong;  // why it is no message
+} RpcMessage;
+// False with `wrong`: it is no message of the protocol. The id is "null" then, which an error names.
+bool rpc_read(Arena *, const Json *, RpcMessage *out);
+const char *rpc_id(Arena *, const Json *id); // as JSON again; NULL: an id is a number or a text
+// Does this object name this method, "$/cancelRequest", or one with this prefix, "host/"? The rest of
+// the message is not read.
+bool rpc_names_method(const char *message, const char *method); // method.c
+
+// Members of an object. NULL: there is none, or it is in no object.
+const Json *rpc_member(const Json *object, const char *key);
+const char *rpc_text(const Json *object, const char *key); // nor if it is no text, or has a 0 in it
+
+void rpc_result(Buf *, const char *id, const char *json);
+// The same in two steps: the result is what is written between them.
+JsonOut rpc_result_begin(Buf *, const char *id);
+void rpc_result_end(Buf *);
+void rpc_error(Buf *, const char *id, RpcError, const char *text,
+               const char *data);                                     // data: JSON, or NULL
+void rpc_notification(Buf *, const char *method, const char *params); // params: JSON
+// Errors that are sent where there may be no memory: string literals of this code and text.
+#define RPC_ERROR_TEXT(code, text)                                                                 \
+  "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":" #code ",\"message\":\"" text "\"}}"
+#define RPC_NO_MEMORY RPC_ERROR_TEXT(-32603, "memory is exhausted")
+bool rpc_is_response(const char *message, size_t n); // of a message that was written here
+
+#endif
