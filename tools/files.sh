@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 cat <<'TEXT'
 # The files
 
-Written by `make docs` from `src/rooms` and the first sentence of each file. [The tour](tour.md) follows a program through the rooms.
+Written by `make docs` from `src/rooms` and the first sentence of each file. [architecture.md](architecture.md) follows a program through the rooms.
 TEXT
 awk '/^[^# ]/ { sub(/:.*/, ""); room = $0 } /^ / { sub(/^ +/, ""); print room "|" $0 }' src/rooms | while IFS='|' read -r room about; do
   printf '\n## %s\n\n%s.\n\n' "$room" "$about"

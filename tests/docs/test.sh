@@ -63,7 +63,7 @@ check_error() { # block name
   else bad "$2" "$work/got"; fi
 }
 
-for page in README.md docs/language.md docs/story.md docs/tour.md; do
+for page in README.md docs/language.md docs/story.md docs/architecture.md; do
   blocks=$work/blocks/$page
   place=$work/place/$page # files stay: a later program may `use` an earlier one
   mkdir -p "$blocks" "$place"
