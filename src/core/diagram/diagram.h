@@ -115,6 +115,12 @@ typedef enum {
   OP_COUNT
 } Op;
 
+typedef enum {
+  UNIT_UNKNOWN,
+  UNIT_OF_PURE,      // arguments and result are pure numbers
+  UNIT_OF_ARGUMENTS, // all of one unit
+  UNIT_ROOT          // the square root of the argument's unit
+} FnUnit;
 typedef struct {
   const char *name;
   const char *sig; // "RR>R"; * is any base, the same everywhere
@@ -128,7 +134,11 @@ typedef struct {
   double low, high;  // where to test
   const char *kinks; // "0" or "0,1": not here; NULL if smooth
   const char *doc;
-  const char *onnx; // the same in operators of ONNX: "Sub(Exp(a), 1)"
+  const char *written;      // in the language, where that is not the name: "+"
+  const char *least, *most; // bounds, as text: a A, b B, c C are those of the arguments; NULL: none
+  FnUnit unit;
+  const char *onnx;        // the same in operators of ONNX: "Sub(Exp(a), 1)"
+  const char *torch, *jax; // and in Python: "T.tanh($0)"; jax: NULL: as for PyTorch
 } FnRow;
 extern const FnRow fn_rows[FN_COUNT];
 Fn fn_find(const char *name); // FN_COUNT when there is none

@@ -22,25 +22,24 @@ static double softplus(double a) { return (a < 0 ? 0 : a) + log1p(exp(-fabs(a)))
 #undef S
 #undef P
 
+// Texts of bounds: the least or most of an operation on the ends of two intervals; a bound that is known only
+// under a condition; a full turn.
+#define EITHER(f, of) f "(" f "(a" of "b, a" of "B), " f "(A" of "b, A" of "B))"
+#define UNLESS(c) " + select(" c ", 0, log(-1))"
+#define TURN "6.283185307179586"
+
 const FnRow fn_rows[FN_COUNT] = {
     [FN_CONST] = {.name = "const", .sig = ">*", .doc = "a number"},
     [FN_ARG] = {.name = "arg", .sig = ">*", .doc = "the value of an operand"},
     [FN_AT] = {.name = "at", .sig = ">*", .doc = "the position of an index"},
     [FN_SIZE] = {.name = "size", .sig = ">*", .doc = "a size as a number"},
-#define S(name_, sig_, expression, d0, d1, d2, flops_, glyph_, low_, high_, kinks_, doc_, onnx_)   \
+#define S(name_, sig_, expression, ...)                                                            \
   [FN_##name_] = {.name = #name_,                                                                  \
                   .sig = sig_,                                                                     \
                   .arity = (uint32_t)sizeof sig_ - 3,                                              \
                   .value = value_##name_,                                                          \
                   .text = #expression,                                                             \
-                  .d = {d0, d1, d2},                                                               \
-                  .flops = flops_,                                                                 \
-                  .glyph = glyph_,                                                                 \
-                  .low = low_,                                                                     \
-                  .high = high_,                                                                   \
-                  .kinks = kinks_,                                                                 \
-                  .doc = doc_,                                                                     \
-                  .onnx = onnx_},
+                  __VA_ARGS__},
 #define P(...)
 #include "core/diagram/ops.def"
 #undef S

@@ -1,7 +1,7 @@
 // Between which numbers the results of a diagram are while some of its params are between two numbers.
 //
-// Every wire that moves becomes two: what it is at least and at most, by the rules of intervals, a row
-// for each function below. Rules are safe, not sharp: over short ranges they say more. What they do not
+// Every wire that moves becomes two: what it is at least and at most, by interval
+// arithmetic, whose texts are columns of ops.def. Rules are safe, not sharp: over short ranges they say more. What they do not
 // know is not a number, and passes through all that reads it; a condition that reads it may be either.
 // Where a label moves, or a box is no loop and no join, nothing is said of the whole.
 #include "core/pass/bounds.h"
@@ -25,66 +25,10 @@ typedef struct {
   const char *low, *high;
 } BoundTexts;
 
-#define EITHER(f, of) f "(" f "(a" of "b, a" of "B), " f "(A" of "b, A" of "B))"
-#define TURN "6.283185307179586"
-#define UNLESS(c) " + select(" c ", 0, log(-1))" // otherwise it is not known
-
 static BoundTexts texts_of(Fn fn) {
-  switch (fn) {
-  case FN_add: return (BoundTexts){"a + b", "A + B"};
-  case FN_sub: return (BoundTexts){"a - B", "A - b"};
-  case FN_neg: return (BoundTexts){"-A", "-a"};
-  case FN_mul: return (BoundTexts){EITHER("minimum", "*"), EITHER("maximum", "*")};
-  case FN_div:
-    return (BoundTexts){EITHER("minimum", "/") UNLESS("b*B > 0"),
-                        EITHER("maximum", "/") UNLESS("b*B > 0")};
-  case FN_mod:
-    return (BoundTexts){
-        "select(floor(a/b) = floor(A/b), a - b*floor(a/b), 0)" UNLESS("and(b = B, b > 0)"),
-        "select(floor(a/b) = floor(A/b), A - b*floor(a/b), b)" UNLESS("and(b = B, b > 0)")};
-  case FN_exp: return (BoundTexts){"exp(a)", "exp(A)"};
-  case FN_log: return (BoundTexts){"log(a)", "log(A)"};
-  case FN_log1p: return (BoundTexts){"log1p(a)", "log1p(A)"};
-  case FN_expm1: return (BoundTexts){"expm1(a)", "expm1(A)"};
-  case FN_sqrt: return (BoundTexts){"sqrt(a)", "sqrt(A)"};
-  case FN_tanh: return (BoundTexts){"tanh(a)", "tanh(A)"};
-  case FN_atan: return (BoundTexts){"atan(a)", "atan(A)"};
-  case FN_sigmoid: return (BoundTexts){"sigmoid(a)", "sigmoid(A)"};
-  case FN_softplus: return (BoundTexts){"softplus(a)", "softplus(A)"};
-  case FN_erf: return (BoundTexts){"erf(a)", "erf(A)"};
-  case FN_relu: return (BoundTexts){"relu(a)", "relu(A)"};
-  case FN_sign: return (BoundTexts){"sign(a)", "sign(A)"};
-  case FN_floor: return (BoundTexts){"floor(a)", "floor(A)"};
-  case FN_sin:
-    return (BoundTexts){
-        "select(floor(a/" TURN " + 0.25) < floor(A/" TURN " + 0.25), -1, minimum(sin(a), sin(A)))",
-        "select(floor(a/" TURN " - 0.25) < floor(A/" TURN " - 0.25), 1, maximum(sin(a), sin(A)))"};
-  case FN_cos:
-    return (BoundTexts){
-        "select(floor(a/" TURN " - 0.5) < floor(A/" TURN " - 0.5), -1, minimum(cos(a), cos(A)))",
-        "select(floor(a/" TURN ") < floor(A/" TURN "), 1, maximum(cos(a), cos(A)))"};
-  case FN_abs: return (BoundTexts){"maximum(maximum(a, -A), 0)", "maximum(-a, A)"};
-  case FN_maximum: return (BoundTexts){"maximum(a, b)", "maximum(A, B)"};
-  case FN_minimum: return (BoundTexts){"minimum(a, b)", "minimum(A, B)"};
-  case FN_select:
-    return (BoundTexts){"select(a, b, select(A, minimum(b, c), c))",
-                        "select(a, B, select(A, maximum(B, C), C))"};
-  case FN_lt: return (BoundTexts){"A < b", "not(B <= a)"};
-  case FN_le: return (BoundTexts){"A <= b", "not(B < a)"};
-  case FN_eq: return (BoundTexts){"and(and(a = A, b = B), a = b)", "and(not(A < b), not(B < a))"};
-  case FN_ne: return (BoundTexts){"or(A < b, B < a)", "not(and(and(a = A, b = B), a = b))"};
-  case FN_stop:
-  case FN_through: return (BoundTexts){"a", "A"};
-  case FN_number: return (BoundTexts){"number(a)", "number(A)"};
-  case FN_bit: return (BoundTexts){"a + a > 1", "not(A + A <= 1)"};
-  case FN_xor:
-    return (BoundTexts){"and(not(or(xor(a, A), xor(b, B))), xor(a, b))",
-                        "or(or(xor(a, A), xor(b, B)), xor(a, b))"};
-  case FN_and: return (BoundTexts){"and(a, b)", "and(A, B)"};
-  case FN_or: return (BoundTexts){"or(a, b)", "or(A, B)"};
-  case FN_not: return (BoundTexts){"not(A)", "not(a)"};
-  default: return (BoundTexts){"log(-1)", "log(-1)"};
-  }
+  const FnRow *row = &fn_rows[fn];
+  if (!row->least) return (BoundTexts){"log(-1)", "log(-1)"}; // not known
+  return (BoundTexts){row->least, row->most};
 }
 
 // A choice of bits, and a square or another whole power, are less wide than their arguments say.

@@ -441,13 +441,13 @@ static bool is_one_of(const char *word, const char *const *words, uint32_t n) {
 }
 
 static PortUnit unit_call(Units *x, const Syntax *n) {
-  static const char *const pure[] = {"exp",  "log",  "sin",  "cos", "tan",    "tanh",
-                                     "sinh", "cosh", "atan", "erf", "sigmoid"};
-  static const char *const same[] = {"abs",  "min",   "max",  "sum",   "mean",
-                                     "relu", "delay", "roll", "concat"};
+  static const char *const same[] = {"min", "max", "sum", "mean", "delay", "roll", "concat"};
   const Syntax *callee = use_base(call_callee(n));
   const char *word = callee->kind == N_NAME ? name_text(x->w->names, callee->name) : "";
-  bool wants_pure = is_one_of(word, pure, COUNT(pure)), keeps = is_one_of(word, same, COUNT(same));
+  Fn fn = fn_find(word);
+  FnUnit unit = fn == FN_COUNT ? UNIT_UNKNOWN : fn_rows[fn].unit;
+  bool wants_pure = unit == UNIT_OF_PURE;
+  bool keeps = unit == UNIT_OF_ARGUMENTS || is_one_of(word, same, COUNT(same));
   PortUnit all = pure_unit, none = {.kind = UNIT_KNOWN};
   for (uint32_t i = 0; i < call_args(n).n; i++) {
     const Syntax *arg = arg_given(call_args(n).at[i]);
@@ -457,8 +457,7 @@ static PortUnit unit_call(Units *x, const Syntax *n) {
                  unit_text(x->w, &u));
     all = keeps && i ? units_beside(x, all, u, arg, "beside it stands what is") : u;
   }
-  if (!strcmp(word, "sqrt") && call_args(n).n == 1)
-    return all.kind == UNIT_KNOWN ? unit_product(none, all, 0.5) : all;
+  if (unit == UNIT_ROOT) return all.kind == UNIT_KNOWN ? unit_product(none, all, 0.5) : all;
   return wants_pure ? pure_unit : keeps ? all : open_unit;
 }
 

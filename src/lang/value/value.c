@@ -416,20 +416,7 @@ static Fn fn_over_bits(Fn fn) {
 
 // How a function is written.
 static const char *fn_word(Fn fn) {
-  static const char *const word[FN_COUNT] = {[FN_add] = "+",
-                                             [FN_sub] = "-",
-                                             [FN_neg] = "-",
-                                             [FN_mul] = "*",
-                                             [FN_div] = "/",
-                                             [FN_pow] = "^",
-                                             [FN_eq] = "=",
-                                             [FN_ne] = "!=",
-                                             [FN_lt] = "<",
-                                             [FN_le] = "<=",
-                                             [FN_maximum] = "max",
-                                             [FN_minimum] = "min",
-                                             [FN_select] = "when … else"};
-  return word[fn] ? word[fn] : fn_rows[fn].name;
+  return fn_rows[fn].written ? fn_rows[fn].written : fn_rows[fn].name;
 }
 
 static const char *base_word(uint8_t base) {

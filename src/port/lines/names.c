@@ -1,17 +1,15 @@
 // Names of the program: letters, digits and _, none twice, no word of the language, no box that lines mention, and no index.
 #include "port/lines/lines.h"
 
+#include "core/diagram/diagram.h"
 #include "lang/syntax/syntax.h"
 
 // What is built in, and what the program calls its own.
 static const char *const built_in[] = {
-    "R",     "B",      "batch",   "training",  "size",   "inf",  "pi",         "model",
-    "exp",   "log",    "log1p",   "expm1",     "sqrt",   "sin",  "cos",        "tan",
-    "tanh",  "atan",   "sigmoid", "softplus",  "erf",    "relu", "abs",        "sign",
-    "floor", "max",    "min",     "mod",       "sum",    "mean", "prod",       "concat",
-    "order", "argmax", "argmin",  "positions", "number", "bit",  "stop",       "through",
-    "scan",  "refit",  "normal",  "uniform",   "glorot", "he",   "orthogonal", "down",
-    "units", "steps",  "fwd",     "rev",       "pow",    "flow",
+    "R",      "B",          "batch", "training",  "size", "inf",    "pi",      "model",
+    "max",    "min",        "sum",   "mean",      "prod", "concat", "order",   "argmax",
+    "argmin", "scan",       "refit", "positions", "down", "normal", "uniform", "glorot",
+    "he",     "orthogonal", "units", "steps",     "fwd",  "rev",    "pow",     "flow",
 };
 
 // The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
@@ -36,6 +34,8 @@ static void begin(Importer *m) {
   m->taken = table_new(m->arena);
   take_all(m, built_in, COUNT(built_in));
   take_all(m, library, COUNT(library));
+  for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++)
+    if (!fn_rows[fn].written) take_all(m, &fn_rows[fn].name, 1);
   take_all(m, imp_letter, IMP_LETTERS);
 #define BOX(name, text) table_put(m->taken, name, strlen(name), 1);
 #include "port/lines/boxes.def"

@@ -363,16 +363,16 @@ const char *python_node(PythonText *t, const GraphNode *n, int *prec, bool *host
     *prec = arrays_is_known(t->o, x) ? PREC_ATOM : t->prec[x];
     return python_array(t, x, PREC_ANY) && *host ? t->text[x] : python_array(t, x, PREC_ANY);
   }
-  const PythonRow *row = python_row(n->op);
-  if (row) {
-    bool some = false, all = !row->arrays || n->op[0] < 'a';
+  PythonRow row;
+  if (python_row(n->op, &row)) {
+    bool some = false, all = !row.arrays || n->op[0] < 'a';
     for (uint32_t i = 0; i < n->in.n; i++) {
       some |= t->host[n->in.at[i]];
       all &= t->host[n->in.at[i]] || arrays_is_known(t->o, n->in.at[i]);
     }
     *host = some && all;
-    *prec = row->prec;
-    return by_row(t, row, n, *host);
+    *prec = row.prec;
+    return by_row(t, &row, n, *host);
   }
   const char *text = special(t, n);
   if (!text)

@@ -130,11 +130,11 @@ enum {
   PREC_ATOM = 100
 };
 typedef struct {
-  const char *op, *torch, *jax; // jax: NULL: as for torch
+  const char *torch, *jax; // jax: NULL: as for torch
   int prec;
   bool arrays; // numbers are wrapped
 } PythonRow;
-const PythonRow *python_row(const char *op);
+bool python_row(const char *op, PythonRow *out); // false: it has none
 
 // -- node.c ---------------------------------------------------------------------------------------
 typedef struct {

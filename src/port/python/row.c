@@ -1,66 +1,59 @@
-// What an array operation is in PyTorch and in JAX: a row each. $0, $1 … are its operands, T is the
-// library. Those that begin small are rows of ops.def, the others are made by the lowering.
+// What an array operation is in PyTorch and in JAX. Scalar functions have it as columns of ops.def; the
+// operations that the lowering to arrays makes besides are rows here. $0, $1 … are the operands, `T.` is
+// the library.
 #include "port/python/python_own.h"
 
-static const PythonRow rows[] = {
-    {"add", "$0 + $1", NULL, PREC_ADD, false},
-    {"sub", "$0 - $1", NULL, PREC_ADD, false},
-    {"mul", "$0 * $1", NULL, PREC_MUL, false},
-    {"div", "$0 / $1", NULL, PREC_MUL, false},
-    {"mod", "modulo($0, $1)", NULL, PREC_ATOM, true},
-    {"neg", "-$0", NULL, PREC_NEG, false},
-    {"pow", "power($0, $1)", NULL, PREC_ATOM, true},
-    {"exp", "T.exp($0)", NULL, PREC_ATOM, true},
-    {"log", "T.log($0)", NULL, PREC_ATOM, true},
-    {"log1p", "T.log1p($0)", NULL, PREC_ATOM, true},
-    {"expm1", "T.expm1($0)", NULL, PREC_ATOM, true},
-    {"sqrt", "root($0)", NULL, PREC_ATOM, true},
-    {"sin", "T.sin($0)", NULL, PREC_ATOM, true},
-    {"cos", "T.cos($0)", NULL, PREC_ATOM, true},
-    {"tan", "T.tan($0)", NULL, PREC_ATOM, true},
-    {"tanh", "T.tanh($0)", NULL, PREC_ATOM, true},
-    {"atan", "T.atan($0)", "T.arctan($0)", PREC_ATOM, true},
-    {"sigmoid", "T.sigmoid($0)", "jax.nn.sigmoid($0)", PREC_ATOM, true},
-    {"softplus", "F.softplus($0)", "jax.nn.softplus($0)", PREC_ATOM, true},
-    {"erf", "T.erf($0)", "jax.scipy.special.erf($0)", PREC_ATOM, true},
-    {"relu", "T.relu($0)", "jax.nn.relu($0)", PREC_ATOM, true},
-    {"abs", "T.abs($0)", NULL, PREC_ATOM, true},
-    {"sign", "T.sign($0)", NULL, PREC_ATOM, true},
-    {"floor", "T.floor($0)", NULL, PREC_ATOM, true},
-    {"maximum", "T.maximum($0, $1)", NULL, PREC_ATOM, true},
-    {"minimum", "T.minimum($0, $1)", NULL, PREC_ATOM, true},
-    {"select", "T.where($0, $1, $2)", NULL, PREC_ATOM, true},
-    {"lt", "$0 < $1", NULL, PREC_COMPARE, false},
-    {"le", "$0 <= $1", NULL, PREC_COMPARE, false},
-    {"eq", "$0 == $1", NULL, PREC_COMPARE, false},
-    {"ne", "$0 != $1", NULL, PREC_COMPARE, false},
-    {"stop", "$0.detach()", "jax.lax.stop_gradient($0)", PREC_ATOM, true},
-    {"through", "through($0, $1)", NULL, PREC_ATOM, true},
-    {"bit", "$0 > 0.5", NULL, PREC_COMPARE, false},
-    {"xor", "$0 ^ $1", NULL, PREC_XOR, false},
-    {"and", "$0 & $1", NULL, PREC_AND, false},
-    {"or", "$0 | $1", NULL, PREC_OR, false},
-    {"not", "~$0", NULL, PREC_NEG, true},
-    {"Add", "$0 + $1", NULL, PREC_ADD, false},
-    {"Sub", "$0 - $1", NULL, PREC_ADD, false},
-    {"Mul", "$0 * $1", NULL, PREC_MUL, false},
-    {"Div", "$0 // $1", NULL, PREC_MUL, false},
-    {"Mod", "$0 % $1", NULL, PREC_MUL, false},
-    {"Pow", "$0 ** $1", NULL, PREC_POW, false},
-    {"Max", "T.maximum($0, $1)", NULL, PREC_ATOM, true},
-    {"Min", "T.minimum($0, $1)", NULL, PREC_ATOM, true},
-    {"Less", "$0 < $1", NULL, PREC_COMPARE, false},
-    {"And", "$0 & $1", NULL, PREC_AND, false},
-    {"Or", "$0 | $1", NULL, PREC_OR, false},
-    {"Not", "~$0", NULL, PREC_NEG, true},
-    {"Where", "T.where($0, $1, $2)", NULL, PREC_ATOM, true},
-    {"MatMul", "$0 @ $1", NULL, PREC_MUL, true},
-    {"Identity", "$0", NULL, PREC_ANY, false},
-    {"ScatterElements", "$0.scatter_add(0, $1, $2)", "$0.at[$1].add($2)", PREC_ATOM, true},
+#include "core/diagram/diagram.h"
+
+static const struct {
+  const char *op, *torch, *jax;
+} rows[] = {
+    {"Add", "$0 + $1", NULL},
+    {"Sub", "$0 - $1", NULL},
+    {"Mul", "$0 * $1", NULL},
+    {"Div", "$0 // $1", NULL},
+    {"Mod", "$0 % $1", NULL},
+    {"Pow", "$0 ** $1", NULL},
+    {"Max", "T.maximum($0, $1)", NULL},
+    {"Min", "T.minimum($0, $1)", NULL},
+    {"Less", "$0 < $1", NULL},
+    {"And", "$0 & $1", NULL},
+    {"Or", "$0 | $1", NULL},
+    {"Not", "~$0", NULL},
+    {"Where", "T.where($0, $1, $2)", NULL},
+    {"MatMul", "$0 @ $1", NULL},
+    {"Identity", "$0", NULL},
+    {"ScatterElements", "$0.scatter_add(0, $1, $2)", "$0.at[$1].add($2)"},
 };
 
-const PythonRow *python_row(const char *op) {
+// How tightly the outermost operator of a text binds in Python.
+static int precedence_of(const char *text) {
+  static const struct {
+    const char *sign;
+    int precedence;
+  } infix[] = {{"**", PREC_POW},    {"*", PREC_MUL},    {"/", PREC_MUL},     {"%", PREC_MUL},
+               {"@", PREC_MUL},     {"+", PREC_ADD},    {"-", PREC_ADD},     {"&", PREC_AND},
+               {"^", PREC_XOR},     {"|", PREC_OR},     {"<", PREC_COMPARE}, {">", PREC_COMPARE},
+               {"=", PREC_COMPARE}, {"!", PREC_COMPARE}};
+  if (*text == '-' || *text == '~') return PREC_NEG;
+  if (strcmp(text, "$0") == 0) return PREC_ANY;
+  for (uint32_t i = 0; strncmp(text, "$0 ", 3) == 0 && i < COUNT(infix); i++)
+    if (strncmp(text + 3, infix[i].sign, strlen(infix[i].sign)) == 0) return infix[i].precedence;
+  return PREC_ATOM;
+}
+
+// Functions, `~` and `@` take arrays only.
+static PythonRow row_of(const char *torch, const char *jax) {
+  int prec = precedence_of(torch);
+  bool arrays = prec == PREC_ATOM || *torch == '~' || strstr(torch, " @ ");
+  return (PythonRow){.torch = torch, .jax = jax, .prec = prec, .arrays = arrays};
+}
+
+bool python_row(const char *op, PythonRow *out) {
+  Fn fn = fn_find(op);
+  if (fn != FN_COUNT && !fn_rows[fn].torch) return false;
+  if (fn != FN_COUNT) return *out = row_of(fn_rows[fn].torch, fn_rows[fn].jax), true;
   for (uint32_t i = 0; i < COUNT(rows); i++)
-    if (!strcmp(rows[i].op, op)) return &rows[i];
-  return NULL;
+    if (!strcmp(rows[i].op, op)) return *out = row_of(rows[i].torch, rows[i].jax), true;
+  return false;
 }
