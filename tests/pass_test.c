@@ -60,7 +60,7 @@ static void test_passes_keep_bits(void **state) {
     t_same_bits(t, d, diagram_simplify(t->w, d), in);
     t_same_bits(t, d, simple, in);
     t_same_bits(t, d, diagram_simplify(t->w, simple), in);
-    t_same_bits(t, d, diagram_hoist(t->w, simple), in);
+    t_same_bits(t, d, diagram_hoist_loops(t->w, simple), in);
     assert_true(simple->box.n <= flat->box.n);
     t_free(t);
   }
@@ -515,11 +515,11 @@ static void test_parts(void **state) {
   T *t = t_new(1);
   Diagram *d = t_diagram(t, "f");
   Id row = t_param(t, d, BASE_R, "row", "40");
-  Id part = wire_part(t->w, d, row, 10, t_type(t, BASE_R, "2 1 3"), 0, 0);
-  Id one = wire_part(t->w, d, row, 39, t_type(t, BASE_R, ""), 0, 0);
+  Id part = wire_view(t->w, d, row, 10, t_type(t, BASE_R, "2 1 3"), 0, 0);
+  Id one = wire_view(t->w, d, row, 39, t_type(t, BASE_R, ""), 0, 0);
   Id y =
       t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a*b", 2, (Operand[]){{part, "j 0 i"}, {one, ""}});
-  Id back = wire_row(t->w, d, y, 0);
+  Id back = wire_flatten(t->w, d, y, 0);
   diagram_output(t->w, d, back);
   Diagram *s = diagram_simplify(t->w, d);
   Tensor *in = t_tensors(t, d, -1, 1);
@@ -530,13 +530,13 @@ static void test_parts(void **state) {
       assert_true(out[0].data[2 * i + j] == in[0].data[10 + 3 * j + i] * in[0].data[39]);
   int64_t offset;
   assert_int_equal(s->box.n, 5);
-  assert_true(box_is_part(t->w, s, &s->box.at[1], &offset) && offset == 10);
-  assert_true(box_is_part(t->w, s, &s->box.at[2], &offset) && offset == 39);
-  assert_true(!box_is_part(t->w, s, &s->box.at[3], &offset));
+  assert_true(box_is_view(t->w, s, &s->box.at[1], &offset) && offset == 10);
+  assert_true(box_is_view(t->w, s, &s->box.at[2], &offset) && offset == 39);
+  assert_true(!box_is_view(t->w, s, &s->box.at[3], &offset));
   Id other = t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a", 1, (Operand[]){{row, "3*i+j"}});
-  assert_true(other && !box_is_part(t->w, d, &d->box.at[d->box.n - 1], &offset));
+  assert_true(other && !box_is_view(t->w, d, &d->box.at[d->box.n - 1], &offset));
   other = t_loop(t, d, "i:3 j:2", SUM, "i j", "3 2", "a", 1, (Operand[]){{row, "2*i+j+35"}});
-  assert_true(other && !box_is_part(t->w, d, &d->box.at[d->box.n - 1], &offset)); // not inside
+  assert_true(other && !box_is_view(t->w, d, &d->box.at[d->box.n - 1], &offset)); // not inside
   t_free(t);
 }
 
@@ -548,7 +548,7 @@ static void test_hoist(void **state) {
   diagram_output(
       t->w, d,
       t_loop(t, d, "i:5", SUM, "i", "5", "a/(1 - 0.9^b) + 2*b", 2, (Operand[]){{x, "i"}, {k, ""}}));
-  Diagram *h = diagram_hoist(t->w, d);
+  Diagram *h = diagram_hoist_loops(t->w, d);
   t_valid(t, h);
   t_same_bits(t, d, h, t_tensors(t, d, 1, 2));
   assert_int_equal(h->box.n, 3); // the power once, the product where it was
@@ -659,7 +659,7 @@ static void test_outer_product(void **state) {
   (void)state;
   T *t = t_new(1);
   Diagram *d = of_outer_product(t, "i:10", "i i", "i", "10"),
-          *s = diagram_compose(t->w, diagram_simplify(t->w, d));
+          *s = diagram_fuse(t->w, diagram_simplify(t->w, d));
   Tensor *x = t_tensors(t, d, -1, 1);
   uint64_t count;
   t_valid(t, s);
@@ -717,14 +717,14 @@ static void test_widen_by_chance(void **state) {
     T *t = t_new(seed);
     Diagram *d = random_diagram(t->w, seed + 70000, &(Chance){.smooth = seed % 2 == 0});
     Diagram *flat = diagram_simplify(t->w, diagram_inline(t->w, d)),
-            *wide = diagram_widen(t->w, flat);
+            *wide = diagram_hoist_scans(t->w, flat);
     t_valid(t, wide);
     changed += wide->box.n != flat->box.n;
     bool tame = is_tame(t, d, seed);
     Tensor *in = random_tensors(t->w, t->arena, d, seed);
     if (tame) t_near(t_run(t, flat, in, NULL), t_run(t, wide, in, NULL), d->out.n, 1e-9);
     Diagram *r = diagram_reverse(t->w, wide, NULL), *s = diagram_simplify(t->w, r),
-            *u = diagram_simplify(t->w, diagram_widen(t->w, s));
+            *u = diagram_simplify(t->w, diagram_hoist_scans(t->w, s));
     t_valid(t, u);
     changed += u->box.n != s->box.n;
     Tensor *all = random_tensors(t->w, t->arena, r, seed);
@@ -776,7 +776,7 @@ static uint32_t products_inside(const Diagram *d) {
 static void test_widen_recurrent(void **state) {
   (void)state;
   T *t = t_new(1);
-  Diagram *d = recurrent(t), *wide = diagram_simplify(t->w, diagram_widen(t->w, d));
+  Diagram *d = recurrent(t), *wide = diagram_simplify(t->w, diagram_hoist_scans(t->w, d));
   Tensor *in = t_tensors(t, d, -1, 1);
   t_valid(t, wide);
   t_same_bits(t, d, wide, in);
@@ -784,7 +784,7 @@ static void test_widen_recurrent(void **state) {
   assert_int_equal(products_inside(wide), 1);
   t_check(t, wide, in);
   Diagram *r = diagram_simplify(t->w, diagram_reverse(t->w, d, NULL)),
-          *u = diagram_simplify(t->w, diagram_widen(t->w, r));
+          *u = diagram_simplify(t->w, diagram_hoist_scans(t->w, r));
   Tensor *all = t_tensors(t, r, -1, 1);
   t_near(t_run(t, r, all, NULL), t_run(t, u, all, NULL), r->out.n, 1e-12);
   assert_int_equal(products_inside(r), 2 + 2 + 4); // forward; the same again; dx dh dU dV
@@ -808,7 +808,7 @@ static void test_widen_sum(void **state) {
   Id in[] = {t_input(t, d, BASE_R, "5 3"), t_input(t, d, BASE_R, "2"),
              t_input(t, d, BASE_R, "3 2")};
   diagram_output(t->w, d, box_scan(t->w, d, &scan, in, 3, 0));
-  Diagram *wide = diagram_widen(t->w, d);
+  Diagram *wide = diagram_hoist_scans(t->w, d);
   Tensor *some = t_tensors(t, d, -1, 1);
   t_valid(t, wide);
   t_near(t_run(t, d, some, NULL), t_run(t, wide, some, NULL), 1, 1e-12);

@@ -1,14 +1,15 @@
-// First values whose cells do not need each other: any stretch of them can be made alone, by any
-// thread. What init_eval gives as a whole is made here block by block, the same to the last bit.
+// Initial values whose elements are independent: any range of them can be generated alone, by any
+// thread. init_draw writes in blocks what init_eval writes as a whole, with the same bits.
 //
-// An expression such as 0.02 * normal[n m] is a diagram of noise and of loops that go over its cells
-// side by side. It becomes rows: noise, a number, or a function of rows before it, which is a number
-// too where those are. Anything else (a sum, a list, a position) is left to the interpreter.
+// A diagram such as 0.02 * normal[n m] consists of noise and element-wise loops. It is translated
+// to a straight-line program of rows: noise, a number, or a function of earlier rows (constant
+// folded if these are numbers). For any other diagram (a sum, a list, an index value) the result is
+// NULL, and the interpreter computes the value.
 #include "core/diagram/diagram.h"
 
 #include <math.h>
 
-enum { ROWS_MOST = 32, BLOCK = 128 };
+enum { ROW_LIMIT = 32, BLOCK = 128 };
 
 typedef enum { ROW_NUMBER, ROW_NOISE, ROW_FN } RowKind;
 typedef struct {
@@ -25,10 +26,10 @@ struct InitCells {
   int64_t count;
   const double *data;
   NoisePlace place;
-  double from, scale; // of noise
+  double from, scale; // noise x becomes from + scale·x
   bool bits;
   uint32_t nrow;
-  CellRow *row; // [nrow] the last is the value
+  CellRow *row; // [nrow]; the last row is the value
 };
 
 // -- rows of a diagram ----------------------------------------------------------------------------
@@ -36,21 +37,21 @@ typedef struct {
   World *w;
   const Diagram *d;
   const Type *type;  // of the weight
-  const double *var; // no size is bound by an argument
+  const double *var; // all NAN: there are no arguments to bind sizes
   uint64_t seed;
-  uint32_t *row; // [wire] 1 + its row
+  uint32_t *row; // [wire] row + 1
   InitCells *c;
-} CellReading;
+} CellBuilder;
 
-static uint32_t row_add(CellReading *r, CellRow row) {
+static uint32_t row_add(CellBuilder *r, CellRow row) {
   InitCells *c = r->c;
-  if (c->nrow == ROWS_MOST) return 0;
+  if (c->nrow == ROW_LIMIT) return 0;
   c->row[c->nrow++] = row;
   return c->nrow;
 }
 
-// One number, or as many as the weight has, in its order.
-static bool fits(const CellReading *r, const Type *t) {
+// True for a scalar, and for a tensor of the weight's shape.
+static bool has_weight_shape(const CellBuilder *r, const Type *t) {
   int64_t a, b;
   if (!t->rank) return true;
   if (t->rank != r->type->rank) return false;
@@ -61,36 +62,38 @@ static bool fits(const CellReading *r, const Type *t) {
   return true;
 }
 
-static bool goes_along(const CellReading *r, const Loop *loop, const Access *a) {
+static bool is_plain_access(const CellBuilder *r, const Loop *loop, const Access *a) {
   uint32_t index;
   for (uint32_t i = 0; i < a->rank; i++)
     if (!coord_is_plain(r->w, &a->coord[i], &index) || index != i) return false;
   return a->rank == loop->nindex;
 }
 
-// Every cell is its own point, and finds its operands where it is.
-static bool is_cellwise(const CellReading *r, const Box *b) {
+// True if the loop is element-wise: every operand is a scalar or has the output's plain access.
+static bool is_cellwise(const CellBuilder *r, const Box *b) {
   const Loop *loop = b->loop;
   int64_t n, length;
   const Type *t = &r->d->wire.at[b->out[0]].type;
-  if (b->nout != 1 || !fits(r, t) || !goes_along(r, loop, &loop->out)) return false;
+  if (b->nout != 1 || !has_weight_shape(r, t) || !is_plain_access(r, loop, &loop->out))
+    return false;
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (!size_value(r->w, loop->index[i].size, &n) || !size_value(r->w, t->axis[i].size, &length) ||
         n != length)
       return false;
   for (uint32_t i = 0; i < loop->nin; i++)
-    if (loop->in[i].rank && !goes_along(r, loop, &loop->in[i])) return false;
+    if (loop->in[i].rank && !is_plain_access(r, loop, &loop->in[i])) return false;
   return true;
 }
 
-// A function of numbers alone is a number.
-static uint32_t row_of_fn(CellReading *r, const Scalar *s, const uint32_t *of) {
+// Constant folding: a function of numbers is a number.
+static uint32_t row_of_fn(CellBuilder *r, const Scalar *s, const uint32_t *of) {
   const CellRow *row = r->c->row;
   CellRow made = {.kind = ROW_FN, .value = fn_rows[s->fn].value};
   double x[3] = {0};
   bool known = true;
   for (uint32_t i = 0; i < 3; i++) {
-    made.arg[i] = of[s->arg[i < fn_rows[s->fn].arity ? i : 0]] - 1; // the others are not looked at
+    // Unused arguments alias the first.
+    made.arg[i] = of[s->arg[i < fn_rows[s->fn].arity ? i : 0]] - 1;
     known = known && row[made.arg[i]].kind == ROW_NUMBER;
     x[i] = row[made.arg[i]].k;
   }
@@ -98,7 +101,7 @@ static uint32_t row_of_fn(CellReading *r, const Scalar *s, const uint32_t *of) {
   return row_add(r, made);
 }
 
-static uint32_t row_of_scalar(CellReading *r, const Box *b, const Scalar *s, const uint32_t *of) {
+static uint32_t row_of_scalar(CellBuilder *r, const Box *b, const Scalar *s, const uint32_t *of) {
   double k;
   switch (s->fn) {
   case FN_AT: return 0;
@@ -111,9 +114,9 @@ static uint32_t row_of_scalar(CellReading *r, const Box *b, const Scalar *s, con
   }
 }
 
-static uint32_t row_of_loop(CellReading *r, const Box *b) {
-  uint32_t of[ROWS_MOST], n = b->loop->nscalar;
-  if (!n || n > ROWS_MOST || !is_cellwise(r, b)) return 0;
+static uint32_t row_of_loop(CellBuilder *r, const Box *b) {
+  uint32_t of[ROW_LIMIT], n = b->loop->nscalar;
+  if (!n || n > ROW_LIMIT || !is_cellwise(r, b)) return 0;
   for (uint32_t i = 0; i < b->nin; i++)
     if (!r->row[b->in[i]]) return 0;
   for (uint32_t i = 0; i < n; i++)
@@ -121,11 +124,11 @@ static uint32_t row_of_loop(CellReading *r, const Box *b) {
   return of[n - 1];
 }
 
-static uint32_t row_of_noise(CellReading *r, const Box *b) {
+static uint32_t row_of_noise(CellBuilder *r, const Box *b) {
   const Type *t = &r->d->wire.at[b->out[0]].type;
   CellRow row = {
       .kind = ROW_NOISE, .noise = b->random->noise, .place = {r->seed, 0, b->random->site}};
-  if (!fits(r, t)) return 0;
+  if (!has_weight_shape(r, t)) return 0;
   if (!t->rank) {
     row.kind = ROW_NUMBER;
     noise_stretch(row.noise, &row.place, 0, 1, &row.k);
@@ -133,14 +136,15 @@ static uint32_t row_of_noise(CellReading *r, const Box *b) {
   return row_add(r, row);
 }
 
-static bool read_diagram(World *w, Arena *a, const Diagram *d, const Type *type, uint64_t seed,
-                         InitCells *c) {
+static bool rows_of_diagram(World *w, Arena *a, const Diagram *d, const Type *type, uint64_t seed,
+                            InitCells *c) {
   uint32_t vars = size_var_count(w), last = 0;
   double *var = NEW_ARRAY(a, double, vars + 1);
   for (uint32_t i = 0; i < vars; i++) var[i] = NAN;
-  c->row = NEW_ARRAY(a, CellRow, ROWS_MOST);
-  CellReading r = {w, d, type, var, seed, NEW_ARRAY(a, uint32_t, d->wire.n + 1), c};
-  if (d->in.n || d->param.n || d->out.n != 1 || !fits(&r, &d->wire.at[d->out.at[0]].type) ||
+  c->row = NEW_ARRAY(a, CellRow, ROW_LIMIT);
+  CellBuilder r = {w, d, type, var, seed, NEW_ARRAY(a, uint32_t, d->wire.n + 1), c};
+  if (d->in.n || d->param.n || d->out.n != 1 ||
+      !has_weight_shape(&r, &d->wire.at[d->out.at[0]].type) ||
       d->wire.at[d->out.at[0]].type.rank != type->rank)
     return false;
   for (uint32_t i = 1; i < d->box.n; i++) {
@@ -150,7 +154,7 @@ static bool read_diagram(World *w, Arena *a, const Diagram *d, const Type *type,
     if (!last) return false;
   }
   last = r.row[d->out.at[0]];
-  if (last) c->nrow = last; // what stands behind it is not read
+  if (last) c->nrow = last; // rows after the result are not used
   return last != 0;
 }
 
@@ -171,7 +175,7 @@ static bool read_init(World *w, Arena *a, const Init *init, const Type *type, In
     reach = sqrt(6 / (fan_in + fan_out));
     return c->from = -reach, c->scale = reach - -reach, true;
   case INIT_DIAGRAM:
-    return read_diagram(w, a, init->diagram, type, c->place.seed ^ c->place.site, c);
+    return rows_of_diagram(w, a, init->diagram, type, c->place.seed ^ c->place.site, c);
   case INIT_NONE:
   case INIT_ORTHOGONAL: return false;
   }
@@ -202,7 +206,7 @@ static void fill(double *to, int64_t n, double k) {
 
 typedef struct {
   const double *at;
-  int64_t step; // 0: the same everywhere
+  int64_t step; // 0: a scalar, broadcast
 } RowRead;
 
 static void apply(const CellRow *row, const RowRead *arg, int64_t n, double *to) {
@@ -212,7 +216,7 @@ static void apply(const CellRow *row, const RowRead *arg, int64_t n, double *to)
 }
 
 static void draw_rows(const InitCells *c, int64_t first, int64_t n, double *to) {
-  double made[ROWS_MOST][BLOCK];
+  double made[ROW_LIMIT][BLOCK];
   for (uint32_t k = 0; k < c->nrow; k++) {
     const CellRow *row = &c->row[k];
     RowRead arg[3];

@@ -1,5 +1,5 @@
-// Putting diagrams together, and checking that they are put together well. Boxes can only be added
-// after the producers of their inputs, so the order of boxes is topological by construction.
+// Construction of diagrams. A box can only be added after the producers of its inputs, so the order
+// of boxes is topological by construction.
 #include "core/diagram/diagram.h"
 
 World *world_new(Arena *a) {
@@ -36,7 +36,8 @@ Id turn_new(World *w, Id first, Id parent, Name name, int64_t value) {
   return id;
 }
 
-// A turn stands behind those it is in.
+// A nested iteration has a larger id than the iterations around it, so the larger id is replaced by
+// its parent.
 Id turn_common(const World *w, Id a, Id b) {
   while (a != b) {
     if (a > b)
@@ -86,7 +87,8 @@ Name diagram_output_name(const Diagram *d, uint32_t i) {
   return i < d->out_name.n ? d->out_name.at[i] : 0;
 }
 
-// Names of the header come first: a wire that is called as another result is has none outside.
+// The header's names take precedence: a result whose wire name is the name of another result gets
+// none.
 Name diagram_result(const Diagram *d, uint32_t i) {
   Name declared = diagram_output_name(d, i), own = d->wire.at[d->out.at[i]].name;
   for (uint32_t k = 0; !declared && own && k < d->out.n; k++) {
@@ -160,7 +162,7 @@ Id box_call(World *w, Diagram *d, Diagram *callee, const Id *in, uint32_t nin, I
   d->noisy |= callee->noisy;
   Id first = d->wire.n;
   uint32_t port = 0;
-  Subst sizes = {0}; // results are given in the sizes of the caller
+  Subst sizes = {0}; // result types are expressed in the caller's sizes
   if (nin == callee->in.n + callee->param.n) subst_call(w, &sizes, callee, d, in, 0);
   for (uint32_t i = 0; i < callee->out.n; i++) {
     const Wire *o = &callee->wire.at[callee->out.at[i]];
@@ -286,7 +288,7 @@ Loop *loop_copy(World *w, const Loop *loop) {
   c->in = NEW_ARRAY(w->arena, Access, loop->nin);
   for (uint32_t i = 0; i < loop->nin; i++) c->in[i] = access_copy(w, &loop->in[i]);
   c->out = access_copy(w, &loop->out);
-  uint32_t room = 1; // as scalar_push leaves it
+  uint32_t room = 1; // the capacity that scalar_push expects: a power of two
   while (room < loop->nscalar) room *= 2;
   c->scalar = NEW_ARRAY(w->arena, Scalar, room);
   if (loop->nscalar) memcpy(c->scalar, loop->scalar, loop->nscalar * sizeof(Scalar));
@@ -294,7 +296,7 @@ Loop *loop_copy(World *w, const Loop *loop) {
 }
 
 uint32_t scalar_push(World *w, Loop *loop, Scalar s) {
-  if ((loop->nscalar & (loop->nscalar - 1)) == 0) { // grows at powers of two
+  if ((loop->nscalar & (loop->nscalar - 1)) == 0) { // the capacity doubles at powers of two
     Scalar *more = NEW_ARRAY(w->arena, Scalar, loop->nscalar ? loop->nscalar * 2 : 1);
     if (loop->nscalar) memcpy(more, loop->scalar, loop->nscalar * sizeof(Scalar));
     loop->scalar = more;
@@ -319,8 +321,8 @@ uint32_t scalar_fn(World *w, Loop *loop, Fn fn, uint32_t a, uint32_t b, uint32_t
   return scalar_push(w, loop, s);
 }
 
-// -- sizes solved after the fact ------------------------------------------------------------------
-static void zonk_access(World *w, Access *a) {
+// -- substitution of bound size variables ---------------------------------------------------------
+static void resolve_access(World *w, Access *a) {
   for (uint32_t i = 0; i < a->rank; i++) {
     a->coord[i].c = size_now(w, a->coord[i].c);
     for (uint32_t k = 0; k < a->coord[i].n; k++)
@@ -328,11 +330,11 @@ static void zonk_access(World *w, Access *a) {
   }
 }
 
-static void zonk_loop(World *w, Loop *loop) {
+static void resolve_loop(World *w, Loop *loop) {
   for (uint32_t i = 0; i < loop->nindex; i++)
     loop->index[i].size = size_now(w, loop->index[i].size);
-  for (uint32_t i = 0; i < loop->nin; i++) zonk_access(w, &loop->in[i]);
-  zonk_access(w, &loop->out);
+  for (uint32_t i = 0; i < loop->nin; i++) resolve_access(w, &loop->in[i]);
+  resolve_access(w, &loop->out);
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_SIZE) loop->scalar[i].ref = size_now(w, loop->scalar[i].ref);
 }
@@ -345,7 +347,7 @@ void diagram_resolve(World *w, Diagram *d) {
   }
   for (uint32_t i = 1; i < d->box.n; i++) {
     Box *b = &d->box.at[i];
-    if (b->op == OP_loop) zonk_loop(w, b->loop);
+    if (b->op == OP_loop) resolve_loop(w, b->loop);
     if (b->op == OP_scan) b->scan->axis.size = size_now(w, b->scan->axis.size);
   }
   for (uint32_t i = 0; i < d->param.n; i++) {
@@ -354,8 +356,8 @@ void diagram_resolve(World *w, Diagram *d) {
   }
 }
 
-// Asked for after each small thing that is made: what was resolved before is not looked at again
-// unless a variable that can be in it was bound.
+// Called after each declaration. A diagram that was resolved before is visited again only if a
+// variable that it may contain was bound since.
 void diagrams_resolve(World *w) {
   if (sizes_settle(w)) w->resolved = 0;
   for (Id i = w->resolved ? w->resolved : 1; i < w->diagram.n; i++)

@@ -1,4 +1,4 @@
-// Loops over every element of tensors of one type, put together piece by piece.
+// Builders of element-wise loops, and queries about the operands and indices that a loop uses.
 #include "core/diagram/diagram.h"
 
 Access access_from(World *w, uint32_t first, uint32_t rank) {
@@ -48,7 +48,7 @@ Id each_make(World *w, Diagram *d, Each *e) {
   return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, e->origin);
 }
 
-// -- what a loop looks at -------------------------------------------------------------------------
+// -- uses of indices and operands -----------------------------------------------------------------
 bool loop_reads_index(const Loop *loop, uint32_t index) {
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref == index) return true;

@@ -1,24 +1,23 @@
-// What a diagram means. The reference for every other way to run one: simple before fast,
-// in doubles.
+// The reference interpreter: defines the meaning of diagrams, in doubles, simple rather than fast.
+// Every other way to run a diagram is tested against it.
 //
-// A diagram is run in a frame: a tensor for each wire, a number for each size variable, and an
-// arena that goes when the frame is left. A call opens a frame for the callee, a scan one for each
-// step. Numbers of variables come from the shapes of the arguments (an axis of size 2*n + 1 and
-// length 7 gives n = 3), then from the caller. Every length is checked against the type of its
+// A diagram runs in a frame: a tensor per wire, a value per size variable, and an arena that is
+// freed when the frame is closed. A call opens a frame for the callee, a scan opens one per step.
+// Size variables are inferred from the shapes of the arguments (an axis of size 2*n + 1 and length
+// 7 gives n = 3), otherwise taken from the caller. Every length is checked against the type of its
 // wire.
 //
-// A loop walks its box of indices like an odometer, the last index fastest. Coordinates are
-// computed in doubles: exact up to 2^53, and anything larger is out of bounds of every tensor we
-// admit.
+// A loop enumerates its iteration domain, the last index fastest. Coordinates are computed in
+// doubles: exact up to 2^53, and larger values are out of bounds of every admissible tensor.
 //
-// Failures of any kind jump back to diagram_eval, which frees the frames and leaves a text in
-// .error.
+// Any failure jumps back to diagram_eval, which frees the frames and stores a message in .error.
 #include "core/diagram/diagram.h"
 
 #include <math.h>
 
-#define ELEMENTS_LIMIT ((double)(1u << 30)) // numbers alive at once: 8 GiB, or what memory there is
-#define POINTS_LIMIT 1e12                   // in the box of one loop
+// Elements alive at once: 8 GiB, or less on a machine with less memory.
+#define ELEMENTS_LIMIT ((double)(1u << 30))
+#define POINTS_LIMIT 1e12 // points of one iteration domain
 
 typedef struct EvalFrame EvalFrame;
 
@@ -26,11 +25,11 @@ typedef struct {
   World *w;
   Eval *e;
   EvalFrame *top;
-  Arena *opening;        // of a frame that is not yet on top
+  Arena *opening;        // the arena of a frame that is being opened
   double elements;       // alive now
-  double most;           // that may be alive at once
-  VEC(int64_t) position; // of the scans around, outermost first
-  uint64_t path;         // of the calls around
+  double most;           // limit of `elements`
+  VEC(int64_t) position; // positions of the enclosing scans, outermost first
+  uint64_t path;         // site prefix of the enclosing calls
   Guard guard;
 } EvalRun;
 
@@ -39,8 +38,8 @@ struct EvalFrame {
   EvalFrame *caller;
   const Diagram *d;
   Arena *arena;
-  double elements; // those of this frame
-  double *var;     // [variable] its number; NaN = not known
+  double elements; // elements owned by this frame
+  double *var;     // [variable] value; NaN = unknown
   Tensor *wire;    // [wire]
 };
 
@@ -54,8 +53,8 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fail(EvalRun *run, c
 }
 
 // -- tensors --------------------------------------------------------------------------------------
-static int64_t shape_count(uint32_t rank,
-                           const int64_t *shape) { // at most INT64_MAX; -1 when negative
+// The number of elements, saturated at INT64_MAX; -1 if a length is negative.
+static int64_t shape_count(uint32_t rank, const int64_t *shape) {
   int64_t count = 1;
   for (uint32_t i = 0; i < rank; i++) {
     if (shape[i] < 0) return -1;
@@ -75,7 +74,7 @@ Tensor tensor_new(Arena *a, uint32_t rank, const int64_t *shape) {
   return t;
 }
 
-static void want_memory(EvalFrame *f, double numbers) {
+static void check_memory(EvalFrame *f, double numbers) {
   if (f->run->elements + numbers <= f->run->most) return;
   fail(f->run,
        "%s needs more memory than the interpreter allows: %.6g numbers, and %.6g are the most",
@@ -84,7 +83,7 @@ static void want_memory(EvalFrame *f, double numbers) {
 
 static Tensor frame_tensor(EvalFrame *f, uint32_t rank, const int64_t *shape) {
   int64_t count = shape_count(rank, shape);
-  want_memory(f, (double)count);
+  check_memory(f, (double)count);
   f->elements += (double)count;
   f->run->elements += (double)count;
   return tensor_new(f->arena, rank, shape);
@@ -132,7 +131,7 @@ static bool length_of(EvalFrame *f, Size size, int64_t *out) {
   return true;
 }
 
-static int64_t want_length(EvalFrame *f, Size size, const char *what) {
+static int64_t known_length(EvalFrame *f, Size size, const char *what) {
   int64_t n;
   if (!length_of(f, size, &n))
     fail(f->run, "%s: the number of %s, %s, is not known", name_text(f->run->w->names, f->d->name),
@@ -140,16 +139,16 @@ static int64_t want_length(EvalFrame *f, Size size, const char *what) {
   return n;
 }
 
-static int64_t want_positive(EvalFrame *f, Size size, const char *what) {
-  int64_t n = want_length(f, size, what);
+static int64_t nonnegative_length(EvalFrame *f, Size size, const char *what) {
+  int64_t n = known_length(f, size, what);
   if (n < 0)
     fail(f->run, "%s: the number of %s, %s, is negative", name_text(f->run->w->names, f->d->name),
          what, size_text(f->run->w, size));
   return n;
 }
 
-// The one variable of `size` without a number gets the number that makes the size `length`, if it
-// can be found by a straight line through 0 and 1.
+// Solves size = length for the one unknown variable of `size`, if the size is affine in the
+// variable: a straight line through its values at 0 and 1.
 static bool solve_length(EvalFrame *f, Size size, int64_t length) {
   World *w = f->run->w;
   Ids vars = {0};
@@ -189,7 +188,8 @@ static void check_labels(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t count = 2;
   if (t->base == BASE_R) return;
-  if (t->base == BASE_LABEL && !length_of(f, t->count, &count)) count = INT32_MAX; // any label
+  // Unknown number of labels: accept any.
+  if (t->base == BASE_LABEL && !length_of(f, t->count, &count)) count = INT32_MAX;
   for (int64_t i = 0; i < f->wire[wire].count; i++) {
     double x = f->wire[wire].data[i];
     if (!(x >= 0 && x < (double)count) || x != floor(x))
@@ -202,7 +202,7 @@ static void check_shape(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   const Tensor *x = &f->wire[wire];
   for (uint32_t i = 0; i < t->rank; i++) {
-    int64_t n = want_length(f, t->axis[i].size, "positions of an axis");
+    int64_t n = known_length(f, t->axis[i].size, "positions of an axis");
     const char *label = name_text(f->run->w->names, t->axis[i].label);
     if (n != x->shape[i])
       fail(f->run, "%s: axis %u%s%s%s has length %lld, but %lld is wanted", wire_text(f, wire),
@@ -217,7 +217,7 @@ static void check_rank(EvalFrame *f, Id wire, const Tensor *x) {
          f->d->wire.at[wire].type.rank, x->rank);
 }
 
-// Arguments, then params, onto their wires; numbers for the variables in their types.
+// Binds arguments, then params, to their wires, and infers the size variables in their types.
 static void frame_bind(EvalFrame *f, const Tensor *in) {
   uint32_t n = f->d->in.n + f->d->param.n;
   for (uint32_t i = 0; i < n; i++) {
@@ -225,7 +225,7 @@ static void frame_bind(EvalFrame *f, const Tensor *in) {
     f->wire[diagram_source(f->d, i)] = in[i];
   }
   for (uint32_t i = 0; i < n; i++)
-    solve_wire(f, diagram_source(f->d, i), true); // what is plain comes first
+    solve_wire(f, diagram_source(f->d, i), true); // axes that are a lone variable first
   for (bool found = true; found;) {
     found = false;
     for (uint32_t i = 0; i < n; i++) found |= solve_wire(f, diagram_source(f->d, i), false);
@@ -239,9 +239,9 @@ static void frame_bind(EvalFrame *f, const Tensor *in) {
   }
 }
 
-// Every wire that a box of the frame makes stays until the frame is left, so that what they need
-// together is known before the first is made.
-static void frame_measure(EvalFrame *f) {
+// Tensors live until the frame is closed, so the total memory is checked before the first is
+// allocated.
+static void check_frame_memory(EvalFrame *f) {
   double numbers = 0;
   for (uint32_t i = 1; i < f->d->box.n; i++)
     for (uint32_t k = 0; k < f->d->box.at[i].nout; k++) {
@@ -252,14 +252,14 @@ static void frame_measure(EvalFrame *f) {
         count *= length_of(f, t->axis[j].size, &n) && n > 0 ? (double)n : 0;
       numbers += count;
     }
-  want_memory(f, numbers);
+  check_memory(f, numbers);
 }
 
 static Tensor *make_wire(EvalFrame *f, Id wire) {
   const Type *t = &f->d->wire.at[wire].type;
   int64_t few[4], *shape = t->rank > COUNT(few) ? NEW_ARRAY(f->arena, int64_t, t->rank) : few;
   for (uint32_t i = 0; i < t->rank; i++)
-    shape[i] = want_positive(f, t->axis[i].size, "positions of an axis");
+    shape[i] = nonnegative_length(f, t->axis[i].size, "positions of an axis");
   f->wire[wire] = frame_tensor(f, t->rank, shape);
   return &f->wire[wire];
 }
@@ -267,39 +267,40 @@ static Tensor *make_wire(EvalFrame *f, Id wire) {
 // -- loop -----------------------------------------------------------------------------------------
 typedef struct {
   double c;
-  double *index;   // [index] coefficients
-  double *operand; // [operand] coefficients, or NULL if all are 0
+  double *index;   // [index] coefficient
+  double *operand; // [operand] coefficient; NULL if all are 0
   double length;
-} AffineLine; // one coordinate
+} AffineCoord; // an evaluated coordinate; `length` is the length of the axis
 
 typedef struct {
   const Tensor *tensor;
   uint32_t rank;
-  AffineLine *line;
+  AffineCoord *line;
   bool padded;
   double pad;
-} CoordReach; // one access
+} BoundAccess; // an access with evaluated coordinates
 
 typedef struct {
   EvalFrame *f;
   const Loop *loop;
-  CoordReach out, *in;
+  BoundAccess out, *in;
   int64_t *length;        // [index]
   double *at;             // [index] the point
-  double *value;          // [operand] what was read there
+  double *value;          // [operand] the value read at the point
   double *scalar;         // [scalar]
-  double *size;           // [scalar] the numbers of FN_SIZE, if there are any
+  double *size;           // [scalar] values of FN_SIZE scalars; NULL if there are none
   unsigned char *touched; // [out]
-  Tensor **winner;        // [index] NULL, or where its winners go; of MAX and MIN alone
+  // [index] the argmax or argmin output of a reduced index, or NULL (MAX and MIN only).
+  Tensor **winner;
   bool bits;
-} EvalWalk;
+} LoopRun;
 
-static AffineLine line_of(EvalFrame *f, const Loop *loop, const Coord *c, int64_t length) {
-  AffineLine line = {.length = (double)length, .index = NEW_ARRAY(f->arena, double, loop->nindex)};
-  line.c = c->c ? (double)want_length(f, c->c, "an offset") : 0;
+static AffineCoord affine_coord(EvalFrame *f, const Loop *loop, const Coord *c, int64_t length) {
+  AffineCoord line = {.length = (double)length, .index = NEW_ARRAY(f->arena, double, loop->nindex)};
+  line.c = c->c ? (double)known_length(f, c->c, "an offset") : 0;
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *term = &c->term[i];
-    double coef = (double)want_length(f, term->coef, "a coefficient");
+    double coef = (double)known_length(f, term->coef, "a coefficient");
     if (term->operand && !line.operand) line.operand = NEW_ARRAY(f->arena, double, loop->nin);
     if (term->operand)
       line.operand[term->var] += coef;
@@ -309,17 +310,18 @@ static AffineLine line_of(EvalFrame *f, const Loop *loop, const Coord *c, int64_
   return line;
 }
 
-static CoordReach reach_of(EvalFrame *f, const Loop *loop, const Access *a, const Tensor *t) {
-  CoordReach r = {.tensor = t, .rank = a->rank, .padded = a->padded, .pad = a->pad};
-  r.line = NEW_ARRAY(f->arena, AffineLine, a->rank);
-  for (uint32_t i = 0; i < a->rank; i++) r.line[i] = line_of(f, loop, &a->coord[i], t->shape[i]);
+static BoundAccess bind_access(EvalFrame *f, const Loop *loop, const Access *a, const Tensor *t) {
+  BoundAccess r = {.tensor = t, .rank = a->rank, .padded = a->padded, .pad = a->pad};
+  r.line = NEW_ARRAY(f->arena, AffineCoord, a->rank);
+  for (uint32_t i = 0; i < a->rank; i++)
+    r.line[i] = affine_coord(f, loop, &a->coord[i], t->shape[i]);
   return r;
 }
 
-static bool find(const EvalWalk *k, const CoordReach *r, int64_t *offset) {
+static bool element_offset(const LoopRun *k, const BoundAccess *r, int64_t *offset) {
   int64_t at = 0;
   for (uint32_t i = 0; i < r->rank; i++) {
-    const AffineLine *line = &r->line[i];
+    const AffineCoord *line = &r->line[i];
     double x = line->c;
     for (uint32_t j = 0; j < k->loop->nindex; j++) x += line->index[j] * k->at[j];
     if (line->operand)
@@ -332,10 +334,10 @@ static bool find(const EvalWalk *k, const CoordReach *r, int64_t *offset) {
   return true;
 }
 
-static bool read_operands(EvalWalk *k) {
+static bool read_operands(LoopRun *k) {
   int64_t offset;
   for (uint32_t i = 0; i < k->loop->nin; i++) {
-    if (find(k, &k->in[i], &offset))
+    if (element_offset(k, &k->in[i], &offset))
       k->value[i] = k->in[i].tensor->data[offset];
     else if (k->in[i].padded)
       k->value[i] = k->in[i].pad;
@@ -345,7 +347,7 @@ static bool read_operands(EvalWalk *k) {
   return true;
 }
 
-static double body_value(EvalWalk *k) {
+static double body_value(LoopRun *k) {
   for (uint32_t i = 0; i < k->loop->nscalar; i++) {
     const Scalar *s = &k->loop->scalar[i];
     switch (s->fn) {
@@ -361,18 +363,18 @@ static double body_value(EvalWalk *k) {
   return k->scalar[k->loop->nscalar - 1];
 }
 
-// Whether x takes the place of `old`. NaN beats everything but NaN.
-static bool wins(Combine combine, double x, double old) {
+// Whether x replaces `old` as the extremum. NaN beats everything but NaN.
+static bool is_new_extremum(Combine combine, double x, double old) {
   if (isnan(old)) return false;
   return isnan(x) || (combine == MAX ? x > old : x < old);
 }
 
-static void combine_into(EvalWalk *k, int64_t offset, double x) {
+static void combine_into(LoopRun *k, int64_t offset, double x) {
   double *cell = &k->out.tensor->data[offset];
   Combine how = k->loop->combine;
   bool first = !k->touched[offset], extreme = how == MAX || how == MIN;
   k->touched[offset] = 1;
-  if (extreme && !first && !wins(how, x, *cell)) return;
+  if (extreme && !first && !is_new_extremum(how, x, *cell)) return;
   if (first || extreme)
     *cell = x;
   else if (how == PROD)
@@ -383,7 +385,7 @@ static void combine_into(EvalWalk *k, int64_t offset, double x) {
     if (k->winner[i]) k->winner[i]->data[offset] = k->at[i];
 }
 
-static bool next_point(EvalWalk *k) {
+static bool next_point(LoopRun *k) {
   for (uint32_t i = k->loop->nindex; i-- > 0;) {
     if (++k->at[i] < (double)k->length[i]) return true;
     k->at[i] = 0;
@@ -405,7 +407,7 @@ static double identity(EvalFrame *f, const Loop *loop, const Type *t) {
   return 0;
 }
 
-static void count_work(EvalWalk *k) {
+static void count_work(LoopRun *k) {
   double points = 1;
   uint64_t each = 0;
   for (uint32_t i = 0; i < k->loop->nindex; i++) points *= (double)k->length[i];
@@ -416,7 +418,7 @@ static void count_work(EvalWalk *k) {
   k->f->run->e->multiplications += each * (uint64_t)points;
 }
 
-static void loop_prepare(EvalWalk *k, const Box *b) {
+static void loop_prepare(LoopRun *k, const Box *b) {
   EvalFrame *f = k->f;
   const Loop *loop = k->loop;
   uint32_t port = 1;
@@ -426,15 +428,15 @@ static void loop_prepare(EvalWalk *k, const Box *b) {
   k->scalar = NEW_ARRAY(f->arena, double, loop->nscalar);
   if (loop->combine == MAX || loop->combine == MIN)
     k->winner = NEW_ARRAY(f->arena, Tensor *, loop->nindex);
-  k->in = NEW_ARRAY(f->arena, CoordReach, loop->nin);
+  k->in = NEW_ARRAY(f->arena, BoundAccess, loop->nin);
   for (uint32_t i = 0; i < b->nout; i++) make_wire(f, b->out[i]);
   for (uint32_t i = 0; i < loop->nindex; i++) {
-    k->length[i] = want_positive(f, loop->index[i].size, "values of an index");
+    k->length[i] = nonnegative_length(f, loop->index[i].size, "values of an index");
     if (k->winner && loop_is_reduced(f->run->w, loop, i)) k->winner[i] = &f->wire[b->out[port++]];
   }
   for (uint32_t i = 0; i < loop->nin; i++)
-    k->in[i] = reach_of(f, loop, &loop->in[i], &f->wire[b->in[i]]);
-  k->out = reach_of(f, loop, &loop->out, &f->wire[b->out[0]]);
+    k->in[i] = bind_access(f, loop, &loop->in[i], &f->wire[b->in[i]]);
+  k->out = bind_access(f, loop, &loop->out, &f->wire[b->out[0]]);
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     if (loop->scalar[i].fn != FN_SIZE) continue;
     if (!k->size) k->size = NEW_ARRAY(f->arena, double, loop->nscalar);
@@ -444,10 +446,10 @@ static void loop_prepare(EvalWalk *k, const Box *b) {
 }
 
 static void eval_loop(EvalFrame *f, const Box *b) {
-  EvalWalk *k = NEW(f->arena, EvalWalk);
+  LoopRun *k = NEW(f->arena, LoopRun);
   const Type *type = &f->d->wire.at[b->out[0]].type;
   int64_t offset;
-  *k = (EvalWalk){.f = f, .loop = b->loop, .bits = type->base == BASE_BIT};
+  *k = (LoopRun){.f = f, .loop = b->loop, .bits = type->base == BASE_BIT};
   loop_prepare(k, b);
   count_work(k);
   Tensor *out = &f->wire[b->out[0]];
@@ -457,11 +459,12 @@ static void eval_loop(EvalFrame *f, const Box *b) {
   for (uint32_t i = 0; i < b->loop->nindex; i++)
     if (k->length[i] == 0) return;
   do {
-    if (read_operands(k) && find(k, &k->out, &offset)) combine_into(k, offset, body_value(k));
+    if (read_operands(k) && element_offset(k, &k->out, &offset))
+      combine_into(k, offset, body_value(k));
   } while (next_point(k));
 }
 
-// -- join and order: a tensor seen as [before][axis][after] ---------------------------------------
+// -- join and order: a tensor viewed as [before][axis][after] -------------------------------------
 static int64_t count_from(const Tensor *t, uint32_t first, uint32_t last) {
   int64_t n = 1;
   for (uint32_t i = first; i < last; i++) n *= t->shape[i];
@@ -490,7 +493,7 @@ static void eval_join(EvalFrame *f, const Box *b) {
 
 static bool sorts_before(double a, double b) { return a < b || (isnan(b) && !isnan(a)); }
 
-// Merges runs of doubling length; `key` is read `step` apart. Equal keys stay in order.
+// Stable bottom-up merge sort of positions; keys are `step` elements apart.
 static void sort_positions(const double *key, int64_t step, int64_t *position, int64_t *room,
                            int64_t n) {
   for (int64_t i = 0; i < n; i++) position[i] = i;
@@ -537,7 +540,7 @@ static void eval_random(EvalFrame *f, const Box *b) {
 // -- calls ----------------------------------------------------------------------------------------
 static void eval_box(EvalFrame *f, const Box *b);
 
-static void give_result(EvalFrame *inner, EvalFrame *outer, Id wire, Tensor *to) {
+static void store_result(EvalFrame *inner, EvalFrame *outer, Id wire, Tensor *to) {
   const Tensor *x = &inner->wire[wire];
   if (!to->data) {
     *to = outer ? frame_tensor(outer, x->rank, x->shape)
@@ -550,18 +553,18 @@ static void give_result(EvalFrame *inner, EvalFrame *outer, Id wire, Tensor *to)
   copy_data(to, x);
 }
 
-// Runs a diagram. in: arguments, then params. out: results, then next values; those without data
-// are made.
+// Runs a diagram. in: arguments, then params. out: results, then next values; a result without data
+// is allocated.
 static void eval_diagram(EvalRun *run, EvalFrame *caller, const Diagram *d, const Tensor *in,
                          Tensor *out) {
   EvalFrame *f = frame_open(run, caller, d);
   frame_bind(f, in);
   const uint32_t scans = run->position.n;
-  if (!scans || run->position.at[scans - 1] == 0) frame_measure(f); // not at every step
+  if (!scans || run->position.at[scans - 1] == 0) check_frame_memory(f); // once per scan
   for (uint32_t i = 1; i < d->box.n; i++) eval_box(f, &d->box.at[i]);
-  for (uint32_t i = 0; i < d->out.n; i++) give_result(f, caller, d->out.at[i], out++);
+  for (uint32_t i = 0; i < d->out.n; i++) store_result(f, caller, d->out.at[i], out++);
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].next) give_result(f, caller, d->param.at[i].next, out++);
+    if (d->param.at[i].next) store_result(f, caller, d->param.at[i].next, out++);
   frame_close(f);
 }
 
@@ -602,7 +605,7 @@ static void scan_step(EvalFrame *f, const Box *b, int64_t t, Tensor *carry, Tens
 
 static void eval_scan(EvalFrame *f, const Box *b) {
   const Scan *s = b->scan;
-  int64_t length = want_positive(f, s->axis.size, "steps of a scan");
+  int64_t length = nonnegative_length(f, s->axis.size, "steps of a scan");
   Tensor *in = NEW_ARRAY(f->arena, Tensor, b->nin);
   Tensor *out = NEW_ARRAY(f->arena, Tensor, call_outputs(s->body));
   Tensor *carry[2] = {NEW_ARRAY(f->arena, Tensor, s->carry), NEW_ARRAY(f->arena, Tensor, s->carry)};
@@ -672,6 +675,6 @@ bool diagram_eval(World *w, const Diagram *d, Eval *e) {
   }
   while (run->top) frame_close(run->top);
   arena_free(run->opening);
-  if (exhausted) arena_exhausted(w->arena); // no fault of the diagram: the call ends
+  if (exhausted) arena_exhausted(w->arena); // memory exhausted is not an error of the diagram
   return !e->error;
 }

@@ -1,13 +1,12 @@
-// noise.c: numbers that look random and are not.
+// Counter-based pseudo-random numbers, and initial values of params.
 //
-// Philox 4x32-10 (Salmon et al., 2011) turns a counter and a key into four words. The counter is
-// made of the number of the element, the step and the site; the key is the seed. So a number
-// depends on where it is used, not on how many were drawn before: any part of a tensor can be made
+// Philox 4x32-10 (Salmon et al., 2011) maps a counter and a key to four words. The counter is made
+// of the element's number, the step and the site; the key is the seed. A number therefore depends
+// on where it is used, not on how many were drawn before: any part of a tensor can be generated
 // alone, in any order, on any machine. Four neighbouring elements share one block. A uniform number
-// is the middle of one of 2^32 equal intervals, never 0 and never 1; normal numbers come in pairs
-// by the formula of Box and Muller. A site is a hash of a path of names; inside a scan the position
-// is mixed in, so that a reverse scan which meets the same box at the same position sees the same
-// numbers.
+// is the midpoint of one of 2^32 equal intervals, never 0 and never 1; normal numbers come in pairs
+// by Box–Muller. A site is a hash of a path of names; inside a scan the position is mixed in, so
+// the reverse scan, which recomputes the same box at the same position, draws the same numbers.
 #include "core/diagram/diagram.h"
 
 #include <math.h>
@@ -30,7 +29,7 @@ static PhiloxBlock philox(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3, ui
   return (PhiloxBlock){{c0, c1, c2, c3}};
 }
 
-// What the first two words of a counter cannot hold.
+// The bits of step, site and element that the first two words of the counter cannot hold.
 static uint64_t rest_of(uint64_t step, uint64_t site, uint64_t element) {
   return site ^ (step >> 32) << 16 ^ (element >> 34) << 40;
 }
@@ -55,10 +54,11 @@ double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t elemen
   return radius * (element & 1 ? sin(angle) : cos(angle));
 }
 
-// -- stretches: the same numbers, many at once -----------------------------------------------------
+// -- vectorised generation of the same numbers ----------------------------------------------------
 enum { LANES = 8, STRETCH = 4 * LANES };
 
-// The words of elements from a multiple of 4 on. Lanes do not wait for each other's products.
+// The words of STRETCH elements from `element` (a multiple of 4) on. The lanes are independent, so
+// the compiler vectorises the rounds.
 static void words_from(uint64_t seed, uint64_t step, uint64_t site, uint64_t element,
                        uint32_t *word) {
   uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
@@ -83,12 +83,12 @@ static void words_from(uint64_t seed, uint64_t step, uint64_t site, uint64_t ele
     word[4 * i] = c0[i], word[4 * i + 1] = c1[i], word[4 * i + 2] = c2[i], word[4 * i + 3] = c3[i];
 }
 
-// Of one stretch: which elements from `skip` on, up to `end`, are wanted.
+// Writes the elements skip … end - 1 of one stretch.
 static void put_uniforms(const uint32_t *word, int64_t skip, int64_t end, double *to) {
   for (int64_t i = skip; i < end; i++) to[i - skip] = unit(word[i]);
 }
 
-// A pair has one radius and one angle.
+// Box–Muller: each pair of elements has one radius and one angle.
 static void put_normals(const uint32_t *word, int64_t skip, int64_t end, double *to) {
   double x[STRETCH];
   for (int64_t i = skip & ~(int64_t)1; i < end; i += 2) {
@@ -116,11 +116,12 @@ static uint64_t scramble(uint64_t x) { // the finisher of splitmix64
 
 uint64_t site_hash(uint64_t parent, const char *name) {
   uint64_t h = hash_bytes(scramble(parent + 0x9E3779B97F4A7C15u), name, strlen(name));
-  return scramble(h) & ~(uint64_t)1; // so that joining loses nothing
+  return scramble(h) & ~(uint64_t)1; // an even low half: m is odd, so site_join is invertible
 }
 
-// Paths are affine maps x -> m x + c over 32-bit numbers, m - 1 in the low half: composing them is
-// associative and keeps order, so noise does not depend on what was inlined when.
+// A path is an affine map x -> m x + c over 32-bit numbers, with m - 1 in the low half and c in the
+// high half. Composition of affine maps is associative and keeps the order of the names, so noise
+// does not depend on when a call is inlined.
 uint64_t site_join(uint64_t outer, uint64_t inner) {
   uint32_t m = (uint32_t)outer + 1, c = (uint32_t)(outer >> 32), n = (uint32_t)inner + 1,
            d = (uint32_t)(inner >> 32);
@@ -131,7 +132,7 @@ uint64_t site_step(uint64_t site, uint64_t position) {
   return scramble(site ^ scramble(position + 0x9E3779B97F4A7C15u));
 }
 
-// -- first values ---------------------------------------------------------------------------------
+// -- initial values -------------------------------------------------------------------------------
 static void fill_normal(Tensor *t, uint64_t seed, uint64_t site, double scale) {
   noise_stretch(NOISE_NORMAL, &(NoisePlace){seed, 0, site}, 0, t->count, t->data);
   for (int64_t i = 0; i < t->count; i++) t->data[i] = scale * t->data[i];
@@ -146,8 +147,8 @@ static void round_to_bits(Tensor *t) {
   for (int64_t i = 0; i < t->count; i++) t->data[i] = t->data[i] > 0.5;
 }
 
-// Rows (or columns, if there are fewer of them) made orthonormal one after the other; twice is
-// enough (Kahan).
+// Gram–Schmidt over the rows (or the columns, if there are fewer columns). Each vector is
+// orthogonalised twice, which is enough for full precision (Kahan).
 static void make_orthonormal(Tensor *t) {
   int64_t columns = t->rank ? t->shape[t->rank - 1] : 1, rows = columns ? t->count / columns : 0;
   int64_t n = rows < columns ? rows : columns, length = rows < columns ? columns : rows;
@@ -166,7 +167,8 @@ static void make_orthonormal(Tensor *t) {
   }
 }
 
-// Lists and constants that it reads are params, with first values of their own.
+// An initialiser that is a diagram: constants of the program are its params, each with an initial
+// value of its own.
 static bool init_diagram(World *w, Arena *a, const Init *init, uint64_t seed, uint64_t site,
                          Tensor *out) {
   const Diagram *d = init->diagram;
@@ -187,12 +189,12 @@ const char *init_fault(World *w, const Type *type) {
   for (uint32_t i = 0; i < type->rank; i++)
     if (!size_value(w, type->axis[i].size, &count)) return "its sizes are not known";
   if (!type_count(w, type, &count)) return "it has more than 2^63 numbers";
-  if (count <= INT32_MAX) return "its sizes are not known"; // those that its start value asks for
+  if (count <= INT32_MAX) return "its sizes are not known"; // the sizes fan_in and fan_out
   return arena_format(w->arena, "it has %lld numbers, and %d is the most", (long long)count,
                       INT32_MAX);
 }
 
-// Each member begins for itself, with draws of its own.
+// Initialises each member of a family independently, at a site of its own.
 static bool init_members(World *w, Arena *a, const Init *init, const Type *type, uint64_t seed,
                          uint64_t site, Tensor *out) {
   Init one = *init;

@@ -1,10 +1,10 @@
-// The table of scalar functions, made from ops.def.
+// The table of scalar functions, generated from ops.def (X-macros).
 //
-// Each row S becomes a C function of three doubles and an entry of fn_rows that points to it and
-// has the same expression as text, for compiled code. The four leaves (constant, argument,
-// position, size) stand first and have no value: the evaluator knows them. The arity is read
-// off the signature: one letter for each argument, up to the '>'. ops_markdown prints the same
-// table as a page of the manual, so the page cannot differ from the compiler.
+// Each row S becomes a C function of three doubles and an entry of fn_rows with a pointer to the
+// function and the expression as text, for compiled code. The four leaves (constant, argument,
+// index value, size) come first and have no function: the interpreter evaluates them. The arity is
+// the number of letters of the signature before '>'. ops_markdown prints the table as a page of the
+// manual, so the page agrees with the compiler.
 #include "core/diagram/diagram.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ Fn fn_find(const char *name) {
   return FN_COUNT;
 }
 
-static void cell(Buf *b, const char *text) {
+static void markdown_cell(Buf *b, const char *text) {
   buf_text(b, " ");
   for (; *text; text++) {
     if (*text == '|') buf_char(b, '\\');
@@ -63,13 +63,13 @@ static void cell(Buf *b, const char *text) {
 
 static void scalar_row(Buf *b, const FnRow *row) {
   buf_char(b, '|');
-  cell(b, arena_format(b->arena, "`%s`", row->name));
-  cell(b, arena_format(b->arena, "`%s`", row->sig));
-  cell(b, row->doc);
+  markdown_cell(b, arena_format(b->arena, "`%s`", row->name));
+  markdown_cell(b, arena_format(b->arena, "`%s`", row->sig));
+  markdown_cell(b, row->doc);
   for (uint32_t i = 0; i < 3; i++)
-    cell(b, i < row->arity && row->d[i] ? arena_format(b->arena, "`%s`", row->d[i]) : "");
-  cell(b, arena_format(b->arena, "%u", row->flops));
-  cell(b, row->glyph);
+    markdown_cell(b, i < row->arity && row->d[i] ? arena_format(b->arena, "`%s`", row->d[i]) : "");
+  markdown_cell(b, arena_format(b->arena, "%u", row->flops));
+  markdown_cell(b, row->glyph);
   buf_char(b, '\n');
 }
 

@@ -1,21 +1,21 @@
-// Scalar expressions from text: the derivatives of ops.def, and the small loops that steps are put
-// together from.
+// A parser of scalar expressions (recursive descent): the derivatives of ops.def, and small loops
+// written as text.
 //
 //   scalar  = sum { ( "=" | "!=" | "<" | "<=" | ">" | ">=" ) sum }
 //   sum     = product { ( "+" | "-" ) product }            product = unary { ( "*" | "/" ) unary }
 //   unary   = [ "-" ] power                                power   = primary [ "^" unary ]
 //   primary = number | name | row "(" scalar { "," scalar } ")" | "(" scalar ")"
 //
-// Scalars are pushed arguments first, and equal ones once. A number has no base until it meets one:
-// the signature of the row it is given to says which, or what stands beside it where the signature
-// has stars. A number that meets none is real; one that meets two is refused. The texts are ours, so
-// there are no messages.
+// Scalars are appended in post-order, equal scalars once. The base of a number is inferred: from
+// the signature of the function that it is an argument of, or from the other argument where the
+// signature has stars. An unconstrained number is real; conflicting bases are an error. All texts
+// are part of limn, so there are no messages.
 #include "core/diagram/diagram.h"
 
 typedef struct {
   World *w;
   Loop *loop;
-  uint32_t first; // the scalars of this text are those from here on
+  uint32_t first; // the first scalar of this text
   const char *at;
   const char *const *name;
   const uint32_t *value;
@@ -24,9 +24,9 @@ typedef struct {
 } ScalarText;
 
 static const struct ScalarSign {
-  char sign[3]; // one that begins with another stands before it
+  char sign[3]; // a sign precedes its own prefixes in the table
   uint8_t level, fn;
-  bool turned;
+  bool swapped;
 } signs[] = {{"=", 0, FN_eq, false},  {"!=", 0, FN_ne, false}, {"<=", 0, FN_le, false},
              {"<", 0, FN_lt, false},  {">=", 0, FN_le, true},  {">", 0, FN_lt, true},
              {"+", 1, FN_add, false}, {"-", 1, FN_sub, false}, {"*", 2, FN_mul, false},
@@ -46,7 +46,7 @@ static uint32_t push_once(ScalarText *t, Scalar s) {
   return scalar_push(t->w, t->loop, s);
 }
 
-static uint8_t base_by_letter(char letter, uint8_t star) {
+static uint8_t base_of_letter(char letter, uint8_t star) {
   if (letter == 'R') return BASE_R;
   return letter == 'B' ? BASE_BIT : star;
 }
@@ -60,35 +60,35 @@ static uint32_t push_row(ScalarText *t, Fn fn, const uint32_t arg[3]) {
     if (row->sig[i] == '*' && !star) star = scalar[arg[i]].base;
   if (!star) star = BASE_R;
   for (uint32_t i = 0; i < row->arity; i++) {
-    uint8_t base = base_by_letter(row->sig[i], star);
+    uint8_t base = base_of_letter(row->sig[i], star);
     s.arg[i] = arg[i];
     if (!scalar[arg[i]].base) scalar[arg[i]].base = base;
     t->failed |= scalar[arg[i]].base != base;
   }
-  s.base = base_by_letter(row->sig[row->arity + 1], star);
+  s.base = base_of_letter(row->sig[row->arity + 1], star);
   return push_once(t, s);
 }
 
 // -- words and signs ------------------------------------------------------------------------------
 static void skip_spaces(ScalarText *t) { t->at += strspn(t->at, " "); }
 
-static bool take(ScalarText *t, const char *sign) {
+static bool accept(ScalarText *t, const char *sign) {
   skip_spaces(t);
   bool here = strncmp(t->at, sign, strlen(sign)) == 0;
   if (here) t->at += strlen(sign);
   return here;
 }
 
-static void want(ScalarText *t, const char *sign) { t->failed |= !take(t, sign); }
+static void expect(ScalarText *t, const char *sign) { t->failed |= !accept(t, sign); }
 
-static bool take_number(ScalarText *t, double *k) {
+static bool accept_number(ScalarText *t, double *k) {
   skip_spaces(t);
   const char *from = t->at;
   *k = number_read(from, &t->at);
   return t->at != from;
 }
 
-static const char *take_name(ScalarText *t) {
+static const char *accept_name(ScalarText *t) {
   const char *from = t->at;
   while (char_is_word(*t->at) || *t->at == '_') t->at++;
   return arena_text(t->w->arena, from, (size_t)(t->at - from));
@@ -100,23 +100,23 @@ static uint32_t read_application(ScalarText *t, const char *name) {
   uint32_t arg[3] = {0};
   t->failed |= fn == FN_COUNT;
   for (uint32_t i = 0; !t->failed && i < fn_rows[fn].arity; i++) {
-    if (i) want(t, ",");
+    if (i) expect(t, ",");
     arg[i] = read_level(t, 0);
   }
-  want(t, ")");
+  expect(t, ")");
   return push_row(t, fn, arg);
 }
 
 static uint32_t read_primary(ScalarText *t) {
   Scalar number = {.fn = FN_CONST};
-  if (take(t, "(")) {
+  if (accept(t, "(")) {
     uint32_t inside = read_level(t, 0);
-    want(t, ")");
+    expect(t, ")");
     return inside;
   }
-  if (take_number(t, &number.k)) return push_once(t, number);
-  const char *name = take_name(t);
-  if (take(t, "(")) return read_application(t, name);
+  if (accept_number(t, &number.k)) return push_once(t, number);
+  const char *name = accept_name(t);
+  if (accept(t, "(")) return read_application(t, name);
   for (uint32_t i = 0; i < t->n; i++)
     if (strcmp(t->name[i], name) == 0) return t->value[i];
   t->failed = true;
@@ -126,25 +126,25 @@ static uint32_t read_primary(ScalarText *t) {
 static uint32_t read_unary(ScalarText *t);
 
 static uint32_t read_power(ScalarText *t, uint32_t a) {
-  return take(t, "^") ? push_row(t, FN_pow, (uint32_t[3]){a, read_unary(t)}) : a;
+  return accept(t, "^") ? push_row(t, FN_pow, (uint32_t[3]){a, read_unary(t)}) : a;
 }
 
 // A minus before a number belongs to the number, unless the number is raised to a power.
 static uint32_t read_unary(ScalarText *t) {
   Scalar number = {.fn = FN_CONST};
-  if (!take(t, "-")) return read_power(t, read_primary(t));
-  const char *behind = t->at;
-  if (take_number(t, &number.k) && !take(t, "^")) {
+  if (!accept(t, "-")) return read_power(t, read_primary(t));
+  const char *after_sign = t->at;
+  if (accept_number(t, &number.k) && !accept(t, "^")) {
     number.k = -number.k;
     return push_once(t, number);
   }
-  t->at = behind;
+  t->at = after_sign;
   return push_row(t, FN_neg, (uint32_t[3]){read_unary(t)});
 }
 
-static const struct ScalarSign *take_sign(ScalarText *t, uint32_t level) {
+static const struct ScalarSign *accept_sign(ScalarText *t, uint32_t level) {
   for (uint32_t i = 0; i < COUNT(signs); i++)
-    if (signs[i].level == level && take(t, signs[i].sign)) return &signs[i];
+    if (signs[i].level == level && accept(t, signs[i].sign)) return &signs[i];
   return NULL;
 }
 
@@ -152,9 +152,9 @@ static uint32_t read_level(ScalarText *t, uint32_t level) {
   if (level == LEVELS) return read_unary(t);
   uint32_t a = read_level(t, level + 1);
   const struct ScalarSign *s;
-  while (!t->failed && (s = take_sign(t, level))) {
+  while (!t->failed && (s = accept_sign(t, level))) {
     uint32_t b = read_level(t, level + 1);
-    a = push_row(t, (Fn)s->fn, s->turned ? (uint32_t[3]){b, a} : (uint32_t[3]){a, b});
+    a = push_row(t, (Fn)s->fn, s->swapped ? (uint32_t[3]){b, a} : (uint32_t[3]){a, b});
   }
   return a;
 }

@@ -1,9 +1,9 @@
 // Sizes as polynomials. A size is a sum of monomials with rational coefficients over atoms; an atom
-// is a variable, or a floor quotient, quotient or power that cannot be written as a polynomial.
-// Polynomials are kept in normal form (monomials sorted, like ones added, zeros dropped) and
-// interned, so two sizes are equal exactly when their ids are. Variables may be bound later:
-// size_now replaces the bound ones, and remembers its answer until the next binding. A result that
-// leaves 64-bit integers is `huge`, which absorbs everything it meets.
+// is a variable, or a floor quotient, quotient or power that is not a polynomial. Polynomials are
+// kept in normal form (monomials sorted, like terms added, zeros dropped) and hash-consed, so two
+// sizes are equal exactly if their ids are. Variables may be bound later: size_now substitutes the
+// bound ones and memoises the result until the next binding. A result that overflows 64-bit
+// integers or exceeds a limit is HUGE_SIZE, which is absorbing.
 #include "core/diagram/diagram.h"
 
 #include <math.h>
@@ -29,9 +29,9 @@ typedef struct {
   uint32_t n;
   Mono *mono;
   bool open;       // mentions a variable
-  bool is_whole;   // a whole number, which is asked for most: `whole`
-  uint32_t weight; // of the whole tree, quotients and powers gone through
-  uint32_t stamp;  // when `now` was found
+  bool is_whole;   // a whole number, stored in `whole` (the most frequent query)
+  uint32_t weight; // number of nodes of the expression tree, including quotients and powers
+  uint32_t stamp;  // value of Sizes.stamp at which `now` was computed
   Size now;
   int64_t whole;
 } Poly;
@@ -45,13 +45,13 @@ typedef struct {
 
 struct Sizes {
   Table *poly_table, *atom_table;
-  VEC(Poly) poly; // poly.at[0] is unused, poly.at[HUGE_SIZE] is the absorbing one
+  VEC(Poly) poly; // poly.at[0] is unused, poly.at[HUGE_SIZE] is the absorbing element
   VEC(Atom) atom;
   VEC(Var) var;   // var.at[0] is unused
-  Size small[64]; // 0, 1, 2, …, once they were asked for
+  Size small[64]; // cached ids of the sizes 0, 1, 2, …
   uint32_t stamp; // counts bindings
-  Id settled;     // variables below it were there at the last settling
-  bool moved;     // one of them was bound since
+  Id settled;     // variables below existed at the last sizes_settle
+  bool moved;     // one of these was bound since
 };
 
 enum { HUGE_SIZE = 1, TERMS_LIMIT = 4096, POWER_LIMIT = 64, WEIGHT_LIMIT = 20000 };
@@ -121,7 +121,7 @@ static Size poly_intern(World *w, Monos *m) {
   if (m->n > TERMS_LIMIT) return HUGE_SIZE;
   if (m->n > 1) qsort(m->at, m->n, sizeof(Mono), compare_monos);
   uint32_t n = 0;
-  for (uint32_t i = 0; i < m->n; i++) { // add like ones
+  for (uint32_t i = 0; i < m->n; i++) { // add like terms
     if (n && compare_factors(&m->at[n - 1], &m->at[i]) == 0) {
       Mono *a = &m->at[n - 1], *b = &m->at[i];
       if (!reduce((Wide)a->num * b->den + (Wide)b->num * a->den, (Wide)a->den * b->den, &a->num,
@@ -263,7 +263,7 @@ Size size_mul(World *w, Size a, Size b) {
   return poly_intern(w, &m);
 }
 
-// a / b for a monomial b whose atoms all occur in every monomial of a; 0 when they do not.
+// a / b for a monomial b that divides every monomial of a; 0 if it does not.
 static Size divide_by_monomial(World *w, Size a, const Mono *b) {
   const Poly p = w->sizes->poly.at[a];
   Monos m = {0};
@@ -313,7 +313,7 @@ Size size_floor(World *w, Size a, Size b) {
       if (den > INT64_MAX / (by < 0 ? -by : by)) return HUGE_SIZE;
       return size_of(w, floor_div(num, den * by));
     }
-    // (by*q + r) // by = q + r // by, as far as the coefficients are integers
+    // (by*q + r) // by = q + r // by, for the terms with integer coefficients divisible by `by`
     Monos whole = {0}, rest = {0};
     const Poly p = w->sizes->poly.at[a];
     for (uint32_t i = 0; i < p.n; i++) {
@@ -494,8 +494,8 @@ bool size_value(World *w, Size a, int64_t *out) {
 bool size_too_large(World *w, Size a) { return size_now(w, a) == HUGE_SIZE; }
 
 // -- solving --------------------------------------------------------------------------------------
-// The value of `var` that makes p zero, when var occurs in one monomial alone, with a constant
-// coefficient, and nowhere else; 0 otherwise.
+// Solves zero = 0 for `var`, which must occur in exactly one monomial, linearly and with a constant
+// coefficient. 0 if the equation has another form.
 static Size solve_for(World *w, Size zero, Id var) {
   const Poly p = w->sizes->poly.at[zero];
   Monos rest = {0};
@@ -550,7 +550,7 @@ SizeAnswer size_equate(World *w, Size a, Size b, bool free) {
   if (!a || !b || a == b) return SIZES_EQUAL;
   sizes_of(w);
   Size zero = size_sub(w, size_now(w, a), size_now(w, b));
-  if (zero == HUGE_SIZE) return SIZES_EQUAL; // reported where it arose
+  if (zero == HUGE_SIZE) return SIZES_EQUAL; // the overflow was reported where it arose
   int64_t num, den;
   if (is_constant(w, zero, &num, &den)) return num == 0 ? SIZES_EQUAL : SIZES_CLASH;
   Ids vars = {0}, unknown = {0};
@@ -558,7 +558,8 @@ SizeAnswer size_equate(World *w, Size a, Size b, bool free) {
   for (uint32_t i = 0; i < vars.n; i++)
     if (!is_rigid(w, vars.at[i])) vec_push(w->arena, &unknown, vars.at[i]);
   if (unknown.n == 0) return SIZES_CLASH;
-  for (uint32_t i = unknown.n; i-- > 0;) { // an index may take any size; the youngest first
+  // An index is solved for even if other unknowns remain; the youngest first.
+  for (uint32_t i = unknown.n; i-- > 0;) {
     if (w->sizes->var.at[unknown.at[i]].kind != VAR_INDEX && unknown.n > 1) continue;
     Size value = solve_for(w, zero, unknown.at[i]);
     if (value && value != HUGE_SIZE) return bind(w, unknown.at[i], value);
@@ -600,8 +601,8 @@ bool size_at(World *w, Size a, const double *value, double *out) {
   return true;
 }
 
-// Names of variables are their own, or those of `name`. Under given names the order is that of the
-// text, which does not depend on what was built first.
+// Prints variables by their own names, or by name[variable]. With given names terms are sorted by
+// their text, which does not depend on the order of construction.
 static void print_poly(World *w, Size a, const char *const *name, Buf *out);
 
 static void print_part(World *w, Size a, const char *const *name, Buf *out) {
@@ -631,7 +632,7 @@ static void print_atom(World *w, const Atom *a, const char *const *name, Buf *ou
 typedef struct {
   const Mono *mono;
   uint32_t degree;
-  const char *text; // of its factors
+  const char *text; // the text of the factors
 } MonoText;
 
 static int compare_texts(const void *a, const void *b) {

@@ -1,5 +1,6 @@
-// Size variables replaced. What a callee says in its own variables is written in the caller's
-// sizes: its input types are matched with the types of the wires it is given.
+// Substitution of size variables. A callee's sizes are expressed in the caller's sizes: the
+// callee's input types are matched with the types of the argument wires, and each equation is
+// solved for its unknown variable.
 #include "core/diagram/diagram.h"
 
 Size subst_size(World *w, const Subst *s, Size size) {
@@ -16,15 +17,14 @@ Type subst_type(World *w, const Subst *s, Type t) {
   return t;
 }
 
-// Variables that the callee shares with the caller stand for themselves, unless matching says
-// otherwise.
+// A variable that callee and caller share maps to itself, unless matching finds another value.
 static bool subst_knows(const Subst *s, Id var) {
   for (uint32_t i = 0; i < s->n; i++)
     if (s->at[i].var == var) return true;
   return false;
 }
 
-// A formal size a·v + b with one unknown v gives v.
+// Solves formal = actual if the formal size is affine in its one unknown v: formal = a·v + b.
 static void subst_match(World *w, Subst *s, Size formal, Size actual) {
   Ids vars = {0};
   formal = size_now(w, formal);
@@ -53,8 +53,8 @@ static void match_types(World *w, Subst *s, const Type *formal, const Type *actu
     subst_match(w, s, formal->count, actual->count);
 }
 
-// Replacing one after the other must not replace inside what was put in: go through fresh
-// variables.
+// subst_size replaces the variables one after the other, which must not replace inside values that
+// were substituted before. On such a clash the substitution goes through fresh variables.
 static void subst_order(World *w, Subst *s) {
   Subst kept = {0}, back = {0};
   bool clash = false;
@@ -89,7 +89,7 @@ void subst_call(World *w, Subst *s, const Diagram *callee, const Diagram *d, con
                 uint32_t slices) {
   Subst found = {0};
   uint32_t nin = callee->in.n + callee->param.n;
-  for (int round = 0; round < 2; round++) // the second for sizes of several variables
+  for (int round = 0; round < 2; round++) // the second round solves sizes of several variables
     for (uint32_t i = 0; i < nin; i++) {
       Id inner = i < callee->in.n ? callee->in.at[i] : callee->param.at[i - callee->in.n].wire;
       const Type *formal = &callee->wire.at[inner].type;

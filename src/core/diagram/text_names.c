@@ -1,10 +1,10 @@
-// The names in the text of a diagram: what it mentions, and what it is called there.
+// Unique names for the text of a diagram.
 //
-// From a root we reach the diagrams it calls, scans with, starts weights with and is reversed by.
-// They are put in an order in which every one comes after those it calls; reverses come last,
-// because they may call what they reverse. Diagrams and size variables get texts that tell them
-// apart: the first of a name keeps it, the others are numbered. Size variables are taken in the
-// order in which they were made.
+// Starting at a root, the search reaches the diagrams that it calls, scans, initialises weights
+// with and uses as reverse derivatives. Callees come before callers; reverse derivatives come last,
+// because they may call the diagram that they differentiate. The first diagram or size variable of
+// a name keeps the name, later ones get a numeric suffix. Size variables are listed in order of
+// creation.
 #include "core/diagram/text_own.h"
 
 typedef struct {
@@ -65,7 +65,7 @@ const char **wire_names(World *w, const Diagram *d) {
   return name;
 }
 
-// -- everything a diagram mentions ----------------------------------------------------------------
+// -- traversal ------------------------------------------------------------------------------------
 static void see_size(NameSearch *s, Size size) {
   Ids vars = {0};
   int64_t n;

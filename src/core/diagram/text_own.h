@@ -1,4 +1,4 @@
-// text: the grammar of the text of diagrams. Inside this folder only; tests read it back.
+// The grammar of printed diagrams. Private to this folder; tests parse the text.
 //
 //   file      = { "sizes" { name [ ":" kind ] } | "names" number "=" { name } | diagram
 //               | "reverse" name "=" name | "main" name }
@@ -23,17 +23,17 @@
 //   type      = ( "R" | "B" | "{" size [ "of" number ] "}" ) [ "[" { axis } "]" ]
 //   axis      = ( label [ ":" size ] | ":" size | size ) [ "~" pass ]
 //
-// "map" is a sum in which every index is an axis of the result: nothing is added up.
-// A name that is not a plain word, or one of the words above, stands in quotes; no name at all is %.
-// Where a name was taken, .2, .3 … follow it; they only tell things apart. From @ to the end of a
-// line is comment.
+// "map" is a sum in which every index is an axis of the result, so nothing is reduced. A name that
+// is not a plain word, or is a keyword above, is quoted; % means no name. Repeated names get the
+// suffixes .2, .3 …, which only disambiguate. A comment starts at @ and ends at the end of the
+// line.
 #ifndef LIMN_CORE_DIAGRAM_TEXT_OWN_H
 #define LIMN_CORE_DIAGRAM_TEXT_OWN_H
 
 #include "core/diagram/diagram.h"
 
-// Scalars that compute the same get the same number, from 1; loops that share a table can be
-// compared.
+// Value numbering of a loop's scalars, from 1: scalars that compute the same value get the same
+// number. Loops that share a table can be compared.
 uint32_t *scalar_numbers(World *, const Cast *, const Loop *, Table *);
 
 #endif

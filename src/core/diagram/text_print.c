@@ -1,10 +1,9 @@
-// Diagrams as text (the grammar is in text_own.h).
+// Prints diagrams as text (grammar: text_own.h).
 //
-// Everything in the data structure is written, so that reading gives the diagram back: only origins
-// are left to comments, and numbers that the text does not need (of wires, of variables, of
-// declarations) are dropped. A body is written as one expression. Scalars used twice get a name of
-// their own, and so does a scalar at every fortieth level: an expression is never so deep that
-// reading it would be refused.
+// The text holds the whole data structure, so parsing gives the diagram back, except that origins
+// are printed as comments and ids (of wires, variables, declarations) are not printed. A loop body
+// is printed as one expression. A scalar that is used twice is bound to a name, and so is a scalar
+// at every fortieth level, which bounds the nesting depth that a parser must accept.
 #include "core/diagram/text_own.h"
 
 #include <math.h>
@@ -81,7 +80,7 @@ static void wires_out(Print *p, const Id *wire, uint32_t n) {
 }
 
 // -- accesses -------------------------------------------------------------------------------------
-// A size in a coordinate: a number as it is, anything else in braces.
+// A size in a coordinate: a number as digits, anything else in braces.
 static void factor_out(Print *p, Size s, bool first) {
   int64_t n;
   if (size_value(p->w, s, &n))
@@ -127,15 +126,15 @@ typedef struct {
   Print *p;
   const Loop *loop;
   const char *const *index;
-  uint32_t *first; // [scalar] the first scalar that computes the same
-  uint32_t *uses;  // [scalar] by how many others it is read
-  uint32_t *level; // [scalar] how deep its text is
-  uint32_t *name;  // [scalar] the number of its name + 1, or 0
+  uint32_t *first; // [scalar] the first scalar with the same value
+  uint32_t *uses;  // [scalar] number of uses
+  uint32_t *level; // [scalar] depth of its expression
+  uint32_t *name;  // [scalar] number n of its name `tn`; 0: printed inline
 } PrintBody;
 
 static uint32_t arity_of(const Scalar *s) { return s->fn <= FN_SIZE ? 0 : fn_rows[s->fn].arity; }
 
-static PrintBody body_study(Print *p, const Loop *loop, const char *const *index) {
+static PrintBody body_analyse(Print *p, const Loop *loop, const char *const *index) {
   Arena *a = p->w->arena;
   uint32_t n = loop->nscalar, *number = scalar_numbers(p->w, p->cast, loop, table_new(a)),
            named = 0;
@@ -186,7 +185,7 @@ static void leaf_out(const PrintBody *b, const Scalar *s, int level) {
   if (guarded) text(p, ")");
 }
 
-// Operators bind: 1 comparison, 2 sum, 3 product, 4 minus, 5 power.
+// Precedences: 1 comparison, 2 sum, 3 product, 4 minus, 5 power.
 typedef struct {
   uint8_t fn, level, left, right;
   const char *sign;
@@ -239,7 +238,7 @@ static void scalar_out(const PrintBody *b, uint32_t i, int level) {
 
 static void body_out(Print *p, const Loop *loop, const char *const *index) {
   if (!loop->nscalar) return;
-  PrintBody b = body_study(p, loop, index);
+  PrintBody b = body_analyse(p, loop, index);
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     if (!b.name[i]) continue;
     buf_printf(p->out, "t%u := ", b.name[i]);
@@ -250,8 +249,8 @@ static void body_out(Print *p, const Loop *loop, const char *const *index) {
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-static bool is_map(World *w,
-                   const Loop *loop) { // nothing is combined: every index is an axis of the result
+// True if nothing is reduced: every index is an axis of the result.
+static bool is_map(World *w, const Loop *loop) {
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (loop_is_reduced(w, loop, i)) return false;
   return loop->combine == SUM;

@@ -1,4 +1,4 @@
-// Types of wires: a base and a row of axes.
+// Types of wires: a base and a list of axes.
 #include "core/diagram/diagram.h"
 
 Type type_make(World *w, Base base, uint32_t rank, const Axis *axis) {
@@ -42,7 +42,7 @@ static void print_labels(World *w, const Type *t, Buf *out) {
   buf_char(out, '}');
 }
 
-// A point of an open space is called by the space.
+// The type of a point of an open space is printed as the name of the space.
 static bool print_open(World *w, const Type *t, Buf *out) {
   Id var;
   if (t->rank != 1 || t->base != BASE_R || !size_is_var(w, t->axis[0].size, &var) ||

@@ -1,5 +1,5 @@
-// Gluing: the parts side by side, then classes of what is to be one (union and find). The first
-// member of a class stands for it, so numbers in the whole follow the order of the parts.
+// Gluing of graphs: the disjoint union of the parts, with identified things merged by union–find.
+// The first member represents its class, so numbers in the whole follow the order of the parts.
 #include "core/graph/graph.h"
 
 typedef struct {
@@ -7,18 +7,18 @@ typedef struct {
   const Graph *const *part;
   const char *const *name;
   uint32_t n;
-  uint32_t *vertex_base, *edge_base; // [part] number of its first among all
-  uint32_t *vertex, *edge;           // [of all] the one it follows; itself: it leads its class
-  bool *vertex_shared, *edge_shared; // [of all] a leader of several
+  uint32_t *vertex_base, *edge_base; // [part] offset in the disjoint union
+  uint32_t *vertex, *edge;           // [of the union] union–find parent
+  bool *vertex_shared, *edge_shared; // [of the union] representative of several things
 } Gluing;
 
-static uint32_t leader(uint32_t *of, uint32_t x) {
+static uint32_t representative(uint32_t *of, uint32_t x) {
   while (of[x] != x) x = of[x] = of[of[x]];
   return x;
 }
 
 static void unite(uint32_t *of, bool *shared, uint32_t a, uint32_t b) {
-  a = leader(of, a), b = leader(of, b);
+  a = representative(of, a), b = representative(of, b);
   uint32_t first = a < b ? a : b;
   if (a == b) return;
   of[a] = of[b] = first;
@@ -31,7 +31,7 @@ static uint32_t *numbers(Arena *a, uint32_t n) {
   return of;
 }
 
-static void side_by_side(Gluing *g) {
+static void number_parts(Gluing *g) {
   uint32_t vertices = 0, edges = 0;
   g->vertex_base = NEW_ARRAY(g->arena, uint32_t, g->n + 1);
   g->edge_base = NEW_ARRAY(g->arena, uint32_t, g->n + 1);
@@ -45,7 +45,7 @@ static void side_by_side(Gluing *g) {
   g->edge_shared = NEW_ARRAY(g->arena, bool, edges + 1);
 }
 
-static void make_one(Gluing *g, const Along *along) {
+static void identify(Gluing *g, const Along *along) {
   for (uint32_t i = 0; i + 1 < along->vertex.n; i += 2) {
     const PartVertex *v = &along->vertex.at[i];
     unite(g->vertex, g->vertex_shared, g->vertex_base[v[0].part] + v[0].vertex,
@@ -77,7 +77,7 @@ static bool are_same(Gluing *g, bool edge, GlueFault *fault) {
   const uint32_t *base = edge ? g->edge_base : g->vertex_base;
   uint32_t *of = edge ? g->edge : g->vertex;
   for (uint32_t x = 0; x < base[g->n]; x++) {
-    uint32_t first = leader(of, x), p = part_of(base, first), q = part_of(base, x);
+    uint32_t first = representative(of, x), p = part_of(base, first), q = part_of(base, x);
     if (what_of(g, edge, p, first - base[p]) == what_of(g, edge, q, x - base[q])) continue;
     *fault = (GlueFault){edge, {p, q}, {first - base[p], x - base[q]}};
     return false;
@@ -92,7 +92,7 @@ static const char *name_in(const Gluing *g, uint32_t part, const char *name, boo
 static void put_vertices(Gluing *g, Graph *whole, Inclusion *in) {
   for (uint32_t p = 0; p < g->n; p++)
     for (uint32_t i = 0; i < g->part[p]->vertex.n; i++) {
-      uint32_t x = g->vertex_base[p] + i, first = leader(g->vertex, x);
+      uint32_t x = g->vertex_base[p] + i, first = representative(g->vertex, x);
       Vertex v = g->part[p]->vertex.at[i];
       if (first == x) {
         v.name = name_in(g, p, v.name, g->vertex_shared[x]);
@@ -107,7 +107,7 @@ static void put_vertices(Gluing *g, Graph *whole, Inclusion *in) {
 static void put_edges(Gluing *g, Graph *whole, Inclusion *in) {
   for (uint32_t p = 0; p < g->n; p++)
     for (uint32_t i = 0; i < g->part[p]->edge.n; i++) {
-      uint32_t x = g->edge_base[p] + i, first = leader(g->edge, x);
+      uint32_t x = g->edge_base[p] + i, first = representative(g->edge, x);
       Edge e = g->part[p]->edge.at[i];
       if (first == x) {
         e.name = name_in(g, p, e.name, g->edge_shared[x]);
@@ -138,7 +138,7 @@ static bool is_stated(const Graph *g, const PathOrder *o) {
   return false;
 }
 
-// What several parts state is stated once.
+// A statement of several parts is added once.
 static void put_orders(Gluing *g, Graph *whole, const Inclusion *in) {
   for (uint32_t p = 0; p < g->n; p++)
     for (uint32_t i = 0; i < g->part[p]->order.n; i++) {
@@ -154,8 +154,8 @@ static void put_orders(Gluing *g, Graph *whole, const Inclusion *in) {
 bool graph_glue(Arena *a, const GlueParts *parts, const Along *along, Graph **whole, Inclusion *in,
                 GlueFault *fault) {
   Gluing g = {.arena = a, .part = parts->graph, .name = parts->name, .n = parts->n};
-  side_by_side(&g);
-  make_one(&g, along);
+  number_parts(&g);
+  identify(&g, along);
   if (!are_same(&g, false, fault) || !are_same(&g, true, fault)) return false;
   *whole = graph_new(a);
   for (uint32_t p = 0; p < g.n; p++) {

@@ -1,5 +1,5 @@
-// Graphs are put together here. Vertices and edges are numbered from 0 in the order in which they
-// come; names are for people and for an order that does not depend on the text.
+// Construction of graphs. Vertices and edges are numbered from 0 in order of insertion; names give
+// an order that does not depend on the program's text.
 #include "core/graph/graph.h"
 
 #include <assert.h>

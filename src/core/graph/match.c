@@ -1,25 +1,25 @@
-// A pattern is found edge by edge: next comes one that touches what has its place already, so that
-// only edges at that vertex need to be tried; then vertices without edges. Candidates are tried in
-// the order of their names, so the matches come in an order that the text does not change.
-#include "core/graph/net_own.h"
+// Graph matching by backtracking, edge by edge. The next edge shares a vertex with an edge that is
+// placed, so only the edges at that vertex are candidates; isolated vertices come last. Candidates
+// are tried in order of names, so the order of matches does not depend on the program's text.
+#include "core/graph/adjacency_own.h"
 
 #define NOWHERE UINT32_MAX
 
 typedef struct {
   Arena *arena;
   const Graph *pattern, *g;
-  Net net;
+  Adjacency net;
   bool monic;
   uint32_t limit;
   uint32_t *vertex_by_name, *edge_by_name;
-  uint32_t *step; // edges of the pattern in the order in which they are placed
+  uint32_t *step; // edges of the pattern in placement order
   PatternMatch now;
-  uint32_t *vertex_taken, *edge_taken; // [of the graph] how often it is a place
+  uint32_t *vertex_taken, *edge_taken; // [of the graph] how often it is an image
   Matches *out;
 } MatchSearch;
 
 // -- order ----------------------------------------------------------------------------------------
-// Each edge after one that shares a vertex with it, where there is one.
+// Placement order: each edge shares a vertex with an earlier one, if possible.
 static void plan_steps(MatchSearch *s) {
   const Graph *p = s->pattern;
   bool *placed = NEW_ARRAY(s->arena, bool, p->edge.n + 1);
@@ -50,22 +50,22 @@ static bool vertex_fits(const MatchSearch *s, uint32_t own, uint32_t place) {
   return fits(s->pattern->vertex.at[own].what, s->g->vertex.at[place].what);
 }
 
-static void keep(MatchSearch *s) {
+static void add_match(MatchSearch *s) {
   PatternMatch m = {
       arena_copy(s->arena, s->now.vertex, (s->pattern->vertex.n + 1) * sizeof(uint32_t)),
       arena_copy(s->arena, s->now.edge, (s->pattern->edge.n + 1) * sizeof(uint32_t))};
   vec_push(s->arena, s->out, m);
 }
 
-// Puts a vertex at its place; false: it was there already.
-static bool put(MatchSearch *s, uint32_t own, uint32_t place) {
+// Maps a vertex to `place`; false: it was mapped already.
+static bool map_vertex(MatchSearch *s, uint32_t own, uint32_t place) {
   if (s->now.vertex[own] != NOWHERE) return false;
   s->now.vertex[own] = place;
   s->vertex_taken[place]++;
   return true;
 }
 
-static void take_back(MatchSearch *s, uint32_t own, bool was_put) {
+static void unmap_vertex(MatchSearch *s, uint32_t own, bool was_put) {
   if (!was_put) return;
   s->vertex_taken[s->now.vertex[own]]--;
   s->now.vertex[own] = NOWHERE;
@@ -75,16 +75,16 @@ static bool place_vertices(MatchSearch *s, uint32_t own) {
   while (own < s->pattern->vertex.n && s->now.vertex[own] != NOWHERE) own++;
   if (own == s->pattern->vertex.n) {
     if (s->out->n == s->limit) return false;
-    keep(s);
+    add_match(s);
     return true;
   }
   bool all = true;
   for (uint32_t i = 0; i < s->g->vertex.n && all; i++) {
     uint32_t place = s->vertex_by_name[i];
     if (!vertex_fits(s, own, place)) continue;
-    put(s, own, place);
+    map_vertex(s, own, place);
     all = place_vertices(s, own + 1);
-    take_back(s, own, true);
+    unmap_vertex(s, own, true);
   }
   return all;
 }
@@ -96,16 +96,16 @@ static bool try_edge(MatchSearch *s, uint32_t step, uint32_t place) {
   const Edge *e = &s->pattern->edge.at[own], *f = &s->g->edge.at[place];
   if ((s->monic && s->edge_taken[place]) || !fits(e->what, f->what)) return true;
   if (!vertex_fits(s, e->from, f->from)) return true;
-  bool from = put(s, e->from, f->from), all = true;
+  bool from = map_vertex(s, e->from, f->from), all = true;
   if (vertex_fits(s, e->to, f->to)) {
-    bool to = put(s, e->to, f->to);
+    bool to = map_vertex(s, e->to, f->to);
     s->now.edge[own] = place;
     s->edge_taken[place]++;
     all = place_edges(s, step + 1);
     s->edge_taken[place]--;
-    take_back(s, e->to, to);
+    unmap_vertex(s, e->to, to);
   }
-  take_back(s, e->from, from);
+  unmap_vertex(s, e->from, from);
   return all;
 }
 
@@ -128,7 +128,7 @@ bool graph_find(Arena *a, const Graph *pattern, const Graph *g, bool monic, uint
                 Matches *out) {
   MatchSearch s = {
       .arena = a, .pattern = pattern, .g = g, .monic = monic, .limit = limit, .out = out};
-  s.net = net_new(a, g);
+  s.net = adjacency_new(a, g);
   s.now.vertex = NEW_ARRAY(a, uint32_t, pattern->vertex.n + 1);
   s.now.edge = NEW_ARRAY(a, uint32_t, pattern->edge.n + 1);
   for (uint32_t i = 0; i < pattern->vertex.n; i++) s.now.vertex[i] = NOWHERE;

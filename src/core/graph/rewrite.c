@@ -1,6 +1,6 @@
-// Double pushout: a rule's left side is found in a graph; what the rule does not keep is taken out,
-// what is new on its right side is put in. Taking out must leave a graph: no edge may lose an end,
-// and a thing that goes may not be at the same place as another one.
+// Double-pushout rewriting: what matches the rule's left side but is not kept is deleted, then what
+// is new on the right side is added. The pushout complement must exist: no edge may dangle, and a
+// deleted thing may not be identified with another one by the match.
 #include "core/graph/graph.h"
 
 #define GONE UINT32_MAX
@@ -10,9 +10,9 @@ typedef struct {
   const RewriteRule *rule;
   const Graph *g;
   const PatternMatch *at;
-  bool *vertex_goes, *edge_goes; // [of the graph]
+  bool *vertex_deleted, *edge_deleted; // [of the graph]
   uint32_t *vertex_right,
-      *edge_right; // [of the right side] its place in the graph; GONE: it is new
+      *edge_right; // [of the right side] its number in the graph; GONE: new
 } Rewriting;
 
 static bool is_kept(const RewriteRule *r, bool edge, uint32_t left) {
@@ -23,7 +23,7 @@ static bool is_kept(const RewriteRule *r, bool edge, uint32_t left) {
   return false;
 }
 
-// Two things of the left side at one place, one of which goes.
+// The identification condition: two things of the left side with one image are both kept.
 static bool places_differ(const RewriteRule *r, bool edge, const uint32_t *place, uint32_t n,
                           RewriteFault *fault) {
   for (uint32_t i = 0; i < n; i++)
@@ -38,25 +38,25 @@ static bool places_differ(const RewriteRule *r, bool edge, const uint32_t *place
 static bool nothing_dangles(Rewriting *w, RewriteFault *fault) {
   for (uint32_t e = 0; e < w->g->edge.n; e++) {
     const Edge *x = &w->g->edge.at[e];
-    if (w->edge_goes[e] || !(w->vertex_goes[x->from] || w->vertex_goes[x->to])) continue;
-    *fault = (RewriteFault){false, w->vertex_goes[x->from] ? x->from : x->to, e};
+    if (w->edge_deleted[e] || !(w->vertex_deleted[x->from] || w->vertex_deleted[x->to])) continue;
+    *fault = (RewriteFault){false, w->vertex_deleted[x->from] ? x->from : x->to, e};
     return false;
   }
   return true;
 }
 
-static bool take_out(Rewriting *w, RewriteFault *fault) {
+static bool mark_deleted(Rewriting *w, RewriteFault *fault) {
   const Graph *left = w->rule->left;
   if (!places_differ(w->rule, false, w->at->vertex, left->vertex.n, fault)) return false;
   if (!places_differ(w->rule, true, w->at->edge, left->edge.n, fault)) return false;
   for (uint32_t i = 0; i < left->vertex.n; i++)
-    if (!is_kept(w->rule, false, i)) w->vertex_goes[w->at->vertex[i]] = true;
+    if (!is_kept(w->rule, false, i)) w->vertex_deleted[w->at->vertex[i]] = true;
   for (uint32_t i = 0; i < left->edge.n; i++)
-    if (!is_kept(w->rule, true, i)) w->edge_goes[w->at->edge[i]] = true;
+    if (!is_kept(w->rule, true, i)) w->edge_deleted[w->at->edge[i]] = true;
   return nothing_dangles(w, fault);
 }
 
-// Where the right side's kept things are.
+// Numbers in the graph of the kept things of the right side.
 static void find_right(Rewriting *w) {
   const Graph *right = w->rule->right;
   w->vertex_right = NEW_ARRAY(w->arena, uint32_t, right->vertex.n + 1);
@@ -75,11 +75,11 @@ static void find_right(Rewriting *w) {
 
 static void copy_rest(Rewriting *w, Graph *out, Inclusion *kept) {
   for (uint32_t v = 0; v < w->g->vertex.n; v++)
-    kept->vertex[v] = w->vertex_goes[v] ? GONE : graph_vertex(out, w->g->vertex.at[v]);
+    kept->vertex[v] = w->vertex_deleted[v] ? GONE : graph_vertex(out, w->g->vertex.at[v]);
   for (uint32_t e = 0; e < w->g->edge.n; e++) {
     Edge x = w->g->edge.at[e];
     kept->edge[e] = GONE;
-    if (w->edge_goes[e]) continue;
+    if (w->edge_deleted[e]) continue;
     x.from = kept->vertex[x.from], x.to = kept->vertex[x.to];
     kept->edge[e] = graph_edge(out, x);
   }
@@ -97,8 +97,8 @@ static void put_right(Rewriting *w, Graph *out, const Inclusion *kept, PatternMa
   }
 }
 
-// A statement stays if all its edges do.
-static bool moved(Arena *a, const Route *r, const uint32_t *edge, Route *out) {
+// A statement is kept if all its edges are.
+static bool route_kept(Arena *a, const Route *r, const uint32_t *edge, Route *out) {
   *out = (Route){0};
   for (uint32_t i = 0; i < r->n; i++) {
     if (edge[r->at[i]] == GONE) return false;
@@ -110,8 +110,8 @@ static bool moved(Arena *a, const Route *r, const uint32_t *edge, Route *out) {
 static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph *out) {
   for (uint32_t i = 0; i < from->order.n; i++) {
     PathOrder o = from->order.at[i];
-    if (moved(a, &from->order.at[i].left, edge, &o.left) &&
-        moved(a, &from->order.at[i].right, edge, &o.right))
+    if (route_kept(a, &from->order.at[i].left, edge, &o.left) &&
+        route_kept(a, &from->order.at[i].right, edge, &o.right))
       graph_order(out, o);
   }
 }
@@ -119,9 +119,9 @@ static void copy_orders(Arena *a, const Graph *from, const uint32_t *edge, Graph
 bool graph_rewrite(Arena *a, const RewriteRule *rule, const Graph *g, const PatternMatch *at,
                    Rewritten *out, RewriteFault *fault) {
   Rewriting w = {.arena = a, .rule = rule, .g = g, .at = at};
-  w.vertex_goes = NEW_ARRAY(a, bool, g->vertex.n + 1);
-  w.edge_goes = NEW_ARRAY(a, bool, g->edge.n + 1);
-  if (!take_out(&w, fault)) return false;
+  w.vertex_deleted = NEW_ARRAY(a, bool, g->vertex.n + 1);
+  w.edge_deleted = NEW_ARRAY(a, bool, g->edge.n + 1);
+  if (!mark_deleted(&w, fault)) return false;
   find_right(&w);
   out->graph = graph_new(a);
   out->kept =

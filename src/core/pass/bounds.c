@@ -1,9 +1,9 @@
-// Between which numbers the results of a diagram are while some of its params are between two numbers.
+// Interval arithmetic: bounds of a diagram's results while some params range over intervals.
 //
-// Every wire that moves becomes two: what it is at least and at most, by interval
-// arithmetic, whose texts are columns of ops.def. Rules are safe, not sharp: over short ranges they say more. What they do not
-// know is not a number, and passes through all that reads it; a condition that reads it may be either.
-// Where a label moves, or a box is no loop and no join, nothing is said of the whole.
+// Every wire that varies becomes two wires, its lower and upper bound, by one rule per scalar
+// function (ops.def). The rules are sound, not tight: shorter intervals give better bounds. An unknown bound
+// is NaN, which propagates; a condition on it may be either. If a label varies, or a varying wire
+// reaches a box other than a loop or join, the whole result is unknown (NULL).
 #include "core/pass/bounds.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
@@ -15,12 +15,13 @@ typedef struct {
   World *w;
   const Diagram *from;
   Diagram *to;
-  Id *low, *high; // [wire of from]; both the same: it stays; 0: it cannot be said
+  Id *low, *high; // [wire of from] wires of the bounds; equal: it is constant; 0: unknown
   bool lost;
 } Bounding;
 
 // -- scalars --------------------------------------------------------------------------------------
-// a A, b B, c C: the least and the most of the arguments. Bits are less where they are false.
+// The bounds of a function, as text: a A, b B, c C are the lower and upper bounds of the arguments.
+// Bits: false < true.
 typedef struct {
   const char *low, *high;
 } BoundTexts;
@@ -31,7 +32,7 @@ static BoundTexts texts_of(Fn fn) {
   return (BoundTexts){row->least, row->most};
 }
 
-// A choice of bits, and a square or another whole power, are less wide than their arguments say.
+// Tighter rules for a select of bits, a square, and a power with a constant whole exponent.
 static BoundTexts texts_for(const Loop *l, const Scalar *s) {
   bool whole = s->fn == FN_pow && l->scalar[s->arg[1]].fn == FN_CONST &&
                l->scalar[s->arg[1]].k == floor(l->scalar[s->arg[1]].k) &&
@@ -50,7 +51,7 @@ static BoundTexts texts_for(const Loop *l, const Scalar *s) {
 
 typedef struct {
   Draft draft;
-  uint32_t *low, *high; // [scalar of the old loop] here
+  uint32_t *low, *high; // [scalar of the old loop] its bounds in this loop
 } BoundLoop;
 
 static uint32_t by_text(const Bounding *x, BoundLoop *l, const Scalar *s, const char *text) {
@@ -66,12 +67,12 @@ static uint32_t by_text(const Bounding *x, BoundLoop *l, const Scalar *s, const 
 
 static void bound_scalar(const Bounding *x, BoundLoop *l, const Loop *old, uint32_t i) {
   Scalar s = old->scalar[i];
-  bool stays = true;
+  bool constant = true;
   for (uint32_t k = 0; k < fn_rows[s.fn].arity; k++) {
-    stays &= l->low[s.arg[k]] == l->high[s.arg[k]];
+    constant &= l->low[s.arg[k]] == l->high[s.arg[k]];
     s.arg[k] = l->low[s.arg[k]];
   }
-  if (stays) {
+  if (constant) {
     l->low[i] = l->high[i] = scalar_push(x->w, l->draft.loop, s);
     return;
   }
@@ -81,28 +82,28 @@ static void bound_scalar(const Bounding *x, BoundLoop *l, const Loop *old, uint3
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-static bool reads_as_place(const Access *a, uint32_t operand) {
+static bool is_coordinate(const Access *a, uint32_t operand) {
   for (uint32_t i = 0; i < a->rank; i++)
     for (uint32_t k = 0; k < a->coord[i].n; k++)
       if (a->coord[i].term[k].operand && a->coord[i].term[k].var == operand) return true;
   return false;
 }
 
-// What moves may not say which place is read or written.
+// False if a varying operand is used as a coordinate, or the combine has no rule.
 static bool can_bound(const Bounding *x, const Box *b) {
   const Loop *l = b->loop;
   bool bits = x->from->wire.at[b->out[0]].type.base == BASE_BIT;
   if (x->from->wire.at[b->out[0]].type.base == BASE_LABEL) return false;
   if (bits ? l->combine == SUM && l->nindex > l->out.rank : l->combine == PROD) return false;
   for (uint32_t i = 0; i < b->nin; i++) {
-    bool place = reads_as_place(&l->out, i), moves = x->low[b->in[i]] != x->high[b->in[i]];
-    for (uint32_t k = 0; k < b->nin; k++) place |= reads_as_place(&l->in[k], i);
+    bool place = is_coordinate(&l->out, i), moves = x->low[b->in[i]] != x->high[b->in[i]];
+    for (uint32_t k = 0; k < b->nin; k++) place |= is_coordinate(&l->in[k], i);
     if (place && moves) return false;
   }
   return true;
 }
 
-// Operands that move are read twice; the second reading comes behind all first ones.
+// A varying operand becomes two operands; the upper bounds follow all lower bounds.
 static Id bounded_loop(Bounding *x, const Box *b, bool high) {
   World *w = x->w;
   const Loop *old = b->loop;
@@ -115,7 +116,7 @@ static Id bounded_loop(Bounding *x, const Box *b, bool high) {
   for (uint32_t k = 0; k < b->nin; k++)
     if (x->low[b->in[k]] != x->high[b->in[k]])
       more[k] = draft_operand(w, &l.draft, x->high[b->in[k]], old->in[k]);
-  l.draft.loop->nscalar = 0, l.draft.loop->scalar = NULL; // as scalar_push wants it
+  l.draft.loop->nscalar = 0, l.draft.loop->scalar = NULL; // empty, as scalar_push expects
   for (uint32_t i = 0; i < old->nscalar; i++) {
     bound_scalar(x, &l, old, i);
     Scalar s = old->scalar[i];
@@ -137,7 +138,8 @@ static void bound_box(Bounding *x, const Box *b) {
   if (moves && b->op == OP_loop && can_bound(x, b)) {
     x->low[b->out[0]] = bounded_loop(x, b, false);
     x->high[b->out[0]] = bounded_loop(x, b, true);
-    for (uint32_t i = 1; i < b->nout; i++) x->low[b->out[i]] = x->high[b->out[i]] = 0; // who wins
+    // The argmax is unknown.
+    for (uint32_t i = 1; i < b->nout; i++) x->low[b->out[i]] = x->high[b->out[i]] = 0;
     return;
   }
   x->lost |= (moves && b->op != OP_join) || b->op == OP_random;
@@ -178,5 +180,5 @@ Diagram *diagram_bounds(World *w, const Diagram *from, const bool *moves) {
     if (!x.low[from->out.at[i]]) return NULL;
   for (uint32_t i = 0; i < from->out.n; i++) diagram_output(w, x.to, x.low[from->out.at[i]]);
   for (uint32_t i = 0; i < from->out.n; i++) diagram_output(w, x.to, x.high[from->out.at[i]]);
-  return diagram_compose(w, diagram_simplify(w, diagram_prune(w, x.to)));
+  return diagram_fuse(w, diagram_simplify(w, diagram_prune(w, x.to)));
 }

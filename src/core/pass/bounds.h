@@ -1,12 +1,13 @@
-// bounds: between which numbers the results of a diagram are.
+// bounds: interval arithmetic on diagrams.
 #ifndef LIMN_CORE_PASS_BOUNDS_H
 #define LIMN_CORE_PASS_BOUNDS_H
 
 #include "core/diagram/diagram.h"
 
-// What each output is at least, then what each is at most, while params that move are between two
-// values: the least has their path, the most the path of bounds_high. Not a number: not known. Of a
-// flat diagram; NULL: it cannot be said.
+// The result returns the lower bounds of all outputs, then the upper bounds, while each param with
+// moves[param] ranges over an interval: the lower end keeps the param's path, the upper end has the
+// path bounds_high. A bound is NaN if unknown. `from` must be flat. NULL: no bounds can be given
+// (noise, a scan, a label that varies).
 Diagram *diagram_bounds(World *, const Diagram *, const bool *moves);
 const char *bounds_high(World *, const char *path);
 

@@ -1,17 +1,17 @@
-// Products of several operands, multiplied two at a time in the cheapest order.
+// Contraction order: products of several operands, multiplied two at a time in the cheapest order.
 //
 //   y = sum p[i] U[i j] q[j] over i j : $0 * $1 * $2         2·i·j multiplications
 //   t[j] = sum p[i] U[i j] over i j : $0 * $1                i·j
 //   y = sum t[j] q[j] over j : $0 * $1                       and j
 //
-// A sum of products is taken apart if every access is in bounds, so that no point is skipped, if no
-// label is in the way, and if all sizes are numbers but for that of the samples, which counts
-// as 64. What a set of operands becomes has the indices that someone outside the set still needs.
-// The cheapest way to make it is the cheapest of all ways to cut the set in two: dynamic
-// programming over sets. An index that only one operand has is summed first. An operand that is
-// itself a product, which nobody else reads, counts as its factors if that is cheaper.
+// A sum of products is split if every access is in bounds (no point is skipped), no label operand
+// occurs, and all sizes are constant; the number of samples counts as 64. The intermediate result
+// of a set of operands keeps the indices that the output or an operand outside the set needs.
+// Dynamic programming over sets finds the cheapest binary split of each set. An index of only one
+// operand is reduced first. An operand that is itself a product with no other reader is expanded
+// into its factors if that is cheaper.
 //
-// Sums are taken in another order, so results differ by rounding: not a pass for machines.
+// Sums are reordered, so results differ by rounding: not used for simulation.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
@@ -20,9 +20,9 @@
 enum { FACTORS = 8, INDICES = 64, SAMPLES = 64 };
 
 typedef struct {
-  Id wire;        // of `from`
-  Access access;  // by the indices of the loop
-  uint64_t index; // set of the indices it has
+  Id wire;        // a wire of `from`
+  Access access;  // in terms of the loop's indices
+  uint64_t index; // set of its indices
 } ProductFactor;
 
 typedef struct {
@@ -32,17 +32,18 @@ typedef struct {
   const Box *b;
   Id *map;
   const uint32_t *reads; // [wire of from]
-  double before;         // what it costs as it is
-  uint32_t n_inner;      // multiplications of products inside it
-  bool opened;           // such a product was looked into
+  double before;         // the cost of the unsplit loop
+  uint32_t n_inner;      // multiplications of expanded inner products
+  bool expanded;         // an inner product was expanded
   uint32_t n;
   ProductFactor factor[FACTORS];
-  double by; // a number that multiplies all
+  double by; // constant factor
   double size[INDICES];
-  uint64_t out;                 // indices of the output
-  uint64_t index[1 << FACTORS]; // [set of factors] of what it becomes
+  uint64_t out;                 // set of the output's indices
+  uint64_t index[1 << FACTORS]; // [set of factors] indices of its intermediate result
   double cost[1 << FACTORS];
-  uint32_t cut[1 << FACTORS]; // one half; 0 for single factors
+  uint32_t
+      split_at[1 << FACTORS]; // [set of factors] one half of the best split; 0 for a single factor
 } ContractProduct;
 
 // -- reading a loop -------------------------------------------------------------------------------
@@ -80,8 +81,8 @@ static uint32_t bits_in(uint64_t set) {
   return n;
 }
 
-// Whether every axis of the result is an index of its own, as long as it.
-static bool writes_plainly(ContractProduct *p, const Access *a, const Type *t) {
+// True if every axis of the result is an index of its own, of the same size.
+static bool has_plain_output(ContractProduct *p, const Access *a, const Type *t) {
   uint32_t index;
   for (uint32_t i = 0; i < t->rank; i++)
     if (!coord_is_plain(p->w, &a->coord[i], &index) ||
@@ -90,13 +91,13 @@ static bool writes_plainly(ContractProduct *p, const Access *a, const Type *t) {
   return true;
 }
 
-static double points_of(const ContractProduct *p, const Loop *loop) {
+static double loop_points(const ContractProduct *p, const Loop *loop) {
   double n = 1, k;
   for (uint32_t i = 0; i < loop->nindex; i++) n *= number_of(p->w, loop->index[i].size, &k) ? k : 1;
   return n;
 }
 
-// A product of its own that only this loop reads: whatever is not a product is left as it is.
+// The operand's producer, if it is a product that only this loop reads; otherwise NULL.
 static const Box *inner_product(const ContractProduct *p, Id wire) {
   const Wire *x = &p->from->wire.at[wire];
   const Box *b = &p->from->box.at[x->box];
@@ -122,50 +123,53 @@ static bool add_factor(ContractProduct *p, Id wire, const Access *a) {
   return true;
 }
 
-// The factors below a scalar of a product; `outer`: how its value is read, NULL: it is the loop's.
+// Collects the factors of a scalar. outer: the access with which the product is read by the outer
+// loop; NULL: the loop itself.
 static bool read_factors(ContractProduct *p, const Box *b, uint32_t scalar, const Access *outer,
-                         bool open) {
+                         bool expand) {
   const Scalar *s = &b->loop->scalar[scalar];
   switch (s->fn) {
   case FN_ARG: {
     Id wire = b->in[s->ref];
     Access a = outer ? access_composed(p->w, b->loop, s->ref, outer) : b->loop->in[s->ref];
-    const Box *inner = open ? inner_product(p, wire) : NULL;
+    const Box *inner = expand ? inner_product(p, wire) : NULL;
     uint64_t index;
     if (!inner || !access_indices(p, &a, &p->from->wire.at[wire].type, &index))
       return add_factor(p, wire, &a);
     uint32_t had = p->n;
-    p->opened = true;
+    p->expanded = true;
     if (!read_factors(p, inner, inner->loop->nscalar - 1, &a, true)) return false;
-    p->before += (p->n - had - 1) * points_of(p, inner->loop);
+    p->before += (p->n - had - 1) * loop_points(p, inner->loop);
     p->n_inner += p->n - had - 1;
     return true;
   }
   case FN_CONST: p->by *= s->k; return s->base == BASE_R;
-  case FN_neg: p->by = -p->by; return read_factors(p, b, s->arg[0], outer, open);
+  case FN_neg: p->by = -p->by; return read_factors(p, b, s->arg[0], outer, expand);
   case FN_mul:
   case FN_and:
-    return read_factors(p, b, s->arg[0], outer, open) && read_factors(p, b, s->arg[1], outer, open);
+    return read_factors(p, b, s->arg[0], outer, expand) &&
+           read_factors(p, b, s->arg[1], outer, expand);
   default: return false;
   }
 }
 
-static bool read_product(ContractProduct *p, bool open) {
+static bool read_product(ContractProduct *p, bool expand) {
   const Loop *loop = p->b->loop;
-  p->opened = false;
+  p->expanded = false;
   if (loop->combine != SUM || loop->nindex > INDICES || !loop->nin || p->b->nout != 1) return false;
   p->by = 1;
   p->n = p->n_inner = 0;
   p->before = 0;
   for (uint32_t i = 0; i < loop->nindex; i++)
     if (!number_of(p->w, loop->index[i].size, &p->size[i]) || p->size[i] < 1) return false;
-  if (!read_factors(p, p->b, loop->nscalar - 1, NULL, open) || p->n < 2) return false;
+  if (!read_factors(p, p->b, loop->nscalar - 1, NULL, expand) || p->n < 2) return false;
   const Type *t = &p->from->wire.at[p->b->out[0]].type;
-  if (!writes_plainly(p, &loop->out, t) || !access_indices(p, &loop->out, t, &p->out) ||
+  if (!has_plain_output(p, &loop->out, t) || !access_indices(p, &loop->out, t, &p->out) ||
       bits_in(p->out) != t->rank)
     return false;
-  uint64_t all, used = p->out;             // an index that nothing reads repeats the sum
-  for (uint32_t i = 0; i < loop->nin; i++) // those that the body does not mention guard nothing
+  uint64_t all, used = p->out; // an index that no factor reads would repeat the sum
+  // Operands that the body does not read must be redundant guards.
+  for (uint32_t i = 0; i < loop->nin; i++)
     if (!access_indices(p, &loop->in[i], &p->from->wire.at[p->b->in[i]].type, &all)) return false;
   for (uint32_t k = 0; k < p->n; k++) used |= p->factor[k].index;
   for (uint32_t i = 0; i < loop->nindex; i++)
@@ -183,26 +187,26 @@ static uint64_t indices_of(const ContractProduct *p, uint32_t set) {
   return all;
 }
 
-// Whether the cheapest order is cheaper than all at once.
+// True if the cheapest order is cheaper than the unsplit loop.
 static bool find_order(ContractProduct *p) {
   uint32_t whole = (1u << p->n) - 1;
   for (uint32_t set = 1; set <= whole; set++) {
     p->index[set] = indices_of(p, set) & (p->out | indices_of(p, whole & ~set));
     p->cost[set] = set & (set - 1) ? INFINITY : 0;
-    p->cut[set] = 0;
+    p->split_at[set] = 0;
     for (uint32_t half = (set - 1) & set; half > (set & ~half); half = (half - 1) & set) {
       uint32_t rest = set & ~half;
       double cost = p->cost[half] + p->cost[rest] + points(p, p->index[half] | p->index[rest]);
       if (!(cost < p->cost[set])) continue;
       p->cost[set] = cost;
-      p->cut[set] = half;
+      p->split_at[set] = half;
     }
   }
   return p->cost[whole] < p->before;
 }
 
-// -- writing it down ------------------------------------------------------------------------------
-// A wire, and how it is read; its indices are those of the old loop.
+// -- emitting loops -------------------------------------------------------------------------------
+// A wire and its access in terms of the original loop's indices.
 typedef struct {
   Id wire;
   Access access;
@@ -211,7 +215,7 @@ typedef struct {
 static Axis axis_of(const ContractProduct *p, uint32_t index) {
   const Loop *loop = p->b->loop;
   Axis axis = {.label = loop->index[index].name, .size = loop->index[index].size};
-  for (uint32_t k = 0; k < p->n; k++) { // whether it passes over
+  for (uint32_t k = 0; k < p->n; k++) { // takes the axis (with its batch mark) from a factor
     uint32_t found;
     const Type *t = &p->from->wire.at[p->factor[k].wire].type;
     for (uint32_t i = 0; i < t->rank; i++)
@@ -234,7 +238,7 @@ static Access access_by(World *w, const Access *old, const uint32_t *now) {
   return a;
 }
 
-// The product of one or two wires over a set of indices, summed to those of `out`.
+// Emits the product of one or two wires over a set of indices, reduced to the indices of `out`.
 static Id emit(const ContractProduct *p, const MadeProduct *in, uint32_t n, uint64_t over,
                const Access *out, Type type, double by) {
   World *w = p->w;
@@ -261,7 +265,7 @@ static Id emit(const ContractProduct *p, const MadeProduct *in, uint32_t n, uint
   return box_loop_shared(w, p->to, loop, wire, n, type, p->b->origin);
 }
 
-// A wire with these indices as its axes.
+// The type and plain access of an intermediate result with these indices as axes.
 static Access plain_with(const ContractProduct *p, uint64_t index, Type *type) {
   uint32_t plain[INDICES], n = 0;
   Axis axis[INDICES];
@@ -283,10 +287,10 @@ static MadeProduct make_single(const ContractProduct *p, uint32_t set) {
 }
 
 static MadeProduct make_set(const ContractProduct *p, uint32_t set) {
-  if (!p->cut[set]) return make_single(p, set);
+  if (!p->split_at[set]) return make_single(p, set);
   Type type;
-  uint32_t half = p->cut[set], rest = set & ~half;
-  bool whole = set == (1u << p->n) - 1; // then as the old loop writes it
+  uint32_t half = p->split_at[set], rest = set & ~half;
+  bool whole = set == (1u << p->n) - 1; // the last product writes the loop's own output
   MadeProduct in[2] = {make_set(p, half), make_set(p, rest)},
               out = {.access = plain_with(p, p->index[set], &type)};
   if (whole) out.access = p->b->loop->out, type = p->from->wire.at[p->b->out[0]].type;
@@ -297,7 +301,7 @@ static MadeProduct make_set(const ContractProduct *p, uint32_t set) {
 
 static bool split_loop(ContractProduct *p) {
   bool cheaper = read_product(p, true) && find_order(p);
-  if (!cheaper && p->opened) // with its operands as they are
+  if (!cheaper && p->expanded) // without expanding inner products
     cheaper = read_product(p, false) && find_order(p);
   if (!cheaper) return false;
   Id wire = make_set(p, (1u << p->n) - 1).wire;
@@ -307,7 +311,7 @@ static bool split_loop(ContractProduct *p) {
 }
 
 static bool contract_box(const Rewriting *r, const Box *b) {
-  ContractProduct p; // kilobytes, so it is neither cleared whole nor kept for each box
+  ContractProduct p; // kilobytes: not cleared as a whole, and one for all boxes
   if (b->op != OP_loop) return false;
   p.w = r->w, p.from = r->from, p.to = r->to, p.b = b, p.map = r->map, p.reads = r->reads;
   return split_loop(&p);

@@ -1,14 +1,12 @@
-// Costs as polynomials in the sizes.
+// Cost model: work and memory as polynomials in the sizes.
 //
-// Work: a loop does its body at every point of its box, so Π sizes times the rows of the body;
-// combining values that meet in one cell costs one less than there are values. Joins, orders and
-// noise do no arithmetic. A scan repeats its body, a call adds what it calls, both said in the
-// sizes of the caller.
+// Work: a loop costs the number of points of its iteration domain times the functions of its body;
+// combining n values costs n - 1 operations. Joins, orders and noise cost nothing. A scan costs its
+// body times its length, a call costs its callee, both in the caller's sizes.
 //
-// Memory: numbers on wires. A *section* cuts the diagram between two boxes, and holds the wires
-// that cross it; at a box, its inputs and outputs are alive together. The peak is the largest
-// section. Without numbers sections are compared by degree, then by value where every variable
-// is 16.
+// Memory: elements of wires. A *section* lies between two boxes and holds the live wires; at a box,
+// its inputs and outputs are live together. The peak is the largest section. Unknown sizes:
+// sections are compared by degree, then by value with every variable 16.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
@@ -16,7 +14,7 @@
 
 typedef struct {
   World *w;
-  Table *known; // diagrams to their costs + 1
+  Table *known; // diagram id to index of its cost + 1
   VEC(Cost) cost;
   double *small, *large, *twice; // [variable] 16, 2^20, 2^21
 } Costing;
@@ -89,8 +87,8 @@ static bool is_larger(const Costing *k, Size a, Size b) {
   return da != db ? da > db : value_at(k, a, k->small) > value_at(k, b, k->small);
 }
 
-static Id *last_reads(World *w,
-                      const Diagram *d) { // [wire] the last box that reads it; the end for outputs
+// [wire] The last box that reads it (end of its live range); d->box.n for outputs.
+static Id *last_reads(World *w, const Diagram *d) {
   Id *last = NEW_ARRAY(w->arena, Id, d->wire.n);
   for (Id i = 1; i < d->box.n; i++)
     for (uint32_t k = 0; k < d->box.at[i].nin; k++) last[d->box.at[i].in[k]] = i;
@@ -108,7 +106,7 @@ static Size boundary(World *w, const Diagram *d) {
   return sum;
 }
 
-// What a box needs inside, beyond its inputs; its work is added to c.
+// The memory inside a box beyond its inputs. Adds its work to c.
 static Size add_box(Costing *k, Cost *c, const Diagram *d, const Box *b) {
   World *w = k->w;
   Size one = size_of(w, 1), zero = size_of(w, 0);
@@ -130,7 +128,7 @@ static Size dead_after(World *w, const Diagram *d, Id box, Id *last) {
   for (uint32_t i = 0; i < b->nin; i++) {
     if (last[b->in[i]] != box) continue;
     dead = size_add(w, dead, elements(w, &d->wire.at[b->in[i]].type));
-    last[b->in[i]] = 0; // a wire that is read twice dies once
+    last[b->in[i]] = 0; // an operand that is read twice is freed once
   }
   for (uint32_t i = 0; i < b->nout; i++)
     if (!last[b->out[i]]) dead = size_add(w, dead, elements(w, &d->wire.at[b->out[i]].type));

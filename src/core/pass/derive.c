@@ -1,19 +1,19 @@
-// The derivative of a diagram is a diagram.
+// Automatic differentiation of diagrams, forward (JVP) and reverse (VJP).
 //
-// Both modes work on the flat diagram and give a new one that holds the boxes of the old one first,
-// then (or in between) those of the derivative. Forward walks the boxes in order, with at most one
-// tangent for each wire. Reverse walks them backward, with a list of cotangents for each wire;
-// absent means zero, so nothing is emitted for what does not move.
+// Both modes take the inlined diagram and build a new one: the primal boxes, then (or interleaved)
+// those of the derivative. Forward mode visits boxes in order, with at most one tangent per wire.
+// Reverse mode visits them backwards, with a list of cotangents per wire. A missing tangent or
+// cotangent is zero, so nothing is emitted for constants.
 //
-// Reverse serves several goals at once. The wanted weights and inputs are divided into classes; a
-// *key* is a set of classes. A goal's cotangent starts with the key of what it may move, and at
-// each wire the key is cut down to the classes that lie upstream: cotangents with equal keys are
-// added, those with empty keys dropped. A plain reverse is the case of one class.
+// Reverse mode serves several losses at once. The wanted weights and inputs are partitioned into
+// classes; a *key* is a set of classes. A loss starts with the key of the classes that it trains;
+// at each wire the key is intersected with the classes upstream. Cotangents with equal keys are
+// added, those with empty keys are dropped. The plain reverse has one class.
 //
-// Derivatives of loops are in derive_loop.c, those of scans in derive_scan.c; the others are here:
+// Derivatives of loops are in derive_loop.c, of scans in derive_scan.c; here are the others:
 //   join     slices of the cotangent; a join of tangents
-//   call     of a diagram with its own reverse: a call of that
-//   order, random    none
+//   call     a custom reverse: a call of it
+//   order, random    zero
 #include "core/pass/derive_own.h"
 #include "core/pass/pass.h"
 
@@ -50,8 +50,7 @@ static Id add_few(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
 
 Id added_wires(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
   enum { AT_ONCE = 8 };
-  while (n >
-         1) { // in rounds, so that a wire read by thousands costs little more than one read by two
+  while (n > 1) { // a tree of sums of up to 8, so thousands of readers cost little more
     Id *sum = NEW_ARRAY(w->arena, Id, (n + AT_ONCE - 1) / AT_ONCE);
     uint32_t m = 0;
     for (uint32_t i = 0; i < n; i += AT_ONCE) {
@@ -66,8 +65,8 @@ Id added_wires(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
 
 // -- what lies upstream ---------------------------------------------------------------------------
 typedef struct {
-  uint32_t words; // of a set of classes
-  uint64_t *set;  // [wire][words] the classes that the wire moves with
+  uint32_t words; // 64-bit words per set of classes
+  uint64_t *set;  // [wire][words] the classes upstream of the wire
 } Upstream;
 
 static Upstream upstream_new(World *w, const Diagram *f, uint32_t classes) {
@@ -94,7 +93,7 @@ static bool add_set(const Upstream *u, uint64_t *to, const uint64_t *from) {
   return more;
 }
 
-// Step by step a carry takes up what the next carries move with.
+// Fixed point over the carries: a carry depends on everything that the next carries depend on.
 static void upstream_scan(World *w, const Upstream *u, const Diagram *f, const Box *b) {
   const Scan *s = b->scan;
   const bool *moving = outputs_moving(w, s->body); // [out][in]
@@ -113,7 +112,7 @@ static void upstream_scan(World *w, const Upstream *u, const Diagram *f, const B
         add_set(u, upstream_of(u, b->out[o]), set[i]);
 }
 
-// From the inputs of a box to its outputs.
+// Propagates the sets of classes from the inputs of a box to its outputs.
 static void upstream_spread(World *w, const Upstream *u, const Diagram *f, const Box *b) {
   if (b->op == OP_order || b->op == OP_random) return;
   if (b->op == OP_scan && b->scan->body->in.n == b->nin && !b->scan->body->param.n &&
@@ -144,18 +143,18 @@ bool *outputs_moving(World *w, const Diagram *f) {
 // -- cotangents -----------------------------------------------------------------------------------
 typedef struct {
   Id key;
-  Id next;  // another cotangent of the same wire
-  Ids part; // to be added
+  Id next;  // the wire's next cotangent, with another key
+  Ids part; // the summands
 } Cot;
 
 typedef struct {
   Derive d;
   Upstream up;
-  Table *keys;         // sets to their numbers
-  VEC(uint64_t *) key; // [key] its set; [0] is the empty one
+  Table *keys;         // set to key
+  VEC(uint64_t *) key; // [key] the set; [0] is empty
   VEC(Cot) cot;        // [0] is unused
-  Id *first;           // [wire] its first cotangent
-  Id *saved;           // [box] of a scan: its first saved carry
+  Id *first;           // [wire] head of the list of cotangents
+  Id *saved;           // [box] of a scan: the first wire of saved carries
 } Reverse;
 
 static Id key_of(Reverse *r, const uint64_t *set) {
@@ -169,7 +168,7 @@ static Id key_of(Reverse *r, const uint64_t *set) {
   return r->key.n - 1;
 }
 
-// The key cut down to what is upstream of a wire.
+// Intersects a key with the classes upstream of a wire.
 static Id key_at(Reverse *r, Id key, Id wire) {
   const uint64_t *a = r->key.at[key], *b = upstream_of(&r->up, wire);
   uint64_t one, *set = r->up.words == 1 ? &one : NEW_ARRAY(r->d.w->arena, uint64_t, r->up.words);
@@ -201,7 +200,7 @@ static Id cot_sum(Reverse *r, Id wire, Id cot) {
   return part->at[0];
 }
 
-static Id cot_find(Reverse *r, Id wire, Id key) { // 0 = zero
+static Id cot_of(Reverse *r, Id wire, Id key) { // 0 = zero
   for (Id i = r->first[wire]; i; i = r->cot.at[i].next)
     if (r->cot.at[i].key == key) return cot_sum(r, wire, i);
   return 0;
@@ -230,7 +229,7 @@ static bool wire_is_moved(const Reverse *r, Id wire) {
   return false;
 }
 
-// The boxes of f, and what is upstream of each wire.
+// Copies the primal boxes and computes the classes upstream of each wire.
 static void reverse_copy(Reverse *r) {
   const Diagram *f = r->d.f;
   for (Id i = 1; i < f->box.n; i++) {
@@ -273,8 +272,8 @@ static Id param_by_path(const Derive *e, const Box *b, const Param *p) {
   return 0;
 }
 
-// The diagram's own reverse: in, d out -> d in; its params are those of the diagram, by path. When
-// it gives more, these are the cotangents of the params.
+// Calls a custom reverse: (in, d out) -> d in. Its params are params of the diagram, found by path.
+// Further results are the cotangents of the params.
 static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_in) {
   const Diagram *f = b->callee;
   Diagram *own = f->reverse;
@@ -304,7 +303,7 @@ static void reverse_box(Reverse *r, Id box, Id key) {
   bool *want = NEW_ARRAY(e->w->arena, bool, b->nin), any = false;
   for (uint32_t k = 0; k < b->nin; k++) any |= want[k] = key_at(r, key, b->in[k]) != 0;
   if (!any) return;
-  for (uint32_t k = 0; k < b->nout; k++) d_out[k] = cot_find(r, b->out[k], key);
+  for (uint32_t k = 0; k < b->nout; k++) d_out[k] = cot_of(r, b->out[k], key);
   switch (b->op) {
   case OP_loop: reverse_loop(e, b, d_out[0], want, d_in); break;
   case OP_join: reverse_join(e, b, d_out[0], want, d_in); break;
@@ -331,7 +330,8 @@ static void reverse_walk(Reverse *r) {
   }
 }
 
-// The cotangent of a wire, as an output; a source is of one class, a wire inside may be of several.
+// Outputs the sum of the wire's cotangents. A param has one key; an inner wire may have several.
+// True: the cotangent is zero.
 static bool reverse_output(Reverse *r, Id wire) {
   const Wire *x = &r->d.f->wire.at[wire];
   Id origin = origin_of_derived(&r->d, x->origin);
@@ -376,7 +376,7 @@ Derived reverse_flat(World *w, const Diagram *f, const bool *want, const bool *h
   return reverse_by(w, f, want, have_out, false);
 }
 
-// A diagram with its own reverse, seen from outside: one call of it.
+// Wraps a diagram with a custom reverse into a diagram with one call of it.
 static Diagram *wrapped(World *w, const Diagram *d) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
@@ -415,13 +415,14 @@ Diagram *diagram_reverse(World *w, const Diagram *d, const Wanted *wanted) {
   return diagram_prune(w, r.diagram);
 }
 
-// -- several goals --------------------------------------------------------------------------------
-// Params that the same goals move are one class. Gives each param's class + 1, 0 = moved by none.
+// -- several losses -------------------------------------------------------------------------------
+// Params with equal columns of the mask form one class. Returns each param's class + 1; 0: no loss
+// trains it.
 static uint32_t *param_classes(World *w, const Diagram *f, const bool *const *mask, uint32_t *count,
                                Ids *member) {
   Table *known = table_new(w->arena);
   uint32_t *class = NEW_ARRAY(w->arena, uint32_t, f->param.n);
-  Ids *goals = NEW_ARRAY(w->arena, Ids, f->param.n); // [param] those that move it
+  Ids *goals = NEW_ARRAY(w->arena, Ids, f->param.n); // [param] the losses that train it
   for (uint32_t o = 0; o < f->out.n; o++)
     for (uint32_t p = 0; p < f->param.n; p++)
       if (mask[o][p]) vec_push(w->arena, &goals[p], o);
@@ -441,11 +442,11 @@ static void class_add(uint64_t *set, uint32_t class) {
   set[class / 64] |= (uint64_t)1 << (class % 64);
 }
 
-// Wires inside are one more class, which every goal may move.
+// The requested inner wires form one more class, to which every loss contributes.
 Diagram *diagram_gradient_at(World *w, const Diagram *f, const bool *const *mask,
                              const Ids *wires) {
   uint32_t classes;
-  Ids member = {0}; // a param of each class
+  Ids member = {0}; // a representative of each class
   uint32_t *class = param_classes(w, f, mask, &classes, &member);
   Reverse *r = reverse_new(w, f, classes + 1);
   r->d.to->name = name_with(w, f->name, "_gradient");

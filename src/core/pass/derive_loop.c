@@ -1,23 +1,23 @@
-// The derivative of a loop is a loop.
+// Derivatives of loops.
 //
 //   y[A0(n)]    += body(x_1[A1(n)], …)         over the points n
 //   dx_k[Ak(n)] += ∂body/∂x_k · dy[A0(n)]      over the same points
 //
-// Reverse exchanges the output's access with an operand's; forward keeps the output and reads a
-// tangent beside each operand. Every old operand stays, at least as a guard, so the live points are
-// the same. Where the derivative is taken, the *place*, depends on how values are combined:
+// Reverse mode exchanges the output's access with an operand's; forward mode keeps the output and
+// reads a tangent next to each operand. Every primal operand stays, at least as a guard, so the
+// live points are the same. The *place* at which the derivative is taken depends on the combine:
 //
 //   sum          the loop itself
-//   max, min     the winning points only: the indices are those of the output, and a winner, which
-//                is a label, stands for each reduced index
-//   prod         the loop itself, times the product of the others, which is a wire over all points:
-//                a quadratic loop, but right where factors are zero. Over B, min is prod, and max
-//                is the complement of the prod of complements.
+//   max, min     the winning points only: the indices are those of the output; the argmax operand (a
+//                label) replaces each reduced index
+//   prod         the loop itself, times the product of the other factors, a wire over all points:
+//                quadratic work, but correct where factors are zero. Over B, min is prod, and max is
+//                the complement of the prod of complements.
 //
-// Inside the body derivatives are those texts of ops.def. A flow through a branch of `select` is
-// computed as if the branch were taken and chosen at the end, so that a slope that is infinite
-// elsewhere does no harm. A slope said by the body's own value, as that of exp, reads it from the
-// output rather than computing it again.
+// The body is differentiated symbolically with the texts of ops.def. A branch of `select` is
+// differentiated as if it were taken, and selected last, so an infinite slope in the other branch
+// does no harm. A derivative in terms of the body's value (as of exp) reads the loop's output
+// instead of recomputing it.
 #include "core/pass/derive_own.h"
 
 #include <assert.h>
@@ -25,9 +25,9 @@
 #define NONE UINT32_MAX
 
 typedef struct {
-  Draft draft;     // its body is the old body, at the place
-  uint32_t first;  // number of the old first operand
-  uint32_t factor; // operand that multiplies every derivative, or NONE
+  Draft draft;     // the primal body, at the place
+  uint32_t first;  // index of the first primal operand
+  uint32_t factor; // operand that multiplies every derivative; NONE: none
 } DerivePlace;
 
 static uint32_t push_leaf(World *w, Loop *loop, Fn fn, uint8_t base, uint32_t ref, double k) {
@@ -54,7 +54,7 @@ static bool has_slope(const Scalar *s, uint32_t argument) {
   return d && strcmp(d, "0") != 0;
 }
 
-// The derivative of scalar `y` by one of its arguments, times g.
+// The derivative of scalar `y` by an argument, times g.
 static uint32_t push_slope(World *w, Loop *loop, uint32_t y, uint32_t argument, uint32_t g) {
   static const char *const name[] = {"a", "b", "c", "y", "g"};
   const Scalar *s = &loop->scalar[y];
@@ -69,7 +69,7 @@ static uint32_t push_slope(World *w, Loop *loop, uint32_t y, uint32_t argument, 
 
 typedef struct {
   uint32_t value; // NONE = zero
-  uint32_t only;  // it flows only where this bit holds; NONE = everywhere
+  uint32_t only;  // a mask: the flow is zero where this bit is 0; NONE: no mask
 } GradientFlow;
 
 static uint32_t flow_value(World *w, Loop *loop, GradientFlow f) {
@@ -89,7 +89,7 @@ static void flow_add(World *w, Loop *loop, GradientFlow *to, GradientFlow more) 
   }
 }
 
-// The flow from result `y` back to one of its arguments.
+// The cotangent of an argument of `y`, given the cotangent of `y`.
 static GradientFlow flow_back(World *w, Loop *loop, uint32_t y, uint32_t argument, GradientFlow g) {
   const Scalar s = loop->scalar[y];
   if (s.fn != FN_select) return (GradientFlow){push_slope(w, loop, y, argument, g.value), g.only};
@@ -98,7 +98,7 @@ static GradientFlow flow_back(World *w, Loop *loop, uint32_t y, uint32_t argumen
   return (GradientFlow){g.value, taken};
 }
 
-// Which of the first n scalars move with operand k.
+// Marks which of the first n scalars depend on operand k differentiably.
 static bool *scalars_moved(World *w, const Loop *loop, uint32_t n, uint32_t k) {
   bool *moved = NEW_ARRAY(w->arena, bool, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -110,8 +110,7 @@ static bool *scalars_moved(World *w, const Loop *loop, uint32_t n, uint32_t k) {
   return moved;
 }
 
-// The derivative of the body, which is the first n scalars, by operand k, times `seed`; NONE if
-// there is none.
+// The adjoint of the body (the first n scalars) by operand k, times `seed`; NONE: zero.
 static uint32_t push_adjoint(World *w, Loop *loop, uint32_t n, uint32_t k, uint32_t seed) {
   const bool *moved = scalars_moved(w, loop, n, k);
   GradientFlow *flow = NEW_ARRAY(w->arena, GradientFlow, n), total = {NONE, NONE};
@@ -129,7 +128,7 @@ static uint32_t push_adjoint(World *w, Loop *loop, uint32_t n, uint32_t k, uint3
   return total.value == NONE ? NONE : flow_value(w, loop, total);
 }
 
-// The tangent of the body; tangent[k] is the operand that holds operand k's, or NONE.
+// The tangent of the body; tangent[k] is the operand with the tangent of operand k, or NONE.
 static uint32_t push_tangent(World *w, Loop *loop, uint32_t n, const uint32_t *tangent) {
   uint32_t *t = NEW_ARRAY(w->arena, uint32_t, n);
   for (uint32_t i = 0; i < n; i++) {
@@ -151,8 +150,7 @@ static DerivePlace place_plain(const Derive *e, const Box *b) {
   return (DerivePlace){{loop_copy(e->w, b->loop), mapped(e, b->in, b->nin)}, 0, NONE};
 }
 
-// Indices are renumbered by `now`; those with an operand standing for them become terms of that
-// operand.
+// Renumbers indices by `now`; an index with stands[index] becomes a term of the operand now[index].
 static Access access_moved(World *w, const Access *old, const uint32_t *now, const bool *stands,
                            uint32_t first) {
   Access a = {.rank = old->rank, .padded = old->padded, .pad = old->pad};
@@ -172,7 +170,7 @@ static Access access_moved(World *w, const Access *old, const uint32_t *now, con
   return a;
 }
 
-// A body where `at` of an index may have become an operand.
+// Copies the body; at(index) with stands[index] becomes the operand's value.
 static void scalars_moved_to(World *w, Loop *to, const Loop *old, const uint32_t *now,
                              const bool *stands, uint32_t first) {
   uint32_t *number = NEW_ARRAY(w->arena, uint32_t, old->nscalar);
@@ -213,7 +211,7 @@ static DerivePlace place_winner(const Derive *e, const Box *b) {
   return p;
 }
 
-// Whether the second copies of all reduced indices are at the same point as the first.
+// A scalar: the second copies of all reduced indices equal the first copies.
 static uint32_t push_same_point(World *w, Loop *loop, uint32_t old, const uint32_t *now) {
   uint32_t same = NONE;
   for (uint32_t i = 0; i < old; i++) {
@@ -226,7 +224,7 @@ static uint32_t push_same_point(World *w, Loop *loop, uint32_t old, const uint32
   return same;
 }
 
-// P[n] = the product of the body over the points that share n's cell, n itself left out.
+// P[n]: the product of the body over the points with the same output element as n, except n.
 static Id wire_of_others(const Derive *e, const Box *b) {
   World *w = e->w;
   const Loop *old = b->loop;
@@ -273,9 +271,8 @@ static DerivePlace place_of(const Derive *e, const Box *b) {
   return p;
 }
 
-// -- values that are there already ----------------------------------------------------------------
-// Whether every index is an output coordinate of its own, so that a cell holds the value of one
-// point.
+// -- reusing the loop's output --------------------------------------------------------------------
+// True if every index is an output coordinate of its own: an element holds the value of one point.
 static bool writes_once(World *w, const Loop *loop) {
   uint32_t index;
   for (uint32_t i = 0; i < loop->out.rank; i++)
@@ -285,7 +282,8 @@ static bool writes_once(World *w, const Loop *loop) {
   return loop->nindex == loop->out.rank;
 }
 
-// The body's value as it was written, if that saves a costly function; else NONE.
+// The loop's output as an operand in place of the body's value, if that saves a costly function;
+// otherwise NONE.
 static uint32_t push_written(const Derive *e, const Box *b, Draft *f) {
   enum { COSTLY = 4 };
   const Scalar last = f->loop->scalar[f->loop->nscalar - 1];
@@ -294,7 +292,7 @@ static uint32_t push_written(const Derive *e, const Box *b, Draft *f) {
   return push_leaf(e->w, f->loop, FN_ARG, last.base, operand, 0);
 }
 
-// What comes after the body reads `written` in place of the body's value.
+// Replaces the body's value by `written` in the scalars after the body.
 static void use_written(Loop *loop, uint32_t body, uint32_t written) {
   for (uint32_t i = body; written != NONE && i < loop->nscalar; i++)
     for (uint32_t k = 0; k < fn_rows[loop->scalar[i].fn].arity; k++)
@@ -335,7 +333,7 @@ static Id reverse_operand(const Derive *e, const Box *b, const DerivePlace *p, u
   return draft_emit(e, b, &f, result, &e->f->wire.at[b->in[k]].type);
 }
 
-// Which operands the loop's value moves with.
+// Marks the operands on which the loop's value depends differentiably.
 bool *loop_moving(World *w, const Loop *loop) {
   bool *moved = NEW_ARRAY(w->arena, bool, loop->nin),
        *reached = NEW_ARRAY(w->arena, bool, loop->nscalar);

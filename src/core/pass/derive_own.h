@@ -1,4 +1,4 @@
-// Private to pass: what the files of the derivative share.
+// Private to pass: shared by the files of differentiation.
 #ifndef LIMN_CORE_PASS_DERIVE_OWN_H
 #define LIMN_CORE_PASS_DERIVE_OWN_H
 
@@ -7,18 +7,19 @@
 // -- derive.c -------------------------------------------------------------------------------------
 typedef struct {
   World *w;
-  const Diagram *f; // what is derived: flat, up to calls with their own reverse
-  Diagram *to;      // its derivative, growing
-  Id *map;          // [wire of f] the same value in `to`
+  const Diagram *f; // the primal: flat, but for calls with a custom reverse
+  Diagram *to;      // the derivative under construction
+  Id *map;          // [wire of f] its copy in `to`
   Why why;          // WHY_REVERSE or WHY_FORWARD
 } Derive;
 
-bool type_moves(const Type *);                   // whether it has a tangent: reals and bits
-Name name_d(World *, Name);                      // S: dS
-Id origin_of_derived(const Derive *, Id origin); // a child of it
-Id added_wires(World *, Diagram *, const Id *part, uint32_t n, Id origin); // their sum, by the base
-// The result of a derivative of a flat diagram; zero[i]: the i-th derivative among its outputs is
-// zero everywhere.
+bool type_moves(const Type *);                   // true if it has a tangent: real or bit
+Name name_d(World *, Name);                      // S becomes dS
+Id origin_of_derived(const Derive *, Id origin); // a new child of the origin
+// Their sum (xor over bits).
+Id added_wires(World *, Diagram *, const Id *part, uint32_t n, Id origin);
+// The derivative of a flat diagram; zero[i]: the i-th derivative among the outputs is identically
+// zero.
 typedef struct {
   Diagram *diagram;
   bool *zero;
@@ -30,19 +31,19 @@ Derived reverse_flat(World *, const Diagram *, const bool *want, const bool *hav
 Derived forward_flat(World *, const Diagram *, const bool *have);
 
 // -- derive_loop.c --------------------------------------------------------------------------------
-bool *loop_moving(World *, const Loop *); // [operand] whether the loop's value moves with it
-// What flows from the cotangent g of a loop's output to each operand that is wanted: wires of `to`,
-// 0 = nothing.
+// [operand] whether the loop's value may depend on it differentiably.
+bool *loop_moving(World *, const Loop *);
+// Cotangents of the wanted operands, given the cotangent g of the output: wires of `to`, 0 = zero.
 void reverse_loop(const Derive *, const Box *, Id g, const bool *want, Id *d_in);
-Id forward_loop(const Derive *, const Box *,
-                const Id *d_in); // d_in[k] = 0: no tangent; 0 if the result has none
+// The tangent of the output, 0 if it is zero; d_in[k] = 0: operand k has no tangent.
+Id forward_loop(const Derive *, const Box *, const Id *d_in);
 
-// derive_scan.c
-// The scan itself, also giving its carries before each step. Returns the first wire of these.
+// Emits the scan with one more result per carry: the carry before each step, saved for the reverse
+// pass. Returns the first of these wires.
 Id scan_and_save(const Derive *, const Box *);
 void reverse_scan(const Derive *, const Box *, Id saved, const Id *d_out, const bool *want,
                   Id *d_in);
-void forward_scan(const Derive *, const Box *, const Id *d_in,
-                  Id *d_out); // makes the scan itself too
+// Emits the scan and its tangents as one scan.
+void forward_scan(const Derive *, const Box *, const Id *d_in, Id *d_out);
 
 #endif

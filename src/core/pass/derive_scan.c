@@ -1,16 +1,15 @@
-// The derivative of a scan is a scan.
+// Derivatives of scans.
 //
-// Reverse: the scan itself also gives its carries as they were before each step; then a scan the
-// other way computes each step again from its slices, its saved carries and its holds, and takes
-// its reverse:
+// Reverse (backpropagation through time): the primal scan also emits its carries before each step.
+// A scan in the opposite direction recomputes each step from its slices, saved carries and holds,
+// and applies the body's reverse:
 //
-//   slices    the old slices, the saved carries, cotangents of what was emitted
-//   carries   cotangents of the carries; sums of the cotangents of holds and of params
+//   slices    the primal slices, the saved carries, cotangents of emitted wires
+//   carries   cotangents of the carries; sums of the cotangents of holds and params
 //   emitted   cotangents of the slices
 //
-// Forward: one scan of twice the carries. Either way noise inside the body is the same, because it
-// depends on the site and on the position, which both keep. What turns out not to be read is
-// dropped by prune.c.
+// Forward: one scan with carries and their tangents. Noise in the body is reproduced, because it
+// depends on site and position, which both scans keep. prune.c removes unused results.
 #include "core/pass/derive_own.h"
 #include "core/pass/pass.h"
 
@@ -49,38 +48,38 @@ Id scan_and_save(const Derive *e, const Box *b) {
   return first + b->nout;
 }
 
-// -- a scan's body around a derived one -----------------------------------------------------------
-// A new scan under construction: its body, and the wires outside in the same order.
+// -- a new scan around a derivative of the body ---------------------------------------------------
+// A scan under construction: its body, and the enclosing wires for the body's inputs.
 typedef struct {
   const Derive *e;
   const Box *b;
   Scan scan;
-  Ids in; // outside
-} Around;
+  Ids in; // wires of the enclosing diagram
+} NewScan;
 
-static Id around_input(Around *a, Id outside, const Type *type, Name name, uint32_t *count) {
+static Id new_scan_input(NewScan *a, Id outside, const Type *type, Name name, uint32_t *count) {
   vec_push(a->e->w->arena, &a->in, outside);
   ++*count;
   return diagram_input(a->e->w, a->scan.body, *type, name, 0);
 }
 
-static Id zero_outside(const Around *a, const Type *t) {
+static Id zero_outside(const NewScan *a, const Type *t) {
   return wire_filled(a->e->w, a->e->to, t, 0, 0, origin_of_derived(a->e, a->b->origin));
 }
 
-static const Wire *body_in(const Around *a, uint32_t i) {
+static const Wire *body_in(const NewScan *a, uint32_t i) {
   const Diagram *body = a->b->scan->body;
   return &body->wire.at[i < body->in.n ? body->in.at[i] : body->param.at[i - body->in.n].wire];
 }
 
-static Around around_new(const Derive *e, const Box *b, const char *end) {
-  Around a = {e, b, *b->scan, {0}};
+static NewScan new_scan_begin(const Derive *e, const Box *b, const char *end) {
+  NewScan a = {e, b, *b->scan, {0}};
   a.scan.body = body_new(e, b->scan, end);
   a.scan.slice = a.scan.carry = a.scan.hold = 0;
   return a;
 }
 
-static Id around_finish(Around *a) {
+static Id new_scan_finish(NewScan *a) {
   const Scan *old = a->b->scan;
   uint32_t own = old->slice + old->carry + old->hold;
   for (uint32_t i = own; i < a->b->nin; i++)
@@ -91,51 +90,51 @@ static Id around_finish(Around *a) {
 
 // -- reverse --------------------------------------------------------------------------------------
 typedef struct {
-  uint32_t n; // inputs and params of the old body
-  bool *want; // [n] whether its cotangent is made
-  bool *zero; // [n] it is zero, and wanted
-  Id *inside; // [n] the cotangent inside the new body
-  Id *sum;    // [n] the cotangent so far, as a carry of the new body
-  Id *input;  // [n] the old input in the new body
-  Id *d_out;  // [out] the cotangent of an old output in the new body
-} Inner;
+  uint32_t n; // inputs and params of the primal body
+  bool *want; // [n] the cotangent is computed
+  bool *zero; // [n] the cotangent is wanted, and identically zero
+  Id *inside; // [n] the step's cotangent in the new body
+  Id *sum;    // [n] the accumulated cotangent, a carry of the new body
+  Id *input;  // [n] the primal input in the new body
+  Id *d_out;  // [out] the cotangent of a primal output in the new body
+} BodyCotangents;
 
 static bool is_carry(const Scan *s, uint32_t i) { return i >= s->slice && i < s->slice + s->carry; }
 
-static void reverse_inputs(Around *a, Inner *m, Id saved, const Id *d_out) {
+static void reverse_inputs(NewScan *a, BodyCotangents *m, Id saved, const Id *d_out) {
   const Derive *e = a->e;
   const Scan *old = a->b->scan;
   Scan *s = &a->scan;
   for (uint32_t i = 0; i < old->slice; i++)
-    m->input[i] =
-        around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, &s->slice);
+    m->input[i] = new_scan_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name,
+                                 &s->slice);
   for (uint32_t i = 0; i < old->carry; i++) {
     const Wire *x = body_in(a, old->slice + i);
-    m->input[old->slice + i] = around_input(a, saved + i, &x->type, x->name, &s->slice);
+    m->input[old->slice + i] = new_scan_input(a, saved + i, &x->type, x->name, &s->slice);
   }
   for (uint32_t i = old->carry; i < a->b->nout; i++) {
     const Wire *y = &old->body->wire.at[old->body->out.at[i]];
     if (d_out[i])
-      m->d_out[i] = around_input(a, d_out[i], &y->type, name_d(e->w, y->name), &s->slice);
+      m->d_out[i] = new_scan_input(a, d_out[i], &y->type, name_d(e->w, y->name), &s->slice);
   }
-  for (uint32_t i = 0; i < m->n; i++) { // carries: cotangents of carries, then sums
+  for (uint32_t i = 0; i < m->n; i++) { // carries: cotangents of carries, then accumulators
     uint32_t k = i < old->carry ? i + old->slice : i < old->slice + old->carry ? i - old->carry : i;
     const Wire *x = body_in(a, k);
     if (!m->want[k] || m->zero[k] || k < old->slice) continue;
     Id start = is_carry(old, k) ? d_out[k - old->slice] : 0;
-    m->sum[k] = around_input(a, start ? start : zero_outside(a, &x->type), &x->type,
-                             name_d(e->w, x->name), &s->carry);
+    m->sum[k] = new_scan_input(a, start ? start : zero_outside(a, &x->type), &x->type,
+                               name_d(e->w, x->name), &s->carry);
     if (is_carry(old, k)) m->d_out[k - old->slice] = m->sum[k];
   }
   for (uint32_t i = 0; i < old->hold; i++) {
     uint32_t k = old->slice + old->carry + i;
     m->input[k] =
-        around_input(a, e->map[a->b->in[k]], &body_in(a, k)->type, body_in(a, k)->name, &s->hold);
+        new_scan_input(a, e->map[a->b->in[k]], &body_in(a, k)->type, body_in(a, k)->name, &s->hold);
   }
 }
 
-// The boxes of the body's reverse, inside the new body.
-static void reverse_inside(Around *a, Inner *m, const Diagram *reverse) {
+// Copies the boxes of the body's reverse into the new body.
+static void reverse_inside(NewScan *a, BodyCotangents *m, const Diagram *reverse) {
   World *w = a->e->w;
   const Diagram *old = a->b->scan->body;
   Id *map = new_map(w, reverse);
@@ -149,7 +148,7 @@ static void reverse_inside(Around *a, Inner *m, const Diagram *reverse) {
     if (m->want[i]) m->inside[i] = map[reverse->out.at[port++]];
 }
 
-static void reverse_outputs(Around *a, const Inner *m) {
+static void reverse_outputs(NewScan *a, const BodyCotangents *m) {
   World *w = a->e->w;
   const Scan *old = a->b->scan;
   Diagram *body = a->scan.body;
@@ -164,9 +163,9 @@ static void reverse_outputs(Around *a, const Inner *m) {
     if (m->want[i] && !m->zero[i]) diagram_output(w, body, m->inside[i]);
 }
 
-// A carry has a cotangent if something that has one moves with it, and it is wanted if it moves
-// with something that is wanted, at this step or a later one. Marks both in `want`, and cuts `have`
-// down to the same carries.
+// Fixed point over the carries. A carry has a cotangent if an output with a cotangent depends on
+// it, now or in a later step; the cotangent is wanted if the carry depends on a wanted input. Marks
+// such carries in `want`, and restricts `have` to them.
 static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, bool *have) {
   const bool *moving = outputs_moving(w, s->body); // [out][n]
   for (bool more = true; more;) {
@@ -184,34 +183,34 @@ static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, b
     want[s->slice + c] = have[c] = want[s->slice + c] && have[c];
 }
 
-static Inner inner_new(const Derive *e, const Box *b, const bool *want) {
+static BodyCotangents body_cotangents_new(const Derive *e, const Box *b, const bool *want) {
   Arena *arena = e->w->arena;
-  Inner m = {.n = b->nin,
-             .want = arena_copy(arena, want, b->nin * sizeof(bool)),
-             .zero = NEW_ARRAY(arena, bool, b->nin),
-             .inside = NEW_ARRAY(arena, Id, b->nin),
-             .sum = NEW_ARRAY(arena, Id, b->nin),
-             .input = NEW_ARRAY(arena, Id, b->nin),
-             .d_out = NEW_ARRAY(arena, Id, b->nout)};
+  BodyCotangents m = {.n = b->nin,
+                      .want = arena_copy(arena, want, b->nin * sizeof(bool)),
+                      .zero = NEW_ARRAY(arena, bool, b->nin),
+                      .inside = NEW_ARRAY(arena, Id, b->nin),
+                      .sum = NEW_ARRAY(arena, Id, b->nin),
+                      .input = NEW_ARRAY(arena, Id, b->nin),
+                      .d_out = NEW_ARRAY(arena, Id, b->nout)};
   return m;
 }
 
 void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, const bool *want,
                   Id *d_in) {
   const Scan *old = b->scan;
-  Inner m = inner_new(e, b, want);
+  BodyCotangents m = body_cotangents_new(e, b, want);
   bool *have = NEW_ARRAY(e->w->arena, bool, b->nout);
   for (uint32_t i = 0; i < b->nout; i++) have[i] = d_out[i] != 0;
   needed_cotangents(e->w, old, m.n, m.want, have);
   Derived r = reverse_flat(e->w, old->body, m.want, have);
   for (uint32_t i = 0, port = 0; i < m.n; i++)
     if (m.want[i]) m.zero[i] = r.zero[port++] && !is_carry(old, i);
-  Around a = around_new(e, b, "_reverse");
+  NewScan a = new_scan_begin(e, b, "_reverse");
   a.scan.back = !old->back;
   reverse_inputs(&a, &m, saved, d_out);
   reverse_inside(&a, &m, r.diagram);
   reverse_outputs(&a, &m);
-  Id next = around_finish(&a);
+  Id next = new_scan_finish(&a);
   for (uint32_t i = 0; i < old->carry; i++)
     if (m.sum[old->slice + i]) d_in[old->slice + i] = next++;
   for (uint32_t i = 0; i < m.n; i++)
@@ -221,29 +220,29 @@ void reverse_scan(const Derive *e, const Box *b, Id saved, const Id *d_out, cons
 }
 
 // -- forward --------------------------------------------------------------------------------------
-typedef struct {  // [input of the body]
-  const Id *d_in; // its tangent outside
+typedef struct {  // each [input of the body]
+  const Id *d_in; // the tangent in the enclosing diagram
   const bool *have;
   Id *input, *tangent; // inside
 } ForwardInputs;
 
-// Inputs of one kind: the old ones, then their tangents.
-static void forward_inputs(Around *a, const ForwardInputs *of, uint32_t first, uint32_t n,
+// Adds inputs of one kind: the primal ones, then their tangents.
+static void forward_inputs(NewScan *a, const ForwardInputs *of, uint32_t first, uint32_t n,
                            uint32_t *count) {
   const Derive *e = a->e;
   for (uint32_t i = first; i < first + n; i++)
     if (i < a->b->scan->body->in.n)
       of->input[i] =
-          around_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, count);
+          new_scan_input(a, e->map[a->b->in[i]], &body_in(a, i)->type, body_in(a, i)->name, count);
   for (uint32_t i = first; i < first + n; i++) {
     const Wire *x = body_in(a, i);
     if (!of->have[i]) continue;
     Id outside = of->d_in[i] ? of->d_in[i] : zero_outside(a, &x->type);
-    of->tangent[i] = around_input(a, outside, &x->type, name_d(e->w, x->name), count);
+    of->tangent[i] = new_scan_input(a, outside, &x->type, name_d(e->w, x->name), count);
   }
 }
 
-static void forward_inside(Around *a, const Diagram *forward, const Id *input, const Id *tangent,
+static void forward_inside(NewScan *a, const Diagram *forward, const Id *input, const Id *tangent,
                            Id *map) {
   World *w = a->e->w;
   const Diagram *old = a->b->scan->body;
@@ -255,14 +254,14 @@ static void forward_inside(Around *a, const Diagram *forward, const Id *input, c
   copy_boxes(w, a->scan.body, forward, map);
 }
 
-// Outputs of the new body: carries, their tangents, emitted, their tangents. Fills in where they
-// come out.
-static void forward_outputs(Around *a, const Derived *r, const bool *have, const Id *map, Id *out,
+// Adds the outputs of the new body: carries, their tangents, emitted wires, their tangents. Sets
+// the port of each in out and d_out.
+static void forward_outputs(NewScan *a, const Derived *r, const bool *have, const Id *map, Id *out,
                             Id *d_out) {
   const Scan *old = a->b->scan;
   const Diagram *body = old->body;
   uint32_t *d_port = NEW_ARRAY(a->e->w->arena, uint32_t, body->out.n), moving = 0;
-  Id place = 0; // numbers of outputs for now; the caller adds the first
+  Id place = 0; // ports; the caller adds the id of the first output
   for (uint32_t i = 0; i < body->out.n; i++)
     if (type_moves(&body->wire.at[body->out.at[i]].type)) d_port[i] = ++moving;
   for (uint32_t half = 0; half < 2; half++) {
@@ -281,7 +280,7 @@ static void forward_outputs(Around *a, const Derived *r, const bool *have, const
   }
 }
 
-// A carry has a tangent if it moves with something that has one.
+// A carry has a tangent if it depends on an input with a tangent (a fixed point).
 static void needed_tangents(World *w, const Scan *s, uint32_t n, bool *have) {
   const bool *moving = outputs_moving(w, s->body);
   for (bool more = true; more;) {
@@ -304,7 +303,7 @@ void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
   for (uint32_t i = 0; i < b->nin; i++) have[i] = d_in[i] != 0;
   needed_tangents(e->w, old, b->nin, have);
   Derived r = forward_flat(e->w, old->body, have);
-  Around a = around_new(e, b, "_forward");
+  NewScan a = new_scan_begin(e, b, "_forward");
   Id *input = NEW_ARRAY(arena, Id, b->nin), *tangent = NEW_ARRAY(arena, Id, b->nin),
      *out = NEW_ARRAY(arena, Id, b->nout);
   Id *map = new_map(e->w, r.diagram);
@@ -314,7 +313,7 @@ void forward_scan(const Derive *e, const Box *b, const Id *d_in, Id *d_out) {
   forward_inputs(&a, &of, old->slice + old->carry, b->nin - old->slice - old->carry, &a.scan.hold);
   forward_inside(&a, r.diagram, input, tangent, map);
   forward_outputs(&a, &r, have, map, out, d_out);
-  Id first = around_finish(&a);
+  Id first = new_scan_finish(&a);
   for (uint32_t i = 0; i < b->nout; i++) {
     out[i] += first;
     d_out[i] = d_out[i] == UINT32_MAX ? 0 : d_out[i] + first;

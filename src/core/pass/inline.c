@@ -1,12 +1,9 @@
-// Inlining: one flat diagram in place of a hierarchy of calls.
+// Inlining, and the functions by which passes copy boxes.
 //
-// A call is wiring: the callee's arguments and params are inputs of the call, so its boxes are
-// copied with its boundary wires replaced by the caller's. What a callee says in its own size
-// variables is written in the caller's sizes: its input types are matched with the types of the
-// wires it is given. Bodies of scans are flattened in the same way and stay bodies. The site of a
-// call stands in front of the sites inside it, so noise does not depend on what is inlined.
-//
-// The copying functions are used by the other passes too.
+// A call is wiring: the callee's boxes are copied with its boundary wires replaced by the caller's
+// wires, and its size variables by the caller's sizes (subst_call). Bodies of scans are inlined in
+// the same way and stay bodies. The call's site is prefixed to the sites inside, so noise does not
+// depend on inlining.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
@@ -125,12 +122,12 @@ Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
 typedef struct {
   World *w;
   Diagram *to;
-  bool keep;     // calls of diagrams with their own reverse
-  Name but;      // calls of diagrams with this name stay
-  uint64_t path; // of the calls around
+  bool keep_reversible; // keep calls of diagrams with a custom reverse
+  Name keep_name;       // keep calls of diagrams with this name; 0: none
+  uint64_t path;        // site prefix of the enclosing calls
 } Inline;
 
-static void paste(const Inline *, const Diagram *from, Id *map, const Subst *, Id around);
+static void inline_boxes(const Inline *, const Diagram *from, Id *map, const Subst *, Id around);
 
 static Id origin_inside(World *w, Id own, Id around) {
   if (!around) return own;
@@ -138,8 +135,8 @@ static Id origin_inside(World *w, Id own, Id around) {
                     origin_is_reverse(w, own) ? WHY_REVERSE : WHY_EXPANDED);
 }
 
-static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
-                       Id origin) {
+static void inline_call(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
+                        Id origin) {
   const Diagram *f = b->callee;
   Id *inner = new_map(p->w, f), *in = NEW_ARRAY(p->w->arena, Id, b->nin);
   Subst own = *s;
@@ -149,19 +146,20 @@ static void paste_call(const Inline *p, const Diagram *from, const Box *b, Id *m
     inner[i < f->in.n ? f->in.at[i] : f->param.at[i - f->in.n].wire] = in[i];
   }
   subst_call(p->w, &own, f, p->to, in, 0);
-  paste(&(Inline){p->w, p->to, p->keep, p->but, site_join(p->path, b->site)}, f, inner, &own,
-        origin);
+  inline_boxes(
+      &(Inline){p->w, p->to, p->keep_reversible, p->keep_name, site_join(p->path, b->site)}, f,
+      inner, &own, origin);
   for (; port < f->out.n; port++) map[b->out[port]] = inner[f->out.at[port]];
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) map[b->out[port++]] = inner[f->param.at[i].next];
-  for (uint32_t i = 0; i < b->nout; i++) { // the caller's name for a result wins
+  for (uint32_t i = 0; i < b->nout; i++) { // the caller's names of results take precedence
     Name name = from->wire.at[b->out[i]].name;
     if (name && map[b->out[i]] >= before) p->to->wire.at[map[b->out[i]]].name = name;
   }
 }
 
-static Diagram *inline_body(World *w, const Diagram *d, bool keep, Name but, const Subst *s,
-                            uint64_t path) {
+static Diagram *inline_body(World *w, const Diagram *d, bool keep_reversible, Name keep_name,
+                            const Subst *s, uint64_t path) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
   to->origin = d->origin;
@@ -169,32 +167,33 @@ static Diagram *inline_body(World *w, const Diagram *d, bool keep, Name but, con
   copy_params(w, to, d, map);
   for (uint32_t i = 1; i < to->wire.n; i++)
     to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
-  paste(&(Inline){w, to, keep, but, path}, d, map, s, 0);
+  inline_boxes(&(Inline){w, to, keep_reversible, keep_name, path}, d, map, s, 0);
   diagram_outputs(w, to, d, map);
   copy_nexts(to, d, map);
   return to;
 }
 
-static void paste_scan(const Inline *p, const Box *b, Id *map, const Subst *s, Id origin) {
+static void inline_scan(const Inline *p, const Box *b, Id *map, const Subst *s, Id origin) {
   Scan scan = *b->scan;
   Subst own = *s;
   Id *in = NEW_ARRAY(p->w->arena, Id, b->nin);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = map[b->in[i]];
   subst_call(p->w, &own, scan.body, p->to, in, scan.slice);
-  scan.body = inline_body(p->w, scan.body, p->keep, p->but, &own, p->path);
+  scan.body = inline_body(p->w, scan.body, p->keep_reversible, p->keep_name, &own, p->path);
   scan.axis.size = subst_size(p->w, s, scan.axis.size);
   Id first = box_scan(p->w, p->to, &scan, in, b->nin, origin);
   for (uint32_t i = 0; i < b->nout; i++) map[b->out[i]] = first + i;
 }
 
-static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
-                      Id origin) {
+static void inline_box(const Inline *p, const Diagram *from, const Box *b, Id *map, const Subst *s,
+                       Id origin) {
   Box copy = *b;
-  copy.turn = 0; // what is called twice would seem to be one loop
+  copy.turn = 0; // two calls of one diagram must not look like one unrolled loop
   switch (b->op) {
   case OP_call:
-    if ((!p->keep || !b->callee->reverse) && (!p->but || b->callee->name != p->but)) {
-      paste_call(p, from, b, map, s, origin);
+    if ((!p->keep_reversible || !b->callee->reverse) &&
+        (!p->keep_name || b->callee->name != p->keep_name)) {
+      inline_call(p, from, b, map, s, origin);
       return;
     }
     copy.site = site_join(p->path, b->site);
@@ -203,7 +202,7 @@ static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *ma
     copy.random = arena_copy(p->w->arena, b->random, sizeof *b->random);
     copy.random->site = site_join(p->path, b->random->site);
     break;
-  case OP_scan: paste_scan(p, b, map, s, origin); break;
+  case OP_scan: inline_scan(p, b, map, s, origin); break;
   case OP_loop: copy.loop = (Loop *)subst_loop(p->w, s, b->loop); break;
   default: break;
   }
@@ -215,14 +214,14 @@ static void paste_box(const Inline *p, const Diagram *from, const Box *b, Id *ma
   }
 }
 
-static void paste(const Inline *p, const Diagram *from, Id *map, const Subst *s, Id around) {
+static void inline_boxes(const Inline *p, const Diagram *from, Id *map, const Subst *s, Id around) {
   for (Id i = 1; i < from->box.n; i++) {
     const Box *b = &from->box.at[i];
-    paste_box(p, from, b, map, s, origin_inside(p->w, b->origin, around));
+    inline_box(p, from, b, map, s, origin_inside(p->w, b->origin, around));
   }
 }
 
-// known: diagrams to their number + 1; only those that it calls, of all there are
+// known: diagram id to count + 1 (memoised)
 static uint64_t count_boxes(const Diagram *d, Table *known) {
   Id have = table_get(known, &d->id, sizeof d->id);
   if (have) return have - 1;

@@ -1,14 +1,15 @@
-// What is the same at every point of a loop is computed once.
+// Loop-invariant code motion.
 //
 //   p[i] = map m[i] t over i:n : $0 / (1 - 0.9^$1)      %    = map t over : 1 - 0.9^$0
 //                                                       p[i] = map m[i] % over i:n : $0 / $1
 //
-// A scalar of a loop's body is fixed if it depends on operands without axes, sizes and constants
-// only. The largest fixed ones that cost something become loops without indices. No bit changes.
+// A scalar of a loop's body is invariant if it depends only on scalar operands, sizes and
+// constants. The largest invariant scalars that cost at least COSTLY flops become loops without
+// indices. Results keep their bits.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
-enum { COSTLY = 4 }; // flops: below, a loop of its own costs more than it saves
+enum { COSTLY = 4 }; // in flops; a separate loop for cheaper scalars costs more than it saves
 
 typedef struct {
   World *w;
@@ -29,7 +30,7 @@ static bool *fixed_scalars(const Hoist *h, const Box *b) {
   return fixed;
 }
 
-// What a scalar costs, with everything it is made of; 0 when it is made of constants only.
+// The flops of a scalar with its operands; 0 if it depends on no operand.
 static uint32_t cost_of(const Hoist *h, const Loop *loop, uint32_t scalar) {
   bool *need = NEW_ARRAY(h->w->arena, bool, scalar + 1), reads = false;
   uint32_t flops = 0;
@@ -44,7 +45,7 @@ static uint32_t cost_of(const Hoist *h, const Loop *loop, uint32_t scalar) {
   return reads ? flops : 0;
 }
 
-// Fixed scalars that something not fixed reads, or that are the result.
+// Marks the invariant scalars to hoist: read by a varying scalar, or the result.
 static bool *hoisted_scalars(const Hoist *h, const Box *b) {
   const Loop *loop = b->loop;
   const bool *fixed = fixed_scalars(h, b);
@@ -77,7 +78,7 @@ static Id scalar_wire(const Hoist *h, const Box *b, uint32_t scalar) {
   f.in = in;
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     Scalar *s = &loop->scalar[i];
-    if (s->fn == FN_ARG) s->ref = now[s->ref]; // those with axes are not read by `scalar`
+    if (s->fn == FN_ARG) s->ref = now[s->ref]; // `scalar` reads no operand with axes
   }
   draft_tidy(h->w, h->to, &f, scalar, &t);
   return box_loop_shared(h->w, h->to, f.loop, f.in.at, f.in.n, t, b->origin);
@@ -108,7 +109,7 @@ static void hoist_loop(const Hoist *h, const Box *b) {
   }
 }
 
-Diagram *diagram_hoist(World *w, const Diagram *d) {
+Diagram *diagram_hoist_loops(World *w, const Diagram *d) {
   Hoist h = {w, d, diagram_new(w, d->name), new_map(w, d)};
   h.to->origin = d->origin;
   h.to->reverse = d->reverse;

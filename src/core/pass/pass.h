@@ -1,4 +1,5 @@
-// pass: diagrams made of diagrams: inlined, simplified, differentiated, put together, counted.
+// pass: the compiler passes: inlining, simplification, differentiation, composition, cost model.
+// Each maps a diagram to a new diagram.
 //
 //   Diagram *flat = diagram_inline(w, d);
 //   Diagram *grad = diagram_reverse(w, flat, &(Wanted){0});
@@ -8,127 +9,135 @@
 #include "core/diagram/diagram.h"
 
 // -- inline.c -------------------------------------------------------------------------------------
-// Every call replaced by what it calls (the body of a scan too), except calls of diagrams with their own
-// reverse.
+// Replaces every call by the callee's boxes, in bodies of scans too, except calls of diagrams with
+// a custom reverse.
 Diagram *diagram_inline(World *, const Diagram *);
-Diagram *diagram_inline_all(World *, const Diagram *); // those too: for after the derivative
-Diagram *diagram_inline_but(World *, const Diagram *, Name kept); // calls of that name stay too
-// How many boxes that makes. Calls share what they call, so it may be exponentially more than there
-// are: passes are for those within the limit, kilobytes and some ten microseconds for each box; the
-// interpreter writes nothing out, and goes through more.
+// Inlines calls with a custom reverse too; used after differentiation.
+Diagram *diagram_inline_all(World *, const Diagram *);
+// Keeps calls of diagrams with this name too.
+Diagram *diagram_inline_but(World *, const Diagram *, Name kept);
+// The number of boxes after inlining. Callees are shared, so it may be exponential in the size of
+// the diagram. Passes accept up to BOXES_LIMIT (each box costs kilobytes and some ten
+// microseconds); the interpreter runs calls without inlining and accepts more.
 enum { BOXES_LIMIT = 100000, BOXES_INTERPRETED = 1000000 };
-uint64_t diagram_boxes(World *, const Diagram *); // less than UINT32_MAX
+uint64_t diagram_boxes(World *, const Diagram *); // saturates below UINT32_MAX
 
 // -- derive.c -------------------------------------------------------------------------------------
-// forward: (in, params, d in, d params) -> (out, d out).          Real and bit wires have tangents;
-// labels have none. reverse: (in, params, d out) -> (d in, d params). Params stay params, and the
-// d's are inputs after `in`. Next values are kept by forward and gradient, and by reverse with
-// keep_out. A zero d among the results is filled in.
+// forward: (in, params, d in, d params) -> (out, d out)          Jacobian–vector product
+// reverse: (in, params, d out) -> (d in, d params)               vector–Jacobian product
+// Real and bit wires have tangents; labels have none. Params stay params; the derivatives (d …) are
+// inputs after `in`. Forward and gradient keep next values of params; reverse keeps them if
+// keep_out. A derivative that is zero is returned as a wire filled with 0.
 typedef struct {
-  const bool *want_in;    // one for each input; NULL = all
-  const bool *want_param; // one for each param; NULL = all weights
-  bool keep_out;          // the reverse gives the outputs as well, before the cotangents
+  const bool *want_in;    // [input]; NULL = all
+  const bool *want_param; // [param]; NULL = all weights
+  bool keep_out;          // reverse returns the outputs too, before the cotangents
 } Wanted;
 Diagram *diagram_reverse(World *, const Diagram *, const Wanted *);
 Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
-// One reverse pass for several outputs, each of which may move only some weights: seed o of the
-// diagram goes to the weights of mask[o]. A wire has one cotangent for each class of outputs that
-// agree on what lies upstream. Outputs must be scalars; the result gives the outputs, then d param
-// for every param in some mask (in order).
+// One reverse pass for several scalar outputs (losses), each of which trains only some weights:
+// output o contributes to the params p with mask[o][p]. A wire has one cotangent for each class of
+// outputs that reach the same classes of weights upstream. The result returns the outputs, then d
+// param for every param in some mask, in order.
 Diagram *diagram_gradient(World *, const Diagram *, const bool *const *mask);
-// The same of a flat diagram, and behind that each of these wires, followed by its cotangent: the
-// gradient of the sum of all outputs.
+// The same for a flat diagram. The result also returns each of `wires`, followed by the wire's
+// cotangent: the gradient of the sum of all outputs.
 Diagram *diagram_gradient_at(World *, const Diagram *flat, const bool *const *mask,
                              const Ids *wires);
-// Of a flat diagram: [output][input, then param] whether the one moves with the other.
+// For a flat diagram: [output][input, then param] whether the derivative of the output by the input
+// may be nonzero.
 bool *outputs_moving(World *, const Diagram *);
 
-// hold.c: what reads both clocks, `step` and `steps`, sees `step` stay at the last planned step.
-void diagram_hold_step(World *, Diagram *);
+// clamp_step.c: in a diagram that reads both clocks, `step` and `steps`, replaces `step` by
+// min(step, steps - 1), in place.
+void diagram_clamp_step(World *, Diagram *);
 
 // -- simplify.c -----------------------------------------------------------------------------------
-Diagram *diagram_simplify(
-    World *,
-    const Diagram *); // common boxes merged, dead ones dropped, permutations and constants folded
+// Common subexpression elimination, dead code elimination, constant folding, and composition of
+// permuting copies.
+Diagram *diagram_simplify(World *, const Diagram *);
 
-// compose.c
-Diagram *diagram_compose(World *, const Diagram *); // what is read at fewer points, computed there
+// fuse_producers.c: Fuses a producer loop into its only reader if the reader has fewer points.
+Diagram *diagram_fuse(World *, const Diagram *);
 
-// contract.c
-// Products of several operands two at a time, in the order of least multiplications. Changes the
-// order of sums, and so their rounding.
+// contract.c: contraction order. Splits a product of several operands into binary products, in the
+// order with the fewest multiplications (as einsum does). Reorders sums, so rounding changes.
 Diagram *diagram_contract(World *, const Diagram *);
 
-// scan_widen.c
-// What a scan need not do step by step, done for all steps at once; sums that it carries are taken
-// outside. For flat diagrams. Carried sums change their order.
-Diagram *diagram_widen(World *, const Diagram *);
+// scan_hoist.c: Loop-invariant code motion for scans: computations that do not depend on the
+// carries are done for all steps at once; sums that a scan carries become reductions outside. For
+// flat diagrams. Reorders carried sums.
+Diagram *diagram_hoist_scans(World *, const Diagram *);
 
-// loop_hoist.c
-// Scalars that are the same at every point of a loop as loops of their own, without indices.
-Diagram *diagram_hoist(World *, const Diagram *);
+// loop_hoist.c: Loop-invariant code motion for loops: scalars that are the same at every point
+// become loops without indices.
+Diagram *diagram_hoist_loops(World *, const Diagram *);
 
-// cut.c
-// The diagram up to these wires, which are its outputs, and from them on, where they are inputs.
-// False: the outputs need more than these wires.
-bool diagram_cut(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **behind);
+// split.c: Cuts a diagram in two: `before` has these wires as outputs, `after` has them as inputs.
+// False: an output depends on something else.
+bool diagram_split(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **after);
 
-// rows.c
-// The same on many values of some inputs at once: these, and all results, have one more axis in
-// front. No row sees another; what does not follow from them, and noise, is the same for all.
-Diagram *diagram_rows(World *, const Diagram *, const bool *given, Index);
+// vmap.c: Vectorisation over a batch (vmap): the given inputs and all results get one more axis in
+// front. Samples of the batch are independent. Values that do not depend on the given inputs, and
+// noise, are shared by all samples.
+Diagram *diagram_vmap(World *, const Diagram *, const bool *given, Index);
 
-// -- weave.c --------------------------------------------------------------------------------------
+// -- connect.c ------------------------------------------------------------------------------------
 typedef struct {
-  uint32_t part; // its number + 1; 0: the whole
-  uint32_t port; // of its outputs; of the whole's inputs
-} WeaveEnd;
+  uint32_t part; // part number + 1; 0: the boundary of the result
+  uint32_t port; // output of the part, or input of the result
+} ConnectEnd;
 typedef struct {
   const Diagram *d;
-  const char *prefix; // in front of the paths of its params; NULL: none
-  const WeaveEnd *in; // where each input's value comes from
-} WeavePart;
+  const char *prefix;   // prefix of the paths of its params, or NULL
+  const ConnectEnd *in; // [input] where its value comes from
+} ConnectPart;
 typedef struct {
   uint32_t nparts, nin, nout;
-  const WeavePart *part;
-  const WeaveEnd *like; // [nin] the inputs of the whole: each is like this input of this part
-  const WeaveEnd *out;  // [nout] outputs of parts
-  bool stub; // where the order depends on open sizes, only the types count; the fault says so
-} Weave;
-enum { WEAVE_PLACES = 4 };
-typedef struct { // an element of what a part makes
+  const ConnectPart *part;
+  const ConnectEnd *like; // [nin] an input of the result has the type and name of this part's input
+  const ConnectEnd *out;  // [nout] outputs of parts
+  // If an evaluation order depends on unknown sizes: instead of failing, fill the wires with zeros;
+  // only their types are used.
+  bool stub;
+} Connect;
+enum { CONNECT_PLACES = 4 };
+typedef struct { // a box of a part, or one element of it
   uint32_t part;
-  uint32_t n; // of the axes that were cut
-  uint32_t axis[WEAVE_PLACES];
-  int64_t at[WEAVE_PLACES];
-} WeavePlace;
-typedef VEC(WeavePlace) WeavePlaces;
-// A number needs itself; the order depends on sizes that are open; there are too many elements; on
-// the way is a box that is not taken apart by elements.
-typedef enum { WEAVE_LOOP, WEAVE_OPEN, WEAVE_LARGE, WEAVE_WHOLE } WeaveAnswer;
+  uint32_t n; // number of axes with a fixed position
+  uint32_t axis[CONNECT_PLACES];
+  int64_t at[CONNECT_PLACES];
+} ConnectPlace;
+typedef VEC(ConnectPlace) ConnectPlaces;
+// CYCLE: an algebraic loop, an element depends on itself. OPEN: the order depends on unknown sizes.
+// LARGE: too many elements to unroll. WHOLE: the cycle goes through a box that cannot be split into
+// elements.
+typedef enum { CONNECT_CYCLE, CONNECT_OPEN, CONNECT_LARGE, CONNECT_WHOLE } ConnectAnswer;
 typedef struct {
-  WeaveAnswer answer;
-  WeavePlaces loop; // the parts on the way round
-} WeaveFault;
-// map[part][wire] becomes the wire of the result. NULL: there is no order.
-Diagram *diagram_weave(World *, Name, const Weave *, Id ***map, WeaveFault *);
+  ConnectAnswer answer;
+  ConnectPlaces loop; // the elements on the cycle
+} ConnectFault;
+// map[part][wire] is set to the wire of the result. NULL: an algebraic loop or an unknown order,
+// see the fault.
+Diagram *diagram_connect(World *, Name, const Connect *, Id ***map, ConnectFault *);
 
-// -- row_parts.c: tensors that lie in a row of numbers, cell after cell. Sizes are constants. -----
-Id wire_part(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
-Id wire_row(World *, Diagram *, Id tensor, Id origin); // the tensor as a row
-// Is this what wire_part makes? Then its result may be the memory of its operand.
-bool box_is_part(World *, const Diagram *, const Box *, int64_t *offset);
+// -- flat_view.c: tensors stored in a flat buffer; all sizes are constant --------------------------
+Id wire_view(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
+Id wire_flatten(World *, Diagram *, Id tensor, Id origin); // the tensor as a rank-1 buffer
+// True if the box is a view as made by wire_view: the result may alias the operand.
+bool box_is_view(World *, const Diagram *, const Box *, int64_t *offset);
 
 // -- cost.c ---------------------------------------------------------------------------------------
 typedef struct {
   Size multiplications, additions, functions; // polynomials
   Size memory_all;                            // elements of all wires
-  Size memory_peak; // the largest section: wires alive at once (by the numbers, if all sizes are
-                    // known, else the sum's largest degree)
+  // The largest total of wires alive at once: by value if all sizes are known, otherwise by degree
+  // of the polynomial.
+  Size memory_peak;
 } Cost;
 Cost diagram_cost(World *, const Diagram *);
-// What the gradient costs without the reverse: the forward derivative, once for each number among
-// inputs and weights.
+// The cost of the gradient by forward mode: the forward derivative, once per element of inputs and
+// weights.
 Cost diagram_cost_forward_mode(World *, const Diagram *);
 
 #endif

@@ -1,5 +1,4 @@
-// The lists of passes, to be read aloud. A diagram comes in, the list goes over it from top to
-// bottom, and what is left goes out; the passes themselves stand in the files beside this one.
+// The pass pipelines: each function applies its passes in order.
 #include "core/pass/pipeline.h"
 
 #include "core/pass/rewrite.h"
@@ -7,17 +6,17 @@
 Diagram *passes_flat(World *w, const Diagram *from) {
   Diagram *d = diagram_inline_all(w, from);
   d = diagram_simplify(w, d);
-  d = diagram_compose(w, d);
+  d = diagram_fuse(w, d);
   return d;
 }
 
-// What several goals have in common is one wire before the gradient, so that its reverse is taken
-// once.
+// Common subexpressions of several losses become one wire before differentiation, so that their
+// reverse pass runs once.
 Diagram *passes_shared(World *w, const Diagram *from) {
   Diagram *d = diagram_inline(w, from);
   d = diagram_simplify(w, d);
-  d = diagram_compose(w, d);
-  d = diagram_widen(w, d);
+  d = diagram_fuse(w, d);
+  d = diagram_hoist_scans(w, d);
   d = diagram_contract(w, d);
   return d;
 }
@@ -25,11 +24,11 @@ Diagram *passes_shared(World *w, const Diagram *from) {
 Diagram *passes_step(World *w, const Diagram *from) {
   Diagram *d = diagram_inline_all(w, from);
   d = diagram_simplify(w, d);
-  d = diagram_compose(w, d);
-  d = diagram_widen(w, d);
+  d = diagram_fuse(w, d);
+  d = diagram_hoist_scans(w, d);
   d = diagram_simplify(w, d);
   d = diagram_contract(w, d);
-  d = diagram_hoist(w, d);
+  d = diagram_hoist_loops(w, d);
   d = diagram_simplify(w, d);
   return d;
 }
@@ -42,19 +41,19 @@ static bool has_calls(const Diagram *d) {
   return false;
 }
 
-// A step is flat already.
+// A training step has no calls left.
 const Diagram *passes_engine(World *w, const Diagram *from) {
   if (!has_calls(from)) return from;
   Diagram *d = inline_calls(w, from, false);
   d = diagram_simplify(w, d);
-  d = diagram_compose(w, d);
+  d = diagram_fuse(w, d);
   return d;
 }
 
 Diagram *passes_view(World *w, const Diagram *from) {
   Diagram *d = diagram_inline(w, from);
   d = diagram_simplify(w, d);
-  d = diagram_compose(w, d);
+  d = diagram_fuse(w, d);
   return d;
 }
 

@@ -1,14 +1,13 @@
-// What nothing reads is dropped: boxes, scalars of a loop's body, operands of a loop, and the
-// carries, slices, holds and emitted results of a scan.
+// Dead code elimination: boxes, scalars of a loop's body, operands of a loop, and the carries,
+// slices, holds and emitted results of a scan.
 //
-// An operand of a loop that the body does not mention still guards: points where it is out of
-// bounds are skipped. It is dropped only when the guard says nothing: it is padded, or interval
-// arithmetic over the box proves the access in bounds, or the output or another operand has the
-// same access into the same shape.
+// An operand that the body does not read may still guard: a point at which it is out of bounds is
+// skipped. Such an operand is removed only if the guard is redundant: the operand is padded,
+// interval arithmetic over the iteration domain proves the access in bounds, or the output or
+// another operand has the same access into the same shape.
 //
-// A carry of a scan is needed if its last value is read, or if some needed result of the body
-// depends on it; this is a fixed point over the carries. Boundaries of whole diagrams are never
-// changed.
+// A carry of a scan is live if its last value is read, or if a live result of the body depends on
+// it (a fixed point over the carries). The boundary of the whole diagram never changes.
 #include "core/pass/rewrite.h"
 
 // -- bounds ---------------------------------------------------------------------------------------
@@ -22,12 +21,12 @@ static bool size_is_negative(World *w, Size s) {
   return size_value(w, s, &n) && n < 0;
 }
 
-// The least and the largest place; false: they are not known.
+// The smallest and largest value of a coordinate over the iteration domain; false: unknown.
 static bool coord_range(World *w, const Loop *loop, const Coord *c, Size *least, Size *most) {
   Size low = size_now(w, c->c), high = low, one = size_of(w, 1);
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *t = &c->term[i];
-    if (t->operand) return false; // a label may be out of range
+    if (t->operand) return false; // a label is unbounded
     Size reach =
         size_mul(w, size_now(w, t->coef), size_sub(w, size_now(w, loop->index[t->var].size), one));
     if (size_is_nonnegative(w, t->coef))
@@ -101,7 +100,7 @@ uint32_t draft_operand(World *w, Draft *f, Id wire, Access a) {
   return f->loop->nin++;
 }
 
-// Keeps what `result` needs; it becomes the last.
+// Removes scalars that `result` does not need; `result` becomes the last.
 static void tidy_scalars(World *w, Loop *loop, uint32_t result) {
   uint32_t *now = NEW_ARRAY(w->arena, uint32_t, result + 1), n = 0;
   now[result] = 1;
@@ -118,7 +117,7 @@ static void tidy_scalars(World *w, Loop *loop, uint32_t result) {
     now[i] = n++;
   }
   loop->nscalar = n;
-  uint32_t room = 1; // as scalar_push wants it
+  uint32_t room = 1; // the capacity that scalar_push expects
   while (room < n) room *= 2;
   Scalar *exact = NEW_ARRAY(w->arena, Scalar, room);
   memcpy(exact, loop->scalar, n * sizeof(Scalar));
@@ -139,24 +138,24 @@ static bool guard_is_empty(World *w, const Diagram *d, const Draft *f, uint32_t 
   return false;
 }
 
-static void renumber_labels(Access *a, const uint32_t *now) {
+static void renumber_operands(Access *a, const uint32_t *now) {
   for (uint32_t i = 0; i < a->rank; i++)
     for (uint32_t k = 0; k < a->coord[i].n; k++)
       if (a->coord[i].term[k].operand) a->coord[i].term[k].var = now[a->coord[i].term[k].var];
 }
 
 static void drop_operands(World *w, Draft *f, const bool *kept) {
-  Loop *loop = f->loop = loop_copy(w, f->loop); // terms are about to change
+  Loop *loop = f->loop = loop_copy(w, f->loop); // a copy, because terms change in place
   uint32_t *now = NEW_ARRAY(w->arena, uint32_t, loop->nin), n = 0;
   Ids in = {0};
   for (uint32_t k = 0; k < loop->nin; k++) {
     if (!kept[k]) continue;
     now[k] = n;
     loop->in[n] = loop->in[k];
-    renumber_labels(&loop->in[n++], now);
+    renumber_operands(&loop->in[n++], now);
     vec_push(w->arena, &in, f->in.at[k]);
   }
-  renumber_labels(&loop->out, now);
+  renumber_operands(&loop->out, now);
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_ARG) loop->scalar[i].ref = now[loop->scalar[i].ref];
   loop->nin = n;
@@ -180,7 +179,7 @@ void draft_tidy(World *w, const Diagram *d, Draft *f, uint32_t result, const Typ
 
 // -- diagrams -------------------------------------------------------------------------------------
 typedef struct {
-  bool *in, *out; // what is kept of the scan box
+  bool *in, *out; // live inputs and outputs of the scan box
   Scan scan;
 } Trim;
 
@@ -272,8 +271,8 @@ static void copy_boundary(World *w, Diagram *to, const Diagram *d, const bool *i
   }
 }
 
-// The boxes that the outputs marked in `out` need, over the inputs and params marked in `in`; NULL
-// is all.
+// Keeps the boxes that the outputs marked in `out` need, and the inputs and params marked in `in`.
+// NULL: all.
 static Diagram *prune_to(World *w, const Diagram *d, const bool *out, const bool *in) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);

@@ -1,55 +1,57 @@
-// rewrite: what passes are written with: copying boxes from one diagram into another, and putting
-// loops together.
+// rewrite: helpers for passes: copying boxes between diagrams, building and tidying loops.
 #ifndef LIMN_CORE_PASS_REWRITE_H
 #define LIMN_CORE_PASS_REWRITE_H
 
 #include "core/diagram/diagram.h"
 
-// The boundary of `from` on `to`: inputs, then params (without their next values).
+// Copy the boundary of `from` to `to`: inputs, params (without next values), next values. map[wire
+// of from] is the wire of `to`.
 void copy_inputs(World *, Diagram *to, const Diagram *from, Id *map);
 void copy_params(World *, Diagram *to, const Diagram *from, Id *map);
 void copy_nexts(Diagram *to, const Diagram *from, const Id *map);
-// One box, its inputs found by `map`, its outputs put there.
+// Copies a box: its inputs are looked up in `map`, its outputs are entered.
 void copy_box(World *, Diagram *to, const Diagram *from, const Box *, Id *map, Id origin);
 void copy_boxes(World *, Diagram *to, const Diagram *from, Id *map);
-// The same diagram with some boxes rewritten: `rewrite` puts what stands for a box into `to` and
-// its outputs into `map`, or gives false, and the box is copied. Bodies of scans are rewritten
-// before the scan is seen.
+// Copies a diagram with some boxes rewritten. `rewrite` adds the replacement of a box to `to` and
+// its outputs to `map`; if it returns false, the box is copied. The body of a scan is rewritten
+// before the scan.
 typedef struct {
   World *w;
   const Diagram *from;
   Diagram *to;
   Id *map;
-  uint32_t *reads; // [wire of from] how often it is read; what comes out counts as two
+  uint32_t *reads; // [wire of from] number of reads; an output or next value counts as two
 } Rewriting;
 typedef bool Rewrite(const Rewriting *, const Box *);
 Diagram *rewrite_boxes(World *, const Diagram *, Rewrite *);
 Diagram *inline_calls(World *, const Diagram *, bool keep_own_reverse);
 Id *new_map(World *, const Diagram *);
 
-// prune.c
-// A loop under construction, with the wires of `d` that it reads.
+// A loop under construction, with its operands.
 typedef struct {
   Loop *loop;
   Ids in;
 } Draft;
-uint32_t draft_operand(World *, Draft *, Id wire, Access); // its number
-// Makes scalar `result` the body, drops scalars that nothing reads and operands that neither count
-// nor guard; without a diagram, those that only guard too.
+uint32_t draft_operand(World *, Draft *, Id wire, Access); // returns the operand's index
+// Makes scalar `result` the body; removes scalars that nothing reads, and operands that are neither
+// read nor guards. With d = NULL, removes operands that are only guards too.
 void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type *out);
-bool access_in_bounds(World *, const Loop *, const Access *,
-                      const Type *); // at every point of the box, for sure
-bool access_outside(World *, const Loop *, const Access *,
-                    const Type *); // no point of the box reads inside, for sure
+// Proves that the access is in bounds at every point.
+bool access_in_bounds(World *, const Loop *, const Access *, const Type *);
+// Proves that the access is out of bounds at every point.
+bool access_outside(World *, const Loop *, const Access *, const Type *);
 bool access_same(World *, const Access *, const Access *);
 
-// compose.c
-// Whether a loop writes each cell of its output exactly once, at plain coordinates.
-bool access_has_operands(const Access *); // it reads labels
+// fuse_producers.c
+// True if the access has label operands (gather or scatter).
+bool access_has_operands(const Access *);
+// True if the loop writes each element of its output exactly once, at plain coordinates.
 bool loop_fills(World *, const Loop *, const Type *out);
-// in[A(i)] for i at `outer`: how a loop that fills its wire reads an operand, after the access of its
-// reader.
+// Composition of accesses: the operand's access of a loop with loop_fills, as a function of the
+// point at which a reader (with access `outer`) reads the loop's output.
 Access access_composed(World *, const Loop *, uint32_t operand, const Access *outer);
-Diagram *diagram_prune(World *, const Diagram *); // without the boxes that nothing reads
+
+// prune.c
+Diagram *diagram_prune(World *, const Diagram *); // dead code elimination
 
 #endif

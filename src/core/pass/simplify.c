@@ -1,13 +1,12 @@
-// Simpler diagrams with the same results, bit for bit.
+// Simplification that keeps every bit of the results.
 //
-// One walk in the order of the boxes, building a new diagram. Each loop is first rewritten:
-//   * an operand made by a loop that only renames axes (permutes, slices, repeats, flips) is read
-//     at its source, with the accesses composed; one made by a loop that fills with a constant
-//     becomes that constant;
-//   * equal operands and equal scalars become one, and scalars of constants are computed;
-//   * operands that neither count nor guard are dropped.
-// Then a box that has been built before, from the same inputs, is not built again; noise is never
-// merged. What is not read any more is pruned at the end.
+// One pass over the boxes in order builds a new diagram. Each loop is rewritten first:
+//   * copy propagation: an operand whose producer only renames axes (permutes, slices, broadcasts,
+//     flips) is read at the producer's source, with composed accesses; one whose producer fills with
+//     a constant becomes the constant;
+//   * common subexpression elimination and constant folding of operands and scalars;
+//   * dead operands that do not guard are removed.
+// Then common boxes are merged by hash-consing (never noise), and dead boxes are pruned.
 //
 // Only identities that hold for every double are used: x*1 is x, but x*0 is not 0 and x+0 is not x.
 // None changes a derivative either: `stop` and `through` stay, and over B `and(x, x)` is not x.
@@ -24,16 +23,16 @@ typedef struct {
   const Diagram *from;
   Diagram *to;
   Id *map;
-  Table *known;   // keys of boxes to their first output
-  Table *numbers; // keys of values to their numbers
-  Table *bodies;  // diagrams to their simplified forms
+  Table *known;   // key of a box to its first output
+  Table *numbers; // key of a value to its number (value numbering)
+  Table *bodies;  // scan bodies to their simplified bodies
   Buf key;
 } Simplify;
 
 static Diagram *simplify(World *, const Diagram *, Table *bodies);
 
 // -- scalars --------------------------------------------------------------------------------------
-static bool is_const(const Loop *loop, uint32_t i, double k) { // told apart by sign: 0 is not -0
+static bool is_const(const Loop *loop, uint32_t i, double k) { // 0 and -0 differ
   const Scalar *s = &loop->scalar[i];
   return s->fn == FN_CONST && s->k == k && signbit(s->k) == signbit(k);
 }
@@ -44,8 +43,8 @@ static bool all_const(const Loop *loop, const Scalar *s) {
   return fn_rows[s->fn].arity > 0;
 }
 
-// An earlier scalar with the same value, or NONE.
-static uint32_t same_as(const Loop *loop, const Scalar *s) {
+// An algebraic identity: the earlier scalar that s equals, or NONE.
+static uint32_t identity_of(const Loop *loop, const Scalar *s) {
   uint32_t a = s->arg[0], b = s->arg[1], c = s->arg[2];
   switch (s->fn) {
   case FN_mul: return is_const(loop, b, 1) ? a : is_const(loop, a, 1) ? b : NONE;
@@ -74,8 +73,8 @@ static void fold_leaf(World *w, Scalar *s) {
     *s = (Scalar){.fn = FN_CONST, .base = s->base, .k = k};
 }
 
-// The same to the last bit with its arguments exchanged, and so are its slopes. (max and min are
-// not: of two equal arguments, one has the slope.)
+// True if exchanging the arguments keeps every bit of the value and of the derivatives. (Not max
+// and min: of two equal arguments, one gets the slope.)
 static bool commutes(Fn fn) {
   return fn == FN_add || fn == FN_mul || fn == FN_and || fn == FN_or || fn == FN_xor;
 }
@@ -86,7 +85,7 @@ static bool same_args(const Scalar *x, const Scalar *s) {
   return commutes((Fn)s->fn) && x->arg[0] == s->arg[1] && x->arg[1] == s->arg[0];
 }
 
-// A scalar like s, among the last ones; NONE if there is none.
+// A scalar equal to s among the last 64; NONE if there is none.
 static uint32_t find_scalar(const Loop *loop, const Scalar *s) {
   enum { BACK = 64 };
   for (uint32_t i = loop->nscalar; i-- > 0 && loop->nscalar - i <= BACK;) {
@@ -98,7 +97,7 @@ static uint32_t find_scalar(const Loop *loop, const Scalar *s) {
   return NONE;
 }
 
-// The scalars again, each value once. Gives the number of the result.
+// Folds constants and common subexpressions; returns the result's scalar.
 static uint32_t fold_scalars(World *w, Loop *loop) {
   Scalar *old = loop->scalar;
   uint32_t n = loop->nscalar, *now = NEW_ARRAY(w->arena, uint32_t, n);
@@ -114,7 +113,7 @@ static uint32_t fold_scalars(World *w, Loop *loop) {
       double k = row->value(v[s.arg[0]].k, v[s.arg[1]].k, v[s.arg[2]].k);
       s = (Scalar){.fn = FN_CONST, .base = s.base, .k = k};
     }
-    now[i] = s.fn > FN_SIZE ? same_as(loop, &s) : NONE;
+    now[i] = s.fn > FN_SIZE ? identity_of(loop, &s) : NONE;
     if (now[i] != NONE) continue;
     now[i] = find_scalar(loop, &s);
     if (now[i] == NONE) now[i] = scalar_push(w, loop, s);
@@ -123,9 +122,8 @@ static uint32_t fold_scalars(World *w, Loop *loop) {
 }
 
 // -- operands -------------------------------------------------------------------------------------
-// Whether every axis of the source is an axis of the result, once, with the same length: bounds
-// stay what they are.
-static bool only_permutes(World *w, const Loop *loop, const Type *in) {
+// True if the loop permutes the axes of its operand: bounds stay the same.
+static bool is_permutation(World *w, const Loop *loop, const Type *in) {
   uint32_t index;
   if (loop->nindex != in->rank) return false;
   for (uint32_t i = 0; i < in->rank; i++) {
@@ -144,11 +142,12 @@ static const Box *plain_producer(const Simplify *s, Id wire) {
   return loop_fills(s->w, b->loop, &x->type) ? b : NULL;
 }
 
-// A part of a param, or a tensor in a row, stays what it is: it has a memory already, and its axes.
-static bool is_kept_part(const Simplify *s, const Box *b) {
+// A view of a param, or of a flat buffer as a tensor, is kept: it needs no memory of its own, and
+// has the tensor's axes.
+static bool is_kept_view(const Simplify *s, const Box *b) {
   int64_t offset;
   const Type *row = &s->to->wire.at[b->in[0]].type, *out = &s->to->wire.at[b->out[0]].type;
-  if (!box_is_part(s->w, s->to, b, &offset) || type_equal(s->w, row, out)) return false;
+  if (!box_is_view(s->w, s->to, b, &offset) || type_equal(s->w, row, out)) return false;
   bool param = false;
   for (uint32_t i = 0; i < s->to->param.n; i++) param |= s->to->param.at[i].wire == b->in[0];
   return param || out->rank > 1;
@@ -157,17 +156,17 @@ static bool is_kept_part(const Simplify *s, const Box *b) {
 static const Box *renaming_producer(const Simplify *s, Id wire) {
   const Box *b = plain_producer(s, wire);
   if (!b || b->nin != 1 || b->loop->scalar[0].fn != FN_ARG || b->loop->in[0].padded) return NULL;
-  if (is_kept_part(s, b)) return NULL;
+  if (is_kept_view(s, b)) return NULL;
   return access_in_bounds(s->w, b->loop, &b->loop->in[0], &s->to->wire.at[b->in[0]].type) ? b
                                                                                           : NULL;
 }
 
-static bool read_at_source(Simplify *s, Draft *f, uint32_t k) {
+static bool propagate_copy(Simplify *s, Draft *f, uint32_t k) {
   const Box *b = renaming_producer(s, f->in.at[k]);
   const Access *a = &f->loop->in[k];
   if (!b) return false;
   if (!access_in_bounds(s->w, f->loop, a, &s->to->wire.at[f->in.at[k]].type) &&
-      !only_permutes(s->w, b->loop, &s->to->wire.at[b->in[0]].type))
+      !is_permutation(s->w, b->loop, &s->to->wire.at[b->in[0]].type))
     return false;
   f->loop->in[k] = access_composed(s->w, b->loop, 0, a);
   f->in.at[k] = b->in[0];
@@ -181,7 +180,7 @@ static bool has_label(const Access *a, uint32_t k) {
   return false;
 }
 
-static void read_constant(Simplify *s, Draft *f, uint32_t k) {
+static void propagate_constant(Simplify *s, Draft *f, uint32_t k) {
   const Box *b = plain_producer(s, f->in.at[k]);
   Loop *loop = f->loop;
   if (!b || b->nin || b->loop->scalar[0].fn != FN_CONST) return;
@@ -245,20 +244,20 @@ static void key_start(Simplify *s, uint8_t op, const Id *in, uint32_t nin) {
   for (uint32_t i = 0; i < nin; i++) key_number(s, in[i]);
 }
 
-// A number for what is now in the key, the same for the same bytes.
+// The value number of the current key.
 static Id number_of_key(Simplify *s) {
   Id n = table_get(s->numbers, s->key.at, s->key.n);
   if (!n) table_put(s->numbers, s->key.at, s->key.n, n = table_count(s->numbers) + 1);
   return n;
 }
 
-// Every value of a loop gets a number: equal for equal values, whatever the order of operands and of
-// what is added and multiplied. number: of the operands, then of the scalars.
+// Value numbering of a loop, independent of the order of operands and of commuting arguments.
+// number: first the operands, then the scalars.
 static void number_values(Simplify *s, const Draft *f, Id *number) {
   const Loop *loop = f->loop;
   for (uint32_t i = 0; i < loop->nin; i++) {
     s->key.n = 0;
-    key_number(s, UINT64_MAX); // not a scalar's
+    key_number(s, UINT64_MAX); // distinguishes operands from scalars
     key_number(s, f->in.at[i]);
     key_access(s, &loop->in[i]);
     number[i] = number_of_key(s);
@@ -297,7 +296,8 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-// Where labels are read, accesses speak of operands by their place, so the order counts.
+// If accesses use label operands, they refer to operands by index, so the order of operands is part
+// of the key.
 static void key_loop(Simplify *s, const Draft *f, const Type *type) {
   const Loop *loop = f->loop;
   bool placed = reads_labels(loop);
@@ -337,8 +337,8 @@ static void map_outputs(Simplify *s, const Box *b, Id first) {
   }
 }
 
-// An earlier box with the key now in s->key takes the place of b.
-static bool found_known(Simplify *s, const Box *b) {
+// If a box with the current key exists, it replaces b.
+static bool reuse_known_box(Simplify *s, const Box *b) {
   Id first = table_get(s->known, s->key.at, s->key.n);
   if (!first) return false;
   Box *other = &s->to->box.at[s->to->wire.at[first].box];
@@ -353,7 +353,7 @@ static bool same_labels(const Type *a, const Type *b) {
   return a->names == b->names;
 }
 
-// A loop that copies its operand as it is.
+// True if the loop is the identity.
 static bool is_copy(Simplify *s, const Box *b, const Draft *f) {
   const Loop *loop = f->loop;
   if (loop->nin != 1 || b->nout != 1 || loop->nscalar != 1 || loop->scalar[0].fn != FN_ARG ||
@@ -370,8 +370,8 @@ static void simplify_loop(Simplify *s, const Box *b) {
   const Type *type = &s->from->wire.at[b->out[0]].type;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, s->map[b->in[i]]);
   for (uint32_t k = 0; k < f.loop->nin; k++) {
-    read_at_source(s, &f, k); // its source was simplified itself, so once is enough
-    read_constant(s, &f, k);
+    propagate_copy(s, &f, k); // sources are simplified already, so one step is enough
+    propagate_constant(s, &f, k);
   }
   merge_operands(w, &f);
   draft_tidy(w, s->to, &f, fold_scalars(w, f.loop), type);
@@ -380,7 +380,7 @@ static void simplify_loop(Simplify *s, const Box *b) {
     return;
   }
   key_loop(s, &f, type);
-  if (found_known(s, b)) return;
+  if (reuse_known_box(s, b)) return;
   Id first = box_loop_shared(w, s->to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++)
     s->to->wire.at[first + i].type = s->from->wire.at[b->out[i]].type;
@@ -402,7 +402,7 @@ static void simplify_scan(Simplify *s, const Box *b) {
   copy_box(s->w, s->to, s->from, &copy, s->map, b->origin);
 }
 
-// Joins, orders and calls: merged when nothing in them is random.
+// Joins, orders and calls: merged unless they are noisy.
 static void simplify_other(Simplify *s, const Box *b) {
   Id *in = NEW_ARRAY(s->w->arena, Id, b->nin);
   for (uint32_t i = 0; i < b->nin; i++) in[i] = s->map[b->in[i]];
@@ -410,7 +410,7 @@ static void simplify_other(Simplify *s, const Box *b) {
   key_start(s, b->op, in, b->nin);
   key_number(s, b->op == OP_call ? b->callee->id : b->op == OP_random ? 0 : b->axis);
   for (uint32_t i = 0; i < b->nout; i++) key_type(s, &s->from->wire.at[b->out[i]].type);
-  if (pure && found_known(s, b)) return;
+  if (pure && reuse_known_box(s, b)) return;
   copy_box(s->w, s->to, s->from, b, s->map, b->origin);
   if (pure && b->nout) table_put(s->known, s->key.at, s->key.n, s->map[b->out[0]]);
 }

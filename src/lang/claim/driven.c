@@ -7,17 +7,17 @@
 typedef struct {
   World *w;
   System *part[2], *both;
-  WeaveEnd *ends[2]; // [part][its port] where that comes from
-  WeaveEnd *like;    // [open port] of which part it is
-  WeaveEnd *out;
+  ConnectEnd *ends[2]; // [part][its port] where that comes from
+  ConnectEnd *like;    // [open port] of which part it is
+  ConnectEnd *out;
   uint32_t open, outs;
   Span span;
 } Driving;
 
 static void leave_open(Driving *d, uint32_t part, uint32_t port) {
   vec_push(d->w->arena, &d->both->in, d->part[part]->in.at[port]);
-  d->like[d->open] = (WeaveEnd){part + 1, port};
-  d->ends[part][port] = (WeaveEnd){0, d->open++};
+  d->like[d->open] = (ConnectEnd){part + 1, port};
+  d->ends[part][port] = (ConnectEnd){0, d->open++};
 }
 
 // Ports without a source of that name stay open.
@@ -37,7 +37,7 @@ static bool drive(Driving *d) {
       return diag_refuse(w->diags, d->span, "`%s` shows `%s` as %s, but `%s` takes %s",
                          name_text(w->names, source->name), name_text(w->names, s->in.at[i].name),
                          own_text(w, have), name_text(w->names, s->name), own_text(w, want));
-    d->ends[0][i] = (WeaveEnd){2, (uint32_t)k};
+    d->ends[0][i] = (ConnectEnd){2, (uint32_t)k};
     used++;
   }
   if (!used)
@@ -54,7 +54,7 @@ static void listen(Driving *d) {
     if (k < 0)
       leave_open(d, 1, i);
     else
-      d->ends[1][i] = (WeaveEnd){1, (uint32_t)k};
+      d->ends[1][i] = (ConnectEnd){1, (uint32_t)k};
   }
 }
 
@@ -65,7 +65,7 @@ static void show_both(Driving *d) {
       const Port *port = &d->part[p]->out.at[i];
       if (p && port_named(s->out.at, s->out.n, port->name) >= 0) continue;
       vec_push(d->w->arena, &d->both->out, *port);
-      d->out[d->outs++] = (WeaveEnd){p + 1, i};
+      d->out[d->outs++] = (ConnectEnd){p + 1, i};
     }
 }
 
@@ -73,12 +73,12 @@ static System *weave_both(Driving *d) {
   World *w = d->w;
   System *s = d->part[0], *source = d->part[1], *both = d->both;
   const char *prefix = arena_format(w->arena, "%s/", name_text(w->names, source->name));
-  WeavePart part[2] = {{s->d, NULL, d->ends[0]}, {source->d, prefix, d->ends[1]}};
-  Weave how = {
+  ConnectPart part[2] = {{s->d, NULL, d->ends[0]}, {source->d, prefix, d->ends[1]}};
+  Connect how = {
       .nparts = 2, .nin = d->open, .nout = d->outs, .part = part, .like = d->like, .out = d->out};
   Id **map;
-  WeaveFault fault = {0};
-  both->d = diagram_weave(w, s->name, &how, &map, &fault);
+  ConnectFault fault = {0};
+  both->d = diagram_connect(w, s->name, &how, &map, &fault);
   if (!both->d) {
     diag_error(w->diags, d->span, "`%s` and `%s` need each other at the same moment",
                name_text(w->names, s->name), name_text(w->names, source->name));
@@ -92,10 +92,10 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   Arena *a = in->w->arena;
   Driving d = {.w = in->w, .part = {s, source}, .both = NEW(a, System), .span = span};
   *d.both = (System){.def = s->def, .name = s->name, .span = s->span, .wiring = s->wiring};
-  d.ends[0] = NEW_ARRAY(a, WeaveEnd, s->in.n + 1);
-  d.ends[1] = NEW_ARRAY(a, WeaveEnd, source->in.n + 1);
-  d.like = NEW_ARRAY(a, WeaveEnd, s->in.n + source->in.n + 1);
-  d.out = NEW_ARRAY(a, WeaveEnd, s->out.n + source->out.n + 1);
+  d.ends[0] = NEW_ARRAY(a, ConnectEnd, s->in.n + 1);
+  d.ends[1] = NEW_ARRAY(a, ConnectEnd, source->in.n + 1);
+  d.like = NEW_ARRAY(a, ConnectEnd, s->in.n + source->in.n + 1);
+  d.out = NEW_ARRAY(a, ConnectEnd, s->out.n + source->out.n + 1);
   if (!drive(&d)) return NULL;
   listen(&d);
   show_both(&d);

@@ -423,7 +423,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
               goal_output(b, v, g.sign * g.weight, by ? by_distance(by)->span : n->span, &g.shown);
   in->training = false;
   if (good && w->diags->met == errors) {
-    diagram_hold_step(w, b->d);
+    diagram_clamp_step(w, b->d);
     g.diagram = b->d;
     g.fields = goal_fields(b);
     bool any = false, doubtful = false;

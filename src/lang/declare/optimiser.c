@@ -333,7 +333,7 @@ static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call,
   diagram_output(w, b->d, m.look);
   diagram_output(w, b->d, m.next);
   body_finish(b);
-  diagram_hold_step(w, b->d);
+  diagram_clamp_step(w, b->d);
   diagram_resolve(w, b->d);
   return w->diags->met == errors ? b->d : NULL;
 }

@@ -243,7 +243,7 @@ static Diagram *derived(Derivative *d, Body *sub) {
   bool *changes = NEW_ARRAY(w->arena, bool, made->in.n + 1);
   for (uint32_t i = d->n; i < made->in.n; i++) changes[i] = true;
   for (uint32_t i = d->nrows; i-- > 0;)
-    made = diagram_rows(w, made, changes, (Index){d->rows[i].label, d->rows[i].size});
+    made = diagram_vmap(w, made, changes, (Index){d->rows[i].label, d->rows[i].size});
   made->name = name_from(w->names, word_of(d));
   vec_push(w->arena, &made->option,
            (Option){.text = box_word(w, &(Closure){.node = d->box, .env = d->env})});

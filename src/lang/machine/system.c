@@ -278,7 +278,7 @@ static const char no_order[] =
     "which member of an array needs which can only be told when their number is known";
 
 // bit[2], cell[… 1]: which member of an array it is, as far as that is known.
-static void put_member(MachineBuilder *m, Buf *to, const WeavePlace *p) {
+static void put_member(MachineBuilder *m, Buf *to, const ConnectPlace *p) {
   const Part *part = &m->s->part.at[p->part - 1];
   buf_printf(to, "`%s", name_text(m->w->names, part->name));
   bool any = false;
@@ -297,15 +297,15 @@ static void put_member(MachineBuilder *m, Buf *to, const WeavePlace *p) {
   buf_text(to, any ? "]`" : "`");
 }
 
-static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
+static void tell_loop(MachineBuilder *m, const ConnectFault *f) {
   World *w = m->w;
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
   uint32_t shown = 0;
   uint32_t before = 0;
   for (uint32_t i = 0; i < f->loop.n; i++) {
-    WeavePlace p = f->loop.at[i];
-    if (f->answer == WEAVE_WHOLE) p.n = 0;
+    ConnectPlace p = f->loop.at[i];
+    if (f->answer == CONNECT_WHOLE) p.n = 0;
     if (!p.part || (!p.n && p.part == before)) continue;
     before = p.part;
     if (!shown) span = m->s->part.at[p.part - 1].span;
@@ -313,11 +313,11 @@ static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
     if (shown > 1) buf_text(&names, " → ");
     put_member(m, &names, &p);
   }
-  if (f->answer == WEAVE_OPEN) {
+  if (f->answer == CONNECT_OPEN) {
     diag_error(w->diags, span, no_order);
     return;
   }
-  if (f->answer == WEAVE_LARGE) {
+  if (f->answer == CONNECT_LARGE) {
     Id e = diag_error(
         w->diags, span,
         "too many members of arrays need each other at the same moment here: more than 20000");
@@ -328,7 +328,7 @@ static void tell_loop(MachineBuilder *m, const WeaveFault *f) {
   }
   const char *what = shown == 1 ? "this part needs what it shows itself, at the same moment"
                                 : "these parts need each other at the same moment";
-  if (f->answer == WEAVE_WHOLE)
+  if (f->answer == CONNECT_WHOLE)
     what = "these parts need each other at the same moment, through a `scan`, which is taken whole";
   Id e = diag_error(w->diags, span, "%s: %s%s", what, names.n ? names.at : "the wiring itself",
                     shown > 8 ? " → …" : "");
@@ -362,36 +362,36 @@ bool weave_system(MachineBuilder *m) {
   if (!flat_fits(m, m->flat + s->lens->wire.n)) return false;
   Diagram *lens = s->lens;
   uint32_t n = s->part.n + 1, showing = s->in.n, taking = s->out.n;
-  WeavePart *part = NEW_ARRAY(w->arena, WeavePart, n);
-  WeaveEnd *in = NEW_ARRAY(w->arena, WeaveEnd, lens->in.n + 1);
-  WeaveEnd *like = NEW_ARRAY(w->arena, WeaveEnd, s->in.n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
-  for (uint32_t i = 0; i < s->in.n; i++) in[i] = (WeaveEnd){0, i}, like[i] = (WeaveEnd){1, i};
-  for (uint32_t i = 0; i < s->out.n; i++) out[i] = (WeaveEnd){1, i};
+  ConnectPart *part = NEW_ARRAY(w->arena, ConnectPart, n);
+  ConnectEnd *in = NEW_ARRAY(w->arena, ConnectEnd, lens->in.n + 1);
+  ConnectEnd *like = NEW_ARRAY(w->arena, ConnectEnd, s->in.n + 1),
+             *out = NEW_ARRAY(w->arena, ConnectEnd, s->out.n + 1);
+  for (uint32_t i = 0; i < s->in.n; i++) in[i] = (ConnectEnd){0, i}, like[i] = (ConnectEnd){1, i};
+  for (uint32_t i = 0; i < s->out.n; i++) out[i] = (ConnectEnd){1, i};
   for (uint32_t p = 0; p < s->part.n; p++) {
     const System *of = s->part.at[p].of;
-    WeaveEnd *takes = NEW_ARRAY(w->arena, WeaveEnd, of->in.n + 1);
-    for (uint32_t i = 0; i < of->in.n; i++) takes[i] = (WeaveEnd){1, taking++};
-    for (uint32_t i = 0; i < of->out.n; i++) in[showing++] = (WeaveEnd){p + 2, i};
-    part[p + 1] = (WeavePart){
+    ConnectEnd *takes = NEW_ARRAY(w->arena, ConnectEnd, of->in.n + 1);
+    for (uint32_t i = 0; i < of->in.n; i++) takes[i] = (ConnectEnd){1, taking++};
+    for (uint32_t i = 0; i < of->out.n; i++) in[showing++] = (ConnectEnd){p + 2, i};
+    part[p + 1] = (ConnectPart){
         of->d, arena_format(w->arena, "%s/", name_text(w->names, s->part.at[p].name)), takes};
   }
-  part[0] = (WeavePart){lens, NULL, in};
-  Weave how = {.nparts = n,
-               .nin = s->in.n,
-               .nout = s->out.n,
-               .part = part,
-               .like = like,
-               .out = out,
-               .stub = m->b->generic};
+  part[0] = (ConnectPart){lens, NULL, in};
+  Connect how = {.nparts = n,
+                 .nin = s->in.n,
+                 .nout = s->out.n,
+                 .part = part,
+                 .like = like,
+                 .out = out,
+                 .stub = m->b->generic};
   Id **map;
-  WeaveFault fault = {0};
-  s->d = diagram_weave(w, m->def->name, &how, &map, &fault);
+  ConnectFault fault = {0};
+  s->d = diagram_connect(w, m->def->name, &how, &map, &fault);
   if (!s->d) {
     tell_loop(m, &fault);
     return false;
   }
-  s->unordered = m->open_places || fault.answer == WEAVE_OPEN;
+  s->unordered = m->open_places || fault.answer == CONNECT_OPEN;
   if (m->open_places && !m->b->generic) diag_error(w->diags, m->def->span, no_order);
   for (uint32_t p = 0; p < s->part.n; p++) s->unordered |= s->part.at[p].of->unordered;
   uint32_t *param = params_by_wire(w, s->d);
@@ -736,16 +736,16 @@ System *system_closed(Elab *in, System *s) {
   World *w = in->w;
   uint32_t n = s->in.n;
   Diagram *held = diagram_new(w, s->name);
-  WeaveEnd *in_end = NEW_ARRAY(w->arena, WeaveEnd, n + 1),
-           *out = NEW_ARRAY(w->arena, WeaveEnd, s->out.n + 1);
-  for (uint32_t i = n; i < s->out.n; i++) out[i] = (WeaveEnd){2, i}; // its mode
+  ConnectEnd *in_end = NEW_ARRAY(w->arena, ConnectEnd, n + 1),
+             *out = NEW_ARRAY(w->arena, ConnectEnd, s->out.n + 1);
+  for (uint32_t i = n; i < s->out.n; i++) out[i] = (ConnectEnd){2, i}; // its mode
   for (uint32_t i = 0; i < n; i++) {
     const Port *port = &s->in.at[i];
     Param p = {
         .path = name_text(w->names, port->name), .role = ROLE_BUFFER, .init = {.kind = INIT_CONST}};
     uint32_t k = diagram_param(w, held, p, s->d->wire.at[s->d->in.at[i]].type, port->name, 0);
     diagram_output(w, held, held->param.at[k].wire);
-    in_end[i] = out[i] = (WeaveEnd){1, i};
+    in_end[i] = out[i] = (ConnectEnd){1, i};
   }
   System *closed = NEW(w->arena, System);
   *closed = *s;
@@ -756,11 +756,11 @@ System *system_closed(Elab *in, System *s) {
   closed->white.at = NULL, closed->white.n = closed->white.cap = 0;
   closed->in.n = 0;
   closed->shares = false;
-  WeavePart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
-  Weave how = {.nparts = 2, .nout = s->out.n, .part = part, .out = out};
+  ConnectPart part[2] = {{held, NULL, NULL}, {s->d, NULL, in_end}};
+  Connect how = {.nparts = 2, .nout = s->out.n, .part = part, .out = out};
   Id **map;
-  WeaveFault fault = {0};
-  closed->d = diagram_weave(w, s->name, &how, &map, &fault);
+  ConnectFault fault = {0};
+  closed->d = diagram_connect(w, s->name, &how, &map, &fault);
   uint32_t *param = params_by_wire(w, closed->d);
   for (uint32_t i = 0; i < n; i++) {
     SystemState x = {

@@ -83,7 +83,7 @@ static Diagram *on_samples(Export *e, const Diagram *d) {
   Diagram *made = elab_diagram(e->in, e->p, e->name, &(Instance){.nin = d->in.n, .in = type});
   diags->muted--;
   if (!made && diagram_is_small(e->w, d))
-    made = diagram_rows(e->w, d, given, (Index){axis.label, axis.size});
+    made = diagram_vmap(e->w, d, given, (Index){axis.label, axis.size});
   return made ? all_for_samples(e, made) : NULL;
 }
 

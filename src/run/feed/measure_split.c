@@ -58,7 +58,7 @@ SampleUse whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest
   const Diagram *flat = passes_flat(w, d);
   if (!find_sums(w, flat, &sums)) return SAMPLES_AT_ONCE;
   if (!sums.n) return SAMPLES_ALONE;
-  if (!diagram_cut(w, flat, &sums, each, rest)) return SAMPLES_AT_ONCE;
+  if (!diagram_split(w, flat, &sums, each, rest)) return SAMPLES_AT_ONCE;
   return is_mean(w, *rest) ? SAMPLES_ALONE : SAMPLES_SUMMED;
 }
 

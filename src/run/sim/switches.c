@@ -429,7 +429,7 @@ static Diagram *picked(const Flow *f, uint32_t first, uint32_t n) {
   World *w = f->m->w;
   Diagram d = *f->switches.d;
   d.out = (Ids){.at = d.out.at + first, .n = n, .cap = n};
-  return diagram_compose(w, diagram_simplify(w, diagram_prune(w, &d)));
+  return diagram_fuse(w, diagram_simplify(w, diagram_prune(w, &d)));
 }
 
 Diagram *switched_rates(const Flow *f) { return picked(f, 0, f->switches.rates); }

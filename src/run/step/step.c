@@ -101,7 +101,7 @@ static Id group_seen(StepBuild *b, uint32_t group) {
 // A weight inside its group's row, or the row itself if it is alone.
 static Id weight_in(StepBuild *b, const Weight *x, Id row) {
   if (!b->plan->group.at[x->group].flat) return row;
-  return wire_part(b->w, b->d, row, x->offset, x->type, x->name, x->origin);
+  return wire_view(b->w, b->d, row, x->offset, x->type, x->name, x->origin);
 }
 
 // -- goals and their gradient ---------------------------------------------------------------------
@@ -152,7 +152,7 @@ static Id group_gradient(StepBuild *b, const WeightGroup *g, const Id *d) {
     int64_t count = 0,
             end = i + 1 < g->weight.n ? b->plan->weight.at[g->weight.at[i + 1]].offset : g->count;
     type_count(w, &x->type, &count);
-    vec_push(w->arena, &piece, wire_row(w, b->d, d[g->weight.at[i]], origin));
+    vec_push(w->arena, &piece, wire_flatten(w, b->d, d[g->weight.at[i]], origin));
     at = x->offset + count;
     Type gap = type_make(w, g->base, 1, &(Axis){.size = size_of(w, end - at)});
     if (at < end) vec_push(w->arena, &piece, wire_filled(w, b->d, &gap, 0, 0, origin));

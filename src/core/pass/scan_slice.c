@@ -1,22 +1,22 @@
-// A scan on one element of an axis that goes through it from end to end.
+// Restricts a scan to one position of an axis along which its body works independently.
 //
-// Members of an array that each go along an axis of their own are one scan, whose body computes all
-// members side by side. Such an axis is followed through the body, forth and back, from each wire to
-// the index that stands there alone and from the index to the other wires, until nothing changes.
-// The scan can be cut where every box treats each element like the others and for itself: none adds
-// along the axis, none reads another element, none asks for the position, and each carry goes on
-// where it came from. One element is then the same scan with this axis of size 1.
-#include "core/pass/knot.h"
+// The members of a family of machines are one scan, whose body computes all members side by side.
+// The axis is propagated through the body in both directions, between wires and the index at their
+// coordinate, until a fixed point is reached. The scan can be cut if every box is uniform and
+// independent along the axis: no reduction over it, no access to another position, no use of the
+// position's value, and each carry has the same axis before and after a step. The result is the
+// same scan with this axis of size 1.
+#include "core/pass/cyclic.h"
 
 struct BodyCut {
   World *w;
   const Scan *scan;
-  int32_t *axis;          // [wire of the body] -1: it has none
-  struct BodyCut **scans; // [box of the body] of a scan in it
+  int32_t *axis;          // [wire of the body] the axis; -1: none
+  struct BodyCut **scans; // [box of the body] for a nested scan
   bool changed, bad;
 };
 
-// -- following the axis ---------------------------------------------------------------------------
+// -- propagation of the axis ----------------------------------------------------------------------
 static void set_axis(BodyCut *c, Id wire, int32_t axis) {
   if (c->axis[wire] == axis) return;
   c->bad |= c->axis[wire] >= 0;
@@ -24,7 +24,7 @@ static void set_axis(BodyCut *c, Id wire, int32_t axis) {
   c->changed = true;
 }
 
-// The index that stands alone at this axis, and runs over all of it; -1: none
+// The index that alone makes up this coordinate and runs over the whole axis; -1: none.
 static int32_t index_of(const BodyCut *c, const Loop *l, const Access *a, Id wire) {
   uint32_t index, axis = (uint32_t)c->axis[wire];
   const Type *t = &c->scan->body->wire.at[wire].type;
@@ -34,7 +34,7 @@ static int32_t index_of(const BodyCut *c, const Loop *l, const Access *a, Id wir
   return all ? (int32_t)index : -1;
 }
 
-// The index of a loop along which it is cut; -1: none, which is bad where one of its wires is cut.
+// The index along which the loop is cut; -1: none, an error if one of its wires is cut.
 static int32_t loop_index(BodyCut *c, const Box *b) {
   int32_t index = -1;
   bool cut = false;
@@ -129,7 +129,7 @@ static void follow_carries(BodyCut *c) {
   }
 }
 
-// From one wire of the body; NULL: the axis does not go through.
+// Starts at one wire of the body; NULL: the positions are not independent.
 static BodyCut *cut_body(World *w, const Scan *scan, Id wire, int32_t axis) {
   const Diagram *d = scan->body;
   BodyCut *c = NEW(w->arena, BodyCut);

@@ -1,23 +1,24 @@
-// Each element as a box of its own.
+// Unrolls a cycle: every element becomes a box of its own.
 //
-// A loop at element e is the loop with its index at e: what it reads there is a piece of another
-// wire, or a whole one; conditions on the position are decided, so that only what is really read
-// counts. What comes out is a knot of more and smaller boxes, in which an order is looked for again.
-#include "core/pass/knot.h"
+// The loop for element e is the loop with its index fixed at e. Its operands are single elements or
+// whole wires; conditions on the position are folded, so only operands that are really read count
+// as dependencies. The result is a cyclic diagram with more and smaller boxes, whose order is
+// computed recursively.
+#include "core/pass/cyclic.h"
 
 #include <math.h>
 
 enum { PIECES_LIMIT = 20000, DEPTH_LIMIT = 8 };
 
 typedef struct {
-  Knotting *run;
-  const KnotCut *c;
+  CyclicRun *run;
+  const CyclicCut *c;
   World *w;
-  Knot to;
-  Id *whole;  // [wire] as a wire of the new knot; 0: not asked for yet
-  Id **piece; // [wire][element]; NULL: it is not cut
-  int64_t *n; // [wire] how many
-  Ids known;  // wires from outside
+  Cyclic to;
+  Id *whole;  // [wire] the whole wire in the new diagram; 0: not needed yet
+  Id **piece; // [wire][element]; NULL: not cut
+  int64_t *n; // [wire] number of elements
+  Ids known;  // wires from outside the cycle
 } Unroll;
 
 static bool count_pieces(Unroll *u) {
@@ -27,12 +28,12 @@ static bool count_pieces(Unroll *u) {
     int64_t n = 1;
     int32_t axis = b->nout ? u->c->axis[b->out[0]] : -1;
     if (axis >= 0 && !size_value(u->w, d->wire.at[b->out[0]].type.axis[axis].size, &n)) {
-      u->run->answer = WEAVE_OPEN;
+      u->run->answer = CONNECT_OPEN;
       return false;
     }
     for (uint32_t k = 0; k < b->nout; k++) u->n[b->out[k]] = n;
     if (n < 0 || n > PIECES_LIMIT - (int64_t)u->run->pieces) {
-      u->run->answer = WEAVE_LARGE;
+      u->run->answer = CONNECT_LARGE;
       return false;
     }
     u->run->pieces += (uint32_t)n;
@@ -40,11 +41,11 @@ static bool count_pieces(Unroll *u) {
   return true;
 }
 
-static Type one_of(const Unroll *u, Id wire) {
+static Type element_type(const Unroll *u, Id wire) {
   return type_of_one(u->w, u->c->k->d->wire.at[wire].type, u->c->axis[wire]);
 }
 
-// The next wire that a box of the cut makes; 0: there are no more.
+// Iterates over the wires that the cycle produces; 0: end.
 typedef struct {
   uint32_t box, out;
 } MadeAt;
@@ -62,34 +63,34 @@ static void make_wires(Unroll *u) {
   for (Id wire; (wire = next_made(u, &at));) {
     const Wire *x = &u->c->k->d->wire.at[wire];
     if (u->c->axis[wire] < 0) {
-      u->whole[wire] = knot_wire(u->w, &u->to, &x->type, x->name, x->origin);
+      u->whole[wire] = cyclic_wire(u->w, &u->to, &x->type, x->name, x->origin);
       continue;
     }
-    Type t = one_of(u, wire);
+    Type t = element_type(u, wire);
     u->piece[wire] = NEW_ARRAY(u->w->arena, Id, u->n[wire] + 1);
     for (int64_t e = 0; e < u->n[wire]; e++)
-      u->piece[wire][e] = knot_wire(u->w, &u->to, &t, x->name, x->origin);
+      u->piece[wire][e] = cyclic_wire(u->w, &u->to, &t, x->name, x->origin);
   }
 }
 
-// All of a wire: from outside, or made in one, or its pieces side by side.
+// The whole wire: from outside, produced by one box, or joined from its elements.
 static Id whole(Unroll *u, Id wire) {
   const Wire *x = &u->c->k->d->wire.at[wire];
   if (u->whole[wire]) return u->whole[wire];
-  u->whole[wire] = knot_wire(u->w, &u->to, &x->type, x->name, x->origin);
+  u->whole[wire] = cyclic_wire(u->w, &u->to, &x->type, x->name, x->origin);
   if (!u->piece[wire]) {
     vec_push(u->w->arena, &u->known, wire);
     return u->whole[wire];
   }
   Box join = {
       .op = OP_join, .nin = (uint32_t)u->n[wire], .nout = 1, .axis = (uint32_t)u->c->axis[wire]};
-  knot_box(u->w, &u->to, &join, u->piece[wire], &u->whole[wire], (WeavePlace){0});
+  cyclic_box(u->w, &u->to, &join, u->piece[wire], &u->whole[wire], (ConnectPlace){0});
   return u->whole[wire];
 }
 
-static WeavePlace place_of(const Unroll *u, Id box, int64_t e) {
+static ConnectPlace place_of(const Unroll *u, Id box, int64_t e) {
   const Box *b = &u->c->k->d->box.at[box];
-  return place_with(u->c->k->from.at[box], (uint32_t)u->c->axis[b->out[0]], e);
+  return place_fixed(u->c->k->from.at[box], (uint32_t)u->c->axis[b->out[0]], e);
 }
 
 // -- a loop at one element ------------------------------------------------------------------------
@@ -99,11 +100,11 @@ typedef struct {
   uint32_t index;
   int64_t e;
   Draft draft;
-  bool *beyond; // [operand] it reads its pad
-  bool empty;   // a read is outside: nothing is computed here
+  bool *outside; // [operand] it is out of bounds at this element
+  bool empty;    // an unpadded operand is out of bounds: the point is skipped
 } Element;
 
-// The coordinate at this element.
+// The coordinate with the index fixed at this element.
 static Coord fixed_coord(const Element *x, const Coord *c) {
   World *w = x->u->w;
   Coord out = coord_const(w, c->c);
@@ -117,14 +118,14 @@ static Coord fixed_coord(const Element *x, const Coord *c) {
   return out;
 }
 
-// One place of wires side by side is a place of one of them.
-static Id through_joins(const Unroll *u, Id wire, Access *a) {
+// Reading one position of a join reads one of its operands.
+static Id read_through_join(const Unroll *u, Id wire, Access *a) {
   const Diagram *d = u->c->k->d;
   for (;;) {
     const Box *b = &d->box.at[d->wire.at[wire].box];
     int64_t at, n = 0;
     uint32_t i = 0;
-    if (!cut_inside(u->c, wire) || b->op != OP_join) return wire;
+    if (!in_cycle(u->c, wire) || b->op != OP_join) return wire;
     Coord *c = &a->coord[b->axis];
     if (c->n || !size_value(u->w, c->c, &at)) return wire;
     for (; i < b->nin; i++, at -= n)
@@ -135,8 +136,8 @@ static Id through_joins(const Unroll *u, Id wire, Access *a) {
   }
 }
 
-// Is it read outside, at this element for sure?
-static bool is_beyond(const Unroll *u, Id wire, const Access *a) {
+// True if the access is out of bounds at this element.
+static bool is_out_of_bounds(const Unroll *u, Id wire, const Access *a) {
   const Type *t = &u->c->k->d->wire.at[wire].type;
   for (uint32_t i = 0; i < a->rank; i++) {
     int64_t at, n;
@@ -152,16 +153,16 @@ static void fix_operand(Element *x, uint32_t k) {
   Access *a = &x->draft.loop->in[k];
   int64_t at;
   for (uint32_t i = 0; i < a->rank; i++) a->coord[i] = fixed_coord(x, &a->coord[i]);
-  x->beyond[k] = is_beyond(u, x->b->in[k], a); // then it is dropped below
-  x->empty |= x->beyond[k] && !a->padded;
-  Id wire = x->beyond[k] ? x->b->in[k] : through_joins(u, x->b->in[k], a);
+  x->outside[k] = is_out_of_bounds(u, x->b->in[k], a); // removed by draft_tidy below
+  x->empty |= x->outside[k] && !a->padded;
+  Id wire = x->outside[k] ? x->b->in[k] : read_through_join(u, x->b->in[k], a);
   Coord *c = u->piece[wire] ? &a->coord[u->c->axis[wire]] : NULL;
   if (!c || c->n || !size_value(w, c->c, &at)) {
     vec_push(w->arena, &x->draft.in, whole(u, wire));
     return;
   }
   *c = coord_const(w, size_of(w, 0));
-  vec_push(w->arena, &x->draft.in, u->piece[wire][x->beyond[k] ? 0 : at]);
+  vec_push(w->arena, &x->draft.in, u->piece[wire][x->outside[k] ? 0 : at]);
 }
 
 static bool is_const(const Loop *l, uint32_t k, double *value) {
@@ -169,8 +170,9 @@ static bool is_const(const Loop *l, uint32_t k, double *value) {
   return l->scalar[k].fn == FN_CONST;
 }
 
-// What a scalar is when some of its arguments are known; UINT32_MAX: it must be computed.
-static uint32_t decided(Loop *l, World *w, const Scalar *s) {
+// Partial evaluation: the scalar that s equals if some arguments are known; UINT32_MAX: it must be
+// computed.
+static uint32_t fold_scalar(Loop *l, World *w, const Scalar *s) {
   double v[3] = {0};
   bool known[3] = {false};
   uint32_t n = fn_rows[s->fn].arity;
@@ -184,7 +186,7 @@ static uint32_t decided(Loop *l, World *w, const Scalar *s) {
       w, l, (Scalar){.fn = FN_CONST, .base = s->base, .k = fn_rows[s->fn].value(v[0], v[1], v[2])});
 }
 
-// The body at this element; its result.
+// Partially evaluates the body at this element; returns the result.
 static uint32_t fix_scalars(Element *x) {
   World *w = x->u->w;
   const Loop *old = x->b->loop;
@@ -193,11 +195,11 @@ static uint32_t fix_scalars(Element *x) {
   l->scalar = NULL, l->nscalar = 0;
   for (uint32_t i = 0; i < old->nscalar; i++) {
     Scalar s = old->scalar[i];
-    bool at = s.fn == FN_AT && s.ref == x->index, pad = s.fn == FN_ARG && x->beyond[s.ref];
+    bool at = s.fn == FN_AT && s.ref == x->index, pad = s.fn == FN_ARG && x->outside[s.ref];
     if (at || pad)
       s = (Scalar){.fn = FN_CONST, .base = s.base, .k = at ? (double)x->e : old->in[s.ref].pad};
     for (uint32_t k = 0; k < fn_rows[s.fn].arity; k++) s.arg[k] = now[s.arg[k]];
-    uint32_t same = s.fn == FN_CONST ? UINT32_MAX : decided(l, w, &s);
+    uint32_t same = s.fn == FN_CONST ? UINT32_MAX : fold_scalar(l, w, &s);
     last = now[i] = same == UINT32_MAX ? scalar_push(w, l, s) : same;
   }
   return last;
@@ -207,17 +209,17 @@ static double identity_of(Combine c) {
   return c == PROD ? 1 : c == MAX ? -INFINITY : c == MIN ? INFINITY : 0;
 }
 
-// Of a loop that stays whole there is one, and nothing is fixed in it.
+// A loop that is not cut is emitted once, unchanged.
 static void element_loop(Unroll *u, Id box, int64_t e) {
   World *w = u->w;
   const Box *b = &u->c->k->d->box.at[box];
   bool cut = u->c->index[box] >= 0;
   Element x = {.u = u, .b = b, .index = cut ? (uint32_t)u->c->index[box] : UINT32_MAX, .e = e};
   x.draft.loop = loop_copy(w, b->loop);
-  x.beyond = NEW_ARRAY(w->arena, bool, b->nin + 1);
+  x.outside = NEW_ARRAY(w->arena, bool, b->nin + 1);
   for (uint32_t k = 0; k < b->nin; k++) fix_operand(&x, k);
   if (cut) x.draft.loop->index[x.index].size = size_of(w, 1);
-  Type t = cut ? one_of(u, b->out[0]) : u->c->k->d->wire.at[b->out[0]].type;
+  Type t = cut ? element_type(u, b->out[0]) : u->c->k->d->wire.at[b->out[0]].type;
   uint32_t result = fix_scalars(&x);
   if (x.empty)
     result =
@@ -230,12 +232,13 @@ static void element_loop(Unroll *u, Id box, int64_t e) {
   Id *out = NEW_ARRAY(w->arena, Id, b->nout + 1);
   for (uint32_t i = 0; i < b->nout; i++)
     out[i] = cut ? u->piece[b->out[i]][e] : u->whole[b->out[i]];
-  knot_box(w, &u->to, &copy, x.draft.in.at, out, cut ? place_of(u, box, e) : u->c->k->from.at[box]);
+  cyclic_box(w, &u->to, &copy, x.draft.in.at, out,
+             cut ? place_of(u, box, e) : u->c->k->from.at[box]);
 }
 
 // -- a join at one element ------------------------------------------------------------------------
-// The place `at` of a wire along an axis, into a new wire or a given one.
-static Id slice(Unroll *u, Id wire, uint32_t axis, int64_t at, Id out, WeavePlace from) {
+// Position `at` of a wire along an axis, in a new wire, or in `out` if that is given.
+static Id slice(Unroll *u, Id wire, uint32_t axis, int64_t at, Id out, ConnectPlace from) {
   World *w = u->w;
   if (u->piece[wire] && u->c->axis[wire] == (int32_t)axis && !out) return u->piece[wire][at];
   bool piece = u->piece[wire] && u->c->axis[wire] == (int32_t)axis;
@@ -249,8 +252,8 @@ static Id slice(Unroll *u, Id wire, uint32_t axis, int64_t at, Id out, WeavePlac
   loop->nin = 1;
   loop->in = arena_copy(w->arena, &a, sizeof a);
   scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base});
-  if (!out) out = knot_wire(w, &u->to, &t, 0, 0);
-  knot_box(w, &u->to, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &in, &out, from);
+  if (!out) out = cyclic_wire(w, &u->to, &t, 0, 0);
+  cyclic_box(w, &u->to, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &in, &out, from);
   return out;
 }
 
@@ -260,10 +263,10 @@ static bool element_join(Unroll *u, Id box, int64_t e) {
   const Box *b = &d->box.at[box];
   uint32_t axis = (uint32_t)u->c->index[box];
   Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1), out = u->piece[b->out[0]][e];
-  WeavePlace from = place_of(u, box, e);
+  ConnectPlace from = place_of(u, box, e);
   if (axis != b->axis) {
     for (uint32_t k = 0; k < b->nin; k++) in[k] = slice(u, b->in[k], axis, e, 0, from);
-    knot_box(w, &u->to, b, in, &out, from);
+    cyclic_box(w, &u->to, b, in, &out, from);
     return true;
   }
   for (uint32_t k = 0; k < b->nin; k++) {
@@ -278,12 +281,12 @@ static bool element_join(Unroll *u, Id box, int64_t e) {
   return false;
 }
 
-// -- a scan at one element of an axis that goes through it ----------------------------------------
+// -- a scan at one element ------------------------------------------------------------------------
 static bool element_scan(Unroll *u, Id box, int64_t e) {
   World *w = u->w;
   const Box *b = &u->c->k->d->box.at[box];
   Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1), *out = NEW_ARRAY(w->arena, Id, b->nout + 1);
-  WeavePlace from = place_of(u, box, e);
+  ConnectPlace from = place_of(u, box, e);
   for (uint32_t k = 0; k < b->nin; k++) {
     int32_t axis = operand_axis(u->c, box, k);
     in[k] = axis < 0 ? whole(u, b->in[k]) : slice(u, b->in[k], (uint32_t)axis, e, 0, from);
@@ -291,7 +294,7 @@ static bool element_scan(Unroll *u, Id box, int64_t e) {
   for (uint32_t k = 0; k < b->nout; k++) out[k] = u->piece[b->out[k]][e];
   Box copy = *b;
   copy.scan = scan_of_one(u->c->scan[box]);
-  knot_box(w, &u->to, &copy, in, out, from);
+  cyclic_box(w, &u->to, &copy, in, out, from);
   return true;
 }
 
@@ -306,7 +309,7 @@ static bool make_boxes(Unroll *u) {
          *out = NEW_ARRAY(u->w->arena, Id, b->nout + 1);
       for (uint32_t k = 0; k < b->nin; k++) in[k] = whole(u, b->in[k]);
       for (uint32_t k = 0; k < b->nout; k++) out[k] = u->whole[b->out[k]];
-      knot_box(u->w, &u->to, b, in, out, u->c->k->from.at[box]);
+      cyclic_box(u->w, &u->to, b, in, out, u->c->k->from.at[box]);
       continue;
     }
     for (int64_t e = 0; e < u->n[b->out[0]]; e++) {
@@ -319,8 +322,8 @@ static bool make_boxes(Unroll *u) {
   return true;
 }
 
-// Whole wires for those outside.
-static void put_together(Unroll *u, Diagram *to, Id *around, const Id *map) {
+// Joins the elements for readers outside the cycle.
+static void join_elements(Unroll *u, Diagram *to, Id *around, const Id *map) {
   MadeAt at = {0};
   for (Id wire; (wire = next_made(u, &at));) {
     const Wire *x = &u->c->k->d->wire.at[wire];
@@ -336,26 +339,26 @@ static void put_together(Unroll *u, Diagram *to, Id *around, const Id *map) {
   }
 }
 
-bool knot_unroll(Knotting *run, KnotCut *c, Diagram *to, Id *around, bool *good) {
+bool cyclic_unroll(CyclicRun *run, CyclicCut *c, Diagram *to, Id *around, bool *good) {
   World *w = run->w;
   Unroll u = {.run = run, .c = c, .w = w};
-  if (run->depth == DEPTH_LIMIT) return false; // what cannot be cut is taken whole again and again
-  cut_the_rest(c);
+  if (run->depth == DEPTH_LIMIT) return false; // would recur without progress
+  cut_remaining(c);
   u.whole = NEW_ARRAY(w->arena, Id, c->k->d->wire.n);
   u.piece = NEW_ARRAY(w->arena, Id *, c->k->d->wire.n);
   u.n = NEW_ARRAY(w->arena, int64_t, c->k->d->wire.n);
-  knot_begin(w, &u.to, name_from(w->names, "pieces"));
+  cyclic_begin(w, &u.to, name_from(w->names, "pieces"));
   if (!count_pieces(&u)) return false;
   make_wires(&u);
   if (!make_boxes(&u)) {
-    run->answer = WEAVE_OPEN;
+    run->answer = CONNECT_OPEN;
     return false;
   }
   Id *map = new_map(w, u.to.d);
   for (uint32_t i = 0; i < u.known.n; i++) map[u.whole[u.known.at[i]]] = around[u.known.at[i]];
   run->depth++;
-  *good = knot_emit(run, &u.to, to, map);
+  *good = cyclic_emit(run, &u.to, to, map);
   run->depth--;
-  if (*good) put_together(&u, to, around, map);
+  if (*good) join_elements(&u, to, around, map);
   return true;
 }

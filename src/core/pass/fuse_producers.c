@@ -1,14 +1,16 @@
-// A loop that reads another one at fewer points than that one has, computed where it is read:
+// Producer–consumer loop fusion: a loop that reads another loop's result at fewer points than it
+// has recomputes the values at these points.
 //
 //   P[i j] = map a[i] b[j] over i j : $0 * $1
 //   d[i] = map P[i i] over i : $0                  becomes   d[i] = map a[i] b[i] over i : $0 * $1
 //
-// The inner loop must fill its wire once, without a sum, and nobody else may read it. Each number is
-// computed as before, so results are the same bit for bit; those that nobody reads are not computed.
+// The producer must write each element once, without a reduction, and have no other reader. Each
+// value is computed as before, so results keep their bits; values that nothing reads are not
+// computed.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
-// -- accesses of accesses -------------------------------------------------------------------------
+// -- composition of accesses ----------------------------------------------------------------------
 bool loop_fills(World *w, const Loop *loop, const Type *out) {
   uint32_t index;
   if (loop->nindex != out->rank) return false;
@@ -44,12 +46,12 @@ static void coord_drop_zeros(World *w, Coord *c) {
   c->n = n;
 }
 
-Access access_composed(World *w, const Loop *renaming, uint32_t operand, const Access *outer) {
-  const Access *inner = &renaming->in[operand];
+Access access_composed(World *w, const Loop *producer, uint32_t operand, const Access *outer) {
+  const Access *inner = &producer->in[operand];
   Access a = {.rank = inner->rank, .padded = outer->padded, .pad = outer->pad};
-  uint32_t *axis_of = NEW_ARRAY(w->arena, uint32_t, renaming->nindex);
+  uint32_t *axis_of = NEW_ARRAY(w->arena, uint32_t, producer->nindex);
   a.coord = NEW_ARRAY(w->arena, Coord, inner->rank);
-  for (uint32_t i = 0; i < renaming->out.rank; i++) axis_of[renaming->out.coord[i].term[0].var] = i;
+  for (uint32_t i = 0; i < producer->out.rank; i++) axis_of[producer->out.coord[i].term[0].var] = i;
   for (uint32_t i = 0; i < inner->rank; i++) {
     Coord c = coord_const(w, size_now(w, inner->coord[i].c));
     for (uint32_t k = 0; k < inner->coord[i].n; k++) {
@@ -62,7 +64,7 @@ Access access_composed(World *w, const Loop *renaming, uint32_t operand, const A
   return a;
 }
 
-// -- what is worth it -----------------------------------------------------------------------------
+// -- candidates -----------------------------------------------------------------------------------
 bool access_has_operands(const Access *a) {
   for (uint32_t i = 0; i < a->rank; i++)
     for (uint32_t k = 0; k < a->coord[i].n; k++)
@@ -70,7 +72,8 @@ bool access_has_operands(const Access *a) {
   return false;
 }
 
-// Fewer points: by their number, or fewer indices whose lengths are all among the others'.
+// Fewer points: by number if all sizes are constant; otherwise fewer indices, each with the size of
+// a different index of the producer.
 static bool has_fewer_points(World *w, const Loop *outer, const Loop *inner) {
   double few = 1, many = 1, k;
   bool known = true;
@@ -93,8 +96,9 @@ static bool has_fewer_points(World *w, const Loop *outer, const Loop *inner) {
   return true;
 }
 
-// The loop that makes this operand, if it can be computed where it is read.
-static const Box *maker(const Rewriting *c, const Box *reader, uint32_t operand, const Draft *f) {
+// The operand's producer, if it can be fused into the reader.
+static const Box *fusible_producer(const Rewriting *c, const Box *reader, uint32_t operand,
+                                   const Draft *f) {
   const Wire *x = &c->to->wire.at[f->in.at[operand]];
   const Box *b = &c->to->box.at[x->box];
   const Access *a = &f->loop->in[operand];
@@ -107,13 +111,13 @@ static const Box *maker(const Rewriting *c, const Box *reader, uint32_t operand,
     if (b->loop->in[i].padded || access_has_operands(&b->loop->in[i]) ||
         !access_in_bounds(c->w, b->loop, &b->loop->in[i], &c->to->wire.at[b->in[i]].type))
       return NULL;
-  for (uint32_t i = 0; i < b->loop->nscalar; i++) // what a point is called is another's there
+  for (uint32_t i = 0; i < b->loop->nscalar; i++) // index values differ between the two loops
     if (b->loop->scalar[i].fn == FN_AT) return NULL;
   return b;
 }
 
-// Its scalars in front of the reader's, its operands behind the reader's.
-static void take_in(const Rewriting *c, Draft *f, uint32_t operand, const Box *b) {
+// Appends the producer's operands to the reader's, and puts its scalars before the reader's.
+static void fuse_operand(const Rewriting *c, Draft *f, uint32_t operand, const Box *b) {
   World *w = c->w;
   Loop *loop = f->loop;
   Scalar *old = loop->scalar;
@@ -141,15 +145,15 @@ static void take_in(const Rewriting *c, Draft *f, uint32_t operand, const Box *b
     scalar_push(w, loop, loop->scalar[now[n - 1]]);
 }
 
-static bool compose_loop(const Rewriting *c, const Box *b) {
+static bool fuse_loop(const Rewriting *c, const Box *b) {
   World *w = c->w;
   if (b->op != OP_loop || b->nout != 1) return false;
   Draft f = {loop_copy(w, b->loop), {0}};
   bool any = false;
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, c->map[b->in[i]]);
   for (uint32_t k = 0; k < b->nin; k++) {
-    const Box *inner = maker(c, b, k, &f);
-    if (inner) take_in(c, &f, k, inner), any = true;
+    const Box *inner = fusible_producer(c, b, k, &f);
+    if (inner) fuse_operand(c, &f, k, inner), any = true;
   }
   if (!any) return false;
   const Type *type = &c->from->wire.at[b->out[0]].type;
@@ -161,6 +165,6 @@ static bool compose_loop(const Rewriting *c, const Box *b) {
   return true;
 }
 
-Diagram *diagram_compose(World *w, const Diagram *d) {
-  return diagram_prune(w, rewrite_boxes(w, d, compose_loop));
+Diagram *diagram_fuse(World *w, const Diagram *d) {
+  return diagram_prune(w, rewrite_boxes(w, d, fuse_loop));
 }

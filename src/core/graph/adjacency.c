@@ -1,12 +1,13 @@
-// A graph as lists of edges at each vertex, sorted by name, so that nothing found here depends on
-// the order of declarations. All walks keep a stack of their own: a graph may be one long chain.
-#include "core/graph/net_own.h"
+// Adjacency lists sorted by name, so that no result depends on the order of declarations.
+// Traversals have an explicit stack, because a graph may be one long chain.
+#include "core/graph/adjacency_own.h"
 
 uint64_t count_add(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 uint64_t count_mul(uint64_t a, uint64_t b) { return a && b > UINT64_MAX / a ? UINT64_MAX : a * b; }
 
-// Edges in the order of names, dealt out to their vertices.
-static void deal(Net *n, const uint32_t *sorted, bool in, uint32_t **first, uint32_t **list) {
+// Counting sort of the edges, which are sorted by name, by their source or target.
+static void bucket_edges(Adjacency *n, const uint32_t *sorted, bool in, uint32_t **first,
+                         uint32_t **list) {
   const Graph *g = n->g;
   uint32_t *at = NEW_ARRAY(n->arena, uint32_t, g->vertex.n + 2);
   *list = NEW_ARRAY(n->arena, uint32_t, g->edge.n + 1);
@@ -19,15 +20,15 @@ static void deal(Net *n, const uint32_t *sorted, bool in, uint32_t **first, uint
   *first = at;
 }
 
-Net net_new(Arena *a, const Graph *g) {
-  Net n = {.arena = a, .g = g};
+Adjacency adjacency_new(Arena *a, const Graph *g) {
+  Adjacency n = {.arena = a, .g = g};
   const uint32_t *sorted = edges_by_name(a, g);
-  deal(&n, sorted, false, &n.out_first, &n.out);
-  deal(&n, sorted, true, &n.in_first, &n.in);
+  bucket_edges(&n, sorted, false, &n.out_first, &n.out);
+  bucket_edges(&n, sorted, true, &n.in_first, &n.in);
   return n;
 }
 
-bool *net_reach(const Net *n, const bool *from, bool back) {
+bool *reachable(const Adjacency *n, const bool *from, bool back) {
   const Graph *g = n->g;
   bool *seen = NEW_ARRAY(n->arena, bool, g->vertex.n + 1);
   uint32_t *todo = NEW_ARRAY(n->arena, uint32_t, g->vertex.n + 1), count = 0;
@@ -45,12 +46,12 @@ bool *net_reach(const Net *n, const bool *from, bool back) {
   return seen;
 }
 
-// -- round trips ----------------------------------------------------------------------------------
-// A walk in depth: the path so far, and for each vertex on it the next edge to try.
+// -- cycles ---------------------------------------------------------------------------------------
+// Depth-first search: the current path, and the next edge to try at each of its vertices.
 typedef struct {
-  const Net *n;
+  const Adjacency *n;
   Route path;
-  Ids next; // one more than edges on the path
+  Ids next; // one entry more than the path has edges
 } Depth;
 
 static void enter(Depth *d, uint32_t vertex) {
@@ -61,7 +62,7 @@ static uint32_t tip(const Depth *d, uint32_t start) {
   return d->path.n ? d->n->g->edge.at[d->path.at[d->path.n - 1]].to : start;
 }
 
-// The next edge at the tip, or false: go back.
+// The next edge at the end of the path; false: backtrack.
 static bool next_edge(Depth *d, uint32_t start, uint32_t *edge) {
   uint32_t v = tip(d, start), *at = &d->next.at[d->next.n - 1];
   if (*at == d->n->out_first[v + 1]) return false;
@@ -69,20 +70,20 @@ static bool next_edge(Depth *d, uint32_t start, uint32_t *edge) {
   return true;
 }
 
-static Route round_trip(const Net *n, const Route *path, uint32_t last) {
+static Route cycle_of(const Adjacency *n, const Route *path, uint32_t last) {
   const Edge *edge = n->g->edge.at;
   uint32_t i = path->n;
-  Route trip = {0};
+  Route cycle = {0};
   while (i && edge[path->at[i - 1]].from != edge[last].to) i--;
-  if (edge[last].from == edge[last].to) i = path->n + 1; // a loop
-  for (i = i ? i - 1 : 0; i < path->n; i++) vec_push(n->arena, &trip, path->at[i]);
-  vec_push(n->arena, &trip, last);
-  return trip;
+  if (edge[last].from == edge[last].to) i = path->n + 1; // a self-loop
+  for (i = i ? i - 1 : 0; i < path->n; i++) vec_push(n->arena, &cycle, path->at[i]);
+  vec_push(n->arena, &cycle, last);
+  return cycle;
 }
 
 typedef enum { NEW_HERE, ON_PATH, DONE } Visit;
 
-static bool find_trip(const Net *n, const bool *among, bool bounded, Route *out) {
+static bool find_cycle(const Adjacency *n, const bool *among, bool bounded, Route *out) {
   const Graph *g = n->g;
   uint8_t *visit = NEW_ARRAY(n->arena, uint8_t, g->vertex.n + 1);
   for (uint32_t start = 0; start < g->vertex.n; start++) {
@@ -101,7 +102,7 @@ static bool find_trip(const Net *n, const bool *among, bool bounded, Route *out)
       const Edge *e = &g->edge.at[edge];
       if (!among[e->to] || (e->most && !bounded) || visit[e->to] == DONE) continue;
       if (visit[e->to] == ON_PATH) {
-        if (out) *out = round_trip(n, &d.path, edge);
+        if (out) *out = cycle_of(n, &d.path, edge);
         return true;
       }
       visit[e->to] = ON_PATH;
@@ -112,14 +113,16 @@ static bool find_trip(const Net *n, const bool *among, bool bounded, Route *out)
   return false;
 }
 
-bool net_cycle(const Net *n, const bool *among, Route *out) {
-  return find_trip(n, among, false, out);
+bool find_unbounded_cycle(const Adjacency *n, const bool *among, Route *out) {
+  return find_cycle(n, among, false, out);
 }
-bool net_turns(const Net *n, const bool *among) { return find_trip(n, among, true, NULL); }
+bool has_bounded_cycle(const Adjacency *n, const bool *among) {
+  return find_cycle(n, among, true, NULL);
+}
 
 // -- paths ----------------------------------------------------------------------------------------
-// Vertices are visited when all edges into them have been.
-uint64_t *net_count(const Net *n, const bool *from, const bool *among) {
+// Topological order (Kahn's algorithm): a vertex is visited after all its incoming edges.
+uint64_t *count_paths(const Adjacency *n, const bool *from, const bool *among) {
   const Graph *g = n->g;
   uint64_t *count = NEW_ARRAY(n->arena, uint64_t, g->vertex.n + 1);
   uint32_t *wait = NEW_ARRAY(n->arena, uint32_t, g->vertex.n + 1);
@@ -141,8 +144,8 @@ uint64_t *net_count(const Net *n, const bool *from, const bool *among) {
   return count;
 }
 
-bool net_walk(const Net *n, uint32_t from, const bool *among, const bool *to, uint64_t limit,
-              Routes *out) {
+bool list_paths(const Adjacency *n, uint32_t from, const bool *among, const bool *to,
+                uint64_t limit, Routes *out) {
   const Graph *g = n->g;
   uint32_t *used = NEW_ARRAY(n->arena, uint32_t, g->edge.n + 1), edge, found = 0;
   Depth d = {.n = n};

@@ -1,70 +1,72 @@
-// What a scan need not do step by step is done for all steps at once.
+// Loop-invariant code motion out of scans.
 //
 // The boxes of a scan's body are of three kinds:
 //
-//   before    what depends on slices and holds only: a product x W of each step's row with a weight
-//   core      what the carries need
-//   after     the rest: what is only emitted, or only added up
+//   before    depends on slices and holds only, as a product x W of each step's row with a weight
+//   core      needed for the carries
+//   after     the rest: only emitted, or only added up
 //
-// The first and the last are taken out of the body; there they get one more index, the position.
-// What the core needs of the first becomes a slice (or a hold, if it is the same at every
-// position); what the last need of the core is emitted. A carry that only adds something up leaves
-// the scan too:
+// Boxes before and after the core leave the body; outside they get one more index, the position.
+// What the core reads of the former becomes a slice (or a hold, if it is the same at every
+// position); what the latter read of the core is emitted. A carry that only accumulates a sum
+// becomes a reduction outside:
 //
 //   dW' = dW + sum h[b i] g[b o] over b i o        dW = start + sum H[t b i] G[t b o] over t b i o
 //
-// So the gradient of a recurrent weight is one large product in place of many small ones. Rows are
-// memory, so a scan is left alone unless a product is taken out of it. Only sums that are carried
-// change their order, and so their rounding. Works on flat diagrams.
+// So the gradient of a recurrent weight is one large product instead of one small product per step.
+// Values of all positions need memory, so a scan is changed only if a product leaves it. Only
+// accumulated sums are reordered, and so rounded differently. For flat diagrams.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
 typedef enum {
-  INSIDE,
-  ROWS,
-  FIXED
-} BoxPlace; // ROWS: outside, one for each position; FIXED: one for all
+  IN_SCAN,  // computed in the scan
+  PER_STEP, // available outside: one value for each position
+  INVARIANT // available outside: the same value at every position
+} BoxPlace;
 
 typedef struct {
   World *w;
-  const Diagram *from; // around the scan
+  const Diagram *from; // the diagram of the scan
   Diagram *to;
   Id *map;
   const Box *b;
   const Scan *s;
   const Diagram *body;
-  uint8_t *place; // [wire of the body] where its value can be had
-  Id *outside;    // [wire of the body] the wire that holds it there; 0 = not made yet
+  uint8_t *place; // [wire of the body] BoxPlace
+  Id *outside;    // [wire of the body] the wire of `to` with its value; 0 = not emitted yet
   bool *before;   // [box of the body]
   bool *stays;    // [box of the body]
-  bool *need;     // [wire of the body] boxes that stay, or carries, read it
-  Id *sum;        // [carry] the box that adds to it, if it does nothing else
-} Widen;
+  bool *need;     // [wire of the body] read by core boxes or carries
+  Id *sum;        // [carry] the box that accumulates it, if nothing else reads the carry; 0: none
+} ScanHoist;
 
 static bool is_liftable(const Box *b) {
   return b->op == OP_loop || b->op == OP_join || b->op == OP_order;
 }
 
-static Id carry_wire(const Widen *k, uint32_t carry) { return k->body->in.at[k->s->slice + carry]; }
+static Id carry_wire(const ScanHoist *k, uint32_t carry) {
+  return k->body->in.at[k->s->slice + carry];
+}
 
-// -- what is of which kind ------------------------------------------------------------------------
-static void find_before(Widen *k) {
+// -- classification -------------------------------------------------------------------------------
+static void find_before(ScanHoist *k) {
   const Diagram *body = k->body;
   for (uint32_t i = 0; i < k->b->nin; i++) {
     bool slice = i < k->s->slice, carry = !slice && i < k->s->slice + k->s->carry;
     if (carry) continue;
-    k->place[diagram_source(body, i)] = slice ? ROWS : FIXED;
+    k->place[diagram_source(body, i)] = slice ? PER_STEP : INVARIANT;
     k->outside[diagram_source(body, i)] = k->map[k->b->in[i]];
   }
   for (Id i = 1; i < body->box.n; i++) {
     const Box *b = &body->box.at[i];
     bool all = is_liftable(b), rows = false;
     for (uint32_t j = 0; j < b->nin; j++) {
-      all &= k->place[b->in[j]] != INSIDE;
-      rows |= k->place[b->in[j]] == ROWS;
+      all &= k->place[b->in[j]] != IN_SCAN;
+      rows |= k->place[b->in[j]] == PER_STEP;
     }
     k->before[i] = all;
-    for (uint32_t j = 0; all && j < b->nout; j++) k->place[b->out[j]] = rows ? ROWS : FIXED;
+    for (uint32_t j = 0; all && j < b->nout; j++) k->place[b->out[j]] = rows ? PER_STEP : INVARIANT;
   }
 }
 
@@ -84,7 +86,7 @@ static bool reads_operand(const Loop *loop, uint32_t scalar, uint32_t operand) {
   return false;
 }
 
-// Whether a loop goes over its result once, cell by cell.
+// True if the loop is element-wise over its result.
 static bool is_map(World *w, const Loop *loop, const Type *t) {
   if (loop->combine != SUM || loop->nindex != t->rank) return false;
   for (uint32_t i = 0, index; i < t->rank; i++)
@@ -92,8 +94,8 @@ static bool is_map(World *w, const Loop *loop, const Type *t) {
   return true;
 }
 
-// A box `c + something`, c being read nowhere else: gives the something's scalar.
-static bool is_sum(const Widen *k, const Box *b, Id c, uint32_t *operand, uint32_t *rest) {
+// True if the box is an accumulation `c + rest`; gives the operand of c and the scalar `rest`.
+static bool is_sum(const ScanHoist *k, const Box *b, Id c, uint32_t *operand, uint32_t *rest) {
   const Loop *loop = b->loop;
   const Type *t = &k->body->wire.at[b->out[0]].type;
   if (b->op != OP_loop || b->nout != 1 || !is_map(k->w, loop, t)) return false;
@@ -112,7 +114,7 @@ static bool is_sum(const Widen *k, const Box *b, Id c, uint32_t *operand, uint32
   return false;
 }
 
-static void find_sums(Widen *k) {
+static void find_sums(ScanHoist *k) {
   uint32_t operand, rest;
   for (uint32_t i = 0; i < k->s->carry; i++) {
     Id out = k->body->out.at[i], box = k->body->wire.at[out].box;
@@ -122,7 +124,7 @@ static void find_sums(Widen *k) {
   }
 }
 
-static void find_core(Widen *k) {
+static void find_core(ScanHoist *k) {
   const Diagram *body = k->body;
   for (uint32_t i = 0; i < k->s->carry; i++)
     if (!k->sum[i]) k->need[body->out.at[i]] = true;
@@ -142,16 +144,16 @@ static bool is_product(World *w, const Box *b) {
   return false;
 }
 
-static bool is_worth_it(const Widen *k) {
+static bool removes_product(const ScanHoist *k) {
   for (Id i = 1; i < k->body->box.n; i++)
     if (!k->stays[i] && is_product(k->w, &k->body->box.at[i])) return true;
   return false;
 }
 
-// -- boxes outside --------------------------------------------------------------------------------
-static Id outer(Widen *, Id wire);
+// -- boxes outside the scan -----------------------------------------------------------------------
+static Id outside_wire(ScanHoist *, Id wire);
 
-static Type type_of_rows(const Widen *k, Type t) {
+static Type type_per_step(const ScanHoist *k, Type t) {
   Axis *axis = NEW_ARRAY(k->w->arena, Axis, t.rank + 1);
   axis[0] = (Axis){.label = k->s->axis.name, .size = k->s->axis.size};
   if (t.rank) memcpy(axis + 1, t.axis, t.rank * sizeof(Axis));
@@ -160,8 +162,8 @@ static Type type_of_rows(const Widen *k, Type t) {
   return t;
 }
 
-// With the position as index 0, and perhaps as the first coordinate.
-static Access access_along(World *w, const Access *old, bool row) {
+// The access with the position as new index 0, and (row) as first coordinate.
+static Access access_per_step(World *w, const Access *old, bool row) {
   Access a = *old;
   a.rank += row;
   a.coord = NEW_ARRAY(w->arena, Coord, a.rank);
@@ -176,15 +178,16 @@ static Access access_along(World *w, const Access *old, bool row) {
   return a;
 }
 
-// A loop of the body at every position; with `total` its results are added up over them.
-static Id lift_loop(Widen *k, const Loop *old, const Id *wire, Type type, bool total, Id origin) {
+// Emits a loop of the body over all positions; with `total`, its results are summed over them.
+static Id lift_loop(ScanHoist *k, const Loop *old, const Id *wire, Type type, bool total,
+                    Id origin) {
   World *w = k->w;
   Loop *loop = loop_copy(w, old);
   Id *in = NEW_ARRAY(w->arena, Id, old->nin);
   bool rows = total;
   for (uint32_t i = 0; i < old->nin; i++) {
-    in[i] = outer(k, wire[i]);
-    rows |= k->place[wire[i]] == ROWS;
+    in[i] = outside_wire(k, wire[i]);
+    rows |= k->place[wire[i]] == PER_STEP;
   }
   if (!rows) return box_loop_shared(w, k->to, loop, in, old->nin, type, origin);
   loop->index = NEW_ARRAY(w->arena, Index, old->nindex + 1);
@@ -192,18 +195,18 @@ static Id lift_loop(Widen *k, const Loop *old, const Id *wire, Type type, bool t
   if (old->nindex) memcpy(loop->index + 1, old->index, old->nindex * sizeof(Index));
   loop->nindex++;
   for (uint32_t i = 0; i < old->nin; i++)
-    loop->in[i] = access_along(w, &old->in[i], k->place[wire[i]] == ROWS);
-  loop->out = access_along(w, &old->out, !total);
+    loop->in[i] = access_per_step(w, &old->in[i], k->place[wire[i]] == PER_STEP);
+  loop->out = access_per_step(w, &old->out, !total);
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_AT) loop->scalar[i].ref++;
-  Type t = total ? type : type_of_rows(k, type);
+  Type t = total ? type : type_per_step(k, type);
   return box_loop_shared(w, k->to, loop, in, old->nin, t, origin);
 }
 
-// The same at every position.
-static Id spread(Widen *k, Id wire, const Type *t, Id origin) {
+// Broadcasts a wire over all positions.
+static Id broadcast_over_steps(ScanHoist *k, Id wire, const Type *t, Id origin) {
   World *w = k->w;
-  Type rows = type_of_rows(k, *t);
+  Type rows = type_per_step(k, *t);
   Loop *loop = loop_over(w, &rows);
   loop->nin = 1;
   loop->in = NEW(w->arena, Access);
@@ -212,25 +215,26 @@ static Id spread(Widen *k, Id wire, const Type *t, Id origin) {
   return box_loop_shared(w, k->to, loop, &wire, 1, rows, origin);
 }
 
-static Id as_rows(Widen *k, Id wire) {
+static Id per_step_wire(ScanHoist *k, Id wire) {
   const Wire *x = &k->body->wire.at[wire];
-  Id made = outer(k, wire);
-  return k->place[wire] == ROWS ? made : spread(k, made, &x->type, x->origin);
+  Id made = outside_wire(k, wire);
+  return k->place[wire] == PER_STEP ? made : broadcast_over_steps(k, made, &x->type, x->origin);
 }
 
-static Id lift_other(Widen *k, const Box *b, bool rows) {
+static Id lift_other(ScanHoist *k, const Box *b, bool rows) {
   World *w = k->w;
   Id *in = NEW_ARRAY(w->arena, Id, b->nin);
-  for (uint32_t i = 0; i < b->nin; i++) in[i] = rows ? as_rows(k, b->in[i]) : outer(k, b->in[i]);
+  for (uint32_t i = 0; i < b->nin; i++)
+    in[i] = rows ? per_step_wire(k, b->in[i]) : outside_wire(k, b->in[i]);
   return b->op == OP_join ? box_join(w, k->to, b->axis + rows, in, b->nin, b->origin)
                           : box_order(w, k->to, b->axis + rows, in[0], b->origin);
 }
 
-static void lift_box(Widen *k, const Box *b) {
+static void lift_box(ScanHoist *k, const Box *b) {
   bool rows = false;
   for (uint32_t i = 0; i < b->nin; i++) {
-    outer(k, b->in[i]);
-    rows |= k->place[b->in[i]] == ROWS;
+    outside_wire(k, b->in[i]);
+    rows |= k->place[b->in[i]] == PER_STEP;
   }
   const Type *type = &k->body->wire.at[b->out[0]].type;
   Id first = b->op == OP_loop ? lift_loop(k, b->loop, b->in, *type, false, b->origin)
@@ -238,20 +242,20 @@ static void lift_box(Widen *k, const Box *b) {
   for (uint32_t i = 0; i < b->nout; i++) {
     const Wire *x = &k->body->wire.at[b->out[i]];
     k->outside[b->out[i]] = first + i;
-    k->place[b->out[i]] = rows ? ROWS : FIXED;
-    k->to->wire.at[first + i].type = rows ? type_of_rows(k, x->type) : x->type;
+    k->place[b->out[i]] = rows ? PER_STEP : INVARIANT;
+    k->to->wire.at[first + i].type = rows ? type_per_step(k, x->type) : x->type;
     k->to->wire.at[first + i].name = x->name;
   }
 }
 
-static Id outer(Widen *k, Id wire) {
+static Id outside_wire(ScanHoist *k, Id wire) {
   if (!k->outside[wire]) lift_box(k, &k->body->box.at[k->body->wire.at[wire].box]);
   return k->outside[wire];
 }
 
-// -- what is left of the scan ---------------------------------------------------------------------
-// Wires of the core that boxes outside read.
-static Ids emitted_wires(Widen *k) {
+// -- the remaining scan ---------------------------------------------------------------------------
+// Wires of the core that are read outside the scan.
+static Ids emitted_wires(ScanHoist *k) {
   const Diagram *body = k->body;
   bool *wanted = NEW_ARRAY(k->w->arena, bool, body->wire.n);
   Ids list = {0};
@@ -264,25 +268,25 @@ static Ids emitted_wires(Widen *k) {
     if (k->sum[i]) wanted[carry_wire(k, i)] = false;
   for (Id i = 1; i < body->wire.n; i++) {
     Id box = body->wire.at[i].box;
-    if (wanted[i] && k->place[i] == INSIDE && (!box || k->stays[box]))
+    if (wanted[i] && k->place[i] == IN_SCAN && (!box || k->stays[box]))
       vec_push(k->w->arena, &list, i);
   }
   return list;
 }
 
-// Inputs of the new body that stand for values from outside.
-static void inputs_from_outside(Widen *k, Diagram *body, BoxPlace place, Ids *in, Id *map,
+// Adds inputs of the new body for the values at `place`.
+static void inputs_from_outside(ScanHoist *k, Diagram *body, BoxPlace place, Ids *in, Id *map,
                                 uint32_t *count) {
   for (Id i = 1; i < k->body->wire.n; i++) {
     const Wire *x = &k->body->wire.at[i];
     if (!k->need[i] || k->place[i] != place || map[i]) continue;
-    vec_push(k->w->arena, in, outer(k, i));
+    vec_push(k->w->arena, in, outside_wire(k, i));
     map[i] = diagram_input(k->w, body, x->type, x->name, x->origin);
     ++*count;
   }
 }
 
-static void build_scan(Widen *k) {
+static void build_scan(ScanHoist *k) {
   World *w = k->w;
   Scan scan = *k->s;
   Diagram *body = scan.body = diagram_new(w, k->body->name);
@@ -291,7 +295,7 @@ static void build_scan(Widen *k) {
   bool *param = NEW_ARRAY(w->arena, bool, k->body->wire.n);
   body->origin = k->body->origin;
   scan.slice = scan.carry = scan.hold = 0;
-  inputs_from_outside(k, body, ROWS, &in, map, &scan.slice);
+  inputs_from_outside(k, body, PER_STEP, &in, map, &scan.slice);
   for (uint32_t i = 0; i < k->s->carry; i++) {
     const Wire *x = &k->body->wire.at[carry_wire(k, i)];
     if (k->sum[i]) continue;
@@ -301,8 +305,8 @@ static void build_scan(Widen *k) {
   }
   for (uint32_t i = 0; i < k->body->param.n; i++) param[k->body->param.at[i].wire] = true;
   for (Id i = 1; i < k->body->wire.n; i++)
-    if (param[i]) map[i] = UINT32_MAX; // not a hold
-  inputs_from_outside(k, body, FIXED, &in, map, &scan.hold);
+    if (param[i]) map[i] = UINT32_MAX; // params are not holds
+  inputs_from_outside(k, body, INVARIANT, &in, map, &scan.hold);
   copy_params(w, body, k->body, map);
   for (uint32_t i = 0; i < k->body->param.n; i++)
     vec_push(w->arena, &in, k->map[k->b->in[k->body->in.n + i]]);
@@ -318,20 +322,20 @@ static void build_scan(Widen *k) {
     if (!k->sum[i]) k->map[k->b->out[i]] = next++;
   for (uint32_t i = 0; i < emitted.n; i++) {
     k->outside[emitted.at[i]] = next++;
-    k->place[emitted.at[i]] = ROWS;
+    k->place[emitted.at[i]] = PER_STEP;
   }
 }
 
-// -- sums -----------------------------------------------------------------------------------------
+// -- accumulated sums -----------------------------------------------------------------------------
 static bool is_zero(const Diagram *d, Id wire) {
   const Box *b = &d->box.at[d->wire.at[wire].box];
   return d->wire.at[wire].box && b->op == OP_loop && !b->nin && b->loop->nscalar == 1 &&
          b->loop->scalar[0].fn == FN_CONST && b->loop->scalar[0].k == 0;
 }
 
-// What is added up over all positions: a loop of the body, or what stands beside the carry in the
-// box that adds.
-static Id total_of(Widen *k, uint32_t carry) {
+// The sum of an accumulated term over all positions: a reduction of the body, or the term in the
+// accumulating box.
+static Id total_of(ScanHoist *k, uint32_t carry) {
   World *w = k->w;
   const Box *b = &k->body->box.at[k->sum[carry]];
   const Type *type = &k->body->wire.at[b->out[0]].type;
@@ -347,11 +351,11 @@ static Id total_of(Widen *k, uint32_t carry) {
   }
   Draft f = {loop_copy(w, b->loop), {0}};
   for (uint32_t i = 0; i < b->nin; i++) vec_push(w->arena, &f.in, b->in[i]);
-  draft_tidy(w, k->body, &f, rest, type); // the carry is not an operand any more
+  draft_tidy(w, k->body, &f, rest, type); // removes the carry from the operands
   return lift_loop(k, f.loop, f.in.at, *type, true, b->origin);
 }
 
-static Id sum_outside(Widen *k, uint32_t carry) {
+static Id sum_outside(ScanHoist *k, uint32_t carry) {
   World *w = k->w;
   Id total = total_of(k, carry), start = k->map[k->b->in[k->s->slice + carry]];
   if (is_zero(k->to, start)) return total;
@@ -372,7 +376,7 @@ static Id sum_outside(Widen *k, uint32_t carry) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-static bool widen_scan(Widen *k) {
+static bool hoist_scan(ScanHoist *k) {
   Arena *arena = k->w->arena;
   k->place = NEW_ARRAY(arena, uint8_t, k->body->wire.n);
   k->outside = NEW_ARRAY(arena, Id, k->body->wire.n);
@@ -383,12 +387,12 @@ static bool widen_scan(Widen *k) {
   find_before(k);
   find_sums(k);
   find_core(k);
-  if (!is_worth_it(k)) return false;
+  if (!removes_product(k)) return false;
   build_scan(k);
   for (uint32_t i = 0; i < k->b->nout; i++) {
     const Wire *y = &k->from->wire.at[k->b->out[i]];
     if (i >= k->s->carry)
-      k->map[k->b->out[i]] = as_rows(k, k->body->out.at[i]);
+      k->map[k->b->out[i]] = per_step_wire(k, k->body->out.at[i]);
     else if (k->sum[i])
       k->map[k->b->out[i]] = sum_outside(k, i);
     Wire *made = &k->to->wire.at[k->map[k->b->out[i]]];
@@ -397,16 +401,16 @@ static bool widen_scan(Widen *k) {
   return true;
 }
 
-static bool widen_box(const Rewriting *r, const Box *b) {
+static bool hoist_box(const Rewriting *r, const Box *b) {
   if (b->op != OP_scan) return false;
-  Widen k = {.w = r->w,
-             .from = r->from,
-             .to = r->to,
-             .map = r->map,
-             .b = b,
-             .s = b->scan,
-             .body = b->scan->body};
-  return widen_scan(&k);
+  ScanHoist k = {.w = r->w,
+                 .from = r->from,
+                 .to = r->to,
+                 .map = r->map,
+                 .b = b,
+                 .s = b->scan,
+                 .body = b->scan->body};
+  return hoist_scan(&k);
 }
 
-Diagram *diagram_widen(World *w, const Diagram *d) { return rewrite_boxes(w, d, widen_box); }
+Diagram *diagram_hoist_scans(World *w, const Diagram *d) { return rewrite_boxes(w, d, hoist_box); }

@@ -1,55 +1,56 @@
-// Elements that need only those before them, at constant distances, as a scan along their axis.
+// Evaluates a cycle by a scan, if element i depends on elements at constant distances before it:
 //
-//   y[i] = f(x[i], y[i-1] pad 0)      slices  x
-//                                     carries y one step ago, at first the pad
-//                                     holds   what is read whole, or at several places
+//   y[i] = f(x[i], y[i-1] pad 0)      slices   x
+//                                     carries  y of the previous step, at first the pad
+//                                     holds    operands read whole, or at several positions
 //
-// In the body every box does what it did, without the axis; whatever of them still needs each other
-// there is brought into order along another axis. All distances above 0: the scan goes back.
-#include "core/pass/knot.h"
+// The body holds every box of the cycle without the axis; dependencies that are cyclic inside the
+// body are ordered along another axis. If all distances are positive, the scan runs backwards.
+#include "core/pass/cyclic.h"
 
 typedef struct {
-  Id outside, inside; // wires of the diagram around, and of the body's knot
-  uint32_t axis;      // of a slice: along which, from where, and what is read beyond
+  Id outside, inside; // wires of the enclosing diagram and of the body
+  uint32_t axis;      // of a slice: its axis, offset and padding
   int64_t from;
   bool padded;
   double pad;
 } ScanInput;
 
 typedef struct {
-  Id wire; // that is read late
+  Id wire; // a wire read with a delay
   double pad;
-  Ids ago;      // one step, two steps, …: wires of the body's knot
-  int64_t far;  // how many steps the line holds; 0: nothing is read from so far
-  Id line;      // of the body's knot: all that were made so long, the last one in front
-  Id line_next; // … after this step
-} Late;
+  Ids ago;             // [k] the value k + 1 steps ago: wires of the body
+  int64_t line_length; // length of the delay line; 0: there is none
+  Id line;      // the delay line (a shift register), the latest value first: a wire of the body
+  Id line_next; // the line after this step
+} Delayed;
 
-enum { NEAR_LIMIT = 8 }; // steps with a carry for each; more are a row, which is one carry
+// Delays of up to 8 steps have a carry each; longer ones share a delay line.
+enum { NEAR_LIMIT = 8 };
 
 typedef struct {
-  Knotting *run;
-  const KnotCut *c;
+  CyclicRun *run;
+  const CyclicCut *c;
   World *w;
   Diagram *to;
-  Id *map; // [wire] of the knot around
+  Id *map; // [wire] of the enclosing diagram
   Size n;
   bool back;
-  Knot body;
-  Id *inner; // [wire] made here, as a wire of the body's knot
+  Cyclic body;
+  Id *inner; // [wire] produced in the cycle: the wire of the body
   VEC(ScanInput) slice, hold;
-  VEC(Late) late;
-  Id label, number; // the position, as wires of the body's knot; 0: not asked for
-} KnotScan;
+  VEC(Delayed) delayed;
+  Id label, number; // the position, as wires of the body; 0: not used yet
+} CyclicScan;
 
-// -- do they follow each other? -------------------------------------------------------------------
+// -- recurrence test ------------------------------------------------------------------------------
 static bool is_shift(World *w, const Coord *c, int64_t *by) {
   return c->n == 1 && !c->term[0].operand && size_now(w, c->term[0].coef) == size_of(w, 1) &&
          size_value(w, c->c, by);
 }
 
-// How far from its own element a box reads this operand; false: not at one distance
-static bool distance(const KnotCut *c, Id box, uint32_t operand, int64_t *by) {
+// The constant distance at which the box reads the operand; false: the distance is not constant.
+static bool distance(const CyclicCut *c, Id box, uint32_t operand, int64_t *by) {
   const Box *b = &c->k->d->box.at[box];
   int32_t axis = c->axis[b->in[operand]];
   *by = 0;
@@ -61,10 +62,10 @@ static bool distance(const KnotCut *c, Id box, uint32_t operand, int64_t *by) {
          (!*by || a->padded);
 }
 
-// alone: none needs another one
-static bool follow_each_other(KnotScan *s, bool alone) {
-  const KnotCut *c = s->c;
-  bool forth = false, back = false;
+// True if all distances have one sign. alone: true if all are 0 instead.
+static bool is_recurrence(CyclicScan *s, bool alone) {
+  const CyclicCut *c = s->c;
+  bool forward = false, back = false;
   for (uint32_t i = 0; i < c->box->n; i++) {
     Id box = c->box->at[i];
     const Box *b = &c->k->d->box.at[box];
@@ -75,18 +76,18 @@ static bool follow_each_other(KnotScan *s, bool alone) {
     if (n != s->n) return false;
     for (uint32_t k = 0; k < b->nin; k++) {
       int64_t by;
-      if (!cut_inside(c, b->in[k])) continue;
+      if (!in_cycle(c, b->in[k])) continue;
       if (!distance(c, box, k, &by)) return false;
-      forth |= by<0, back |= by> 0;
+      forward |= by<0, back |= by> 0;
     }
   }
   s->back = back;
-  return alone ? !forth && !back : forth != back;
+  return alone ? !forward && !back : forward != back;
 }
 
 // -- the body's inputs ----------------------------------------------------------------------------
-// In the body no axis passes over: it is a diagram of its own.
-static Type without(World *w, const Type *t, uint32_t axis) {
+// The body is a diagram of its own, so none of its axes is a batch axis.
+static Type type_without_axis(World *w, const Type *t, uint32_t axis) {
   Axis all[64];
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->rank; i++) {
@@ -100,19 +101,19 @@ static Type without(World *w, const Type *t, uint32_t axis) {
   return out;
 }
 
-static Type outside_type(const KnotScan *s, Id wire) { return s->to->wire.at[wire].type; }
+static Type outside_type(const CyclicScan *s, Id wire) { return s->to->wire.at[wire].type; }
 
-static Id hold(KnotScan *s, Id wire) {
+static Id hold(CyclicScan *s, Id wire) {
   Id outside = s->map[wire];
   for (uint32_t i = 0; i < s->hold.n; i++)
     if (s->hold.at[i].outside == outside) return s->hold.at[i].inside;
-  Type whole = outside_type(s, outside), t = without(s->w, &whole, UINT32_MAX);
-  ScanInput in = {.outside = outside, .inside = knot_wire(s->w, &s->body, &t, 0, 0)};
+  Type whole = outside_type(s, outside), t = type_without_axis(s->w, &whole, UINT32_MAX);
+  ScanInput in = {.outside = outside, .inside = cyclic_wire(s->w, &s->body, &t, 0, 0)};
   vec_push(s->w->arena, &s->hold, in);
   return in.inside;
 }
 
-static Id slice(KnotScan *s, Id wire, ScanInput want) {
+static Id slice(CyclicScan *s, Id wire, ScanInput want) {
   want.outside = s->map[wire];
   for (uint32_t i = 0; i < s->slice.n; i++) {
     const ScanInput *x = &s->slice.at[i];
@@ -120,13 +121,14 @@ static Id slice(KnotScan *s, Id wire, ScanInput want) {
         x->padded == want.padded && (!x->padded || x->pad == want.pad))
       return x->inside;
   }
-  Type whole = outside_type(s, want.outside), t = without(s->w, &whole, want.axis);
-  want.inside = knot_wire(s->w, &s->body, &t, 0, 0);
+  Type whole = outside_type(s, want.outside), t = type_without_axis(s->w, &whole, want.axis);
+  want.inside = cyclic_wire(s->w, &s->body, &t, 0, 0);
   vec_push(s->w->arena, &s->slice, want);
   return want.inside;
 }
 
-// Operand k, with the axis of the line at place `c`; the other axes as they are.
+// Adds an operand whose first coordinate is `c` (the position in the delay line; NULL: no such
+// axis); the other axes are read at indices from `first` on.
 static void line_operand(World *w, Loop *loop, const Coord *c, uint32_t first, uint32_t rank) {
   Access a = {.rank = rank + (c != NULL), .padded = c != NULL};
   a.coord = NEW_ARRAY(w->arena, Coord, a.rank + 1);
@@ -135,36 +137,37 @@ static void line_operand(World *w, Loop *loop, const Coord *c, uint32_t first, u
   loop->in[loop->nin++] = a;
 }
 
-// What was made `steps` ago, read from the line.
-static Id read_line(KnotScan *s, Late *late, int64_t steps) {
+// The value `steps` ago, read from the delay line.
+static Id read_line(CyclicScan *s, Delayed *delayed, int64_t steps) {
   World *w = s->w;
-  Type t = s->body.d->wire.at[s->inner[late->wire]].type;
-  if (!late->line) late->line = knot_wire(w, &s->body, &t, 0, 0);
-  if (late->far < steps) late->far = steps;
-  Id read = knot_wire(w, &s->body, &t, 0, 0);
+  Type t = s->body.d->wire.at[s->inner[delayed->wire]].type;
+  if (!delayed->line) delayed->line = cyclic_wire(w, &s->body, &t, 0, 0);
+  if (delayed->line_length < steps) delayed->line_length = steps;
+  Id read = cyclic_wire(w, &s->body, &t, 0, 0);
   Loop *loop = loop_over(w, &t);
   Coord at = coord_const(w, size_of(w, steps - 1));
   loop->in = NEW_ARRAY(w->arena, Access, 1);
   line_operand(w, loop, &at, 0, t.rank);
   loop->in[0].padded = false;
   scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base});
-  knot_box(w, &s->body, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &late->line,
-           &read, (WeavePlace){0});
+  cyclic_box(w, &s->body, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &delayed->line,
+             &read, (ConnectPlace){0});
   return read;
 }
 
-// How long the lines are is known once all reads are: then they get their types, and move on.
-static void make_line(KnotScan *s, Late *late) {
+// Called after all reads, when the length is known: sets the line's type and emits its shift by one
+// step.
+static void make_line(CyclicScan *s, Delayed *delayed) {
   World *w = s->w;
-  if (!late->far) return;
-  Wire *line = &s->body.d->wire.at[late->line];
+  if (!delayed->line_length) return;
+  Wire *line = &s->body.d->wire.at[delayed->line];
   Type t = line->type, row = t;
   row.rank = t.rank + 1;
   row.axis = NEW_ARRAY(w->arena, Axis, row.rank);
-  row.axis[0].size = size_of(w, late->far);
+  row.axis[0].size = size_of(w, delayed->line_length);
   if (t.rank) memcpy(row.axis + 1, t.axis, t.rank * sizeof(Axis));
   line->type = row;
-  late->line_next = knot_wire(w, &s->body, &row, 0, 0);
+  delayed->line_next = cyclic_wire(w, &s->body, &row, 0, 0);
   Loop *loop = loop_over(w, &row);
   loop->in = NEW_ARRAY(w->arena, Access, 2);
   Coord before = coord_index(w, 0);
@@ -177,30 +180,30 @@ static void make_line(KnotScan *s, Late *late) {
   uint32_t old = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base});
   uint32_t now = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t.base, .ref = 1});
   scalar_fn(w, loop, FN_select, moves, old, now);
-  Id in[] = {late->line, s->inner[late->wire]};
-  knot_box(w, &s->body, &(Box){.op = OP_loop, .nin = 2, .nout = 1, .loop = loop}, in,
-           &late->line_next, (WeavePlace){0});
+  Id in[] = {delayed->line, s->inner[delayed->wire]};
+  cyclic_box(w, &s->body, &(Box){.op = OP_loop, .nin = 2, .nout = 1, .loop = loop}, in,
+             &delayed->line_next, (ConnectPlace){0});
 }
 
-static Id read_late(KnotScan *s, Id wire, double pad, int64_t steps) {
-  Late *late = NULL;
-  for (uint32_t i = 0; i < s->late.n && !late; i++)
-    if (s->late.at[i].wire == wire && s->late.at[i].pad == pad) late = &s->late.at[i];
-  if (!late) {
-    vec_push(s->w->arena, &s->late, (Late){.wire = wire, .pad = pad});
-    late = &s->late.at[s->late.n - 1];
+static Id read_delayed(CyclicScan *s, Id wire, double pad, int64_t steps) {
+  Delayed *delayed = NULL;
+  for (uint32_t i = 0; i < s->delayed.n && !delayed; i++)
+    if (s->delayed.at[i].wire == wire && s->delayed.at[i].pad == pad) delayed = &s->delayed.at[i];
+  if (!delayed) {
+    vec_push(s->w->arena, &s->delayed, (Delayed){.wire = wire, .pad = pad});
+    delayed = &s->delayed.at[s->delayed.n - 1];
   }
-  if (steps > NEAR_LIMIT) return read_line(s, late, steps);
+  if (steps > NEAR_LIMIT) return read_line(s, delayed, steps);
   Type t = s->body.d->wire.at[s->inner[wire]].type;
-  while (late->ago.n < (uint64_t)steps) {
-    Id ago = knot_wire(s->w, &s->body, &t, 0, 0);
-    vec_push(s->w->arena, &late->ago, ago);
+  while (delayed->ago.n < (uint64_t)steps) {
+    Id ago = cyclic_wire(s->w, &s->body, &t, 0, 0);
+    vec_push(s->w->arena, &delayed->ago, ago);
   }
-  return late->ago.at[steps - 1];
+  return delayed->ago.at[steps - 1];
 }
 
-// Where the scan is, as a label or as a number.
-static Id position(KnotScan *s, Base base) {
+// The position of the scan, as a label or a number.
+static Id position(CyclicScan *s, Base base) {
   Id *known = base == BASE_LABEL ? &s->label : &s->number;
   if (*known) return *known;
   Axis axis = {.size = s->n};
@@ -209,28 +212,28 @@ static Id position(KnotScan *s, Base base) {
   Loop *loop = loop_over(s->w, &t);
   scalar_push(s->w, loop, (Scalar){.fn = FN_AT, .base = (uint8_t)base});
   Id outside = box_loop(s->w, s->to, loop, NULL, 0, t, 0);
-  one = without(s->w, &t, 0);
-  *known = knot_wire(s->w, &s->body, &one, 0, 0);
+  one = type_without_axis(s->w, &t, 0);
+  *known = cyclic_wire(s->w, &s->body, &one, 0, 0);
   vec_push(s->w->arena, &s->slice, (ScanInput){.outside = outside, .inside = *known});
   return *known;
 }
 
 // -- the body's boxes -----------------------------------------------------------------------------
 typedef struct {
-  KnotScan *s;
+  CyclicScan *s;
   const Box *b;
-  uint32_t index; // that goes
-  bool at;        // the position comes first among the operands, as a label
+  uint32_t index; // the index along which the scan runs
+  bool at;        // the position is operand 0, as a label
   Loop loop;
   Ids in;
 } ElementLoop;
 
-static WeavePlace place_of(const KnotScan *s, Id box) {
+static ConnectPlace place_of(const CyclicScan *s, Id box) {
   const Box *b = &s->c->k->d->box.at[box];
-  return place_with(s->c->k->from.at[box], (uint32_t)s->c->axis[b->out[0]], -1);
+  return place_fixed(s->c->k->from.at[box], (uint32_t)s->c->axis[b->out[0]], -1);
 }
 
-// The coordinate without the index, which may be read from the position.
+// The coordinate without the scan's index, which becomes a term of the position operand.
 static Coord element_coord(const ElementLoop *e, const Coord *c) {
   Coord out = *c;
   out.term = arena_copy(e->s->w->arena, c->term, c->n * sizeof(Term));
@@ -255,9 +258,9 @@ static Access element_access(const ElementLoop *e, const Access *a, int32_t drop
   return out;
 }
 
-// Can an operand from outside be cut into slices for this access?
+// True if an outside operand with this access can be a slice of the scan.
 static bool is_slice(const ElementLoop *e, const Access *a, Id wire, int64_t *from) {
-  KnotScan *s = e->s;
+  CyclicScan *s = e->s;
   int32_t axis = access_axis(a, e->index);
   if (axis < 0 || !is_shift(s->w, &a->coord[axis], from)) return false;
   Type t = outside_type(s, s->map[wire]);
@@ -268,21 +271,21 @@ static bool reads_by_position(const ElementLoop *e) {
   int64_t from;
   for (uint32_t k = 0; k < e->b->nin; k++) {
     const Access *a = &e->b->loop->in[k];
-    if (cut_inside(e->s->c, e->b->in[k]) || access_axis(a, e->index) == -1) continue;
+    if (in_cycle(e->s->c, e->b->in[k]) || access_axis(a, e->index) == -1) continue;
     if (!is_slice(e, a, e->b->in[k], &from)) return true;
   }
   return false;
 }
 
 static void element_operand(ElementLoop *e, uint32_t k) {
-  KnotScan *s = e->s;
+  CyclicScan *s = e->s;
   const Access *a = &e->b->loop->in[k];
   Id wire = e->b->in[k], read;
   int32_t axis = access_axis(a, e->index);
   int64_t by = 0;
-  if (cut_inside(s->c, wire)) {
+  if (in_cycle(s->c, wire)) {
     is_shift(s->w, &a->coord[axis], &by);
-    read = by ? read_late(s, wire, a->pad, by < 0 ? -by : by) : s->inner[wire];
+    read = by ? read_delayed(s, wire, a->pad, by < 0 ? -by : by) : s->inner[wire];
   } else if (is_slice(e, a, wire, &by)) {
     read =
         slice(s, wire,
@@ -295,14 +298,14 @@ static void element_operand(ElementLoop *e, uint32_t k) {
   vec_push(s->w->arena, &e->in, read);
 }
 
-// The position as one more operand, which is a number by itself.
+// Adds the position as an operand, a scalar.
 static uint32_t position_operand(ElementLoop *e, Base base) {
   e->loop.in[e->loop.nin] = (Access){0};
   vec_push(e->s->w->arena, &e->in, position(e->s, base));
   return e->loop.nin++;
 }
 
-static void element_loop(KnotScan *s, Id box) {
+static void element_loop(CyclicScan *s, Id box) {
   World *w = s->w;
   const Box *b = &s->c->k->d->box.at[box];
   ElementLoop e = {.s = s, .b = b, .index = (uint32_t)s->c->index[box], .loop = *b->loop};
@@ -333,27 +336,27 @@ static void element_loop(KnotScan *s, Id box) {
   copy.nin = e.in.n;
   Id *out = NEW_ARRAY(w->arena, Id, b->nout);
   for (uint32_t i = 0; i < b->nout; i++) out[i] = s->inner[b->out[i]];
-  knot_box(w, &s->body, &copy, e.in.at, out, place_of(s, box));
+  cyclic_box(w, &s->body, &copy, e.in.at, out, place_of(s, box));
 }
 
-// A join or an order, along another axis.
-static void element_join(KnotScan *s, Id box) {
+// A join or an order along another axis.
+static void element_join(CyclicScan *s, Id box) {
   World *w = s->w;
   const Box *b = &s->c->k->d->box.at[box];
   uint32_t axis = (uint32_t)s->c->index[box];
   Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1);
   for (uint32_t k = 0; k < b->nin; k++)
-    in[k] = cut_inside(s->c, b->in[k]) ? s->inner[b->in[k]]
-                                       : slice(s, b->in[k], (ScanInput){.axis = axis});
+    in[k] = in_cycle(s->c, b->in[k]) ? s->inner[b->in[k]]
+                                     : slice(s, b->in[k], (ScanInput){.axis = axis});
   Box copy = *b;
   copy.axis -= axis < b->axis;
-  knot_box(w, &s->body, &copy, in, &s->inner[b->out[0]], place_of(s, box));
+  cyclic_box(w, &s->body, &copy, in, &s->inner[b->out[0]], place_of(s, box));
 }
 
-// The same numbers with an axis of size 1, or without it.
-static void with_one(KnotScan *s, Id from, Id to, const Type *t, int32_t axis, bool back) {
+// Copies a wire, adding (back) or dropping an axis of size 1.
+static void copy_unit_axis(CyclicScan *s, Id from, Id to, const Type *t, int32_t axis, bool back) {
   World *w = s->w;
-  Type less = without(w, t, (uint32_t)axis);
+  Type less = type_without_axis(w, t, (uint32_t)axis);
   Loop *loop = loop_over(w, back ? &less : t);
   Access a = {.rank = back ? t->rank : less.rank};
   a.coord = NEW_ARRAY(w->arena, Coord, a.rank + 1);
@@ -367,12 +370,12 @@ static void with_one(KnotScan *s, Id from, Id to, const Type *t, int32_t axis, b
   loop->nin = 1;
   loop->in = arena_copy(w->arena, &a, sizeof a);
   scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = t->base});
-  knot_box(w, &s->body, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &from, &to,
-           (WeavePlace){0});
+  cyclic_box(w, &s->body, &(Box){.op = OP_loop, .nin = 1, .nout = 1, .loop = loop}, &from, &to,
+             (ConnectPlace){0});
 }
 
-// A scan in the scan: with the axis of size 1.
-static void element_scan(KnotScan *s, Id box) {
+// A nested scan: restricted to one position of the axis.
+static void element_scan(CyclicScan *s, Id box) {
   World *w = s->w;
   const Diagram *d = s->c->k->d;
   const Box *b = &d->box.at[box];
@@ -383,34 +386,36 @@ static void element_scan(KnotScan *s, Id box) {
       in[k] = hold(s, b->in[k]);
       continue;
     }
-    Id less = cut_inside(s->c, b->in[k]) ? s->inner[b->in[k]]
-                                         : slice(s, b->in[k], (ScanInput){.axis = (uint32_t)axis});
-    Type t = type_of_one(w, d->wire.at[b->in[k]].type, axis), own = without(w, &t, UINT32_MAX);
-    in[k] = knot_wire(w, &s->body, &own, 0, 0);
-    with_one(s, less, in[k], &own, axis, false);
+    Id less = in_cycle(s->c, b->in[k]) ? s->inner[b->in[k]]
+                                       : slice(s, b->in[k], (ScanInput){.axis = (uint32_t)axis});
+    Type t = type_of_one(w, d->wire.at[b->in[k]].type, axis),
+         own = type_without_axis(w, &t, UINT32_MAX);
+    in[k] = cyclic_wire(w, &s->body, &own, 0, 0);
+    copy_unit_axis(s, less, in[k], &own, axis, false);
   }
   Box copy = *b;
   copy.scan = scan_of_one(s->c->scan[box]);
   for (uint32_t k = 0; k < b->nout; k++) {
     int32_t axis = s->c->axis[b->out[k]];
-    Type t = type_of_one(w, d->wire.at[b->out[k]].type, axis), own = without(w, &t, UINT32_MAX);
-    out[k] = knot_wire(w, &s->body, &own, 0, 0);
-    with_one(s, out[k], s->inner[b->out[k]], &own, axis, true);
+    Type t = type_of_one(w, d->wire.at[b->out[k]].type, axis),
+         own = type_without_axis(w, &t, UINT32_MAX);
+    out[k] = cyclic_wire(w, &s->body, &own, 0, 0);
+    copy_unit_axis(s, out[k], s->inner[b->out[k]], &own, axis, true);
   }
-  knot_box(w, &s->body, &copy, in, out, place_of(s, box));
+  cyclic_box(w, &s->body, &copy, in, out, place_of(s, box));
 }
 
-static void make_body(KnotScan *s) {
+static void make_body(CyclicScan *s) {
   World *w = s->w;
   const Diagram *d = s->c->k->d;
-  knot_begin(w, &s->body, name_from(w->names, "chain"));
+  cyclic_begin(w, &s->body, name_from(w->names, "chain"));
   s->inner = NEW_ARRAY(w->arena, Id, d->wire.n);
   for (uint32_t i = 0; i < s->c->box->n; i++) {
     const Box *b = &d->box.at[s->c->box->at[i]];
     for (uint32_t k = 0; k < b->nout; k++) {
       const Wire *x = &d->wire.at[b->out[k]];
-      Type t = without(w, &x->type, (uint32_t)s->c->axis[b->out[k]]);
-      s->inner[b->out[k]] = knot_wire(w, &s->body, &t, x->name, x->origin);
+      Type t = type_without_axis(w, &x->type, (uint32_t)s->c->axis[b->out[k]]);
+      s->inner[b->out[k]] = cyclic_wire(w, &s->body, &t, x->name, x->origin);
     }
   }
   for (uint32_t i = 0; i < s->c->box->n; i++) {
@@ -422,12 +427,12 @@ static void make_body(KnotScan *s) {
     else
       element_join(s, box);
   }
-  for (uint32_t i = 0; i < s->late.n; i++) make_line(s, &s->late.at[i]);
+  for (uint32_t i = 0; i < s->delayed.n; i++) make_line(s, &s->delayed.at[i]);
 }
 
 // -- the scan -------------------------------------------------------------------------------------
-// The axis of a slice in front, and as long as the scan.
-static Id slice_wire(KnotScan *s, const ScanInput *in) {
+// Moves the axis of a slice to the front, shifted and padded to the length of the scan.
+static Id slice_wire(CyclicScan *s, const ScanInput *in) {
   World *w = s->w;
   Type t = outside_type(s, in->outside);
   if (!in->axis && !in->from && size_now(w, t.axis[0].size) == s->n) return in->outside;
@@ -451,8 +456,8 @@ static Id slice_wire(KnotScan *s, const ScanInput *in) {
   return box_loop(w, s->to, loop, &in->outside, 1, out, 0);
 }
 
-// What was emitted, with its axis where it was.
-static Id put_back(KnotScan *s, Id wire, Id emitted) {
+// Moves the axis of an emitted wire back to its place.
+static Id restore_axis(CyclicScan *s, Id wire, Id emitted) {
   World *w = s->w;
   const Wire *x = &s->c->k->d->wire.at[wire];
   uint32_t axis = (uint32_t)s->c->axis[wire], each[64], n = 0;
@@ -474,24 +479,24 @@ static Id put_back(KnotScan *s, Id wire, Id emitted) {
   return out;
 }
 
-static Id body_input(KnotScan *s, Diagram *body, Id *map, Id inside) {
+static Id body_input(CyclicScan *s, Diagram *body, Id *map, Id inside) {
   return map[inside] = diagram_input(s->w, body, s->body.d->wire.at[inside].type, 0, 0);
 }
 
-// Inputs of the body in their order, and the wires around it that they come from.
-static void body_inputs(KnotScan *s, Diagram *body, Id *map, Scan *scan, Ids *in) {
+// Adds the body's inputs, and collects the enclosing diagram's wires for them.
+static void body_inputs(CyclicScan *s, Diagram *body, Id *map, Scan *scan, Ids *in) {
   Arena *a = s->w->arena;
   for (uint32_t i = 0; i < s->slice.n; i++) {
     body_input(s, body, map, s->slice.at[i].inside);
     vec_push(a, in, slice_wire(s, &s->slice.at[i]));
   }
-  for (uint32_t i = 0; i < s->late.n; i++) {
-    const Late *late = &s->late.at[i];
-    for (uint32_t k = 0; k < late->ago.n + (late->line != 0); k++) {
-      Id inside = k < late->ago.n ? late->ago.at[k] : late->line;
+  for (uint32_t i = 0; i < s->delayed.n; i++) {
+    const Delayed *delayed = &s->delayed.at[i];
+    for (uint32_t k = 0; k < delayed->ago.n + (delayed->line != 0); k++) {
+      Id inside = k < delayed->ago.n ? delayed->ago.at[k] : delayed->line;
       body_input(s, body, map, inside);
       Type t = s->body.d->wire.at[inside].type;
-      vec_push(a, in, wire_filled(s->w, s->to, &t, late->pad, 0, 0));
+      vec_push(a, in, wire_filled(s->w, s->to, &t, delayed->pad, 0, 0));
       scan->carry++;
     }
   }
@@ -503,26 +508,27 @@ static void body_inputs(KnotScan *s, Diagram *body, Id *map, Scan *scan, Ids *in
   scan->hold = s->hold.n;
 }
 
-bool knot_scan(Knotting *run, const KnotCut *c, bool alone, Diagram *to, Id *around, bool *good) {
+bool cyclic_scan(CyclicRun *run, const CyclicCut *c, bool alone, Diagram *to, Id *around,
+                 bool *good) {
   World *w = run->w;
-  KnotScan s = {.run = run, .c = c, .w = w, .to = to, .map = around};
-  if (!follow_each_other(&s, alone)) return false;
+  CyclicScan s = {.run = run, .c = c, .w = w, .to = to, .map = around};
+  if (!is_recurrence(&s, alone)) return false;
   make_body(&s);
   Diagram *body = diagram_new(w, name_from(w->names, "chain"));
   Id *map = new_map(w, s.body.d);
   Scan scan = {.body = body, .axis = {.size = s.n}, .back = s.back};
   Ids in = {0};
   body_inputs(&s, body, map, &scan, &in);
-  Knotting inner = {.w = w, .stub = run->stub};
-  *good = knot_emit(&inner, &s.body, body, map);
+  CyclicRun inner = {.w = w, .stub = run->stub};
+  *good = cyclic_emit(&inner, &s.body, body, map);
   run->answer = inner.answer;
   run->loop = inner.loop;
   if (!*good) return true;
-  for (uint32_t i = 0; i < s.late.n; i++) {
-    const Late *late = &s.late.at[i];
-    for (uint32_t k = 0; k < late->ago.n; k++)
-      diagram_output(w, body, map[k ? late->ago.at[k - 1] : s.inner[late->wire]]);
-    if (late->line) diagram_output(w, body, map[late->line_next]);
+  for (uint32_t i = 0; i < s.delayed.n; i++) {
+    const Delayed *delayed = &s.delayed.at[i];
+    for (uint32_t k = 0; k < delayed->ago.n; k++)
+      diagram_output(w, body, map[k ? delayed->ago.at[k - 1] : s.inner[delayed->wire]]);
+    if (delayed->line) diagram_output(w, body, map[delayed->line_next]);
   }
   Ids out = {0};
   for (uint32_t i = 0; i < c->box->n; i++) {
@@ -534,6 +540,6 @@ bool knot_scan(Knotting *run, const KnotCut *c, bool alone, Diagram *to, Id *aro
   }
   Id origin = c->k->d->box.at[c->box->at[0]].origin;
   Id first = box_scan(w, to, &scan, in.at, in.n, origin) + scan.carry;
-  for (uint32_t i = 0; i < out.n; i++) around[out.at[i]] = put_back(&s, out.at[i], first + i);
+  for (uint32_t i = 0; i < out.n; i++) around[out.at[i]] = restore_axis(&s, out.at[i], first + i);
   return true;
 }

@@ -1,27 +1,27 @@
-// Boxes that need each other, brought into an order.
+// Evaluation order of a diagram with cyclic dependencies.
 //
-// What is known comes from outside; the strongly connected sets of boxes are put into the result
-// one after the other (Tarjan's way, with a stack of its own). A box that is alone is copied. Boxes
-// that need each other are cut along an axis, the same one in all: either each element needs only
-// those before it, at constant distances, and a scan goes along the axis; or every element is a box
-// of its own, and the order is looked for again among these. Where no axis is left to be cut, a
-// number really needs itself.
-#include "core/pass/knot.h"
+// Strongly connected components are emitted in topological order (Tarjan's algorithm with an
+// explicit stack). A component of one box is copied. A larger component is cut along an axis, the
+// same one in all its boxes. If element i depends only on elements at constant distances before it,
+// a scan along the axis evaluates the component; otherwise every element becomes a box of its own,
+// and these are ordered recursively. If no axis is left, an element depends on itself: an algebraic
+// loop.
+#include "core/pass/cyclic.h"
 
-void knot_begin(World *w, Knot *k, Name name) {
-  *k = (Knot){.d = diagram_new(w, name)};
-  vec_push(w->arena, &k->from, (WeavePlace){0});
+void cyclic_begin(World *w, Cyclic *k, Name name) {
+  *k = (Cyclic){.d = diagram_new(w, name)};
+  vec_push(w->arena, &k->from, (ConnectPlace){0});
 }
 
-static bool is_gone(const WeavePlace *p, uint32_t axis) {
+static bool is_gone(const ConnectPlace *p, uint32_t axis) {
   for (uint32_t i = 0; i < p->n; i++)
     if (p->axis[i] == axis && p->at[i] < 0) return true;
   return false;
 }
 
-WeavePlace place_with(WeavePlace p, uint32_t axis, int64_t at) {
+ConnectPlace place_fixed(ConnectPlace p, uint32_t axis, int64_t at) {
   uint32_t first = 0;
-  if (p.n == WEAVE_PLACES) return p;
+  if (p.n == CONNECT_PLACES) return p;
   for (uint32_t there = 0;; first++)
     if (!is_gone(&p, first) && there++ == axis) break;
   p.axis[p.n] = first;
@@ -29,12 +29,12 @@ WeavePlace place_with(WeavePlace p, uint32_t axis, int64_t at) {
   return p;
 }
 
-Id knot_wire(World *w, Knot *k, const Type *type, Name name, Id origin) {
+Id cyclic_wire(World *w, Cyclic *k, const Type *type, Name name, Id origin) {
   return diagram_wire(w, k->d, *type, name, origin);
 }
 
-// A loop needs nothing of what it never reads inside.
-static void drop_pads(World *w, const Knot *k, Box *b, const Id *out) {
+// A padded operand that is always out of bounds is no dependency: it is replaced by its pad.
+static void drop_padded_operands(World *w, const Cyclic *k, Box *b, const Id *out) {
   Draft f = {.loop = NULL};
   for (uint32_t i = 0; b->op == OP_loop && i < b->nin; i++) {
     const Access *a = &b->loop->in[i];
@@ -54,10 +54,11 @@ static void drop_pads(World *w, const Knot *k, Box *b, const Id *out) {
   b->nin = f.in.n;
 }
 
-void knot_box(World *w, Knot *k, const Box *like, const Id *in, const Id *out, WeavePlace from) {
+void cyclic_box(World *w, Cyclic *k, const Box *like, const Id *in, const Id *out,
+                ConnectPlace from) {
   Box b = *like;
   b.in = arena_copy(w->arena, in, b.nin * sizeof(Id));
-  drop_pads(w, k, &b, out);
+  drop_padded_operands(w, k, &b, out);
   b.out = arena_copy(w->arena, out, b.nout * sizeof(Id));
   for (uint32_t i = 0; i < b.nout; i++) {
     k->d->wire.at[out[i]].box = k->d->box.n;
@@ -68,49 +69,49 @@ void knot_box(World *w, Knot *k, const Box *like, const Id *in, const Id *out, W
 }
 
 typedef struct {
-  Knotting *run;
-  const Knot *k;
+  CyclicRun *run;
+  const Cyclic *k;
   Diagram *to;
   Id *map;
   uint32_t *number, *low, *next; // [box]
-  bool *open;                    // [box] on the stack
-  Ids stack, way;
+  bool *open;                    // [box] on Tarjan's stack
+  Ids stack, path;
   uint32_t count;
-} KnotOrder;
+} CyclicOrder;
 
-static Id maker(const Knot *k, Id box, uint32_t input) {
+static Id maker(const Cyclic *k, Id box, uint32_t input) {
   return k->d->wire.at[k->d->box.at[box].in[input]].box;
 }
 
-static bool needs_itself(const Knot *k, Id box) {
+static bool needs_itself(const Cyclic *k, Id box) {
   for (uint32_t i = 0; i < k->d->box.at[box].nin; i++)
     if (maker(k, box, i) == box) return true;
   return false;
 }
 
-// -- what really needs itself ---------------------------------------------------------------------
-static bool same_place(const WeavePlace *a, const WeavePlace *b) {
+// -- reporting an algebraic loop ------------------------------------------------------------------
+static bool same_place(const ConnectPlace *a, const ConnectPlace *b) {
   if (a->part != b->part || a->n != b->n) return false;
   for (uint32_t i = 0; i < a->n; i++)
     if (a->axis[i] != b->axis[i] || a->at[i] != b->at[i]) return false;
   return true;
 }
 
-// A way round, from box to box.
-static void tell_loop(KnotOrder *o, const Ids *box) {
+// Reports one cycle of boxes.
+static void report_cycle(CyclicOrder *o, const Ids *box) {
   World *w = o->run->w;
   bool *inside = NEW_ARRAY(w->arena, bool, o->k->d->box.n),
        *seen = NEW_ARRAY(w->arena, bool, o->k->d->box.n);
-  Ids way = {0};
+  Ids path = {0};
   for (uint32_t i = 0; i < box->n; i++) {
     uint8_t op = o->k->d->box.at[box->at[i]].op;
     inside[box->at[i]] = true;
-    if (op == OP_scan || op == OP_call) o->run->answer = WEAVE_WHOLE;
+    if (op == OP_scan || op == OP_call) o->run->answer = CONNECT_WHOLE;
   }
   Id at = box->at[0];
   while (!seen[at]) {
     seen[at] = true;
-    vec_push(w->arena, &way, at);
+    vec_push(w->arena, &path, at);
     for (uint32_t i = 0; i < o->k->d->box.at[at].nin; i++)
       if (inside[maker(o->k, at, i)]) {
         at = maker(o->k, at, i);
@@ -119,31 +120,32 @@ static void tell_loop(KnotOrder *o, const Ids *box) {
   }
   o->run->loop.n = 0;
   uint32_t first = 0;
-  while (way.at[first] != at) first++;
-  for (uint32_t i = way.n; i-- > first;) { // from what is needed to what needs it
-    const WeavePlace *p = &o->k->from.at[way.at[i]];
-    WeavePlaces *loop = &o->run->loop;
+  while (path.at[first] != at) first++;
+  for (uint32_t i = path.n; i-- > first;) { // from producer to reader
+    const ConnectPlace *p = &o->k->from.at[path.at[i]];
+    ConnectPlaces *loop = &o->run->loop;
     if (!loop->n || !same_place(&loop->at[loop->n - 1], p)) vec_push(w->arena, loop, *p);
   }
 }
 
 // -- order ----------------------------------------------------------------------------------------
-static void copy_alone(KnotOrder *o, Id box) {
+static void copy_alone(CyclicOrder *o, Id box) {
   const Box *b = &o->k->d->box.at[box];
   copy_box(o->run->w, o->to, o->k->d, b, o->map, b->origin);
   if (o->run->prefix)
     noise_of_part(&o->to->box.at[o->to->box.n - 1], o->run->prefix[o->k->from.at[box].part]);
 }
 
-typedef enum { IN_A_ROW, EACH_ALONE, IN_PIECES, WAYS_TO_CUT } WayToCut;
+typedef enum { CUT_BY_SCAN, CUT_BY_MAP, CUT_BY_UNROLLING, CUT_WAYS } CutWay;
 
-static bool untie_along(KnotOrder *o, WayToCut way, KnotCut *cut, bool *good) {
-  return way == IN_PIECES ? knot_unroll(o->run, cut, o->to, o->map, good)
-                          : knot_scan(o->run, cut, way == EACH_ALONE, o->to, o->map, good);
+static bool order_cycle_along(CyclicOrder *o, CutWay path, CyclicCut *cut, bool *good) {
+  return path == CUT_BY_UNROLLING
+             ? cyclic_unroll(o->run, cut, o->to, o->map, good)
+             : cyclic_scan(o->run, cut, path == CUT_BY_MAP, o->to, o->map, good);
 }
 
-// Only the types count: nobody follows this diagram.
-static bool leave_out(KnotOrder *o, const Ids *box) {
+// Only the types of this diagram are used (stub): zeros stand for the values.
+static bool fill_with_zeros(CyclicOrder *o, const Ids *box) {
   for (uint32_t i = 0; i < box->n; i++) {
     const Box *b = &o->k->d->box.at[box->at[i]];
     for (uint32_t k = 0; k < b->nout; k++) {
@@ -154,9 +156,9 @@ static bool leave_out(KnotOrder *o, const Ids *box) {
   return true;
 }
 
-// Does some box do something else at one element than at another? Else an axis of size 1 is cut for
-// nothing, again and again.
-static bool asks_where(const KnotCut *c) {
+// True if some box treats elements differently, by position. Otherwise cutting an axis of size 1
+// would recur without end.
+static bool depends_on_position(const CyclicCut *c) {
   for (uint32_t i = 0; i < c->box->n; i++) {
     const Box *b = &c->k->d->box.at[c->box->at[i]];
     int32_t index = c->index[c->box->at[i]];
@@ -173,74 +175,77 @@ static bool asks_where(const KnotCut *c) {
   return false;
 }
 
-// Scans that were begun, and in which something needs itself: every element for itself may still
-// have an order, where conditions on the position are decided.
+// Scans whose body has an algebraic loop. Unrolling may still find an order, because it decides
+// conditions on the position.
 typedef struct {
   uint32_t n;
-  WeaveAnswer answer; // of the first
-  WeavePlaces loop;
+  ConnectAnswer answer; // of the first failure
+  ConnectPlaces loop;
 } FailedScans;
 enum { FAILED_SCANS_LIMIT = 3 };
 
-static bool scan_failed(KnotOrder *o, WayToCut way, FailedScans *failed) {
-  Knotting *run = o->run;
-  if (way == IN_PIECES || (run->answer != WEAVE_LOOP && run->answer != WEAVE_WHOLE)) return false;
+static bool scan_failed(CyclicOrder *o, CutWay path, FailedScans *failed) {
+  CyclicRun *run = o->run;
+  if (path == CUT_BY_UNROLLING || (run->answer != CONNECT_CYCLE && run->answer != CONNECT_WHOLE))
+    return false;
   if (!failed->n++) failed->answer = run->answer, failed->loop = run->loop;
-  run->answer = WEAVE_LOOP;
+  run->answer = CONNECT_CYCLE;
   return true;
 }
 
-// Where nothing else worked either, the loop in the first scan says most.
-static bool tell_first(KnotOrder *o, const FailedScans *failed) {
+// If nothing else worked, the cycle in the body of the first scan is the most useful message.
+static bool report_first_failure(CyclicOrder *o, const FailedScans *failed) {
   if (!failed->n) return false;
   o->run->answer = failed->answer;
   o->run->loop = failed->loop;
   return true;
 }
 
-// Along every axis of what this box makes, until one works. False: none does.
-static bool untie_from(KnotOrder *o, const Ids *box, const Box *b, WayToCut way,
-                       FailedScans *failed, bool *good) {
+// Tries every axis of the box's first output. False: none works.
+static bool order_cycle_from(CyclicOrder *o, const Ids *box, const Box *b, CutWay path,
+                             FailedScans *failed, bool *good) {
   World *w = o->run->w;
   const Type *t = b->nout ? &o->k->d->wire.at[b->out[0]].type : NULL;
   for (uint32_t axis = 0; t && axis < t->rank; axis++) {
     bool one = size_now(w, t->axis[axis].size) == size_of(w, 1);
-    if (one && way == EACH_ALONE) continue;
-    if (way != IN_PIECES && failed->n == FAILED_SCANS_LIMIT) return false;
-    KnotCut cut = knot_cut(w, o->k, box, b->out[0], axis);
+    if (one && path == CUT_BY_MAP) continue;
+    if (path != CUT_BY_UNROLLING && failed->n == FAILED_SCANS_LIMIT) return false;
+    CyclicCut cut = cyclic_cut(w, o->k, box, b->out[0], axis);
     if (cut.axis[b->out[0]] < 0) continue;
-    if (one && way == IN_PIECES && !asks_where(&cut)) continue;
+    if (one && path == CUT_BY_UNROLLING && !depends_on_position(&cut)) continue;
     uint32_t boxes = o->to->box.n, wires = o->to->wire.n;
-    if (untie_along(o, way, &cut, good)) {
+    if (order_cycle_along(o, path, &cut, good)) {
       if (*good) return true;
-      if (!scan_failed(o, way, failed)) return tell_first(o, failed), true;
+      if (!scan_failed(o, path, failed)) return report_first_failure(o, failed), true;
       o->to->box.n = boxes;
       o->to->wire.n = wires;
       continue;
     }
-    if (o->run->answer == WEAVE_LOOP) continue;
-    *good =
-        !tell_first(o, failed) && o->run->answer == WEAVE_OPEN && o->run->stub && leave_out(o, box);
+    if (o->run->answer == CONNECT_CYCLE) continue;
+    *good = !report_first_failure(o, failed) && o->run->answer == CONNECT_OPEN && o->run->stub &&
+            fill_with_zeros(o, box);
     return true;
   }
   return false;
 }
 
-// From each box that makes something here; first from scans, which have the fewest axes to be cut.
-static bool untie(KnotOrder *o, const Ids *box) {
+// Starts at each box of the cycle; scans come first, because they have the fewest axes that can be
+// cut.
+static bool order_cycle(CyclicOrder *o, const Ids *box) {
   bool good = true;
   FailedScans failed = {0};
-  for (WayToCut way = IN_A_ROW; way < WAYS_TO_CUT; way++)
+  for (CutWay path = CUT_BY_SCAN; path < CUT_WAYS; path++)
     for (uint32_t scans = 2; scans-- > 0;)
       for (uint32_t i = 0; i < box->n; i++) {
         const Box *b = &o->k->d->box.at[box->at[i]];
-        if ((b->op == OP_scan) == scans && untie_from(o, box, b, way, &failed, &good)) return good;
+        if ((b->op == OP_scan) == scans && order_cycle_from(o, box, b, path, &failed, &good))
+          return good;
       }
-  if (!tell_first(o, &failed)) tell_loop(o, box);
+  if (!report_first_failure(o, &failed)) report_cycle(o, box);
   return false;
 }
 
-static bool close_box(KnotOrder *o, Id box) {
+static bool close_box(CyclicOrder *o, Id box) {
   Ids set = {0};
   if (o->low[box] != o->number[box]) return true;
   for (Id top = 0; top != box;) {
@@ -248,26 +253,26 @@ static bool close_box(KnotOrder *o, Id box) {
     o->open[top] = false;
     vec_push(o->run->w->arena, &set, top);
   }
-  if (set.n > 1 || needs_itself(o->k, box)) return untie(o, &set);
+  if (set.n > 1 || needs_itself(o->k, box)) return order_cycle(o, &set);
   copy_alone(o, box);
   return true;
 }
 
-static void open_box(KnotOrder *o, Id box) {
+static void open_box(CyclicOrder *o, Id box) {
   o->number[box] = o->low[box] = ++o->count;
   o->open[box] = true;
   vec_push(o->run->w->arena, &o->stack, box);
-  vec_push(o->run->w->arena, &o->way, box);
+  vec_push(o->run->w->arena, &o->path, box);
 }
 
 static void lower(uint32_t *low, uint32_t to) {
   if (to < *low) *low = to;
 }
 
-static bool visit(KnotOrder *o, Id first) {
+static bool visit(CyclicOrder *o, Id first) {
   open_box(o, first);
-  while (o->way.n) {
-    Id box = o->way.at[o->way.n - 1];
+  while (o->path.n) {
+    Id box = o->path.at[o->path.n - 1];
     if (o->next[box] < o->k->d->box.at[box].nin) {
       Id needed = maker(o->k, box, o->next[box]++);
       if (needed && !o->number[needed])
@@ -276,16 +281,16 @@ static bool visit(KnotOrder *o, Id first) {
         lower(&o->low[box], o->number[needed]);
       continue;
     }
-    o->way.n--;
-    if (o->way.n) lower(&o->low[o->way.at[o->way.n - 1]], o->low[box]);
+    o->path.n--;
+    if (o->path.n) lower(&o->low[o->path.at[o->path.n - 1]], o->low[box]);
     if (!close_box(o, box)) return false;
   }
   return true;
 }
 
-bool knot_emit(Knotting *run, const Knot *k, Diagram *to, Id *map) {
+bool cyclic_emit(CyclicRun *run, const Cyclic *k, Diagram *to, Id *map) {
   Arena *a = run->w->arena;
-  KnotOrder o = {.run = run, .k = k, .to = to, .map = map};
+  CyclicOrder o = {.run = run, .k = k, .to = to, .map = map};
   o.number = NEW_ARRAY(a, uint32_t, k->d->box.n);
   o.low = NEW_ARRAY(a, uint32_t, k->d->box.n);
   o.next = NEW_ARRAY(a, uint32_t, k->d->box.n);

@@ -1,14 +1,14 @@
-// An axis of one wire is the axis of its neighbours: from the output of a loop to the index that
-// stands there alone, from this index to the axes at which operands are read, and so on through all
-// boxes that need each other. What cannot be cut stays whole.
-#include "core/pass/knot.h"
+// Propagates an axis through the boxes of a cycle: from a loop's output to the index at that
+// coordinate, from the index to the axes at which operands are read, and so on. Wires that cannot
+// be cut stay whole.
+#include "core/pass/cyclic.h"
 
-bool cut_inside(const KnotCut *c, Id wire) {
+bool in_cycle(const CyclicCut *c, Id wire) {
   Id box = c->k->d->wire.at[wire].box;
   return box && c->inside[box];
 }
 
-bool coord_has(const Coord *c, uint32_t index) {
+bool coord_has_index(const Coord *c, uint32_t index) {
   for (uint32_t i = 0; i < c->n; i++)
     if (!c->term[i].operand && c->term[i].var == index) return true;
   return false;
@@ -17,12 +17,12 @@ bool coord_has(const Coord *c, uint32_t index) {
 int32_t access_axis(const Access *a, uint32_t index) {
   int32_t found = -1;
   for (uint32_t i = 0; i < a->rank; i++)
-    if (coord_has(&a->coord[i], index)) found = found == -1 ? (int32_t)i : -2;
+    if (coord_has_index(&a->coord[i], index)) found = found == -1 ? (int32_t)i : -2;
   return found;
 }
 
-// Cut already, and put together for one who wants the whole: to cut it again leads nowhere.
-static bool is_of_pieces(const KnotCut *c, const Box *join) {
+// A join that only reassembles elements that were cut before: cutting it again makes no progress.
+static bool is_of_pieces(const CyclicCut *c, const Box *join) {
   for (uint32_t i = 0; i < join->nin; i++) {
     const Type *t = &c->k->d->wire.at[join->in[i]].type;
     if (size_now(c->w, t->axis[join->axis].size) != size_of(c->w, 1)) return false;
@@ -30,8 +30,9 @@ static bool is_of_pieces(const KnotCut *c, const Box *join) {
   return true;
 }
 
-// The index of a loop that stands alone at this axis of what it makes; -1: none
-static int32_t index_at(const KnotCut *c, const Box *b, uint32_t axis) {
+// The index that alone makes up the output coordinate of this axis and runs over the whole axis;
+// -1: none.
+static int32_t index_at(const CyclicCut *c, const Box *b, uint32_t axis) {
   uint32_t index;
   const Type *t = &c->k->d->wire.at[b->out[0]].type;
   if (b->op == OP_order) return axis == b->axis ? -1 : (int32_t)axis;
@@ -42,10 +43,10 @@ static int32_t index_at(const KnotCut *c, const Box *b, uint32_t axis) {
   return all ? (int32_t)index : -1;
 }
 
-static void cut_wire(KnotCut *c, Id wire, uint32_t axis, Ids *todo) {
+static void cut_wire(CyclicCut *c, Id wire, uint32_t axis, Ids *todo) {
   Id box = c->k->d->wire.at[wire].box;
   const Box *b = &c->k->d->box.at[box];
-  if (!cut_inside(c, wire) || c->index[box] >= 0) return;
+  if (!in_cycle(c, wire) || c->index[box] >= 0) return;
   if (b->op == OP_scan)
     c->scan[box] = scan_cut(c->w, b->scan, c->k->d->wire.at[wire].port, (int32_t)axis);
   int32_t index = c->scan[box] ? 0 : index_at(c, b, axis);
@@ -56,14 +57,14 @@ static void cut_wire(KnotCut *c, Id wire, uint32_t axis, Ids *todo) {
   vec_push(c->w->arena, todo, box);
 }
 
-int32_t operand_axis(const KnotCut *c, Id box, uint32_t operand) {
+int32_t operand_axis(const CyclicCut *c, Id box, uint32_t operand) {
   const Box *b = &c->k->d->box.at[box];
   if (b->op == OP_scan) return scan_cut_in(c->scan[box], operand);
   if (b->op != OP_loop) return c->index[box];
   return access_axis(&b->loop->in[operand], (uint32_t)c->index[box]);
 }
 
-static void cut_operands(KnotCut *c, Id box, Ids *todo) {
+static void cut_operands(CyclicCut *c, Id box, Ids *todo) {
   const Box *b = &c->k->d->box.at[box];
   for (uint32_t i = 0; i < b->nin; i++) {
     int32_t axis = operand_axis(c, box, i);
@@ -71,8 +72,8 @@ static void cut_operands(KnotCut *c, Id box, Ids *todo) {
   }
 }
 
-KnotCut knot_cut(World *w, const Knot *k, const Ids *box, Id wire, uint32_t axis) {
-  KnotCut c = {.w = w, .k = k, .box = box};
+CyclicCut cyclic_cut(World *w, const Cyclic *k, const Ids *box, Id wire, uint32_t axis) {
+  CyclicCut c = {.w = w, .k = k, .box = box};
   c.inside = NEW_ARRAY(w->arena, bool, k->d->box.n);
   c.axis = NEW_ARRAY(w->arena, int32_t, k->d->wire.n);
   c.index = NEW_ARRAY(w->arena, int32_t, k->d->box.n);
@@ -86,7 +87,7 @@ KnotCut knot_cut(World *w, const Knot *k, const Ids *box, Id wire, uint32_t axis
   return c;
 }
 
-void cut_the_rest(KnotCut *c) {
+void cut_remaining(CyclicCut *c) {
   for (uint32_t i = 0; i < c->box->n; i++) {
     Id box = c->box->at[i];
     const Box *b = &c->k->d->box.at[box];

@@ -1,39 +1,37 @@
-// Several diagrams become one.
+// Connects several diagrams (parts) into one.
 //
-// Each input of each part knows where its value comes from: an output of some part, or an input
-// of the whole. Boxes are taken over one by one, each behind those that make what it reads; parts
-// are not units, so two parts may well feed each other as long as no number needs itself. Where
-// boxes need each other as wholes, all are handed on as a knot (knot.c), which looks at elements.
-//
-// Depth first, with a stack of its own: chains may be as long as the diagram is large.
-#include "core/pass/knot.h"
+// Each input of each part names its source: an output of some part, or an input of the result.
+// Boxes are copied in topological order (depth-first, with an explicit stack, because chains may be
+// as long as the diagram is large). The order is one of boxes, not of parts, so parts may feed each
+// other. If there is a cycle of boxes, cyclic_order.c looks for an order of elements.
+#include "core/pass/cyclic.h"
 
 typedef enum { NEW_BOX, OPEN_BOX, DONE_BOX } BoxState;
 
 typedef struct {
   uint32_t part;
   Id box;
-  uint32_t next; // the input that is looked at next
+  uint32_t next; // the next input to visit
 } Visit;
 
 typedef struct {
   World *w;
-  const Weave *how;
+  const Connect *how;
   Diagram *to;
   Id **map;         // [part][wire]
-  uint32_t **input; // [part][wire] its number among the inputs + 1
+  uint32_t **input; // [part][wire] index among the part's inputs + 1; 0: no input
   uint8_t **state;  // [part][box]
-  uint32_t **param; // [part][param] its number in the result
+  uint32_t **param; // [part][param] param index in the result
   VEC(Visit) stack;
-} Weaver;
+} Connecting;
 
-// Where a wire's value really comes from: a wire that is not an input of its part. False: a
-// cycle. UINT32_MAX as part: the input `wire` of the whole.
-static bool real_source(const Weaver *v, uint32_t *part, Id *wire) {
-  for (uint64_t turns = 0;; turns++) {
+// Follows connections to a wire that is no input of its part. UINT32_MAX as part: the input `wire`
+// of the result. False: a cycle of connections without any box.
+static bool resolve_source(const Connecting *v, uint32_t *part, Id *wire) {
+  for (uint64_t steps = 0;; steps++) {
     uint32_t number = v->input[*part][*wire];
     if (!number) return true;
-    WeaveEnd end = v->how->part[*part].in[number - 1];
+    ConnectEnd end = v->how->part[*part].in[number - 1];
     if (!end.part) {
       *part = UINT32_MAX;
       *wire = v->to->in.at[end.port];
@@ -41,12 +39,12 @@ static bool real_source(const Weaver *v, uint32_t *part, Id *wire) {
     }
     *part = end.part - 1;
     *wire = v->how->part[*part].d->out.at[end.port];
-    if (turns > (uint64_t)v->how->nparts * 4096) return false;
+    if (steps > (uint64_t)v->how->nparts * 4096) return false;
   }
 }
 
-static void add_params(Weaver *v, uint32_t p) {
-  const WeavePart *part = &v->how->part[p];
+static void add_params(Connecting *v, uint32_t p) {
+  const ConnectPart *part = &v->how->part[p];
   for (uint32_t i = 0; i < part->d->param.n; i++) {
     Param copy = part->d->param.at[i];
     const Wire *x = &part->d->wire.at[copy.wire];
@@ -59,13 +57,13 @@ static void add_params(Weaver *v, uint32_t p) {
   }
 }
 
-// The wire of the result, or 0 and the box that must come first.
-static Id source_of(Weaver *v, uint32_t p, Id wire, uint32_t *part, Id *box) {
+// The wire of the result; 0: the wire's producer `box` of `part` must be copied first.
+static Id source_of(Connecting *v, uint32_t p, Id wire, uint32_t *part, Id *box) {
   *part = p;
   *box = 0;
   if (v->map[p][wire]) return v->map[p][wire];
   Id source = wire;
-  if (!real_source(v, part, &source)) return 0;
+  if (!resolve_source(v, part, &source)) return 0;
   if (*part == UINT32_MAX) return v->map[p][wire] = source;
   Id made = v->map[*part][source];
   if (made) return v->map[p][wire] = made;
@@ -73,7 +71,6 @@ static Id source_of(Weaver *v, uint32_t p, Id wire, uint32_t *part, Id *box) {
   return 0;
 }
 
-// The same part twice has noise of its own each time.
 void noise_of_part(Box *b, const char *prefix) {
   if (!prefix || (b->op != OP_random && b->op != OP_call)) return;
   uint64_t path = site_hash(0, prefix);
@@ -83,8 +80,8 @@ void noise_of_part(Box *b, const char *prefix) {
     b->site = site_join(path, b->site);
 }
 
-// Takes over a box and all that it needs; false: it needs itself.
-static bool visit(Weaver *v, uint32_t part, Id box) {
+// Copies a box after all boxes that it depends on; false: a cycle of boxes.
+static bool visit(Connecting *v, uint32_t part, Id box) {
   vec_push(v->w->arena, &v->stack, (Visit){part, box, 0});
   v->state[part][box] = OPEN_BOX;
   while (v->stack.n) {
@@ -111,8 +108,8 @@ static bool visit(Weaver *v, uint32_t part, Id box) {
   return true;
 }
 
-static void begin(Weaver *v, Name name) {
-  const Weave *how = v->how;
+static void connect_begin(Connecting *v, Name name) {
+  const Connect *how = v->how;
   World *w = v->w;
   v->to = diagram_new(w, name);
   v->map = NEW_ARRAY(w->arena, Id *, how->nparts);
@@ -135,8 +132,8 @@ static void begin(Weaver *v, Name name) {
   }
 }
 
-// Every wire of every part has its place in the result; those that only pass through too.
-static void settle_wires(Weaver *v) {
+// Maps the inputs of all parts too.
+static void map_inputs(Connecting *v) {
   for (uint32_t p = 0; p < v->how->nparts; p++)
     for (uint32_t i = 0; i < v->how->part[p].d->in.n; i++) {
       uint32_t from;
@@ -145,17 +142,17 @@ static void settle_wires(Weaver *v) {
     }
 }
 
-static bool weave_boxes(Weaver *v) {
+static bool connect_boxes(Connecting *v) {
   for (uint32_t p = 0; p < v->how->nparts; p++)
     for (Id box = 1; box < v->how->part[p].d->box.n; box++)
       if (v->state[p][box] == NEW_BOX && !visit(v, p, box)) return false;
   return true;
 }
 
-// -- where boxes need each other ------------------------------------------------------------------
-// All boxes in one knot; known: [wire of the knot] what comes from outside. False: some wire comes
-// from itself, without any box.
-static bool tie_knot(Weaver *v, Knot *k, Id **wire, Ids *known) {
+// -- cyclic dependencies --------------------------------------------------------------------------
+// Collects the wires of all parts in one cyclic diagram; known: [wire] the wire of the result for
+// inputs and params. False: a cycle of connections without any box.
+static bool collect_wires(Connecting *v, Cyclic *k, Id **wire, Ids *known) {
   World *w = v->w;
   for (uint32_t p = 0; p < v->how->nparts; p++) {
     const Diagram *d = v->how->part[p].d;
@@ -163,14 +160,14 @@ static bool tie_knot(Weaver *v, Knot *k, Id **wire, Ids *known) {
     for (Id i = 1; i < d->wire.n; i++) {
       const Wire *x = &d->wire.at[i];
       if (v->input[p][i]) continue;
-      wire[p][i] = knot_wire(w, k, &x->type, x->name, x->origin);
+      wire[p][i] = cyclic_wire(w, k, &x->type, x->name, x->origin);
       k->d->wire.at[wire[p][i]].kept = x->kept;
     }
   }
   Id *outer = NEW_ARRAY(w->arena, Id, v->to->wire.n);
   for (uint32_t i = 0; i < v->how->nin; i++) {
     const Wire *x = &v->to->wire.at[v->to->in.at[i]];
-    outer[v->to->in.at[i]] = knot_wire(w, k, &x->type, x->name, x->origin);
+    outer[v->to->in.at[i]] = cyclic_wire(w, k, &x->type, x->name, x->origin);
   }
   for (Id i = 0; i < k->d->wire.n; i++) vec_push(w->arena, known, 0);
   for (uint32_t i = 0; i < v->how->nin; i++) known->at[outer[v->to->in.at[i]]] = v->to->in.at[i];
@@ -181,14 +178,14 @@ static bool tie_knot(Weaver *v, Knot *k, Id **wire, Ids *known) {
     for (uint32_t i = 0; i < d->in.n; i++) {
       uint32_t from = p;
       Id source = d->in.at[i];
-      if (!real_source(v, &from, &source)) return false;
+      if (!resolve_source(v, &from, &source)) return false;
       wire[p][d->in.at[i]] = from == UINT32_MAX ? outer[source] : wire[from][source];
     }
   }
   return true;
 }
 
-static void fill_knot(Weaver *v, Knot *k, Id *const *wire) {
+static void collect_boxes(Connecting *v, Cyclic *k, Id *const *wire) {
   World *w = v->w;
   for (uint32_t p = 0; p < v->how->nparts; p++) {
     const Diagram *d = v->how->part[p].d;
@@ -197,35 +194,35 @@ static void fill_knot(Weaver *v, Knot *k, Id *const *wire) {
       Id *in = NEW_ARRAY(w->arena, Id, b->nin + 1), *out = NEW_ARRAY(w->arena, Id, b->nout + 1);
       for (uint32_t i = 0; i < b->nin; i++) in[i] = wire[p][b->in[i]];
       for (uint32_t i = 0; i < b->nout; i++) out[i] = wire[p][b->out[i]];
-      knot_box(w, k, b, in, out, (WeavePlace){.part = p});
+      cyclic_box(w, k, b, in, out, (ConnectPlace){.part = p});
     }
   }
 }
 
-static bool weave_knot(Weaver *v, Name name, WeaveFault *fault) {
+static bool connect_cyclic(Connecting *v, Name name, ConnectFault *fault) {
   World *w = v->w;
-  Knot k;
+  Cyclic k;
   Id **wire = NEW_ARRAY(w->arena, Id *, v->how->nparts);
   const char **prefix = NEW_ARRAY(w->arena, const char *, v->how->nparts);
   Ids known = {0};
   for (uint32_t p = 0; p < v->how->nparts; p++) prefix[p] = v->how->part[p].prefix;
-  begin(v, name);
-  knot_begin(w, &k, name);
-  Knotting run = {.w = w, .prefix = prefix, .stub = v->how->stub};
-  bool good = tie_knot(v, &k, wire, &known);
-  if (good) fill_knot(v, &k, wire);
-  good = good && knot_emit(&run, &k, v->to, known.at);
-  *fault = (WeaveFault){run.answer, run.loop};
+  connect_begin(v, name);
+  cyclic_begin(w, &k, name);
+  CyclicRun run = {.w = w, .prefix = prefix, .stub = v->how->stub};
+  bool good = collect_wires(v, &k, wire, &known);
+  if (good) collect_boxes(v, &k, wire);
+  good = good && cyclic_emit(&run, &k, v->to, known.at);
+  *fault = (ConnectFault){run.answer, run.loop};
   for (uint32_t p = 0; good && p < v->how->nparts; p++)
     for (Id i = 1; i < v->how->part[p].d->wire.n; i++) v->map[p][i] = known.at[wire[p][i]];
   return good;
 }
 
-Diagram *diagram_weave(World *w, Name name, const Weave *how, Id ***map, WeaveFault *fault) {
-  Weaver v = {.w = w, .how = how};
-  begin(&v, name);
-  if (!weave_boxes(&v) && !weave_knot(&v, name, fault)) return NULL;
-  settle_wires(&v);
+Diagram *diagram_connect(World *w, Name name, const Connect *how, Id ***map, ConnectFault *fault) {
+  Connecting v = {.w = w, .how = how};
+  connect_begin(&v, name);
+  if (!connect_boxes(&v) && !connect_cyclic(&v, name, fault)) return NULL;
+  map_inputs(&v);
   for (uint32_t p = 0; p < how->nparts; p++) {
     const Diagram *d = how->part[p].d;
     v.to->noisy |= d->noisy;

@@ -1,90 +1,92 @@
-// Which paths a learning graph wants to be equal.
+// Which paths a learning diagram makes equal.
 //
-// A statement l <= r, with something before and something behind, is a step from one path to
-// another; the order of paths is what can be reached by steps. So only paths that hold a stated
-// route are ever looked at, and they are counted before they are written down. With nothing stated,
-// all paths from an index to a space with a distance count, but only where there are two.
+// A statement l <= r, with a common prefix and suffix, is a step from one path to another; the
+// order of paths is reachability by steps. Only paths that contain a stated route are enumerated,
+// and they are counted first. Without statements, all parallel paths from an index to a space with
+// a distance are compared.
 //
-// Steps are taken in the order of the names in them, so the text's order does not matter.
-#include "core/graph/net_own.h"
+// Steps are taken in order of names, so the result does not depend on the order of declarations.
+#include "core/graph/adjacency_own.h"
 
 #include <stdlib.h>
 
 typedef struct {
-  uint32_t to; // a path
+  uint32_t to; // index of a path
   double times;
   uint32_t order;
-  bool alone; // no chain runs along it
-  bool own;   // a named statement says this itself
+  bool alone; // not used in chains
+  bool named; // the statement itself, and named
 } Hop;
 
 typedef struct {
   Route route;
   uint32_t from, to;
   VEC(Hop) hop;
-  // while everything behind another path is looked for
-  uint32_t start, wave; // that path + 1; how many steps away
+  // state of the breadth-first search from another path
+  // That path + 1; the number of steps from it.
+  uint32_t start, wave;
   double times;
-  uint32_t last, order; // the path before it, and the statement between the two
-  bool own;
-  uint32_t covered; // by a statement of `start`, in which this path is the right side
+  // The predecessor, and the statement of the last step.
+  uint32_t last, order;
+  bool named;
+  uint32_t covered; // start + 1 if a direct pair replaces the pair of the chain
 } EdgePath;
 
 typedef struct {
   Arena *arena;
   const Graph *g;
-  Net net;
+  Adjacency net;
   uint64_t limit, steps;
   bool *index, *distance; // [vertex]
-  Table *known;           // a route's edges to path + 1
+  Table *known;           // edges of a route to path + 1
   VEC(EdgePath) path;
   Comparing *by; // NULL: everything fits
   Pairs *out;
   PairsFault *fault;
 } PairsWork;
 
-static bool too_many(PairsWork *w, uint64_t count) {
+static bool fail_too_many(PairsWork *w, uint64_t count) {
   *w->fault = (PairsFault){.kind = PAIRS_MANY, .count = count};
   return false;
 }
 
-static bool goes_round(PairsWork *w, const Route *trip) {
-  *w->fault = (PairsFault){.kind = PAIRS_CYCLE, .route = *trip};
+static bool fail_cycle(PairsWork *w, const Route *cycle) {
+  *w->fault = (PairsFault){.kind = PAIRS_CYCLE, .route = *cycle};
   return false;
 }
 
-// -- paths that hold a stated route ---------------------------------------------------------------
+// -- paths that contain a stated route ------------------------------------------------------------
 static uint32_t route_from(const Graph *g, const Route *r) { return g->edge.at[r->at[0]].from; }
 static uint32_t route_to(const Graph *g, const Route *r) { return g->edge.at[r->at[r->n - 1]].to; }
 
-static bool *both(const PairsWork *w, const bool *a, const bool *b) {
+static bool *intersection(const PairsWork *w, const bool *a, const bool *b) {
   bool *all = NEW_ARRAY(w->arena, bool, w->g->vertex.n + 1);
   for (uint32_t v = 0; v < w->g->vertex.n; v++) all[v] = a[v] && b[v];
   return all;
 }
 
-static bool *only(const PairsWork *w, uint32_t vertex) {
+static bool *singleton(const PairsWork *w, uint32_t vertex) {
   bool *one = NEW_ARRAY(w->arena, bool, w->g->vertex.n + 1);
   one[vertex] = true;
   return one;
 }
 
-// All paths from one of these vertices to one of those. Their number is found first, so that what
-// would be too much is not begun.
+// Lists all paths between two sets of vertices. They are counted first, to fail early.
 static bool all_paths(PairsWork *w, const bool *from, const bool *to, Routes *out, Ids *starts) {
-  const bool *among = both(w, net_reach(&w->net, from, false), net_reach(&w->net, to, true));
-  Route trip;
-  if (net_cycle(&w->net, among, &trip)) return goes_round(w, &trip);
-  bool turns = net_turns(&w->net, among);
+  const bool *among =
+      intersection(w, reachable(&w->net, from, false), reachable(&w->net, to, true));
+  Route cycle;
+  if (find_unbounded_cycle(&w->net, among, &cycle)) return fail_cycle(w, &cycle);
+  bool bounded_cycle = has_bounded_cycle(&w->net, among);
   uint64_t count = 0;
-  const uint64_t *n = turns ? NULL : net_count(&w->net, from, among);
+  const uint64_t *n = bounded_cycle ? NULL : count_paths(&w->net, from, among);
   for (uint32_t v = 0; n && v < w->g->vertex.n; v++)
     if (to[v] && among[v]) count = count_add(count, n[v]);
-  if (count > w->limit) return too_many(w, count);
+  if (count > w->limit) return fail_too_many(w, count);
   for (uint32_t v = 0; v < w->g->vertex.n; v++) {
     if (!from[v] || !among[v]) continue;
     uint32_t before = out->n;
-    if (!net_walk(&w->net, v, among, to, w->limit, out)) return too_many(w, UINT64_MAX);
+    if (!list_paths(&w->net, v, among, to, w->limit, out)) return fail_too_many(w, UINT64_MAX);
     for (; before < out->n; before++) vec_push(w->arena, starts, v);
   }
   return true;
@@ -115,32 +117,33 @@ static uint32_t path_of(PairsWork *w, const Route *r, uint32_t from, uint32_t to
   return w->path.n - 1;
 }
 
-static bool behind_of(PairsWork *w, const PathOrder *o, Routes *out) {
+static bool suffixes_of(PairsWork *w, const PathOrder *o, Routes *out) {
   uint32_t end = route_to(w->g, &o->left);
   Ids ends = {0};
-  if (!o->only) return all_paths(w, only(w, end), w->distance, out, &ends);
+  if (!o->only) return all_paths(w, singleton(w, end), w->distance, out, &ends);
   if (w->distance[end]) vec_push(w->arena, out, (Route){0});
   return true;
 }
 
-// A statement with everything that may stand before and behind it.
+// Adds the steps of a statement, with all prefixes and suffixes.
 static bool add_steps(PairsWork *w, uint32_t order) {
   const PathOrder *o = &w->g->order.at[order];
-  Routes before = {0}, behind = {0};
+  Routes prefix = {0}, suffix = {0};
   Ids starts = {0};
-  if (!all_paths(w, w->index, only(w, route_from(w->g, &o->left)), &before, &starts)) return false;
-  if (!behind_of(w, o, &behind)) return false;
-  w->steps = count_add(w->steps, count_mul(before.n, behind.n));
-  if (w->steps > 2 * w->limit) return too_many(w, w->steps);
-  for (uint32_t i = 0; i < before.n; i++)
-    for (uint32_t k = 0; k < behind.n; k++) {
-      Route l = joined(w, &before.at[i], &o->left, &behind.at[k]);
-      Route r = joined(w, &before.at[i], &o->right, &behind.at[k]);
+  if (!all_paths(w, w->index, singleton(w, route_from(w->g, &o->left)), &prefix, &starts))
+    return false;
+  if (!suffixes_of(w, o, &suffix)) return false;
+  w->steps = count_add(w->steps, count_mul(prefix.n, suffix.n));
+  if (w->steps > 2 * w->limit) return fail_too_many(w, w->steps);
+  for (uint32_t i = 0; i < prefix.n; i++)
+    for (uint32_t k = 0; k < suffix.n; k++) {
+      Route l = joined(w, &prefix.at[i], &o->left, &suffix.at[k]);
+      Route r = joined(w, &prefix.at[i], &o->right, &suffix.at[k]);
       if (route_equal(&l, &r) || !is_allowed(w, &l) || !is_allowed(w, &r)) continue;
       uint32_t a = route_from(w->g, &l), b = route_to(w->g, &l);
       uint32_t from = path_of(w, &l, a, b), to = path_of(w, &r, a, b);
-      bool own = o->name && !behind.at[k].n, alone = o->only || o->whom;
-      vec_push(w->arena, &w->path.at[from].hop, (Hop){to, o->times, order, alone, own});
+      bool named = o->name && !suffix.at[k].n, alone = o->only || o->whom;
+      vec_push(w->arena, &w->path.at[from].hop, (Hop){to, o->times, order, alone, named});
     }
   return true;
 }
@@ -149,12 +152,12 @@ typedef struct {
   const char *left, *right;
   const PathOrder *is;
   uint32_t order;
-} Stated;
+} SortedStatement;
 
 static int by_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : ""); }
 
 static int by_words(const void *a, const void *b) {
-  const Stated *x = a, *y = b;
+  const SortedStatement *x = a, *y = b;
   int order = strcmp(x->left, y->left);
   if (!order) order = strcmp(x->right, y->right);
   if (!order) order = (x->is->times < y->is->times) - (x->is->times > y->is->times);
@@ -163,12 +166,12 @@ static int by_words(const void *a, const void *b) {
   return order ? order : x->is->only - y->is->only;
 }
 
-static Stated *stated(PairsWork *w) {
+static SortedStatement *sorted_statements(PairsWork *w) {
   const Graph *g = w->g;
-  Stated *s = NEW_ARRAY(w->arena, Stated, g->order.n + 1);
+  SortedStatement *s = NEW_ARRAY(w->arena, SortedStatement, g->order.n + 1);
   for (uint32_t i = 0; i < g->order.n; i++)
-    s[i] = (Stated){route_text(w->arena, g, &g->order.at[i].left),
-                    route_text(w->arena, g, &g->order.at[i].right), &g->order.at[i], i};
+    s[i] = (SortedStatement){route_text(w->arena, g, &g->order.at[i].left),
+                             route_text(w->arena, g, &g->order.at[i].right), &g->order.at[i], i};
   qsort(s, g->order.n, sizeof *s, by_words);
   return s;
 }
@@ -177,12 +180,12 @@ static bool may_compare(const PairsWork *w, const Route *left, const Route *righ
   return !w->by || w->by->fits(w->by->on, left->at[left->n - 1], right->at[right->n - 1]);
 }
 
-static bool keep_pair(PairsWork *w, Pair pair) {
+static bool add_pair(PairsWork *w, Pair pair) {
   vec_push(w->arena, may_compare(w, &pair.left, &pair.right) ? w->out : &w->by->lost, pair);
-  return w->out->n + (w->by ? w->by->lost.n : 0) <= 2 * w->limit || too_many(w, UINT64_MAX);
+  return w->out->n + (w->by ? w->by->lost.n : 0) <= 2 * w->limit || fail_too_many(w, UINT64_MAX);
 }
 
-// The statements along the chain that came to a path, the last first; none, if it is only one.
+// The statements of the chain to a path, last first; empty if there is only one.
 static Ids chain_to(PairsWork *w, uint32_t path) {
   Ids chain = {0};
   const EdgePath *p = &w->path.at[path];
@@ -191,9 +194,9 @@ static Ids chain_to(PairsWork *w, uint32_t path) {
   return chain;
 }
 
-// Said itself, or with a larger factor.
-static bool is_better(bool own, double times, bool than_own, double than_times) {
-  return own != than_own ? own : times > than_times;
+// A named statement wins, then the larger factor.
+static bool is_better(bool named, double times, bool than_named, double than_times) {
+  return named != than_named ? named : times > than_times;
 }
 
 static bool is_beaten(const PairsWork *w, const EdgePath *from, uint32_t hop) {
@@ -202,34 +205,34 @@ static bool is_beaten(const PairsWork *w, const EdgePath *from, uint32_t hop) {
     const Hop *o = &from->hop.at[k];
     if (k == hop || !o->alone || o->to != h->to) continue;
     if (by_text(w->g->order.at[o->order].whom, w->g->order.at[h->order].whom) != 0) continue;
-    bool worse = is_better(o->own, o->times, h->own, h->times),
-         better = is_better(h->own, h->times, o->own, o->times);
+    bool worse = is_better(o->named, o->times, h->named, h->times),
+         better = is_better(h->named, h->times, o->named, o->times);
     if (worse || (!better && k < hop)) return true;
   }
   return false;
 }
 
-// The pairs that no chain runs along. Those that move everything stand for the same ones of longer
-// chains.
-static bool keep_alone(PairsWork *w, uint32_t start) {
+// Adds the pairs of statements that are not used in chains. One that trains everything replaces the
+// pair of a longer chain.
+static bool add_direct_pairs(PairsWork *w, uint32_t start) {
   const EdgePath *l = &w->path.at[start];
   for (uint32_t k = 0; k < l->hop.n; k++) {
     const Hop *h = &l->hop.at[k];
     EdgePath *r = &w->path.at[h->to];
     if (!h->alone || is_beaten(w, l, k)) continue;
     if (!w->g->order.at[h->order].whom && r->start == start + 1) {
-      if (r->wave == 1 && !is_better(h->own, h->times, r->own, r->times)) continue;
+      if (r->wave == 1 && !is_better(h->named, h->times, r->named, r->times)) continue;
       r->covered = start + 1;
     }
     Pair pair = {l->route, r->route, l->from, l->to, h->times, .order = h->order + 1};
-    if (!keep_pair(w, pair)) return false;
+    if (!add_pair(w, pair)) return false;
   }
   return true;
 }
 
-// Everything that can be reached from a path, in waves: the first wave that comes to a path gives
-// the factor, the largest of those that come at once.
-static void reach(PairsWork *w, uint32_t start, Ids *todo) {
+// Breadth-first search: the first wave that reaches a path determines the factor, the largest
+// within the wave.
+static void search_from(PairsWork *w, uint32_t start, Ids *todo) {
   EdgePath *path = w->path.at;
   vec_push(w->arena, todo, start);
   path[start].start = start + 1, path[start].wave = 0, path[start].times = 1;
@@ -239,44 +242,44 @@ static void reach(PairsWork *w, uint32_t start, Ids *todo) {
       const Hop *h = &from->hop.at[k];
       EdgePath *to = &path[h->to];
       double times = from->times * h->times;
-      bool first = to->start != start + 1, own = h->own && !i;
+      bool first = to->start != start + 1, named = h->named && !i;
       if (h->alone) continue;
-      if (!first && (to->wave != from->wave + 1 || !is_better(own, times, to->own, to->times)))
+      if (!first && (to->wave != from->wave + 1 || !is_better(named, times, to->named, to->times)))
         continue;
       if (first) vec_push(w->arena, todo, h->to);
       to->start = start + 1, to->wave = from->wave + 1, to->times = times;
-      to->last = todo->at[i], to->order = h->order, to->own = own;
+      to->last = todo->at[i], to->order = h->order, to->named = named;
     }
   }
 }
 
-static bool follow(PairsWork *w, uint32_t start) {
+static bool add_chain_pairs(PairsWork *w, uint32_t start) {
   Ids todo = {0};
-  reach(w, start, &todo);
-  if (!keep_alone(w, start)) return false;
+  search_from(w, start, &todo);
+  if (!add_direct_pairs(w, start)) return false;
   for (uint32_t i = 1; i < todo.n; i++) {
     const EdgePath *l = &w->path.at[start], *r = &w->path.at[todo.at[i]];
     if (r->covered == start + 1) continue;
     Ids chain = chain_to(w, todo.at[i]);
     uint32_t order = chain.n ? chain.at[chain.n - 1] : r->order;
     Pair pair = {l->route, r->route, l->from, l->to, r->times, .order = order + 1, .chain = chain};
-    if (!keep_pair(w, pair)) return false;
+    if (!add_pair(w, pair)) return false;
   }
   return true;
 }
 
-static bool stated_pairs(PairsWork *w) {
-  const Stated *s = stated(w);
+static bool pairs_of_statements(PairsWork *w) {
+  const SortedStatement *s = sorted_statements(w);
   for (uint32_t i = 0; i < w->g->order.n; i++)
     if (!add_steps(w, s[i].order)) return false;
   for (uint32_t p = 0; p < w->path.n; p++)
-    if (!follow(w, p)) return false;
+    if (!add_chain_pairs(w, p)) return false;
   return true;
 }
 
-// -- nothing is stated ----------------------------------------------------------------------------
-// Two paths of which nothing says which is compared with which: both ways, if the distance does not
-// care; one way, if it cannot be the other.
+// -- without statements ---------------------------------------------------------------------------
+// Adds a pair of unordered paths: both ways if the distance is symmetric; one way if only that way
+// can be compared.
 static bool add_unordered(PairsWork *w, const Route *l, const Route *r, uint32_t from,
                           uint32_t to) {
   bool there = may_compare(w, l, r), back = may_compare(w, r, l);
@@ -293,26 +296,27 @@ static bool add_unordered(PairsWork *w, const Route *l, const Route *r, uint32_t
 
 static bool pairs_between(PairsWork *w, uint32_t from, uint32_t to) {
   Routes r = {0};
-  const bool *among = net_reach(&w->net, only(w, to), true);
-  if (!net_walk(&w->net, from, among, only(w, to), w->limit, &r)) return too_many(w, UINT64_MAX);
+  const bool *among = reachable(&w->net, singleton(w, to), true);
+  if (!list_paths(&w->net, from, among, singleton(w, to), w->limit, &r))
+    return fail_too_many(w, UINT64_MAX);
   if (r.n < 2) return true;
   for (uint32_t i = 0; i < r.n; i++)
     for (uint32_t k = i + 1; k < r.n; k++)
       if (!add_unordered(w, &r.at[i], &r.at[k], from, to)) return false;
-  return w->out->n > w->limit ? too_many(w, w->out->n) : true;
+  return w->out->n > w->limit ? fail_too_many(w, w->out->n) : true;
 }
 
 static bool all_pairs(PairsWork *w) {
   const bool *among =
-      both(w, net_reach(&w->net, w->index, false), net_reach(&w->net, w->distance, true));
-  Route trip;
+      intersection(w, reachable(&w->net, w->index, false), reachable(&w->net, w->distance, true));
+  Route cycle;
   uint64_t sum = 0;
-  if (net_cycle(&w->net, among, &trip)) return goes_round(w, &trip);
-  bool turns = net_turns(&w->net, among);
+  if (find_unbounded_cycle(&w->net, among, &cycle)) return fail_cycle(w, &cycle);
+  bool bounded_cycle = has_bounded_cycle(&w->net, among);
   Ids ends = {0}; // from, to
   for (uint32_t v = 0; v < w->g->vertex.n; v++) {
     if (!w->index[v] || !among[v]) continue;
-    const uint64_t *n = turns ? NULL : net_count(&w->net, only(w, v), among);
+    const uint64_t *n = bounded_cycle ? NULL : count_paths(&w->net, singleton(w, v), among);
     for (uint32_t k = 0; k < w->g->vertex.n; k++) {
       if (!w->distance[k] || !among[k] || (n && n[k] < 2)) continue;
       if (n)
@@ -320,7 +324,7 @@ static bool all_pairs(PairsWork *w) {
       vec_push(w->arena, &ends, v), vec_push(w->arena, &ends, k);
     }
   }
-  if (sum > w->limit) return too_many(w, sum);
+  if (sum > w->limit) return fail_too_many(w, sum);
   for (uint32_t i = 0; i < ends.n; i += 2)
     if (!pairs_between(w, ends.at[i], ends.at[i + 1])) return false;
   return true;
@@ -358,29 +362,29 @@ static SortedPaths sorted_of(PairsWork *w, const Pair *p) {
                        *p};
 }
 
-// A pair that is named, or moves only some, is not made one with another.
+// True if the pair must not be merged with its reverse: it is named, or trains only some learners.
 static bool stays_itself(const PairsWork *w, const Pair *p) {
   const PathOrder *o = order_of(w, p);
   return o && !p->chain.n && (o->name || o->whom);
 }
 
-// Two pairs that are each other turned round are one, where it does not matter which way.
-static void fold(PairsWork *w) {
+// Merges a pair with its reverse where the distance is symmetric.
+static void merge_reversed(PairsWork *w) {
   Pairs once = {0};
   Table *seen = table_new(w->arena);
   for (uint32_t i = 0; i < w->out->n; i++) {
     Pair p = w->out->at[i];
     uint32_t l = path_of(w, &p.left, p.from, p.to), r = path_of(w, &p.right, p.from, p.to);
     uint32_t key[2] = {r, l}, own[2] = {l, r};
-    bool turns = w->g->vertex.at[p.to].symmetric && !stays_itself(w, &p);
-    Id other = turns ? table_get(seen, key, sizeof key) : 0;
+    bool reversible = w->g->vertex.at[p.to].symmetric && !stays_itself(w, &p);
+    Id other = reversible ? table_get(seen, key, sizeof key) : 0;
     if (other) {
       once.at[other - 1].both = true;
       once.at[other - 1].times += p.times;
       continue;
     }
     vec_push(w->arena, &once, p);
-    if (turns) table_put(seen, own, sizeof own, once.n);
+    if (reversible) table_put(seen, own, sizeof own, once.n);
   }
   *w->out = once;
 }
@@ -396,7 +400,7 @@ bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Comparing *by, Pairs 
                  PairsFault *fault) {
   PairsWork w = {.arena = a,
                  .g = g,
-                 .net = net_new(a, g),
+                 .net = adjacency_new(a, g),
                  .limit = limit,
                  .by = by,
                  .out = out,
@@ -406,11 +410,11 @@ bool graph_pairs(Arena *a, const Graph *g, uint64_t limit, Comparing *by, Pairs 
   w.distance = NEW_ARRAY(a, bool, g->vertex.n + 1);
   for (uint32_t v = 0; v < g->vertex.n; v++)
     w.index[v] = g->vertex.at[v].index, w.distance[v] = g->vertex.at[v].distance;
-  if (!(g->order.n ? stated_pairs(&w) : all_pairs(&w))) return false;
+  if (!(g->order.n ? pairs_of_statements(&w) : all_pairs(&w))) return false;
   sort(&w, out);
   if (by) sort(&w, &by->lost);
-  fold(&w);
-  if (out->n > limit) return too_many(&w, out->n);
+  merge_reversed(&w);
+  if (out->n > limit) return fail_too_many(&w, out->n);
   return true;
 }
 

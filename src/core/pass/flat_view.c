@@ -1,14 +1,14 @@
-// Parts of a row: a tensor that lies in a longer row of numbers, cell after cell, and the way back.
+// Tensors stored in a flat buffer, row-major from an offset, and the flattening of a tensor.
 //
-//   W[i j] = map row[offset + 512*i + j]          part of a row
-//   row[512*i + j] = map W[i j]                   a tensor as a row
+//   W[i j] = map row[offset + 512*i + j]          a view of a flat buffer
+//   row[512*i + j] = map W[i j]                   a flattened tensor
 //
-// Both move nothing: the engine may let one memory serve as both. So a part has its own
-// loop, which simplify leaves alone, and is recognised by what it does.
+// Both may alias their operand: the engine can use one memory for both. simplify therefore leaves
+// such a loop alone; it is recognised by its accesses.
 #include "core/diagram/diagram.h"
 #include "core/pass/pass.h"
 
-// [axis] how far apart neighbours along it are; false when some size is not a number
+// [axis] the stride in elements; false if some size is not constant.
 static bool strides_of(World *w, const Type *t, int64_t *stride, int64_t *count) {
   int64_t n = 1, size;
   for (uint32_t i = t->rank; i-- > 0;) {
@@ -21,9 +21,9 @@ static bool strides_of(World *w, const Type *t, int64_t *stride, int64_t *count)
   return true;
 }
 
-// A loop over all cells of a tensor, which it writes; *row is the coordinate of each in a row that
-// it begins at `offset`.
-static Loop *loop_of_cells(World *w, const Type *t, int64_t offset, Access *row) {
+// An element-wise loop over a tensor; *row is the affine coordinate of each element in a flat
+// buffer in which the tensor starts at `offset`.
+static Loop *flat_loop(World *w, const Type *t, int64_t offset, Access *row) {
   Loop *loop = loop_over(w, t);
   int64_t *stride = NEW_ARRAY(w->arena, int64_t, t->rank), count;
   strides_of(w, t, stride, &count);
@@ -36,30 +36,31 @@ static Loop *loop_of_cells(World *w, const Type *t, int64_t offset, Access *row)
   return loop;
 }
 
-Id wire_part(World *w, Diagram *d, Id row, int64_t offset, Type t, Name name, Id origin) {
+Id wire_view(World *w, Diagram *d, Id row, int64_t offset, Type t, Name name, Id origin) {
   Access at;
-  Loop *loop = loop_of_cells(w, &t, offset, &at);
+  Loop *loop = flat_loop(w, &t, offset, &at);
   loop->in[0] = at;
   Id wire = box_loop(w, d, loop, &row, 1, t, origin);
   d->wire.at[wire].name = name;
   return wire;
 }
 
-Id wire_row(World *w, Diagram *d, Id tensor, Id origin) {
+Id wire_flatten(World *w, Diagram *d, Id tensor, Id origin) {
   const Type t = d->wire.at[tensor].type;
   int64_t *stride = NEW_ARRAY(w->arena, int64_t, t.rank), count;
   if (t.rank == 1 || !strides_of(w, &t, stride, &count)) return tensor;
   Access at;
-  Loop *loop = loop_of_cells(w, &t, 0, &at);
+  Loop *loop = flat_loop(w, &t, 0, &at);
   loop->in[0] = loop->out;
   loop->out = at;
   Type row = type_make(w, (Base)t.base, 1, &(Axis){.size = size_of(w, count)});
   return box_loop(w, d, loop, &tensor, 1, row, origin);
 }
 
-// Whether a loop goes over all cells of a tensor, and takes each to its place in a row of `length`.
-static bool goes_by_cells(World *w, const Loop *loop, const Type *t, const Access *tensor,
-                          const Access *row, int64_t length, int64_t *offset) {
+// True if the loop copies between a tensor and a flat buffer of `length` elements, row-major from
+// *offset.
+static bool copies_flat(World *w, const Loop *loop, const Type *t, const Access *tensor,
+                        const Access *row, int64_t length, int64_t *offset) {
   int64_t few[8], *stride = t->rank <= COUNT(few) ? few : NEW_ARRAY(w->arena, int64_t, t->rank);
   int64_t count, size, coef;
   uint32_t index, found = 0, wanted = 0;
@@ -87,10 +88,10 @@ static bool only_copies(const Box *b) {
          loop->nscalar == 1 && loop->scalar[0].fn == FN_ARG && !loop->in[0].padded;
 }
 
-bool box_is_part(World *w, const Diagram *d, const Box *b, int64_t *offset) {
+bool box_is_view(World *w, const Diagram *d, const Box *b, int64_t *offset) {
   int64_t length;
   if (!only_copies(b)) return false;
   const Type *t = &d->wire.at[b->out[0]].type, *row = &d->wire.at[b->in[0]].type;
   return row->rank == 1 && size_value(w, row->axis[0].size, &length) &&
-         goes_by_cells(w, b->loop, t, &b->loop->out, &b->loop->in[0], length, offset);
+         copies_flat(w, b->loop, t, &b->loop->out, &b->loop->in[0], length, offset);
 }

@@ -1,9 +1,8 @@
-// Schedules hold beyond the planned end of training.
+// Clamps the step counter at the planned end of training, so that schedules keep their last value.
 //
-// In: a diagram that was just made, with the clocks `step` and `steps`. Out: the same diagram, which
-// sees the smaller one of `step` and `steps - 1`, so that a run that goes on after its plan goes on
-// as in its last planned step, in whatever runs the diagram. What reads only one of the clocks has no
-// plan, and stays as it is.
+// Changes a newly built diagram with the clocks `step` and `steps` in place: its boxes then read
+// min(step, steps - 1), in every engine. A diagram that reads only one of the clocks has no planned
+// end, and stays as it is.
 #include "core/pass/pass.h"
 
 static Id clock_wire(const Diagram *d, const char *path) {
@@ -13,7 +12,7 @@ static Id clock_wire(const Diagram *d, const char *path) {
   return 0;
 }
 
-static Id last_of(World *w, Diagram *d, Id step, Id steps) {
+static Id clamped_step(World *w, Diagram *d, Id step, Id steps) {
   static const char *const name[] = {"step", "steps"};
   Type t = {.base = BASE_R};
   Loop *loop = loop_over(w, &t);
@@ -26,7 +25,7 @@ static Id last_of(World *w, Diagram *d, Id step, Id steps) {
   return box_loop(w, d, loop, (Id[]){step, steps}, 2, t, d->wire.at[step].origin);
 }
 
-// Producers stand before readers: the box that was put last comes first.
+// Moves the last box to the front: its readers must come later.
 static void bring_to_front(Diagram *d) {
   Id last = d->box.n - 1;
   Box box = d->box.at[last];
@@ -38,16 +37,16 @@ static void bring_to_front(Diagram *d) {
   }
 }
 
-void diagram_hold_step(World *w, Diagram *d) {
+void diagram_clamp_step(World *w, Diagram *d) {
   Id step = clock_wire(d, "step"), steps = clock_wire(d, "steps");
   if (!step || !steps) return;
-  Id held = last_of(w, d, step, steps);
+  Id clamped = clamped_step(w, d, step, steps);
   bring_to_front(d);
   for (uint32_t i = 2; i < d->box.n; i++)
     for (uint32_t k = 0; k < d->box.at[i].nin; k++)
-      if (d->box.at[i].in[k] == step) d->box.at[i].in[k] = held;
+      if (d->box.at[i].in[k] == step) d->box.at[i].in[k] = clamped;
   for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->out.at[i] == step) d->out.at[i] = held;
+    if (d->out.at[i] == step) d->out.at[i] = clamped;
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].next == step) d->param.at[i].next = held;
+    if (d->param.at[i].next == step) d->param.at[i].next = clamped;
 }

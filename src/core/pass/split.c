@@ -1,8 +1,8 @@
-// A diagram in two: up to some wires, and from them on.
+// Cuts a diagram in two at given wires.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
-static Diagram *up_to(World *w, const Diagram *d, const Ids *wires) {
+static Diagram *diagram_before(World *w, const Diagram *d, const Ids *wires) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
   copy_inputs(w, to, d, map);
@@ -18,8 +18,8 @@ static bool has_all(const Box *b, const Id *map) {
   return true;
 }
 
-// What needs more than these wires stays away.
-static Diagram *from_them_on(World *w, const Diagram *d, const Ids *wires) {
+// Boxes that depend on anything else are left out.
+static Diagram *diagram_after(World *w, const Diagram *d, const Ids *wires) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
   for (uint32_t i = 0; i < wires->n; i++) {
@@ -37,9 +37,10 @@ static Diagram *from_them_on(World *w, const Diagram *d, const Ids *wires) {
   return diagram_simplify(w, to);
 }
 
-bool diagram_cut(World *w, const Diagram *d, const Ids *wires, Diagram **before, Diagram **behind) {
-  *behind = from_them_on(w, d, wires);
-  if (!*behind) return false;
-  *before = up_to(w, d, wires);
+bool diagram_split(World *w, const Diagram *d, const Ids *wires, Diagram **before,
+                   Diagram **after) {
+  *after = diagram_after(w, d, wires);
+  if (!*after) return false;
+  *before = diagram_before(w, d, wires);
   return true;
 }
