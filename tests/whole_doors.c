@@ -29,10 +29,10 @@ static bool is_unsaid(Limn *l) {
                                     "one of several winners is used",
                                     "operands are padded with two numbers",
                                     "a label that is constant is one of those that it gives"};
-  bool unsaid = false;
+  bool omitted = false;
   for (uint32_t i = 0; i < COUNT(why); i++)
-    unsaid |= strstr(limn_messages(l, false), why[i]) != NULL;
-  return unsaid;
+    omitted |= strstr(limn_messages(l, false), why[i]) != NULL;
+  return omitted;
 }
 
 // -- there and back -------------------------------------------------------------------------------
@@ -58,11 +58,11 @@ static const Door onnx = {"onnx", "model", import_back};
 static const Door json = {"json", NULL, read_back};
 
 // What was read back, loaded. NULL: said why, or *unsaid.
-static Limn *come_back(Case *c, const Door *door, const char *name, bool *unsaid) {
+static Limn *come_back(Case *c, const Door *door, const char *name, bool *omitted) {
   Limn *l = limn_new();
   LimnStatus status = door->back(c, l);
-  *unsaid = status == LIMN_WRONG && is_unsaid(l);
-  if (*unsaid)
+  *omitted = status == LIMN_WRONG && is_unsaid(l);
+  if (*omitted)
     ;
   else if (status != LIMN_GOOD)
     case_says(c, "not read back by %s: %s: %s", door->as, name, limn_messages(l, false));
@@ -110,9 +110,9 @@ static bool goes_through(Case *c, Limn *l, const WholeDecl *d, const Door *door)
   limn_forget(l);
   if (write_as(c, l, name, door->as) != LIMN_GOOD)
     return open || case_says(c, "not written: %s: %s", name, limn_messages(l, false));
-  bool unsaid;
-  Limn *b = come_back(c, door, name, &unsaid);
-  bool good = b ? open || same_back(c, l, b, d, door) : unsaid;
+  bool omitted;
+  Limn *b = come_back(c, door, name, &omitted);
+  bool good = b ? open || same_back(c, l, b, d, door) : omitted;
   limn_free(b);
   return good;
 }

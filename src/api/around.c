@@ -218,7 +218,7 @@ size_t limn_shown(const char *text, char *out, size_t room) {
   for (size_t at = 0, m; at < n; at += m) {
     char written[8];
     bool stays = text[at] == '\n' || text[at] == '\t';
-    m = stays ? 1 : shown_length(text + at, n - at);
+    m = stays ? 1 : printable_length(text + at, n - at);
     snprintf(written, sizeof written, "\\x%02x", (unsigned char)text[at]);
     shown_add(out, room, length, m ? text + at : written, m ? m : 4);
     length += m ? m : 4;

@@ -201,7 +201,7 @@ void move_messages(Limn *to, Limn *from) {
   } else {
     lose_places(from->diags);
   }
-  diags_take(to->diags, from->diags);
+  diags_append(to->diags, from->diags);
   to->diags->machine_failed |= from->diags->machine_failed;
   limn_forget(from);
 }

@@ -1,8 +1,10 @@
-// Memory by lifetime. An arena is a list of blocks; allocation moves a pointer, and everything goes
-// at once. In a test build (LIMN_GUARD) a sanitizer is told which bytes were handed out, with a gap
-// after each piece, so that an overrun is seen; and LIMN_FAIL_ALLOC=k makes the k-th allocation of
-// the process, and all after it, fail; k:1 makes only that one fail. When memory is exhausted the arena jumps to its last guard,
-// or stops the program when there is none.
+// Arena allocation. An arena is a list of blocks; an allocation advances a pointer, and arena_free
+// frees all blocks. When memory is exhausted, control jumps to the arena's last guard; without a
+// guard the program aborts.
+//
+// In test builds (LIMN_GUARD), AddressSanitizer knows which bytes are allocated, with a gap after
+// each allocation to detect overruns. LIMN_FAIL_ALLOC=k makes the k-th allocation of the process
+// and all after it fail; k:1 makes only that one fail.
 #include "base.h"
 
 #include <stdatomic.h>
@@ -23,9 +25,9 @@ typedef struct Drop {
 struct Arena {
   ArenaBlock *last;
   size_t used;
-  Guard *guard; // the last one; only of an arena without a parent
+  Guard *guard; // top of the stack of guards; only in an arena without a parent
   Drop *drop;
-  Arena *parent, *child, *before, *after; // before and after: other children of the parent
+  Arena *parent, *child, *before, *after; // before, after: siblings
 };
 
 enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16 };
@@ -46,22 +48,23 @@ enum { GAP = 16 };
 enum { GAP = 0 };
 #endif
 
-// Is it this allocation's turn to fail? Only tests ask.
+// Fault injection for tests.
 #ifdef LIMN_GUARD
-static _Atomic long long made, failing = -1; // failing: from this one on; 0: none, -1: not known
-static _Atomic long long failing_for = INT64_MAX;
+// failing: the first allocation that fails; 0: none, -1: not initialised.
+static _Atomic long long allocations, failing = -1;
+static _Atomic long long failing_count = INT64_MAX;
 
-void arena_fail_at(long long k) { failing = k > 0 ? made + k : 0; }
-long long arena_allocations(void) { return made; }
+void arena_fail_at(long long k) { failing = k > 0 ? allocations + k : 0; }
+long long arena_allocations(void) { return allocations; }
 
 static bool fails_now(void) {
   if (failing == -1) {
     const char *text = getenv("LIMN_FAIL_ALLOC"), *colon = text ? strchr(text, ':') : NULL;
-    failing_for = colon ? atoll(colon + 1) : INT64_MAX;
+    failing_count = colon ? atoll(colon + 1) : INT64_MAX;
     failing = text ? atoll(text) : 0;
   }
-  long long k = ++made;
-  return failing && k >= failing && k - failing < failing_for;
+  long long k = ++allocations;
+  return failing && k >= failing && k - failing < failing_count;
 }
 #else
 static bool fails_now(void) { return false; }
@@ -79,7 +82,7 @@ Arena *arena_child(Arena *parent) {
   return a;
 }
 
-static void leave_parent(Arena *a) {
+static void unlink_from_parent(Arena *a) {
   if (a->before)
     a->before->after = a->after;
   else if (a->parent)
@@ -90,7 +93,7 @@ static void leave_parent(Arena *a) {
 void arena_free(Arena *a) {
   if (!a) return;
   while (a->child) arena_free(a->child);
-  leave_parent(a);
+  unlink_from_parent(a);
   for (Drop *d = a->drop; d; d = d->before) d->call(d->what);
   for (ArenaBlock *b = a->last, *before; b; b = before) {
     before = b->before;
@@ -108,7 +111,7 @@ void guard_enter(Arena *a, Guard *g) {
   a->guard = g;
 }
 
-// Those above it that were not left belong to functions that a failure has gone through.
+// Guards above this one that were not left belong to functions that a failure jumped over.
 void guard_leave(Guard *g) { g->arena->guard = g->before; }
 
 _Noreturn void guard_fail(Guard *g) {
@@ -123,21 +126,21 @@ _Noreturn void arena_exhausted(Arena *a) {
   abort();
 }
 
-// Many arenas live for a moment and hold little: the first block is small, since all of it is cleared.
-static size_t usual_bytes(const Arena *a) {
+// Most arenas are short-lived and small, so the first block is small: all of it is cleared.
+static size_t block_size(const Arena *a) {
   if (!a->last) return FIRST_BYTES;
   return a->last->size && a->last->size < BLOCK_BYTES / 4 ? 4 * a->last->size : BLOCK_BYTES;
 }
 
 static ArenaBlock *block_new(Arena *a, size_t bytes) {
-  size_t usual = usual_bytes(a), size = bytes > usual ? bytes : usual;
+  size_t usual = block_size(a), size = bytes > usual ? bytes : usual;
   if (size > SIZE_MAX / 2) arena_exhausted(a);
   ArenaBlock *b = calloc(1, sizeof(ArenaBlock) + size);
   if (!b) arena_exhausted(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
   if (bytes > BLOCK_BYTES && a->last &&
-      a->last->size) { // what is left of the last block stays in use
+      a->last->size) { // a large block goes below the last one, whose free space stays in use
     b->before = a->last->before;
     a->last->before = b;
     return b;
@@ -166,20 +169,20 @@ void arena_on_free(Arena *a, void (*drop)(void *), void *what) {
   a->drop = d;
 }
 
-// -- copies ---------------------------------------------------------------------------------------
+// -- snapshots ------------------------------------------------------------------------------------
 struct ArenaCopy {
   ArenaBlock *last;
   Drop *drop;
   Arena *child;
   size_t used, n;
-  unsigned char *bytes[]; // of each block, from the last
+  unsigned char *bytes[]; // [n] the bytes of each block, the last first
 };
 
-// A sanitizer sees the gaps between what was handed out; they are copied too.
+// Copies the gaps between allocations too, which AddressSanitizer would report.
 #if GUARDED_GAPS
 __attribute__((no_sanitize("address"))) static void
 copy_bytes(unsigned char *to, const unsigned char *from, size_t n) {
-  size_t words = n / sizeof(uint64_t); // blocks are aligned for anything
+  size_t words = n / sizeof(uint64_t); // blocks are aligned for any type
   for (size_t i = 0; i < words; i++)
     ((volatile uint64_t *)(void *)to)[i] = ((const uint64_t *)(const void *)from)[i];
   for (size_t i = words * sizeof(uint64_t); i < n; i++) ((volatile unsigned char *)to)[i] = from[i];
@@ -190,7 +193,7 @@ static void copy_bytes(unsigned char *to, const unsigned char *from, size_t n) {
 }
 #endif
 
-// Blocks that stand in the copy are closed: what comes later goes into new ones.
+// Closes the blocks of a snapshot by an empty block: later allocations go into new blocks.
 static bool block_close(Arena *a) {
   ArenaBlock *b = fails_now() ? NULL : calloc(1, sizeof(ArenaBlock));
   if (!b) return false;
@@ -211,7 +214,7 @@ ArenaCopy *arena_save(Arena *a) {
     copy_bytes(c->bytes[i], b->bytes, b->used);
   }
   if (!block_close(a)) return arena_copy_free(c), NULL;
-  c->last = a->last; // the empty one stays, so that coming back needs no memory
+  c->last = a->last; // the empty block stays, so that arena_restore needs no memory
   return c;
 }
 

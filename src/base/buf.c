@@ -1,4 +1,4 @@
-// Text under construction.
+// Growing texts, and printf without the locale.
 #include "base.h"
 
 Buf buf_new(Arena *a) {
@@ -27,7 +27,7 @@ void buf_text(Buf *b, const char *text) { buf_add(b, text, strlen(text)); }
 void buf_char(Buf *b, char c) { buf_add(b, &c, 1); }
 
 // -- formats --------------------------------------------------------------------------------------
-// printf is asked for one conversion at a time, except that numbers with a point go to number.c.
+// Each conversion is passed to printf alone; floating-point numbers go to number_format.
 typedef struct {
   char flags[6];
   int width, precision; // -1: none
@@ -35,7 +35,7 @@ typedef struct {
   char as;
 } Conversion;
 
-// "%-5.3lld" behind its %; where it ends
+// Parses a conversion such as "-5.3lld" after the %; returns its end.
 static const char *read_conversion(const char *at, Conversion *c, va_list *args) {
   *c = (Conversion){.width = -1, .precision = -1};
   for (size_t n = 0; *at && strchr("-+ #0", *at); at++)
@@ -63,7 +63,7 @@ static void put_padded(Buf *b, const Conversion *c, const char *text, size_t n) 
 }
 
 static void put_real(Buf *b, const Conversion *c, double x) {
-  char room[512]; // 1e308 with 17 places behind the point
+  char room[512]; // enough for 1e308 with 17 decimals
   char flags[6] = "";
   for (size_t i = 0, n = 0; c->flags[i]; i++)
     if (c->flags[i] != '-') flags[n++] = c->flags[i];
@@ -76,7 +76,7 @@ static void put_text(Buf *b, const Conversion *c, const char *text) {
   put_padded(b, c, text, end ? (size_t)(end - text) : most == SIZE_MAX ? strlen(text) : most);
 }
 
-static long long take_signed(const Conversion *c, va_list *args) {
+static long long next_signed(const Conversion *c, va_list *args) {
   if (strcmp(c->length, "ll") == 0) return va_arg(*args, long long);
   if (c->length[0] == 'l') return va_arg(*args, long);
   if (c->length[0] == 'z' || c->length[0] == 't') return va_arg(*args, ptrdiff_t);
@@ -84,7 +84,7 @@ static long long take_signed(const Conversion *c, va_list *args) {
   return va_arg(*args, int);
 }
 
-static unsigned long long take_unsigned(const Conversion *c, va_list *args) {
+static unsigned long long next_unsigned(const Conversion *c, va_list *args) {
   if (strcmp(c->length, "ll") == 0) return va_arg(*args, unsigned long long);
   if (c->length[0] == 'l') return va_arg(*args, unsigned long);
   if (c->length[0] == 'z' || c->length[0] == 't') return va_arg(*args, size_t);
@@ -92,15 +92,15 @@ static unsigned long long take_unsigned(const Conversion *c, va_list *args) {
   return va_arg(*args, unsigned);
 }
 
-// A whole number, by printf under its own flags, width and precision.
+// An integer, formatted by snprintf with the conversion's flags, width and precision.
 static void put_whole(Buf *b, const Conversion *c, va_list *args) {
   char room[80], format[16];
   int width = c->width < 0 ? 0 : c->width < 64 ? c->width : 64;
   bool is_signed = c->as == 'd' || c->as == 'i';
   snprintf(format, sizeof format, "%%%s*.*ll%c", c->flags, c->as);
   int n = is_signed
-              ? snprintf(room, sizeof room, format, width, c->precision, take_signed(c, args))
-              : snprintf(room, sizeof room, format, width, c->precision, take_unsigned(c, args));
+              ? snprintf(room, sizeof room, format, width, c->precision, next_signed(c, args))
+              : snprintf(room, sizeof room, format, width, c->precision, next_unsigned(c, args));
   if (n > 0) buf_add(b, room, (size_t)n < sizeof room ? (size_t)n : sizeof room - 1);
 }
 
@@ -159,8 +159,8 @@ bool text_ends(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// A character by its number, so that it says the same and does nothing on a terminal; what is not
-// UTF-8 is no character. How many bytes were read.
+// Writes the first character as \uXXXX, so that a terminal does not interpret it; invalid UTF-8
+// becomes U+FFFD. Returns the number of bytes read.
 static size_t json_escape(Buf *b, const char *text, size_t n) {
   const unsigned char *p = (const unsigned char *)text;
   size_t length = character_length(text, n);
@@ -181,7 +181,7 @@ static size_t json_escape(Buf *b, const char *text, size_t n) {
 void buf_json(Buf *b, const char *text, size_t n) {
   buf_char(b, '"');
   for (size_t i = 0, length; i < n; i += length) {
-    length = shown_length(text + i, n - i);
+    length = printable_length(text + i, n - i);
     if (length == 1 && (text[i] == '"' || text[i] == '\\')) buf_char(b, '\\');
     if (length)
       buf_add(b, text + i, length);

@@ -1,4 +1,5 @@
-// Messages: collected while a text is read and checked, sorted, and shown with the source line.
+// Diagnostics: collected while a program is parsed and checked, then sorted and printed with source
+// lines.
 //
 //   net.limn:3:14: error: `attend` wants its key axis to be k = 64, but `y` has d = 32 there
 //      3 |   attend(x, y, v)
@@ -9,21 +10,22 @@
 
 #include <stdlib.h>
 
-enum { DIAG_LIMIT = 200, WARNING_LIMIT = 100 }; // so that warnings never push an error out
+// Separate limits, so that warnings never displace errors.
+enum { DIAG_LIMIT = 200, WARNING_LIMIT = 100 };
 
 Diags *diags_new(Arena *a, Sources *sources) {
   Diags *d = NEW(a, Diags);
   d->arena = a;
   d->sources = sources;
-  vec_push(a, &d->list, (Diag){0}); // so that 0 is not an entry
+  vec_push(a, &d->list, (Diag){0}); // index 0 means no message
   return d;
 }
 
-// What is in a message may come from anywhere.
-static const char *shown_format(const Diags *d, const char *format, va_list args) {
+// Formats a message and escapes control characters, because it may contain untrusted text.
+static const char *escaped_format(const Diags *d, const char *format, va_list args) {
   const char *text = arena_vformat(d->arena, format, args);
   Buf b = buf_new(d->arena);
-  buf_shown(&b, text, strlen(text));
+  buf_escaped(&b, text, strlen(text));
   return b.at;
 }
 
@@ -31,7 +33,8 @@ static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_li
   if (d->muted) return 0;
   d->met += kind == DIAG_ERROR;
   uint32_t since = d->since ? d->since : 1;
-  // One message per place: the first is the cause. Warnings of no place do not follow from each other.
+  // One message per span: the first is the cause. Warnings without a span are independent of each
+  // other.
   bool placed = span.file || kind == DIAG_ERROR;
   for (uint32_t i = d->list.n; placed && i-- > since;) {
     Diag *old = &d->list.at[i];
@@ -41,12 +44,12 @@ static Id diag_add(Diags *d, DiagKind kind, Span span, const char *format, va_li
     if (d->list.n - i > 64) break;
   }
   uint32_t most = kind == DIAG_ERROR ? DIAG_LIMIT : WARNING_LIMIT;
-  if (d->list.n - (since - 1) > most) { // enough to do for the reader: only counted
+  if (d->list.n - (since - 1) > most) { // beyond the limit: only counted
     d->errors += kind == DIAG_ERROR;
-    d->unsaid++;
+    d->omitted++;
     return 0;
   }
-  const char *text = shown_format(d, format, args);
+  const char *text = escaped_format(d, format, args);
   vec_push(d->arena, &d->list, (Diag){.kind = kind, .span = span, .text = text});
   if (kind == DIAG_ERROR) d->errors++;
   return d->list.n - 1;
@@ -85,7 +88,7 @@ void diag_note(Diags *d, Id id, Span span, const char *format, ...) {
   if (!id || !span.file) return;
   va_list args;
   va_start(args, format);
-  d->list.at[id].note = shown_format(d, format, args);
+  d->list.at[id].note = escaped_format(d, format, args);
   va_end(args);
   d->list.at[id].note_span = span;
 }
@@ -94,32 +97,32 @@ void diag_help(Diags *d, Id id, const char *format, ...) {
   if (!id) return;
   va_list args;
   va_start(args, format);
-  d->list.at[id].help = shown_format(d, format, args);
+  d->list.at[id].help = escaped_format(d, format, args);
   va_end(args);
 }
 
-DiagMark diags_mark(const Diags *d) { return (DiagMark){d->list.n, d->errors, d->met, d->unsaid}; }
+DiagMark diags_mark(const Diags *d) { return (DiagMark){d->list.n, d->errors, d->met, d->omitted}; }
 
-void diags_back(Diags *d, DiagMark to) {
+void diags_rewind(Diags *d, DiagMark to) {
   d->list.n = to.said;
-  d->errors = to.errors, d->met = to.met, d->unsaid = to.unsaid;
+  d->errors = to.errors, d->met = to.met, d->omitted = to.omitted;
 }
 
-static const char *kept_text(const Diags *d, const char *text) {
+static const char *copy_text(const Diags *d, const char *text) {
   return text ? arena_text(d->arena, text, strlen(text)) : NULL;
 }
 
-void diags_take(Diags *d, const Diags *from) {
+void diags_append(Diags *d, const Diags *from) {
   if (d->muted) return;
   for (uint32_t i = 1; i < from->list.n; i++) {
     Diag one = from->list.at[i];
-    one.text = kept_text(d, one.text);
-    one.note = kept_text(d, one.note);
-    one.help = kept_text(d, one.help);
-    one.place.path = kept_text(d, one.place.path);
-    one.place.lines = kept_text(d, one.place.lines);
-    one.note_place.path = kept_text(d, one.note_place.path);
-    one.note_place.lines = kept_text(d, one.note_place.lines);
+    one.text = copy_text(d, one.text);
+    one.note = copy_text(d, one.note);
+    one.help = copy_text(d, one.help);
+    one.place.path = copy_text(d, one.place.path);
+    one.place.lines = copy_text(d, one.place.lines);
+    one.note_place.path = copy_text(d, one.note_place.path);
+    one.note_place.lines = copy_text(d, one.note_place.lines);
     vec_push(d->arena, &d->list, one);
     d->errors += one.kind == DIAG_ERROR;
     d->met += one.kind == DIAG_ERROR;
@@ -138,29 +141,31 @@ void diags_sort(Diags *d) {
   if (d->list.n > 2) qsort(d->list.at + 1, d->list.n - 1, sizeof(Diag), diag_order);
 }
 
-static void shown_part(Buf *b, const char *text, size_t n) { // of a line of a source: tabs stay
+// Escapes a part of a source line; tabs are kept.
+static void put_escaped(Buf *b, const char *text, size_t n) {
   for (size_t tab; n; text += tab, n -= tab) {
     for (tab = 0; tab < n && text[tab] != '\t';) tab++;
-    buf_shown(b, text, tab);
+    buf_escaped(b, text, tab);
     if (tab < n) buf_char(b, '\t'), tab++;
   }
 }
 
-// A mark for each character of it as it is shown; a tab is one.
+// Appends one mark for each displayed character of the text; a tab counts as one. Returns their
+// number.
 static uint32_t put_marks(Buf *out, const char *text, size_t n, char mark) {
-  Buf shown = buf_new(out->arena);
+  Buf escaped = buf_new(out->arena);
   uint32_t marks = 0;
-  shown_part(&shown, text, n);
-  for (size_t i = 0; i < shown.n; i++) {
-    if (((unsigned char)shown.at[i] & 0xC0) == 0x80) continue;
-    buf_char(out, mark == ' ' && shown.at[i] == '\t' ? '\t' : mark);
+  put_escaped(&escaped, text, n);
+  for (size_t i = 0; i < escaped.n; i++) {
+    if (((unsigned char)escaped.at[i] & 0xC0) == 0x80) continue;
+    buf_char(out, mark == ' ' && escaped.at[i] == '\t' ? '\t' : mark);
     marks++;
   }
   return marks;
 }
 
-// The line of a span, and marks under the whole of it; long lines are cut round the place. A line
-// ends with \n or \r\n: any other \r is a character of it.
+// Prints the source line of a span with carets below; a long line is cut around the span. A line
+// ends with \n or \r\n: any other \r is part of it.
 static void print_line(const Sources *s, Span span, char mark, const char *text, Buf *out) {
   if (!span.file) return;
   const Source *f = &s->file.at[span.file];
@@ -180,7 +185,7 @@ static void print_line(const Sources *s, Span span, char mark, const char *text,
     while (to > from && ((unsigned char)f->text[to] & 0xC0) == 0x80) to--;
   }
   buf_printf(out, "%5u | %s", line, dots);
-  shown_part(out, f->text + from, to - from);
+  put_escaped(out, f->text + from, to - from);
   buf_printf(out, "\n      | %s", *dots ? " " : "");
   uint32_t at = span.at < from ? from : span.at < to ? span.at : to;
   uint32_t end = span.at + span.n < to ? span.at + span.n : to;
@@ -198,11 +203,11 @@ static DiagPlace place_of(const Diags *d, Span span, char mark, const char *text
   source_place(d->sources, span, &p.line, &p.column);
   const Source *f = &d->sources->file.at[span.file];
   for (uint32_t i = span.at; i < span.at + span.n && i < f->n; i++)
-    p.length += ((unsigned char)f->text[i] & 0xC0) != 0x80; // characters, as columns are
+    p.length += ((unsigned char)f->text[i] & 0xC0) != 0x80; // counts characters, not bytes
   print_line(d->sources, span, mark, text, &lines);
-  Buf shown = buf_new(d->arena);
-  buf_shown(&shown, path, strlen(path));
-  p.path = shown.at;
+  Buf escaped = buf_new(d->arena);
+  buf_escaped(&escaped, path, strlen(path));
+  p.path = escaped.at;
   p.lines = lines.at;
   return p;
 }
@@ -232,7 +237,7 @@ void diags_print(Diags *d, Buf *out) {
     if (e->note) buf_text(out, e->note_place.lines);
     if (e->help) buf_printf(out, "      = %s\n", e->help);
   }
-  if (d->unsaid) buf_printf(out, "limn: and %u more\n", d->unsaid);
+  if (d->omitted) buf_printf(out, "limn: and %u more\n", d->omitted);
 }
 
 static void json_place(const DiagPlace *p, JsonOut *j) {
@@ -264,7 +269,7 @@ void diags_json(Diags *d, Buf *out) {
   json_end(&j);
 }
 
-// Edit distance with swaps, in one row; gives up beyond 3.
+// Damerau–Levenshtein distance (with transpositions); 99 if the lengths differ by more than 3.
 static uint32_t edit_distance(const char *a, const char *b) {
   enum { LONG = 40 };
   size_t n = strlen(a), m = strlen(b);
@@ -293,7 +298,7 @@ Nearest nearest_to(const char *text) {
   return (Nearest){.text = text, .least = n <= 3 ? 2 : n <= 6 ? 3 : 4};
 }
 
-// What begins like it is meant rather than what ends so.
+// Ties: the candidate with the longer common prefix wins.
 static size_t common_start(const char *a, const char *b) {
   size_t n = 0;
   while (a[n] && a[n] == b[n]) n++;
@@ -306,7 +311,7 @@ void nearest_try(Nearest *s, const char *name) {
   bool tie = s->best && d == s->least &&
              (common_start(s->text, name) > common_start(s->text, s->best) ||
               (common_start(s->text, name) == common_start(s->text, s->best) &&
-               strlen(s->best) != n && strlen(name) == n)); // a swap
+               strlen(s->best) != n && strlen(name) == n)); // a transposition
   if ((d < s->least || tie) && d < n) s->least = d, s->best = name;
 }
 

@@ -1,5 +1,5 @@
-// FNV-1a, by 64 and by 32 bits. Hashes tell things apart where nothing but speed depends on them; some are part of files,
-// so they are the same on every machine and do not change.
+// FNV-1a with 64 and 32 bits, and a faster 64-bit checksum. Some hashes are part of files, so they
+// are equal on every machine and must not change.
 #include "base.h"
 
 uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n) {
@@ -14,7 +14,7 @@ uint32_t hash_bytes_32(uint32_t h, const void *bytes, size_t n) {
   return h;
 }
 
-// Where `n` is a constant, one load.
+// A single load if `n` is constant.
 static inline uint64_t word_at(const unsigned char *at, size_t n) {
   uint64_t word = 0;
   for (size_t k = 0; k < n; k++) word |= (uint64_t)at[k] << 8 * k;
@@ -30,8 +30,8 @@ static uint64_t sum_with(uint64_t h, uint64_t word) {
   return h ^ h >> 32;
 }
 
-// Eight bytes at a time. Each step can be undone, so that bytes which differ in one place never have
-// the same sum.
+// Hashes eight bytes at a time. Each step is invertible, so texts of one length that differ in one
+// word never collide.
 uint64_t hash_sum(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *at = bytes, *end = at + n / 8 * 8;
   for (; at < end; at += 8) h = sum_with(h, word_at(at, 8));

@@ -1,5 +1,4 @@
-// JSON as text that grows. A writer knows what stands before the value at hand, so that nobody
-// writes a comma.
+// A JSON writer. It tracks the nesting, and inserts commas and line breaks.
 #include "base.h"
 
 #include <assert.h>

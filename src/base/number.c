@@ -1,9 +1,9 @@
-// Numbers as text, without the locale. A host may have set a decimal comma: C's strtod and printf
-// then read 0 out of "0.5" and write "0,5".
+// Conversion between numbers and text, independent of the locale. A host may have set a decimal
+// comma: strtod then reads 0 from "0.5", and printf writes "0,5".
 //
-// Reading is exact: the double nearest to the decimal, ties to even. Up to 19 digits and powers of
-// ten up to 27, which is nearly everything, fit into one product or quotient of 128 bits; the rest
-// is a quotient of long integers. Writing lets printf round, and mends the point it put in.
+// Reading is correctly rounded (ties to even). Up to 19 digits and powers of ten up to 27, nearly
+// every number, take one product or quotient of 128 bits; other numbers take a long division of big
+// integers. Writing uses printf and replaces the locale's decimal point.
 #include "base.h"
 
 #include <float.h>
@@ -13,18 +13,18 @@
 __extension__ typedef unsigned __int128 Wide;
 
 enum {
-  DIGITS = 800, // a tie between two doubles has at most 767; what follows only says "above"
+  DIGITS = 800, // a tie between two doubles has at most 767 digits; further ones only mean "above"
   LIMBS = 160,  // of 32 bits: 10^(DIGITS + 345) has 119
   FIVES = 27,   // 5^27 is below 2^63
-  ENOUGH = 2000 // no power of ten beyond this is looked at: it is 0 or infinite
+  EXPONENT_LIMIT = 2000 // beyond this power of ten the result is 0 or infinite
 };
 
 // -- rounding -------------------------------------------------------------------------------------
-// (top + a bit more, if `more`) * 2^power, top having its highest bit at 63.
+// Rounds (top + a fraction, if `more`) * 2^power; bit 63 of top is set.
 static double round_top(uint64_t top, bool more, int power) {
-  int drop = 64 - DBL_MANT_DIG;               // bits that a double has no room for
+  int drop = 64 - DBL_MANT_DIG;               // bits beyond the precision of a double
   int low = DBL_MIN_EXP - DBL_MANT_DIG;       // the power of the smallest double
-  if (power + drop < low) drop = low - power; // below the normal numbers there are fewer bits
+  if (power + drop < low) drop = low - power; // subnormal numbers have fewer bits
   if (drop > 64) return 0;
   uint64_t kept = drop == 64 ? 0 : top >> drop, half = (uint64_t)1 << (drop - 1);
   uint64_t rest = drop == 64 ? top : top & ((half << 1) - 1);
@@ -45,7 +45,7 @@ static double round_wide(Wide x, bool more, int power) {
   return round_top((uint64_t)(x >> 64), more || (uint64_t)x, power + 64 - up);
 }
 
-// -- short ones -----------------------------------------------------------------------------------
+// -- short decimals -------------------------------------------------------------------------------
 static uint64_t power_of_5(int n) {
   uint64_t p = 1;
   while (n-- > 0) p *= 5;
@@ -53,17 +53,17 @@ static uint64_t power_of_5(int n) {
 }
 
 // digits * 10^ten with |ten| <= FIVES; digits is not 0.
-static double short_value(uint64_t digits, int ten) {
+static double value_by_product(uint64_t digits, int ten) {
   if (ten >= 0) return round_wide((Wide)digits * power_of_5(ten), false, ten);
   int up = leading_zeros(digits);
-  Wide x = (Wide)(digits << up) << 63; // so that the quotient has at least 64 bits
+  Wide x = (Wide)(digits << up) << 63; // the quotient then has at least 64 bits
   uint64_t five = power_of_5(-ten);
   return round_wide(x / five, x % five != 0, ten - up - 63);
 }
 
-// -- long ones ------------------------------------------------------------------------------------
+// -- long decimals: big integers ------------------------------------------------------------------
 typedef struct {
-  uint32_t limb[LIMBS]; // the lowest first
+  uint32_t limb[LIMBS]; // least significant first
   int n;
 } Long;
 
@@ -112,7 +112,7 @@ static void long_subtract(Long *x, const Long *y) { // x >= y
   while (x->n && !x->limb[x->n - 1]) x->n--;
 }
 
-// above / below, bit by bit, until 64 bits are known.
+// above / below: computes 64 bits of the quotient by long division.
 static double long_quotient(Long *above, Long *below) {
   int power = long_bits(above) - long_bits(below);
   long_shift(power < 0 ? above : below, abs(power));
@@ -127,7 +127,7 @@ static double long_quotient(Long *above, Long *below) {
   return round_top(top, above->n > 0, power - 63);
 }
 
-static double long_value(const char *digit, int n, int ten) {
+static double value_by_division(const char *digit, int n, int ten) {
   Long above = {.n = 0}, below = {.limb = {1}, .n = 1};
   for (int i = 0; i < n; i++) long_times_plus(&above, 10, (uint32_t)(digit[i] - '0'));
   if (ten > 0)
@@ -139,14 +139,14 @@ static double long_value(const char *digit, int n, int ten) {
 
 // -- reading --------------------------------------------------------------------------------------
 typedef struct {
-  char digit[DIGITS + 1]; // without zeros in front
+  char digit[DIGITS + 1]; // without leading zeros
   int n;
-  int64_t ten; // times ten to this
+  int64_t ten; // exponent: the value is digits * 10^ten
 } Decimal;
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Beyond the room only whether anything follows matters.
+// Digits beyond the buffer only decide ties.
 static void decimal_add(Decimal *d, char c, bool fraction) {
   d->ten -= fraction;
   if (!d->n && c == '0') return;
@@ -155,20 +155,20 @@ static void decimal_add(Decimal *d, char c, bool fraction) {
     return;
   }
   d->ten++;
-  if (c != '0') d->digit[DIGITS - 1] |= 1; // an even digit becomes odd: no tie any more
+  if (c != '0') d->digit[DIGITS - 1] |= 1; // makes the last digit odd, which breaks a tie
 }
 
 static double decimal_value(Decimal *d) {
   while (d->n && d->digit[d->n - 1] == '0') d->n--, d->ten++;
-  if (!d->n || d->ten + d->n < -ENOUGH) return 0;
-  if (d->ten + d->n > ENOUGH) return INFINITY;
+  if (!d->n || d->ten + d->n < -EXPONENT_LIMIT) return 0;
+  if (d->ten + d->n > EXPONENT_LIMIT) return INFINITY;
   int ten = (int)d->ten;
   if (ten + d->n > 310) return INFINITY;
   if (ten + d->n < -330) return 0;
-  if (d->n > 19 || ten < -FIVES || ten > FIVES) return long_value(d->digit, d->n, ten);
+  if (d->n > 19 || ten < -FIVES || ten > FIVES) return value_by_division(d->digit, d->n, ten);
   uint64_t digits = 0;
   for (int i = 0; i < d->n; i++) digits = digits * 10 + (uint64_t)(d->digit[i] - '0');
-  return short_value(digits, ten);
+  return value_by_product(digits, ten);
 }
 
 static const char *read_power(const char *at, Decimal *d) {
@@ -197,7 +197,7 @@ static const char *read_decimal(const char *at, double *out) {
   return at;
 }
 
-// Whatever its case.
+// Matches a word, ignoring case.
 static const char *read_word(const char *at, const char *word) {
   for (; *word; at++, word++)
     if ((*at | 0x20) != *word) return NULL;
@@ -223,8 +223,8 @@ double number_read(const char *text, const char **end) {
 }
 
 // -- writing --------------------------------------------------------------------------------------
-// Whatever stands between the digits is the locale's point: it becomes ours.
-static void mend_point(char *text) {
+// Replaces the locale's decimal separator, any run of other characters, by '.'.
+static void replace_point(char *text) {
   char *to = text;
   bool inside = false;
   for (const char *from = text; *from; from++) {
@@ -244,12 +244,12 @@ size_t number_format(char *out, size_t room, const char *flags, int precision, c
   int n =
       precision < 0 ? snprintf(out, room, format, x) : snprintf(out, room, format, precision, x);
   if (n < 0 || (size_t)n >= room) return 0;
-  mend_point(out);
+  replace_point(out);
   return strlen(out);
 }
 
-// A decimal of at most 15 digits is found again by rounding to 15, except among the smallest
-// numbers, which have fewer bits.
+// 15 digits suffice for any number that was written with at most 15 digits. Subnormal numbers have
+// fewer significant digits, so the search starts at 1.
 size_t number_print(char out[NUMBER_ROOM], double x) {
   if (isnan(x)) return strlen(strcpy(out, "nan"));
   if (isinf(x)) return strlen(strcpy(out, x > 0 ? "inf" : "-inf"));

@@ -1,4 +1,4 @@
-// Files that are read, folders, paths and the clock. What is written goes through write.c.
+// Reading files, folders, paths and the clock. Writing is in write.c.
 #define _DEFAULT_SOURCE
 #include "base.h"
 
@@ -21,10 +21,11 @@ const char *os_error(Arena *a, int code) {
 double os_memory(void) {
   long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
   double all = pages > 0 && bytes > 0 ? (double)pages * (double)bytes : INFINITY;
-  return sizeof(void *) < 8 ? fmin(all, (double)(PTRDIFF_MAX / 2)) : all; // a process has no more
+  // The limit of a 32-bit process.
+  return sizeof(void *) < 8 ? fmin(all, (double)(PTRDIFF_MAX / 2)) : all;
 }
 
-// Reads until the end or until `room` is full. -1: it failed, errno says why.
+// Reads until end of file or until `room` is full. -1: failure, see errno.
 static ssize_t read_some(int fd, char *to, size_t room) {
   size_t n = 0;
   while (n < room) {
@@ -65,11 +66,10 @@ static ssize_t read_begin(int fd, char *to, size_t room, bool *idle) {
   return more < 0 ? more : got + more;
 }
 
-// Room is taken before the file is opened, so that running out of memory leaves nothing open. What
-// has no size beforehand (a pipe) is read with more room each time; what was read stays where it
-// is, and is joined at the end.
+// The buffer is allocated before the file is opened, so that running out of memory leaks no file
+// descriptor. A pipe is read in chunks, which are joined at the end.
 FileText file_read(Arena *a, const char *path, size_t limit) {
-  enum { UNSIZED = 1 << 16 }; // of what does not say how long it is: a pipe, a new file
+  enum { UNSIZED = 1 << 16 }; // chunk size for files of unknown size: pipes, /proc
   FileText f = {0};
   struct stat info = {0};
   if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -91,7 +91,7 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
   }
   ssize_t n = read_begin(fd, text, room, &idle);
   int why = errno;
-  if (n >= 0 && (size_t)n == room && room <= limit) { // there is more than was expected
+  if (n >= 0 && (size_t)n == room && room <= limit) { // the file is longer than its size said
     Buf b = buf_new(a);
     for (; n > 0 && b.n + (size_t)n <= limit; n = read_some(fd, text, room))
       buf_add(&b, text, (size_t)n);
@@ -118,9 +118,9 @@ FileText file_read(Arena *a, const char *path, size_t limit) {
   return f;
 }
 
-// It is copied, not mapped: a file that gets shorter while it is mapped kills who looks at it. Room
-// is taken before it is opened, so that running out of memory leaves nothing open; of a file that
-// changes meanwhile, what is there is taken, up to the length that it had.
+// The file is copied, not memory-mapped: access to a mapping of a file that was truncated raises
+// SIGBUS. The buffer is allocated before the file is opened, so that running out of memory leaks no
+// file descriptor. If the file grows meanwhile, the bytes beyond its former size are not read.
 FileText file_bytes(Arena *a, const char *path) {
   FileText f = {0};
   struct stat info = {0};
@@ -128,7 +128,8 @@ FileText file_bytes(Arena *a, const char *path) {
   int why = errno;
   size_t room = there && S_ISREG(info.st_mode) ? (size_t)info.st_size : 0;
   char *text = arena_alloc(a, room + 1);
-  int fd = there ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1; // no pipe is waited for
+  // O_NONBLOCK: opening a pipe must not block.
+  int fd = there ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
   if (there && (fd < 0 || fstat(fd, &info) != 0)) why = errno, there = false;
   bool regular = there && S_ISREG(info.st_mode);
   ssize_t n = regular ? read_some(fd, text, room) : 0;
@@ -152,7 +153,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// The folder is closed with an arena of its own, so that running out of memory leaves nothing open.
+// The folder is closed by an arena of its own, so that running out of memory leaks no handle.
 const char *folder_names(Arena *a, const char *path, FolderNames *out) {
   Arena *scratch = arena_child(a);
   DIR **d = NEW(scratch, DIR *);
@@ -228,9 +229,9 @@ static const char *cache_path(Arena *a, const char *set) {
 const char *cache_folder(Arena *a, const char *set, const char **error) {
   const char *path = cache_path(a, set);
   struct stat s;
+  // A umask may have removed the owner's permissions too.
   if (*path && !folder_make(a, path, 0700) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
-      s.st_uid == geteuid() && !(s.st_mode & 077) &&
-      (s.st_mode & 0700 || !chmod(path, 0700))) // a umask may have taken our own rights too
+      s.st_uid == geteuid() && !(s.st_mode & 077) && (s.st_mode & 0700 || !chmod(path, 0700)))
     return path;
   *error = arena_format(
       a, "%s cannot be the cache: it must be a folder of this user that is closed to all others",

@@ -1,5 +1,5 @@
-// What a program may read: folders, and what is below them, after every link is resolved. A program
-// that comes from elsewhere shows what it reads, so it reads nothing that the user did not give it.
+// Read permissions of a program: folders and everything below, compared after resolving links. A
+// program from elsewhere may show what it reads, so it reads only what the user allowed.
 #include "base.h"
 
 void rights_add(Arena *a, ReadRights *r, const char *folder) {
@@ -22,7 +22,7 @@ bool path_is_below(const char *folder, const char *path) {
 
 const char *rights_refuse(Arena *a, const ReadRights *r, const char *path) {
   const char *real = r ? path_real(a, path) : NULL, *name;
-  if (!real) return NULL; // it is not there, which is said where it is read
+  if (!real) return NULL; // a missing file is reported by its reader
   for (uint32_t i = 0; i < r->folder.n; i++)
     if (path_is_below(r->folder.at[i], real)) return NULL;
   const char *folder = path_is_folder(real) ? real : path_folder(a, real, &name);

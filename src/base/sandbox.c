@@ -1,17 +1,17 @@
-// A process that can do less, for programs that others wrote. Two parts of the Linux kernel, by
-// their raw calls, since neither needs a library nor rights of its own:
+// A sandbox for untrusted programs, with two mechanisms of the Linux kernel, by raw system calls
+// (neither needs a library or privileges):
 //
-//   Landlock   which files may be opened: every kind of access is forbidden at first, and rules give
-//              some of them back below a folder or for a file
-//   seccomp    which calls there are at all: a filter over their numbers refuses sockets, looking
-//              into other processes, mounting, and what would get around either
+//   Landlock   restricts which files may be opened: all access is denied, then rules allow some kinds
+//              below a folder or for a file
+//   seccomp    a filter over system call numbers: refuses sockets, access to other processes,
+//              mounting, and ways around either mechanism
 //
-// What a kernel adds later is asked for by its version of Landlock; what it has not is left out.
-// Rights that one opened before stay: standard streams, and files that are open already.
+// Newer Landlock features are used according to the kernel's Landlock version. File descriptors
+// that are open already stay usable.
 #define _GNU_SOURCE
 #include "base/sandbox.h"
 
-static bool inside; // of the whole process, as the sandbox is
+static bool inside; // per process, like the sandbox
 bool sandbox_inside(void) { return inside; }
 
 #if defined __linux__ && (defined __x86_64__ || defined __aarch64__)
@@ -32,8 +32,8 @@ bool sandbox_inside(void) { return inside; }
 #endif
 
 #if SANDBOXED_SYSTEM
-// -- Landlock, as the kernel has it ---------------------------------------------------------------
-// The same numbers on every machine; older headers do not have them.
+// -- the Landlock interface -----------------------------------------------------------------------
+// System call numbers are equal on all machines; older headers lack them.
 enum { CALL_CREATE = 444, CALL_ADD = 445, CALL_RESTRICT = 446 };
 enum { ASK_VERSION = 1, RULE_BENEATH = 1 };
 enum {
@@ -46,10 +46,10 @@ enum {
   FS_MAKE_CHAR = 1 << 6,
   FS_MAKE_DIR = 1 << 7,
   FS_MAKE_REG = 1 << 8,
-  FS_FIRST = (1 << 13) - 1, // all of the first version
-  FS_REFER = 1 << 13,       // from the second on
-  FS_TRUNCATE = 1 << 14,    // third
-  FS_DEVICES = 1 << 15,     // fifth: ioctl on devices
+  FS_FIRST = (1 << 13) - 1, // all of version 1
+  FS_REFER = 1 << 13,       // since version 2
+  FS_TRUNCATE = 1 << 14,    // since version 3
+  FS_DEVICES = 1 << 15,     // since version 5: ioctl on devices
   FS_OF_A_FILE = FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_DEVICES,
   FS_READ = FS_READ_FILE | FS_READ_DIR,
   FS_RUN = FS_READ | FS_EXECUTE,
@@ -58,7 +58,7 @@ enum {
 };
 
 typedef struct {
-  uint64_t files, net, scoped; // what is forbidden unless a rule gives it back
+  uint64_t files, net, scoped; // denied unless a rule allows it
 } LandlockAttributes;
 
 typedef struct {
@@ -74,18 +74,19 @@ static LandlockAttributes attributes_of(long version) {
   LandlockAttributes all = {.files = FS_FIRST};
   if (version >= 2) all.files |= FS_REFER;
   if (version >= 3) all.files |= FS_TRUNCATE;
-  if (version >= 4) all.net = 3; // to bind and to connect
+  if (version >= 4) all.net = 3; // TCP bind and connect
   if (version >= 5) all.files |= FS_DEVICES;
-  if (version >= 6) all.scoped = 3; // nameless sockets of, and signals to, those outside
+  if (version >= 6) all.scoped = 3; // abstract sockets of, and signals to, processes outside
   return all;
 }
 
 typedef struct {
   int ruleset;
-  uint64_t known; // kinds of access that this kernel knows
+  uint64_t known; // kinds of access that this kernel supports
 } Landlock;
 
-// What is not there needs no rule. Of what is no folder, only what files have can be given.
+// Allows access to a path; a missing path needs no rule. A path that is no folder gets only the
+// rights of files.
 static bool allow(const Landlock *l, const char *path, uint64_t access) {
   struct stat info;
   int fd = open(path, O_PATH | O_CLOEXEC);
@@ -105,7 +106,7 @@ static bool allow_all(const Landlock *l, const char *const *path, uint64_t acces
   return good;
 }
 
-// What limn itself, the loader and a compiler need of a system.
+// The files that limn, the dynamic loader and a compiler need.
 static bool allow_system(const Landlock *l) {
   static const char *const run[] = {"/usr", "/lib", "/lib64", "/bin", "/nix/store", NULL};
   static const char *const read[] = {"/etc/ld.so.cache",
@@ -126,7 +127,8 @@ static bool allow_system(const Landlock *l) {
          allow_all(l, change, FS_READ_FILE | FS_WRITE_FILE | FS_DEVICES);
 }
 
-// Of /opt/gcc-14/bin/gcc, all of /opt/gcc-14; of what stands at the root, nothing more than itself.
+// For /opt/gcc-14/bin/gcc, allows all of /opt/gcc-14; for a compiler in the root folder, only the
+// compiler.
 static bool allow_compiler(const Landlock *l, Arena *a, const char *path) {
   char *real = path ? realpath(path, NULL) : NULL;
   if (!real) return true;
@@ -140,7 +142,8 @@ static bool allow_compiler(const Landlock *l, Arena *a, const char *path) {
   return good && (!*own || allow(l, own, FS_RUN));
 }
 
-// What was made for a run that then was not made can go again: an empty folder, and nothing else.
+// The parent of a writable folder may remove empty folders: the folder of a run that failed to
+// start.
 static bool allow_changes(const Landlock *l, Arena *a, const char *const *path) {
   bool good = allow_all(l, path, FS_CHANGE);
   for (; good && path && *path; path++)
@@ -160,10 +163,11 @@ static const char *landlock_enter(Arena *a, const SandboxRules *r) {
   return good ? NULL : arena_format(a, "Landlock: %s", os_error(a, why));
 }
 
-// -- the filter -----------------------------------------------------------------------------------
-// What is refused: the network, other processes, the shape of the system, and ways around rules.
-// Attributes and owners of files are not Landlock's business; fchmod is left, for files of ours.
-static const uint32_t refused[] = {
+// -- the seccomp filter ---------------------------------------------------------------------------
+// Refused system calls: network, other processes, system configuration, and ways around the rules.
+// Landlock does not cover attributes and owners of files; fchmod stays allowed, for files that are
+// open.
+static const uint32_t refused_calls[] = {
     SYS_socket,
     SYS_connect,
     SYS_bind,
@@ -214,8 +218,9 @@ static const uint32_t refused[] = {
     SYS_removexattr,
     SYS_lremovexattr,
     SYS_fremovexattr,
-    // those that have the same number everywhere, and that older headers do not have: pidfd_getfd,
-    // open_tree, move_mount, fsopen, fsmount, mount_setattr, io_uring (three), fchmodat2, setxattrat
+    // system calls with equal numbers on all machines that older headers lack: pidfd_getfd,
+    // open_tree, move_mount, fsopen, fsmount, mount_setattr, io_uring (three), fchmodat2,
+    // setxattrat
     438,
     428,
     429,
@@ -237,7 +242,7 @@ static const uint32_t refused[] = {
     SYS_modify_ldt,
 #endif
 };
-enum { CALL_CLONE3 = 435, NAMESPACES = 0x7E020000 }; // every CLONE_NEW…
+enum { CALL_CLONE3 = 435, NAMESPACES = 0x7E020000 }; // all CLONE_NEW… flags
 
 #ifdef __x86_64__
 static const uint32_t our_machine = AUDIT_ARCH_X86_64;
@@ -248,40 +253,40 @@ static const uint32_t our_machine = AUDIT_ARCH_AARCH64;
 #define LOAD(field)                                                                                \
   (struct sock_filter)                                                                             \
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offsetof(struct seccomp_data, field))
-#define WHEN(how, value, then, otherwise)                                                          \
+#define JUMP_IF(how, value, then, otherwise)                                                       \
   (struct sock_filter) BPF_JUMP(BPF_JMP | how | BPF_K, value, then, otherwise)
-#define ANSWER(what) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
-#define REFUSE(code) ANSWER(SECCOMP_RET_ERRNO | (code & SECCOMP_RET_DATA))
+#define RETURN(what) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, what)
+#define REFUSE(code) RETURN(SECCOMP_RET_ERRNO | (code & SECCOMP_RET_DATA))
 
-// Threads are made by clone3, whose flags a filter cannot see: without it the C library takes clone,
-// and there they can be seen.
+// clone3 is refused with ENOSYS, because its flags are in memory, which a filter cannot read: the C
+// library then uses clone, whose flags are in a register.
 static uint32_t filter_make(struct sock_filter *f) {
   uint32_t n = 0;
   f[n++] = LOAD(arch);
-  f[n++] = WHEN(BPF_JEQ, our_machine, 1, 0);
-  f[n++] = REFUSE(EPERM); // a call of another kind of machine
+  f[n++] = JUMP_IF(BPF_JEQ, our_machine, 1, 0);
+  f[n++] = REFUSE(EPERM); // a system call of another architecture
   f[n++] = LOAD(nr);
 #ifdef __x86_64__
-  f[n++] = WHEN(BPF_JGE, 0x40000000, 0, 1); // x32
+  f[n++] = JUMP_IF(BPF_JGE, 0x40000000, 0, 1); // x32
   f[n++] = REFUSE(EPERM);
 #endif
-  f[n++] = WHEN(BPF_JEQ, CALL_CLONE3, 0, 1);
+  f[n++] = JUMP_IF(BPF_JEQ, CALL_CLONE3, 0, 1);
   f[n++] = REFUSE(ENOSYS);
-  for (uint32_t i = 0; i < COUNT(refused); i++) {
-    f[n++] = WHEN(BPF_JEQ, refused[i], 0, 1);
+  for (uint32_t i = 0; i < COUNT(refused_calls); i++) {
+    f[n++] = JUMP_IF(BPF_JEQ, refused_calls[i], 0, 1);
     f[n++] = REFUSE(EPERM);
   }
-  f[n++] = WHEN(BPF_JEQ, SYS_clone, 1, 0);
-  f[n++] = ANSWER(SECCOMP_RET_ALLOW);
+  f[n++] = JUMP_IF(BPF_JEQ, SYS_clone, 1, 0);
+  f[n++] = RETURN(SECCOMP_RET_ALLOW);
   f[n++] = LOAD(args[0]);
-  f[n++] = WHEN(BPF_JSET, NAMESPACES, 0, 1);
+  f[n++] = JUMP_IF(BPF_JSET, NAMESPACES, 0, 1);
   f[n++] = REFUSE(EPERM);
-  f[n++] = ANSWER(SECCOMP_RET_ALLOW);
+  f[n++] = RETURN(SECCOMP_RET_ALLOW);
   return n;
 }
 
 static const char *filter_enter(Arena *a) {
-  struct sock_filter code[2 * COUNT(refused) + 32];
+  struct sock_filter code[2 * COUNT(refused_calls) + 32];
   struct sock_fprog program = {.filter = code};
   program.len = (unsigned short)filter_make(code);
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0) return NULL;

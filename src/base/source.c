@@ -1,4 +1,4 @@
-// Texts and places in them.
+// Source texts, and conversion of offsets to lines and columns.
 #include "base.h"
 
 #include <assert.h>
@@ -37,7 +37,8 @@ void source_place(const Sources *s, Span span, uint32_t *line, uint32_t *column)
   *column = 1;
   if (!f->nline) return;
   for (uint32_t i = f->line[low]; i < span.at && i < f->n; i++)
-    *column += ((unsigned char)f->text[i] & 0xC0) != 0x80; // continuation bytes are not characters
+    // UTF-8 continuation bytes are not counted.
+    *column += ((unsigned char)f->text[i] & 0xC0) != 0x80;
 }
 
 Span span_join(Span first, Span last) {

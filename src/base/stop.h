@@ -1,5 +1,5 @@
-// A wish to stop, which a signal handler or another thread has: who works looks at it now and then. It is
-// written and read as one, so that two threads may; nothing else is ordered by it.
+// A stop request by a signal handler or another thread, polled by long computations. Accesses are
+// atomic and relaxed: no other memory is ordered by them.
 #ifndef LIMN_BASE_STOP_H
 #define LIMN_BASE_STOP_H
 
@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static inline bool stop_asked(const volatile sig_atomic_t *stop) { // NULL: nobody can ask
+static inline bool stop_asked(const volatile sig_atomic_t *stop) { // NULL: cannot be stopped
   return stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-static inline void stop_ask(volatile sig_atomic_t *stop, int why) { // 0: not any more
+static inline void stop_ask(volatile sig_atomic_t *stop, int why) { // 0 cancels the request
   __atomic_store_n(stop, why, __ATOMIC_RELAXED);
 }
 

@@ -1,5 +1,5 @@
-// An open-addressing table from byte strings to numbers, and names interned with it. Entries are
-// kept in the order of insertion, so nothing that is printed depends on a hash.
+// A hash table with open addressing from byte strings to ids, and interned names. Entries are
+// stored in insertion order, so no output depends on a hash.
 #include "base.h"
 
 typedef struct {
@@ -10,8 +10,8 @@ typedef struct {
 } TableEntry;
 
 typedef struct {
-  uint32_t number; // of the entry, + 1
-  uint32_t half;   // of its hash: others are passed without a look at their entries
+  uint32_t number; // entry index + 1; 0: empty
+  uint32_t half;   // 32 bits of the hash, compared before the entry
 } TableSlot;
 
 struct Table {
@@ -49,7 +49,7 @@ Id table_get(const Table *t, const void *key, size_t n) {
 static void table_grow(Table *t) {
   t->mask = t->mask * 2 + 1;
   t->slot = NEW_ARRAY(t->arena, TableSlot, (size_t)t->mask + 1);
-  for (uint32_t i = 0; i < t->entry.n; i++) { // no two of them are alike
+  for (uint32_t i = 0; i < t->entry.n; i++) { // keys are distinct
     uint64_t hash = t->entry.at[i].hash;
     uint32_t at = (uint32_t)(hash >> 32) & t->mask;
     while (t->slot[at].number) at = (at + 1) & t->mask;

@@ -1,8 +1,8 @@
-// Text from outside, as it may be shown: on a terminal, in a log, in a message.
+// Escaping of untrusted text for terminals, logs and messages.
 //
-// A program, a table, a name of a file or a folder of a run may hold anything. What would move the
-// cursor, ring, colour, turn the direction of writing or end a text that is shown is written out byte
-// by byte, as \x1b; so are bytes that are not UTF-8. All other characters stay as they are.
+// Programs, tables and names of files may contain any bytes. Bytes of characters that move the
+// cursor, ring, colour, change the writing direction or end a line are written as \x1b, and so is
+// invalid UTF-8. All other characters stay.
 #include "base.h"
 
 size_t character_length(const char *text, size_t n) {
@@ -13,15 +13,15 @@ size_t character_length(const char *text, size_t n) {
   if (p[0] < 0xC2 || p[0] > 0xF4 || length > n) return 0;
   for (size_t i = 1; i < length; i++)
     if ((p[i] & 0xC0) != 0x80) return 0;
-  if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // longer than needed
+  if (p[0] == 0xE0 && p[1] < 0xA0) return 0; // an overlong encoding
   if (p[0] == 0xED && p[1] > 0x9F) return 0; // a surrogate
   if (p[0] == 0xF0 && p[1] < 0x90) return 0;
-  if (p[0] == 0xF4 && p[1] > 0x8F) return 0; // beyond the last character
+  if (p[0] == 0xF4 && p[1] > 0x8F) return 0; // above U+10FFFF
   return length;
 }
 
-// Controls, U+0080 to U+009F among them; marks of direction; ends of lines and of paragraphs that
-// only Unicode knows; characters of no width; tags.
+// C0 and C1 controls, direction marks, Unicode line and paragraph separators, zero-width
+// characters, tags.
 static bool is_unseen(const unsigned char *p, size_t length) {
   if (length == 1) return p[0] < 0x20 || p[0] == 0x7F;
   if (length == 2) return (p[0] == 0xC2 && p[1] < 0xA0) || (p[0] == 0xD8 && p[1] == 0x9C);
@@ -33,14 +33,14 @@ static bool is_unseen(const unsigned char *p, size_t length) {
          (p[1] == 0x81 && p[2] >= 0xA0 && p[2] <= 0xAF);
 }
 
-size_t shown_length(const char *text, size_t n) {
+size_t printable_length(const char *text, size_t n) {
   size_t length = character_length(text, n);
   return length && !is_unseen((const unsigned char *)text, length) ? length : 0;
 }
 
-void buf_shown(Buf *b, const char *text, size_t n) {
+void buf_escaped(Buf *b, const char *text, size_t n) {
   for (size_t at = 0, length; at < n; at += length) {
-    length = shown_length(text + at, n - at);
+    length = printable_length(text + at, n - at);
     if (length)
       buf_add(b, text + at, length);
     else

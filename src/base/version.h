@@ -1,11 +1,11 @@
-// What is written into files of the limn that made them: LIMN_VERSION, which stands in the public header
-// alone, and which build of it.
+// What files record about the limn that wrote them: LIMN_VERSION, which the public header defines,
+// and the build.
 #ifndef LIMN_BASE_VERSION_H
 #define LIMN_BASE_VERSION_H
 
 #include "limn.h"
 
-// Which build this is, in 16 letters: of the sources, the compiler and its options, made by make.
+// Identifies the build, in 16 letters: a hash of sources, compiler and options, computed by make.
 extern const char build_id[];
 
 #endif

@@ -1,18 +1,18 @@
-// The one door through which files are written.
+// All writing of files.
 //
-//   file_write       what the user names. A link is kept, and what it points at is written; a device or
-//                    a pipe is written into; everything else is replaced as a whole.
-//   file_write_in    what limn keeps in a folder of its own: DIR and, below it, `shown/1.svg`. DIR is
-//                    the user's word, so links on the way to it are followed. Below it none is: a
-//                    folder of runs may come from elsewhere, and a link in it could point anywhere.
-//   file_write_at    the same below a folder that is open, whatever its path leads to by now.
-//   file_append_in   the same for files that grow: they are regular and have this one name, or are
-//                    refused.
+//   file_write       a file that the user names. A link is kept, and its target is written; devices and
+//                    pipes are written into; everything else is replaced atomically.
+//   file_write_in    a file below a folder of limn, as DIR and `shown/1.svg`. Links on the way to DIR,
+//                    which the user gave, are followed; below DIR none is, because a folder of runs may
+//                    come from elsewhere, and a link in it could point anywhere.
+//   file_write_at    the same below an open folder, whatever its path refers to by now.
+//   file_append_in   for files that grow: regular files with a single hard link; others are refused.
 //
-// A file that is replaced is whole or absent: a new one beside it is filled, synced and renamed, and
-// the folder is synced after it. The new one is never one that was there before, nor a link.
+// Replacing is atomic: a new file in the same folder is written, synced and renamed, then the
+// folder is synced. The new file is created exclusively, so it is neither an existing file nor a
+// link.
 //
-// Nothing is allocated while something is open, so that running out of memory leaves nothing open.
+// Nothing is allocated while a file is open, so running out of memory leaks no file descriptor.
 #define _DEFAULT_SOURCE
 #include "base.h"
 #include "base/within.h"
@@ -39,14 +39,14 @@ static bool write_all(int fd, const char *bytes, size_t n) {
 // -- a file as a whole ----------------------------------------------------------------------------
 typedef struct {
   int folder;         // open, or AT_FDCWD
-  const char *name;   // there
-  const char *beside; // of the new file
+  const char *name;   // in `folder`
+  const char *beside; // temporary name of the new file
   const char *bytes;
   size_t n;
-  const mode_t *mode; // of what is replaced; NULL: as the umask has it
+  const mode_t *mode; // mode of the replaced file; NULL: default mode
 } NewFile;
 
-// What a process of this number left when it was killed is in the way, and nobody's any more.
+// A leftover of a killed process with the same number is removed.
 static int open_new(const NewFile *f) {
   const int how = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   int fd = openat(f->folder, f->beside, how, NEW_MODE);
@@ -55,13 +55,13 @@ static int open_new(const NewFile *f) {
   return fd;
 }
 
-// 0, or why not.
+// Replaces a file atomically. Returns 0 or errno.
 static int replace(const NewFile *f) {
-  bool modes = f->mode && (*f->mode & 0777);      // a disk may have none
-  if (modes && !(*f->mode & 0222)) return EACCES; // nobody may write it: nor in its place
+  bool modes = f->mode && (*f->mode & 0777);      // 0 on file systems without modes
+  if (modes && !(*f->mode & 0222)) return EACCES; // a read-only file is not replaced
   int fd = open_new(f);
   if (fd < 0) return errno;
-  if (f->mode && fchmod(fd, *f->mode & 0777) != 0) errno = 0; // a disk without modes
+  if (f->mode && fchmod(fd, *f->mode & 0777) != 0) errno = 0; // file systems without modes
   bool good = write_all(fd, f->bytes, f->n) && fsync(fd) == 0;
   int why = errno;
   if (close(fd) != 0 && good) good = false, why = errno;
@@ -75,12 +75,13 @@ static const char *name_beside(Arena *a, const char *name) {
 }
 
 // -- what the user names --------------------------------------------------------------------------
-// What cannot be synced was written as far as it goes.
+// File systems and devices that cannot sync count as synced.
 static bool sync_whole(int fd) {
   return fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
 }
 
-// 0, or why not. A folder that may be written and not read keeps the name as it keeps all others.
+// Syncs the folder of a file. Returns 0 or errno. A folder without read permission cannot be
+// opened, and is skipped.
 static int sync_folder_of(Arena *a, const char *path) {
   const char *name, *folder = path_folder(a, path, &name);
   int fd = open(folder, O_RDONLY | O_CLOEXEC);
@@ -94,7 +95,7 @@ static bool is_of_system(const char *path) {
   return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-// A device or a pipe gets the bytes, and so does what a link points at that is not there yet.
+// Writes into a device or pipe, or creates the missing target of a link.
 static const char *write_into(Arena *a, const char *path, const char *bytes, size_t n) {
   int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, NEW_MODE);
   if (fd < 0) return os_error(a, errno);
@@ -119,27 +120,27 @@ const char *file_write(Arena *a, const char *path, const void *bytes, size_t n) 
   return why ? os_error(a, why) : NULL;
 }
 
-// -- folders of our own ---------------------------------------------------------------------------
-// The way from DIR to the folder that a name is in.
+// -- folders of limn ------------------------------------------------------------------------------
+// The walk from DIR to the folder that contains a name.
 typedef struct {
-  int at; // the open folder that `dir` is relative to, or AT_FDCWD
+  int at; // `dir` is relative to this open folder, or AT_FDCWD
   const char *dir;
-  char *part; // the name, cut at its last slash reached so far
-  char *last; // behind it
+  char *part; // the name, cut at the slash reached so far
+  char *last; // the component after it
   int folder;
-  bool link; // `part` is one
-  bool make; // folders that are not there are made
+  bool link; // `part` is a link
+  bool make; // create missing folders
   int why;
-} Way;
+} Walk;
 
-static Way way_new(Arena *a, const char *dir, const char *name, bool make) {
+static Walk walk_new(Arena *a, const char *dir, const char *name, bool make) {
   char *own = arena_text(a, name, strlen(name));
-  return (Way){.at = AT_FDCWD,
-               .dir = *dir ? dir : ".",
-               .part = own,
-               .last = own,
-               .folder = -1,
-               .make = make};
+  return (Walk){.at = AT_FDCWD,
+                .dir = *dir ? dir : ".",
+                .part = own,
+                .last = own,
+                .folder = -1,
+                .make = make};
 }
 
 static bool is_link(int folder, const char *name) {
@@ -147,8 +148,8 @@ static bool is_link(int folder, const char *name) {
   return fstatat(folder, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode);
 }
 
-// One folder deeper. What is wrong is kept in the way.
-static bool way_down(Way *w) {
+// Descends one folder. Errors are stored in the walk.
+static bool walk_down(Walk *w) {
   const int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   if (w->make && mkdirat(w->folder, w->last, 0777) != 0 && errno != EEXIST) {
     w->why = errno;
@@ -162,7 +163,7 @@ static bool way_down(Way *w) {
   return next >= 0;
 }
 
-static bool way_go(Way *w) {
+static bool walk(Walk *w) {
   w->folder = openat(w->at, w->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (w->folder < 0) {
     w->why = errno;
@@ -170,7 +171,7 @@ static bool way_go(Way *w) {
   }
   for (char *slash; (slash = strchr(w->last, '/')); *slash = '/', w->last = slash + 1) {
     *slash = 0;
-    if (way_down(w)) continue;
+    if (walk_down(w)) continue;
     if (w->folder >= 0) close(w->folder);
     w->folder = -1;
     return false;
@@ -178,25 +179,25 @@ static bool way_go(Way *w) {
   return true;
 }
 
-static const char *way_wrong(Arena *a, const Way *w) {
+static const char *walk_error(Arena *a, const Walk *w) {
   if (!w->link) return os_error(a, w->why);
   return arena_format(a, "%s/%s is a link, and links in a folder of limn's are not followed",
                       w->dir, w->part);
 }
 
 const char *folder_make_in(Arena *a, const char *dir, const char *name) {
-  Way w = way_new(a, dir, arena_format(a, "%s/", name), true);
-  if (!way_go(&w)) return way_wrong(a, &w);
+  Walk w = walk_new(a, dir, arena_format(a, "%s/", name), true);
+  if (!walk(&w)) return walk_error(a, &w);
   close(w.folder);
   return NULL;
 }
 
 const char *file_write_at(Arena *a, int at, const char *dir, const char *name, const void *bytes,
                           size_t n) {
-  Way w = way_new(a, dir, name, false);
+  Walk w = walk_new(a, dir, name, false);
   w.at = at;
   const char *slash = strrchr(name, '/'), *beside = name_beside(a, slash ? slash + 1 : name);
-  if (!way_go(&w)) return way_wrong(a, &w);
+  if (!walk(&w)) return walk_error(a, &w);
   struct stat old;
   bool there = fstatat(w.folder, w.last, &old, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(old.st_mode);
   const NewFile f = {w.folder, w.last, beside, bytes, n, there ? &old.st_mode : NULL};
@@ -211,24 +212,24 @@ const char *file_write_in(Arena *a, const char *dir, const char *name, const voi
   return file_write_at(a, AT_FDCWD, dir, name, bytes, n);
 }
 
-// Whether it is a file of ours: NULL, or what is wrong with it.
-static const char *foreign(int fd) {
+// NULL for a regular file with a single hard link; otherwise what is wrong.
+static const char *why_foreign(int fd) {
   struct stat s;
   if (fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return "it is not a regular file";
   return s.st_nlink > 1 ? "it has another name elsewhere (a hard link)" : NULL;
 }
 
 const char *file_append_in(Arena *a, const char *dir, const char *name, int *fd) {
-  Way w = way_new(a, dir, name, false);
+  Walk w = walk_new(a, dir, name, false);
   *fd = -1;
-  if (!way_go(&w)) return way_wrong(a, &w);
+  if (!walk(&w)) return walk_error(a, &w);
   *fd = openat(w.folder, w.last, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                NEW_MODE);
   w.why = errno;
   w.link = *fd < 0 && is_link(w.folder, w.last);
   close(w.folder);
-  if (*fd < 0) return way_wrong(a, &w);
-  const char *wrong = foreign(*fd);
+  if (*fd < 0) return walk_error(a, &w);
+  const char *wrong = why_foreign(*fd);
   if (wrong) close(*fd), *fd = -1;
   return wrong;
 }
@@ -251,13 +252,13 @@ const char *name_refuse(const char *name) {
 const char *name_refuse_in(Arena *a, const char *dir, const char *name) {
   const char *wrong = name_refuse(name);
   if (wrong) return wrong;
-  Way w = way_new(a, dir, name, false);
-  bool there = way_go(&w), link = there ? is_link(w.folder, w.last) : w.link;
+  Walk w = walk_new(a, dir, name, false);
+  bool there = walk(&w), link = there ? is_link(w.folder, w.last) : w.link;
   if (there) close(w.folder);
   return link ? "something there is a link" : NULL;
 }
 
-// All of it, into room that was taken before; its length, or -1 and errno.
+// Reads a whole file into a buffer; returns the length, or -1 and errno.
 static ssize_t read_whole(int fd, char *to, size_t room) {
   size_t n = 0;
   for (ssize_t got = 1; got && n < room; n += (size_t)got) {
@@ -268,25 +269,26 @@ static ssize_t read_whole(int fd, char *to, size_t room) {
   return (ssize_t)n;
 }
 
-// The size is asked before room is taken and the file opened: who makes it longer meanwhile is cut.
+// The size is queried, the buffer allocated, then the file opened: a file that grows meanwhile is
+// truncated.
 FileText file_read_in(Arena *a, const char *dir, const char *name, size_t limit) {
   FileText f = {0};
-  Way w = way_new(a, dir, name, false);
+  Walk w = walk_new(a, dir, name, false);
   struct stat s = {0};
   f.error = file_check_in(a, dir, name);
   if (f.error) return f;
-  bool gone = !way_go(&w) || fstatat(w.folder, w.last, &s, AT_SYMLINK_NOFOLLOW) != 0;
+  bool gone = !walk(&w) || fstatat(w.folder, w.last, &s, AT_SYMLINK_NOFOLLOW) != 0;
   if (w.folder >= 0) close(w.folder);
   size_t room = (size_t)s.st_size;
   if (gone)
-    f.error = way_wrong(a, &w);
+    f.error = walk_error(a, &w);
   else if (room > limit)
     f.error = arena_format(a, "it is larger than %zu bytes", limit);
   if (f.error) return f;
   char *text = arena_alloc(a, room + 1);
-  Way again = way_new(a, dir, name, false);
-  if (!way_go(&again)) {
-    f.error = way_wrong(a, &again);
+  Walk again = walk_new(a, dir, name, false);
+  if (!walk(&again)) {
+    f.error = walk_error(a, &again);
     return f;
   }
   int fd = openat(again.folder, again.last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -304,23 +306,23 @@ FileText file_read_in(Arena *a, const char *dir, const char *name, size_t limit)
 }
 
 const char *file_check_in(Arena *a, const char *dir, const char *name) {
-  Way w = way_new(a, dir, name, false);
+  Walk w = walk_new(a, dir, name, false);
   struct stat s;
-  if (!way_go(&w)) return way_wrong(a, &w);
+  if (!walk(&w)) return walk_error(a, &w);
   bool there = fstatat(w.folder, w.last, &s, AT_SYMLINK_NOFOLLOW) == 0;
   w.why = errno;
   w.link = there && S_ISLNK(s.st_mode);
   close(w.folder);
-  if (!there || w.link) return way_wrong(a, &w);
+  if (!there || w.link) return walk_error(a, &w);
   return S_ISREG(s.st_mode)   ? NULL
          : S_ISDIR(s.st_mode) ? "it is a folder"
                               : "it is not a regular file";
 }
 
 bool file_is_foreign(Arena *a, const char *dir, const char *name) {
-  Way w = way_new(a, dir, name, false);
+  Walk w = walk_new(a, dir, name, false);
   struct stat s;
-  if (!way_go(&w)) return w.link || w.why == ENOTDIR;
+  if (!walk(&w)) return w.link || w.why == ENOTDIR;
   bool there = fstatat(w.folder, w.last, &s, AT_SYMLINK_NOFOLLOW) == 0;
   close(w.folder);
   return there && (!S_ISREG(s.st_mode) || s.st_nlink > 1);

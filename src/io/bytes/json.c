@@ -55,9 +55,9 @@ const char *text_shown(Arena *a, const char *text, size_t n) {
       buf_text(&b, "…");
       break;
     }
-    length = shown_length(text + at, n - at);
+    length = printable_length(text + at, n - at);
     if (!length) length = 1;
-    buf_shown(&b, text + at, length);
+    buf_escaped(&b, text + at, length);
   }
   return b.at;
 }

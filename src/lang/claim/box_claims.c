@@ -295,7 +295,7 @@ static void add_cases(const BoxEquation *q, Check *c) {
     if (clash) c->boxes.n = 0;
     if (clash) break;
   }
-  if (!c->boxes.n && first) diags_take(w->diags, first);
+  if (!c->boxes.n && first) diags_append(w->diags, first);
 }
 
 // -- what it is -----------------------------------------------------------------------------------

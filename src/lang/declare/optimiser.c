@@ -241,7 +241,7 @@ static const Diagram *schedule_alone(Elab *in, Scope *scope, const Syntax *n) {
   if (wire) body_finish(b);
   if (wire) diagram_resolve(w, b->d);
   w->diags->muted--;
-  diags_back(w->diags, before);
+  diags_rewind(w->diags, before);
   return wire && !b->d->noisy ? b->d : NULL;
 }
 
@@ -345,7 +345,7 @@ Diagram *elab_optimiser(Elab *in, Program *p, const char *name, const Syntax *ca
   if (!d) return NULL;
   DiagMark before = diags_mark(diags);
   Diagram *made = make_optimiser(in, p, d, call, t);
-  if (quiet && !made) diags_back(diags, before);
+  if (quiet && !made) diags_rewind(diags, before);
   d->broken |= !quiet && !made;
   return made;
 }

@@ -179,7 +179,7 @@ static bool read_steps(Seeking *k, const char *text) {
               program_declarations(tree).at[0]->kind == N_FIND;
   const Syntax *n = good ? find_route(program_declarations(tree).at[0]) : NULL;
   if (!n) { // what was said is of a line that nobody wrote
-    diags_back(w->diags, before);
+    diags_rewind(w->diags, before);
     return diag_refuse(w->diags, (Span){0},
                        "a pattern is a route of boxes, as in 'dense ; relu', not '%s'", text);
   }

@@ -12,7 +12,7 @@ static const char *without_ending(Export *e, const char *path) {
 // write a line's end, nor what looks like a backslash.
 static bool can_be_included(const char *name) {
   for (size_t i = 0, length; name[i]; i += length) {
-    length = shown_length(name + i, strlen(name + i));
+    length = printable_length(name + i, strlen(name + i));
     if (!length || name[i] == '"' || name[i] == '\\' || strncmp(name + i, "??", 2) == 0)
       return false;
   }
@@ -35,7 +35,7 @@ bool c_file_open(Export *e, CFile *f) {
   f->name = c_public_name(e->arena, e->name ? e->name : base);
   if (can_be_included(base)) return true;
   Buf shown = buf_new(e->arena);
-  buf_shown(&shown, f->header, strlen(f->header));
+  buf_escaped(&shown, f->header, strlen(f->header));
   return export_wrong(e, OUTCOME_WRONG,
                       "the C file would include %s, and C has no way to write that name: -o FILE.c "
                       "says another one",

@@ -32,7 +32,7 @@ static bool undo(Importer *m, ImpMark to, Id first) {
     for (uint32_t k = 0; k < m->line.at[i].out.n; k++)
       if (m->line.at[i].out.at[k] < first) value_at(m, m->line.at[i].out.at[k])->kind = IMP_CONST;
   m->line.n = to.lines, m->box.n = to.boxes, m->cell.n = to.cells;
-  diags_back(m->diags, to.said);
+  diags_rewind(m->diags, to.said);
   return false;
 }
 

@@ -276,7 +276,7 @@ const char *python_path(Python *p, const char *path) {
 
 void python_said(Buf *b, const char *text) {
   Buf shown = buf_new(b->arena);
-  buf_shown(&shown, text, strlen(text));
+  buf_escaped(&shown, text, strlen(text));
   for (size_t i = 0; i < shown.n; i++) {
     if (shown.at[i] == '"' || shown.at[i] == '\\') buf_char(b, '\\');
     buf_char(b, shown.at[i]);

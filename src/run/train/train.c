@@ -313,7 +313,7 @@ static bool open_on_device(Trainer *t) {
   bool good = open_steps(t);
   if (good || !trial) return good;
   const char *why = said_since(t, mark);
-  diags_back(t->w->diags, mark);
+  diags_rewind(t->w->diags, mark);
   t->w->diags->machine_failed = failed;
   for (uint32_t i = 0; i < t->regime.step.n; i++) engine_free(t->engine[i]);
   t->device = NULL;
@@ -469,8 +469,8 @@ static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   if ((folder && !new_folder(t)) || !begin_phase(t, state, first)) return false;
   if (first && t->o->pause) t->pause_at = t->base + t->step + t->o->pause;
   Outcome end;
-  const char *unsaid = first ? write_note(t, "running", &end) : NULL;
-  if (unsaid) tell_wrong(t, "%s", unsaid);
+  const char *omitted = first ? write_note(t, "running", &end) : NULL;
+  if (omitted) tell_wrong(t, "%s", omitted);
   if (first && !state) save_first(t);
   tell_start(t);
   loop_start(t);
@@ -497,8 +497,8 @@ static bool change_phase(Trainer *t) {
   }
   if (!make_phase(t) || !start_feed(t)) return false;
   Outcome end;
-  const char *unsaid = write_note(t, "running", &end);
-  if (unsaid) tell_wrong(t, "%s", unsaid);
+  const char *omitted = write_note(t, "running", &end);
+  if (omitted) tell_wrong(t, "%s", omitted);
   return true;
 }
 
