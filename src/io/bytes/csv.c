@@ -1,18 +1,15 @@
-// A table as text: cells between commas, semicolons or tabs, quoted or not.
+// Reads and writes tables as text: cells separated by commas, semicolons or tabs, quoted or not.
 //
 //   name,height,"kind"            a header row, or none
 //   rose,0.9,bush                 height is a column of numbers, kind one of words
 //   "say ""oak""",21,tree         a quote inside quotes is doubled
 //
-// Two readers and a writer: columns for who wants all of a table, and a cursor that goes from cell
-// to cell.
-//
-// Text comes in, columns go out. It is read twice by the same cursor: the first time it is counted
-// and each column is found to be numbers or words, the second time they are put into memory of just
-// that size. Every row has as many cells as the first, and no cell is missing: both are errors with
-// their line. An empty line between rows is a row whose cell is missing where there is one column, and
-// nothing where there are more. The first row is a header if it has a word over a column of numbers, or if it has
-// only words, all different, none of which occurs again below itself.
+// csv_read_… returns columns; a CsvCursor iterates over cells. Reading takes two passes with the
+// same cursor: the first counts rows and decides for each column between numbers and words, the
+// second fills arrays of exact size. Every row must have as many cells as the first, and no cell
+// may be missing; both errors name the line. An empty line is a missing cell in a table of one
+// column, and is skipped otherwise. The first row is a header if it has a word above a column of
+// numbers, or if it consists of distinct words that do not occur below themselves.
 #include "io/bytes/bytes.h"
 
 #include <assert.h>
@@ -20,16 +17,16 @@
 #include <stdlib.h>
 
 typedef struct {
-  CsvCell first; // of the first row
+  CsvCell first; // the cell in the first row
   bool first_number;
-  bool word;            // below the first row there is something that is not a number
-  bool number;          // and something that is one
-  int64_t word_line;    // of the first word
-  CsvCell odd;          // that word
-  bool again;           // the first cell occurs again
-  int64_t missing_line; // of the first NA or the like, 0 = none
+  bool word;            // some cell below the first row is a word
+  bool number;          // some cell below the first row is a number
+  int64_t word_line;    // line of the first word
+  CsvCell odd;          // the first word
+  bool again;           // the first cell occurs again below
+  int64_t missing_line; // line of the first NA or similar; 0 = none
   CsvCell missing;
-  int64_t hex_line; // of the first 0x10
+  int64_t hex_line; // line of the first hexadecimal number
   CsvCell hex;
 } FoundCell;
 
@@ -82,13 +79,11 @@ bool csv_cell(CsvCursor *c, CsvCell *cell) {
   return true;
 }
 
-// Empty lines are passed over. False at the end of the text.
 bool csv_row(CsvCursor *c) {
   while (c->at < c->end && at_line_end(c)) skip_line_end(c);
   return c->at < c->end;
 }
 
-// After a cell: is there another one in this row?
 bool csv_more(CsvCursor *c) {
   if (c->at < c->end && *c->at == c->separator) {
     c->at++;
@@ -131,15 +126,15 @@ static bool is_missing(const CsvCell *cell) {
   return !cell->n || (cell->n == 1 && *cell->at == '?');
 }
 
-// What stands for "no number" among numbers; among words it is one of them.
-static bool seems_missing(const CsvCell *cell) {
+// Words that mean a missing number in a column of numbers, and a word in a column of words.
+static bool is_missing_word(const CsvCell *cell) {
   static const char *const words[] = {"NA",   "N/A",  "na",   "nan", "NaN",  "NAN",
                                       "null", "NULL", "None", "inf", "-inf", "Infinity"};
   return is_word_of(cell, words, COUNT(words));
 }
 
-// 1e400, or four hundred digits: a number as it is written, but none that there is.
-static bool is_beyond(const CsvCell *cell) {
+// A decimal that overflows a double, such as 1e400 or 400 digits.
+static bool is_overflow(const CsvCell *cell) {
   bool digit = false, power = false, point = false;
   for (size_t i = 0; i < cell->n; i++) {
     char c = cell->at[i], before = i ? cell->at[i - 1] : 'e';
@@ -154,7 +149,7 @@ static bool is_beyond(const CsvCell *cell) {
   return digit && cell->at[cell->n - 1] >= '0' && cell->at[cell->n - 1] <= '9';
 }
 
-// 0x10: a number elsewhere, but not in a table.
+// A hexadecimal number, which is not accepted as a number.
 static bool is_hex(const CsvCell *cell) {
   size_t i = cell->n && (*cell->at == '-' || *cell->at == '+');
   if (cell->n < i + 3 || cell->at[i] != '0' || (cell->at[i + 1] != 'x' && cell->at[i + 1] != 'X'))
@@ -172,9 +167,9 @@ static const char *scan_digits(const char *p, const char *end, uint64_t *value, 
   return p;
 }
 
-// number = [+-]? (digits ("." digits?)? | "." digits) ([eE] [+-]? digits)?
-// Up to 15 digits and powers of ten up to 22 are exact, so one rounding is all there is; what is
-// longer goes the long way.
+// umber = [+-]? (digits ("." digits?)? | "." digits) ([eE] [+-]? digits)?
+// Up to 15 digits and powers of ten up to 22 are exact doubles, so one rounding gives the correct
+// result; other numbers take the slow path.
 static bool cell_number(const CsvCell *cell, double *out) {
   static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -222,8 +217,8 @@ bool csv_number(const CsvCell *cell, double *out) {
   return cell_number(cell, out);
 }
 
-// -- what is there --------------------------------------------------------------------------------
-// 0: no row is cut so; `whole`: nor one in which a quote stands inside of a cell.
+// -- first pass -----------------------------------------------------------------------------------
+// The number of cells of a row; 0: a malformed row, or (whole) a quote inside an unquoted cell.
 static uint32_t count_cells(CsvCursor *c, bool whole) {
   uint32_t n = 0;
   CsvCell cell;
@@ -234,8 +229,9 @@ static uint32_t count_cells(CsvCursor *c, bool whole) {
   return n;
 }
 
-// Does it cut the first rows into equally many cells? *first: of the first row.
-static bool cuts_alike(CsvCursor try, char separator, bool whole, uint32_t *first) {
+// True if the separator splits the first 10 rows into equally many cells, more than one. *first:
+// cells of the first row.
+static bool splits_evenly(CsvCursor try, char separator, bool whole, uint32_t *first) {
   const char *ignored;
   uint32_t rows = 0, n = 0;
   try.separator = separator;
@@ -249,16 +245,16 @@ static bool cuts_alike(CsvCursor try, char separator, bool whole, uint32_t *firs
   return *first > 1 && n == *first;
 }
 
-// The first of tab, semicolon and comma that cuts the first rows into equally many cells, best where
-// quotes stand around cells; if none does, the one that cuts the first row most often.
+// Tries tab, semicolon, comma: the first one that splits the first rows evenly, preferably with
+// quotes only around cells; otherwise the one that splits the first row most.
 static char find_separator(const CsvCursor *c) {
   static const char tried[] = {'\t', ';', ','};
   uint32_t most = 1, first;
   char best = ',';
   for (uint32_t i = 0; i < COUNT(tried); i++)
-    if (cuts_alike(*c, tried[i], true, &first)) return tried[i];
+    if (splits_evenly(*c, tried[i], true, &first)) return tried[i];
   for (uint32_t i = 0; i < COUNT(tried); i++) {
-    if (cuts_alike(*c, tried[i], false, &first)) return tried[i];
+    if (splits_evenly(*c, tried[i], false, &first)) return tried[i];
     if (first > most) most = first, best = tried[i];
   }
   return best;
@@ -282,7 +278,7 @@ static bool first_row(CsvCursor *c, FoundCell **found, uint32_t *columns) {
   return true;
 }
 
-static bool missing(const CsvCursor *c, int64_t line, uint32_t column, const CsvCell *cell) {
+static bool missing_error(const CsvCursor *c, int64_t line, uint32_t column, const CsvCell *cell) {
   if (!cell->n)
     return file_error(c->arena, c->error, "line %lld, column %u: a value is missing",
                       (long long)line, column + 1);
@@ -291,13 +287,13 @@ static bool missing(const CsvCursor *c, int64_t line, uint32_t column, const Csv
                     (long long)line, column + 1, text_shown(c->arena, cell->at, cell->n));
 }
 
-static bool look_at_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCell *f,
-                         const CsvCell *cell) {
+static bool classify_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCell *f,
+                          const CsvCell *cell) {
   double number;
-  if (is_missing(cell)) return missing(c, line, k, cell);
+  if (is_missing(cell)) return missing_error(c, line, k, cell);
   if (cell_number(cell, &number)) return f->number = true;
   if (!f->first_number) f->again |= same_cell(&f->first, cell);
-  if (seems_missing(cell) || is_beyond(cell)) {
+  if (is_missing_word(cell) || is_overflow(cell)) {
     if (!f->missing_line) f->missing_line = line, f->missing = *cell;
     return true;
   }
@@ -309,35 +305,35 @@ static bool look_at_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCell
   return f->word = true;
 }
 
-static bool row_length(const CsvCursor *c, int64_t line, uint32_t cells, uint32_t wanted,
-                       bool more) {
+static bool row_length_error(const CsvCursor *c, int64_t line, uint32_t cells, uint32_t wanted,
+                             bool more) {
   return file_error(c->arena, c->error, "line %lld has %s%u %s, but the first row has %u",
                     (long long)line, more ? "more than " : "", cells, cells == 1 ? "cell" : "cells",
                     wanted);
 }
 
-// Every row but the first.
-static bool look_at_rows(CsvCursor *c, FoundCell *found, uint32_t columns, int64_t *rows) {
+// Scans all rows but the first.
+static bool scan_rows(CsvCursor *c, FoundCell *found, uint32_t columns, int64_t *rows) {
   for (*rows = 0;; ++*rows) {
     int64_t behind = c->line;
     if (!csv_row(c)) break;
     int64_t line = c->line;
-    if (columns == 1 && line > behind) return missing(c, behind, 0, &(CsvCell){0});
+    if (columns == 1 && line > behind) return missing_error(c, behind, 0, &(CsvCell){0});
     uint32_t k = 0;
     bool more = true;
     for (; more && k < columns; k++) {
       CsvCell cell;
       int64_t here = c->line;
-      if (!csv_cell(c, &cell) || !look_at_cell(c, here, k, &found[k], &cell)) return false;
+      if (!csv_cell(c, &cell) || !classify_cell(c, here, k, &found[k], &cell)) return false;
       more = csv_more(c);
     }
-    if (more || k < columns) return row_length(c, line, k, columns, more);
+    if (more || k < columns) return row_length_error(c, line, k, columns, more);
   }
   return true;
 }
 
-// Words that look like numbers of base 16 are words where nothing is a number.
-static void settle_hex(FoundCell *found, uint32_t columns) {
+// Hexadecimal numbers are words in a column without decimal numbers.
+static void hex_to_words(FoundCell *found, uint32_t columns) {
   for (uint32_t k = 0; k < columns; k++) {
     FoundCell *f = &found[k];
     if (!f->hex_line || f->number || f->first_number || f->word) continue;
@@ -360,13 +356,13 @@ static bool all_different(Arena *a, const FoundCell *found, uint32_t columns) {
   return true;
 }
 
-// What stands for a missing number is no name of a column where the row has numbers, or nothing else.
+// A missing-number word is no column name if the row has numbers, or nothing else.
 static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, int64_t below) {
   bool words = true, holes = false, numbers = false, names = false;
   for (uint32_t i = 0; i < columns; i++) {
-    bool hole = is_missing(&found[i].first) || seems_missing(&found[i].first) ||
-                is_hex(&found[i].first) || is_beyond(&found[i].first);
-    bool over = below && !found[i].first_number && !found[i].word; // a word over numbers
+    bool hole = is_missing(&found[i].first) || is_missing_word(&found[i].first) ||
+                is_hex(&found[i].first) || is_overflow(&found[i].first);
+    bool over = below && !found[i].first_number && !found[i].word; // a word above numbers
     if (over && !hole) return true;
     holes |= over;
     numbers |= found[i].first_number;
@@ -390,7 +386,7 @@ static void name_column(Arena *a, Table *taken, const CsvCell *cell, Csv *t, uin
   t->column[k].name = name;
 }
 
-// Numbers or words? A column of words may have NA among them, one of numbers may not.
+// Decides between numbers and words. A column of words may contain NA, a column of numbers may not.
 static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, const bool *words) {
   Table *taken = table_new(c->arena);
   for (uint32_t k = 0; k < t->columns; k++) {
@@ -398,11 +394,11 @@ static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, con
     CsvColumn *x = &t->column[k];
     name_column(c->arena, taken, t->header ? &f->first : NULL, t, k);
     x->number = !f->word && (t->header || f->first_number) && !(words && words[k]);
-    if (x->number && f->missing_line) return missing(c, f->missing_line, k, &f->missing);
-    if (x->number && f->hex_line) return missing(c, f->hex_line, k, &f->hex);
-    bool seems = seems_missing(&f->first) || is_hex(&f->first) || is_beyond(&f->first);
+    if (x->number && f->missing_line) return missing_error(c, f->missing_line, k, &f->missing);
+    if (x->number && f->hex_line) return missing_error(c, f->hex_line, k, &f->hex);
+    bool seems = is_missing_word(&f->first) || is_hex(&f->first) || is_overflow(&f->first);
     bool hole = is_missing(&f->first) || (seems && !f->first_number && !f->word);
-    if (!t->header && hole) return missing(c, c->line, k, &f->first);
+    if (!t->header && hole) return missing_error(c, c->line, k, &f->first);
     bool first_odd = !t->header && !f->first_number;
     if (!x->number && (f->number || (!t->header && f->first_number)) && (f->word || first_odd)) {
       const CsvCell *odd = first_odd ? &f->first : &f->odd;
@@ -417,14 +413,14 @@ static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, con
   return true;
 }
 
-static void take_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const CsvCell *cell) {
+static void add_word(Arena *a, CsvColumn *x, Table *words, int64_t row, const CsvCell *cell) {
   size_t n = cell->n;
   const char *plain = cell->at;
   if (!x->label) return;
   if (cell->quoted && memchr(plain, '"', n)) plain = csv_text(a, cell, &n);
   Id id = table_get(words, plain, n);
   if (!id && table_count(words) == CSV_WORDS_LIMIT) {
-    x->label = NULL; // too many to be labels
+    x->label = NULL; // too many distinct words
     return;
   }
   if (!id) table_put(words, plain, n, id = table_count(words) + 1);
@@ -440,8 +436,8 @@ static void read_rows(CsvCursor *c, Csv *t, Table **words) {
       if (x->number)
         good &= cell_number(&cell, &x->value[row]);
       else
-        take_word(c->arena, x, words[k], row, &cell);
-      assert(good), (void)good; // as it was when it was looked at
+        add_word(c->arena, x, words[k], row, &cell);
+      assert(good), (void)good; // the first pass accepted the cell
     }
   }
 }
@@ -455,7 +451,7 @@ static int compare_words(const void *a, const void *b) {
   return strcmp(((const CsvWord *)a)->text, ((const CsvWord *)b)->text);
 }
 
-// Words in the order of the alphabet, so that a label does not depend on the order of the rows.
+// Sorts the words, so that labels do not depend on the order of rows.
 static void sort_words(Arena *a, CsvColumn *x, const Table *words, int64_t rows) {
   uint32_t n = table_count(words);
   CsvWord *sorted = NEW_ARRAY(a, CsvWord, n);
@@ -491,8 +487,8 @@ static size_t byte_order_mark(const char *text, size_t n) {
   return n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
-// Zeros and bytes of another coding are no text: words of the same letters would differ by the coding
-// of their file.
+// Rejects zero bytes and invalid UTF-8: in another encoding, equal words would differ between
+// files.
 static bool is_text(Arena *a, const char *text, size_t n, const char **error) {
   const char *zero = n ? memchr(text, 0, n) : NULL;
   size_t good = text_utf8(text, n), line = 1;
@@ -520,8 +516,8 @@ bool csv_read_words(Arena *a, const char *text, size_t n, const bool *words, Csv
   c.separator = t.separator = find_separator(&c);
   CsvCursor start = cursor_at_start(&c, text + mark);
   if (!first_row(&c, &found, &t.columns)) return false;
-  if (!look_at_rows(&c, found, t.columns, &t.rows)) return false;
-  settle_hex(found, t.columns);
+  if (!scan_rows(&c, found, t.columns, &t.rows)) return false;
+  hex_to_words(found, t.columns);
   t.header = first_is_header(a, found, t.columns, t.rows);
   if (!t.header) t.rows++;
   if (!t.rows) return file_error(a, error, "the table has names of columns, but no rows");
@@ -542,7 +538,7 @@ int64_t csv_line_of(Arena *a, const char *text, size_t n, const Csv *t, int64_t 
   return c.line;
 }
 
-// -- cell by cell ---------------------------------------------------------------------------------
+// -- cursor and writer ----------------------------------------------------------------------------
 CsvCursor csv_begin(Arena *a, const View *text, const char **error) {
   const char *at = (const char *)text->at;
   return (CsvCursor){a, error, at, at + text->n, ',', 1};

@@ -1,12 +1,9 @@
-// Bytes that were packed with deflate: gzip files, and the entries of a zip archive.
+// Decompression of deflate streams: gzip files and entries of zip archives.
 //
-// Packed bytes come in, all that they stand for goes out, or a message. A gzip file says at its end
-// how long it is unpacked; that is only a first guess of the room to take, bounded by the limit of
-// the caller and by what deflate can do at most, and zlib compares it, and the check sum, with what
-// came out. Several members one after the other are one file, and zeros after the last are padding.
-//
-// Everything zlib remembers is in an arena of its own, so that running out of memory leaves nothing
-// behind.
+// The size in the trailer of a gzip file is only a hint for the first buffer, bounded by the
+// caller's limit and by the maximal ratio of deflate; zlib verifies the size and the CRC. Several
+// members form one file, and zeros after the last are padding. zlib allocates in an arena of its
+// own, so that running out of memory leaks nothing.
 #define _DEFAULT_SOURCE
 #include "io/bytes/bytes.h"
 
@@ -17,15 +14,20 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-enum { DEFLATE_RATIO = 1032, CHUNK = 1 << 30, KEEP_BYTES = 1 << 20, COPIES_BYTES = 1 << 30 };
+enum {
+  DEFLATE_RATIO = 1032,
+  CHUNK = 1 << 30,
+  CACHE_MIN_BYTES = 1 << 20,
+  CACHE_MAX_BYTES = 1 << 30
+};
 
-static void *take(void *arena, unsigned items, unsigned size) {
+static void *zlib_alloc(void *arena, unsigned items, unsigned size) {
   return arena_alloc(arena, (size_t)items * size);
 }
 
-static void give(void *arena, void *at) { (void)arena, (void)at; }
+static void zlib_free(void *arena, void *at) { (void)arena, (void)at; }
 
-// One stream. Counts of zlib are 32 bits wide, so both sides are fed in chunks.
+// A stream. zlib's counters have 32 bits, so input and output are passed in chunks.
 typedef struct {
   z_stream z;
   const uint8_t *in;
@@ -48,7 +50,7 @@ static int stream_more(Stream *s) {
   return r;
 }
 
-static bool stream_wrong(Arena *a, const Stream *s, int r, const char **error) {
+static bool stream_error(Arena *a, const Stream *s, int r, const char **error) {
   if (r == Z_OK || (r == Z_BUF_ERROR && !s->in_left))
     return file_error(a, error, "it ends in the middle, after %zu bytes unpacked", s->n);
   return file_error(a, error, "it is damaged: %s, after %zu bytes unpacked",
@@ -65,7 +67,7 @@ size_t unpack_limit(size_t n) {
   return n > (SIZE_MAX - more) / 10 ? SIZE_MAX : 10 * n + more;
 }
 
-static size_t first_room(const uint8_t *p, size_t n, size_t limit) {
+static size_t initial_capacity(const uint8_t *p, size_t n, size_t limit) {
   size_t says = n < 18 ? 0
                        : (size_t)p[n - 4] | (size_t)p[n - 3] << 8 | (size_t)p[n - 2] << 16 |
                              (size_t)p[n - 1] << 24;
@@ -82,7 +84,7 @@ static void stream_grow(Arena *a, Stream *s, size_t limit) {
   s->cap = cap;
 }
 
-// What follows a member: another one, padding, or something that does not belong there.
+// After a member: another member, padding, or an error.
 static bool member_follows(Arena *a, Stream *s, bool *more, const char **error) {
   *more = bytes_are_gzip(s->in, s->in_left);
   if (*more) return inflateReset(&s->z) == Z_OK;
@@ -92,7 +94,7 @@ static bool member_follows(Arena *a, Stream *s, bool *more, const char **error) 
   return true;
 }
 
-static bool unpack(Arena *a, Stream *s, size_t limit, const char **error) {
+static bool decompress(Arena *a, Stream *s, size_t limit, const char **error) {
   for (bool more = true; more;) {
     int r = stream_more(s);
     if (s->n > limit)
@@ -106,7 +108,7 @@ static bool unpack(Arena *a, Stream *s, size_t limit, const char **error) {
     } else if (s->n == s->cap && (r == Z_OK || r == Z_BUF_ERROR)) {
       stream_grow(a, s, limit);
     } else if (r != Z_OK || !s->in_left) {
-      return stream_wrong(a, s, r, error);
+      return stream_error(a, s, r, error);
     }
   }
   return true;
@@ -119,10 +121,12 @@ bool gzip_read_bytes(Arena *a, const void *bytes, size_t n, size_t limit, View *
                       text_shown(a, bytes, n < 2 ? n : 2));
   if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
   Arena *scratch = arena_child(a);
-  Stream s = {.z = {.zalloc = take, .zfree = give, .opaque = scratch}, .in = bytes, .in_left = n};
-  s.cap = first_room(bytes, n, limit);
+  Stream s = {.z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = scratch},
+              .in = bytes,
+              .in_left = n};
+  s.cap = initial_capacity(bytes, n, limit);
   s.out = arena_alloc(a, s.cap);
-  bool good = inflateInit2(&s.z, 15 + 16) == Z_OK ? unpack(a, &s, limit, error)
+  bool good = inflateInit2(&s.z, 15 + 16) == Z_OK ? decompress(a, &s, limit, error)
                                                   : file_error(a, error, "zlib cannot be started");
   arena_free(scratch);
   *out = (View){s.out, s.n};
@@ -131,14 +135,16 @@ bool gzip_read_bytes(Arena *a, const void *bytes, size_t n, size_t limit, View *
 
 bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t want,
                    const char **error) {
-  uint8_t beyond; // one byte that must stay unused; also a place to write when `want` is 0
+  uint8_t beyond; // must stay unused; also the output buffer if `want` is 0
   Arena *scratch = arena_child(a);
-  Stream s = {.z = {.zalloc = take, .zfree = give, .opaque = scratch}, .in = bytes, .in_left = n};
+  Stream s = {.z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = scratch},
+              .in = bytes,
+              .in_left = n};
   s.out = to;
   s.cap = want;
   int r = inflateInit2(&s.z, -15);
   while (r == Z_OK && s.n < want) r = stream_more(&s);
-  if (r == Z_OK) { // the end mark may be still to come
+  if (r == Z_OK) { // the end-of-stream mark may not have been read yet
     s.z.next_in = s.in, s.z.avail_in = (unsigned)(s.in_left < CHUNK ? s.in_left : CHUNK);
     s.z.next_out = &beyond, s.z.avail_out = 1;
     r = inflate(&s.z, Z_FINISH);
@@ -149,7 +155,7 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
   return good || file_error(a, error, "its packed bytes do not unpack to just %zu bytes", want);
 }
 
-// -- copies ---------------------------------------------------------------------------------------
+// -- cache of decompressed files ------------------------------------------------------------------
 // Unpacked data are cached. A copy is used only if its length and its CRC-32 are those in the trailer of the
 // gzip file, which finds damage but no forgery: the folder is private to the user. The trailer describes one
 // member, so a file with several members gets no copy.
@@ -158,7 +164,7 @@ static uint32_t word_at(const FileText *f, size_t back) {
   return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static bool is_copy(const FileText *packed, View v) {
+static bool matches_trailer(const FileText *packed, View v) {
   if (word_at(packed, 4) != (uint32_t)v.n) return false;
   uLong sum = crc32(0, NULL, 0);
   for (size_t part; v.n; v.at += part, v.n -= part)
@@ -166,12 +172,12 @@ static bool is_copy(const FileText *packed, View v) {
   return word_at(packed, 8) == (uint32_t)sum;
 }
 
-// Where the copy is: its name has the place and the length of the packed file, and its check sum.
-// NULL: there is none.
-static const char *copy_at(Arena *a, const char *path, const FileText *f, const char **folder) {
+// The path of the cached copy: hash of the real path, CRC and length of the gzip file. NULL: not
+// cached.
+static const char *cached_path(Arena *a, const char *path, const FileText *f, const char **folder) {
   char real[4096];
   const char *error;
-  if (f->n < KEEP_BYTES || !realpath(path, real)) return NULL;
+  if (f->n < CACHE_MIN_BYTES || !realpath(path, real)) return NULL;
   *folder = cache_folder(a, NULL, &error);
   if (!*folder) return NULL;
   uint64_t sum = hash_bytes(HASH_START, real, strlen(real));
@@ -179,11 +185,11 @@ static const char *copy_at(Arena *a, const char *path, const FileText *f, const 
                       word_at(f, 8), (unsigned long long)f->n);
 }
 
-static bool take_copy(Arena *a, const char *copy, const FileText *f, View *out) {
+static bool read_cached(Arena *a, const char *copy, const FileText *f, View *out) {
   FileText k = file_bytes(a, copy);
   View v = {(const uint8_t *)k.text, k.n};
-  if (!k.text || !is_copy(f, v)) return false;
-  utimensat(AT_FDCWD, copy, NULL, AT_SYMLINK_NOFOLLOW); // used now: the last to be swept
+  if (!k.text || !matches_trailer(f, v)) return false;
+  utimensat(AT_FDCWD, copy, NULL, AT_SYMLINK_NOFOLLOW); // marks the copy as recently used
   *out = v;
   return true;
 }
@@ -193,12 +199,12 @@ bool file_view(Arena *a, const char *path, View *out, const char **error) {
   if (!f.text) return file_error(a, error, "cannot read %s: %s", path, f.error);
   *out = (View){(const uint8_t *)f.text, f.n};
   if (!bytes_are_gzip(f.text, f.n)) return true;
-  const char *folder, *copy = copy_at(a, path, &f, &folder);
-  if (copy && take_copy(a, copy, &f, out)) return true;
+  const char *folder, *copy = cached_path(a, path, &f, &folder);
+  if (copy && read_cached(a, copy, &f, out)) return true;
   if (!gzip_read_bytes(a, f.text, f.n, unpack_limit(f.n), out, error))
     return file_error(a, error, "%s: %s", path, *error);
-  if (!copy || out->n > COPIES_BYTES || !is_copy(&f, *out)) return true;
-  if (!file_write(a, copy, out->at, out->n)) // a help: if it fails, nothing is lost
-    cache_sweep(a, folder, ".unpacked", COPIES_BYTES);
+  if (!copy || out->n > CACHE_MAX_BYTES || !matches_trailer(&f, *out)) return true;
+  if (!file_write(a, copy, out->at, out->n)) // failures of the cache are ignored
+    cache_sweep(a, folder, ".unpacked", CACHE_MAX_BYTES);
   return true;
 }

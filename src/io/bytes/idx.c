@@ -1,11 +1,9 @@
-// The idx form, in which MNIST and its relatives come.
+// The idx format of MNIST and similar sets.
 //
-//   0 0 | type of a number | number of axes | length of each axis | numbers
-//    2           1                 1               4 each           all big-endian, the last axis
-//    fastest
+//   0 0 | type of a number | number of axes | length of each axis | numbers, row-major
+//    2           1                 1               4 each           all big-endian
 //
-// Bytes come in, a Raw goes out that points into them. The lengths must agree with the bytes that
-// are there, to the byte.
+// The lengths must agree exactly with the number of bytes. The result points into the buffer.
 #include "io/bytes/bytes.h"
 
 static bool idx_kind(uint8_t code, ElementKind *kind) {

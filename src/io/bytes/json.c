@@ -1,37 +1,36 @@
-// Text to values: strict JSON, and arrays as typed on the command line.
+// A strict JSON parser, and a parser of arrays as typed on the command line.
 //
-// JSON comes in as bytes and goes out as one array of nodes, a parent before its children, so that
-// a tree costs 16 bytes a value and is walked by adding. The text is read twice by the same
-// functions: the first time nodes and decoded strings are only counted, the second time they are
-// put into memory of just that size. Nothing is taken before the whole text is known to be good,
-// except for repeated keys, which are found at last by sorting the keys of each object.
+// JSON becomes one array of nodes in pre-order, 16 bytes per value. The same functions run twice:
+// the first pass counts nodes and bytes of strings, the second fills arrays of exact size. Memory
+// is allocated only when the whole text is known to be valid, except for duplicate keys, which are
+// found at the end by sorting the keys of each object.
 //
-// Strict: no comments, no trailing commas, no NaN, no leading zeros, valid UTF-8, no half
-// surrogates, at most 64 levels, one value and white space.
+// Strict: no comments, trailing commas, NaN or leading zeros; valid UTF-8 without lone surrogates;
+// at most 64 levels; one value.
 //
-// An array is numbers in nested brackets. The first row that ends on each level sets the length of
-// all others there, and the first number or empty row sets the rank.
+// An array consists of numbers in nested brackets. The first row to end at each level determines
+// the length there, and the first number or empty row determines the rank.
 #include "io/bytes/bytes.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { NUMBER_LIMIT = 1100 }; // characters; the longest exact double has 1077
+enum { NUMBER_LIMIT = 1100 }; // characters; the longest exact decimal of a double has 1077
 
 typedef struct {
   Arena *arena;
   const char *text;
   size_t n, at;
   uint32_t depth;
-  Json *node; // NULL while counting
-  Json spare; // what is written to while counting
+  Json *node; // NULL in the first pass
+  Json spare; // written to in the first pass
   uint32_t count;
-  char *pool; // NULL while counting
+  char *pool; // NULL in the first pass
   size_t used;
   const char **error;
 } JsonReader;
 
-// Eight characters of ASCII at once: most of most texts.
+// Skips ASCII eight bytes at a time.
 size_t text_utf8(const char *text, size_t n) {
   size_t at = 0, length;
   uint64_t some;
@@ -64,7 +63,7 @@ const char *text_shown(Arena *a, const char *text, size_t n) {
 
 static int peek(const JsonReader *r) { return r->at < r->n ? (unsigned char)r->text[r->at] : -1; }
 
-static bool wanted(JsonReader *r, const char *what) {
+static bool expected(JsonReader *r, const char *what) {
   if (r->at >= r->n)
     return file_error(r->arena, r->error, "the text ends after %zu bytes, where %s was wanted",
                       r->n, what);
@@ -81,7 +80,7 @@ static void skip_space(JsonReader *r) {
   while (is_space(peek(r))) r->at++;
 }
 
-static bool take(JsonReader *r, char c) {
+static bool accept(JsonReader *r, char c) {
   if (peek(r) != (unsigned char)c) return false;
   r->at++;
   return true;
@@ -94,7 +93,7 @@ static Json *node_new(JsonReader *r, JsonKind kind) {
   return node;
 }
 
-// The value of a number that has been scanned; false when a double cannot hold it.
+// The value of a scanned number; false if a double overflows.
 bool number_value(const char *text, size_t n, double *out) {
   char copy[NUMBER_LIMIT + 1];
   const char *end;
@@ -106,7 +105,7 @@ bool number_value(const char *text, size_t n, double *out) {
 }
 
 static bool skip_digits(JsonReader *r) {
-  if (!is_digit(peek(r))) return wanted(r, "a digit");
+  if (!is_digit(peek(r))) return expected(r, "a digit");
   while (is_digit(peek(r))) r->at++;
   return true;
 }
@@ -116,15 +115,15 @@ static bool read_number(JsonReader *r) {
   size_t from = r->at;
   Json *node = node_new(r, JSON_NUMBER);
   node->natural = peek(r) != '-';
-  take(r, '-');
-  if (!take(r, '0') && !skip_digits(r)) return false;
-  if (take(r, '.')) {
+  accept(r, '-');
+  if (!accept(r, '0') && !skip_digits(r)) return false;
+  if (accept(r, '.')) {
     node->natural = false;
     if (!skip_digits(r)) return false;
   }
-  if (take(r, 'e') || take(r, 'E')) {
+  if (accept(r, 'e') || accept(r, 'E')) {
     node->natural = false;
-    if (!take(r, '+')) take(r, '-');
+    if (!accept(r, '+')) accept(r, '-');
     if (!skip_digits(r)) return false;
   }
   if (number_value(r->text + from, r->at - from, &node->number)) return true;
@@ -164,19 +163,20 @@ static bool read_hex4(JsonReader *r, uint32_t *out) {
     else if (c > 0 && low >= 'a' && low <= 'f')
       *out = *out * 16 + (uint32_t)(low - 'a' + 10);
     else
-      return wanted(r, "a hexadecimal digit");
+      return expected(r, "a hexadecimal digit");
   }
   return true;
 }
 
-// After "\u": one unit, or the two halves of a character beyond U+FFFF.
+// After "\u": a code unit or a surrogate pair.
 static bool read_unicode(JsonReader *r) {
   uint32_t high, low;
   size_t from = r->at - 2;
   if (!read_hex4(r, &high)) return false;
   bool pair = high >= 0xD800 && high < 0xDC00;
   if (pair) {
-    if (!take(r, '\\') || !take(r, 'u')) return wanted(r, "the second half of a surrogate pair");
+    if (!accept(r, '\\') || !accept(r, 'u'))
+      return expected(r, "the second half of a surrogate pair");
     if (!read_hex4(r, &low)) return false;
     pair = low >= 0xDC00 && low < 0xE000;
     if (pair) high = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
@@ -189,10 +189,10 @@ static bool read_unicode(JsonReader *r) {
 
 static bool read_escape(JsonReader *r) {
   static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-  if (take(r, 'u')) return read_unicode(r);
+  if (accept(r, 'u')) return read_unicode(r);
   int c = peek(r);
   const char *place = c > 0 ? strchr(from, c) : NULL;
-  if (!place) return wanted(r, "an escape: one of \" \\ / b f n r t u");
+  if (!place) return expected(r, "an escape: one of \" \\ / b f n r t u");
   put_byte(r, (unsigned char)to[place - from]);
   r->at++;
   return true;
@@ -201,15 +201,15 @@ static bool read_escape(JsonReader *r) {
 static bool read_text(JsonReader *r) {
   Json *node = node_new(r, JSON_TEXT);
   size_t from = r->used;
-  if (!take(r, '"')) return wanted(r, "a key in quotes");
-  while (!take(r, '"')) {
-    if (take(r, '\\')) {
+  if (!accept(r, '"')) return expected(r, "a key in quotes");
+  while (!accept(r, '"')) {
+    if (accept(r, '\\')) {
       if (!read_escape(r)) return false;
       continue;
     }
     size_t length = character_length(r->text + r->at, r->n - r->at);
-    if (!length) return wanted(r, peek(r) < 0 ? "a closing quote" : "a UTF-8 character");
-    if (peek(r) < 0x20) return wanted(r, "an escaped control character");
+    if (!length) return expected(r, peek(r) < 0 ? "a closing quote" : "a UTF-8 character");
+    if (peek(r) < 0x20) return expected(r, "an escaped control character");
     while (length--) put_byte(r, (unsigned char)r->text[r->at++]);
   }
   node->n = (uint32_t)(r->used - from);
@@ -224,7 +224,7 @@ static bool read_pair(JsonReader *r) {
   skip_space(r);
   if (!read_text(r)) return false;
   skip_space(r);
-  if (!take(r, ':')) return wanted(r, "`:`");
+  if (!accept(r, ':')) return expected(r, "`:`");
   return read_value(r);
 }
 
@@ -240,8 +240,8 @@ static bool read_items(JsonReader *r, JsonKind kind) {
   r->at++;
   skip_space(r);
   uint32_t n = 0;
-  for (; !take(r, close); n++) {
-    if (n && !take(r, ',')) return wanted(r, kind == JSON_LIST ? "`,` or `]`" : "`,` or `}`");
+  for (; !accept(r, close); n++) {
+    if (n && !accept(r, ',')) return expected(r, kind == JSON_LIST ? "`,` or `]`" : "`,` or `}`");
     if (!(kind == JSON_LIST ? read_value(r) : read_pair(r))) return false;
     skip_space(r);
   }
@@ -263,7 +263,7 @@ static bool read_word(JsonReader *r) {
     r->at += n;
     return true;
   }
-  return wanted(r, "a value");
+  return expected(r, "a value");
 }
 
 static bool read_value(JsonReader *r) {
@@ -280,7 +280,7 @@ static bool read_all(JsonReader *r) {
   r->at = r->used = r->count = r->depth = 0;
   if (!read_value(r)) return false;
   skip_space(r);
-  return r->at == r->n || wanted(r, "the end");
+  return r->at == r->n || expected(r, "the end");
 }
 
 static int key_order(const void *left, const void *right) {
@@ -289,7 +289,7 @@ static int key_order(const void *left, const void *right) {
   return memcmp(a->text, b->text, a->n);
 }
 
-static bool keys_differ(JsonReader *r, const Json *object, const Json **keys) {
+static bool check_keys(JsonReader *r, const Json *object, const Json **keys) {
   const Json *key = json_first(object);
   for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1)) keys[i] = key;
   qsort(keys, object->n, sizeof *keys, key_order);
@@ -300,14 +300,14 @@ static bool keys_differ(JsonReader *r, const Json *object, const Json **keys) {
   return true;
 }
 
-static bool all_keys_differ(JsonReader *r) {
+static bool check_all_keys(JsonReader *r) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < r->count; i++)
     if (r->node[i].kind == JSON_OBJECT && r->node[i].n > most) most = r->node[i].n;
   if (most < 2) return true;
   const Json **keys = NEW_ARRAY(r->arena, const Json *, most);
   for (uint32_t i = 0; i < r->count; i++)
-    if (r->node[i].kind == JSON_OBJECT && !keys_differ(r, &r->node[i], keys)) return false;
+    if (r->node[i].kind == JSON_OBJECT && !check_keys(r, &r->node[i], keys)) return false;
   return true;
 }
 
@@ -320,7 +320,7 @@ const Json *json_read(Arena *a, const char *text, size_t n, const char **error) 
   if (!read_all(&r)) return NULL;
   r.pool = arena_alloc(a, r.used + 1);
   r.node = NEW_ARRAY(a, Json, r.count);
-  if (!read_all(&r) || !all_keys_differ(&r)) return NULL;
+  if (!read_all(&r) || !check_all_keys(&r)) return NULL;
   return r.node;
 }
 
@@ -339,7 +339,7 @@ const Json *json_get(const Json *object, const char *name) {
   return NULL;
 }
 
-// Arrays as typed.
+// Arrays on the command line.
 
 typedef struct {
   Arena *arena;
@@ -347,8 +347,8 @@ typedef struct {
   size_t at;
   bool ranked; // the rank is known
   uint32_t rank;
-  int64_t shape[ARRAY_RANK_LIMIT]; // -1 = not known yet
-  int64_t index[ARRAY_RANK_LIMIT]; // where we are
+  int64_t shape[ARRAY_RANK_LIMIT]; // -1 = unknown
+  int64_t index[ARRAY_RANK_LIMIT]; // current position
   double *data;
   int64_t count;
   const char **error;
@@ -358,7 +358,7 @@ static void rows_space(JsonRows *r) {
   while (is_space(r->text[r->at])) r->at++;
 }
 
-static bool rows_wanted(JsonRows *r, const char *what) {
+static bool rows_expected(JsonRows *r, const char *what) {
   const char *rest = r->text + r->at;
   if (!*rest) return file_error(r->arena, r->error, "the array ends where %s was wanted", what);
   size_t n = strcspn(rest, " \t\r\n,[]");
@@ -367,7 +367,7 @@ static bool rows_wanted(JsonRows *r, const char *what) {
                     text_shown(r->arena, rest, n ? n : 1), what);
 }
 
-// "2.1": the first part of the second row, counted from 1
+// "2.1": the first row of the second row, counted from 1
 static const char *row_name(JsonRows *r, uint32_t depth, bool first) {
   Buf b = buf_new(r->arena);
   for (uint32_t i = 0; i < depth; i++)
@@ -400,8 +400,8 @@ static bool read_entry(JsonRows *r, uint32_t depth) {
   else if (n == sign + 3 && memcmp(text + sign, "inf", 3) == 0)
     *to = *text == '-' ? -INFINITY : INFINITY;
   else if (strspn(text, "0123456789.eE+-") != n || !number_value(text, n, to))
-    return rows_wanted(r, r->ranked && depth < r->rank ? "`[`" : "a number");
-  if (!rank_is(r, depth)) return rows_wanted(r, "`[`");
+    return rows_expected(r, r->ranked && depth < r->rank ? "`[`" : "a number");
+  if (!rank_is(r, depth)) return rows_expected(r, "`[`");
   r->at += n;
   r->count++;
   return true;
@@ -411,7 +411,7 @@ static bool read_entry(JsonRows *r, uint32_t depth) {
 static bool read_rows(JsonRows *r, uint32_t depth) {
   rows_space(r);
   if (r->text[r->at] != '[') return read_entry(r, depth);
-  if (r->ranked && depth == r->rank) return rows_wanted(r, "a number");
+  if (r->ranked && depth == r->rank) return rows_expected(r, "a number");
   if (depth == ARRAY_RANK_LIMIT)
     return file_error(r->arena, r->error, "an array of more than %d axes", ARRAY_RANK_LIMIT);
   r->at++;
@@ -426,7 +426,7 @@ static bool read_rows(JsonRows *r, uint32_t depth) {
     if (!read_rows(r, depth + 1)) return false;
     rows_space(r);
     char c = r->text[r->at];
-    if (c != ',' && c != ']') return rows_wanted(r, "`,` or `]`");
+    if (c != ',' && c != ']') return rows_expected(r, "`,` or `]`");
     r->at++;
     if (c == ']') return row_end(r, depth, n);
   }
@@ -441,17 +441,17 @@ bool array_parse(Arena *a, const char *text, Array *out, const char **error) {
   if (!read_rows(&r, 0)) return false;
   rows_space(&r);
   if (r.text[r.at])
-    return rows_wanted(&r, r.rank ? "the end" : "the end (several numbers are written [1, 2])");
+    return rows_expected(&r, r.rank ? "the end" : "the end (several numbers are written [1, 2])");
   *out = (Array){.name = "", .rank = r.rank, .count = r.count, .data = r.data, .kind = EL_F64};
   out->shape = arena_copy(a, r.shape, r.rank * sizeof *r.shape);
   return true;
 }
 
-// Rows under each other, the innermost in a line.
+// Prints one innermost row per line.
 static void print_rows(Buf *b, const Array *x, uint32_t depth, int64_t *at, bool json) {
   if (depth == x->rank) {
     double number = x->data[(*at)++];
-    bool quoted = json && !isfinite(number); // JSON has no word for it
+    bool quoted = json && !isfinite(number); // not representable in JSON
     if (quoted) buf_char(b, '"');
     buf_number(b, number);
     if (quoted) buf_char(b, '"');

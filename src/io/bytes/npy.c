@@ -1,17 +1,13 @@
-// Arrays of numbers, and the npy form that NumPy reads and writes.
+// Encoding of arrays, and the npy format of NumPy.
 //
 //   \x93NUMPY | major minor | length of the header | header, ended by a newline | numbers
 //     6 bytes        2        2, or 4 from 2.0 on    a Python dictionary:
 //                             {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //
-// Bytes come in, an Array of doubles goes out, and back. The header is read by a small parser for
-// just that dictionary, with its keys in any order; nothing in it is evaluated. Its layout is
-// complete and agrees with the number of bytes that follow, to the byte, before memory for the
-// numbers is taken.
-//
-// The numbers are decoded from single bytes, so neither the endianness nor the alignment of the
-// machine matters. Reading is exact or refused; writing rounds to float kinds and is exact or
-// refused for the others.
+// The header is parsed by a recursive-descent parser for this dictionary, with keys in any order.
+// The header must agree exactly with the number of bytes that follow before memory is allocated.
+// Numbers are decoded bytewise, independent of endianness and alignment. Reading is exact or fails;
+// writing rounds to float kinds, and is exact or fails for other kinds.
 #include "io/bytes/bytes.h"
 
 #include <assert.h>
@@ -46,8 +42,8 @@ bool file_put_in(Arena *a, const char *dir, const char *name, const Bytes *bytes
   return !why || file_error(a, error, "cannot write %s/%s: %s", dir, name, why);
 }
 
-// The doubles must be countable in bytes. A zero does not excuse the other axes, so that strides
-// never wrap either.
+// The size in bytes as doubles must not overflow. The other axes are checked even if one has length
+// 0, so that strides do not overflow either.
 bool array_count(uint32_t rank, const int64_t *shape, int64_t *count) {
   int64_t product = 1;
   bool empty = false;
@@ -77,7 +73,7 @@ const char *array_type(Arena *a, const Array *x) {
 
 const char *raw_type(Arena *a, const Raw *x) { return type_text(a, x->rank, x->shape, x->kind); }
 
-// Numbers from bytes.
+// Decoding and encoding of numbers.
 
 static uint64_t bits_load(const uint8_t *from, uint32_t n, bool big_endian) {
   uint64_t bits = 0;
@@ -89,7 +85,7 @@ static void bits_store(uint64_t bits, uint8_t *to, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) to[i] = (uint8_t)(bits >> 8 * i);
 }
 
-// A float of 1 sign bit, e exponent bits and m fraction bits.
+// Decodes a float with 1 sign bit, e exponent bits and m fraction bits.
 static double small_load(uint32_t bits, int e, int m) {
   uint32_t exponent = bits >> m & ((1u << e) - 1), fraction = bits & ((1u << m) - 1);
   int bias = (1 << (e - 1)) - 1;
@@ -103,7 +99,7 @@ static double small_load(uint32_t bits, int e, int m) {
   return bits >> (e + m) & 1 ? -x : x;
 }
 
-// Rounds to the nearest, and to even when two are equally near. False when only infinity is left.
+// Encodes such a float, rounding to nearest even. False if a finite number rounds to infinity.
 static bool small_store(double x, int e, int m, uint64_t *bits) {
   uint32_t top = (1u << e) - 1, result;
   int bias = (1 << (e - 1)) - 1, exponent;
@@ -115,16 +111,17 @@ static bool small_store(double x, int e, int m, uint64_t *bits) {
   } else {
     frexp(x, &exponent);
     if (--exponent < 1 - bias || x == 0) exponent = 1 - bias;
-    double steps = nearbyint(ldexp(fabs(x), m - exponent)); // below 2^(m+1), or just that
+    double steps = nearbyint(ldexp(fabs(x), m - exponent)); // at most 2^(m+1)
     if (exponent > bias) return false;
-    result = (uint32_t)steps + ((uint32_t)(exponent + bias - 1) << m); // a carry moves the exponent
+    // A carry increments the exponent.
+    result = (uint32_t)steps + ((uint32_t)(exponent + bias - 1) << m);
     fits = result < top << m;
   }
   *bits = result | (signbit(x) ? 1u << (e + m) : 0);
   return fits;
 }
 
-static bool double_holds(uint64_t magnitude) {
+static bool double_represents(uint64_t magnitude) {
   const uint64_t limit = (uint64_t)1 << 53;
   return magnitude < limit || magnitude / (magnitude & (~magnitude + 1)) < limit;
 }
@@ -134,7 +131,7 @@ static bool signed_load(uint64_t bits, uint32_t bytes, double *out) {
   if (negative && bytes < 8) bits |= ~(uint64_t)0 << 8 * bytes;
   uint64_t magnitude = negative ? ~bits + 1 : bits;
   *out = negative ? -(double)magnitude : (double)magnitude;
-  return double_holds(magnitude);
+  return double_represents(magnitude);
 }
 
 bool element_load(ElementKind kind, const uint8_t *from, bool big_endian, double *out) {
@@ -152,18 +149,18 @@ bool element_load(ElementKind kind, const uint8_t *from, bool big_endian, double
   case EL_I16:
   case EL_I8: return signed_load(bits, n, out);
   case EL_BOOL: *out = (double)bits; return bits < 2;
-  default: *out = (double)bits; return double_holds(bits);
+  default: *out = (double)bits; return double_represents(bits);
   }
 }
 
-// low <= x < high, without a fraction
+// Encodes an integer with low <= x < high.
 static bool whole_store(double x, double low, double high, uint64_t *bits) {
   if (!(x >= low && x < high) || x != floor(x)) return false;
   *bits = x < 0 ? ~(uint64_t)-x + 1 : (uint64_t)x;
   return true;
 }
 
-// False when the kind cannot hold the number.
+// Encodes a number. False if the kind cannot represent it.
 static bool element_bits(ElementKind kind, double x, uint64_t *bits) {
   int width = (int)element_info[kind].bytes * 8;
   float single = (float)x;
@@ -182,7 +179,7 @@ static bool element_bits(ElementKind kind, double x, uint64_t *bits) {
   }
 }
 
-// Where the numbers of an array lie when its first axis runs fastest.
+// Iterates in row-major order over an array that is stored in column-major (Fortran) order.
 typedef struct {
   int64_t index[ARRAY_RANK_LIMIT], stride[ARRAY_RANK_LIMIT];
   size_t at;
@@ -249,7 +246,7 @@ bool array_store(Arena *a, const Array *x, uint8_t *to, const char **error) {
   return true;
 }
 
-// The header.
+// The header parser.
 
 typedef struct {
   Arena *arena;
@@ -264,7 +261,7 @@ typedef struct {
   int64_t shape[ARRAY_RANK_LIMIT];
 } NpyLayout;
 
-static bool header_wanted(NpyHeader *h, const char *what) {
+static bool header_expected(NpyHeader *h, const char *what) {
   size_t left = (size_t)(h->end - h->at);
   if (!left) return file_error(h->arena, h->error, "the npy header ends where %s was wanted", what);
   return file_error(h->arena, h->error, "the npy header has `%s` where %s was wanted",
@@ -276,7 +273,7 @@ static void header_space(NpyHeader *h) {
     h->at++;
 }
 
-static bool header_take(NpyHeader *h, char c) {
+static bool header_accept(NpyHeader *h, char c) {
   header_space(h);
   if (h->at == h->end || *h->at != c) return false;
   h->at++;
@@ -291,12 +288,12 @@ static bool header_word(NpyHeader *h, const char *word) {
   return true;
 }
 
-// text = "'" … "'", or the same in double quotes; escapes are not needed here
+// text = "'" … "'", or in double quotes; escapes are not supported
 static bool read_text(NpyHeader *h, const char **text, size_t *n, const char *what) {
   header_space(h);
-  if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return header_wanted(h, what);
+  if (h->at == h->end || (*h->at != '\'' && *h->at != '"')) return header_expected(h, what);
   const char *from = h->at + 1, *close = memchr(from, *h->at, (size_t)(h->end - from));
-  if (!close) return header_wanted(h, "a closed text");
+  if (!close) return header_expected(h, "a closed text");
   *text = from;
   *n = (size_t)(close - from);
   h->at = close + 1;
@@ -325,36 +322,36 @@ static bool read_descr(NpyHeader *h, NpyLayout *l) {
 
 static bool read_order(NpyHeader *h, NpyLayout *l) {
   l->fortran_order = header_word(h, "True");
-  return l->fortran_order || header_word(h, "False") || header_wanted(h, "True or False");
+  return l->fortran_order || header_word(h, "False") || header_expected(h, "True or False");
 }
 
 static bool read_length(NpyHeader *h, int64_t *out) {
   header_space(h);
   const char *from = h->at;
-  if (h->at < h->end && *h->at == '-') return header_wanted(h, "a length of 0 or more");
+  if (h->at < h->end && *h->at == '-') return header_expected(h, "a length of 0 or more");
   for (*out = 0; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
     int digit = *h->at - '0';
     if (*out > (INT64_MAX - digit) / 10) {
       h->at = from;
-      return header_wanted(h, "a length that fits 64 bits");
+      return header_expected(h, "a length that fits 64 bits");
     }
     *out = *out * 10 + digit;
   }
-  if (h->at == from) return header_wanted(h, "a length or `)`");
+  if (h->at == from) return header_expected(h, "a length or `)`");
   if (h->at < h->end && *h->at == 'L') h->at++; // Python 2 wrote 3L
   return true;
 }
 
 // shape = "(" (length ("," length)* ","?)? ")"
 static bool read_shape(NpyHeader *h, NpyLayout *l) {
-  if (!header_take(h, '(')) return header_wanted(h, "a shape such as (3, 4)");
+  if (!header_accept(h, '(')) return header_expected(h, "a shape such as (3, 4)");
   bool comma = false;
-  for (l->rank = 0; !header_take(h, ')'); l->rank++) {
-    if (l->rank && !comma) return header_wanted(h, "`,` or `)`");
+  for (l->rank = 0; !header_accept(h, ')'); l->rank++) {
+    if (l->rank && !comma) return header_expected(h, "`,` or `)`");
     if (l->rank == ARRAY_RANK_LIMIT)
       return file_error(h->arena, h->error, "the shape has more than %d axes", ARRAY_RANK_LIMIT);
     if (!read_length(h, &l->shape[l->rank])) return false;
-    comma = header_take(h, ',');
+    comma = header_accept(h, ',');
   }
   if (l->rank != 1 || comma) return true;
   long long length = l->shape[0];
@@ -377,21 +374,21 @@ static bool read_entry(NpyHeader *h, NpyLayout *l, bool seen[3]) {
                             "shape are known",
                       text_shown(h->arena, text, n));
   seen[k] = true;
-  if (!header_take(h, ':')) return header_wanted(h, "`:`");
+  if (!header_accept(h, ':')) return header_expected(h, "`:`");
   return k == 0 ? read_descr(h, l) : k == 1 ? read_order(h, l) : read_shape(h, l);
 }
 
 // header = "{" (entry ("," entry)* ","?)? "}"
 static bool read_header(NpyHeader *h, NpyLayout *l) {
   bool seen[3] = {0}, comma = true;
-  if (!header_take(h, '{')) return header_wanted(h, "`{`");
-  while (!header_take(h, '}')) {
-    if (!comma) return header_wanted(h, "`,` or `}`");
+  if (!header_accept(h, '{')) return header_expected(h, "`{`");
+  while (!header_accept(h, '}')) {
+    if (!comma) return header_expected(h, "`,` or `}`");
     if (!read_entry(h, l, seen)) return false;
-    comma = header_take(h, ',');
+    comma = header_accept(h, ',');
   }
   header_space(h);
-  if (h->at != h->end) return header_wanted(h, "the end");
+  if (h->at != h->end) return header_expected(h, "the end");
   if (seen[0] && seen[1] && seen[2]) return true;
   return file_error(h->arena, h->error, "the npy header has no key `%s`",
                     !seen[0]   ? "descr"
@@ -399,7 +396,7 @@ static bool read_header(NpyHeader *h, NpyLayout *l) {
                                : "shape");
 }
 
-// What comes before the header; *from is where it begins.
+// Parses the bytes before the header, which starts at *from.
 static bool read_preamble(Arena *a, const uint8_t *bytes, size_t n, size_t *from, size_t *length,
                           const char **error) {
   if (n < 6 || memcmp(bytes, "\x93NUMPY", 6) != 0)
@@ -486,7 +483,7 @@ bool npy_bytes(Arena *a, const Array *x, Bytes *out, const char **error) {
   bool good =
       x->rank <= ARRAY_RANK_LIMIT && array_count(x->rank, x->shape, &count) && count == x->count;
   assert(good), (void)good;
-  header_write(&header, x); // far below the 65535 bytes of version 1.0
+  header_write(&header, x); // always below the 65535 bytes of version 1.0
   out->n = 10 + header.n + (size_t)x->count * element_info[x->kind].bytes;
   out->at = arena_alloc(a, out->n);
   memcpy(out->at, "\x93NUMPY\x01\x00", 8);

@@ -1,12 +1,12 @@
-// A zip archive of npy files, as NumPy's savez and savez_compressed write it.
+// A zip archive of npy files, as written by NumPy's savez and savez_compressed.
 //
 //   entry entry … | directory | [zip64 end, its locator] | end
 //
-// The directory at the end says what there is; an entry's own header is believed only about its
-// length, but must name the same array: nothing else guards names. Entries that are stored are looked at where they lie, packed ones are unpacked. Names are
-// keys and never paths of the disk: one with a slash, a backslash or a zero is refused. Each
-// entry's check sum is compared. All that is unpacked together stays below 10 times the file and 64
-// MB.
+// Entries are found by the central directory at the end. The local header of an entry only gives
+// its length, and must have the same name, because no checksum covers names. Stored entries are not
+// copied, deflated ones are decompressed. Names are keys, never paths: one with a slash, backslash
+// or zero is refused. CRCs are verified. All decompressed entries together must stay below 10 times
+// the file and 64 MB.
 #include "io/bytes/bytes.h"
 
 #include <zlib.h>
@@ -25,9 +25,9 @@ typedef struct {
   const uint8_t *at;
   size_t n;
   const char **error;
-  uint64_t entries, directory, directory_bytes; // how many; where
-  size_t room;                                  // how much may still be unpacked
-  uint64_t left; // bytes that no entry was found in yet: entries do not share them
+  uint64_t entries, directory, directory_bytes; // number of entries; span of the directory
+  size_t room;                                  // budget of bytes to decompress
+  uint64_t left; // budget of entry bytes: overlapping entries exceed it
 } Zip;
 
 typedef struct {
@@ -46,7 +46,7 @@ static bool inside(const Zip *z, uint64_t from, uint64_t bytes) {
   return from <= z->n && bytes <= z->n - from;
 }
 
-static bool wrong(const Zip *z, const char *what) {
+static bool zip_error(const Zip *z, const char *what) {
   return file_error(z->arena, z->error, "the zip archive is damaged: %s", what);
 }
 
@@ -54,7 +54,7 @@ bool bytes_are_zip(const void *bytes, size_t n) {
   return n >= 4 && (memcmp(bytes, "PK\3\4", 4) == 0 || memcmp(bytes, "PK\5\6", 4) == 0);
 }
 
-// The end may be followed by a comment, whose length it tells.
+// The end record may be followed by a comment, whose length it holds.
 static bool find_end(const Zip *z, size_t *at) {
   for (size_t back = END_BYTES; back <= z->n && back <= END_BYTES + 0xffff; back++) {
     const uint8_t *p = z->at + z->n - back;
@@ -65,13 +65,13 @@ static bool find_end(const Zip *z, size_t *at) {
   return false;
 }
 
-// A count or place that does not fit the old end is in the new one.
+// Zip64: larger counts and offsets are in a second end record.
 static bool read_end64(Zip *z, size_t end) {
   if (end < LOCATOR_BYTES || memcmp(z->at + end - LOCATOR_BYTES, "PK\6\7", 4) != 0)
-    return wrong(z, "the end record of a large archive is missing");
+    return zip_error(z, "the end record of a large archive is missing");
   uint64_t at = number(z->at + end - LOCATOR_BYTES + 8, 8);
   if (!inside(z, at, END64_BYTES) || memcmp(z->at + at, "PK\6\6", 4) != 0)
-    return wrong(z, "the end record of a large archive is not where it should be");
+    return zip_error(z, "the end record of a large archive is not where it should be");
   z->entries = number(z->at + at + 32, 8);
   z->directory_bytes = number(z->at + at + 40, 8);
   z->directory = number(z->at + at + 48, 8);
@@ -80,7 +80,7 @@ static bool read_end64(Zip *z, size_t end) {
 
 static bool read_end(Zip *z) {
   size_t end;
-  if (!find_end(z, &end)) return wrong(z, "its end is missing");
+  if (!find_end(z, &end)) return zip_error(z, "its end is missing");
   const uint8_t *p = z->at + end;
   z->entries = number(p + 10, 2);
   z->directory_bytes = number(p + 12, 4);
@@ -89,15 +89,15 @@ static bool read_end(Zip *z) {
       z->entries == 0xffff || z->directory_bytes == 0xffffffff || z->directory == 0xffffffff;
   if (large && !read_end64(z, end)) return false;
   if (!inside(z, z->directory, z->directory_bytes))
-    return wrong(z, "its directory is not inside it");
+    return zip_error(z, "its directory is not inside it");
   if (z->entries > z->directory_bytes / DIRECTORY_BYTES)
-    return wrong(z, "its directory is too short for its entries");
+    return zip_error(z, "its directory is too short for its entries");
   return z->entries <= ENTRIES_LIMIT ||
          file_error(z->arena, z->error, "the zip archive has %llu entries, more than %d",
                     (unsigned long long)z->entries, ENTRIES_LIMIT);
 }
 
-// Sizes and places that do not fit 32 bits are in an extra field, in this order.
+// Zip64: sizes and offsets beyond 32 bits are in an extra field, in this order.
 static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, ZipEntry *e) {
   uint64_t *wide[] = {&e->size, &e->packed, &e->local};
   bool wanted = false;
@@ -108,7 +108,7 @@ static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, ZipEntry *e) 
     if (number(p, 2) == 1) {
       for (uint32_t i = 0; i < 3; i++) {
         if (*wide[i] != 0xffffffff) continue;
-        if (at + 8 > 4 + length) return wrong(z, "the size of an entry is missing");
+        if (at + 8 > 4 + length) return zip_error(z, "the size of an entry is missing");
         *wide[i] = number(p + at, 8);
         at += 8;
       }
@@ -117,7 +117,7 @@ static bool read_extra64(const Zip *z, const uint8_t *p, size_t n, ZipEntry *e) 
     p += 4 + length;
     n -= 4 + length;
   }
-  return !wanted || wrong(z, "the size of an entry is missing");
+  return !wanted || zip_error(z, "the size of an entry is missing");
 }
 
 static bool good_name(const Zip *z, const uint8_t *text, size_t n, ZipEntry *e) {
@@ -133,12 +133,12 @@ static bool good_name(const Zip *z, const uint8_t *text, size_t n, ZipEntry *e) 
 static bool read_entry(const Zip *z, uint64_t *at, ZipEntry *e) {
   uint64_t end = z->directory + z->directory_bytes;
   if (end - *at < DIRECTORY_BYTES || memcmp(z->at + *at, "PK\1\2", 4) != 0)
-    return wrong(z, "its directory has something else where an entry was wanted");
+    return zip_error(z, "its directory has something else where an entry was wanted");
   const uint8_t *p = z->at + *at;
   size_t name = (size_t)number(p + 28, 2), extra = (size_t)number(p + 30, 2),
          comment = (size_t)number(p + 32, 2);
   if (name + extra + comment > end - *at - DIRECTORY_BYTES)
-    return wrong(z, "an entry of its directory is too long");
+    return zip_error(z, "an entry of its directory is too long");
   *e = (ZipEntry){.method = (uint32_t)number(p + 10, 2), .crc = (uint32_t)number(p + 16, 4)};
   e->packed = number(p + 20, 4);
   e->size = number(p + 24, 4);
@@ -150,7 +150,7 @@ static bool read_entry(const Zip *z, uint64_t *at, ZipEntry *e) {
          read_extra64(z, p + DIRECTORY_BYTES + name, extra, e);
 }
 
-static bool entry_wrong(const Zip *z, const ZipEntry *e, const char *what) {
+static bool entry_error(const Zip *z, const ZipEntry *e, const char *what) {
   return file_error(z->arena, z->error, "%s.npy: %s",
                     text_shown(z->arena, e->name, strlen(e->name)), what);
 }
@@ -162,16 +162,16 @@ static bool same_name(const Zip *z, const ZipEntry *e, uint64_t n) {
          !memcmp(own + stem, ".npy", 4);
 }
 
-static bool packed_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
+static bool find_entry_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
   if (!inside(z, e->local, LOCAL_BYTES) || memcmp(z->at + e->local, "PK\3\4", 4) != 0)
-    return entry_wrong(z, e, "it is not where the directory says");
+    return entry_error(z, e, "it is not where the directory says");
   const uint8_t *p = z->at + e->local;
   uint64_t name = number(p + 26, 2), from = e->local + LOCAL_BYTES + name + number(p + 28, 2);
   if (!same_name(z, e, name))
-    return entry_wrong(z, e, "it has another name in the directory than in its own header");
+    return entry_error(z, e, "it has another name in the directory than in its own header");
   if (!inside(z, from, e->packed))
-    return entry_wrong(z, e, "it reaches beyond the end of the file");
-  if (e->packed > z->left) return wrong(z, "its entries overlap");
+    return entry_error(z, e, "it reaches beyond the end of the file");
+  if (e->packed > z->left) return zip_error(z, "its entries overlap");
   z->left -= e->packed;
   *out = z->at + from;
   return true;
@@ -179,13 +179,13 @@ static bool packed_bytes(Zip *z, const ZipEntry *e, const uint8_t **out) {
 
 static bool unpack(Zip *z, const ZipEntry *e, const uint8_t *from, const uint8_t **out) {
   if (e->size > z->room || e->size / 1032 > e->packed)
-    return entry_wrong(z, e, "it unpacks to more than is allowed: save it uncompressed");
+    return entry_error(z, e, "it unpacks to more than is allowed: save it uncompressed");
   uint8_t *to = arena_alloc(z->arena, (size_t)e->size);
   z->room -= (size_t)e->size;
   *out = to;
   const char *why;
   return inflate_bytes(z->arena, from, (size_t)e->packed, to, (size_t)e->size, &why) ||
-         entry_wrong(z, e, why);
+         entry_error(z, e, why);
 }
 
 static uint32_t check_sum(const uint8_t *p, size_t n) {
@@ -200,18 +200,18 @@ static uint32_t check_sum(const uint8_t *p, size_t n) {
 static bool read_array(Zip *z, const ZipEntry *e, Raw *out) {
   const uint8_t *from = NULL, *bytes;
   const char *why;
-  if (!packed_bytes(z, e, &from)) return false;
+  if (!find_entry_bytes(z, e, &from)) return false;
   bytes = from;
   if (e->method == 8) {
     if (!unpack(z, e, from, &bytes)) return false;
   } else if (e->method != 0) {
-    return entry_wrong(z, e, "its compression is not supported (only deflate is)");
+    return entry_error(z, e, "its compression is not supported (only deflate is)");
   } else if (e->packed != e->size) {
-    return entry_wrong(z, e, "its two sizes differ, though it is not compressed");
+    return entry_error(z, e, "its two sizes differ, though it is not compressed");
   }
   if (check_sum(bytes, (size_t)e->size) != e->crc)
-    return entry_wrong(z, e, "its checksum is wrong: the file is damaged");
-  if (!npy_look(z->arena, bytes, (size_t)e->size, out, &why)) return entry_wrong(z, e, why);
+    return entry_error(z, e, "its checksum is wrong: the file is damaged");
+  if (!npy_look(z->arena, bytes, (size_t)e->size, out, &why)) return entry_error(z, e, why);
   out->name = e->name;
   return true;
 }
@@ -230,7 +230,7 @@ bool npz_look(Arena *a, const void *bytes, size_t n, Raws *out, const char **err
     ZipEntry e;
     Raw x;
     if (!read_entry(&z, &at, &e)) return false;
-    if (table_get(names, e.name, strlen(e.name))) return entry_wrong(&z, &e, "it is there twice");
+    if (table_get(names, e.name, strlen(e.name))) return entry_error(&z, &e, "it is there twice");
     table_put(names, e.name, strlen(e.name), 1);
     if (!read_array(&z, &e, &x)) return false;
     vec_push(a, out, x);

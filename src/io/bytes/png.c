@@ -1,11 +1,11 @@
-// Pictures in png, through libpng: bytes to pixels and back.
+// Reading and writing of png pictures by libpng.
 //
-// Any png comes in; 8 bits of grey, or of red, green and blue, go out. Palettes and small depths
-// are expanded, 16 bits are rounded to 8, what is transparent is put on white. Sizes are checked
-// against the bytes that are there before memory is taken: at most 10 times the file and 64 MB.
+// Any png is converted to 8-bit grey or RGB: palettes and small depths are expanded, 16 bits are
+// rounded to 8, transparent pixels are composed over white. The size is checked before memory is
+// allocated: at most 10 times the file and 64 MB.
 //
-// libpng leaves by longjmp. All of its memory is in an arena of its own, and everything that is
-// needed after the jump is in the Job, which was made before it.
+// libpng reports errors by longjmp. Its memory is in an arena of its own, and all state that is
+// needed after a jump is in PngJob, which is allocated before.
 #include "io/bytes/bytes.h"
 
 #include <png.h>
@@ -14,16 +14,16 @@ typedef struct {
   Arena *arena, *scratch;
   const char **error;
   const uint8_t *at;
-  size_t n, limit; // bytes that are there; how many pixels may take
+  size_t n, limit; // bytes left; limit for the pixels
   Buf out;
   png_structp png;
   png_infop info;
 } PngJob;
 
-static void *take(png_structp png, png_alloc_size_t n) {
+static void *libpng_alloc(png_structp png, png_alloc_size_t n) {
   return arena_alloc(png_get_mem_ptr(png), n);
 }
-static void give(png_structp png, void *at) { (void)png, (void)at; }
+static void libpng_free(png_structp png, void *at) { (void)png, (void)at; }
 
 static void on_error(png_structp png, const char *why) {
   PngJob *j = png_get_error_ptr(png);
@@ -65,7 +65,7 @@ bool png_size(const void *bytes, size_t n, Picture *out) {
   return true;
 }
 
-// Pixels as they are wanted: 8 bits, and alpha if there is any, in its own channel.
+// Configures libpng: 8 bits, alpha (if present) as a channel.
 static void choose_form(PngJob *j) {
   int colour = png_get_color_type(j->png, j->info);
   png_set_expand(j->png);
@@ -75,7 +75,7 @@ static void choose_form(PngJob *j) {
   png_read_update_info(j->png, j->info);
 }
 
-static void put_on_white(const uint8_t *from, uint8_t *to, size_t pixels, uint32_t channels) {
+static void compose_over_white(const uint8_t *from, uint8_t *to, size_t pixels, uint32_t channels) {
   for (size_t i = 0; i < pixels; i++) {
     uint32_t alpha = from[channels];
     for (uint32_t c = 0; c < channels; c++)
@@ -106,7 +106,7 @@ static bool read_pixels(PngJob *j, Picture *out) {
   p.at = pixels;
   if (alpha) {
     p.at = arena_alloc(j->arena, (size_t)p.width * p.height * p.channels);
-    put_on_white(pixels, p.at, (size_t)p.width * p.height, p.channels);
+    compose_over_white(pixels, p.at, (size_t)p.width * p.height, p.channels);
   }
   *out = p;
   return true;
@@ -114,7 +114,7 @@ static bool read_pixels(PngJob *j, Picture *out) {
 
 static bool job_read(PngJob *j, Picture *out) {
   j->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, j, on_error, on_warning, j->scratch,
-                                    take, give);
+                                    libpng_alloc, libpng_free);
   j->info = j->png ? png_create_info_struct(j->png) : NULL;
   if (!j->info) return file_error(j->arena, j->error, "libpng cannot be started");
   if (setjmp(png_jmpbuf(j->png))) return false;
@@ -142,7 +142,7 @@ bool png_read_bytes(Arena *a, const void *bytes, size_t n, Picture *out, const c
 
 static bool job_write(PngJob *j, const Picture *p) {
   j->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, j, on_error, on_warning, j->scratch,
-                                     take, give);
+                                     libpng_alloc, libpng_free);
   j->info = j->png ? png_create_info_struct(j->png) : NULL;
   if (!j->info) return file_error(j->arena, j->error, "libpng cannot be started");
   if (setjmp(png_jmpbuf(j->png))) return false;
@@ -151,7 +151,7 @@ static bool job_write(PngJob *j, const Picture *p) {
                p->channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_compression_level(j->png, 4);
-  png_set_filter(j->png, 0, PNG_FILTER_NONE); // areas of one colour, and lines: most rows repeat
+  png_set_filter(j->png, 0, PNG_FILTER_NONE); // best for plain areas and lines, where rows repeat
   png_write_info(j->png, j->info);
   for (uint32_t i = 0; i < p->height; i++)
     png_write_row(j->png, p->at + (size_t)i * p->width * p->channels);

@@ -1,18 +1,16 @@
-// Named arrays in one file, in the safetensors form.
+// The safetensors format: named arrays in one file.
 //
 //   length of the header | header, padded with spaces | numbers, little-endian, without gaps
 //     8 bytes              {"__metadata__": {"key": "text"},
 //                           "w": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, …}
 //
-// Bytes come in, Arrays go out, and back. Everything is checked before memory for numbers is taken:
-// each tensor's shape and type agree with its span, and the spans, sorted, cover the data exactly,
-// so no byte belongs to two tensors or to none, and all arrays together are at most 8 times the
-// data.
+// Everything is checked before memory for numbers is allocated: the shape and type of each tensor
+// agree with its span, and the sorted spans cover the data exactly, without gaps or overlaps.
 //
-// A file may carry a check sum, over all bytes but its own digits. It is said twice that there is one,
-// at both ends of the metadata, so that no single damage makes a file that seems to have none.
+// A file may contain a checksum over all bytes except its digits. Keys at both ends of the metadata
+// announce it, so that no single damage makes the file look like one without a checksum.
 //
-// What is written can be read: names are checked by the rules of the reader, and the order of the
+// Every written file can be read: names are validated by the reader's rules. The order of the
 // arrays is kept.
 #include "io/bytes/bytes.h"
 
@@ -21,7 +19,7 @@
 
 #define METADATA_KEY "__metadata__"
 
-// A tensor of the header: where its numbers lie in the data.
+// A tensor of the header; begin … end: its span in the data.
 typedef struct {
   Array array;
   uint64_t begin, end;
@@ -31,7 +29,7 @@ typedef struct {
   Arena *arena;
   const char **error;
   uint64_t data_bytes;
-  FileTensor *tensor; // in the order of the header
+  FileTensor *tensor; // in header order
   uint32_t n;
 } SafetensorsReader;
 
@@ -41,11 +39,11 @@ static const char *shown(SafetensorsReader *r, const char *name) {
 
 static bool has_zero(const Json *text) { return memchr(text->text, 0, text->n) != NULL; }
 
-static bool tensor_wrong(SafetensorsReader *r, const char *name, const char *what) {
+static bool tensor_error(SafetensorsReader *r, const char *name, const char *what) {
   return file_error(r->arena, r->error, "tensor `%s`: %s", shown(r, name), what);
 }
 
-// Whole numbers that a double holds exactly.
+// A natural number below 2^53.
 static bool json_natural(const Json *v, uint64_t *out) {
   if (v->kind != JSON_NUMBER || !v->natural || v->number >= 9007199254740992.0) return false;
   *out = (uint64_t)v->number;
@@ -53,7 +51,7 @@ static bool json_natural(const Json *v, uint64_t *out) {
 }
 
 static bool read_dtype(SafetensorsReader *r, Array *x, const Json *v) {
-  if (!v || v->kind != JSON_TEXT) return tensor_wrong(r, x->name, "it has no dtype in quotes");
+  if (!v || v->kind != JSON_TEXT) return tensor_error(r, x->name, "it has no dtype in quotes");
   for (uint32_t k = 0; k < EL_COUNT; k++) {
     if (strcmp(v->text, element_info[k].safetensors) != 0 || has_zero(v)) continue;
     x->kind = (ElementKind)k;
@@ -67,7 +65,7 @@ static bool read_dtype(SafetensorsReader *r, Array *x, const Json *v) {
 }
 
 static bool read_shape(SafetensorsReader *r, Array *x, const Json *v) {
-  if (!v || v->kind != JSON_LIST) return tensor_wrong(r, x->name, "it has no shape in brackets");
+  if (!v || v->kind != JSON_LIST) return tensor_error(r, x->name, "it has no shape in brackets");
   if (v->n > ARRAY_RANK_LIMIT)
     return file_error(r->arena, r->error, "tensor `%s`: its shape has %u axes, more than %d",
                       shown(r, x->name), v->n, ARRAY_RANK_LIMIT);
@@ -77,7 +75,7 @@ static bool read_shape(SafetensorsReader *r, Array *x, const Json *v) {
   for (uint32_t i = 0; i < v->n; i++, item = json_next(item)) {
     uint64_t length;
     if (!json_natural(item, &length))
-      return tensor_wrong(r, x->name, "its shape holds something that is not a length");
+      return tensor_error(r, x->name, "its shape holds something that is not a length");
     x->shape[i] = (int64_t)length;
   }
   if (array_count(x->rank, x->shape, &x->count)) return true;
@@ -89,7 +87,7 @@ static bool read_offsets(SafetensorsReader *r, FileTensor *t, const Json *v) {
   const char *name = t->array.name;
   if (!v || v->kind != JSON_LIST || v->n != 2 || !json_natural(v + 1, &t->begin) ||
       !json_natural(v + 2, &t->end))
-    return tensor_wrong(r, name, "it has no data_offsets of two whole numbers");
+    return tensor_error(r, name, "it has no data_offsets of two whole numbers");
   if (t->begin > t->end || t->end > r->data_bytes)
     return file_error(
         r->arena, r->error,
@@ -107,13 +105,13 @@ static bool read_offsets(SafetensorsReader *r, FileTensor *t, const Json *v) {
 static bool read_tensor(SafetensorsReader *r, const Json *key, FileTensor *t) {
   const Json *v = key + 1;
   t->array.name = key->text;
-  if (has_zero(key)) return tensor_wrong(r, key->text, "its name holds a zero character");
-  if (v->kind != JSON_OBJECT) return tensor_wrong(r, key->text, "it is not described in `{}`");
+  if (has_zero(key)) return tensor_error(r, key->text, "its name holds a zero character");
+  if (v->kind != JSON_OBJECT) return tensor_error(r, key->text, "it is not described in `{}`");
   if (!read_dtype(r, &t->array, json_get(v, "dtype"))) return false;
   if (!read_shape(r, &t->array, json_get(v, "shape"))) return false;
   if (!read_offsets(r, t, json_get(v, "data_offsets"))) return false;
   return v->n == 3 ||
-         tensor_wrong(r, key->text, "it has keys other than dtype, shape and data_offsets");
+         tensor_error(r, key->text, "it has keys other than dtype, shape and data_offsets");
 }
 
 static bool read_metadata(SafetensorsReader *r, const Json *v, Arrays *out) {
@@ -140,7 +138,7 @@ static int span_order(const void *left, const void *right) {
   return (a > b) - (a < b); // the order of the header
 }
 
-// The spans, sorted, follow each other from the first byte of data to the last.
+// The sorted spans cover the data without gaps or overlaps.
 static bool spans_cover(SafetensorsReader *r) {
   const FileTensor **sorted = NEW_ARRAY(r->arena, const FileTensor *, r->n);
   uint64_t at = 0;
@@ -180,7 +178,7 @@ static bool load_tensors(SafetensorsReader *r, const uint8_t *data, Arrays *out)
   for (uint32_t i = 0; i < r->n; i++) {
     FileTensor *t = &r->tensor[i];
     if (!array_load(r->arena, &t->array, data + t->begin, false, false, r->error))
-      return tensor_wrong(r, t->array.name, *r->error);
+      return tensor_error(r, t->array.name, *r->error);
     out->array.at[i] = t->array;
   }
   return true;
@@ -200,11 +198,11 @@ static bool header_length(Arena *a, const uint8_t *file, size_t n, uint64_t *len
                     text_shown(a, (const char *)file + 8, *length ? 1 : 0));
 }
 
-// -- the check sum --------------------------------------------------------------------------------
+// -- the checksum ---------------------------------------------------------------------------------
 #define SUM_KEY "limn_sum"
 #define SUM_END_KEY "limn_summed"
 enum { SUM_DIGITS = 16 };
-static const char sum_place[] = "{\"" METADATA_KEY "\":{\"" SUM_KEY "\":\""; // behind the length
+static const char sum_place[] = "{\"" METADATA_KEY "\":{\"" SUM_KEY "\":\""; // after the length
 
 void sum_begin(Arena *a, Arrays *all) {
   vec_push(a, &all->metadata, (Metadata){SUM_KEY, "0000000000000000"});
@@ -233,8 +231,8 @@ void sum_put(Bytes *b) {
   memcpy(b->at + 8 + sizeof sum_place - 1, digits, SUM_DIGITS);
 }
 
-static bool sum_fits(Arena *a, const uint8_t *file, size_t n, const Arrays *found,
-                     const char **error) {
+static bool check_sum(Arena *a, const uint8_t *file, size_t n, const Arrays *found,
+                      const char **error) {
   char digits[SUM_DIGITS + 1];
   bool begins = has_sum(file, n), ends = arrays_metadata(found, SUM_END_KEY) != NULL;
   if (!begins && !ends) return true;
@@ -254,7 +252,7 @@ bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
   if (!header) return file_error(a, error, "its header is not valid JSON: %s", *error);
   SafetensorsReader r = {.arena = a, .error = error, .data_bytes = n - 8 - length};
   if (!read_metadata(&r, json_get(header, METADATA_KEY), &found)) return false;
-  if (!sum_fits(a, file, n, &found, error)) return false;
+  if (!check_sum(a, file, n, &found, error)) return false;
   if (!read_tensors(&r, header)) return false;
   if (!load_tensors(&r, file + 8 + length, &found)) return false;
   *out = found;
@@ -263,7 +261,7 @@ bool safetensors_read_bytes(Arena *a, const void *bytes, size_t n, Arrays *out,
 
 bool safetensors_read(Arena *a, const char *path, Arrays *out, const char **error) {
   if (path_exists(path) && !path_is_file(path) &&
-      !path_is_folder(path)) // a pipe would be waited for
+      !path_is_folder(path)) // opening a pipe would block
     return file_error(a, error, "cannot read %s: it is not a regular file", path);
   FileText file = array_file(a, path, error);
   if (!file.text) return false;

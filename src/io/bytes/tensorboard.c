@@ -1,16 +1,16 @@
-// Curves for TensorBoard: a file of records, each of them one event.
+// TensorBoard event files: a sequence of records, one event each.
 //
 //   length | checksum of it | event  | checksum of it        little-endian
 //     8            4          length         4               checksums are CRC-32C, masked
 //
-// An event is a protocol buffer: a sequence of fields, each a key (its number and how it is coded)
-// and a value. Four fields are all that is needed:
+// An event is a protocol buffer: fields of a key (field number and wire type) and a value. Four
+// fields are used:
 //
 //   Event    1 wall_time: double    2 step: varint    3 file_version: text    5 summary: message
 //   Summary  1 value: message       Value  1 tag: text    2 simple_value: float
 //
-// Events are gathered in memory and written at a flush, so that a file ends between two records
-// unless the machine stopped in a write; such a tail is cut off when the file is opened again.
+// Events are buffered and written by events_flush, so a file ends after a complete record unless a
+// write was interrupted; an incomplete tail is truncated when the file is opened again.
 #define _POSIX_C_SOURCE 200809L
 #include "io/bytes/bytes.h"
 
@@ -21,12 +21,12 @@ struct Events {
   Arena *arena;
   const char *path;
   int fd;
-  Buf wait; // records that are not in the file yet
+  Buf wait; // buffered records
 };
 
 uint32_t crc32c(const void *bytes, size_t n) {
   const uint8_t *p = bytes;
-  uint32_t table[16], sum = ~0u; // by half bytes: the table is small enough to be made each time
+  uint32_t table[16], sum = ~0u; // a table per nibble, small enough to be computed each time
   for (uint32_t i = 0; i < 16; i++) {
     table[i] = i;
     for (int k = 0; k < 4; k++) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82f63b78u : 0);
@@ -87,7 +87,7 @@ static uint64_t fixed(const uint8_t *p, uint32_t bytes) {
   return x;
 }
 
-// How far whole records reach.
+// The length of the complete records.
 static size_t whole_records(const uint8_t *p, size_t n) {
   size_t at = 0;
   while (n - at >= 16) {
@@ -104,7 +104,7 @@ static void close_file(void *what) {
   if (e->fd >= 0) close(e->fd);
 }
 
-// The end of the file as it is, cut after its last whole record.
+// Truncates the file after its last complete record, and seeks to its end.
 static bool continue_file(Events *e, const char **error) {
   Arena *scratch = arena_child(e->arena);
   FileText f = file_bytes(scratch, e->path);
@@ -157,7 +157,7 @@ bool events_flush(Events *e, const char **error) {
     if (put > 0) at += (size_t)put;
     if (put > 0 || (put < 0 && errno == EINTR)) continue;
     int why = errno;
-    memmove(e->wait.at, e->wait.at + at, e->wait.n -= at); // the rest waits for the next flush
+    memmove(e->wait.at, e->wait.at + at, e->wait.n -= at); // the rest is kept for the next flush
     return file_error(e->arena, error, "cannot write %s: %s", e->path, os_error(e->arena, why));
   }
   e->wait.n = 0;
