@@ -452,10 +452,11 @@ static void columns_rounded(void **state) {
   double x[LONG];
   uint32_t said = 0;
   for (uint32_t i = 0; i < 40 * KINDS; i++) {
-    Rounded r;
+    PrecisionLoss r;
     dice_state = i + 1;
     int64_t n = 30 + whole(LONG - 30);
-    bool wanted = random_column((int)(i % KINDS), x, n), is = numbers_rounded(a, x, n, 1, &r);
+    bool wanted = random_column((int)(i % KINDS), x, n),
+         is = numbers_precision_loss(a, x, n, 1, &r);
     if (is != wanted) fail_msg("column %u, of kind %u: said %d", i, i % KINDS, is);
     if (!is) continue;
     said++;
@@ -469,16 +470,16 @@ static void columns_rounded(void **state) {
 static void rounded_in_a_file(void **state) {
   Arena *a = *state;
   Buf b = buf_new(a);
-  Rounded r;
+  PrecisionLoss r;
   buf_text(&b, "y,id,z\n");
   for (int i = 0; i < 40; i++)
     buf_printf(&b, "0.%d,%d,1.5\n", i % 9, i < 17 ? i : 16777217 + 2 * i);
   Set *s = open_text_file(a, "ids.csv", b.at, (SetOptions){0});
-  assert_true(set_rounded(s, set_find(s, "id"), &r));
+  assert_true(set_precision_loss(s, set_find(s, "id"), &r));
   assert_true(r.row == 17 && r.was == 16777251 && r.is == 16777252 && r.most == 1);
-  assert_false(set_rounded(s, set_find(s, "y"), &r));
-  assert_false(set_rounded(s, set_find(s, "z"), &r));
-  assert_true(set_rounded(s, set_find(s, "y..z"), &r));
+  assert_false(set_precision_loss(s, set_find(s, "y"), &r));
+  assert_false(set_precision_loss(s, set_find(s, "z"), &r));
+  assert_true(set_precision_loss(s, set_find(s, "y..z"), &r));
   assert_string_equal(r.column, "id");
 }
 

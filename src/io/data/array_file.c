@@ -1,4 +1,5 @@
-// One array of numbers from a file: npy, npz and safetensors bring its shape, a csv file is a table of rows and columns.
+// Reads one array of numbers from a file: npy, npz, safetensors, or csv as an array of rows and
+// columns.
 #include "io/data/data.h"
 
 static bool from_csv(Arena *a, const View *view, Array *out, const char **why) {
@@ -17,7 +18,7 @@ static bool from_csv(Arena *a, const View *view, Array *out, const char **why) {
   return true;
 }
 
-// The array that is called as the constant is, or the only one.
+// The array with the name of the constant, or the only array.
 static bool from_npz(Arena *a, const View *view, const char *name, Array *out, const char **why) {
   Raws all = {0};
   if (!npz_look(a, view->at, view->n, &all, why)) return false;

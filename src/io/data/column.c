@@ -1,11 +1,11 @@
-// Columns: numbers as a file or a generator left them, read as numbers of the kind that is wanted.
+// Columns: numbers in the encoding of a file or generator, converted to a requested element type.
 //
-// This is on the path of every step, so the pairs that matter have a loop of their own, which
-// compilers turn into wide instructions. All other kinds go through doubles.
+// Every training step reads columns, so common pairs of types have their own vectorisable loops;
+// other pairs are converted through doubles.
 //
-// A byte of a picture becomes x / 255, correctly rounded, without a division: 1/255 = 2⁻⁸ + 2⁻¹⁶ +
-// 2⁻²⁴ + …, and the sum of two exact-enough products rounds to the quotient for all 256 values (a
-// test compares them).
+// A byte x of a picture becomes x / 255, correctly rounded, without a division: 1/255 = 2⁻⁸ + 2⁻¹⁶
+// + 2⁻²⁴ + …, and the sum of two products rounds to the quotient for all 256 values (checked by a
+// test).
 #include "io/data/set_own.h"
 
 #include <math.h>
@@ -25,14 +25,14 @@ typedef struct {
   int64_t n, count;
 } ColumnCells;
 
-// Rows of a shuffle are anywhere in memory: the next one is on its way while this one is converted.
+// Prefetches the next row, which a shuffle places anywhere in memory.
 static inline void fetch_row(const ColumnCells *c, int64_t row) {
   const uint8_t *from = c->at + row * c->step;
   if (c->step < 128) return;
   for (int64_t k = 0; k < c->step && k < FETCH; k += 64) __builtin_prefetch(from + k);
 }
 
-// Every number x of the rows, as `becomes`.
+// A loop that converts every number x of the rows to the expression `becomes`.
 #define LOOP(Function, From, To, becomes)                                                          \
   static void Function(const ColumnCells *c, To *restrict out) {                                   \
     for (int64_t i = 0; i < c->n; i++, out += c->count) {                                          \
@@ -48,7 +48,7 @@ static inline void fetch_row(const ColumnCells *c, int64_t row) {
 
 #define PICTURE ((float)x * 0x1.0101p-8f + (float)x * 0x1.01p-32f)
 LOOP(picture_plain, uint8_t, float, PICTURE)
-#ifdef __x86_64__ // twice as fast where the machine has it
+#ifdef __x86_64__ // twice as fast with AVX2
 __attribute__((target("avx2")))
 LOOP(picture_wide, uint8_t, float, PICTURE) static void picture_f32(const ColumnCells *c,
                                                                     float *out) {

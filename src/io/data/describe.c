@@ -1,4 +1,4 @@
-// `limn data`: what sets there are, and what is in one of them.
+// The command `limn data`: lists the sets, and describes one.
 #include "io/data/one_sample.h"
 #include "io/data/set_own.h"
 
@@ -72,7 +72,7 @@ void data_list(Arena *a, Buf *out, bool json) {
 }
 
 // -- one set --------------------------------------------------------------------------------------
-// Of the rows for training, at most so many are looked at: then some of all.
+// Statistics use at most this many rows for training, a random sample if there are more.
 static int64_t some_rows(const Set *s, int64_t most) {
   int64_t all = set_rows(s, SPLIT_TRAIN);
   return all < most ? all : most;
@@ -123,7 +123,7 @@ static const char *label_name(Arena *a, const Field *f, int64_t k) {
                                        : text_shown(a, f->label[k], strlen(f->label[k]));
 }
 
-// Where what is found goes: JSON, or text for people.
+// The output: JSON or text.
 typedef struct {
   Arena *arena;
   Buf *out;
@@ -193,7 +193,7 @@ static bool is_image(const Field *f) {
 
 static uint8_t tone(float x) { return (uint8_t)(fminf(fmaxf(x, 0), 1) * 255 + 0.5f); }
 
-// A sheet of the first images, each `zoom` times as large, with a line between them.
+// Draws a contact sheet of the first images, magnified by `zoom`, with gaps.
 static bool draw_images(Arena *a, Set *s, uint32_t field, Picture *p, const char **why) {
   const Field *f = set_field(s, field);
   uint32_t high = (uint32_t)f->shape[0], wide = (uint32_t)f->shape[1], zoom = wide < 64 ? 2 : 1;
@@ -214,7 +214,7 @@ static bool draw_images(Arena *a, Set *s, uint32_t field, Picture *p, const char
   return true;
 }
 
-// Points of the plane, coloured by a label.
+// Draws a scatter plot, coloured by label.
 static bool draw_points(Arena *a, Set *s, uint32_t field, uint32_t label, Picture *p,
                         const char **why) {
   static const uint8_t colour[4][3] = {
@@ -289,7 +289,7 @@ static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out,
   return set_read_from(s, 0, all, NUMBER_F64, out->data, why);
 }
 
-// shakespeare[pieces: 300], as a program has it: the name without it, and the number; or 0.
+// Parses shakespeare[pieces: 300]: returns the name, and *pieces or leaves it.
 static const char *split_pieces(Arena *a, const char *name, int64_t *pieces) {
   const char *open = strrchr(name, '[');
   int end = 0;
@@ -300,7 +300,7 @@ static const char *split_pieces(Arena *a, const char *name, int64_t *pieces) {
   return arena_text(a, name, (size_t)(open - name));
 }
 
-// NULL with a reason, and the known set whose name is near.
+// Opens a set. On failure NULL, with a reason that suggests a similar name.
 static Set *open_or_suggest(Arena *a, const char *text, const char **why) {
   SetOptions how = {0};
   const char *name = split_pieces(a, text, &how.pieces);

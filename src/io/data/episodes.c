@@ -1,20 +1,20 @@
-// A set of small tasks made of a set of samples with labels. Episode k of a split is a function of
-// the seed, the split and k: some classes, and of each some samples to learn from and others to be
-// asked for. Labels are counted anew in each: the first class is 0.
+// Few-shot episodes of a labelled set. Episode k of a split is a function of seed, split and k:
+// some classes, and of each class some samples as the support set and others as queries. Labels are
+// renumbered in each episode: the first class is 0.
 //
-// The set of samples stays as it is; an episode is read by reading its samples.
+// The underlying set stays as it is; an episode is read by reading its samples.
 #include "io/data/set_own.h"
 
 typedef struct {
-  int64_t *row;            // all rows of the split, class by class
-  int64_t *first;          // [class] where its rows begin; one more at the end
-  int64_t *full, how_many; // the classes that have enough samples
+  int64_t *row;            // rows of the split, grouped by class
+  int64_t *first;          // [class] offset of its rows; [classes] the end
+  int64_t *full, how_many; // classes with enough samples
 } Classes;
 
 struct Tasks {
   Set *base;
   Episodes e;
-  uint32_t sample, label; // fields of the base
+  uint32_t sample, label; // fields of the underlying set
   Classes of[SPLITS];
 };
 
@@ -114,14 +114,14 @@ static bool is_among(const int64_t *list, int64_t n, int64_t x) {
   return false;
 }
 
-// n different numbers below `of`
+// Draws n distinct numbers below `of`.
 static void choose(Dice *d, int64_t n, int64_t of, int64_t *out) {
   for (int64_t i = 0; i < n; i++) do {
       out[i] = dice_below(d, (uint32_t)of);
     } while (is_among(out, i, out[i]));
 }
 
-// The rows of one episode: those to learn from or those asked for, class by class.
+// The rows of one episode: its support set or its queries, class by class.
 static void episode_rows(const Set *s, Split split, int64_t episode, bool asked, int64_t *out) {
   const struct Tasks *t = s->tasks;
   const Classes *c = &t->of[split];
@@ -145,9 +145,9 @@ static void read_numbers(const Set *s, bool asked, Number number, void *out) {
   }
 }
 
-// Those of its samples; labels are exact.
-bool episodes_rounded(const Set *s, uint32_t field, Rounded *out) {
-  return field % 2 == 0 && set_rounded(s->tasks->base, s->tasks->sample, out);
+// The precision loss of its samples; labels are exact.
+bool episodes_precision_loss(const Set *s, uint32_t field, PrecisionLoss *out) {
+  return field % 2 == 0 && set_precision_loss(s->tasks->base, s->tasks->sample, out);
 }
 
 bool episode_read(Set *s, SetRows of, Number number, void *out, const char **why) {

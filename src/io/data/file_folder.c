@@ -1,12 +1,11 @@
-// A folder of pictures: each file a row, each sub-folder a label.
+// A folder of pictures: each file is a row, each sub-folder a label.
 //
-//   faces/happy/1.png faces/happy/2.png faces/sad/1.png      image and label {2}, named happy and
-//   sad walls/a.png walls/b.png                                  image only digits/train/0/…
-//   digits/test/0/…                         splits, if the sub-folders are called so
+//   faces/happy/1.png faces/happy/2.png faces/sad/1.png      image and label {2}: happy, sad
+//   walls/a.png walls/b.png                                   image only
+//   digits/train/0/… digits/test/0/…                          splits, if sub-folders have these names
 //
-// Opening looks only at the sizes that pictures say they have: all must be equal. Pixels are read
-// when a row is wanted, and the last ones read are kept in a bounded memory: a row has one place
-// there, which it shares with others when there are more rows than places.
+// Opening reads only the sizes in the headers, which must be equal. Pixels are read on demand into
+// a bounded direct-mapped cache: row r has slot r mod places.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 
@@ -30,16 +29,16 @@ typedef VEC(const char *) FolderTexts;
 typedef struct {
   VEC(File) file[SPLITS];
   FolderTexts label;
-  bool labelled; // there are sub-folders
-  Picture like;  // the size of all
-  size_t bytes;  // of one
+  bool labelled; // the folder has sub-folders
+  Picture like;  // the common size
+  size_t bytes;  // bytes of one picture
   pthread_mutex_t lock;
-  int64_t places, *row; // [places]: which row is there, counted over all splits; -1 = none
+  int64_t places, *row; // [places] the row in each slot, numbered over all splits; -1 = none
   uint8_t *pixels;      // [places bytes]
   char message[512];
 } ImageFolder;
 
-// -- what is there --------------------------------------------------------------------------------
+// -- listing files --------------------------------------------------------------------------------
 static int compare_names(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -49,7 +48,7 @@ static void close_folder(void *what) {
   if (*d) closedir(*d);
 }
 
-// The names in a folder, sorted; what begins with a dot is passed over.
+// Lists the names in a folder, sorted, without names that begin with a dot.
 static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char **why) {
   Arena *scratch = arena_child(a);
   DIR **d = NEW(scratch, DIR *);
@@ -65,8 +64,8 @@ static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char
   return good;
 }
 
-// What is in a folder that may be read may be read too, unless it is a link to elsewhere.
-static bool leads_away(Set *s, const char *path, const char **why) {
+// The contents of a permitted folder are permitted, except links to elsewhere.
+static bool is_refused_link(Set *s, const char *path, const char **why) {
   struct stat info;
   if (!s->options.rights || lstat(path, &info) != 0 || !S_ISLNK(info.st_mode)) return false;
   const char *no = rights_refuse(s->arena, s->options.rights, path);
@@ -92,7 +91,7 @@ static bool add_files(Set *s, ImageFolder *f, Split split, const char *path, int
     const char *file = arena_format(s->arena, "%s/%s", path, names.at[i]);
     if (has_end(file, other, COUNT(other)))
       return file_error(s->arena, why, "%s: only png pictures are read", file);
-    if (leads_away(s, file, why)) return false;
+    if (is_refused_link(s, file, why)) return false;
     if (has_end(file, read, COUNT(read))) vec_push(s->arena, &f->file[split], (File){file, label});
   }
   return true;
@@ -104,8 +103,9 @@ static int32_t label_number(const ImageFolder *f, const char *name) {
   return -1;
 }
 
-// Whether it is a folder; false: nobody can tell, and a set without it would be another one.
-static bool look_for_folder(Set *s, const char *path, bool *folder, const char **why) {
+// Determines whether a path is a folder. False if that is impossible: the set would silently be
+// incomplete.
+static bool check_folder(Set *s, const char *path, bool *folder, const char **why) {
   struct stat info;
   bool there = stat(path, &info) == 0;
   *folder = there && S_ISDIR(info.st_mode);
@@ -114,16 +114,16 @@ static bool look_for_folder(Set *s, const char *path, bool *folder, const char *
                     os_error(s->arena, errno));
 }
 
-// Pictures of one split: in sub-folders, whose names are labels, or here.
+// Adds the pictures of one split: in sub-folders, whose names are labels, or in the folder itself.
 static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, const char **why) {
   FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   bool first = split == SPLIT_TRAIN, any = false, folder;
   for (uint32_t i = 0; i < names.n; i++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, names.at[i]);
-    if (!look_for_folder(s, inner, &folder, why)) return false;
+    if (!check_folder(s, inner, &folder, why)) return false;
     if (!folder) continue;
-    if (leads_away(s, inner, why)) return false;
+    if (is_refused_link(s, inner, why)) return false;
     any = true;
     if (first) vec_push(s->arena, &f->label, names.at[i]);
     int32_t label = label_number(f, names.at[i]);
@@ -137,15 +137,15 @@ static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, con
   return add_files(s, f, split, path, 0, why);
 }
 
-// Are all sub-folders called train, valid or test, and is there one for training?
-static bool look_for_splits(Set *s, const char *path, const FolderTexts *names, bool *given,
-                            const char **why) {
+// *given: all sub-folders are called train, valid or test, and there is one for training.
+static bool find_splits(Set *s, const char *path, const FolderTexts *names, bool *given,
+                        const char **why) {
   bool train = false, folder;
   *given = false;
   for (uint32_t i = 0; i < names->n; i++) {
     const char *name = names->at[i];
     const char *inner = arena_format(s->arena, "%s/%s", path, name);
-    if (!look_for_folder(s, inner, &folder, why)) return false;
+    if (!check_folder(s, inner, &folder, why)) return false;
     if (!folder) continue;
     if (strcmp(name, "train") && strcmp(name, "valid") && strcmp(name, "test")) return true;
     train |= strcmp(name, "train") == 0;
@@ -158,27 +158,28 @@ static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, co
   static const char *const word[] = {"train", "valid", "test"};
   FolderTexts names;
   if (!list_folder(s->arena, path, &names, why)) return false;
-  if (!look_for_splits(s, path, &names, given, why)) return false;
+  if (!find_splits(s, path, &names, given, why)) return false;
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
   for (Split split = 0; split < SPLITS; split++) {
     const char *inner = arena_format(s->arena, "%s/%s", path, word[split]);
     bool folder;
-    if (!look_for_folder(s, inner, &folder, why)) return false;
+    if (!check_folder(s, inner, &folder, why)) return false;
     if (!folder) continue;
-    if (leads_away(s, inner, why) || !add_split(s, f, split, inner, why)) return false;
+    if (is_refused_link(s, inner, why) || !add_split(s, f, split, inner, why)) return false;
   }
   return true;
 }
 
 // -- sizes ----------------------------------------------------------------------------------------
-// Could a file of so many bytes hold what its header says? Memory is taken by that long before the
-// pixels are read. A pixel has a bit at least, and deflate packs 1032 bytes into one at most.
-static bool could_be(const Picture *p, uint64_t bytes) {
+// False if a file of this size cannot contain the picture of its header, because memory is
+// allocated before pixels are read. A pixel has at least one bit, and deflate has a ratio of at
+// most 1032.
+static bool is_plausible_size(const Picture *p, uint64_t bytes) {
   uint64_t pixels = (uint64_t)p->width * p->height;
   return pixels / 8 <= 1032 * bytes && pixels <= unpack_limit((size_t)bytes) / p->channels;
 }
 
-static bool look_at_picture(Arena *a, const char *path, Picture *p, const char **why) {
+static bool read_picture_size(Arena *a, const char *path, Picture *p, const char **why) {
   uint8_t head[HEADER];
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   ssize_t n = fd < 0 ? -1 : read(fd, head, HEADER);
@@ -191,7 +192,7 @@ static bool look_at_picture(Arena *a, const char *path, Picture *p, const char *
   if (!p->width || !p->height)
     return file_error(a, why, "%s has %u×%u pixels: there is nothing in it", path, p->width,
                       p->height);
-  return could_be(p, (uint64_t)info.st_size) ||
+  return is_plausible_size(p, (uint64_t)info.st_size) ||
          file_error(a, why, "%s: its %u×%u pixels are too many for its bytes", path, p->width,
                     p->height);
 }
@@ -202,7 +203,7 @@ static bool check_sizes(Set *s, ImageFolder *f, const char **why) {
     for (uint32_t i = 0; i < f->file[split].n; i++) {
       const char *path = f->file[split].at[i].path;
       Picture p;
-      if (!look_at_picture(s->arena, path, &p, why)) return false;
+      if (!read_picture_size(s->arena, path, &p, why)) return false;
       if (!p.width || !p.height)
         return file_error(s->arena, why, "%s has %u×%u pixels: there is nothing in it", path,
                           p.width, p.height);
@@ -235,7 +236,7 @@ static bool read_picture(Arena *a, const ImageFolder *f, const char *path, const
   return true;
 }
 
-static bool from_memory(ImageFolder *f, const Column *c, int64_t row, Number number, void *out) {
+static bool read_cached(ImageFolder *f, const Column *c, int64_t row, Number number, void *out) {
   int64_t place = row % f->places;
   pthread_mutex_lock(&f->lock);
   bool there = f->row[place] == row;
@@ -244,7 +245,7 @@ static bool from_memory(ImageFolder *f, const Column *c, int64_t row, Number num
   return there;
 }
 
-static void keep(ImageFolder *f, int64_t row, const uint8_t *pixels) {
+static void cache_pixels(ImageFolder *f, int64_t row, const uint8_t *pixels) {
   pthread_mutex_lock(&f->lock);
   memcpy(f->pixels + (size_t)(row % f->places) * f->bytes, pixels, f->bytes);
   f->row[row % f->places] = row;
@@ -259,7 +260,7 @@ static bool failed(ImageFolder *f, const char *what, const char **why) {
   return false;
 }
 
-// Not a part of the function below: what it remembers would be in doubt after a jump there.
+// A separate function: local variables changed after setjmp would be indeterminate after a jump.
 __attribute__((noinline)) static bool read_and_keep(Arena *a, ImageFolder *f, const Column *c,
                                                     const char *path, int64_t row, Number number,
                                                     void *out, const char **why) {
@@ -269,12 +270,13 @@ __attribute__((noinline)) static bool read_and_keep(Arena *a, ImageFolder *f, co
   Column one = *c;
   one.at = pixels;
   column_read(&one, &(int64_t){0}, 1, c->count, number, out);
-  keep(f, row, pixels);
+  cache_pixels(f, row, pixels);
   return true;
 }
 
-// May run in any thread, so memory that runs out is met here and not where the set was opened.
-static bool from_file(ImageFolder *f, const Column *c, const char *path, int64_t row, Number number,
+// Runs in any thread, so out of memory is caught here by a guard, not by the guard of the thread
+// that opened the set.
+static bool read_file(ImageFolder *f, const Column *c, const char *path, int64_t row, Number number,
                       void *out, const char **why) {
   Guard g;
   Arena *a = arena_new();
@@ -288,14 +290,14 @@ static bool from_file(ImageFolder *f, const Column *c, const char *path, int64_t
   return good;
 }
 
-static bool read_late(Set *s, uint32_t block, int64_t row, Number number, void *out,
+static bool read_lazy(Set *s, uint32_t block, int64_t row, Number number, void *out,
                       const char **why) {
   ImageFolder *f = s->lazy.state;
-  const Column *c = &s->column[block].at[s->late];
+  const Column *c = &s->column[block].at[s->lazy_field];
   int64_t all = row;
   for (uint32_t b = 0; b < block; b++) all += f->file[b].n;
-  return from_memory(f, c, all, number, out) ||
-         from_file(f, c, f->file[block].at[row].path, all, number, out, why);
+  return read_cached(f, c, all, number, out) ||
+         read_file(f, c, f->file[block].at[row].path, all, number, out, why);
 }
 
 // -- opening --------------------------------------------------------------------------------------
@@ -310,8 +312,8 @@ static void add_pictures(Set *s, ImageFolder *f, int64_t files) {
   f->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   Column c = column_new(f->pixels, (int64_t)f->bytes, EL_U8);
   c.picture = true;
-  s->late = s->field.n;
-  s->lazy = (Lazy){.read = read_late, .state = f};
+  s->lazy_field = s->field.n;
+  s->lazy = (Lazy){.read = read_lazy, .state = f};
   set_add(s, &image, (Column[]){c, c, c});
 }
 

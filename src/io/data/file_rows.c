@@ -1,9 +1,10 @@
-// Files of rows by path: csv, idx, npy, npz. What a file is, is found from its first bytes; csv and
-// text from its name.
+// Files of rows: csv, idx, npy, npz. The format is recognised by the first bytes; csv and text by
+// the name.
 //
-// Of an array, the first axis is rows. Bytes with two axes or more behind it are pictures from 0 to
-// 1; one whole number a row is a label; anything else is numbers as they are. A table of text gives
-// each column a field, numbers side by side in memory, so that neighbours can be read as one.
+// The first axis of an array enumerates rows. Bytes with two or more further axes are pictures from
+// 0 to 1; one integer per row is a label; other arrays are numbers. Each column of a table is a
+// field; the numbers of a row are adjacent in memory, so that neighbouring columns can be read as
+// one field.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 
@@ -13,8 +14,8 @@
 enum { LABELS_MOST = 1 << 16 };
 
 // -- arrays ---------------------------------------------------------------------------------------
-// Rows must lie one after the other: an array whose first axis runs fastest is turned.
-static void turn_array(Arena *a, Raw *x) {
+// Converts a column-major array to row-major, so that rows are contiguous.
+static void to_row_major(Arena *a, Raw *x) {
   size_t size = element_info[x->kind].bytes;
   uint8_t *to = arena_alloc(a, (size_t)x->count * size);
   int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], at = 0, step = 1;
@@ -38,8 +39,8 @@ static bool are_bits(const Raw *x) {
   return true;
 }
 
-// Numbers are read as doubles, and those that are none would be read as 0.
-static bool are_held(const Raw *x) {
+// False if a double cannot represent an integer of the array.
+static bool fit_doubles(const Raw *x) {
   double ignored;
   if (x->kind != EL_I64 && x->kind != EL_U64) return true;
   for (int64_t i = 0; i < x->count; i++)
@@ -47,11 +48,11 @@ static bool are_held(const Raw *x) {
   return true;
 }
 
-// 0 times what is not finite is not 0.
+// 0 times a number that is not finite is NaN.
 static bool are_finite(const Raw *x) {
   double bad = 0, value;
   float single;
-  if (x->kind > EL_BF16) return true; // not a kind of float
+  if (x->kind > EL_BF16) return true; // an integer kind
   for (int64_t i = 0; i < x->count; i++) {
     const uint8_t *at = x->bytes + (size_t)i * element_info[x->kind].bytes;
     if (x->kind == EL_F32 && !x->big_endian)
@@ -63,7 +64,7 @@ static bool are_finite(const Raw *x) {
   return bad == 0;
 }
 
-// The row and value of the first number that is not finite.
+// Reports the row and value of the first number that is not finite.
 static bool not_finite(Arena *a, const Raw *x, const char *name, const char **why) {
   double value = 0;
   int64_t i = 0, each = x->shape[0] ? x->count / x->shape[0] : 1;
@@ -82,7 +83,8 @@ static bool not_finite(Arena *a, const Raw *x, const char *name, const char **wh
 
 static bool is_whole_kind(ElementKind k) { return k >= EL_I64 && k <= EL_U8; }
 
-// How many labels the numbers would be, and what decides it. Row numbers are those of the file.
+// The number of labels if a column is read as labels, and the row that determines it, numbered as
+// in the file.
 static void count_labels(Arena *a, const Column *c, int64_t rows, Field *f) {
   int64_t row, most = column_largest(c, rows, &row);
   double value = 0;
@@ -92,8 +94,7 @@ static void count_labels(Arena *a, const Column *c, int64_t rows, Field *f) {
   f->peak = arena_format(a, "row %lld, counted from 0, holds %g", (long long)row, value);
 }
 
-// What an array is, as a field. `pictures`: bytes with one axis are pixels too (idx has nothing
-// else).
+// Determines the field of an array. pictures: bytes with one further axis are pixels too (idx).
 static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, const char **why) {
   if (!x->rank || x->rank - 1 > FIELD_RANK_LIMIT)
     return file_error(s->arena, why, "%s is %s, where 1 to %d axes were wanted", f->name,
@@ -102,8 +103,8 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
   if (!x->count)
     return file_error(s->arena, why, "%s is %s: its rows have no numbers", f->name,
                       raw_type(s->arena, x));
-  if (x->fortran_order && x->rank > 1) turn_array(s->arena, x);
-  if (!are_held(x))
+  if (x->fortran_order && x->rank > 1) to_row_major(s->arena, x);
+  if (!fit_doubles(x))
     return file_error(s->arena, why, "%s has a whole number that is too large to be exact",
                       f->name);
   if (!are_finite(x)) return not_finite(s->arena, x, f->name, why);
@@ -139,7 +140,7 @@ static bool open_array(Set *s, const char *path, Raw *x, bool pictures, const ch
 }
 
 // -- npz ------------------------------------------------------------------------------------------
-// "x_train" is x for training; a name without such an end is for everything.
+// "x_train" is field x for training; an array without such a suffix is for all splits.
 static bool split_name(const char *name, size_t *n, Split *split) {
   static const char *const ends[] = {"_train", "_valid", "_test"};
   for (Split i = 0; i < SPLITS; i++) {
@@ -190,7 +191,8 @@ static bool add_splits(Set *s, const Raws *all, const Raw *first, size_t n, int6
     int64_t labels = g.labels > f.labels ? g.labels : f.labels;
     if (split != SPLIT_TRAIN && g.peak && (!g.labels || (f.labels && g.labels > f.labels)))
       f.peak = arena_format(s->arena, "in %s, %s", g.name, g.peak);
-    if (split != SPLIT_TRAIN && (!g.labels || !f.labels)) labels = 0; // in no split, or in all
+    // Labels are counted in all splits or in none.
+    if (split != SPLIT_TRAIN && (!g.labels || !f.labels)) labels = 0;
     if (split == SPLIT_TRAIN) g.name = f.name, f = g;
     f.labels = labels;
   }
@@ -242,7 +244,7 @@ static bool open_npz(Set *s, const char *path, View v, const char **why) {
 }
 
 // -- csv ------------------------------------------------------------------------------------------
-// A name that can be written in a program: letters, digits and _, not beginning with a digit.
+// Converts a name to an identifier: letters, digits and _, not starting with a digit.
 static const char *plain_name(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (; *text; text++) {
@@ -258,7 +260,7 @@ static const char *plain_name(Arena *a, const char *text) {
   return b.n ? b.at : "c";
 }
 
-// Names that became the same are told apart by the number of their column.
+// Equal names are disambiguated by the number of the column.
 static const char *column_name(Arena *a, Table *taken, const char *text, uint32_t k) {
   const char *plain = plain_name(a, text), *name = plain;
   for (uint32_t i = k + 1; table_get(taken, name, strlen(name)); i += CSV_COLUMNS_LIMIT)
@@ -306,8 +308,8 @@ static void csv_says(Set *s, const Csv *t) {
   s->says = b.at;
 }
 
-// A table whose columns have the names of fields, and their words the numbers that are known. Words
-// may look like numbers: what was words once is read as words again.
+// Reads a table, names its columns as fields, and maps words to the labels of given vocabularies.
+// Words may look like numbers: a column with a vocabulary is read as words.
 static bool read_table(Set *s, Arena *scratch, View v, Csv *t, const char **why) {
   const char *text = (const char *)v.at;
   if (!csv_read_bytes(scratch, text, v.n, t, why)) return false;

@@ -1,10 +1,9 @@
-// A text as a set: each character is a row, its label its place among all characters that occur, in
-// order.
+// A text as a set: each character is a row, with its index among the sorted distinct characters as
+// label.
 //
-// The text stays where it is mapped when its characters are bytes; a table tells the label of each.
-// Other characters (UTF-8) are turned into labels beforehand. The first nine tenths are for
-// training, the rest is halved between validation and testing. With `pieces`, a row is one of these
-// (pieces.c).
+// If all characters are single bytes, the text is used in place, with a table from bytes to labels;
+// otherwise labels are computed when the set is opened. The first 90 % are for training, 5 % for
+// validation, 5 % for testing. With `pieces`, rows are pieces of a byte-pair encoding (bpe.c).
 #include "io/data/set_own.h"
 
 enum { CHARACTERS = 0x110000 };
@@ -16,7 +15,8 @@ static uint32_t decode(const char *p, size_t n) {
   return c;
 }
 
-// Which characters occur: a mark for each, and how many there are. False: where it is no UTF-8.
+// Marks the characters that occur in `seen` and counts all characters. False: *wrong is the
+// position of invalid UTF-8.
 static bool find_characters(View v, uint8_t *seen, int64_t *count, size_t *wrong) {
   *count = 0;
   for (size_t at = 0, n; at < v.n; at += n, ++*count) {
@@ -66,8 +66,7 @@ static Column label_characters(Set *s, View v, const int32_t *label, int64_t cou
   return column_new(to, 1, EL_I32);
 }
 
-// The rows are pieces: those of the vocabulary that is given, else of one that is learned from the
-// whole text.
+// Rows are pieces of the given vocabulary, otherwise of one learned from the whole text.
 static bool open_pieces(Set *s, const char *path, View v, const char *const *names, int64_t n,
                         const char **why) {
   const Words *known = words_for(&s->options, "text");
@@ -104,7 +103,8 @@ bool open_text(Set *s, const char *path, View v, const char **why) {
   int64_t count;
   size_t wrong;
   const char **names;
-  size_t mark = v.n >= 3 && !memcmp(v.at, "\xEF\xBB\xBF", 3) ? 3 : 0; // it is no part of the text
+  // The byte order mark is not part of the text.
+  size_t mark = v.n >= 3 && !memcmp(v.at, "\xEF\xBB\xBF", 3) ? 3 : 0;
   v = (View){v.at + mark, v.n - mark};
   if (!find_characters(v, seen, &count, &wrong))
     return file_error(s->arena, why, "%s: byte %zu is not UTF-8 text", path, mark + wrong);

@@ -1,21 +1,20 @@
-// Batches, prepared before they are asked for.
+// A prefetching batch loader.
 //
-// A batch is a function of its number, so it does not matter which thread fills it. The one that
-// asks does, and that is all for small batches and for those that are little beside what they are
-// used for: a hand-over between threads would cost more than it saves. When filling takes more than
-// a small share of the time, or reads files, it is done by a thread of its own, the filler, into a
-// ring of slots: one is in use, the others are ready or being filled. The filler retires when there
-// is little to do for it, as when all pictures of a set are drawn.
+// A batch is a function of its number, so any thread may fill it. Small batches, and batches whose
+// filling is cheap compared to their use, are filled by the consumer, because a hand-over between
+// threads would cost more. If filling takes more than a small share of the time, or reads files, a
+// background thread (the filler) fills a ring buffer of slots: one slot is in use, the others are
+// ready or being filled. The filler exits when filling becomes cheap, as when all pictures of a set
+// have been generated.
 //
-//   claimed: how many batches are filled or being filled      the thread that moves it on fills it
-//   taken:   how many were handed out                         the last of them is in use
-//   made:    of a slot: one more than the batch that is in it
+//   claimed: number of batches that are filled or being filled; who increments it fills the batch
+//   taken:   number of batches handed out; the last of them is in use
+//   made:    of a slot: number of its batch + 1
 //
-// A batch is claimed while claimed - taken < slots - 1, so never into the slot in use, and no lock
-// is needed. A filler that has nothing to do takes a nap, as long as half of the ring lasts at the
-// user's pace. A user that finds its batch not begun fills it itself; if it is being filled, it
-// watches for a while, and sleeps when that was in vain. So while both are busy the user never
-// enters the kernel.
+// A batch is claimed only while claimed - taken < slots - 1, so never into the slot in use; no lock
+// is needed. A filler without work sleeps for half of the time that the ring lasts at the
+// consumer's pace. A consumer whose batch is not begun fills it itself; if it is being filled, the
+// consumer spins for a while, then sleeps. While both are busy, the consumer makes no system call.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 
@@ -26,39 +25,40 @@
 
 enum { SLOTS = 32, SLOTS_LEAST = 3, RING_BYTES = 4 << 20 };
 enum { ALIGN = 64, SAMPLE = 64, WHOLE_BYTES = 256 << 10 };
-enum { USER_SPINS = 2000 };                              // some 100 microseconds
-static const double nap_late = 100e-6, nap_most = 20e-3; // how much later than asked a nap may end
-// Filling that takes more of the time is worth a thread, and what takes less is not; so many
-// batches in a row have to say so.
+enum { USER_SPINS = 2000 }; // about 100 microseconds
+// Typical overshoot of a timed wait; longest sleep.
+static const double sleep_overshoot = 100e-6, longest_sleep = 20e-3;
+// A thread is started or stopped when filling takes more or less than these shares of the time, in
+// this many consecutive batches.
 static const double share_of_thread = 0.05, share_of_none = 0.04;
 enum { VOTES_FOR = 8, VOTES_AGAINST = 64 };
 
 typedef struct {
   Batch batch;
-  const char *error; // why it could not be filled
+  const char *error; // the error, or NULL
   _Atomic int64_t made;
 } Slot;
 
-// What one that fills needs for itself.
+// Working memory of a thread that fills batches.
 typedef struct {
-  DrawTable *table; // for each draw
-  int64_t *row;     // of one batch
-} Hands;
+  DrawTable *table; // [draw]
+  int64_t *row;     // [batch] rows
+} FillerState;
 
 struct Loader {
   Arena *arena;
   LoaderPlan plan;
-  uint8_t **whole;        // for each source, all of its rows as they are wanted, if few; or NULL
-  size_t *bytes;          // for each source, of one row
-  int64_t batches, first; // in an epoch; the batch to begin with, counted over all epochs
+  uint8_t **whole;        // [source] all rows in the requested type, if they are small; or NULL
+  size_t *bytes;          // [source] bytes of one row
+  int64_t batches, first; // batches per epoch; number of the first batch over all epochs
   Slot slot[SLOTS];
   int64_t slots;
   size_t batch_bytes;
-  Hands user, filler;
+  FillerState user, filler;
   const char *error;
   double started, waited;
-  double asked;   // while there is no filler: when the last batch was given
-  uint32_t votes; // and how many were in a row that took long
+  double asked;   // without a filler: time of the last loader_next
+  uint32_t votes; // consecutive batches that were slow to fill
   bool may_thread, threaded;
   pthread_t thread;
   pthread_mutex_t lock;
@@ -68,10 +68,11 @@ struct Loader {
 };
 
 // -- filling --------------------------------------------------------------------------------------
-static void gather(const uint8_t *from, size_t bytes, const int64_t *row, int64_t n, uint8_t *to) {
+static void copy_rows(const uint8_t *from, size_t bytes, const int64_t *row, int64_t n,
+                      uint8_t *to) {
 #define ROWS(size)                                                                                 \
   for (int64_t i = 0; i < n; i++) memcpy(to + i * size, from + row[i] * size, (size_t)(size))
-  switch (bytes) { // a copy of a known size is one instruction
+  switch (bytes) { // copies of constant size are single instructions
   case 4: ROWS(4); break;
   case 8: ROWS(8); break;
   case 16: ROWS(16); break;
@@ -80,18 +81,18 @@ static void gather(const uint8_t *from, size_t bytes, const int64_t *row, int64_
 #undef ROWS
 }
 
-static void fill_source(Loader *l, const Hands *h, uint32_t i, Slot *slot) {
+static void fill_source(Loader *l, const FillerState *h, uint32_t i, Slot *slot) {
   const LoaderSource *s = &l->plan.source[i];
   Batch *b = &slot->batch;
   if (l->whole[i])
-    gather(l->whole[i], l->bytes[i], h->row, b->n, b->data[i]);
+    copy_rows(l->whole[i], l->bytes[i], h->row, b->n, b->data[i]);
   else
     set_read(s->set, (SetRows){s->split, s->field, h->row, b->n}, s->number, b->data[i],
              &slot->error);
 }
 
-// Batch k, counted from where the loader began.
-static void fill(Loader *l, const Hands *h, int64_t k, Slot *slot) {
+// Fills batch k, numbered from the loader's first batch.
+static void fill(Loader *l, const FillerState *h, int64_t k, Slot *slot) {
   Batch *b = &slot->batch;
   const LoaderPlan *p = &l->plan;
   b->epoch = (l->first + k) / l->batches;
@@ -129,8 +130,8 @@ static bool is_full(Loader *l) {
   return atomic_load(&l->claimed) - atomic_load(&l->taken) >= l->slots - 1;
 }
 
-// What is waited for was stored before: either the sleeper sees it, or it is seen here that it
-// sleeps.
+// Wakes a sleeper. The awaited value was stored before: either the sleeper reads it, or this thread
+// sees that it sleeps.
 static void wake(Loader *l, _Atomic bool *sleeps) {
   if (!atomic_load(sleeps)) return;
   pthread_mutex_lock(&l->lock);
@@ -150,14 +151,14 @@ static void wait_for(Loader *l, Slot *slot, int64_t k) {
   pthread_mutex_unlock(&l->lock);
 }
 
-static void nap(Loader *l, double seconds) {
+static void sleep_briefly(Loader *l, double seconds) {
   struct timespec until;
-  if (seconds <= nap_late) { // too short for the kernel
+  if (seconds <= sleep_overshoot) { // too short for a timed wait
     for (uint32_t turn = 0; turn < 100; turn++) pause_briefly();
     return;
   }
   clock_gettime(CLOCK_MONOTONIC, &until);
-  int64_t ns = until.tv_nsec + (int64_t)((seconds - nap_late) * 1e9);
+  int64_t ns = until.tv_nsec + (int64_t)((seconds - sleep_overshoot) * 1e9);
   until.tv_sec += (time_t)(ns / 1000000000);
   until.tv_nsec = (long)(ns % 1000000000);
   pthread_mutex_lock(&l->lock);
@@ -168,11 +169,11 @@ static void nap(Loader *l, double seconds) {
 }
 
 typedef struct {
-  double since;   // when the user's count was last seen to move
-  int64_t seen;   // its count then
-  double step;    // how long a batch lasts
-  double nap;     // and half of the ring
-  uint32_t light; // batches in a row that were little work
+  double since;         // time at which `taken` was last seen to change
+  int64_t seen;         // `taken` at that time
+  double step;          // seconds per batch of the consumer
+  double sleep_briefly; // seconds for half of the ring
+  uint32_t light;       // consecutive batches that were cheap to fill
 } Pace;
 
 static void wait_for_room(Loader *l, Pace *p) {
@@ -181,14 +182,14 @@ static void wait_for_room(Loader *l, Pace *p) {
     double now = clock_seconds();
     if (went) {
       p->step = (now - p->since) / (double)went;
-      p->nap = p->step * (double)(l->slots / 2);
+      p->sleep_briefly = p->step * (double)(l->slots / 2);
       p->since = now;
       p->seen += went;
-    } else if (now - p->since > p->nap) {
-      p->nap *= 2;
+    } else if (now - p->since > p->sleep_briefly) {
+      p->sleep_briefly *= 2;
     }
-    if (p->nap > nap_most) p->nap = nap_most;
-    nap(l, p->nap);
+    if (p->sleep_briefly > longest_sleep) p->sleep_briefly = longest_sleep;
+    sleep_briefly(l, p->sleep_briefly);
   }
 }
 
@@ -201,9 +202,10 @@ static void fill_ahead(Loader *l, int64_t k, Pace *p) {
   wake(l, &l->user_sleeps);
 }
 
-static void *work(void *loader) {
+static void *filler_main(void *loader) {
   Loader *l = loader;
-  Pace pace = {.since = clock_seconds(), .seen = atomic_load(&l->taken), .nap = nap_late};
+  Pace pace = {
+      .since = clock_seconds(), .seen = atomic_load(&l->taken), .sleep_briefly = sleep_overshoot};
   while (pace.light < VOTES_AGAINST || reads_files(&l->plan)) {
     wait_for_room(l, &pace);
     if (atomic_load(&l->stop)) return NULL;
@@ -220,8 +222,8 @@ static void *aligned(Arena *a, size_t bytes) {
   return (void *)((at + ALIGN - 1) / ALIGN * ALIGN);
 }
 
-static Hands hands_new(Arena *a, const LoaderPlan *p) {
-  Hands h = {NEW_ARRAY(a, DrawTable, p->draws), NEW_ARRAY(a, int64_t, p->draw[0].batch)};
+static FillerState filler_state_new(Arena *a, const LoaderPlan *p) {
+  FillerState h = {NEW_ARRAY(a, DrawTable, p->draws), NEW_ARRAY(a, int64_t, p->draw[0].batch)};
   for (uint32_t d = 0; d < p->draws; d++) h.table[d].pass = -1;
   return h;
 }
@@ -236,27 +238,27 @@ static void slots_new(Loader *l, int64_t n) {
   }
 }
 
-// Between two batches: the last one is not in use any more, and the next is not begun.
+// Called between two batches: no slot is in use, and the next batch is not begun.
 static void start_thread(Loader *l) {
   int64_t slots = RING_BYTES / (int64_t)l->batch_bytes;
   slots_new(l, slots < SLOTS_LEAST ? SLOTS_LEAST : slots > SLOTS ? SLOTS : slots);
-  if (!l->filler.table) l->filler = hands_new(l->arena, &l->plan);
+  if (!l->filler.table) l->filler = filler_state_new(l->arena, &l->plan);
   atomic_store(&l->claimed, atomic_load(&l->taken));
-  l->threaded = pthread_create(&l->thread, NULL, work, l) == 0;
+  l->threaded = pthread_create(&l->thread, NULL, filler_main, l) == 0;
   l->votes = 0;
-  l->may_thread = l->threaded; // no thread is to be had: batches are filled when they are asked for
+  l->may_thread = l->threaded; // if no thread can be created, batches are filled on demand
 }
 
-// After the last batch that the filler made.
+// Called after the last batch of the filler.
 static void end_thread(Loader *l) {
   pthread_join(l->thread, NULL);
   l->threaded = false;
   atomic_store(&l->retired, false);
 }
 
-// -- asking ---------------------------------------------------------------------------------------
-// The clock is looked at only when there is something to measure: always when a batch is large and
-// not ready, and for every 64th of the small ones.
+// -- loader_next ----------------------------------------------------------------------------------
+// The clock is read only if there is something to measure: for each large batch that is not ready,
+// and for every 64th small batch.
 static Slot *next_small(Loader *l, int64_t k) {
   bool measured = k % SAMPLE == 0;
   double start = measured ? clock_seconds() : 0;
@@ -265,7 +267,7 @@ static Slot *next_small(Loader *l, int64_t k) {
   return &l->slot[0];
 }
 
-// One batch that was interrupted decides nothing.
+// Several consecutive slow batches are required, because a single one may have been preempted.
 static Slot *next_large(Loader *l, int64_t k) {
   double start = clock_seconds();
   fill(l, &l->user, k, &l->slot[0]);
@@ -292,7 +294,7 @@ static Slot *next_threaded(Loader *l, int64_t k) {
 
 const Batch *loader_next(Loader *l) {
   if (l->error) return NULL;
-  int64_t k = atomic_load_explicit(&l->taken, memory_order_relaxed); // only written here
+  int64_t k = atomic_load_explicit(&l->taken, memory_order_relaxed); // written by this thread only
   if (atomic_load_explicit(&l->retired, memory_order_relaxed) && atomic_load(&l->claimed) == k)
     end_thread(l);
   if (l->votes == VOTES_FOR) start_thread(l);
@@ -311,7 +313,7 @@ double loader_waited(const Loader *l) {
   return since > 0 && l->waited < since ? l->waited / since : since > 0;
 }
 
-// -- beginning and ending -------------------------------------------------------------------------
+// -- construction and destruction -----------------------------------------------------------------
 static void stop(void *loader) {
   Loader *l = loader;
   if (l->threaded) {
@@ -340,7 +342,7 @@ static bool plan_is_good(const LoaderPlan *p, int64_t epoch, int64_t batch, cons
   return true;
 }
 
-// All rows of a small source, so that a batch is copied and not converted.
+// Converts all rows of a small source once, so that a batch is only copied.
 static uint8_t *read_whole(Loader *l, uint32_t i) {
   const LoaderSource *s = &l->plan.source[i];
   int64_t rows = set_rows(s->set, s->split);
@@ -351,9 +353,9 @@ static uint8_t *read_whole(Loader *l, uint32_t i) {
   return set_read_from(s->set, 0, all, s->number, to, &why) ? to : NULL;
 }
 
-static void take_room(Loader *l) {
+static void allocate_buffers(Loader *l) {
   const LoaderPlan *p = &l->plan;
-  l->user = hands_new(l->arena, p);
+  l->user = filler_state_new(l->arena, p);
   l->whole = NEW_ARRAY(l->arena, uint8_t *, p->sources + 1);
   l->bytes = NEW_ARRAY(l->arena, size_t, p->sources + 1);
   for (uint32_t i = 0; i < p->sources; i++) {
@@ -384,7 +386,7 @@ Loader *loader_new(Arena *a, const LoaderPlan *p, int64_t epoch, int64_t batch, 
   l->plan.source = arena_copy(own, p->source, p->sources * sizeof *p->source);
   l->batches = draw_batches(p->draw);
   l->first = epoch * l->batches + batch;
-  take_room(l);
+  allocate_buffers(l);
   locks_new(l);
   arena_on_free(own, stop, l);
   l->started = clock_seconds();

@@ -1,16 +1,16 @@
-// Which rows a batch is made of.
+// The rows of each batch.
 //
-// A draw is an endless row of samples: pass 0, pass 1, … Each pass has every row once, in an order
-// that is a function of seed, stream and pass. Batch k of epoch e is the samples from e·E + k·B on,
-// E samples in an epoch and B in a batch, so a short set beside a long one goes round, shuffled
-// anew each time.
+// A draw is an endless sequence of samples: pass 0, pass 1, … Each pass contains every row once, in
+// an order that is a function of seed, stream and pass. Batch k of epoch e consists of the samples
+// from e·E + k·B on, with E samples per epoch and B per batch, so a short set next to a long one
+// repeats, reshuffled in each pass.
 //
-// The order of a few rows is a table, filled by exchanges. The order of many is computed, not
-// stored: a place i below n is written as l·b + r in a rectangle of a × b ≥ n cells, a and b near
-// √n. Four rounds (a Feistel network) move l by a hash of r, and r by a hash of l, in turns; each
-// round can be undone, so the whole is a permutation of the rectangle. A result beyond n is put in
-// again until it is inside: the cells beyond are fewer than a row, and a cycle that starts inside
-// comes back there.
+// A shuffle of few rows is a table (Fisher–Yates). A shuffle of many rows is computed on demand by
+// a Feistel network: position i < n is written as l·b + r in a rectangle of a × b >= n cells, with
+// a and b near √n; four rounds alternately add a hash of r to l (mod a) and a hash of l to r (mod
+// b). Each round is invertible, so this is a permutation of the rectangle. A result >= n is
+// permuted again until it is below n (cycle walking): fewer cells than a row are outside, and a
+// cycle that starts inside returns inside.
 #include "io/data/set_own.h"
 
 #include <assert.h>
@@ -43,22 +43,20 @@ static Shuffle shuffle_new(uint64_t key, int64_t n) {
   return s;
 }
 
-// A hash of v below `size`. Products of 32 by 32 bits are what every machine multiplies many at a
-// time.
+// A hash of v below `size`, of 32 by 32 bit products, which are vectorised on every machine.
 static inline uint32_t hash_below(uint32_t v, uint32_t key, uint32_t size) {
   uint64_t h = (uint64_t)(v ^ key) * 0x9e3779b1u;
   h = (uint64_t)(uint32_t)(h ^ h >> 32) * 0x85ebca77u;
   return (uint32_t)((uint64_t)(uint32_t)(h ^ h >> 32) * size >> 32);
 }
 
-// x + y in a row of `size` places, both below it.
+// (x + y) mod size, for x, y < size.
 static inline uint32_t add_round(uint32_t x, uint32_t y, uint32_t size) {
   uint32_t sum = x + y;
-  return sum -
-         (size & -(uint32_t)(sum >= size)); // a branch here would be guessed wrong half the time
+  return sum - (size & -(uint32_t)(sum >= size)); // branch-free: the condition is unpredictable
 }
 
-// Cells (l, r), BLOCK at a time.
+// Permutes BLOCK cells (l, r).
 static void shuffle_cells(const Shuffle *s, uint32_t *restrict l, uint32_t *restrict r) {
   for (uint32_t i = 0; i < ROUNDS; i += 2) {
     uint32_t even = s->key[i], odd = s->key[i + 1], a = s->a, b = s->b;
@@ -69,7 +67,7 @@ static void shuffle_cells(const Shuffle *s, uint32_t *restrict l, uint32_t *rest
 
 static int64_t cell_place(const Shuffle *s, uint32_t l, uint32_t r) {
   int64_t place = (int64_t)l * s->b + r;
-  while (place >= s->n) { // rarely
+  while (place >= s->n) { // cycle walking, rare
     uint32_t left[BLOCK] = {(uint32_t)(place / s->b)}, right[BLOCK] = {(uint32_t)(place % s->b)};
     shuffle_cells(s, left, right);
     place = (int64_t)left[0] * s->b + right[0];
@@ -77,7 +75,7 @@ static int64_t cell_place(const Shuffle *s, uint32_t l, uint32_t r) {
   return place;
 }
 
-// Where places first, first+1, … go.
+// The images of positions first, first + 1, …
 static void shuffle_many(uint64_t key, int64_t n, int64_t first, int64_t count, int64_t *out) {
   Shuffle s = shuffle_new(key, n);
   uint32_t row = (uint32_t)(first / s.b), column = (uint32_t)(first % s.b);
@@ -87,7 +85,7 @@ static void shuffle_many(uint64_t key, int64_t n, int64_t first, int64_t count, 
       bool end = column == s.b - 1;
       l[k] = row;
       r[k] = column;
-      row = end ? (row + 1 == s.a ? 0 : row + 1) : row; // after the last, any cell will do
+      row = end ? (row + 1 == s.a ? 0 : row + 1) : row; // cells after the last are ignored
       column = end ? 0 : column + 1;
     }
     shuffle_cells(&s, l, r);
@@ -95,7 +93,7 @@ static void shuffle_many(uint64_t key, int64_t n, int64_t first, int64_t count, 
   }
 }
 
-// Exchanges, from the first on: each place takes what a random one up to itself had.
+// Inside-out Fisher–Yates shuffle.
 static void shuffle_table(uint64_t key, int64_t n, int16_t *table) {
   assert(n <= SHUFFLE_FEW);
   for (int64_t i = 0; i < n; i++) {
@@ -122,8 +120,8 @@ int64_t shuffle_place(uint64_t key, int64_t n, int64_t i) {
   return out;
 }
 
-// With a stride and a shuffle, passes begin at different rows, and each has as many samples as fit
-// wherever it begins. In order, a pass begins at row 0 and leaves no tail out.
+// With a stride and a shuffle, passes start at different rows, and have as many samples as fit for
+// every start. Without a shuffle, a pass starts at row 0 and includes the last rows.
 int64_t draw_samples(const Draw *d) {
   if (d->rows <= 0 || d->stride <= 1) return d->rows > 0 ? d->rows : 0;
   int64_t fit = d->shuffle ? d->rows / d->stride : (d->rows - 1) / d->stride + 1;

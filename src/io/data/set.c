@@ -1,28 +1,28 @@
-// Sets: opening by name or path, cutting into splits, reading rows.
+// Sets: opening by name or path, division into splits, reading rows.
 //
-// A maker (points.c, known_files.c, file_rows.c, …) fills in columns and says how rows are cut;
-// here windows and bits are put over that. A row of a split is found in two steps: its place in the
-// block of rows that the split reads from, and from there its bytes.
+// A maker (points.c, named_set_files.c, file_rows.c, …) provides columns and the division of rows;
+// this file adds windows and conversion to bits. A row of a split is found in two steps: its
+// position in the block that the split reads from, then its bytes.
 //
-// Of a file without splits, each group of ten rows gives one to validation and one to testing,
-// chosen by a hash of seed and group. So a row's place needs no table, neighbours stay neighbours,
-// and sorted labels are cut evenly.
+// In a file without splits, each group of ten rows gives one row to validation and one to testing,
+// chosen by a hash of seed and group. So the mapping of rows needs no table, neighbouring rows stay
+// close, and sorted labels are divided evenly.
 #include "io/data/set_own.h"
 
 #include <assert.h>
 
-// -- putting together -----------------------------------------------------------------------------
+// -- construction ---------------------------------------------------------------------------------
 void set_add(Set *s, const Field *f, const Column block[SPLITS]) {
   vec_push(s->arena, &s->field, *f);
   for (uint32_t b = 0; b < SPLITS; b++) vec_push(s->arena, &s->column[b], block[b]);
 }
 
-static bool all_to_train(Set *s, int64_t rows) {
+static bool cut_nothing(Set *s, int64_t rows) {
   if (s->options.whole) s->part[SPLIT_TRAIN] = (SetPart){.rows = rows};
   return s->options.whole;
 }
 
-// Of a window over all rows there is one, for training.
+// A window over all rows: a single sample, for training.
 static bool cut_whole(Set *s, int64_t rows) {
   if (s->options.window >= 0 && s->options.window != rows) return false;
   s->part[SPLIT_TRAIN] = (SetPart){.rows = rows};
@@ -42,7 +42,7 @@ void set_cut_given(Set *s, int64_t train, int64_t valid, int64_t test) {
 }
 
 void set_cut_shares(Set *s, int64_t rows, double train, double valid) {
-  if (cut_whole(s, rows) || all_to_train(s, rows)) return;
+  if (cut_whole(s, rows) || cut_nothing(s, rows)) return;
   int64_t a = (int64_t)((double)rows * train), b = (int64_t)((double)rows * (train + valid));
   s->part[SPLIT_TRAIN] = (SetPart){.rows = a};
   s->part[SPLIT_VALID] = (SetPart){.first = a, .rows = b - a};
@@ -55,7 +55,7 @@ void set_cut_hash(Set *s, int64_t rows, uint32_t of, bool valid) {
     set_cut_shares(s, rows, 1 - held - (valid ? held : 0), valid ? held : 0);
     return;
   }
-  if (all_to_train(s, rows)) return;
+  if (cut_nothing(s, rows)) return;
   int64_t groups = rows / of;
   uint32_t take = of - 1 - valid;
   s->part[SPLIT_TRAIN] = (SetPart){.rows = rows - groups * (of - take), .of = of, .take = take};
@@ -63,8 +63,8 @@ void set_cut_hash(Set *s, int64_t rows, uint32_t of, bool valid) {
   s->part[SPLIT_TEST] = (SetPart){.rows = groups, .of = of, .take = 1};
 }
 
-// Of the rows of a group, one is for testing and perhaps one for validation; the others keep their
-// order.
+// Maps a row of a split to its position in the block: in each group one row is for testing, perhaps
+// one for validation; the others keep their order.
 static int64_t hash_place(const Set *s, Split split, int64_t row) {
   const SetPart *p = &s->part[split], *train = &s->part[SPLIT_TRAIN];
   int64_t group = row / p->take, k = row % p->take;
@@ -76,7 +76,8 @@ static int64_t hash_place(const Set *s, Split split, int64_t row) {
   if (split == SPLIT_TEST) return group * p->of + test;
   if (split == SPLIT_VALID) return group * p->of + held;
   int64_t groups = s->part[SPLIT_TEST].rows;
-  if (group >= groups) return row + groups * (p->of - p->take); // what is left after the last group
+  // Rows after the last complete group.
+  if (group >= groups) return row + groups * (p->of - p->take);
   int64_t low = test < held ? test : held, high = test < held ? held : test;
   k += k >= low;
   k += k >= high;
@@ -102,7 +103,7 @@ int64_t *set_order(Set *s, int64_t rows) {
 }
 
 // -- opening --------------------------------------------------------------------------------------
-static bool put_window(Set *s, const char **why) {
+static bool add_window_axis(Set *s, const char **why) {
   int64_t there = s->part[SPLIT_TRAIN].rows;
   if (there < s->window)
     return file_error(s->arena, why, "%s: a sample is %lld rows, but only %lld are for training",
@@ -117,7 +118,7 @@ static bool put_window(Set *s, const char **why) {
   return true;
 }
 
-static void says_parts(Set *s) {
+static void describe_splits(Set *s) {
   static const char *const word[] = {"to train", "to validate", "to test"};
   Buf b = buf_new(s->arena);
   buf_printf(&b, "%s: %s", s->name, s->says);
@@ -146,8 +147,8 @@ static bool open_any(Set *s, const char *name, const char **why) {
   if (!set_match_words(s, why)) return false;
   if (o->bits && !set_to_bits(s, why)) return false;
   if (o->episodes.way && !set_to_episodes(s, why)) return false;
-  says_parts(s);
-  return put_window(s, why);
+  describe_splits(s);
+  return add_window_axis(s, why);
 }
 
 Set *set_open(Arena *a, const char *name, const SetOptions *o, const char **why) {
@@ -166,7 +167,7 @@ void set_close(Set *s) {
   if (s) arena_free(s->arena);
 }
 
-// -- asking ---------------------------------------------------------------------------------------
+// -- queries --------------------------------------------------------------------------------------
 uint32_t set_fields(const Set *s) { return s->field.n; }
 const Field *set_field(const Set *s, uint32_t k) { return &s->field.at[k]; }
 const char *set_says(const Set *s) { return s->says; }
@@ -181,14 +182,15 @@ int64_t set_rows(const Set *s, Split split) {
   return rows > 0 ? rows : 0;
 }
 
-static uint32_t find_plain(const Set *s, const char *name, size_t n) {
+static uint32_t find_field(const Set *s, const char *name, size_t n) {
   for (uint32_t i = 0; i < s->field.n; i++)
     if (strlen(s->field.at[i].name) == n && memcmp(s->field.at[i].name, name, n) == 0) return i;
   return FIELD_NONE;
 }
 
-// Columns of one table lie in one row of memory, so a run of them is a column too.
-static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
+// Adds a range of columns as one field. The columns of a table are interleaved in memory, so a
+// range of columns is a column too.
+static uint32_t add_column_range(Set *s, const char *name, uint32_t from, uint32_t to) {
   Column run[SPLITS];
   Field f = s->field.at[from];
   if (!s->table || f.kind == FIELD_LABEL || f.rank == FIELD_RANK_LIMIT) return FIELD_NONE;
@@ -204,23 +206,23 @@ static uint32_t add_run(Set *s, const char *name, uint32_t from, uint32_t to) {
   f.shape[f.rank++] = run[0].count;
   int64_t rows = 0;
   for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
-  f.peak = NULL; // rows lie in another order here
+  f.peak = NULL; // rows of the file are in another order here
   if (f.kind == FIELD_REAL) f.labels = column_largest(&run[0], rows, &(int64_t){0}) + 1;
   set_add(s, &f, run);
   return s->field.n - 1;
 }
 
 uint32_t set_find(Set *s, const char *name) {
-  uint32_t k = find_plain(s, name, strlen(name));
+  uint32_t k = find_field(s, name, strlen(name));
   if (k != FIELD_NONE) return k;
   if (strcmp(name, "index") == 0) return FIELD_INDEX;
   const char *dots = strstr(name, "..");
-  uint32_t from = dots ? find_plain(s, name, (size_t)(dots - name)) : FIELD_NONE;
-  uint32_t to = dots ? find_plain(s, dots + 2, strlen(dots + 2)) : FIELD_NONE;
-  return from == FIELD_NONE || to == FIELD_NONE ? FIELD_NONE : add_run(s, name, from, to);
+  uint32_t from = dots ? find_field(s, name, (size_t)(dots - name)) : FIELD_NONE;
+  uint32_t to = dots ? find_field(s, dots + 2, strlen(dots + 2)) : FIELD_NONE;
+  return from == FIELD_NONE || to == FIELD_NONE ? FIELD_NONE : add_column_range(s, name, from, to);
 }
 
-// Columns that lie anywhere, side by side in memory of their own.
+// Adds a field of given columns, copied next to each other.
 static uint32_t add_gathered(Set *s, const char *name, const uint32_t *from, uint32_t n) {
   int64_t rows = 0;
   for (Split split = 0; split < SPLITS; split++) rows += s->part[split].rows;
@@ -240,15 +242,15 @@ static uint32_t add_gathered(Set *s, const char *name, const uint32_t *from, uin
 
 uint32_t set_find_as(Set *s, const Set *like, const char *name) {
   const char *dots = strstr(name, "..");
-  uint32_t from = dots ? find_plain(like, name, (size_t)(dots - name)) : FIELD_NONE;
-  uint32_t to = dots ? find_plain(like, dots + 2, strlen(dots + 2)) : FIELD_NONE, n = 0;
+  uint32_t from = dots ? find_field(like, name, (size_t)(dots - name)) : FIELD_NONE;
+  uint32_t to = dots ? find_field(like, dots + 2, strlen(dots + 2)) : FIELD_NONE, n = 0;
   if (from == FIELD_NONE || to == FIELD_NONE) return set_find(s, name);
   const char *own = arena_format(s->arena, "%s of %s", name, like->name);
-  uint32_t k = find_plain(s, own, strlen(own)), *column = NEW_ARRAY(s->arena, uint32_t, to + 2);
+  uint32_t k = find_field(s, own, strlen(own)), *column = NEW_ARRAY(s->arena, uint32_t, to + 2);
   if (k != FIELD_NONE) return k;
   for (uint32_t i = from; i <= to; i++) {
     if (like->field.at[i].kind != FIELD_REAL) continue;
-    column[n] = find_plain(s, like->field.at[i].name, strlen(like->field.at[i].name));
+    column[n] = find_field(s, like->field.at[i].name, strlen(like->field.at[i].name));
     if (column[n] == FIELD_NONE || s->field.at[column[n]].kind != FIELD_REAL) return FIELD_NONE;
     n++;
   }
@@ -270,14 +272,14 @@ static void read_index(const int64_t *row, int64_t n, Number number, void *out) 
     column_read(&c, &i, 1, 1, number, (uint8_t *)out + (size_t)i * number_bytes(number));
 }
 
-// `each` rows of a block from place[i] on, for every i: at once where they lie without gaps.
+// Reads a window of rows at each position place[i] of a block; in one call if rows are contiguous.
 static bool read_places(Set *s, uint32_t block, SetRows of, Number number, void *out,
                         const char **why) {
   const Column *c = &s->column[block].at[of.field];
   const int64_t *place = of.row, n = of.n;
-  bool late = s->lazy.read && of.field == s->late;
+  bool lazy_field = s->lazy.read && of.field == s->lazy_field;
   if (c->drawn) column_draw(s, c, place, n);
-  if (!late && (s->window == 1 || c->step == c->count * element_info[c->kind].bytes)) {
+  if (!lazy_field && (s->window == 1 || c->step == c->count * element_info[c->kind].bytes)) {
     column_read(c, place, n, c->count * s->window, number, out);
     return true;
   }
@@ -285,7 +287,7 @@ static bool read_places(Set *s, uint32_t block, SetRows of, Number number, void 
   uint8_t *to = out;
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = place[i]; k < place[i] + s->window; k++, to += bytes) {
-      if (!late)
+      if (!lazy_field)
         column_read(c, &k, 1, c->count, number, to);
       else if (!s->lazy.read(s, block, k, number, to, why))
         return false;

@@ -113,14 +113,14 @@ static bool labels_fit(const Data *d, const Field *f, const Type *t) {
 
 // What a column loses in 32 bits is said where it is named, once.
 static void say_rounded(Data *d, const Given *g, Set *s, uint32_t field, Span span) {
-  Rounded r;
+  PrecisionLoss r;
   if (d->exact) return;
   for (uint32_t i = 0; i < d->looked.n; i++)
     if (!strcmp(d->looked.at[i].name, given_name(d, g)) && d->looked.at[i].field == field) return;
   vec_push(d->arena, &d->looked, (Looked){given_name(d, g), field});
-  if (!set_rounded(s, field, &r)) return;
+  if (!set_precision_loss(s, field, &r)) return;
   Id said = diag_warning(d->w->diags, span, "`%s` of %s is %s", r.column, given_name(d, g),
-                         rounded_text(d->arena, &r));
+                         precision_loss_text(d->arena, &r));
   diag_help(d->w->diags, said,
             "--precision 64 keeps it; or numbers that count from a nearer start");
 }

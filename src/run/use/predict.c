@@ -202,12 +202,12 @@ static void say_rounded(Use *u, uint32_t i, const Array *x) {
   const Wire *wire = &u->d->wire.at[u->d->in.at[i]];
   const char *name = name_text(u->w->names, wire->name);
   int64_t rows = u->many && x->rank ? x->shape[0] : 1;
-  Rounded r;
+  PrecisionLoss r;
   if (engine_in_number(u->engine, i) != NUMBER_F32 || !rows) return;
-  if (!numbers_rounded(u->arena, x->data, rows, x->count / rows, &r)) return;
-  Id said =
-      diag_warning(u->w->diags, (Span){0}, "input %s is %s",
-                   *name ? name : arena_format(u->arena, "%u", i + 1), rounded_text(u->arena, &r));
+  if (!numbers_precision_loss(u->arena, x->data, rows, x->count / rows, &r)) return;
+  Id said = diag_warning(u->w->diags, (Span){0}, "input %s is %s",
+                         *name ? name : arena_format(u->arena, "%u", i + 1),
+                         precision_loss_text(u->arena, &r));
   diag_help(u->w->diags, said, "--precision 64 keeps it");
 }
 

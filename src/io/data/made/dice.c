@@ -1,8 +1,8 @@
-// Chance for what is drawn by code.
+// Random numbers for generated data.
 //
-// A row's numbers come from a counter that begins at a hash of seed, set, split and row, so any row
-// can be drawn without the others. Only operations that every machine rounds alike are used (no
-// libm but roots), so the same row is the same bytes everywhere.
+// A counter-based generator per row, seeded by a hash of seed, set, split and row, so any row can
+// be generated alone. Only operations with the same rounding on every machine are used (no libm
+// except square roots), so a row has the same bytes everywhere.
 #include "io/data/set_own.h"
 
 Dice dice_for(uint64_t seed, const char *what, Split split, int64_t row) {
@@ -17,16 +17,16 @@ double dice_between(Dice *d, double low, double high) { return low + (high - low
 uint32_t dice_below(Dice *d, uint32_t n) { return (uint32_t)((dice_next(d) >> 32) * n >> 32); }
 bool dice_chance(Dice *d, double p) { return dice_unit(d) < p; }
 
-// The sum of four parts of 16 bits, twice: eight even numbers.
+// The sum of eight uniform 16-bit numbers (Irwin–Hall), which approximates a normal distribution.
 double dice_normal(Dice *d) {
   double sum = 0;
   for (int i = 0; i < 2; i++)
     for (uint64_t bits = dice_next(d), k = 0; k < 4; k++, bits >>= 16)
       sum += (double)(bits & 0xffff);
-  return (sum * 0x1p-16 - 4) * 1.2247448713915890; // the deviation of the sum is √(8/12)
+  return (sum * 0x1p-16 - 4) * 1.2247448713915890; // the sum has deviation √(8/12)
 }
 
-// A quarter turn by its series, the rest by symmetry.
+// The Taylor series in a quarter turn, extended by symmetry.
 double turn_sin(double turns) {
   turns -= (double)(int64_t)turns;
   if (turns < 0) turns += 1;

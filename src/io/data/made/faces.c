@@ -1,12 +1,12 @@
-// Faces that are drawn by code: 32×32, grey, with a label that says whether they smile; and each
-// face once more with the other answer, so that an edit can be compared with what is true.
+// Generated faces: 32×32, grey, with a label (smiling or not), and each face again with the
+// opposite label as ground truth for an edit.
 //
-// A face is a head of some shape and skin, with hair, brows, eyes, a nose and a mouth, turned a
-// little aside, tilted, lit from one side, before some background. A smile widens the mouth and
-// lifts its corners, shows teeth, narrows the eyes from below and rounds the cheeks;
-// nothing else depends on it. The same dice are thrown whether it smiles or not: a face and its
-// other differ in what the smile does, down to the noise. Everything is in head units: the head is
-// about 0.78 wide and 1 high to each side of (0, 0).
+// A face has a head of some shape and skin tone, hair, brows, eyes, a nose and a mouth; it is
+// turned, tilted, lit from one side, in front of a background. A smile widens the mouth and lifts
+// its corners, shows teeth, narrows the eyes and rounds the cheeks; nothing else depends on it.
+// Random numbers do not depend on the label, so both versions differ only by the smile, down to the
+// noise. Lengths are in head units: the head extends about 0.78 to the sides and 1 up and down from
+// (0, 0).
 #include "io/data/set_own.h"
 
 enum { SIDE = 32, TRAIN = 8000, TEST = 2000 };
@@ -15,13 +15,14 @@ typedef struct {
   Sprite c;
   Dice d;
   bool smile;
-  double yaw;               // how far it looks to the right
-  double skin, hair, light; // tones; light: -1 from the left … 1 from the right
-  double wide, jaw;         // of the head
+  double yaw;               // rotation to the right
+  double skin, hair, light; // tones; light: direction, -1 left … 1 right
+  double wide, jaw;         // widths of head and jaw
   double eye_v, eye_u, mouth_v, gaze;
 } DrawnFace;
 
-// Features lie on the front of a ball: turning it moves them, those in the middle most.
+// Horizontal position of a feature on the rotated head (a sphere): features in the middle move
+// most.
 static double turned(const DrawnFace *f, double u) {
   double depth = 1 - 0.9 * u * u;
   return u + f->yaw * 0.3 * depth;
@@ -38,7 +39,7 @@ static void line(DrawnFace *f, const double (*point)[2], uint32_t n, double widt
   canvas_stroke(&f->c, (const double(*)[2])at, n, width, &tone, alpha);
 }
 
-// An arc through (-w, v), (0, v + deep), (w, v), as n points around the middle u.
+// A parabolic arc of n points through (u - w, v), (u, v + deep), (u + w, v).
 static void arc(double (*at)[2], uint32_t n, double u, double v, double w, double deep) {
   for (uint32_t i = 0; i < n; i++) {
     double t = 2.0 * i / (n - 1) - 1;
@@ -58,7 +59,7 @@ static void background(DrawnFace *f) {
   if (!dice_chance(&f->d, 0.5)) return;
   double u = dice_between(&f->d, -1.5, 1.5), v = dice_between(&f->d, -1.5, 1);
   double wide = dice_between(&f->d, 0.3, 0.9), tall = dice_between(&f->d, 0.3, 1.2);
-  oval(f, (Ellipse){u, v, wide, tall}, dice_unit(&f->d), 0.35, 3); // something behind, out of focus
+  oval(f, (Ellipse){u, v, wide, tall}, dice_unit(&f->d), 0.35, 3); // a blurred object
 }
 
 static void body(DrawnFace *f) {
@@ -77,18 +78,17 @@ static void hair_behind(DrawnFace *f, bool is_long, double full) {
 }
 
 static void head(DrawnFace *f) {
-  for (int side = -1; side <= 1; side += 2) { // an ear that is turned away is hidden
+  for (int side = -1; side <= 1; side += 2) { // an ear on the far side is hidden
     double u = side * f->wide - 0.1 * f->yaw;
     if (side * f->yaw < 0.55) oval(f, (Ellipse){u, 0.06, 0.13, 0.2}, f->skin * 0.9, 1, 0);
   }
   oval(f, (Ellipse){0, -0.08, f->wide, 0.92}, f->skin, 1, 0);
   oval(f, (Ellipse){0.06 * f->yaw, 0.3, f->jaw, 0.72}, f->skin, 1, 0);
-  oval(f, (Ellipse){-0.42 * f->light, 0.1, 0.4, 0.8}, f->skin * 0.78, 0.45,
-       4); // the side in shadow
+  oval(f, (Ellipse){-0.42 * f->light, 0.1, 0.4, 0.8}, f->skin * 0.78, 0.45, 4);
   oval(f, (Ellipse){0.34 * f->light, -0.1, 0.32, 0.6}, f->skin + 0.5 * (1 - f->skin), 0.3, 4);
 }
 
-// A cap of hair with the forehead cut out below it; the parting moves to one side.
+// Hair with the forehead cut out; the parting is off-centre.
 static void hair_front(DrawnFace *f, double line_v) {
   double part = dice_between(&f->d, -0.35, 0.35) + 0.25 * f->yaw, tone = f->hair;
   double shine = tone + 0.25 * (1 - tone);
@@ -167,7 +167,8 @@ static void beard(DrawnFace *f) {
   oval(f, (Ellipse){turned(f, 0), 0.43, 0.26, 0.07}, tone, grown, 0.8);
 }
 
-// A wide mouth smiles widely, a bent one deeply: the face says what its smile will be.
+// The smile exaggerates the mouth's own width and curvature, so a neutral face determines its
+// smile.
 static void mouth(DrawnFace *f) {
   double v = f->mouth_v, lip = f->skin * dice_between(&f->d, 0.35, 0.5), at[7][2], low[7][2];
   double wide = dice_between(&f->d, 0.2, 0.26), deep = dice_between(&f->d, -0.06, 0.02);

@@ -1,8 +1,7 @@
-// Pictures that are drawn by code, each when it is first wanted.
+// Generated pictures, produced on first use.
 //
-// All of them have their place in memory from the start, untouched until they are drawn. A byte for
-// each says whether it is not drawn, being drawn, or done; a thread that finds one that another is
-// drawing waits for it, which takes some microseconds.
+// Memory for all rows is allocated at the start. One byte per row is its state: not generated, in
+// work, or done. A thread that needs a row in work waits, which takes microseconds.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 

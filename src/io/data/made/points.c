@@ -1,5 +1,5 @@
-// Sets of points: iris, as Fisher printed it, and three that are drawn at random: moons (two half
-// circles that reach into each other), spirals (two arms), blobs (three clouds).
+// Sets of points: iris (Fisher 1936), and three random ones: moons (two interleaved half circles),
+// spirals (two arms), blobs (three clouds).
 #include "io/data/set_own.h"
 
 const char *const iris_words[IRIS_WORDS] = {"setosa", "versicolor", "virginica"};
@@ -35,8 +35,8 @@ static const uint8_t iris[150][4] = {
 };
 // clang-format on
 
-// One third is for testing. Rows for training are mixed, so that the last of them are of every
-// kind.
+// One third is for testing. Rows for training are shuffled, so that the last ones, which may become
+// the validation split, are of every kind.
 void open_iris(Set *s) {
   enum { ROWS = COUNT(iris) };
   set_cut_hash(s, ROWS, 3, false);

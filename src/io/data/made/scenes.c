@@ -1,16 +1,16 @@
-// Small pictures of coloured shapes, each with a caption: 32×32×3, and up to 12 words of 32.
+// Generated pictures of coloured shapes, 32×32×3, each with a caption of up to 12 words from a
+// vocabulary of 32.
 //
 //   a small red circle at the top          a large blue square left of a green star
 //   a yellow ring and a white bar above a black diamond
 //
-// A scene is planned first: how many shapes, of which kind, colour and size, and where. The words
-// and the picture follow from the plan, each for itself, so captions are there before anything is
-// drawn.
+// A scene is planned first: number, kind, colour, size and position of the shapes. Caption and
+// picture are derived from the plan independently, so captions exist before pictures are drawn.
 #include "io/data/set_own.h"
 
 enum { SIDE = 32, TRAIN = 8000, TEST = 2000, WORDS = 12, MOST = 3 };
 
-// The first word is none: what is left of a caption.
+// Word 0 pads a caption.
 const char *const scene_words[SCENE_WORDS] = {
     "",       "a",      "and",      "above",   "below", "left",   "right", "of",
     "at",     "the",    "top",      "bottom",  "in",    "middle", "small", "large",
@@ -45,14 +45,15 @@ static const double colour[COLOURS][3] = {
 
 typedef struct {
   uint32_t shape, colour; // as words
-  uint32_t size;          // SMALL, LARGE, or 0: not worth a word
+  uint32_t size;          // SMALL, LARGE, or 0: not mentioned
   double x, y, radius;    // in pixels
 } SceneThing;
 
 typedef struct {
   uint32_t n;
   SceneThing thing[MOST];
-  uint32_t place; // of one: TOP BOTTOM LEFT RIGHT MIDDLE; of more: how the first lies to the last
+  // N = 1: TOP BOTTOM LEFT RIGHT MIDDLE; n > 1: position of the first relative to the last.
+  uint32_t place;
 } DrawnScene;
 
 static SceneThing some_thing(Dice *d, double small, double large) {
@@ -82,7 +83,7 @@ static void add_thing(DrawnScene *s, Dice *d, double small, double large, double
   s->thing[s->n++] = t;
 }
 
-// Where the first of two lies: (x, y) and the opposite of it are their places.
+// The offset of the first of two shapes from the centre; the second has the opposite offset.
 static void side_of(uint32_t place, double far, double *x, double *y) {
   *x = place == LEFT ? -far : place == RIGHT ? far : 0;
   *y = place == ABOVE || place == TOP ? -far : place == BELOW || place == BOTTOM ? far : 0;
@@ -96,7 +97,7 @@ static void plan_one(DrawnScene *s, Dice *d) {
   add_thing(s, d, 4.5, 8, 16 + x, 16 + y);
 }
 
-// The upper or left one is named first: a picture has one caption.
+// The upper or left shape is named first, so that a picture has one caption.
 static void plan_two(DrawnScene *s, Dice *d) {
   double x, y;
   s->place = dice_chance(d, 0.5) ? ABOVE : LEFT;
@@ -105,7 +106,7 @@ static void plan_two(DrawnScene *s, Dice *d) {
   add_thing(s, d, 3.8, 6.4, 16 - x, 16 - y);
 }
 
-// Two beside each other, and one above or below both.
+// Two shapes side by side, and one above or below both.
 static void plan_three(DrawnScene *s, Dice *d) {
   s->place = ABOVE + dice_below(d, 2);
   double y = s->place == ABOVE ? -7 : 7;
@@ -190,7 +191,7 @@ static void draw_thing(Sprite *c, const SceneThing *t, double turn, const double
   }
 }
 
-// Light paper or a darker wall, never near the colours of the things on it.
+// A light or darker background, with contrast to the colours of the shapes.
 static void background(Sprite *c, Dice *d, const DrawnScene *s) {
   bool dark = false, light = false;
   for (uint32_t i = 0; i < s->n; i++)

@@ -1,8 +1,7 @@
-// Shapes with soft edges on a small picture.
+// Anti-aliased shapes on a small picture.
 //
-// A shape is a distance: negative inside, in pixels. A pixel is covered by how far its centre is
-// inside, so edges are smooth without drawing anything twice. Only the pixels near a shape are
-// visited.
+// A shape is a signed distance function, negative inside, in pixels. The coverage of a pixel
+// follows from the distance of its centre. Only pixels near a shape are visited.
 #include "io/data/set_own.h"
 
 #include <math.h>
@@ -27,7 +26,7 @@ static inline float clamp(float x, float low, float high) {
 }
 
 typedef struct {
-  uint32_t x0, y0, x1, y1; // pixels, the last ones not included
+  uint32_t x0, y0, x1, y1; // half-open ranges of pixels
 } SpriteArea;
 
 static uint32_t pixel(const Sprite *c, double x) {
@@ -38,7 +37,7 @@ static SpriteArea near(const Sprite *c, double x0, double y0, double x1, double 
   return (SpriteArea){pixel(c, x0), pixel(c, y0), pixel(c, x1 + 1), pixel(c, y1 + 1)};
 }
 
-// A row of pixels from x0 on, each covered by so much.
+// Blends a row of pixels with a colour, weighted by coverage.
 static void paint_row(Sprite *c, uint32_t y, uint32_t x0, uint32_t x1, const float *cover,
                       const double *paint) {
   float *p = c->at + (size_t)y * c->size * c->channels;
@@ -52,9 +51,8 @@ static void paint_row(Sprite *c, uint32_t y, uint32_t x0, uint32_t x1, const flo
     for (uint32_t k = 0; k < 3; k++) p[3 * i + k] += cover[i] * (tone[k] - p[3 * i + k]);
 }
 
-// How far a point is inside an ellipse: 1 - |(p, q)| for p = u/ru, q = v/rv, which is (1 - p² - q²)
-// / 2 near the edge, scaled to pixels by the smaller radius. Good enough everywhere, and without a
-// root.
+// The approximate distance inside an ellipse: 1 - |(p, q)| with p = u/ru, q = v/rv, approximated
+// near the edge by (1 - p² - q²) / 2, scaled to pixels by the smaller radius. No square root.
 void canvas_ellipse(Sprite *c, Ellipse e, const double *paint, double alpha, double soft) {
   double ru = e.ru, rv = e.rv;
   double x, y, s = 1 / (c->unit * c->unit);
@@ -77,8 +75,8 @@ void canvas_ellipse(Sprite *c, Ellipse e, const double *paint, double alpha, dou
   }
 }
 
-// The distance to a line of segments is the smallest of theirs, so that joints are not painted
-// twice. Distances are squared until the end.
+// The distance to a polyline is the minimum over its segments, so joints are not blended twice.
+// Distances stay squared until the end.
 typedef struct {
   float d[SIDE_MOST * SIDE_MOST];
 } NearestPoint;
@@ -123,7 +121,7 @@ void canvas_stroke(Sprite *c, const double (*point)[2], uint32_t n, double width
   }
 }
 
-// Inside all of its edges; corners go clockwise on the screen.
+// The inside of all edges; corners are clockwise on the screen.
 void canvas_polygon(Sprite *c, const double (*point)[2], uint32_t n, const double *paint,
                     double alpha) {
   enum { MOST = 16 };
@@ -154,7 +152,7 @@ void canvas_polygon(Sprite *c, const double (*point)[2], uint32_t n, const doubl
   }
 }
 
-// Two bytes of chance make one number, spread like a roof around 0.
+// The sum of two random bytes: a triangular distribution around 0.
 void canvas_noise(Sprite *c, Dice *d, double amount) {
   enum { BLOCK = 64 };
   size_t n = (size_t)c->size * c->size * c->channels;

@@ -1,14 +1,14 @@
-// The sets on disk that have a name: mnist and its relatives, smiles and omniglot (idx files),
-// cifar10, digits, shakespeare.
+// The named sets on disk: mnist and similar, smiles and omniglot (idx files), cifar10, digits,
+// shakespeare.
 //
-// A folder comes in. Files are found in it, packed or not, and must have the shape that the set is
-// known to have: a program was checked against that before anything was read.
+// Files are found in the set's folder, gzipped or not, and must have the known shapes, because
+// programs were type-checked against them before anything was read.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 
 #include <unistd.h>
 
-// A file of the folder, plain or packed.
+// Reads a file of the folder, plain or gzipped.
 static bool view_in(Set *s, const char *folder, const char *file, View *out, const char **why) {
   const char *plain = arena_format(s->arena, "%s/%s", folder, file);
   const char *packed = arena_format(s->arena, "%s.gz", plain);
@@ -59,7 +59,7 @@ typedef struct {
   const char *images, *labels; // files
 } FilePair;
 
-// Pairs of files for training and for testing, or one for both.
+// Opens pairs of files for training and testing, or one pair for both.
 static bool open_pairs(Set *s, const char *folder, const FilePair pair[2], const char **why) {
   Field image, label;
   Column pixel[SPLITS] = {{0}}, name[SPLITS] = {{0}};
@@ -99,7 +99,7 @@ enum {
 const char *const cifar_words[CIFAR_WORDS] = {"airplane", "automobile", "bird",  "cat",  "deer",
                                               "dog",      "frog",       "horse", "ship", "truck"};
 
-// A picture of 10 000 rows, each of them the pixels of one image.
+// Reads a picture with 10 000 rows, each with the pixels of one image.
 static bool read_cifar_png(Set *s, const char *folder, const char *file, uint8_t *to,
                            const char **why) {
   Arena *scratch = arena_child(s->arena);
@@ -115,7 +115,7 @@ static bool read_cifar_png(Set *s, const char *folder, const char *file, uint8_t
   return good;
 }
 
-static bool read_cifar_wordss(Set *s, const char *folder, const char *file, int64_t n, uint8_t *to,
+static bool read_cifar_labels(Set *s, const char *folder, const char *file, int64_t n, uint8_t *to,
                               const char **why) {
   View v;
   if (!view_in(s, folder, file, &v, why)) return false;
@@ -131,7 +131,8 @@ static bool read_cifar_wordss(Set *s, const char *folder, const char *file, int6
                     folder, file, (long long)n);
 }
 
-// The binary form: a label, then all that is red, green, blue. Here colours stand together.
+// Reads the binary form: a label, then the planes red, green, blue. They are converted to
+// interleaved pixels.
 static bool read_cifar_bin(Set *s, const char *folder, const char *file, uint8_t *to,
                            uint8_t *label, const char **why) {
   View v;
@@ -162,8 +163,8 @@ static bool open_cifar(Set *s, const char *folder, const char **why) {
               : read_cifar_bin(s, folder, file, pixels + i * block, label + i * CIFAR_ROWS, why)))
       return false;
   }
-  if (png && !(read_cifar_wordss(s, folder, "train_lables.json", 5 * CIFAR_ROWS, label, why) &&
-               read_cifar_wordss(s, folder, "test_lables.json", CIFAR_ROWS, test, why)))
+  if (png && !(read_cifar_labels(s, folder, "train_lables.json", 5 * CIFAR_ROWS, label, why) &&
+               read_cifar_labels(s, folder, "test_lables.json", CIFAR_ROWS, test, why)))
     return false;
   Column pixel[SPLITS], name[SPLITS];
   for (uint32_t b = 0; b < SPLITS; b++) {

@@ -1,16 +1,15 @@
-// A set as bits: each number says whether it is above the middle between the smallest and the
-// largest of its kind among the rows for training; a label is one-hot. The bits of every split are
-// in memory.
+// Converts a set to bits: a number becomes "above the middle of its range among the rows for
+// training", a label becomes one-hot. The bits of all splits are computed when the set is opened.
 #include "io/data/set_own.h"
 
 #include <math.h>
 
-enum { BITS_LIMIT = 1 << 30 }; // bytes, for all that is made here
+enum { BITS_LIMIT = 1 << 30 }; // limit in bytes for all converted fields
 
 typedef struct {
   Set *set;
   uint32_t field;
-  int64_t count; // numbers of a row
+  int64_t count; // numbers per row
   double *low, *high, *row;
 } Bits;
 
@@ -30,7 +29,7 @@ static bool find_range(Bits *b, const char **why) {
   return true;
 }
 
-static void put_row(const Bits *b, const Field *f, uint8_t *to) {
+static void store_bits(const Bits *b, const Field *f, uint8_t *to) {
   for (int64_t k = 0; k < b->count; k++) {
     if (f->kind == FIELD_LABEL)
       to[k * f->labels + (int64_t)b->row[k]] = 1;
@@ -43,7 +42,7 @@ static int64_t bits_of(const Field *f) {
   return field_count(f) * (f->kind == FIELD_LABEL ? f->labels : 1);
 }
 
-// The bits of one field, in places that are there.
+// Converts one field, into given memory.
 static bool field_to_bits(Set *s, uint32_t field, const Column out[SPLITS],
                           uint8_t *const at[SPLITS], const char **why) {
   const Field *f = &s->field.at[field];
@@ -54,7 +53,7 @@ static bool field_to_bits(Set *s, uint32_t field, const Column out[SPLITS],
   for (Split split = 0; split < SPLITS; split++)
     for (int64_t r = 0; r < s->part[split].rows; r++) {
       if (!read_row(&b, split, r, why)) return false;
-      put_row(&b, f, at[split] + r * out[split].step);
+      store_bits(&b, f, at[split] + r * out[split].step);
     }
   return true;
 }
@@ -68,8 +67,8 @@ static Field bit_field(const Field *f) {
   return g;
 }
 
-// Makes one field bits at these places, and moves them on.
-static bool make_bits(Set *s, uint32_t i, int64_t wide, uint8_t *at[SPLITS], const char **why) {
+// Converts one field into the memory at at[split], and advances at[split].
+static bool convert_field(Set *s, uint32_t i, int64_t wide, uint8_t *at[SPLITS], const char **why) {
   Column column[SPLITS];
   int64_t own = bits_of(&s->field.at[i]);
   for (Split split = 0; split < SPLITS; split++) {
@@ -85,8 +84,8 @@ static bool make_bits(Set *s, uint32_t i, int64_t wide, uint8_t *at[SPLITS], con
   return true;
 }
 
-// All fields of a row lie side by side, labels last, so that numbers that are neighbours in a table
-// stay so.
+// The fields of a row are stored side by side, labels last, so that neighbouring columns of a table
+// stay neighbours.
 bool set_to_bits(Set *s, const char **why) {
   int64_t window = s->window, wide = 0, rows = 0;
   uint8_t *at[SPLITS];
@@ -99,12 +98,12 @@ bool set_to_bits(Set *s, const char **why) {
   }
   for (Split split = 0; split < SPLITS; split++)
     at[split] = arena_alloc(s->arena, (size_t)(wide * s->part[split].rows));
-  s->window = 1; // windows are put over the bits
+  s->window = 1; // windows are applied to the bits
   uint32_t n = s->field.n;
   bool *label = NEW_ARRAY(s->arena, bool, n);
   for (uint32_t i = 0; i < n; i++) label[i] = s->field.at[i].kind == FIELD_LABEL;
   for (uint32_t i = 0; i < 2 * n; i++)
-    if (label[i % n] == (i >= n) && !make_bits(s, i % n, wide, at, why)) return false;
+    if (label[i % n] == (i >= n) && !convert_field(s, i % n, wide, at, why)) return false;
   for (Split split = 0; split < SPLITS; split++)
     s->part[split] = (SetPart){.block = split, .rows = s->part[split].rows};
   s->lazy = (Lazy){0};

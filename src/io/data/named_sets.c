@@ -1,5 +1,4 @@
-// The sets that have a name: their fields before any is opened, where those on disk are looked for,
-// how to get them.
+// The named sets: their fields before any is opened, the folders to search, and how to get them.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/set_own.h"
 
@@ -9,9 +8,9 @@
 
 typedef struct {
   const char *name;
-  void (*make)(Set *); // by code; NULL: it is on disk
+  void (*make)(Set *); // generates the set; NULL: on disk
   Field field[3];
-  int64_t rows[SPLITS]; // when no split for validation is asked for
+  int64_t rows[SPLITS]; // without a validation split
   const char *get;      // how to get it
 } KnownSet;
 
@@ -131,9 +130,8 @@ const char *field_type(Arena *a, const Field *f) {
   return b.at;
 }
 
-// -- places ---------------------------------------------------------------------------------------
-// The k-th folder that may hold sets: itself, and how it is called in messages. False after the
-// last.
+// -- folders --------------------------------------------------------------------------------------
+// The k-th folder that may contain sets, and its name in messages. False after the last.
 static bool data_root(Arena *a, uint32_t k, const char **path, const char **called) {
   const char *own = getenv("LIMN_DATA"), *user = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
   *path = NULL;
@@ -156,7 +154,8 @@ static bool data_root(Arena *a, uint32_t k, const char **path, const char **call
   }
 }
 
-static const char *look(Arena *a, const char *path, bool *folder) { // NULL, or why nobody can tell
+// Determines whether a folder exists. NULL, or the error if that is impossible.
+static const char *check_exists(Arena *a, const char *path, bool *folder) {
   struct stat info;
   bool there = stat(path, &info) == 0;
   *folder = there && S_ISDIR(info.st_mode);
@@ -170,7 +169,7 @@ const char *find_folder(Arena *a, const char *set, const char **why) {
   for (uint32_t k = 0; data_root(a, k, &root, &called); k++) {
     const char *path = root ? arena_format(a, "%s/%s", root, set) : NULL;
     if (!path) continue;
-    error = look(a, path, &folder);
+    error = check_exists(a, path, &folder);
     if (folder) return path;
     if (error && !*why) file_error(a, why, "cannot look whether %s is there: %s", path, error);
   }

@@ -1,8 +1,7 @@
-// Columns that lose information in single precision. In: the values of a column, in the order of its rows.
-// Out: whether rounding them to float loses something, where first, and by how much.
+// Detects columns that lose information in single precision: whether rounding to float loses
+// differences between values, in which row first, and by how much.
 //
-// Rounding 0.1 changes it by less than a part in 10⁷ and draws no warning. Rounding that removes the
-// differences between the values of a column does:
+// Rounding 0.1 changes it by less than a part in 10⁷, and is not reported. Reported are:
 //
 //   a number that becomes infinite
 //   in a column of integers, one that becomes another integer (above 2²⁴, such as an identifier)
@@ -10,7 +9,7 @@
 //   a change of more than 1e-4 of the range of the column
 //   a constant column that is not 0 and becomes 0
 //
-// Without a warning, values are right to seven digits and most differences to one.
+// Otherwise values keep seven digits, and most differences one.
 #include "io/data/set_own.h"
 
 #include <float.h>
@@ -18,27 +17,27 @@
 
 static const double differences_may_change = 0.1, spread_may_change = 1e-4;
 
-// One of the numbers in each row, over all rows.
+// Statistics of one number of the rows, over all rows.
 typedef struct {
-  double before, low, high; // the row before
-  double most;              // change
-  double moved, moves;      // sums: changes of differences, and differences
+  double before, low, high; // before: value in the previous row
+  double most;              // largest change
+  double moved, moves;      // sums over rows: changes of differences, differences
   bool fraction, whole_changes, infinite, any;
-} NumberLook;
+} NumberStats;
 
-// As kernels see it: what is too small for a whole exponent is 0 there.
-static double as_single(double x) {
+// The value in a kernel: subnormal floats are flushed to 0.
+static double rounded_to_float(double x) {
   double y = (double)(float)x;
   return fabs(y) < (double)FLT_MIN ? 0 : y;
 }
 
 static bool whole_and_exact(double x) { return x == floor(x) && fabs(x) <= 0x1p53; }
 
-static void look_at(NumberLook *l, double x) {
-  double is = as_single(x), change = fabs(is - x);
+static void stats_add(NumberStats *l, double x) {
+  double is = rounded_to_float(x), change = fabs(is - x);
   if (l->any) {
     l->moves += fabs(x - l->before);
-    l->moved += fabs((is - as_single(l->before)) - (x - l->before));
+    l->moved += fabs((is - rounded_to_float(l->before)) - (x - l->before));
   }
   l->low = l->any && l->low < x ? l->low : x;
   l->high = l->any && l->high > x ? l->high : x;
@@ -50,15 +49,15 @@ static void look_at(NumberLook *l, double x) {
   l->any = true;
 }
 
-static bool loses(const NumberLook *l) {
+static bool is_lossy(const NumberStats *l) {
   if (!(l->most > 0)) return false;
   if (l->infinite || (!l->fraction && l->whole_changes)) return true;
-  if (l->low == l->high) return as_single(l->low) == 0;
+  if (l->low == l->high) return rounded_to_float(l->low) == 0;
   return l->moved > differences_may_change * l->moves ||
          l->most > spread_may_change * (l->high - l->low);
 }
 
-// Kinds whose numbers a float holds, all of them.
+// True for kinds whose values are all floats.
 static bool is_exact(const Column *c) {
   switch (c->kind) {
   case EL_F64:
@@ -70,8 +69,8 @@ static bool is_exact(const Column *c) {
   }
 }
 
-// What is found of the column: the first row of the file where the number is another one.
-static void find_row(Set *s, uint32_t field, uint32_t k, Split split, Rounded *out) {
+// Finds the first row of the file in which the number changes.
+static void find_row(Set *s, uint32_t field, uint32_t k, Split split, PrecisionLoss *out) {
   const SetPart *p = &s->part[split];
   const Column *c = &s->column[p->block].at[field];
   Column one = *c;
@@ -80,22 +79,22 @@ static void find_row(Set *s, uint32_t field, uint32_t k, Split split, Rounded *o
     int64_t place = set_place(s, split, r), row = s->order ? s->order[place] : place;
     double x;
     column_read(&one, &place, 1, 1, NUMBER_F64, &x);
-    if (as_single(x) == x || (out->row >= 0 && row > out->row)) continue;
-    out->row = row, out->was = x, out->is = as_single(x);
+    if (rounded_to_float(x) == x || (out->row >= 0 && row > out->row)) continue;
+    out->row = row, out->was = x, out->is = rounded_to_float(x);
   }
 }
 
-static void look_at_split(Set *s, uint32_t field, Split split, NumberLook *look, double *cell) {
+static void stats_of_split(Set *s, uint32_t field, Split split, NumberStats *look, double *cell) {
   const SetPart *p = &s->part[split];
   const Column *c = &s->column[p->block].at[field];
   for (int64_t r = 0; r < p->rows; r++) {
     int64_t place = set_place(s, split, r);
     column_read(c, &place, 1, c->count, NUMBER_F64, cell);
-    for (int64_t k = 0; k < c->count; k++) look_at(&look[k], cell[k]);
+    for (int64_t k = 0; k < c->count; k++) stats_add(&look[k], cell[k]);
   }
 }
 
-// Of a run of columns of a table, the column that has the number.
+// The name of the column of a range that holds number k.
 static const char *column_of_number(const Set *s, uint32_t field, int64_t k) {
   const Column *c = &s->column[0].at[field];
   const uint8_t *at = c->at + k * element_info[c->kind].bytes;
@@ -104,37 +103,39 @@ static const char *column_of_number(const Set *s, uint32_t field, int64_t k) {
   return s->field.at[field].name;
 }
 
-bool set_rounded(Set *s, uint32_t field, Rounded *out) {
+bool set_precision_loss(Set *s, uint32_t field, PrecisionLoss *out) {
   if (field == FIELD_INDEX) return false;
-  if (s->tasks) return episodes_rounded(s, field, out);
+  if (s->tasks) return episodes_precision_loss(s, field, out);
   const Column *c = &s->column[s->part[SPLIT_TRAIN].block].at[field];
-  if (is_exact(c) || c->drawn || (s->lazy.read && field == s->late)) return false;
+  if (is_exact(c) || c->drawn || (s->lazy.read && field == s->lazy_field)) return false;
   Arena *scratch = arena_child(s->arena);
-  NumberLook *look = NEW_ARRAY(scratch, NumberLook, c->count + 1);
+  NumberStats *look = NEW_ARRAY(scratch, NumberStats, c->count + 1);
   double *cell = NEW_ARRAY(scratch, double, c->count + 1);
   int64_t worst = -1;
-  for (Split split = 0; split < SPLITS; split++) look_at_split(s, field, split, look, cell);
+  for (Split split = 0; split < SPLITS; split++) stats_of_split(s, field, split, look, cell);
   for (int64_t k = c->count; k-- > 0;)
-    if (loses(&look[k])) worst = k;
-  *out = (Rounded){.row = -1};
+    if (is_lossy(&look[k])) worst = k;
+  *out = (PrecisionLoss){.row = -1};
   if (worst >= 0) {
     out->column = column_of_number(s, field, worst);
     out->most = look[worst].most;
-    for (Split split = 0; split < SPLITS; split++) // another block is another array
+    // Splits in other blocks have rows of other arrays.
+    for (Split split = 0; split < SPLITS; split++)
       if (out->row < 0 || !s->part[split].block) find_row(s, field, (uint32_t)worst, split, out);
   }
   arena_free(scratch);
   return worst >= 0;
 }
 
-bool numbers_rounded(Arena *a, const double *x, int64_t rows, int64_t each, Rounded *out) {
+bool numbers_precision_loss(Arena *a, const double *x, int64_t rows, int64_t each,
+                            PrecisionLoss *out) {
   Set s = {.arena = a, .part = {{.rows = rows}}};
   Column c = column_new(x, each, EL_F64);
   set_add(&s, &(Field){.name = ""}, (Column[]){c, c, c});
-  return set_rounded(&s, 0, out);
+  return set_precision_loss(&s, 0, out);
 }
 
-const char *rounded_text(Arena *a, const Rounded *r) {
+const char *precision_loss_text(Arena *a, const PrecisionLoss *r) {
   char was[NUMBER_ROOM], is[NUMBER_ROOM], most[NUMBER_ROOM];
   int nwas = (int)number_print(was, r->was), nis = (int)number_print(is, r->is);
   int nmost = (int)number_format(most, sizeof most, "", 3, 'g', r->most);

@@ -1,9 +1,8 @@
-// Words: what the labels of a field are called, and that they keep their numbers.
+// Vocabularies: the words of a field's labels.
 //
-// A set that is opened numbers its words by itself: in the order of the alphabet, of sub-folders, of
-// characters. Where a vocabulary is given for a field, its words are looked up there by name, and a
-// word that it does not have is an error that names it. So the numbers of labels are the same in
-// every file, whatever words a file lacks and in whatever order its rows are.
+// Without a given vocabulary, a set numbers its words in sorted order (of words, sub-folders or
+// characters). With one, words are looked up, and an unknown word is an error that names it. So
+// labels are equal in all files, whatever words a file lacks and however its rows are ordered.
 #include "io/data/set_own.h"
 
 enum { WORDS_SAID = 12 };
@@ -29,15 +28,15 @@ const char *words_text(Arena *a, const Words *w) {
   return b.at;
 }
 
-// Of each word one more than its number.
+// Maps each word to its label + 1.
 static Table *words_table(Arena *a, const Words *w) {
   Table *t = table_new(a);
   for (int64_t i = 0; i < w->n; i++)
-    table_put(t, w->word[i], strlen(w->word[i]), (Id)(i + 1)); // of two that are equal the last
+    table_put(t, w->word[i], strlen(w->word[i]), (Id)(i + 1)); // among equal words the last wins
   return t;
 }
 
-// Where each word of one vocabulary is in another. The first that is not there; or how many.
+// Maps one vocabulary to another. Returns the index of the first unknown word, or own->n.
 static int64_t words_map(Arena *a, const Words *own, const Words *known, int32_t *to) {
   const Table *t = words_table(a, known);
   for (int64_t i = 0; i < own->n; i++) {
@@ -65,7 +64,7 @@ const char *column_labels(Arena *a, const View *text, const Csv *t, uint32_t col
                       words_text(a, known));
 }
 
-// -- of an opened set -----------------------------------------------------------------------------
+// -- opened sets ----------------------------------------------------------------------------------
 static int64_t block_rows(const Set *s, uint32_t block) {
   int64_t rows = 0;
   for (Split split = 0; split < SPLITS; split++)
@@ -73,7 +72,7 @@ static int64_t block_rows(const Set *s, uint32_t block) {
   return rows;
 }
 
-// A column of labels under other numbers.
+// Renumbers a column of labels.
 static Column renumber(Set *s, uint32_t block, uint32_t field, const int32_t *to) {
   Column c = s->column[block].at[field];
   int64_t rows = block_rows(s, block), each = c.count;
@@ -107,7 +106,7 @@ static bool match_field(Set *s, uint32_t field, const Words *known, const char *
   return good == own.n;
 }
 
-// The words stay known when labels become bits.
+// Vocabularies are recorded, because labels may become bits later.
 bool set_match_words(Set *s, const char **why) {
   for (uint32_t i = 0; i < s->field.n; i++) {
     const Field *f = &s->field.at[i];

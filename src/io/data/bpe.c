@@ -1,18 +1,16 @@
-// A text in pieces, by pairs of bytes as Sennrich, Haddow and Birch (2016) have it, with characters
-// instead of bytes: `shakespeare[pieces: 300]`.
+// Byte-pair encoding (Sennrich, Haddow, Birch 2016) over characters: `shakespeare[pieces: 300]`.
 //
-// The first pieces are the characters of the text, in order. Then, again and again, the two
-// neighbours that occur together most often become one piece, as long as there is room and they
-// occur twice; of several as frequent, those with the lowest numbers. Neighbours are inside one
-// word: a run of letters, of digits or of other signs, with the space before it, or a run of white
-// space.
+// The initial pieces are the characters of the text, sorted. MergeLearner repeatedly merges the most
+// frequent pair of neighbouring pieces into a new piece, until the vocabulary is full or no pair
+// occurs twice; ties go to the lowest numbers. Pairs do not cross words: a word is a run of
+// letters, digits or other signs with the preceding space, or a run of white space.
 //
-// What a text is in pieces depends on the vocabulary alone: of all neighbours in a word that are a
-// piece together, those with the lowest number are joined first. So another text, or a prompt, is
-// cut by the pieces of a run as its own text was.
+// Encoding depends on the vocabulary only: among all pairs of neighbours in a word that form a
+// piece, the one with the lowest number is merged first. So another text, or a prompt, is encoded
+// by a run's vocabulary just as the run's text was.
 #include "io/data/set_own.h"
 
-enum { WORD_LIMIT = 64 }; // characters: what is longer, a row of dashes, is cut
+enum { WORD_LIMIT = 64 }; // in characters; longer words (rows of dashes) are divided
 
 // -- words ----------------------------------------------------------------------------------------
 typedef enum { SIGN_SPACE, SIGN_LETTER, SIGN_DIGIT, SIGN_OTHER } Sign;
@@ -24,30 +22,30 @@ static Sign sign_of(uint8_t c) {
   return letter ? SIGN_LETTER : SIGN_OTHER;
 }
 
-// Bytes of the word that a text begins with; the text is UTF-8.
+// The length in bytes of the first word of a text; the text is UTF-8.
 static size_t word_length(const char *text, size_t n) {
   const uint8_t *u = (const uint8_t *)text;
   size_t at = u[0] == ' ' && n > 1 && sign_of(u[1]) != SIGN_SPACE;
   Sign sign = sign_of(u[at]);
   for (uint32_t k = 0; at < n && sign_of(u[at]) == sign && k < WORD_LIMIT; k++) {
     bool leads = sign == SIGN_SPACE && k && u[at] == ' ' && at + 1 < n;
-    if (leads && sign_of(u[at + 1]) != SIGN_SPACE) break; // it belongs to the next word
+    if (leads && sign_of(u[at + 1]) != SIGN_SPACE) break; // the space belongs to the next word
     at += character_length(text + at, n - at);
   }
   return at;
 }
 
-// A word that occurs, and what it is made of.
+// A distinct word and its pieces.
 typedef struct {
   const char *text;
   size_t bytes;
   int64_t count;
-  uint32_t n; // pieces
+  uint32_t n; // number of pieces
   int32_t *piece;
 } PieceWord;
 typedef VEC(PieceWord) PieceWords;
 
-// The words of a text in the order in which they first occur, and which word each place has.
+// Collects the distinct words of a text in order of occurrence, and the word at each place.
 static void find_words(Arena *a, View v, PieceWords *out, Ids *places) {
   Table *known = table_new(a);
   const char *text = (const char *)v.at;
@@ -63,11 +61,11 @@ static void find_words(Arena *a, View v, PieceWords *out, Ids *places) {
   }
 }
 
-// -- a vocabulary ---------------------------------------------------------------------------------
+// -- the vocabulary -------------------------------------------------------------------------------
 typedef struct {
   Arena *arena;
   VEC(const char *) word;
-  Table *number; // of each piece one more than its number
+  Table *number; // piece to its number + 1
 } Pieces;
 
 static int32_t piece_add(Pieces *p, const char *word) {
@@ -77,10 +75,10 @@ static int32_t piece_add(Pieces *p, const char *word) {
 }
 
 static int32_t piece_number(const Pieces *p, const char *text, size_t n) {
-  return (int32_t)table_get(p->number, text, n) - 1; // -1: it is none
+  return (int32_t)table_get(p->number, text, n) - 1; // -1 if it is no piece
 }
 
-// The characters of a word as pieces. False: one of them is none, *wrong.
+// Splits a word into characters. False: *wrong is a character that is no piece.
 static bool spell_word(const Pieces *p, PieceWord *w, const char **wrong) {
   w->piece = NEW_ARRAY(p->arena, int32_t, w->bytes);
   w->n = 0;
@@ -92,14 +90,14 @@ static bool spell_word(const Pieces *p, PieceWord *w, const char **wrong) {
   return true;
 }
 
-static void join_at(PieceWord *w, uint32_t at, int32_t piece) {
+static void merge_at(PieceWord *w, uint32_t at, int32_t piece) {
   w->piece[at] = piece;
   memmove(w->piece + at + 1, w->piece + at + 2, (w->n - at - 2) * sizeof *w->piece);
   w->n--;
 }
 
-// Joins neighbours, the lowest piece first, until no two are one.
-static void join_word(const Pieces *p, PieceWord *w) {
+// Merges neighbours, the lowest piece first, until no pair is a piece.
+static void merge_word(const Pieces *p, PieceWord *w) {
   for (int32_t best = 0; best >= 0;) {
     uint32_t where = 0;
     const char *text = w->text;
@@ -111,60 +109,61 @@ static void join_word(const Pieces *p, PieceWord *w) {
       if (piece >= 0 && (best < 0 || piece < best)) best = piece, where = k;
       text += left;
     }
-    if (best >= 0) join_at(w, where, best);
+    if (best >= 0) merge_at(w, where, best);
   }
 }
 
-// -- learning one ---------------------------------------------------------------------------------
+// -- learning -------------------------------------------------------------------------------------
 typedef struct {
   int32_t left, right;
-  int64_t count, told; // how often; and as the queue knows it, never less
-  Ids word;            // in which it may be
+  int64_t count, queued; // current count; the count in its latest queue entry (never less)
+  Ids word;              // words that may contain it
 } PiecePair;
 
 typedef struct {
   Pieces *pieces;
   PieceWords *words;
   Arena *arena;
-  Table *number; // of each pair one more than its place in `pair`
+  Table *number; // pair to its index in `pair` + 1
   VEC(PiecePair) pair;
-  Ids changed; // pairs that have become more
-  VEC(struct Told {
+  Ids changed; // pairs whose count increased
+  VEC(struct QueueEntry {
     int64_t count;
     uint32_t pair;
   })
-  queue; // a heap, the most frequent on top
-} Learning;
+  queue; // a binary heap, the most frequent pair on top
+} MergeLearner;
 
-static bool comes_first(const Learning *l, struct Told a, struct Told b) {
+static bool is_more_frequent(const MergeLearner *l, struct QueueEntry a, struct QueueEntry b) {
   const PiecePair *x = &l->pair.at[a.pair], *y = &l->pair.at[b.pair];
   if (a.count != b.count) return a.count > b.count;
   return x->left != y->left ? x->left < y->left : x->right < y->right;
 }
 
-static void queue_push(Learning *l, uint32_t pair) {
-  struct Told new = {l->pair.at[pair].count, pair}, *q;
-  l->pair.at[pair].told = new.count;
+static void queue_push(MergeLearner *l, uint32_t pair) {
+  struct QueueEntry new = {l->pair.at[pair].count, pair}, *q;
+  l->pair.at[pair].queued = new.count;
   vec_push(l->arena, &l->queue, new);
   q = l->queue.at;
   uint32_t at = l->queue.n - 1;
-  for (; at && comes_first(l, new, q[(at - 1) / 2]); at = (at - 1) / 2) q[at] = q[(at - 1) / 2];
+  for (; at && is_more_frequent(l, new, q[(at - 1) / 2]); at = (at - 1) / 2)
+    q[at] = q[(at - 1) / 2];
   q[at] = new;
 }
 
-static struct Told queue_pop(Learning *l) {
-  struct Told *q = l->queue.at, top = q[0], last = q[--l->queue.n];
+static struct QueueEntry queue_pop(MergeLearner *l) {
+  struct QueueEntry *q = l->queue.at, top = q[0], last = q[--l->queue.n];
   uint32_t at = 0, n = l->queue.n;
   for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
-    child += child + 1 < n && comes_first(l, q[child + 1], q[child]);
-    if (!comes_first(l, q[child], last)) break;
+    child += child + 1 < n && is_more_frequent(l, q[child + 1], q[child]);
+    if (!is_more_frequent(l, q[child], last)) break;
     q[at] = q[child];
   }
   q[at] = last;
   return top;
 }
 
-static uint32_t pair_of(Learning *l, int32_t left, int32_t right) {
+static uint32_t pair_of(MergeLearner *l, int32_t left, int32_t right) {
   int32_t key[2] = {left, right};
   Id known = table_get(l->number, key, sizeof key);
   if (known) return known - 1;
@@ -173,8 +172,8 @@ static uint32_t pair_of(Learning *l, int32_t left, int32_t right) {
   return l->pair.n - 1;
 }
 
-// The pairs of a word count (or, with -1, no longer count) as often as it occurs.
-static void count_word(Learning *l, uint32_t word, int64_t sign) {
+// Adds (sign 1) or removes (sign -1) the pairs of a word, weighted by the word's count.
+static void count_word(MergeLearner *l, uint32_t word, int64_t sign) {
   const PieceWord *w = &l->words->at[word];
   for (uint32_t k = 0; k + 1 < w->n; k++) {
     uint32_t at = pair_of(l, w->piece[k], w->piece[k + 1]);
@@ -186,58 +185,59 @@ static void count_word(Learning *l, uint32_t word, int64_t sign) {
   }
 }
 
-static void tell_queue(Learning *l) {
+static void update_queue(MergeLearner *l) {
   for (uint32_t i = 0; i < l->changed.n; i++) {
     uint32_t at = l->changed.at[i];
-    if (l->pair.at[at].count > l->pair.at[at].told) queue_push(l, at);
+    if (l->pair.at[at].count > l->pair.at[at].queued) queue_push(l, at);
   }
   l->changed.n = 0;
 }
 
-// The most frequent pair; false when none is left that occurs twice.
-static bool best_pair(Learning *l, PiecePair *out) {
+// Pops the most frequent pair; false if no pair occurs twice. Entries may be stale: the count of a
+// pair may have decreased since.
+static bool best_pair(MergeLearner *l, PiecePair *out) {
   while (l->queue.n) {
-    struct Told top = queue_pop(l);
+    struct QueueEntry top = queue_pop(l);
     PiecePair *p = &l->pair.at[top.pair];
-    if (top.count != p->told) continue; // told anew since
+    if (top.count != p->queued) continue; // superseded by a later entry
     *out = *p;
-    if (p->count == top.count) return p->told = 0, p->count > 1;
-    p->told = 0;
+    if (p->count == top.count) return p->queued = 0, p->count > 1;
+    p->queued = 0;
     if (p->count > 1) queue_push(l, top.pair);
   }
   return false;
 }
 
-static void join_pair(Learning *l, const PiecePair *p, int32_t piece) {
+static void merge_pair(MergeLearner *l, const PiecePair *p, int32_t piece) {
   for (uint32_t i = 0; i < p->word.n; i++) {
     uint32_t word = p->word.at[i], k = 0;
     PieceWord *w = &l->words->at[word];
     while (k + 1 < w->n && (w->piece[k] != p->left || w->piece[k + 1] != p->right)) k++;
-    if (k + 1 >= w->n) continue; // no longer there
+    if (k + 1 >= w->n) continue; // the pair was merged away
     count_word(l, word, -1);
     for (; k + 1 < w->n; k++)
-      if (w->piece[k] == p->left && w->piece[k + 1] == p->right) join_at(w, k, piece);
+      if (w->piece[k] == p->left && w->piece[k + 1] == p->right) merge_at(w, k, piece);
     count_word(l, word, 1);
   }
-  tell_queue(l);
+  update_queue(l);
 }
 
 static void learn_pieces(Pieces *pieces, PieceWords *words, int64_t wanted) {
-  Learning l = {.pieces = pieces, .words = words, .arena = arena_child(pieces->arena)};
+  MergeLearner l = {.pieces = pieces, .words = words, .arena = arena_child(pieces->arena)};
   PiecePair best;
   l.number = table_new(l.arena);
   for (uint32_t i = 0; i < words->n; i++) count_word(&l, i, 1);
-  tell_queue(&l);
+  update_queue(&l);
   while (pieces->word.n < wanted && best_pair(&l, &best)) {
     const char *text = arena_format(pieces->arena, "%s%s", pieces->word.at[best.left],
                                     pieces->word.at[best.right]);
     int32_t piece = piece_number(pieces, text, strlen(text));
-    join_pair(&l, &best, piece < 0 ? piece_add(pieces, text) : piece);
+    merge_pair(&l, &best, piece < 0 ? piece_add(pieces, text) : piece);
   }
   arena_free(l.arena);
 }
 
-// -- a text ---------------------------------------------------------------------------------------
+// -- encoding a text ------------------------------------------------------------------------------
 static Pieces pieces_new(Arena *a, const char *const *word, int64_t n) {
   Pieces p = {.arena = a, .number = table_new(a)};
   for (int64_t i = 0; i < n; i++) piece_add(&p, word[i]);
@@ -250,13 +250,13 @@ static bool spell_words(const Pieces *p, PieceWords *words, const char **wrong) 
   return true;
 }
 
-static int32_t *put_together(Arena *a, const Pieces *p, PieceWords *words, const Ids *places,
-                             int64_t *n) {
+static int32_t *encode_text(Arena *a, const Pieces *p, PieceWords *words, const Ids *places,
+                            int64_t *n) {
   const char *wrong;
   *n = 0;
   for (uint32_t i = 0; i < words->n; i++) {
     PieceWord *w = &words->at[i];
-    if (spell_word(p, w, &wrong)) join_word(p, w);
+    if (spell_word(p, w, &wrong)) merge_word(p, w);
     *n += w->count * w->n;
   }
   int32_t *label = NEW_ARRAY(a, int32_t, *n + 1), *to = label;
@@ -277,8 +277,8 @@ bool text_in_pieces(Arena *a, View text, const PiecesWanted *wanted, TextPieces 
   bool good = spell_words(&p, &words, &out->wrong);
   if (good && wanted->learn) learn_pieces(&p, &words, wanted->n);
   out->different = p.word.n;
-  if (good) out->label = put_together(a, &p, &words, &places, &out->n);
-  while (wanted->learn && p.word.n < wanted->n) piece_add(&p, ""); // labels that never occur
+  if (good) out->label = encode_text(a, &p, &words, &places, &out->n);
+  while (wanted->learn && p.word.n < wanted->n) piece_add(&p, ""); // unused labels
   const char **word = NEW_ARRAY(a, const char *, p.word.n + 1);
   for (uint32_t i = 0; i < p.word.n; i++) word[i] = arena_format(a, "%s", p.word.at[i]);
   out->words = (Words){"text", p.word.n, word};
@@ -286,7 +286,7 @@ bool text_in_pieces(Arena *a, View text, const PiecesWanted *wanted, TextPieces 
   return good;
 }
 
-// Each character of every word is a word too.
+// True if each character of every piece is a piece.
 bool words_are_pieces(Arena *a, const Words *w) {
   Arena *scratch = arena_child(a);
   Pieces p = pieces_new(scratch, w->word, w->n);
