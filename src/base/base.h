@@ -285,7 +285,7 @@ DiagMark diags_mark(const Diags *);
 void diags_rewind(Diags *, DiagMark);          // removes the messages added since the mark
 void diags_append(Diags *, const Diags *from); // appends copies of the messages of `from`
 void diags_sort(Diags *);
-void diags_settle(Diags *);       // resolves all places; the sources may then be freed
+void diags_settle(Diags *);       // resolves all places; printing then needs no sources
 void diags_print(Diags *, Buf *); // as text, with source lines and carets
 void diags_json(Diags *, Buf *);  // as a JSON array
 
@@ -296,7 +296,7 @@ void diags_json(Diags *, Buf *);  // as a JSON array
 //   diag_suggest(diags, message, near.best);
 typedef struct {
   const char *text, *best; // best: NULL if none is close enough
-  uint32_t least;          // upper bound of the distance
+  uint32_t least;          // exclusive upper bound of the distance
 } Nearest;
 Nearest nearest_to(const char *text);
 void nearest_try(Nearest *, const char *name);

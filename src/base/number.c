@@ -14,7 +14,7 @@ __extension__ typedef unsigned __int128 Wide;
 
 enum {
   DIGITS = 800, // a tie between two doubles has at most 767 digits; further ones only mean "above"
-  LIMBS = 160,  // of 32 bits: 10^(DIGITS + 345) has 119
+  LIMBS = 160,  // of 32 bits; 10^(DIGITS + 345) needs 119
   FIVES = 27,   // 5^27 is below 2^63
   EXPONENT_LIMIT = 2000 // beyond this power of ten the result is 0 or infinite
 };

@@ -16,7 +16,7 @@ typedef struct {
   Buf *out;
   bool origins;
   const Diagram *d;
-  const char **wire; // [wire] its unique text
+  const char **wire; // [wire] unique name
 } Print;
 
 static void text(Print *p, const char *s) { buf_text(p->out, s); }

@@ -15,15 +15,14 @@ typedef struct {
   double times;
   uint32_t order;
   bool alone; // not used in chains
-  bool named; // the statement itself, and named
+  bool named; // a named statement, not extended by a suffix
 } Hop;
 
 typedef struct {
   Route route;
   uint32_t from, to;
   VEC(Hop) hop;
-  // state of the breadth-first search from another path
-  // That path + 1; the number of steps from it.
+  // The breadth-first search from another path: that path + 1, and the number of steps from it.
   uint32_t start, wave;
   double times;
   // The predecessor, and the statement of the last step.

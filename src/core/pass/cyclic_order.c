@@ -138,10 +138,10 @@ static void copy_alone(CyclicOrder *o, Id box) {
 
 typedef enum { CUT_BY_SCAN, CUT_BY_MAP, CUT_BY_UNROLLING, CUT_WAYS } CutWay;
 
-static bool order_cycle_along(CyclicOrder *o, CutWay path, CyclicCut *cut, bool *good) {
-  return path == CUT_BY_UNROLLING
+static bool order_cycle_along(CyclicOrder *o, CutWay way, CyclicCut *cut, bool *good) {
+  return way == CUT_BY_UNROLLING
              ? cyclic_unroll(o->run, cut, o->to, o->map, good)
-             : cyclic_scan(o->run, cut, path == CUT_BY_MAP, o->to, o->map, good);
+             : cyclic_scan(o->run, cut, way == CUT_BY_MAP, o->to, o->map, good);
 }
 
 // Only the types of this diagram are used (stub): zeros stand for the values.
@@ -184,9 +184,9 @@ typedef struct {
 } FailedScans;
 enum { FAILED_SCANS_LIMIT = 3 };
 
-static bool scan_failed(CyclicOrder *o, CutWay path, FailedScans *failed) {
+static bool scan_failed(CyclicOrder *o, CutWay way, FailedScans *failed) {
   CyclicRun *run = o->run;
-  if (path == CUT_BY_UNROLLING || (run->answer != CONNECT_CYCLE && run->answer != CONNECT_WHOLE))
+  if (way == CUT_BY_UNROLLING || (run->answer != CONNECT_CYCLE && run->answer != CONNECT_WHOLE))
     return false;
   if (!failed->n++) failed->answer = run->answer, failed->loop = run->loop;
   run->answer = CONNECT_CYCLE;
@@ -202,21 +202,21 @@ static bool report_first_failure(CyclicOrder *o, const FailedScans *failed) {
 }
 
 // Tries every axis of the box's first output. False: none works.
-static bool order_cycle_from(CyclicOrder *o, const Ids *box, const Box *b, CutWay path,
+static bool order_cycle_from(CyclicOrder *o, const Ids *box, const Box *b, CutWay way,
                              FailedScans *failed, bool *good) {
   World *w = o->run->w;
   const Type *t = b->nout ? &o->k->d->wire.at[b->out[0]].type : NULL;
   for (uint32_t axis = 0; t && axis < t->rank; axis++) {
     bool one = size_now(w, t->axis[axis].size) == size_of(w, 1);
-    if (one && path == CUT_BY_MAP) continue;
-    if (path != CUT_BY_UNROLLING && failed->n == FAILED_SCANS_LIMIT) return false;
+    if (one && way == CUT_BY_MAP) continue;
+    if (way != CUT_BY_UNROLLING && failed->n == FAILED_SCANS_LIMIT) return false;
     CyclicCut cut = cyclic_cut(w, o->k, box, b->out[0], axis);
     if (cut.axis[b->out[0]] < 0) continue;
-    if (one && path == CUT_BY_UNROLLING && !depends_on_position(&cut)) continue;
+    if (one && way == CUT_BY_UNROLLING && !depends_on_position(&cut)) continue;
     uint32_t boxes = o->to->box.n, wires = o->to->wire.n;
-    if (order_cycle_along(o, path, &cut, good)) {
+    if (order_cycle_along(o, way, &cut, good)) {
       if (*good) return true;
-      if (!scan_failed(o, path, failed)) return report_first_failure(o, failed), true;
+      if (!scan_failed(o, way, failed)) return report_first_failure(o, failed), true;
       o->to->box.n = boxes;
       o->to->wire.n = wires;
       continue;
@@ -234,11 +234,11 @@ static bool order_cycle_from(CyclicOrder *o, const Ids *box, const Box *b, CutWa
 static bool order_cycle(CyclicOrder *o, const Ids *box) {
   bool good = true;
   FailedScans failed = {0};
-  for (CutWay path = CUT_BY_SCAN; path < CUT_WAYS; path++)
+  for (CutWay way = CUT_BY_SCAN; way < CUT_WAYS; way++)
     for (uint32_t scans = 2; scans-- > 0;)
       for (uint32_t i = 0; i < box->n; i++) {
         const Box *b = &o->k->d->box.at[box->at[i]];
-        if ((b->op == OP_scan) == scans && order_cycle_from(o, box, b, path, &failed, &good))
+        if ((b->op == OP_scan) == scans && order_cycle_from(o, box, b, way, &failed, &good))
           return good;
       }
   if (!report_first_failure(o, &failed)) report_cycle(o, box);

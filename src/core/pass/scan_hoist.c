@@ -35,8 +35,8 @@ typedef struct {
   const Diagram *body;
   uint8_t *place; // [wire of the body] BoxPlace
   Id *outside;    // [wire of the body] the wire of `to` with its value; 0 = not emitted yet
-  bool *before;   // [box of the body]
-  bool *stays;    // [box of the body]
+  bool *before;   // [box of the body] depends on slices and holds only
+  bool *stays;    // [box of the body] part of the core
   bool *need;     // [wire of the body] read by core boxes or carries
   Id *sum;        // [carry] the box that accumulates it, if nothing else reads the carry; 0: none
 } ScanHoist;

@@ -10,7 +10,7 @@
 //   if (!safetensors_write(arena, "x.safetensors", &weights, &error)) return complain(error);
 //
 // Readers accept untrusted input: every size is checked against the number of bytes before memory
-// is allocated, and a reader of n bytes allocates at most 10 n and a constant (64 MB if it
+// is allocated, and a reader of n bytes allocates at most 10 n plus a constant (64 MB if it
 // decompresses). A function that returns false sets *error to a message with what was found and
 // what was expected; a function that takes a path names the path there.
 #ifndef LIMN_IO_BYTES_BYTES_H

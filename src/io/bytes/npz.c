@@ -6,7 +6,7 @@
 // its length, and must have the same name, because no checksum covers names. Stored entries are not
 // copied, deflated ones are decompressed. Names are keys, never paths: one with a slash, backslash
 // or zero is refused. CRCs are verified. All decompressed entries together must stay below 10 times
-// the file and 64 MB.
+// the file plus 64 MB.
 #include "io/bytes/bytes.h"
 
 #include <zlib.h>

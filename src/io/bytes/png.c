@@ -2,7 +2,7 @@
 //
 // Any png is converted to 8-bit grey or RGB: palettes and small depths are expanded, 16 bits are
 // rounded to 8, transparent pixels are composed over white. The size is checked before memory is
-// allocated: at most 10 times the file and 64 MB.
+// allocated: at most 10 times the file plus 64 MB.
 //
 // libpng reports errors by longjmp. Its memory is in an arena of its own, and all state that is
 // needed after a jump is in PngJob, which is allocated before.

@@ -135,7 +135,7 @@ static int span_order(const void *left, const void *right) {
   const FileTensor *a = *(const FileTensor *const *)left, *b = *(const FileTensor *const *)right;
   if (a->begin != b->begin) return a->begin < b->begin ? -1 : 1;
   if (a->end != b->end) return a->end < b->end ? -1 : 1;
-  return (a > b) - (a < b); // the order of the header
+  return (a > b) - (a < b); // header order
 }
 
 // The sorted spans cover the data without gaps or overlaps.

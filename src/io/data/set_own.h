@@ -43,7 +43,7 @@ struct Set {
   const int64_t *order; // [place in block 0] row of the file; NULL: identity
   bool table;
   VEC(Words) words;    // vocabularies of the fields, before labels became bits
-  struct Tasks *tasks; // a set of episodes, or NULL
+  struct Tasks *tasks; // of a set of episodes; otherwise NULL
   uint32_t lazy_field; // the field with `lazy`
   Lazy lazy;           // read = NULL: no lazy field
 };
@@ -60,11 +60,11 @@ int64_t *set_order(Set *, int64_t rows);
 
 int64_t set_place(const Set *, Split, int64_t row); // position in the split's block
 
-// words.c
+// vocabulary.c
 const Words *words_for(const SetOptions *, const char *field); // NULL: none given
 bool set_match_words(Set *, const char **why);
 
-// bits.c
+// binarise.c
 bool set_to_bits(Set *, const char **why);
 
 // episodes.c

@@ -32,7 +32,7 @@ Diagram *learn_exploitability(Elab *, const Program *, Ids *fields);
 // A step is one diagram: forward, reverse, optimiser. Its params hold everything that lasts:
 // weights, buffers, what optimisers remember. Steps of one regime share them by path; a param that
 // a step moves has a next value there. Weights that an optimiser steps number by number lie in one
-// row, "weights/adam", which the step cuts into parts (row_parts.c); the places between them hold
+// row, "weights/adam", which the step cuts into parts (flat_view.c); the places between them hold
 // 0.
 //
 // A *round* is what `train 100 steps` counts: one step, or all turns and all batches that are
