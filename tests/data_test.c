@@ -242,7 +242,7 @@ static void splits_of_mapped_files(void **state) {
     }
   assert_int_equal(all, N);
   assert_true(other > 50); // another seed, another cut
-  assert_string_equal(set_says(s),
+  assert_string_equal(set_summary(s),
                       arena_format(a,
                                    "%s: 1003 rows, x : R[2]; 803 to train, 100 to validate, "
                                    "100 to test",
@@ -381,7 +381,7 @@ static void tables_have_columns(void **state) {
   assert_int_equal(set_find(s, "_2nd..Leaf_width_cm"), FIELD_NONE);
   assert_int_equal(set_find(s, "kind..kind_4"), FIELD_NONE);
   assert_non_null(strstr(
-      set_says(s), "2 rows, 2 numbers, label `kind` with 2 names, label `kind_4` with 2 names"));
+      set_summary(s), "2 rows, 2 numbers, label `kind` with 2 names, label `kind_4` with 2 names"));
 }
 
 static void windows_over_tables(void **state) {

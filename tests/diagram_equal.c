@@ -12,7 +12,7 @@
 #include <math.h>
 
 typedef struct {
-  const Cast *cast;
+  const PrintNames *cast;
   const Diagram *d;
   uint32_t *place; // [wire] its position + 1
 } EqualSide;
@@ -32,7 +32,7 @@ static bool same_number(double x, double y) {
 static bool same_size(const Compare *c, Size x, Size y) {
   int64_t m, n;
   if (x && y && size_value(c->w, x, &m) && size_value(c->w, y, &n)) return m == n;
-  return strcmp(cast_size(c->w, c->a.cast, x), cast_size(c->w, c->b.cast, y)) == 0;
+  return strcmp(size_by_names(c->w, c->a.cast, x), size_by_names(c->w, c->b.cast, y)) == 0;
 }
 
 static bool same_offset(const Compare *c, Size x, Size y) { // none is 0
@@ -186,8 +186,10 @@ static bool diagrams_equal(Compare *c, const Diagram *a, const Diagram *b) {
 }
 
 bool diagram_equal(World *w, const Diagram *a, const Diagram *b) {
-  Compare c = {
-      .w = w, .pairs = table_new(w->arena), .a.cast = cast_of(w, a), .b.cast = cast_of(w, b)};
+  Compare c = {.w = w,
+               .pairs = table_new(w->arena),
+               .a.cast = print_names(w, a),
+               .b.cast = print_names(w, b)};
   const Ids *x = &c.a.cast->vars, *y = &c.b.cast->vars;
   if (x->n != y->n) return false;
   for (uint32_t i = 0; i < x->n; i++)

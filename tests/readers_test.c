@@ -396,18 +396,18 @@ static void csv_numbers_are_exact(void **state) {
 static void csv_words_among_numbers(void **state) {
   Arena *a = *state;
   Csv t = csv_of(a, "DE,NA\n1,2\n3,4\n"); // a name of a column, beside another one
-  assert_true(t.header && t.column[1].number && !t.column[1].odd);
+  assert_true(t.header && t.column[1].number && !t.column[1].first_word);
   t = csv_of(a, "size,n\n1,2\n\n\"x\",3\n4,5\n");
   assert_false(t.column[0].number);
-  assert_string_equal(t.column[0].odd, "x");
-  assert_int_equal(t.column[0].odd_line, 4);
+  assert_string_equal(t.column[0].first_word, "x");
+  assert_int_equal(t.column[0].first_word_line, 4);
   assert_int_equal(csv_line_of(a, "size,n\n1,2\n\n\"x\",3\n4,5\n", 24, &t, 2), 5);
   t = csv_of(a, "x,1\n2,3\n");
   assert_true(t.header);
   t = csv_of(a, "7\nx\n8\n");
-  assert_int_equal(t.column[0].odd_line, 2);
+  assert_int_equal(t.column[0].first_word_line, 2);
   t = csv_of(a, "kind\nx\ny\nx\n"); // words only
-  assert_null(t.column[0].odd);
+  assert_null(t.column[0].first_word);
   const char *error;
   assert_true(csv_read_words(a, "size\n30\n4\n", 10, (bool[]){true}, &t, &error));
   assert_true(!t.column[0].number && t.column[0].labels == 2);

@@ -360,7 +360,7 @@ struct World {
   // Compilation failed: do not retry; the warning about the cache folder was given.
   bool cc_failed, cc_warned;
   bool threads_warned; // the warning about missing threads was given
-  bool no_room;        // the engine opened last did not fit into device memory
+  bool device_full;    // the engine opened last did not fit into device memory
 };
 
 World *world_new(Arena *);
@@ -426,9 +426,9 @@ typedef struct {
   Ids vars;             // size variables in use, ascending
   const char **var;     // [variable] unique name; NULL if not in use
   Ids label_names;      // lists of label names in use, in order of use
-} Cast;
-Cast *cast_of(World *, const Diagram *root);
-const char *cast_size(World *, const Cast *, Size);
+} PrintNames;
+PrintNames *print_names(World *, const Diagram *root);
+const char *size_by_names(World *, const PrintNames *, Size);
 bool is_plain_name(const char *text); // true if the name needs no quotes
 const char *name_unique(World *, Table *taken, Name);
 Ids wires_in_order(World *, const Diagram *);      // inputs, params, outputs of boxes

@@ -9,7 +9,7 @@
 
 typedef struct {
   World *w;
-  Cast *cast;
+  PrintNames *names;
   bool *seen;       // [diagram]
   bool *var_seen;   // [variable]
   bool *names_seen; // [list of names]
@@ -94,7 +94,7 @@ static void see_type(NameSearch *s, const Type *t) {
   for (uint32_t i = 0; i < t->rank; i++) see_size(s, t->axis[i].size);
   if (t->base != BASE_LABEL || !t->names || s->names_seen[t->names]) return;
   s->names_seen[t->names] = true;
-  vec_push(s->w->arena, &s->cast->label_names, t->names);
+  vec_push(s->w->arena, &s->names->label_names, t->names);
 }
 
 static void see_diagram(NameSearch *s, const Diagram *d);
@@ -119,12 +119,12 @@ static void see_diagram(NameSearch *s, const Diagram *d) {
   }
   Ids wire = wires_in_order(s->w, d);
   for (uint32_t i = 0; i < wire.n; i++) see_type(s, &d->wire.at[wire.at[i]].type);
-  vec_push(s->w->arena, &s->cast->diagrams, d);
+  vec_push(s->w->arena, &s->names->diagrams, d);
 }
 
 static NameSearch search_new(World *w) {
   return (NameSearch){.w = w,
-                      .cast = NEW(w->arena, Cast),
+                      .names = NEW(w->arena, PrintNames),
                       .seen = NEW_ARRAY(w->arena, bool, w->diagram.n),
                       .var_seen = NEW_ARRAY(w->arena, bool, size_var_count(w)),
                       .names_seen = NEW_ARRAY(w->arena, bool, w->label_names.n)};
@@ -139,38 +139,38 @@ Ids diagrams_sizes(World *w, uint32_t n, const Diagram *const *root) {
   return vars;
 }
 
-Cast *cast_of(World *w, const Diagram *root) {
+PrintNames *print_names(World *w, const Diagram *root) {
   NameSearch s = search_new(w);
-  Cast *cast = s.cast;
+  PrintNames *names = s.names;
   see_diagram(&s, root);
-  for (uint32_t i = 0; i < cast->diagrams.n; i++)
-    if (cast->diagrams.at[i]->reverse) see_diagram(&s, cast->diagrams.at[i]->reverse);
+  for (uint32_t i = 0; i < names->diagrams.n; i++)
+    if (names->diagrams.at[i]->reverse) see_diagram(&s, names->diagrams.at[i]->reverse);
   Table *taken = table_new(w->arena);
-  cast->diagram = NEW_ARRAY(w->arena, const char *, w->diagram.n);
-  for (uint32_t i = 0; i < cast->diagrams.n; i++)
-    cast->diagram[cast->diagrams.at[i]->id] = name_unique(w, taken, cast->diagrams.at[i]->name);
+  names->diagram = NEW_ARRAY(w->arena, const char *, w->diagram.n);
+  for (uint32_t i = 0; i < names->diagrams.n; i++)
+    names->diagram[names->diagrams.at[i]->id] = name_unique(w, taken, names->diagrams.at[i]->name);
   taken = table_new(w->arena);
-  cast->var = NEW_ARRAY(w->arena, const char *, size_var_count(w));
+  names->var = NEW_ARRAY(w->arena, const char *, size_var_count(w));
   for (Id i = 1; i < size_var_count(w); i++) {
     if (!s.var_seen[i]) continue;
-    vec_push(w->arena, &cast->vars, i);
-    cast->var[i] = name_unique(w, taken, size_var_name(w, i));
+    vec_push(w->arena, &names->vars, i);
+    names->var[i] = name_unique(w, taken, size_var_name(w, i));
   }
-  return cast;
+  return names;
 }
 
-const char *cast_size(World *w, const Cast *cast, Size size) {
+const char *size_by_names(World *w, const PrintNames *names, Size size) {
   Buf b = buf_new(w->arena);
   if (!size)
     buf_char(&b, '?');
   else if (size_too_large(w, size))
     buf_text(&b, "huge");
   else
-    size_print_as(w, size, cast->var, &b);
+    size_print_as(w, size, names->var, &b);
   return b.at;
 }
 
-uint32_t *scalar_numbers(World *w, const Cast *cast, const Loop *loop, Table *table) {
+uint32_t *scalar_numbers(World *w, const PrintNames *names, const Loop *loop, Table *table) {
   uint32_t *number = NEW_ARRAY(w->arena, uint32_t, loop->nscalar);
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     const Scalar *s = &loop->scalar[i];
@@ -180,7 +180,7 @@ uint32_t *scalar_numbers(World *w, const Cast *cast, const Loop *loop, Table *ta
     for (uint32_t k = 0; k < arity; k++) buf_printf(&key, " %u", number[s->arg[k]]);
     if (s->fn == FN_CONST) buf_char(&key, ' '), buf_number(&key, s->k);
     if (s->fn == FN_ARG || s->fn == FN_AT) buf_printf(&key, " %u", s->ref);
-    if (s->fn == FN_SIZE) buf_printf(&key, " %s", cast_size(w, cast, s->ref));
+    if (s->fn == FN_SIZE) buf_printf(&key, " %s", size_by_names(w, names, s->ref));
     if (!table_get(table, key.at, key.n)) table_put(table, key.at, key.n, table_count(table) + 1);
     number[i] = table_get(table, key.at, key.n);
   }

@@ -34,6 +34,6 @@
 
 // Value numbering of a loop's scalars, from 1: scalars that compute the same value get the same
 // number. Loops that share a table can be compared.
-uint32_t *scalar_numbers(World *, const Cast *, const Loop *, Table *);
+uint32_t *scalar_numbers(World *, const PrintNames *, const Loop *, Table *);
 
 #endif

@@ -12,7 +12,7 @@ enum { LEVELS = 40 };
 
 typedef struct {
   World *w;
-  const Cast *cast;
+  const PrintNames *names;
   Buf *out;
   bool origins;
   const Diagram *d;
@@ -20,7 +20,7 @@ typedef struct {
 } Print;
 
 static void text(Print *p, const char *s) { buf_text(p->out, s); }
-static void size_out(Print *p, Size s) { text(p, cast_size(p->w, p->cast, s)); }
+static void size_out(Print *p, Size s) { text(p, size_by_names(p->w, p->names, s)); }
 
 static void name_out(Print *p, Name name) {
   const char *s = name_text(p->w->names, name);
@@ -34,7 +34,7 @@ static void name_out(Print *p, Name name) {
 
 // -- types ----------------------------------------------------------------------------------------
 static void axis_out(Print *p, const Axis *a) {
-  const char *size = cast_size(p->w, p->cast, a->size);
+  const char *size = size_by_names(p->w, p->names, a->size);
   if (a->label) {
     size_t before = p->out->n;
     name_out(p, a->label);
@@ -48,9 +48,9 @@ static void axis_out(Print *p, const Axis *a) {
 
 static void type_out(Print *p, const Type *t) {
   if (t->base == BASE_LABEL) {
-    buf_printf(p->out, "{%s", cast_size(p->w, p->cast, t->count));
-    for (uint32_t i = 0; t->names && i < p->cast->label_names.n; i++)
-      if (p->cast->label_names.at[i] == t->names) buf_printf(p->out, " of %u", i + 1);
+    buf_printf(p->out, "{%s", size_by_names(p->w, p->names, t->count));
+    for (uint32_t i = 0; t->names && i < p->names->label_names.n; i++)
+      if (p->names->label_names.at[i] == t->names) buf_printf(p->out, " of %u", i + 1);
     buf_char(p->out, '}');
   } else {
     text(p, t->base == BASE_BIT ? "B" : "R");
@@ -86,7 +86,7 @@ static void factor_out(Print *p, Size s, bool first) {
   if (size_value(p->w, s, &n))
     buf_printf(p->out, "%s%lld", first || n < 0 ? "" : "+", (long long)n);
   else
-    buf_printf(p->out, "%s{%s}", first ? "" : "+", cast_size(p->w, p->cast, s));
+    buf_printf(p->out, "%s{%s}", first ? "" : "+", size_by_names(p->w, p->names, s));
 }
 
 static void term_out(Print *p, const Term *t, const char *const *index, bool first) {
@@ -136,7 +136,7 @@ static uint32_t arity_of(const Scalar *s) { return s->fn <= FN_SIZE ? 0 : fn_row
 
 static PrintBody body_analyse(Print *p, const Loop *loop, const char *const *index) {
   Arena *a = p->w->arena;
-  uint32_t n = loop->nscalar, *number = scalar_numbers(p->w, p->cast, loop, table_new(a)),
+  uint32_t n = loop->nscalar, *number = scalar_numbers(p->w, p->names, loop, table_new(a)),
            named = 0;
   uint32_t *seen = NEW_ARRAY(a, uint32_t, n + 1);
   PrintBody b = {.p = p,
@@ -179,7 +179,7 @@ static void leaf_out(const PrintBody *b, const Scalar *s, int level) {
   case FN_CONST: buf_number(p->out, s->k); break;
   case FN_ARG: buf_printf(p->out, "$%u", s->ref); return;
   case FN_AT: buf_printf(p->out, "at(%s)", b->index[s->ref]); break;
-  default: buf_printf(p->out, "size(%s)", cast_size(p->w, p->cast, s->ref));
+  default: buf_printf(p->out, "size(%s)", size_by_names(p->w, p->names, s->ref));
   }
   base_out(p, s);
   if (guarded) text(p, ")");
@@ -270,7 +270,7 @@ static void loop_out(Print *p, const Box *b, const char *const *index) {
   }
   text(p, " over");
   for (uint32_t i = 0; i < loop->nindex; i++)
-    buf_printf(p->out, " %s:%s", index[i], cast_size(p->w, p->cast, loop->index[i].size));
+    buf_printf(p->out, " %s:%s", index[i], size_by_names(p->w, p->names, loop->index[i].size));
   text(p, " : ");
   body_out(p, loop, index);
 }
@@ -278,7 +278,7 @@ static void loop_out(Print *p, const Box *b, const char *const *index) {
 static void scan_out(Print *p, const Box *b) {
   const Scan *s = b->scan;
   uint32_t end[4] = {s->slice, s->slice + s->carry, s->slice + s->carry + s->hold, b->nin}, at = 0;
-  buf_printf(p->out, "scan %s over ", p->cast->diagram[s->body->id]);
+  buf_printf(p->out, "scan %s over ", p->names->diagram[s->body->id]);
   name_out(p, s->axis.name);
   text(p, ":");
   size_out(p, s->axis.size);
@@ -293,7 +293,7 @@ static void scan_out(Print *p, const Box *b) {
 
 static void call_out(Print *p, const Box *b) {
   uint32_t n = b->callee->in.n < b->nin ? b->callee->in.n : b->nin;
-  buf_printf(p->out, "call %s(", p->cast->diagram[b->callee->id]);
+  buf_printf(p->out, "call %s(", p->names->diagram[b->callee->id]);
   wires_out(p, b->in, n);
   if (n < b->nin) text(p, "; ");
   wires_out(p, b->in + n, b->nin - n);
@@ -352,9 +352,9 @@ static void init_out(Print *p, const Init *init, const Type *t) {
   buf_printf(p->out, " init %s", word[init->kind]);
   if (init->kind == INIT_CONST) text(p, " "), buf_number(p->out, init->k);
   if (init->kind == INIT_GLOROT || init->kind == INIT_HE)
-    buf_printf(p->out, " %s %s", cast_size(p->w, p->cast, init->fan_in),
-               cast_size(p->w, p->cast, init->fan_out));
-  if (init->kind == INIT_DIAGRAM) buf_printf(p->out, " %s", p->cast->diagram[init->diagram->id]);
+    buf_printf(p->out, " %s %s", size_by_names(p->w, p->names, init->fan_in),
+               size_by_names(p->w, p->names, init->fan_out));
+  if (init->kind == INIT_DIAGRAM) buf_printf(p->out, " %s", p->names->diagram[init->diagram->id]);
   if (init->kind != INIT_DATA) return;
   text(p, " [");
   if (!type_count(p->w, t, &count)) count = 0;
@@ -379,7 +379,7 @@ static void param_out(Print *p, const Param *param) {
 static void diagram_out(Print *p, const Diagram *d) {
   p->d = d;
   p->wire = wire_names(p->w, d);
-  buf_printf(p->out, "diagram %s(", p->cast->diagram[d->id]);
+  buf_printf(p->out, "diagram %s(", p->names->diagram[d->id]);
   for (uint32_t i = 0; i < d->in.n; i++) {
     if (i) text(p, ", ");
     typed_out(p, d->in.at[i]);
@@ -405,14 +405,14 @@ static void diagram_out(Print *p, const Diagram *d) {
 static void heading_out(Print *p) {
   static const char *const kind[] = {"", ":local", ":index", ":sample", ":space"};
   _Static_assert(COUNT(kind) == VAR_SPACE + 1, "each kind has its word");
-  const Cast *cast = p->cast;
-  if (cast->vars.n) text(p, "sizes");
-  for (uint32_t i = 0; i < cast->vars.n; i++)
-    buf_printf(p->out, " %s%s", cast->var[cast->vars.at[i]],
-               kind[size_var_kind(p->w, cast->vars.at[i])]);
-  if (cast->vars.n) text(p, "\n");
-  for (uint32_t i = 0; i < cast->label_names.n; i++) {
-    const Ids *list = &p->w->label_names.at[cast->label_names.at[i]];
+  const PrintNames *names = p->names;
+  if (names->vars.n) text(p, "sizes");
+  for (uint32_t i = 0; i < names->vars.n; i++)
+    buf_printf(p->out, " %s%s", names->var[names->vars.at[i]],
+               kind[size_var_kind(p->w, names->vars.at[i])]);
+  if (names->vars.n) text(p, "\n");
+  for (uint32_t i = 0; i < names->label_names.n; i++) {
+    const Ids *list = &p->w->label_names.at[names->label_names.at[i]];
     buf_printf(p->out, "names %u =", i + 1);
     for (uint32_t k = 0; k < list->n; k++) {
       text(p, " ");
@@ -423,8 +423,8 @@ static void heading_out(Print *p) {
 }
 
 void diagram_print(World *w, const Diagram *d, Buf *out, bool origins) {
-  Print p = {.w = w, .cast = cast_of(w, d), .out = out, .origins = origins};
-  const Diagrams *all = &p.cast->diagrams;
+  Print p = {.w = w, .names = print_names(w, d), .out = out, .origins = origins};
+  const Diagrams *all = &p.names->diagrams;
   heading_out(&p);
   for (uint32_t i = 0; i < all->n; i++) {
     if (out->n) text(&p, "\n");
@@ -432,7 +432,7 @@ void diagram_print(World *w, const Diagram *d, Buf *out, bool origins) {
   }
   for (uint32_t i = 0; i < all->n; i++)
     if (all->at[i]->reverse)
-      buf_printf(out, "reverse %s = %s\n", p.cast->diagram[all->at[i]->id],
-                 p.cast->diagram[all->at[i]->reverse->id]);
-  if (all->at[all->n - 1] != d) buf_printf(out, "main %s\n", p.cast->diagram[d->id]);
+      buf_printf(out, "reverse %s = %s\n", p.names->diagram[all->at[i]->id],
+                 p.names->diagram[all->at[i]->reverse->id]);
+  if (all->at[all->n - 1] != d) buf_printf(out, "main %s\n", p.names->diagram[d->id]);
 }

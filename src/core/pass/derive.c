@@ -19,7 +19,7 @@
 
 #include <assert.h>
 
-bool type_moves(const Type *t) { return t->base == BASE_R || t->base == BASE_BIT; }
+bool type_has_tangent(const Type *t) { return t->base == BASE_R || t->base == BASE_BIT; }
 
 Name name_d(World *w, Name name) {
   return name ? name_from(w->names, arena_format(w->arena, "d%s", name_text(w->names, name))) : 0;
@@ -48,7 +48,7 @@ static Id add_few(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
   return box_loop(w, d, loop, part, n, t, origin);
 }
 
-Id added_wires(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
+Id sum_wires(World *w, Diagram *d, const Id *part, uint32_t n, Id origin) {
   enum { AT_ONCE = 8 };
   while (n > 1) { // a tree of sums of up to 8, so thousands of readers cost little more
     Id *sum = NEW_ARRAY(w->arena, Id, (n + AT_ONCE - 1) / AT_ONCE);
@@ -80,7 +80,7 @@ static uint64_t *upstream_of(const Upstream *u, Id wire) {
 }
 
 static void upstream_mark(const Upstream *u, const Diagram *f, Id wire, uint32_t class) {
-  if (type_moves(&f->wire.at[wire].type))
+  if (type_has_tangent(&f->wire.at[wire].type))
     upstream_of(u, wire)[class / 64] |= (uint64_t)1 << (class % 64);
 }
 
@@ -96,7 +96,7 @@ static bool add_set(const Upstream *u, uint64_t *to, const uint64_t *from) {
 // Fixed point over the carries: a carry depends on everything that the next carries depend on.
 static void upstream_scan(World *w, const Upstream *u, const Diagram *f, const Box *b) {
   const Scan *s = b->scan;
-  const bool *moving = outputs_moving(w, s->body); // [out][in]
+  const bool *moving = output_dependence(w, s->body); // [out][in]
   uint64_t **set = NEW_ARRAY(w->arena, uint64_t *, b->nin + 1);
   for (uint32_t i = 0; i < b->nin; i++)
     set[i] = arena_copy(w->arena, upstream_of(u, b->in[i]), u->words * sizeof(uint64_t));
@@ -108,7 +108,7 @@ static void upstream_scan(World *w, const Upstream *u, const Diagram *f, const B
   }
   for (uint32_t o = 0; o < b->nout; o++)
     for (uint32_t i = 0; i < b->nin; i++)
-      if (moving[o * b->nin + i] && type_moves(&f->wire.at[b->out[o]].type))
+      if (moving[o * b->nin + i] && type_has_tangent(&f->wire.at[b->out[o]].type))
         add_set(u, upstream_of(u, b->out[o]), set[i]);
 }
 
@@ -121,14 +121,14 @@ static void upstream_spread(World *w, const Upstream *u, const Diagram *f, const
     return;
   }
   uint64_t few = 0, *sum = u->words == 1 ? &few : NEW_ARRAY(w->arena, uint64_t, u->words);
-  const bool *moving = b->op == OP_loop ? loop_moving(w, b->loop) : NULL;
+  const bool *moving = b->op == OP_loop ? loop_dependence(w, b->loop) : NULL;
   for (uint32_t k = 0; k < b->nin; k++)
     if (!moving || moving[k]) add_set(u, sum, upstream_of(u, b->in[k]));
   for (uint32_t k = 0; k < b->nout; k++)
-    if (type_moves(&f->wire.at[b->out[k]].type)) add_set(u, upstream_of(u, b->out[k]), sum);
+    if (type_has_tangent(&f->wire.at[b->out[k]].type)) add_set(u, upstream_of(u, b->out[k]), sum);
 }
 
-bool *outputs_moving(World *w, const Diagram *f) {
+bool *output_dependence(World *w, const Diagram *f) {
   uint32_t n = f->in.n + f->param.n;
   Upstream u = upstream_new(w, f, n);
   bool *moving = NEW_ARRAY(w->arena, bool, (size_t)f->out.n *n);
@@ -192,7 +192,7 @@ static Id cot_sum(Reverse *r, Id wire, Id cot) {
   const Wire *x = &r->d.f->wire.at[wire];
   if (part->n > 1) {
     part->at[0] =
-        added_wires(r->d.w, r->d.to, part->at, part->n, origin_of_derived(&r->d, x->origin));
+        sum_wires(r->d.w, r->d.to, part->at, part->n, origin_of_derived(&r->d, x->origin));
     part->n = 1;
   }
   Wire *sum = &r->d.to->wire.at[part->at[0]];
@@ -238,7 +238,7 @@ static void reverse_copy(Reverse *r) {
     upstream_spread(r->d.w, &r->up, f, b);
     for (uint32_t k = 0; k < b->nout; k++) moved |= wire_is_moved(r, b->out[k]);
     if (b->op == OP_scan && moved)
-      r->saved[i] = scan_and_save(&r->d, b);
+      r->saved[i] = scan_saving_carries(&r->d, b);
     else
       copy_box(r->d.w, r->d.to, f, b, r->d.map, b->origin);
   }
@@ -282,7 +282,7 @@ static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_i
   for (uint32_t i = 0; i < f->in.n; i++) vec_push(e->w->arena, &in, e->map[b->in[i]]);
   for (uint32_t i = 0; i < f->out.n; i++) {
     const Wire *y = &e->f->wire.at[b->out[i]];
-    if (!type_moves(&y->type)) continue;
+    if (!type_has_tangent(&y->type)) continue;
     vec_push(e->w->arena, &in,
              d_out[i] ? d_out[i]
                       : wire_filled(e->w, e->to, &y->type, 0, name_d(e->w, y->name), origin));
@@ -293,7 +293,7 @@ static void reverse_call(const Derive *e, const Box *b, const Id *d_out, Id *d_i
   Id next = box_call(e->w, e->to, own, in.at, in.n, origin), end = next + own->out.n;
   e->to->box.at[e->to->box.n - 1].site = b->site;
   for (uint32_t k = 0; k < b->nin; k++)
-    if (type_moves(&e->f->wire.at[b->in[k]].type) && next < end) d_in[k] = next++;
+    if (type_has_tangent(&e->f->wire.at[b->in[k]].type) && next < end) d_in[k] = next++;
 }
 
 static void reverse_box(Reverse *r, Id box, Id key) {
@@ -338,7 +338,7 @@ static bool reverse_output(Reverse *r, Id wire) {
   Ids part = {0};
   for (Id c = r->first[wire]; c; c = r->cot.at[c].next)
     vec_push(r->d.w->arena, &part, cot_sum(r, wire, c));
-  Id d = part.n ? added_wires(r->d.w, r->d.to, part.at, part.n, origin)
+  Id d = part.n ? sum_wires(r->d.w, r->d.to, part.at, part.n, origin)
                 : wire_filled(r->d.w, r->d.to, &x->type, 0, name_d(r->d.w, x->name), origin);
   diagram_output(r->d.w, r->d.to, d);
   return !part.n;
@@ -354,7 +354,7 @@ static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bo
     if (want[i]) upstream_mark(&r->up, f, diagram_source(f, i), 0);
   for (uint32_t i = 0; i < f->out.n; i++) {
     const Wire *y = &f->wire.at[f->out.at[i]];
-    bool have = have_out[i] && type_moves(&y->type);
+    bool have = have_out[i] && type_has_tangent(&y->type);
     vec_push(w->arena, &seed,
              have ? diagram_input(w, r->d.to, y->type, name_d(w, y->name), y->origin) : 0);
   }
@@ -367,7 +367,7 @@ static Derived reverse_by(World *w, const Diagram *f, const bool *want, const bo
     diagram_output(w, r->d.to, r->d.map[f->out.at[i]]);
   if (keep_out) copy_nexts(r->d.to, f, r->d.map);
   for (uint32_t i = 0; i < n; i++)
-    if (want[i] && type_moves(&f->wire.at[diagram_source(f, i)].type))
+    if (want[i] && type_has_tangent(&f->wire.at[diagram_source(f, i)].type))
       result.zero[zeros++] = reverse_output(r, diagram_source(f, i));
   return result;
 }
@@ -520,7 +520,7 @@ Derived forward_flat(World *w, const Diagram *f, const bool *have) {
   copy_params(w, e.to, f, e.map);
   for (uint32_t i = 0; i < f->in.n + f->param.n; i++) {
     const Wire *x = &f->wire.at[diagram_source(f, i)];
-    if (have[i] && type_moves(&x->type))
+    if (have[i] && type_has_tangent(&x->type))
       tangent[diagram_source(f, i)] =
           diagram_input(w, e.to, x->type, name_d(w, x->name), x->origin);
   }
@@ -529,7 +529,7 @@ Derived forward_flat(World *w, const Diagram *f, const bool *have) {
   for (uint32_t i = 0; i < f->out.n; i++) {
     const Wire *y = &f->wire.at[f->out.at[i]];
     Id d = tangent[f->out.at[i]];
-    if (!type_moves(&y->type)) continue;
+    if (!type_has_tangent(&y->type)) continue;
     result.zero[zeros++] = !d;
     diagram_output(w, e.to,
                    d ? d

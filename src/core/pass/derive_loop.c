@@ -99,7 +99,7 @@ static GradientFlow flow_back(World *w, Loop *loop, uint32_t y, uint32_t argumen
 }
 
 // Marks which of the first n scalars depend on operand k differentiably.
-static bool *scalars_moved(World *w, const Loop *loop, uint32_t n, uint32_t k) {
+static bool *scalars_dependent(World *w, const Loop *loop, uint32_t n, uint32_t k) {
   bool *moved = NEW_ARRAY(w->arena, bool, n);
   for (uint32_t i = 0; i < n; i++) {
     const Scalar *s = &loop->scalar[i];
@@ -112,7 +112,7 @@ static bool *scalars_moved(World *w, const Loop *loop, uint32_t n, uint32_t k) {
 
 // The adjoint of the body (the first n scalars) by operand k, times `seed`; NONE: zero.
 static uint32_t push_adjoint(World *w, Loop *loop, uint32_t n, uint32_t k, uint32_t seed) {
-  const bool *moved = scalars_moved(w, loop, n, k);
+  const bool *moved = scalars_dependent(w, loop, n, k);
   GradientFlow *flow = NEW_ARRAY(w->arena, GradientFlow, n), total = {NONE, NONE};
   for (uint32_t i = 0; i < n; i++) flow[i] = (GradientFlow){NONE, NONE};
   flow[n - 1].value = seed;
@@ -151,8 +151,8 @@ static DerivePlace place_plain(const Derive *e, const Box *b) {
 }
 
 // Renumbers indices by `now`; an index with stands[index] becomes a term of the operand now[index].
-static Access access_moved(World *w, const Access *old, const uint32_t *now, const bool *stands,
-                           uint32_t first) {
+static Access access_at(World *w, const Access *old, const uint32_t *now, const bool *replaced,
+                        uint32_t first) {
   Access a = {.rank = old->rank, .padded = old->padded, .pad = old->pad};
   a.coord = NEW_ARRAY(w->arena, Coord, old->rank);
   for (uint32_t i = 0; i < old->rank; i++) {
@@ -163,7 +163,7 @@ static Access access_moved(World *w, const Access *old, const uint32_t *now, con
       if (t->operand)
         t->var += first;
       else
-        t->operand = stands && stands[t->var], t->var = now[t->var];
+        t->operand = replaced && replaced[t->var], t->var = now[t->var];
     }
     a.coord[i] = c;
   }
@@ -171,14 +171,14 @@ static Access access_moved(World *w, const Access *old, const uint32_t *now, con
 }
 
 // Copies the body; at(index) with stands[index] becomes the operand's value.
-static void scalars_moved_to(World *w, Loop *to, const Loop *old, const uint32_t *now,
-                             const bool *stands, uint32_t first) {
+static void copy_scalars_at(World *w, Loop *to, const Loop *old, const uint32_t *now,
+                            const bool *replaced, uint32_t first) {
   uint32_t *number = NEW_ARRAY(w->arena, uint32_t, old->nscalar);
   for (uint32_t i = 0; i < old->nscalar; i++) {
     Scalar s = old->scalar[i];
     for (uint32_t k = 0; k < 3; k++) s.arg[k] = k < fn_rows[s.fn].arity ? number[s.arg[k]] : 0;
     if (s.fn == FN_ARG) s.ref += first;
-    if (s.fn == FN_AT && stands && stands[s.ref]) {
+    if (s.fn == FN_AT && replaced && replaced[s.ref]) {
       number[i] = push_leaf(w, to, FN_ARG, BASE_LABEL, now[s.ref], 0);
       if (s.base != BASE_LABEL) number[i] = scalar_fn(w, to, FN_number, number[i], 0, 0);
       continue;
@@ -192,22 +192,21 @@ static DerivePlace place_winner(const Derive *e, const Box *b) {
   World *w = e->w;
   const Loop *old = b->loop;
   uint32_t *now = NEW_ARRAY(w->arena, uint32_t, old->nindex), winners = 0;
-  bool *stands = NEW_ARRAY(w->arena, bool, old->nindex);
+  bool *replaced = NEW_ARRAY(w->arena, bool, old->nindex);
   DerivePlace p = {{NEW(w->arena, Loop), {0}}, loop_winners(w, old), NONE};
   Loop *loop = p.draft.loop;
   loop->index = NEW_ARRAY(w->arena, Index, old->nindex);
   for (uint32_t i = 0; i < old->nindex; i++) {
-    stands[i] = loop_is_reduced(w, old, i);
-    now[i] = stands[i] ? winners++ : loop->nindex;
-    if (!stands[i]) loop->index[loop->nindex++] = old->index[i];
+    replaced[i] = loop_is_reduced(w, old, i);
+    now[i] = replaced[i] ? winners++ : loop->nindex;
+    if (!replaced[i]) loop->index[loop->nindex++] = old->index[i];
   }
-  loop->out = access_moved(w, &old->out, now, stands, p.first);
+  loop->out = access_at(w, &old->out, now, replaced, p.first);
   for (uint32_t i = 0; i < winners; i++)
     draft_operand(w, &p.draft, e->map[b->out[1 + i]], loop->out);
   for (uint32_t i = 0; i < old->nin; i++)
-    draft_operand(w, &p.draft, e->map[b->in[i]],
-                  access_moved(w, &old->in[i], now, stands, p.first));
-  scalars_moved_to(w, loop, old, now, stands, p.first);
+    draft_operand(w, &p.draft, e->map[b->in[i]], access_at(w, &old->in[i], now, replaced, p.first));
+  copy_scalars_at(w, loop, old, now, replaced, p.first);
   return p;
 }
 
@@ -245,8 +244,8 @@ static Id wire_of_others(const Derive *e, const Box *b) {
   }
   loop->out = access_from(w, 0, old->nindex);
   for (uint32_t i = 0; i < old->nin; i++)
-    draft_operand(w, &f, e->map[b->in[i]], access_moved(w, &old->in[i], now, NULL, 0));
-  scalars_moved_to(w, loop, old, now, NULL, 0);
+    draft_operand(w, &f, e->map[b->in[i]], access_at(w, &old->in[i], now, NULL, 0));
+  copy_scalars_at(w, loop, old, now, NULL, 0);
   uint32_t body = loop->nscalar - 1;
   uint8_t base = loop->scalar[body].base;
   if (old->combine == MAX) body = scalar_fn(w, loop, FN_not, body, 0, 0);
@@ -334,7 +333,7 @@ static Id reverse_operand(const Derive *e, const Box *b, const DerivePlace *p, u
 }
 
 // Marks the operands on which the loop's value depends differentiably.
-bool *loop_moving(World *w, const Loop *loop) {
+bool *loop_dependence(World *w, const Loop *loop) {
   bool *moved = NEW_ARRAY(w->arena, bool, loop->nin),
        *reached = NEW_ARRAY(w->arena, bool, loop->nscalar);
   reached[loop->nscalar - 1] = true;
@@ -349,7 +348,7 @@ bool *loop_moving(World *w, const Loop *loop) {
 
 void reverse_loop(const Derive *e, const Box *b, Id g, const bool *want, Id *d_in) {
   DerivePlace p = {{0}, 0, NONE};
-  const bool *moving = loop_moving(e->w, b->loop);
+  const bool *moving = loop_dependence(e->w, b->loop);
   for (uint32_t k = 0; k < b->nin; k++) {
     d_in[k] = 0;
     if (!want[k] || !moving[k]) continue;
@@ -360,7 +359,7 @@ void reverse_loop(const Derive *e, const Box *b, Id g, const bool *want, Id *d_i
 
 Id forward_loop(const Derive *e, const Box *b, const Id *d_in) {
   World *w = e->w;
-  const bool *moving = loop_moving(w, b->loop);
+  const bool *moving = loop_dependence(w, b->loop);
   bool any = false;
   for (uint32_t k = 0; k < b->nin; k++) any |= d_in[k] && moving[k];
   if (!any) return 0;

@@ -13,11 +13,11 @@ typedef struct {
   Why why;          // WHY_REVERSE or WHY_FORWARD
 } Derive;
 
-bool type_moves(const Type *);                   // true if it has a tangent: real or bit
+bool type_has_tangent(const Type *);             // true if it has a tangent: real or bit
 Name name_d(World *, Name);                      // S becomes dS
 Id origin_of_derived(const Derive *, Id origin); // a new child of the origin
 // Their sum (xor over bits).
-Id added_wires(World *, Diagram *, const Id *part, uint32_t n, Id origin);
+Id sum_wires(World *, Diagram *, const Id *part, uint32_t n, Id origin);
 // The derivative of a flat diagram; zero[i]: the i-th derivative among the outputs is identically
 // zero.
 typedef struct {
@@ -32,7 +32,7 @@ Derived forward_flat(World *, const Diagram *, const bool *have);
 
 // -- derive_loop.c --------------------------------------------------------------------------------
 // [operand] whether the loop's value may depend on it differentiably.
-bool *loop_moving(World *, const Loop *);
+bool *loop_dependence(World *, const Loop *);
 // Cotangents of the wanted operands, given the cotangent g of the output: wires of `to`, 0 = zero.
 void reverse_loop(const Derive *, const Box *, Id g, const bool *want, Id *d_in);
 // The tangent of the output, 0 if it is zero; d_in[k] = 0: operand k has no tangent.
@@ -40,7 +40,7 @@ Id forward_loop(const Derive *, const Box *, const Id *d_in);
 
 // Emits the scan with one more result per carry: the carry before each step, saved for the reverse
 // pass. Returns the first of these wires.
-Id scan_and_save(const Derive *, const Box *);
+Id scan_saving_carries(const Derive *, const Box *);
 void reverse_scan(const Derive *, const Box *, Id saved, const Id *d_out, const bool *want,
                   Id *d_in);
 // Emits the scan and its tangents as one scan.

@@ -29,7 +29,7 @@ static void name_results(const Derive *e, const Box *b, const Id *to) {
   }
 }
 
-Id scan_and_save(const Derive *e, const Box *b) {
+Id scan_saving_carries(const Derive *e, const Box *b) {
   Scan scan = *b->scan;
   const Diagram *old = scan.body;
   Diagram *body = scan.body = body_new(e, b->scan, "_saving");
@@ -157,8 +157,8 @@ static void reverse_outputs(NewScan *a, const BodyCotangents *m) {
   for (uint32_t i = 0; i < m->n; i++)
     if (m->sum[i] && !is_carry(old, i))
       diagram_output(w, body,
-                     added_wires(w, body, (Id[]){m->sum[i], m->inside[i]}, 2,
-                                 origin_of_derived(a->e, a->b->origin)));
+                     sum_wires(w, body, (Id[]){m->sum[i], m->inside[i]}, 2,
+                               origin_of_derived(a->e, a->b->origin)));
   for (uint32_t i = 0; i < old->slice; i++)
     if (m->want[i] && !m->zero[i]) diagram_output(w, body, m->inside[i]);
 }
@@ -167,7 +167,7 @@ static void reverse_outputs(NewScan *a, const BodyCotangents *m) {
 // it, now or in a later step; the cotangent is wanted if the carry depends on a wanted input. Marks
 // such carries in `want`, and restricts `have` to them.
 static void needed_cotangents(World *w, const Scan *s, uint32_t n, bool *want, bool *have) {
-  const bool *moving = outputs_moving(w, s->body); // [out][n]
+  const bool *moving = output_dependence(w, s->body); // [out][n]
   for (bool more = true; more;) {
     more = false;
     for (uint32_t c = 0; c < s->carry; c++) {
@@ -263,7 +263,7 @@ static void forward_outputs(NewScan *a, const Derived *r, const bool *have, cons
   uint32_t *d_port = NEW_ARRAY(a->e->w->arena, uint32_t, body->out.n), moving = 0;
   Id place = 0; // ports; the caller adds the id of the first output
   for (uint32_t i = 0; i < body->out.n; i++)
-    if (type_moves(&body->wire.at[body->out.at[i]].type)) d_port[i] = ++moving;
+    if (type_has_tangent(&body->wire.at[body->out.at[i]].type)) d_port[i] = ++moving;
   for (uint32_t half = 0; half < 2; half++) {
     uint32_t first = half ? old->carry : 0, end = half ? body->out.n : old->carry;
     for (uint32_t i = first; i < end; i++) {
@@ -282,7 +282,7 @@ static void forward_outputs(NewScan *a, const Derived *r, const bool *have, cons
 
 // A carry has a tangent if it depends on an input with a tangent (a fixed point).
 static void needed_tangents(World *w, const Scan *s, uint32_t n, bool *have) {
-  const bool *moving = outputs_moving(w, s->body);
+  const bool *moving = output_dependence(w, s->body);
   for (bool more = true; more;) {
     more = false;
     for (uint32_t c = 0; c < s->carry; c++)

@@ -46,7 +46,7 @@ Diagram *diagram_gradient_at(World *, const Diagram *flat, const bool *const *ma
                              const Ids *wires);
 // For a flat diagram: [output][input, then param] whether the derivative of the output by the input
 // may be nonzero.
-bool *outputs_moving(World *, const Diagram *);
+bool *output_dependence(World *, const Diagram *);
 
 // clamp_step.c: in a diagram that reads both clocks, `step` and `steps`, replaces `step` by
 // min(step, steps - 1), in place.

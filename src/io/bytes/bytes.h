@@ -159,8 +159,8 @@ typedef struct {
   uint32_t *label;          // [rows] otherwise: indices into words
   uint32_t labels;          // number of words; 0: more than CSV_WORDS_LIMIT, and label is NULL
   const char *const *words; // sorted
-  const char *odd;          // a column with numbers and words: the first word; otherwise NULL
-  int64_t odd_line;         // the line of `odd`
+  const char *first_word;   // a column with numbers and words: the first word; otherwise NULL
+  int64_t first_word_line;  // the line of `odd`
 } CsvColumn;
 enum { CSV_COLUMNS_LIMIT = 1 << 16, CSV_WORDS_LIMIT = 1 << 16 };
 typedef struct {

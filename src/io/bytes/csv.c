@@ -22,8 +22,8 @@ typedef struct {
   bool word;            // some cell below the first row is a word
   bool number;          // some cell below the first row is a number
   int64_t word_line;    // line of the first word
-  CsvCell odd;          // the first word
-  bool again;           // the first cell occurs again below
+  CsvCell first_word;   // the first word
+  bool repeated;        // the first cell occurs again below
   int64_t missing_line; // line of the first NA or similar; 0 = none
   CsvCell missing;
   int64_t hex_line; // line of the first hexadecimal number
@@ -292,7 +292,7 @@ static bool classify_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCel
   double number;
   if (is_missing(cell)) return missing_error(c, line, k, cell);
   if (cell_number(cell, &number)) return f->number = true;
-  if (!f->first_number) f->again |= same_cell(&f->first, cell);
+  if (!f->first_number) f->repeated |= same_cell(&f->first, cell);
   if (is_missing_word(cell) || is_overflow(cell)) {
     if (!f->missing_line) f->missing_line = line, f->missing = *cell;
     return true;
@@ -301,7 +301,7 @@ static bool classify_cell(const CsvCursor *c, int64_t line, uint32_t k, FoundCel
     if (!f->hex_line) f->hex_line = line, f->hex = *cell;
     return true;
   }
-  if (!f->word) f->word_line = line, f->odd = *cell;
+  if (!f->word) f->word_line = line, f->first_word = *cell;
   return f->word = true;
 }
 
@@ -337,7 +337,7 @@ static void hex_to_words(FoundCell *found, uint32_t columns) {
   for (uint32_t k = 0; k < columns; k++) {
     FoundCell *f = &found[k];
     if (!f->hex_line || f->number || f->first_number || f->word) continue;
-    f->word = true, f->word_line = f->hex_line, f->odd = f->hex;
+    f->word = true, f->word_line = f->hex_line, f->first_word = f->hex;
   }
 }
 
@@ -367,7 +367,7 @@ static bool first_is_header(Arena *a, const FoundCell *found, uint32_t columns, 
     holes |= over;
     numbers |= found[i].first_number;
     names |= !found[i].first_number && !hole;
-    words &= !found[i].first_number && !found[i].again;
+    words &= !found[i].first_number && !found[i].repeated;
   }
   if (holes) return names && !numbers;
   return words && all_different(a, found, columns);
@@ -399,11 +399,11 @@ static bool column_kinds(const CsvCursor *c, Csv *t, const FoundCell *found, con
     bool seems = is_missing_word(&f->first) || is_hex(&f->first) || is_overflow(&f->first);
     bool hole = is_missing(&f->first) || (seems && !f->first_number && !f->word);
     if (!t->header && hole) return missing_error(c, c->line, k, &f->first);
-    bool first_odd = !t->header && !f->first_number;
-    if (!x->number && (f->number || (!t->header && f->first_number)) && (f->word || first_odd)) {
-      const CsvCell *odd = first_odd ? &f->first : &f->odd;
-      x->odd_line = first_odd ? c->line : f->word_line;
-      x->odd = text_shown(c->arena, odd->at, odd->n);
+    bool header_word = !t->header && !f->first_number;
+    if (!x->number && (f->number || (!t->header && f->first_number)) && (f->word || header_word)) {
+      const CsvCell *first_word = header_word ? &f->first : &f->first_word;
+      x->first_word_line = header_word ? c->line : f->word_line;
+      x->first_word = text_shown(c->arena, first_word->at, first_word->n);
     }
     if (x->number)
       x->value = NEW_ARRAY(c->arena, double, t->rows);

@@ -111,7 +111,7 @@ bool set_is_whole(const Set *, Split, uint32_t field);
 bool set_is_table(const Set *); // true for a table, whose columns can be read as a range "a..b"
 // The stride for a Draw: the window, so that an epoch sees each row about once.
 int64_t set_stride(const Set *);
-const char *set_says(const Set *); // one line for the user: what was found and inferred
+const char *set_summary(const Set *); // one line for the user: what was found and inferred
 typedef struct {
   Split split;
   uint32_t field;

@@ -261,11 +261,11 @@ static bool show_all(Describe *d, Set *s) {
   for (Split i = 0; i < SPLITS; i++) rows[i] = set_rows(s, i);
   if (d->json) {
     json_object(&d->j, NULL);
-    json_text(&d->j, "says", set_says(s));
+    json_text(&d->j, "says", set_summary(s));
     put_rows(&d->j, rows);
     json_list(&d->j, "fields");
   } else {
-    buf_printf(d->out, "%s\n", set_says(s));
+    buf_printf(d->out, "%s\n", set_summary(s));
   }
   for (uint32_t k = 0; good && k < set_fields(s); k++) good = show_field(d, s, k);
   if (d->json) json_end(&d->j), json_end(&d->j);

@@ -101,8 +101,8 @@ bool set_to_episodes(Set *s, const char **why) {
   for (Split split = 0; split < SPLITS; split++)
     if (!sort_classes(t, s->arena, split, why)) return false;
   *s = (Set){.arena = s->arena, .name = s->name, .options = s->options, .window = 1, .tasks = t};
-  s->says = arena_format(s->arena, "%lld classes, %lld and %lld samples of each",
-                         (long long)t->e.way, (long long)t->e.shot, (long long)t->e.ask);
+  s->summary = arena_format(s->arena, "%lld classes, %lld and %lld samples of each",
+                            (long long)t->e.way, (long long)t->e.shot, (long long)t->e.ask);
   for (uint32_t i = 0; i < EPISODE_FIELDS; i++) vec_push(s->arena, &s->field, field[i]);
   return has_enough(s, why);
 }

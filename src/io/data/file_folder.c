@@ -344,8 +344,9 @@ bool open_folder(Set *s, const char *path, const char **why) {
     set_cut_given(s, f->file[SPLIT_TRAIN].n, f->file[SPLIT_VALID].n, f->file[SPLIT_TEST].n);
   else
     set_cut_hash(s, f->file[SPLIT_TRAIN].n, 10, true);
-  s->says = arena_format(s->arena, "%lld pictures, image : %s", (long long)files,
-                         field_type(s->arena, &s->field.at[0]));
-  if (f->labelled) s->says = arena_format(s->arena, "%s, label with %u names", s->says, f->label.n);
+  s->summary = arena_format(s->arena, "%lld pictures, image : %s", (long long)files,
+                            field_type(s->arena, &s->field.at[0]));
+  if (f->labelled)
+    s->summary = arena_format(s->arena, "%s, label with %u names", s->summary, f->label.n);
   return true;
 }

@@ -134,8 +134,8 @@ static bool open_array(Set *s, const char *path, Raw *x, bool pictures, const ch
     return file_error(s->arena, why, "%s: %s", path, *why);
   set_add(s, &f, (Column[]){c, c, c});
   set_cut_hash(s, x->shape[0], 10, true);
-  s->says = arena_format(s->arena, "%lld rows, %s : %s%s", (long long)x->shape[0], f.name,
-                         field_type(s->arena, &f), c.picture ? " from 0 to 1" : "");
+  s->summary = arena_format(s->arena, "%lld rows, %s : %s%s", (long long)x->shape[0], f.name,
+                            field_type(s->arena, &f), c.picture ? " from 0 to 1" : "");
   return true;
 }
 
@@ -239,7 +239,7 @@ static bool open_npz(Set *s, const char *path, View v, const char **why) {
   for (uint32_t i = 0; i < s->field.n; i++)
     buf_printf(&b, "%s%s : %s", i ? ", " : "", s->field.at[i].name,
                field_type(s->arena, &s->field.at[i]));
-  s->says = b.at;
+  s->summary = b.at;
   return true;
 }
 
@@ -305,7 +305,7 @@ static void csv_says(Set *s, const Csv *t) {
   if (left_out)
     buf_printf(&b, ", %u column%s of too many words left out", left_out, left_out == 1 ? "" : "s");
   if (!t->header) buf_text(&b, ", no names: columns are c1, c2, …");
-  s->says = b.at;
+  s->summary = b.at;
 }
 
 // Reads a table, names its columns as fields, and maps words to the labels of given vocabularies.
@@ -355,9 +355,9 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
       const char **words = NEW_ARRAY(s->arena, const char *, x->labels);
       for (uint32_t i = 0; i < x->labels; i++) words[i] = arena_format(s->arena, "%s", x->words[i]);
       f.kind = FIELD_LABEL, f.labels = x->labels, f.label = words;
-      if (x->odd)
-        f.mixed =
-            arena_format(s->arena, "line %lld: `%s` is no number", (long long)x->odd_line, x->odd);
+      if (x->first_word)
+        f.mixed = arena_format(s->arena, "line %lld: `%s` is no number",
+                               (long long)x->first_word_line, x->first_word);
       c = word_column(s->arena, &t, x, order);
     } else {
       continue;

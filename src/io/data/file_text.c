@@ -91,8 +91,8 @@ static bool open_pieces(Set *s, const char *path, View v, const char *const *nam
           .name = "text", .kind = FIELD_LABEL, .labels = found.words.n, .label = found.words.word},
       (Column[]){c, c, c});
   set_cut_shares(s, found.n, 0.9, 0.05);
-  s->says = arena_format(s->arena, "a text of %lld pieces, %lld different ones, cut 90 : 5 : 5",
-                         (long long)found.n, (long long)found.different);
+  s->summary = arena_format(s->arena, "a text of %lld pieces, %lld different ones, cut 90 : 5 : 5",
+                            (long long)found.n, (long long)found.different);
   return true;
 }
 
@@ -117,7 +117,8 @@ bool open_text(Set *s, const char *path, View v, const char **why) {
   set_add(s, &(Field){.name = "text", .kind = FIELD_LABEL, .labels = n, .label = names},
           (Column[]){c, c, c});
   set_cut_shares(s, count, 0.9, 0.05);
-  s->says = arena_format(s->arena, "a text of %lld characters, %lld different ones, cut 90 : 5 : 5",
-                         (long long)count, (long long)n);
+  s->summary =
+      arena_format(s->arena, "a text of %lld characters, %lld different ones, cut 90 : 5 : 5",
+                   (long long)count, (long long)n);
   return true;
 }

@@ -82,7 +82,7 @@ static bool open_pairs(Set *s, const char *folder, const FilePair pair[2], const
     set_cut_given(s, rows[0], 0, rows[1]);
   else
     set_cut_hash(s, rows[0], 10, true);
-  s->says =
+  s->summary =
       arena_format(s->arena, "%s %s, %s %s, from %s", image.name, field_type(s->arena, &image),
                    label.name, field_type(s->arena, &label), folder);
   return true;
@@ -176,7 +176,7 @@ static bool open_cifar(Set *s, const char *folder, const char **why) {
   set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10, .label = cifar_words},
           name);
   set_cut_given(s, 5 * CIFAR_ROWS, 0, CIFAR_ROWS);
-  s->says = arena_format(s->arena, "image R[32 32 3], label {10}, from %s", folder);
+  s->summary = arena_format(s->arena, "image R[32 32 3], label {10}, from %s", folder);
   return true;
 }
 
@@ -214,7 +214,7 @@ static bool open_digits(Set *s, const char *folder, const char **why) {
           (Column[]){pixels, pixels, pixels});
   set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10},
           (Column[]){name, name, name});
-  s->says = arena_format(s->arena, "image R[8 8], label {10}, from %s", folder);
+  s->summary = arena_format(s->arena, "image R[8 8], label {10}, from %s", folder);
   return true;
 }
 

@@ -121,7 +121,7 @@ static bool add_window_axis(Set *s, const char **why) {
 static void describe_splits(Set *s) {
   static const char *const word[] = {"to train", "to validate", "to test"};
   Buf b = buf_new(s->arena);
-  buf_printf(&b, "%s: %s", s->name, s->says);
+  buf_printf(&b, "%s: %s", s->name, s->summary);
   const char *sign = "; ";
   for (Split split = 0; split < SPLITS; split++) {
     if (!s->part[split].rows) continue;
@@ -129,7 +129,7 @@ static void describe_splits(Set *s) {
     sign = ", ";
   }
   if (s->window > 1) buf_printf(&b, "; a sample is %lld rows", (long long)s->window);
-  s->says = b.at;
+  s->summary = b.at;
 }
 
 static bool open_path(Set *s, const char *name, const char **why) {
@@ -154,7 +154,7 @@ static bool open_any(Set *s, const char *name, const char **why) {
 Set *set_open(Arena *a, const char *name, const SetOptions *o, const char **why) {
   Arena *own = arena_child(a);
   Set *s = NEW(own, Set);
-  *s = (Set){.arena = own, .options = *o, .says = ""};
+  *s = (Set){.arena = own, .options = *o, .summary = ""};
   s->name = arena_format(own, "%s", name);
   s->window = o->window > 1 ? o->window : 1;
   if (open_any(s, name, why)) return s;
@@ -170,7 +170,7 @@ void set_close(Set *s) {
 // -- queries --------------------------------------------------------------------------------------
 uint32_t set_fields(const Set *s) { return s->field.n; }
 const Field *set_field(const Set *s, uint32_t k) { return &s->field.at[k]; }
-const char *set_says(const Set *s) { return s->says; }
+const char *set_summary(const Set *s) { return s->summary; }
 bool set_is_whole(const Set *s, Split split, uint32_t field) {
   return !s->lazy.read && !s->tasks && !s->column[s->part[split].block].at[field].drawn;
 }

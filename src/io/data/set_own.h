@@ -34,7 +34,7 @@ typedef struct Lazy {
 
 struct Set {
   Arena *arena;
-  const char *name, *says;
+  const char *name, *summary;
   SetOptions options;
   VEC(Field) field;           // shapes of one sample, with the window axis first
   VEC(Column) column[SPLITS]; // [block][field]

@@ -382,7 +382,7 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
 static void leave_unreached(World *w, const Diagram *d, bool *trains) {
   if (diagram_boxes(w, d) > BOXES_LIMIT) return; // nor will it be trained
   const Diagram *flat = diagram_inline(w, d);
-  const bool *moving = outputs_moving(w, flat) + flat->in.n;
+  const bool *moving = output_dependence(w, flat) + flat->in.n;
   for (uint32_t i = 0; i < d->param.n; i++) trains[i] &= moving[i];
 }
 

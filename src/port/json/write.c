@@ -9,7 +9,7 @@ enum { MADE_LIMIT = 65536 }; // numbers that a diagram makes are written out up 
 
 typedef struct {
   World *w;
-  const Cast *cast;
+  const PrintNames *cast;
   JsonOut *j;
   const Diagram *d;
   const char **wire; // [wire] its unique text
@@ -22,7 +22,7 @@ static void size_put(JsonPrint *p, const char *key, Size size) {
   if (size_value(p->w, size, &n))
     json_print(p->j, key, "%lld", (long long)n);
   else
-    json_text(p->j, key, cast_size(p->w, p->cast, size));
+    json_text(p->j, key, size_by_names(p->w, p->cast, size));
 }
 
 static void number_put(JsonPrint *p, const char *key, double x) {
@@ -314,7 +314,7 @@ static void sizes_put(JsonPrint *p) {
 
 void diagram_json(World *w, const Diagram *d, Buf *out) {
   JsonOut j = json_out(out);
-  JsonPrint p = {.w = w, .cast = cast_of(w, d), .j = &j};
+  JsonPrint p = {.w = w, .cast = print_names(w, d), .j = &j};
   json_object_lines(&j, NULL);
   json_text(&j, "format", "limn diagram");
   json_print(&j, "version", "%d", DIAGRAM_JSON_VERSION);

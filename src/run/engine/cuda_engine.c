@@ -142,8 +142,8 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   size_t left = 0, total = 0, wanted = all + states_bytes(e);
   o->d->call.cuMemGetInfo_v2(&left, &total);
   double unit = wanted < 100 * 1000 * 1000 ? 1e6 : 1e9;
-  e->w->no_room = wanted > left;
-  if (e->w->no_room)
+  e->w->device_full = wanted > left;
+  if (e->w->device_full)
     return diag_refuse(e->w->diags, (Span){0},
                        "out of memory on %s: a step needs %.3f %s, and %.3f of its %.3f are free; "
                        "for fewer samples at once it needs less",

@@ -108,7 +108,7 @@ Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, co
 
 static Engine *try_engine(World *w, const Diagram *d, Store *store, int64_t samples,
                           const Target *how) {
-  w->no_room = false;
+  w->device_full = false;
   w->diags->muted++;
   Engine *e = engine_new(w, d, store, samples, how);
   w->diags->muted--;
@@ -120,7 +120,7 @@ static Engine *find_room(World *w, const Diagram *d, Store *store, int64_t *samp
                          const Target *how) {
   int64_t fewer = *samples;
   Engine *e = try_engine(w, d, store, fewer, how);
-  while (!e && w->no_room && parts && fewer > 1)
+  while (!e && w->device_full && parts && fewer > 1)
     e = try_engine(w, d, store, fewer = (fewer + 1) / 2, how);
   if (e) *samples = fewer;
   return e;
@@ -132,7 +132,7 @@ Engine *engine_with_room(World *w, const Diagram *d, Store *store, int64_t *samp
   if (!how->device || how->reference) return engine_new(w, d, store, *samples, how);
   Engine *e = find_room(w, d, store, samples, parts, how);
   if (e) return e;
-  if (!w->no_room || !how->or_cpu) return engine_new(w, d, store, *samples, how); // it says why
+  if (!w->device_full || !how->or_cpu) return engine_new(w, d, store, *samples, how); // it says why
   cpu.device = NULL;
   e = engine_new(w, d, store, *samples, &cpu);
   if (e)

@@ -26,7 +26,7 @@ typedef struct {
 static WhoRow row_of(World *w, const Goal *g) {
   if (!g->diagram || diagram_boxes(w, g->diagram) > BOXES_LIMIT) return (WhoRow){g, NULL};
   const Diagram *flat = diagram_inline(w, g->diagram);
-  return (WhoRow){g, outputs_moving(w, flat) + flat->in.n};
+  return (WhoRow){g, output_dependence(w, flat) + flat->in.n};
 }
 
 // Is it called somewhere in there?

@@ -306,7 +306,7 @@ static void tell_sets(Trainer *t) {
   for (uint32_t i = 0; i < t->p->given.n; i++) {
     bool said = !set[i];
     for (uint32_t k = 0; k < i; k++) said |= set[k] == set[i];
-    if (!said) tell(t, "%s", set_says(set[i]));
+    if (!said) tell(t, "%s", set_summary(set[i]));
   }
 }
 

@@ -135,7 +135,7 @@ static void say_what_fits(Trainer *t, uint32_t k) {
   Engine *smaller = NULL;
   Id said = diags->list.n - 1;
   int64_t batch = has_sample_axis(t->w, t->regime.step.at[k].diagram) ? t->batch : 0;
-  if (!t->device || !diags->list.n || !t->w->no_room) return;
+  if (!t->device || !diags->list.n || !t->w->device_full) return;
   diags->muted++;
   while (!smaller && batch > 1) smaller = engine_for(t, k, batch /= 2);
   diags->muted--;

@@ -242,5 +242,5 @@ void open_glyphs(Set *s) {
   set_add_drawn(s, &(Field){.name = "image", .rank = 2, .shape = {SIDE, SIDE}}, rows, draw_glyph);
   set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10}, names);
   set_cut_given(s, TRAIN, 0, TEST);
-  s->says = "digits of 28×28 pixels, drawn by code";
+  s->summary = "digits of 28×28 pixels, drawn by code";
 }

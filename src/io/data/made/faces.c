@@ -258,6 +258,6 @@ void open_faces(Set *s) {
   set_add(s, &(Field){.name = "smile", .labels = 2}, label);
   set_add_drawn(s, &(Field){.name = "other", .rank = 2, .shape = {SIDE, SIDE}}, rows, draw_other);
   set_cut_given(s, TRAIN, 0, TEST);
-  s->says = "faces of 32×32 pixels, drawn by code; half of them smile; other: the same face, "
-            "smiling or not";
+  s->summary = "faces of 32×32 pixels, drawn by code; half of them smile; other: the same face, "
+               "smiling or not";
 }

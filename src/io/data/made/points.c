@@ -58,7 +58,7 @@ void open_iris(Set *s) {
     s->part[SPLIT_TRAIN].rows -= held;
     s->part[SPLIT_VALID] = (SetPart){.first = train - held, .rows = held};
   }
-  s->says = "150 plants, 4 measures in cm, 3 kinds";
+  s->summary = "150 plants, 4 measures in cm, 3 kinds";
 }
 
 static void moon(Dice *d, int32_t label, double *x) {
@@ -98,5 +98,5 @@ void open_points(Set *s) {
   set_add(s, &(Field){.name = "x", .rank = 1, .shape = {2}}, xs);
   set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = kinds}, names);
   set_cut_given(s, rows[SPLIT_TRAIN], 0, rows[SPLIT_TEST]);
-  s->says = arena_format(s->arena, "points in the plane, %d kinds, made by code", kinds);
+  s->summary = arena_format(s->arena, "points in the plane, %d kinds, made by code", kinds);
 }

@@ -247,6 +247,6 @@ void open_scenes(Set *s) {
                    .label = scene_words},
           text);
   set_cut_given(s, TRAIN, 0, TEST);
-  s->says =
+  s->summary =
       "pictures of 1 to 3 shapes, 32×32 in colour, with a caption of up to 12 words; drawn by code";
 }
