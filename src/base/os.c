@@ -226,13 +226,18 @@ static const char *cache_path(Arena *a, const char *set) {
   return arena_format(a, "/tmp/limn-%u", (unsigned)getuid());
 }
 
+// True for a folder, no link, that belongs to the user and is closed to others. A umask may have
+// removed the owner's permissions too; they are restored.
+static bool is_private_folder(const char *path) {
+  struct stat s;
+  if (lstat(path, &s) || !S_ISDIR(s.st_mode)) return false;
+  if (s.st_uid != geteuid() || (s.st_mode & 077)) return false;
+  return s.st_mode & 0700 || !chmod(path, 0700);
+}
+
 const char *cache_folder(Arena *a, const char *set, const char **error) {
   const char *path = cache_path(a, set);
-  struct stat s;
-  // A umask may have removed the owner's permissions too.
-  if (*path && !folder_make(a, path, 0700) && !lstat(path, &s) && S_ISDIR(s.st_mode) &&
-      s.st_uid == geteuid() && !(s.st_mode & 077) && (s.st_mode & 0700 || !chmod(path, 0700)))
-    return path;
+  if (*path && !folder_make(a, path, 0700) && is_private_folder(path)) return path;
   *error = arena_format(
       a, "%s cannot be the cache: it must be a folder of this user that is closed to all others",
       path);

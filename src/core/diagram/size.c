@@ -605,11 +605,18 @@ bool size_at(World *w, Size a, const double *value, double *out) {
 // their text, which does not depend on the order of construction.
 static void print_poly(World *w, Size a, const char *const *name, Buf *out);
 
+// True if the polynomial is printed without parentheses inside a quotient or power: a number, or a
+// variable.
+static bool is_bare(const Poly *p) {
+  if (p->n == 0) return true;
+  const Mono *m = &p->mono[0];
+  if (p->n > 1 || m->den != 1 || m->num < 0) return false;
+  if (m->n + (m->num != 1) > 1) return false;
+  return m->n == 0 || m->factor[0].power == 1;
+}
+
 static void print_part(World *w, Size a, const char *const *name, Buf *out) {
-  const Poly *p = &w->sizes->poly.at[a];
-  bool bare = p->n == 0 || (p->n == 1 && p->mono[0].den == 1 && p->mono[0].num >= 0 &&
-                            p->mono[0].n + (p->mono[0].num != 1) <= 1 &&
-                            (p->mono[0].n == 0 || p->mono[0].factor[0].power == 1));
+  bool bare = is_bare(&w->sizes->poly.at[a]);
   if (!bare) buf_char(out, '(');
   print_poly(w, a, name, out);
   if (!bare) buf_char(out, ')');

@@ -139,9 +139,8 @@ static void copy_alone(CyclicOrder *o, Id box) {
 typedef enum { CUT_BY_SCAN, CUT_BY_MAP, CUT_BY_UNROLLING, CUT_WAYS } CutWay;
 
 static bool order_cycle_along(CyclicOrder *o, CutWay way, CyclicCut *cut, bool *good) {
-  return way == CUT_BY_UNROLLING
-             ? cyclic_unroll(o->run, cut, o->to, o->map, good)
-             : cyclic_scan(o->run, cut, way == CUT_BY_MAP, o->to, o->map, good);
+  return way == CUT_BY_UNROLLING ? cyclic_unroll(o->run, cut, o->to, o->map, good)
+                                 : cyclic_scan(o->run, cut, way == CUT_BY_MAP, o->to, o->map, good);
 }
 
 // Only the types of this diagram are used (stub): zeros stand for the values.

@@ -206,7 +206,13 @@ static uint32_t fix_scalars(Element *x) {
 }
 
 static double identity_of(Combine c) {
-  return c == PROD ? 1 : c == MAX ? -INFINITY : c == MIN ? INFINITY : 0;
+  switch (c) {
+  case SUM: return 0;
+  case PROD: return 1;
+  case MAX: return -INFINITY;
+  case MIN: return INFINITY;
+  }
+  return 0;
 }
 
 // A loop that is not cut is emitted once, unchanged.
