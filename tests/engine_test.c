@@ -213,7 +213,7 @@ static void places(void **state) {
       Arena *a = arena_new();
       Row r = random_row(a, 60000 + i * TOGETHER, i % 2);
       PlanOptions o = {.samples = 3, .fuse = i % 4 != 3, .target = target[t]};
-      o.narrow = o.finish = i / 2 % 2 && t;
+      o.bf16 = o.epilogues = i / 2 % 2 && t;
       check_places(plan_make(r.w, r.all, &o));
       arena_free(a);
     }

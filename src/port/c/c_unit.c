@@ -81,7 +81,7 @@ bool c_unit_plan(Export *e, CUnit *u, int64_t samples, bool wide) {
   name_arguments(u, true, u->out, taken, u->d->in.n);
   u->param = NEW_ARRAY(a, const char *, u->d->param.n + 1);
   u->emit.name = u->name;
-  u->emit.check_at = plan_first_write(u->p);
+  u->emit.check_at = plan_first_state_write(u->p);
   find_memory(u);
   find_noise(u);
   return true;

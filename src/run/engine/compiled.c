@@ -59,7 +59,7 @@ typedef struct {
 static GemmLine line_of(const CompiledEngine *o, const PlanNode *x, const Operand *at,
                         const uint32_t *group, uint32_t n) {
   GemmLine l = {0};
-  l.at = product_line(o->plan, x, at, group, n, &l.step);
+  l.at = product_offsets(o->plan, x, at, group, n, &l.step);
   return l;
 }
 
@@ -394,7 +394,7 @@ bool compiled_open(Engine *e, const char **why) {
   if (!take_pool(e, o)) return false;
   e->own = o;
   e->kind = &compiled_kind;
-  e->whole = p->whole;
+  e->whole = p->full_batch_only;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
   o->in = e->in;
   o->out = e->out;
@@ -403,7 +403,7 @@ bool compiled_open(Engine *e, const char **why) {
   o->context = (KernelContext){
       .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
-  o->first_write = plan_first_write(p);
+  o->first_write = plan_first_state_write(p);
   bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
   o->early = ask && e->how.early && *e->how.early;
   if (ask && !o->early && open_code(e, o)) return true;

@@ -111,10 +111,10 @@ DeviceAddress cuda_wire(const Engine *e, const CudaEngine *o, uint32_t wire) {
 // Weights that are kept rounded, one behind the other. Returns what follows them.
 static size_t lay_rounded(Engine *e, CudaEngine *o, size_t at) {
   const Plan *p = o->plan;
-  o->rounded = NEW_ARRAY(e->arena, CudaRounded, p->rounded.n + 1);
-  for (uint32_t i = 0; i < p->rounded.n; i++) {
+  o->rounded = NEW_ARRAY(e->arena, CudaRounded, p->bf16_copy.n + 1);
+  for (uint32_t i = 0; i < p->bf16_copy.n; i++) {
     o->rounded[i] = (CudaRounded){.at = at, .changes = UINT64_MAX};
-    at = cuda_aligned(at + cuda_bytes(&p->wire.at[p->param.at[p->rounded.at[i].as]]));
+    at = cuda_aligned(at + cuda_bytes(&p->wire.at[p->param.at[p->bf16_copy.at[i].copy]]));
   }
   return at;
 }
@@ -161,7 +161,7 @@ static bool take_memory(Engine *e, CudaEngine *o) {
   o->scratch = o->memory + scratch;
   o->parts = o->memory + parts;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i].at += o->memory;
-  for (uint32_t i = 0; i < p->rounded.n; i++) o->rounded[i].at += o->memory;
+  for (uint32_t i = 0; i < p->bf16_copy.n; i++) o->rounded[i].at += o->memory;
   return true;
 }
 
@@ -275,7 +275,7 @@ static const bool *odd_states(const Engine *e, const Plan *p) {
 
 static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
-  p->odd = odd_states(e, p);
+  p->misaligned = odd_states(e, p);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
   CudaTexts texts;
   products_prepare(e, o);
@@ -346,7 +346,7 @@ static bool launch_sum(Engine *e, CudaEngine *o, uint32_t i) {
 static bool clear_output(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   size_t bytes = cuda_bytes(&o->plan->wire.at[x->out.wire]);
-  if (x->onto) return true;
+  if (x->accumulate) return true;
   return cuda_good(
       e, o->d->call.cuMemsetD8Async(cuda_wire(e, o, x->out.wire), 0, bytes, o->d->track[o->now]),
       "a kernel cannot be launched");
@@ -418,16 +418,16 @@ static void states_changed(Engine *e, CudaEngine *o) {
     whole_of(e->state[i])->there_newer = true;
     whole_of(e->state[i])->changes++;
   }
-  for (uint32_t i = 0; i < p->rounded.n; i++)
-    if (p->next.at[p->rounded.at[i].as] != PLAN_NONE)
-      o->rounded[i].changes = whole_of(e->state[p->rounded.at[i].param])->changes;
+  for (uint32_t i = 0; i < p->bf16_copy.n; i++)
+    if (p->next.at[p->bf16_copy.at[i].copy] != PLAN_NONE)
+      o->rounded[i].changes = whole_of(e->state[p->bf16_copy.at[i].param])->changes;
 }
 
 // Weights that others have changed since this engine's last step are rounded in front of this one, behind those that wait.
 static bool round_states(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
-  for (uint32_t i = 0; i < p->rounded.n; i++) {
-    State *s = e->state[p->rounded.at[i].param];
+  for (uint32_t i = 0; i < p->bf16_copy.n; i++) {
+    State *s = e->state[p->bf16_copy.at[i].param];
     uint64_t changes = whole_of(s)->changes;
     if (o->rounded[i].changes == changes) continue;
     CudaRound round = {.from = cuda_state(s), .to = o->rounded[i].at, .n = s->count};
@@ -520,9 +520,7 @@ static void find_scans(CudaEngine *o) {
 
 static const PlanTarget *plan_target(void) {
   const char *launches = getenv("LIMN_LAUNCHES"); // for tests
-  return !launches                     ? &plan_gpu
-         : !strcmp(launches, "narrow") ? &plan_gpu_narrow
-                                       : &plan_gpu_launches;
+  return !launches ? &plan_gpu : !strcmp(launches, "narrow") ? &plan_gpu_bf16 : &plan_gpu_launches;
 }
 
 bool cuda_open(Engine *e, const char **why) {
@@ -536,15 +534,15 @@ bool cuda_open(Engine *e, const char **why) {
                                      .fuse = !e->how.unfused,
                                      .wide = store_precision(e->store) == PRECISION_64,
                                      .ticks = e->how.ticks,
-                                     .narrow = store_precision(e->store) == PRECISION_BF16,
-                                     .finish = stripes_finish(e),
+                                     .bf16 = store_precision(e->store) == PRECISION_BF16,
+                                     .epilogues = stripes_finish(e),
                                      .target = plan_target()});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
-  e->whole = p->whole;
+  e->whole = p->full_batch_only;
   o->call = NEW_ARRAY(e->arena, CudaCall, p->kernel.n + 1);
   find_scans(o);
-  o->first_write = plan_first_write(p);
+  o->first_write = plan_first_state_write(p);
   if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
   ring_lay(e, o);

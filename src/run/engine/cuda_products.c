@@ -38,7 +38,7 @@ typedef struct {
 static void line_of(Engine *e, CudaEngine *o, const PlanNode *x, const Operand *at,
                     const uint32_t *group, uint32_t n, CudaLine *line) {
   int64_t step;
-  const int32_t *offset = product_line(o->plan, x, at, group, n, &step);
+  const int32_t *offset = product_offsets(o->plan, x, at, group, n, &step);
   line->step = step;
   if (!offset) return;
   Table32 *table = NEW(e->arena, Table32);
@@ -113,7 +113,7 @@ static uint32_t batch_inner(const Plan *p, const PlanNode *x) {
   uint32_t first = q->nbatch ? q->nbatch - 1 : 0;
   for (; first > 0; first--)
     for (uint32_t i = 0; i < COUNT(of); i++)
-      if (!product_straight(p, x, of[i], q->batch + first - 1, 2)) return first;
+      if (!product_group_is_strided(p, x, of[i], q->batch + first - 1, 2)) return first;
   return first;
 }
 

@@ -158,7 +158,7 @@ static bool is_wide(const CudaEngine *o, const PlanNode *x, CudaProduct *c) {
 static uint32_t stripe_lies(const Plan *p, const PlanNode *x, const Operand *o,
                             const uint32_t *group, uint32_t n) {
   const Product *q = x->product;
-  if (!wire_begins_by(p, o->wire, FOUR_CELLS)) return LIES_ANYHOW;
+  if (!wire_is_aligned(p, o->wire, FOUR_CELLS)) return LIES_ANYHOW;
   return lies_by(p, x, o, q->k, q->nk, FOUR_CELLS) ? LIES_ALONG_SUM
          : lies_by(p, x, o, group, n, FOUR_CELLS)  ? LIES_ALONG_SLOTS
                                                    : LIES_ANYHOW;

@@ -86,7 +86,7 @@ static bool conflict(const Touches *a, const Touches *b) {
 // Is something done in front of this kernel that all others wait for, or is it that itself?
 static bool all_meet(const CudaEngine *o, uint32_t k) {
   const Kernel *kernel = &o->plan->kernel.at[k];
-  return kernel_scans(kernel) || (k && o->plan->kernel.at[k - 1].kind == KERNEL_SCAN_END);
+  return kernel_in_scan(kernel) || (k && o->plan->kernel.at[k - 1].kind == KERNEL_SCAN_END);
 }
 
 // The kernels that this one waits for, without those that others of them wait for. `since`: where all met last.

@@ -1,9 +1,8 @@
-// Copies that copy nothing. A node that moves data to where it already lies in the same order is
-// dropped, and one of its wires becomes a part of the other:
-//   * a reshaped or sliced view lies in its source;
-//   * a piece of a join, or a row that a scan emits, lies in the whole from the start: what
-//     makes it writes it there;
-//   * a piece that is made of nothing, such as zeros between weights, is made in each place that it has.
+// Aliases: copies that move no data are dropped, and one wire becomes an alias of the other.
+//   * A reshaped or sliced view is an alias into its source.
+//   * A part of a concatenation, or a row that a scan emits, is an alias into the whole: its maker
+//     writes there.
+//   * A part that depends on nothing, such as zeros between weights, is made again at each place.
 #include "run/plan/plan.h"
 
 uint32_t wire_root(const Plan *p, uint32_t wire) {
@@ -12,9 +11,9 @@ uint32_t wire_root(const Plan *p, uint32_t wire) {
 }
 
 static bool is_plain_copy(const Plan *p, const PlanNode *x) {
-  if (!node_copies(x) || x->combine != SUM || x->noise || x->pinned || x->scatter ||
+  if (!node_is_copy(x) || x->combine != SUM || x->noise || x->pinned || x->scatter ||
       x->in[0].padded || p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
-      !operand_free(p, &x->in[0]) || !operand_free(p, &x->out))
+      !operand_is_affine(p, &x->in[0]) || !operand_is_affine(p, &x->out))
     return false;
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i] || (extent_most(p, x->index[i]) > 1 &&
@@ -23,24 +22,24 @@ static bool is_plain_copy(const Plan *p, const PlanNode *x) {
   return true;
 }
 
-// Made by a node, and free to lie anywhere.
+// A wire that a node makes and that may be moved anywhere in memory.
 static bool is_free_wire(const Plan *p, uint32_t wire, const uint32_t *maker, const bool *pinned) {
   return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE &&
          maker[wire] != PLAN_NONE && !pinned[wire];
 }
 
-static bool is_of_nothing(const Plan *p, uint32_t wire, const uint32_t *maker) {
-  return maker[wire] != PLAN_NONE && node_plain(&p->node.at[maker[wire]]) &&
-         !p->node.at[maker[wire]].nin && wire_lies_plain(p, wire);
+static bool is_constant_fill(const Plan *p, uint32_t wire, const uint32_t *maker) {
+  return maker[wire] != PLAN_NONE && node_is_elementwise(&p->node.at[maker[wire]]) &&
+         !p->node.at[maker[wire]].nin && wire_is_row_major(p, wire);
 }
 
-// In place of a copy, what is copied is made once more, from this cell of the whole on.
-static void make_there(Plan *p, PlanNode *copy, const PlanNode *maker, int64_t cell) {
-  uint32_t piece = plan_wire_like(p, maker->out.wire), whole = copy->out.wire;
+// In place of the copy, the maker is cloned to write from this cell of the whole on.
+static void make_in_place(Plan *p, PlanNode *copy, const PlanNode *maker, int64_t cell) {
+  uint32_t piece = wire_new_like(p, maker->out.wire), whole = copy->out.wire;
   p->wire.at[piece].of = whole;
   p->wire.at[piece].offset = cell;
   p->wire.at[piece].kept = p->wire.at[whole].kept = true;
-  *copy = plan_again(p, maker);
+  *copy = node_clone(p, maker);
   copy->out.wire = piece;
 }
 
@@ -69,7 +68,7 @@ void plan_aliases(Plan *p) {
         !(next[to] && (outside || p->wire.at[from].of != PLAN_NONE)) && !pinned[root]) {
       p->wire.at[to].of = from;
       p->wire.at[to].offset = start;
-      p->wire.at[from].kept = true; // others read it under another shape
+      p->wire.at[from].kept = true; // aliases read it
       if (next[to]) next[root] = true;
       x->kind = NODE_GONE;
       continue;
@@ -85,8 +84,8 @@ void plan_aliases(Plan *p) {
       p->wire.at[root].kept = p->wire.at[to].kept = true;
       x->kind = NODE_GONE;
     } else if (!start && node_points(p, x) == p->wire.at[from].count && !x->depth &&
-               is_of_nothing(p, from, maker) && p->wire.at[to].place == AT_NOWHERE) {
-      make_there(p, x, &p->node.at[maker[from]], end);
+               is_constant_fill(p, from, maker) && p->wire.at[to].place == AT_NOWHERE) {
+      make_in_place(p, x, &p->node.at[maker[from]], end);
     }
   }
 }
@@ -100,12 +99,12 @@ int64_t wire_offset(const Plan *p, uint32_t wire, const int64_t *at, uint32_t *r
   return offset;
 }
 
-bool wire_begins_by(const Plan *p, uint32_t wire, int64_t cells) {
+bool wire_is_aligned(const Plan *p, uint32_t wire, int64_t cells) {
   static const int64_t nowhere[8] = {0};
   uint32_t root;
   if (wire_offset(p, wire, nowhere, &root) % cells) return false;
   for (uint32_t w = wire; w != PLAN_NONE; w = p->wire.at[w].of)
     if (p->wire.at[w].moves && p->wire.at[w].move % cells) return false;
   const PlanWire *r = &p->wire.at[root];
-  return r->place != AT_STATE || (p->odd && !p->odd[r->number_of]);
+  return r->place != AT_STATE || (p->misaligned && !p->misaligned[r->number_of]);
 }

@@ -1,15 +1,14 @@
-// Nodes are gathered into kernels by one rule. A kernel has parallel loops P; its nodes run one
-// after the other at each point of P. A node joins the kernel that makes what it reads if, at a
-// fixed point of P, it reads of that kernel only what was made at the same point. Loops of P for
-// which this is not so are dropped from P (they become loops inside), as long as enough parallel
-// points are left and what lives between the nodes at one point fits the cache, or can be taken in
-// blocks that do (block.c). It yields element-wise chains (P is everything), softmax and norm rows,
-// reductions with what is before and after them, and attention (P is samples and heads, with small
-// products inside).
+// Fusion of nodes into kernels, by one rule. A kernel has parallel loops P; its nodes run one after
+// the other at each point of P. A node joins the kernel that makes its operands if, at a fixed
+// point of P, it reads of that kernel only what was made at the same point. Loops of P that violate
+// this are dropped from P (they become inner loops), as long as enough parallel points are left,
+// and what lives between the nodes at one point fits the cache, in blocks if need be
+// (row_blocks.c). The rule fuses element-wise chains, rows of softmax and norms, reductions with
+// their neighbours, and attention.
 //
-// Inside a kernel the nodes are gathered once more, into nests of common loops: a node joins a nest
-// if it has the same loops and reads of it only what is made at the same point; it may sum over the
-// last of them. What is made and read within one nest needs no memory.
+// Inside a kernel, nodes are fused once more into nests of common loops: a node joins a nest that
+// has its loops if it reads of the nest only what is made at the same point. It may reduce the last
+// loops. What one nest makes and reads needs no memory.
 #include "run/plan/plan.h"
 
 #include <math.h>
@@ -18,10 +17,10 @@ enum { TINY_NODES = 1000, BLOCK = 64 };
 
 typedef struct {
   Plan *p;
-  uint32_t *written; // of each root wire: the last kernel that writes into it, or PLAN_NONE
-  uint32_t *maker;   // of each wire: the node that makes all of it, or PLAN_NONE
-  bool *made;        // of each wire: some node has made it, or a piece of it
-  uint32_t floor;    // kernels before this one are closed
+  uint32_t *written;   // [wire] of roots: the last kernel that writes into it, or PLAN_NONE
+  uint32_t *maker;     // [wire] the node that makes all of it, or PLAN_NONE
+  bool *made;          // [wire] some node makes it, or a part of it
+  uint32_t first_open; // nodes may join kernels from this one on
 } KernelGroups;
 
 int64_t node_points(const Plan *p, const PlanNode *x) {
@@ -38,9 +37,9 @@ int64_t node_work(const Plan *p, const PlanNode *x) {
 }
 
 // -- the parallel loops of one node ---------------------------------------------------------------
-// What the innermost loop over an index costs, in vector operations: steps of 0 are free, steps of
-// 1 one load, others one load for each lane. The output of a sum is only touched when the sum is
-// done; a sum over the innermost loop ends with adding up lanes.
+// The cost of an index as the innermost loop, in vector operations. An operand with stride 0 is
+// nearly free, one with stride 1 costs one load, others cost one load for each lane. A reduction
+// writes its output once; if it reduces the innermost loop, lanes are added up at the end.
 static double loop_cost(const Plan *p, const PlanNode *x, uint32_t index) {
   enum { LANES = 16, ADD_UP = 8 };
   double points = 1, kept = 1, lanes = (double)extent_most(p, x->index[index]);
@@ -53,7 +52,7 @@ static double loop_cost(const Plan *p, const PlanNode *x, uint32_t index) {
   if (lanes > LANES) lanes = LANES;
   for (uint32_t k = 0; k < x->nin; k++) {
     int64_t step = operand_step(p, &x->in[k], index),
-            packed = operand_packs(p, x, &x->in[k], index);
+            packed = operand_packed_cells(p, x, &x->in[k], index);
     cost += turns * (step == 1 || packed ? 1 : step == 0 ? 0.2 : 0.7 * lanes) + (double)packed;
   }
   int64_t step = operand_step(p, &x->out, index);
@@ -71,7 +70,7 @@ static uint32_t fastest_index(const Plan *p, const PlanNode *x) {
   return best;
 }
 
-bool node_sums(const PlanNode *x) {
+bool node_has_reduction(const PlanNode *x) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i]) return true;
   return false;
@@ -89,38 +88,39 @@ static bool in_batch(const Product *q, uint32_t index) {
   return false;
 }
 
-// May this index be a parallel loop of the node? It must be an axis of the output by itself.
+// May this index be a parallel loop of the node? It must be a whole axis of the output.
 static bool may_be_parallel(const Plan *p, const PlanNode *x, uint32_t index) {
-  if (x->reduced[index] || (x->scatter && !node_owns(p, x, index))) return false;
+  if (x->reduced[index] || (x->scatter && !node_owns_slices(p, x, index))) return false;
   return x->kind != NODE_PRODUCT || in_batch(x->product, index);
 }
 
-// A column sum or a scatter whose fastest axis is the output's: that axis is cut into blocks, so
-// that blocks can run in parallel. Gives the index that counts the blocks, PLAN_NONE if it cannot
-// be cut.
-static uint32_t cut_blocks(Plan *p, PlanNode *x, uint32_t index) {
+// Splits the fastest axis of the output of a column sum or scatter into blocks that can run in
+// parallel. Gives the index that counts the blocks; PLAN_NONE: the axis cannot be split.
+static uint32_t split_fastest_axis(Plan *p, PlanNode *x, uint32_t index) {
   int64_t n = extent_most(p, x->index[index]), block = BLOCK;
   if (x->index[index].per || n < 2 * 16) return PLAN_NONE;
-  // lanes side by side read one stretch; there are enough of them, since the sum is cut, too
+  // On a GPU neighbouring lanes coalesce, and the reduction is split as well, so few blocks are
+  // enough.
   while (block > 16 && (n % block || (n / block < 4 && !p->target->lanes))) block /= 2;
   if (n % block) return PLAN_NONE;
-  return reads_position(x, index) ? PLAN_NONE : node_cut(p, x, index, block);
+  return reads_position(x, index) ? PLAN_NONE : node_split_index(p, x, index, block);
 }
 
-// The parallel loops that a node would have alone: into `index`, slowest first.
+// The parallel loops that a node would have in a kernel of its own, slowest first: into `index`.
 static uint32_t own_parallel(Plan *p, PlanNode *x, uint32_t *index) {
   if (p->tiny) return 0;
   uint32_t n = 0, rank = p->wire.at[x->out.wire].rank, at;
-  if (x->kind != NODE_PRODUCT && (node_sums(x) || x->scatter)) {
+  if (x->kind != NODE_PRODUCT && (node_has_reduction(x) || x->scatter)) {
     uint32_t fast = fastest_index(p, x);
-    while (n < rank && operand_plain(p, &x->out, n, &at) && at != fast && may_be_parallel(p, x, at))
+    while (n < rank && operand_axis_is_index(p, &x->out, n, &at) && at != fast &&
+           may_be_parallel(p, x, at))
       index[n++] = at;
-    if (n || fast == PLAN_NONE || x->reduced[fast] || !node_owns(p, x, fast)) return n;
-    index[0] = cut_blocks(p, x, fast); // nothing stands in front of it
+    if (n || fast == PLAN_NONE || x->reduced[fast] || !node_owns_slices(p, x, fast)) return n;
+    index[0] = split_fastest_axis(p, x, fast); // the blocks are the slowest loop
     return index[0] != PLAN_NONE;
   }
   for (uint32_t i = 0; i < rank; i++)
-    if (operand_plain(p, &x->out, i, &at) && may_be_parallel(p, x, at))
+    if (operand_axis_is_index(p, &x->out, i, &at) && may_be_parallel(p, x, at))
       index[n++] = at;
     else if (x->kind != NODE_PRODUCT)
       break;
@@ -147,8 +147,8 @@ static void open_kernel(KernelGroups *g, uint32_t node) {
 }
 
 // -- joining --------------------------------------------------------------------------------------
-// Which index of x goes with each parallel loop of the kernel, by what x reads of it. PLAN_NONE:
-// none, the loop must be dropped.
+// For each parallel loop of the kernel, the index of x that runs with it, by what x reads of the
+// kernel. PLAN_NONE: none, the loop must be dropped.
 static bool match_loops(const KernelGroups *g, const Kernel *k, uint32_t kernel, const PlanNode *x,
                         uint32_t *with) {
   const Plan *p = g->p;
@@ -156,11 +156,10 @@ static bool match_loops(const KernelGroups *g, const Kernel *k, uint32_t kernel,
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t w = x->in[i].wire, root = wire_root(p, w), index, at;
     if (g->written[root] != kernel) continue;
-    if (root != w || g->maker[w] == PLAN_NONE)
-      return false; // under another shape, or made in pieces
+    if (root != w || g->maker[w] == PLAN_NONE) return false; // an alias, or made by several nodes
     const PlanNode *y = &p->node.at[g->maker[w]];
     for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
-      if (!operand_plain(p, &y->out, axis, &index)) {
+      if (!operand_axis_is_index(p, &y->out, axis, &index)) {
         for (uint32_t t = 0; t < y->out.coord[axis].n; t++) {
           uint32_t v = y->out.coord[axis].term[t].var;
           if (!y->out.coord[axis].term[t].operand && y->var[v] != PLAN_NONE) bad[y->var[v]] = true;
@@ -169,7 +168,7 @@ static bool match_loops(const KernelGroups *g, const Kernel *k, uint32_t kernel,
       }
       uint32_t d = y->var[index];
       if (d == PLAN_NONE) continue;
-      bool fits = operand_plain(p, &x->in[i], axis, &at) && may_be_parallel(p, x, at) &&
+      bool fits = operand_axis_is_index(p, &x->in[i], axis, &at) && may_be_parallel(p, x, at) &&
                   extent_same(x->index[at], k->p[d]) && (with[d] == PLAN_NONE || with[d] == at) &&
                   !x->in[i].padded;
       if (fits)
@@ -186,15 +185,16 @@ static bool match_loops(const KernelGroups *g, const Kernel *k, uint32_t kernel,
   return true;
 }
 
-// The parallel axes of the output must be plain and stand in front of the others, so that each
-// point owns a piece of memory; products write wherever they must.
-static bool in_front(const Plan *p, const PlanNode *x, const uint32_t *loop_of, const bool *kept) {
+// The parallel axes of the output must be plain and precede the others, so that each point writes a
+// contiguous range. Products write with any strides.
+static bool parallel_axes_first(const Plan *p, const PlanNode *x, const uint32_t *loop_of,
+                                const bool *kept) {
   uint32_t index, n = 0, want = 0;
   bool ended = false;
   for (uint32_t i = 0; i < x->nindex; i++) want += loop_of[i] != PLAN_NONE && kept[loop_of[i]];
   for (uint32_t axis = 0; axis < p->wire.at[x->out.wire].rank; axis++) {
-    bool parallel = operand_plain(p, &x->out, axis, &index) && loop_of[index] != PLAN_NONE &&
-                    kept[loop_of[index]];
+    bool parallel = operand_axis_is_index(p, &x->out, axis, &index) &&
+                    loop_of[index] != PLAN_NONE && kept[loop_of[index]];
     if (parallel && ended && x->kind != NODE_PRODUCT) return false;
     if (parallel) n++;
     ended |= !parallel;
@@ -202,8 +202,8 @@ static bool in_front(const Plan *p, const PlanNode *x, const uint32_t *loop_of, 
   return n == want;
 }
 
-static int64_t inner_cells(const Plan *p, const PlanNode *x, const uint32_t *loop_of,
-                           const bool *kept) {
+static int64_t cells_per_point(const Plan *p, const PlanNode *x, const uint32_t *loop_of,
+                               const bool *kept) {
   int64_t cells = p->wire.at[x->out.wire].count;
   for (uint32_t i = 0; i < x->nindex; i++)
     if (loop_of[i] != PLAN_NONE && kept[loop_of[i]])
@@ -211,21 +211,23 @@ static int64_t inner_cells(const Plan *p, const PlanNode *x, const uint32_t *loo
   return cells;
 }
 
-// A product inside is what makes points large: other nodes have all their loops in P.
+// May the node join in blocks? Only products inside make points large: other nodes have all their
+// loops in P.
 static bool may_take_blocks(const KernelGroups *g, Kernel *k, uint32_t np, uint32_t node,
                             const uint32_t *loop_of) {
   bool products = false;
   for (uint32_t i = 0; i < k->node.n; i++)
     products |= g->p->node.at[k->node.at[i]].kind == NODE_PRODUCT;
-  return products && np == k->np && kernel_walks(g->p, g->maker, k, node, loop_of);
+  return products && np == k->np && kernel_find_blocked_loop(g->p, g->maker, k, node, loop_of);
 }
 
-// Rows that are long, at each of many points: the kernel has them in its hands already, or it has just read what they are made
-// of, which a GPU then finds in its cache. So the gradient of a softmax over many classes is made where its sum is.
-static bool may_walk_rows(const Plan *p, const Kernel *k, const PlanNode *x,
-                          const uint32_t *loop_of) {
+// May x loop over long rows, at each of many points? Some node of the kernel makes the rows, or has
+// just read x's operands, which a GPU then finds in its cache. So the gradient of a softmax over
+// many classes is computed in the kernel of its sum.
+static bool may_loop_over_rows(const Plan *p, const Kernel *k, const PlanNode *x,
+                               const uint32_t *loop_of) {
   int64_t points = 1, length = node_points(p, x);
-  if (!p->target->lanes || !node_plain(x)) return false;
+  if (!p->target->lanes || !node_is_elementwise(x)) return false;
   for (uint32_t d = 0; d < k->np; d++) points *= extent_most(p, k->p[d]);
   for (uint32_t i = 0; i < x->nindex; i++)
     if (loop_of[i] == PLAN_NONE && x->index[i].per) return false;
@@ -242,11 +244,11 @@ static bool may_walk_rows(const Plan *p, const Kernel *k, const PlanNode *x,
   return false;
 }
 
-// A node that would join a kernel: which of the kernel's loops both keep.
+// A node that would join a kernel, and the kernel's loops that both keep.
 typedef struct {
-  uint32_t *loop_of; // [index of the node] the loop that it is, or PLAN_NONE
+  uint32_t *loop_of; // [index of the node] its loop, or PLAN_NONE
   bool *kept;        // [loop]
-  uint32_t n;        // how many are kept
+  uint32_t n;        // number of loops that are kept
 } KernelJoining;
 
 static void keep_loops(const Plan *p, const Kernel *k, const PlanNode *x, const uint32_t *with,
@@ -255,22 +257,24 @@ static void keep_loops(const Plan *p, const Kernel *k, const PlanNode *x, const 
     j->kept[d] = with[d] != PLAN_NONE;
     if (j->kept[d]) j->loop_of[with[d]] = d;
   }
-  for (uint32_t d = k->np; d-- > 0;) { // the last go until all outputs have the others in front
-    bool good = in_front(p, x, j->loop_of, j->kept);
+  // The last loops are dropped until the kept axes precede the others in all outputs.
+  for (uint32_t d = k->np; d-- > 0;) {
+    bool good = parallel_axes_first(p, x, j->loop_of, j->kept);
     for (uint32_t i = 0; good && i < k->node.n; i++)
-      good = in_front(p, &p->node.at[k->node.at[i]], p->node.at[k->node.at[i]].var, j->kept);
+      good = parallel_axes_first(p, &p->node.at[k->node.at[i]], p->node.at[k->node.at[i]].var,
+                                 j->kept);
     if (good) break;
     j->kept[d] = false;
   }
   for (uint32_t d = 0; d < k->np; d++) j->n += j->kept[d];
 }
 
-// What the nodes of the kernel leave in a tile, when loops go, is small enough.
+// Do tiles between the nodes fit, with these loops kept?
 static bool tiles_fit(const Plan *p, const Kernel *k, const bool *kept) {
   int64_t cells = 0;
   for (uint32_t i = 0; i < k->node.n; i++) {
     const PlanNode *y = &p->node.at[k->node.at[i]];
-    int64_t c = inner_cells(p, y, y->var, kept);
+    int64_t c = cells_per_point(p, y, y->var, kept);
     if (c > p->target->tile_cells) return false;
     cells += c;
   }
@@ -290,7 +294,7 @@ static bool is_worth_joining(Plan *p, const Kernel *k, PlanNode *x, const Kernel
   for (uint32_t i = 0; j->n < k->np && i < k->node.n; i++)
     if (p->node.at[k->node.at[i]].kind == NODE_PRODUCT) return false;
   if (!k->np && !p->tiny && k->work + work > p->target->small_work / 8)
-    return false; // one point only: no place for large nests
+    return false; // a single point: large nests would not run in parallel
   if (j->n == k->np) return true;
   if (!j->n || (points < p->target->enough_points && points < before &&
                 k->work + work > p->target->small_work))
@@ -298,7 +302,7 @@ static bool is_worth_joining(Plan *p, const Kernel *k, PlanNode *x, const Kernel
   return tiles_fit(p, k, j->kept);
 }
 
-// The loops that stay are numbered anew.
+// Renumbers the kept loops.
 static void renumber_loops(Plan *p, Kernel *k, const PlanNode *x, KernelJoining *j) {
   uint32_t *now = NEW_ARRAY(p->arena, uint32_t, k->np + 1), m = 0;
   Extent *loops = NEW_ARRAY(p->arena, Extent, j->n + 1);
@@ -317,8 +321,8 @@ static void renumber_loops(Plan *p, Kernel *k, const PlanNode *x, KernelJoining 
   k->p = loops;
 }
 
-// A kernel is one function, and compilers take more than twice as long for twice the length: at some
-// length it is full, and the next one begins. A tiny step is one function anyway.
+// A kernel is one function, and compile time grows faster than its length: a long kernel is closed.
+// A tiny step is one function anyway.
 static bool is_full(const Plan *p, const Kernel *k) {
   uint32_t length = 0;
   for (uint32_t i = 0; i < k->node.n; i++) {
@@ -328,12 +332,14 @@ static bool is_full(const Plan *p, const Kernel *k) {
   return length > p->target->long_kernel && !p->tiny;
 }
 
-// A long sum of which there are few: lanes share it in slices, which begin and end with a kernel.
-static bool wants_slices(const Plan *p, const PlanNode *x, const Extent *loop, uint32_t loops) {
+// A long reduction with few results. Lanes split it into slices, which are combined at the end of
+// the kernel.
+static bool wants_split_reduction(const Plan *p, const PlanNode *x, const Extent *loop,
+                                  uint32_t loops) {
   int64_t points = 1;
   for (uint32_t d = 0; d < loops; d++) points *= extent_most(p, loop[d]);
   return p->target->lanes && x->kind == NODE_NEST && x->combine == SUM && !x->nwinner &&
-         node_sums(x) && points < 8 * p->target->enough_points &&
+         node_has_reduction(x) && points < 8 * p->target->enough_points &&
          node_work(p, x) > p->target->small_work;
 }
 
@@ -341,11 +347,13 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   Plan *p = g->p;
   Kernel *k = &p->kernel.at[kernel];
   PlanNode *x = &p->node.at[node];
-  if (k->kind != KERNEL_LOOPS || kernel < g->floor || x->pinned || x->nindex > 60 || is_full(p, k))
+  if (k->kind != KERNEL_LOOPS || kernel < g->first_open || x->pinned || x->nindex > 60 ||
+      is_full(p, k))
     return false;
-  // lanes share a scatter in slices, which begin and end with a kernel
+  // Lanes split a scatter into slices, too.
   if (p->target->lanes && (x->scatter || p->node.at[k->node.at[0]].scatter)) return false;
-  if (wants_slices(p, x, k->p, k->np) || wants_slices(p, &p->node.at[k->node.at[0]], k->p, k->np))
+  if (wants_split_reduction(p, x, k->p, k->np) ||
+      wants_split_reduction(p, &p->node.at[k->node.at[0]], k->p, k->np))
     return false;
   uint32_t *with = plan_nones(p, k->np);
   KernelJoining j = {plan_nones(p, x->nindex), NEW_ARRAY(p->arena, bool, k->np + 1), 0};
@@ -353,9 +361,10 @@ static bool join_kernel(KernelGroups *g, uint32_t kernel, uint32_t node) {
   keep_loops(p, k, x, with, &j);
   int64_t work = node_work(p, x);
   if (!is_worth_joining(p, k, x, &j, work)) return false;
-  bool large = inner_cells(p, x, j.loop_of, j.kept) > p->target->tile_cells && j.n;
-  bool rows = large && !k->walk.c && j.n == k->np && may_walk_rows(p, k, x, j.loop_of);
-  if ((large || k->walk.c) && !rows && !may_take_blocks(g, k, j.n, node, j.loop_of)) return false;
+  bool large = cells_per_point(p, x, j.loop_of, j.kept) > p->target->tile_cells && j.n;
+  bool rows = large && !k->blocked_loop.c && j.n == k->np && may_loop_over_rows(p, k, x, j.loop_of);
+  if ((large || k->blocked_loop.c) && !rows && !may_take_blocks(g, k, j.n, node, j.loop_of))
+    return false;
   renumber_loops(p, k, x, &j);
   k->work += work;
   x->var = j.loop_of;
@@ -374,7 +383,7 @@ static bool shares_input(const Plan *p, const Kernel *k, const PlanNode *x) {
   return false;
 }
 
-// Some node reads both what x makes and what the last node of the kernel makes.
+// Does some node read both x and the last node of the kernel?
 static bool shares_reader(const Plan *p, const Kernel *k, const PlanNode *x) {
   uint32_t last = p->node.at[k->node.at[k->node.n - 1]].out.wire;
   for (uint32_t i = 0; i < p->node.n; i++) {
@@ -388,8 +397,8 @@ static bool shares_reader(const Plan *p, const Kernel *k, const PlanNode *x) {
   return false;
 }
 
-// What a node makes at one point of its first n loops fits a tile.
-static bool small_inside(const Plan *p, const PlanNode *x, const uint32_t *index, uint32_t n) {
+// Does the output at one point of a node's first n loops fit a tile?
+static bool fits_tile(const Plan *p, const PlanNode *x, const uint32_t *index, uint32_t n) {
   int64_t cells = p->wire.at[x->out.wire].count;
   for (uint32_t d = 0; d < n; d++) {
     int64_t length = extent_most(p, x->index[index[d]]);
@@ -398,19 +407,21 @@ static bool small_inside(const Plan *p, const PlanNode *x, const uint32_t *index
   return cells <= p->target->tile_cells;
 }
 
-// Nodes over the same points belong together though neither reads the other: the moments of an
-// optimiser, which read one gradient; the parts of a sum; the products of attention's heads,
+// Nodes over the same points are fused even though neither reads the other: the moments of an
+// optimiser, which read one gradient; the terms of a sum; the products of attention heads,
 // backward.
 static bool may_be_sibling(const KernelGroups *g, uint32_t kernel, uint32_t latest,
                            const PlanNode *x) {
   const Plan *p = g->p;
   const Kernel *k = &p->kernel.at[kernel];
   bool product = x->kind == NODE_PRODUCT;
-  if (x->nindex > 60 || x->pinned || kernel < g->floor || (latest != PLAN_NONE && kernel <= latest))
+  if (x->nindex > 60 || x->pinned || kernel < g->first_open ||
+      (latest != PLAN_NONE && kernel <= latest))
     return false;
-  if (!product && (p->tiny || !p->wire.at[x->out.wire].rank)) return false; // it has no points
-  if (!product && (node_sums(x) || x->scatter)) return false;
-  return k->kind == KERNEL_LOOPS && !k->walk.c && !is_full(p, k) &&
+  // A scalar has no points
+  if (!product && (p->tiny || !p->wire.at[x->out.wire].rank)) return false;
+  if (!product && (node_has_reduction(x) || x->scatter)) return false;
+  return k->kind == KERNEL_LOOPS && !k->blocked_loop.c && !is_full(p, k) &&
          product == (p->node.at[k->node.at[0]].kind == NODE_PRODUCT);
 }
 
@@ -421,10 +432,10 @@ static bool join_as_sibling(Plan *p, uint32_t kernel, uint32_t node) {
   uint32_t *loop_of = plan_nones(p, x->nindex);
   for (uint32_t d = 0; d < n && d < k->np; d++) loop_of[index[d]] = d;
   if (p->target->lanes && k->np && n > k->np &&
-      (small_inside(p, x, index, k->np) || may_walk_rows(p, k, x, loop_of)))
+      (fits_tile(p, x, index, k->np) || may_loop_over_rows(p, k, x, loop_of)))
     n = k->np;
   if (n != k->np || !n) return false;
-  for (uint32_t d = 0; d < n; d++) // by the order of the first node's output
+  for (uint32_t d = 0; d < n; d++) // in the order of the first node's output
     if (!extent_same(x->index[index[d]], k->p[d])) return false;
   x->var = loop_of;
   k->work += node_work(p, x);
@@ -433,7 +444,8 @@ static bool join_as_sibling(Plan *p, uint32_t kernel, uint32_t node) {
   return true;
 }
 
-// The last kernel that makes something else for the node behind this one, which reads both; PLAN_NONE: none does.
+// The last kernel that makes another operand of the next node, if that node reads `node`, too; else
+// PLAN_NONE.
 static uint32_t reader_kernel(const KernelGroups *g, uint32_t node) {
   const Plan *p = g->p;
   if (node + 1 >= p->node.n || p->node.at[node + 1].kind != NODE_NEST) return PLAN_NONE;
@@ -461,14 +473,14 @@ static bool join_sibling(KernelGroups *g, uint32_t latest, uint32_t node) {
   return join_as_sibling(p, last, node);
 }
 
-// The axis of a wire that comes `at`-th when the slowest in memory is the first.
+// The axis of a wire at this position, when axes are ordered from the slowest in memory.
 static uint32_t axis_at(const PlanWire *w, uint32_t at) {
   bool turned = w->rank == 2 && w->stride[0] < w->stride[1];
   return turned ? 1 - at : at;
 }
 
-// The summed loops behind the others, each in the order they had.
-static void sums_last(const PlanNode *x, uint32_t *order, uint32_t n) {
+// Moves reduced loops after the others, and keeps the order otherwise.
+static void reductions_last(const PlanNode *x, uint32_t *order, uint32_t n) {
   uint32_t sorted[64], m = 0;
   for (int summed = 0; summed < 2; summed++)
     for (uint32_t i = 0; i < n; i++)
@@ -480,13 +492,14 @@ static void sums_last(const PlanNode *x, uint32_t *order, uint32_t n) {
 static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   uint32_t n = 0, fast = PLAN_NONE;
   bool *taken = NEW_ARRAY(p->arena, bool, x->nindex + 1);
-  if (node_sums(x) && !x->scatter) {
+  if (node_has_reduction(x) && !x->scatter) {
     fast = fastest_index(p, x);
     if (fast != PLAN_NONE && x->var[fast] != PLAN_NONE) fast = PLAN_NONE;
   }
   for (uint32_t at = 0; !x->scatter && at < p->wire.at[x->out.wire].rank; at++) {
     const PlanCoord *c = &x->out.coord[axis_at(&p->wire.at[x->out.wire], at)];
-    for (uint32_t round = 0; round < c->n; round++) { // digits: the largest factor first
+    // Digits of a merged axis: the largest factor first
+    for (uint32_t round = 0; round < c->n; round++) {
       uint32_t best = PLAN_NONE;
       int64_t coef = -1;
       for (uint32_t t = 0; t < c->n; t++)
@@ -500,12 +513,12 @@ static uint32_t inner_order(const Plan *p, const PlanNode *x, uint32_t *order) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (!taken[i] && x->var[i] == PLAN_NONE && i != fast) order[n++] = i;
   if (fast != PLAN_NONE) order[n++] = fast;
-  if (p->target->lanes && !x->scatter) sums_last(x, order, n);
+  if (p->target->lanes && !x->scatter) reductions_last(x, order, n);
   return n;
 }
 
-// Do both sums walk over a large wire that both read, loop by loop in the same steps?
-static bool walks_alike(const Plan *p, const PlanNode *x, const PlanNode *y) {
+// Do both reductions traverse a large operand that they share with the same strides?
+static bool same_traversal(const Plan *p, const PlanNode *x, const PlanNode *y) {
   uint32_t a[64], b[64], n = inner_order(p, x, a);
   bool together = false;
   if (n != inner_order(p, y, b)) return false;
@@ -523,30 +536,30 @@ static bool walks_alike(const Plan *p, const PlanNode *x, const PlanNode *y) {
   return together;
 }
 
-// A long sum of which there are few is made with another one, of numbers that both read: the gradients of a norm's
-// scale and shift. What it reads was made before that one's kernel.
-static bool join_beside(KernelGroups *g, uint32_t latest, uint32_t node) {
+// A long reduction with few results joins another one over the same numbers, such as the gradients
+// of a norm's scale and shift. Its operands must be made before the other's kernel.
+static bool join_reduction(KernelGroups *g, uint32_t latest, uint32_t node) {
   enum { LOOK_BACK = 16 };
   Plan *p = g->p;
   PlanNode *x = &p->node.at[node];
   if (!p->target->lanes || x->kind != NODE_NEST || x->pinned || x->scatter || x->nindex > 60 ||
-      x->noise || !node_sums(x))
+      x->noise || !node_has_reduction(x))
     return false;
   for (uint32_t i = p->kernel.n, least = i < LOOK_BACK ? 0 : i - LOOK_BACK; i-- > least;) {
     Kernel *k = &p->kernel.at[i];
-    if (i < g->floor || (latest != PLAN_NONE && i <= latest)) return false;
+    if (i < g->first_open || (latest != PLAN_NONE && i <= latest)) return false;
     const PlanNode *y = k->node.n ? &p->node.at[k->node.at[0]] : NULL;
-    if (k->kind != KERNEL_LOOPS || k->walk.c || is_full(p, k) || k->depth != x->depth ||
-        y->pinned || y->scatter || !wants_slices(p, y, k->p, k->np))
+    if (k->kind != KERNEL_LOOPS || k->blocked_loop.c || is_full(p, k) || k->depth != x->depth ||
+        y->pinned || y->scatter || !wants_split_reduction(p, y, k->p, k->np))
       continue;
-    PlanNode now = plan_again(p, x);
+    PlanNode now = node_clone(p, x);
     uint32_t index[64], n = own_parallel(p, &now, index);
     bool same = n == k->np && n;
     for (uint32_t d = 0; same && d < n; d++) same = extent_same(now.index[index[d]], k->p[d]);
     if (!same) continue;
     now.var = plan_nones(p, now.nindex);
     for (uint32_t d = 0; d < n; d++) now.var[index[d]] = d;
-    if (!wants_slices(p, &now, k->p, k->np) || !walks_alike(p, &now, y)) continue;
+    if (!wants_split_reduction(p, &now, k->p, k->np) || !same_traversal(p, &now, y)) continue;
     *x = now;
     k->work += node_work(p, x);
     x->kernel = i;
@@ -556,12 +569,13 @@ static bool join_beside(KernelGroups *g, uint32_t latest, uint32_t node) {
   return false;
 }
 
-// Nodes of one group follow each other.
-static void place_pairs(Plan *p, uint32_t node) {
+// Nodes of one attention group follow each other.
+static void place_attention(Plan *p, uint32_t node) {
   PlanNode *x = &p->node.at[node];
   Kernel *last = p->kernel.n ? &p->kernel.at[p->kernel.n - 1] : NULL;
-  if (!last || last->kind != KERNEL_PAIRS || p->node.at[last->node.at[0]].pairs != x->pairs)
-    vec_push(p->arena, &p->kernel, (Kernel){.kind = KERNEL_PAIRS});
+  if (!last || last->kind != KERNEL_ATTENTION ||
+      p->node.at[last->node.at[0]].attention != x->attention)
+    vec_push(p->arena, &p->kernel, (Kernel){.kind = KERNEL_ATTENTION});
   x->kernel = p->kernel.n - 1;
   p->kernel.at[x->kernel].work += node_work(p, x);
   vec_push(p->arena, &p->kernel.at[x->kernel].node, node);
@@ -576,8 +590,8 @@ static void place_node(KernelGroups *g, uint32_t node) {
     if (k != PLAN_NONE && (latest == PLAN_NONE || k > latest)) latest = k;
   }
   bool alone = x->kind == NODE_PRODUCT && (!x->product->nbatch || p->target->lanes);
-  if (x->pairs) {
-    place_pairs(p, node);
+  if (x->attention) {
+    place_attention(p, node);
   } else if (x->kind == NODE_ORDER || alone) {
     Kernel k = {
         .kind = alone ? KERNEL_PRODUCT : KERNEL_ORDER, .depth = x->depth, .work = node_work(p, x)};
@@ -586,12 +600,13 @@ static void place_node(KernelGroups *g, uint32_t node) {
     x->kernel = p->kernel.n;
     vec_push(p->arena, &p->kernel, k);
   } else if (!p->fuse || ((latest == PLAN_NONE || !join_kernel(g, latest, node)) &&
-                          !join_sibling(g, latest, node) && !join_beside(g, latest, node))) {
+                          !join_sibling(g, latest, node) && !join_reduction(g, latest, node))) {
     open_kernel(g, node);
   }
   x = &p->node.at[node];
   uint32_t *written = &g->written[wire_root(p, x->out.wire)];
-  if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel; // made in pieces
+  // Several kernels may make parts of it
+  if (*written == PLAN_NONE || *written < x->kernel) *written = x->kernel;
   g->maker[x->out.wire] = g->made[x->out.wire] ? PLAN_NONE : node;
   g->made[x->out.wire] = true;
   for (uint32_t i = 0; i < x->nwinner; i++)
@@ -601,14 +616,14 @@ static void place_node(KernelGroups *g, uint32_t node) {
     }
 }
 
-static void place_bracket(KernelGroups *g, uint32_t node) {
+static void place_scan_bracket(KernelGroups *g, uint32_t node) {
   Plan *p = g->p;
   PlanNode *x = &p->node.at[node];
   Kernel k = {.kind = x->kind == NODE_SCAN ? KERNEL_SCAN : KERNEL_SCAN_END, .depth = x->depth};
   vec_push(p->arena, &k.node, node);
   x->kernel = p->kernel.n;
   vec_push(p->arena, &p->kernel, k);
-  g->floor = p->kernel.n;
+  g->first_open = p->kernel.n;
 }
 
 // -- nests ----------------------------------------------------------------------------------------
@@ -618,9 +633,10 @@ bool node_wants_winner(const PlanNode *x) {
   return false;
 }
 
-// Sums over these loops can be kept while the nest runs: they are the last ones, or they leave out
-// the last one.
-static bool sums_fit(const Plan *p, const PlanNode *x, const uint32_t *index_of, uint32_t ndim) {
+// Can these reductions be kept in registers while the nest runs? They reduce the last loops, or do
+// not reduce the innermost one.
+static bool reductions_fit(const Plan *p, const PlanNode *x, const uint32_t *index_of,
+                           uint32_t ndim) {
   uint32_t first = ndim;
   if (!ndim) return true;
   while (first > 0 && x->reduced[index_of[first - 1]]) first--;
@@ -630,15 +646,16 @@ static bool sums_fit(const Plan *p, const PlanNode *x, const uint32_t *index_of,
   return !node_wants_winner(x);
 }
 
-// On a GPU a sum is made beside another one of the same loops, if both sum over the same of them, each in its own order.
-static bool sums_beside(const Plan *p, const Kernel *k, const Nest *s, const PlanNode *x,
-                        const uint32_t *index_of, const uint32_t *order) {
+// On a GPU a reduction joins another one if both reduce the same loops, and x keeps the order of its
+// own loops.
+static bool may_reduce_beside(const Plan *p, const Kernel *k, const Nest *s, const PlanNode *x,
+                              const uint32_t *index_of, const uint32_t *order) {
   if (!p->target->lanes || node_wants_winner(x)) return false;
   for (uint32_t d = 0; d < s->ndim; d++)
     if (index_of[d] != order[d]) return false;
   for (uint32_t i = 0; i < s->node.n; i++) {
     const PlanNode *y = &p->node.at[s->node.at[i]];
-    bool alike = node_sums(y) && !node_wants_winner(y);
+    bool alike = node_has_reduction(y) && !node_wants_winner(y);
     for (uint32_t v = 0; alike && v < y->nindex; v++)
       alike = y->var[v] < k->np || y->reduced[v] == x->reduced[index_of[y->var[v] - k->np]];
     if (alike) return true;
@@ -646,11 +663,11 @@ static bool sums_beside(const Plan *p, const Kernel *k, const Nest *s, const Pla
   return false;
 }
 
-// A coordinate that is an index, or a row of the block at hand.
+// The index of a coordinate: a plain index, or the row of the current block.
 static bool inner_index(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
                         uint32_t axis, uint32_t *index) {
   const PlanCoord *c = &o->coord[axis];
-  if (operand_plain(p, o, axis, index)) return true;
+  if (operand_axis_is_index(p, o, axis, index)) return true;
   if (!k->block || c->n != 2 || c->c || c->check) return false;
   for (uint32_t i = 0; i < 2; i++) {
     const PlanTerm *block = &c->term[i], *row = &c->term[1 - i];
@@ -662,7 +679,7 @@ static bool inner_index(const Plan *p, const Kernel *k, const PlanNode *x, const
   return false;
 }
 
-// Which index of x goes with each loop of the nest; false when x cannot join.
+// For each loop of the nest, the index of x that runs with it; false: x cannot join.
 static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, const PlanNode *x,
                        uint32_t *index_of) {
   const Plan *p = g->p;
@@ -676,7 +693,8 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
     if (wire_root(p, w) != w || g->maker[w] == PLAN_NONE) continue;
     const PlanNode *y = &p->node.at[g->maker[w]];
     if (y->kernel != x->kernel || y->nest != nest) continue;
-    if (node_sums(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded) return false;
+    if (node_has_reduction(y) || y->scatter || y->kind != NODE_NEST || x->in[i].padded)
+      return false;
     reads = true;
     for (uint32_t axis = 0; axis < p->wire.at[w].rank; axis++) {
       if (!inner_index(p, k, y, &y->out, axis, &index) ||
@@ -692,7 +710,7 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
       taken[at] = true;
     }
   }
-  for (uint32_t d = 0; d < n; d++) { // the others in their own order
+  for (uint32_t d = 0; d < n; d++) { // the other loops in x's own order
     for (uint32_t i = 0; index_of[d] == PLAN_NONE && i < n; i++)
       if (!taken[order[i]] && extent_same(x->index[order[i]], s->dim[d])) {
         index_of[d] = order[i];
@@ -701,16 +719,18 @@ static bool match_nest(const KernelGroups *g, const Kernel *k, uint32_t nest, co
       }
     if (index_of[d] == PLAN_NONE) return false;
   }
-  if (!n && !k->np && reads) return false; // numbers alone are doubles, as they lie in memory
+  if (!n && !k->np && reads) return false; // scalars alone are doubles, as in memory
   if (!reads && n &&
-      (node_sums(x) ? !sums_beside(p, k, s, x, index_of, order) : index_of[n - 1] != order[n - 1]))
-    return false; // it would run across its memory
-  return sums_fit(p, x, index_of, n);
+      (node_has_reduction(x) ? !may_reduce_beside(p, k, s, x, index_of, order)
+                             : index_of[n - 1] != order[n - 1]))
+    return false; // x would be strided in memory
+  return reductions_fit(p, x, index_of, n);
 }
 
-// The first nest in which a node may be, behind what makes its operands, as far as that stands in front of another node.
-static uint32_t behind_operands(const KernelGroups *g, const Kernel *k, const PlanNode *x,
-                                uint32_t node) {
+// The first nest after those that make the operands of x, as far as they precede `node` in the
+// kernel.
+static uint32_t first_nest_after_operands(const KernelGroups *g, const Kernel *k, const PlanNode *x,
+                                          uint32_t node) {
   const Plan *p = g->p;
   uint32_t first = 0;
   for (uint32_t i = 0; i < x->nin; i++) {
@@ -719,25 +739,25 @@ static uint32_t behind_operands(const KernelGroups *g, const Kernel *k, const Pl
       const PlanNode *y = &p->node.at[k->node.at[j]];
       bool makes = wire_root(p, y->out.wire) == root;
       for (uint32_t v = 0; v < y->nwinner; v++) makes |= y->winner[v] == w;
-      uint32_t from =
-          y->nest + (g->maker[w] == PLAN_NONE); // made in pieces: after the last of them
+      uint32_t from = y->nest + (g->maker[w] == PLAN_NONE); // made in parts: after the last part
       if (makes && from > first) first = from;
     }
   }
   return first;
 }
 
-// On a GPU, what is made of little is made in the nest that reads it, and stays in a register.
+// On a GPU a node with small operands is computed in the nest of its reader, so that its value
+// stays in a register.
 static uint32_t nest_of_reader(const KernelGroups *g, const Kernel *k, uint32_t node) {
   const Plan *p = g->p;
   const PlanNode *x = &p->node.at[node];
-  if (!p->target->lanes || !node_plain(x)) return 0;
+  if (!p->target->lanes || !node_is_elementwise(x)) return 0;
   for (uint32_t i = 0; i < x->nin; i++)
     if (p->wire.at[x->in[i].wire].count >= node_points(p, x)) return 0;
   for (uint32_t j = k->node.n; j-- > 0 && k->node.at[j] != node;) {
     const PlanNode *y = &p->node.at[k->node.at[j]];
     for (uint32_t i = 0; i < y->nin; i++)
-      if (y->in[i].wire == x->out.wire) return behind_operands(g, k, y, node);
+      if (y->in[i].wire == x->out.wire) return first_nest_after_operands(g, k, y, node);
   }
   return 0;
 }
@@ -745,7 +765,8 @@ static uint32_t nest_of_reader(const KernelGroups *g, const Kernel *k, uint32_t 
 static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
   Plan *p = g->p;
   PlanNode *x = &p->node.at[node];
-  uint32_t first = behind_operands(g, k, x, node), later = nest_of_reader(g, k, node), index_of[64];
+  uint32_t first = first_nest_after_operands(g, k, x, node), later = nest_of_reader(g, k, node),
+           index_of[64];
   if (first < later) first = later;
   for (uint32_t s = first; p->fuse && s < k->nest.n; s++) {
     if (!match_nest(g, k, s, x, index_of)) continue;
@@ -766,21 +787,21 @@ static void place_in_nest(const KernelGroups *g, Kernel *k, uint32_t node) {
 }
 
 // -- tasks ----------------------------------------------------------------------------------------
-// A kernel of one nest without loops of its own: the last parallel loop becomes that nest's, so
-// that it is the innermost.
-static void hand_down_loop(Plan *p, Kernel *k) {
+// A kernel of one nest without inner loops: the last parallel loop becomes the nest's, so that it
+// is the innermost.
+static void move_loop_to_nest(Plan *p, Kernel *k) {
   if (k->nest.n != 1 || k->nest.at[0].ndim || !k->np ||
       p->node.at[k->nest.at[0].node.at[0]].kind == NODE_PRODUCT)
     return;
   Nest *s = &k->nest.at[0];
   s->ndim = 1;
-  s->dim = &k->p[--k->np]; // variables keep their numbers: the nest's follow the parallel ones
+  s->dim = &k->p[--k->np]; // loop numbers stay: the nest's loops follow the parallel ones
   k->ranged = !k->np;
 }
 
-static void divide(Plan *p, Kernel *k) {
+static void split_into_tasks(Plan *p, Kernel *k) {
   int64_t points = 1;
-  hand_down_loop(p, k);
+  move_loop_to_nest(p, k);
   k->split = 0;
   while (k->split < k->np - k->ordered && (points < 64 || k->split == 0))
     points *= extent_most(p, k->p[k->split++]);
@@ -791,16 +812,16 @@ static void divide(Plan *p, Kernel *k) {
   if (k->ranged) k->grain = (k->grain + 63) / 64 * 64;
 }
 
-// -- merged loops ---------------------------------------------------------------------------------
+// -- collapsed loops ------------------------------------------------------------------------------
 static uint32_t index_at(const PlanNode *x, uint32_t var) {
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->var[i] == var) return i;
   return PLAN_NONE;
 }
 
-// In the memory of this operand, the next step of the outer loop is where the inner loop ends.
-static bool runs_on(const Plan *p, const Operand *o, uint32_t outer, uint32_t inner,
-                    int64_t length) {
+// Is the stride of the outer loop the length of the inner one times its stride?
+static bool is_contiguous_across(const Plan *p, const Operand *o, uint32_t outer, uint32_t inner,
+                                 int64_t length) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     for (uint32_t k = 0; k < o->coord[i].n; k++) {
       const PlanTerm *t = &o->coord[i].term[k];
@@ -819,8 +840,9 @@ static bool may_merge(const Plan *p, const Kernel *k, const Nest *s, uint32_t d)
         reads_position(x, inner))
       return false;
     for (uint32_t i = 0; i < x->nin; i++)
-      if (!runs_on(p, &x->in[i], outer, inner, s->dim[d + 1].c)) return false;
-    if (!x->reduced[outer] && !runs_on(p, &x->out, outer, inner, s->dim[d + 1].c)) return false;
+      if (!is_contiguous_across(p, &x->in[i], outer, inner, s->dim[d + 1].c)) return false;
+    if (!x->reduced[outer] && !is_contiguous_across(p, &x->out, outer, inner, s->dim[d + 1].c))
+      return false;
   }
   return true;
 }
@@ -856,8 +878,8 @@ static void drop_index(Plan *p, PlanNode *x, uint32_t index) {
   }
 }
 
-// Two loops that run on in all memory become one: the inner index takes the whole way, the outer
-// one is gone.
+// Collapses two loops that are contiguous in all operands: the inner index takes the whole range,
+// the outer one is dropped.
 static void merge_loops(Plan *p, Kernel *k, Nest *s, uint32_t d) {
   int64_t length = s->dim[d + 1].c;
   Extent both = {.c = s->dim[d].c * length, .per = s->dim[d].per * length};
@@ -882,7 +904,7 @@ static void merge_nest(Plan *p, Kernel *k, Nest *s) {
       d++;
 }
 
-// Not so very many nodes: they would be one function, and compilers take their time with long ones.
+// Many nodes would be one function that takes long to compile.
 bool plan_is_tiny(const Plan *p) {
   int64_t work = 0;
   if (p->node.n > TINY_NODES) return false;
@@ -901,28 +923,28 @@ void plan_kernels(Plan *p) {
                     .maker = plan_nones(p, p->wire.n),
                     .made = NEW_ARRAY(p->arena, bool, p->wire.n + 1)};
   p->tiny = p->fuse && plan_is_tiny(p);
-  if (p->tiny && !p->target->lanes) plan_turn(p);
+  if (p->tiny && !p->target->lanes) plan_transpose_short_rows(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
     PlanNodeKind kind = p->node.at[i].kind;
     if (kind == NODE_SCAN || kind == NODE_SCAN_END)
-      place_bracket(&g, i);
+      place_scan_bracket(&g, i);
     else if (kind != NODE_GONE)
       place_node(&g, i);
   }
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
-    if (k->kind == KERNEL_PAIRS) pairs_kernel(p, k);
+    if (k->kind == KERNEL_ATTENTION) attention_kernel(p, k);
     if (k->kind != KERNEL_LOOPS) continue;
-    kernel_cut(p, k);
+    kernel_block_loop(p, k);
     for (uint32_t j = 0; j < k->node.n; j++) place_in_nest(&g, k, k->node.at[j]);
   }
-  plan_early(p);
-  if (p->finish && !p->tiny) plan_finish(p);
-  if (p->target->lanes && p->fuse && !p->tiny) plan_borders(p); // before loops are merged
+  plan_hoist_kernels(p);
+  if (p->epilogues && !p->tiny) plan_product_epilogues(p);
+  if (p->target->lanes && p->fuse && !p->tiny) plan_pad_in_place(p); // before loops are collapsed
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
     if (k->kind != KERNEL_LOOPS) continue;
     for (uint32_t j = 0; j < k->nest.n; j++) merge_nest(p, k, &k->nest.at[j]);
-    divide(p, k);
+    split_into_tasks(p, k);
   }
 }

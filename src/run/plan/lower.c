@@ -1,11 +1,11 @@
-// Boxes become nodes: the same loops, with numbers. Every size is a straight line c + per ·
+// Lowering of boxes to nodes: the same loops, with numbers for sizes. Every size is c + per ·
 // samples; strides and offsets are those of the largest number of samples, so one plan serves every
-// shorter batch. A coordinate that interval arithmetic keeps inside its axis for every number of
-// samples needs no test.
+// smaller batch. A coordinate that interval arithmetic keeps inside its axis for every number of
+// samples needs no bounds check.
 //
-// Joins become copies into parts of their result, noise a nest without operands, scans a bracket
-// around the nodes of their body: a slice is a wire that moves with the position, and what the body
-// emits is written where it belongs.
+// Joins become copies into slices of their result. Noise becomes a nest without operands. Scans
+// become a bracket around the nodes of their body: a slice is an alias that moves with the
+// position, and what the body emits is written to its row of the result.
 #include "run/plan/plan.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@
 typedef struct {
   Plan *p;
   const Diagram *d;
-  uint32_t *wire;  // plan wire of each diagram wire
-  uint32_t depth;  // scans around
-  uint32_t *parts; // how many readers each diagram wire has
-} PlanNodes;
+  uint32_t *wire;    // [wire of the diagram] wire of the plan
+  uint32_t depth;    // number of enclosing scans
+  uint32_t *readers; // [wire of the diagram] number of readers
+} Lowering;
 
 static void fail(Plan *p, Id origin, const char *why) {
   if (p->error) return;
@@ -48,16 +48,16 @@ static Extent extent_of(Plan *p, Size s, Id origin) {
   if (size_with(p, s, 0, &at[1]) && size_with(p, s, 1, &at[2]) &&
       at[1] + (at[2] - at[1]) * x == at[0] && at[2] >= at[1])
     return (Extent){.c = (int64_t)at[1], .per = (int64_t)(at[2] - at[1])};
-  p->whole = true;
+  p->full_batch_only = true;
   return (Extent){.c = (int64_t)at[0]};
 }
 
 Extent plan_extent(Plan *p, Size s) { return extent_of(p, s, 0); }
 
-// A factor or an offset: a number, the same for every number of samples.
+// A factor or an offset: the same for every number of samples.
 static int64_t constant_of(Plan *p, Size s, Id origin) {
   Extent e = extent_of(p, s, origin);
-  if (e.per) p->whole = true;
+  if (e.per) p->full_batch_only = true;
   return extent_most(p, e);
 }
 
@@ -101,20 +101,20 @@ static uint32_t new_wire(Plan *p, const Type *t, Name name, Id origin) {
   return p->wire.n - 1;
 }
 
-static uint32_t wire_like(PlanNodes *n, Id wire) {
+static uint32_t wire_like(Lowering *n, Id wire) {
   const Wire *x = &n->d->wire.at[wire];
   return new_wire(n->p, &x->type, x->name, x->origin);
 }
 
 // -- accesses -------------------------------------------------------------------------------------
-static PlanCoord coord_of(PlanNodes *n, const PlanNode *node, const uint32_t *in, const Coord *c,
+static PlanCoord coord_of(Lowering *n, const PlanNode *node, const uint32_t *in, const Coord *c,
                           Extent dim) {
   Plan *p = n->p;
   PlanCoord x = {.c = constant_of(p, c->c, node->origin),
                  .n = c->n,
                  .term = NEW_ARRAY(p->arena, PlanTerm, c->n)};
   int64_t low = x.c, high = x.c,
-          per_high = 0; // at the largest number of samples; how the end moves with it
+          per_high = 0; // bounds at the largest number of samples, and the growth of the upper one
   for (uint32_t i = 0; i < c->n; i++) {
     PlanTerm t = {constant_of(p, c->term[i].coef, node->origin), c->term[i].var,
                   c->term[i].operand};
@@ -125,12 +125,12 @@ static PlanCoord coord_of(PlanNodes *n, const PlanNode *node, const uint32_t *in
     if (!t.operand && t.coef > 0) per_high += t.coef * node->index[t.var].per;
     if (!t.operand && t.coef < 0 && node->index[t.var].per) x.check = true;
   }
-  // The end must stay inside for fewer samples too: it may not move less than the axis does.
+  // For fewer samples, too: the upper bound must shrink at least as fast as the axis.
   if (low < 0 || high >= extent_most(p, dim) || per_high < dim.per) x.check = true;
   return x;
 }
 
-static Operand operand_of(PlanNodes *n, const PlanNode *node, const uint32_t *in, uint32_t wire,
+static Operand operand_of(Lowering *n, const PlanNode *node, const uint32_t *in, uint32_t wire,
                           const Access *a) {
   Plan *p = n->p;
   Operand o = {.wire = wire,
@@ -142,8 +142,8 @@ static Operand operand_of(PlanNodes *n, const PlanNode *node, const uint32_t *in
   return o;
 }
 
-// Each output coordinate is a plain index or the digits of a merge, each index once, and all cells
-// are hit.
+// Is each output coordinate a plain index or the digits of a mixed radix, each index there once,
+// and every cell written?
 static bool output_is_simple(const Plan *p, const PlanNode *node) {
   const PlanWire *w = &p->wire.at[node->out.wire];
   bool *seen = NEW_ARRAY(p->arena, bool, node->nindex + 1);
@@ -179,21 +179,21 @@ static void mark_reduced(Plan *p, PlanNode *node) {
         node->reduced[node->out.coord[i].term[k].var] = false;
 }
 
-static void push_node(PlanNodes *n, PlanNode node) {
+static void push_node(Lowering *n, PlanNode node) {
   node.depth = n->depth;
   node.kernel = PLAN_NONE;
   vec_push(n->p->arena, &n->p->node, node);
 }
 
-// x^0.5 is a root and x^-0.5 one divided by it: cheaper than a power, and more exact. Of -inf the power is inf, as C has it, and
-// of -0 that of 0.
+// x^0.5 becomes a square root and x^-0.5 its reciprocal: cheaper and more exact than pow. As in C,
+// the power of -inf is inf, and that of -0 is that of 0.
 static bool is_root(const Scalar *s, uint32_t i, double power) {
   return s[i].fn == FN_pow && s[s[i].arg[1]].fn == FN_CONST && s[s[i].arg[1]].k == power;
 }
 
 enum { ROOT_SCALARS = 8 };
 
-// Gives how many scalars there are then; the last is the root of scalar `of`.
+// Appends the root of scalar `of`. Gives the new number of scalars; the last one is the root.
 static uint32_t put_root(Scalar *to, uint32_t n, uint32_t of, uint8_t base) {
   const uint32_t zero = n, sum = n + 1, root = n + 2, least = n + 3, is = n + 4, inf = n + 5;
   to[zero] = (Scalar){.fn = FN_CONST, .base = base, .k = 0};
@@ -228,8 +228,8 @@ static void write_roots(Plan *p, PlanNode *x) {
   x->nscalar = n;
 }
 
-// -- operands that are not needed -----------------------------------------------------------------
-static void drop_from(Plan *p, Operand *o, uint32_t k) {
+// -- unused operands ------------------------------------------------------------------------------
+static void renumber_labels(Plan *p, Operand *o, uint32_t k) {
   uint32_t rank = p->wire.at[o->wire].rank;
   o->coord = rank ? arena_copy(p->arena, o->coord, rank * sizeof *o->coord) : NULL;
   for (uint32_t i = 0; i < rank; i++) {
@@ -246,8 +246,8 @@ void node_drop(Plan *p, PlanNode *x, uint32_t k) {
     if (i != k) in[to++] = x->in[i];
   x->in = in;
   x->nin--;
-  for (uint32_t i = 0; i < x->nin; i++) drop_from(p, &x->in[i], k);
-  drop_from(p, &x->out, k);
+  for (uint32_t i = 0; i < x->nin; i++) renumber_labels(p, &x->in[i], k);
+  renumber_labels(p, &x->out, k);
   for (uint32_t i = 0; i < x->nscalar; i++)
     if (x->scalar[i].fn == FN_ARG && x->scalar[i].ref > k) x->scalar[i].ref--;
 }
@@ -259,9 +259,9 @@ static bool has_label(const Plan *p, const Operand *o, uint32_t k) {
   return false;
 }
 
-// The body does not read it, it says no place, and since it never lies outside it guards nothing: what is left of a gather in
-// its own gradient.
-static bool is_idle(const Plan *p, const PlanNode *x, uint32_t k) {
+// The body does not read the operand, no coordinate is computed from it, and it is never out of
+// bounds, so it guards nothing. A gather leaves such operands in its gradient.
+static bool is_unused_operand(const Plan *p, const PlanNode *x, uint32_t k) {
   const Operand *o = &x->in[k];
   if (o->used || has_label(p, &x->out, k)) return false;
   for (uint32_t i = 0; i < x->nin; i++)
@@ -271,17 +271,17 @@ static bool is_idle(const Plan *p, const PlanNode *x, uint32_t k) {
   return true;
 }
 
-static void drop_idle(Plan *p, PlanNode *x) {
+static void drop_unused_operands(Plan *p, PlanNode *x) {
   for (uint32_t k = 0; k < x->nin;)
-    if (is_idle(p, x, k)) {
+    if (is_unused_operand(p, x, k)) {
       node_drop(p, x, k);
-      k = 0; // what it was looked up by may be idle now
+      k = 0; // the label that indexed it may be unused now
     } else {
       k++;
     }
 }
 
-static void node_loop(PlanNodes *n, const Box *b) {
+static void node_loop(Lowering *n, const Box *b) {
   Plan *p = n->p;
   const Loop *loop = b->loop;
   PlanNode x = {.kind = NODE_NEST,
@@ -306,11 +306,11 @@ static void node_loop(PlanNodes *n, const Box *b) {
   x.out = operand_of(n, &x, in, n->wire[b->out[0]], &loop->out);
   mark_reduced(p, &x);
   write_roots(p, &x);
-  drop_idle(p, &x);
+  drop_unused_operands(p, &x);
   x.nwinner = b->nout - 1;
   x.winner = NEW_ARRAY(p->arena, uint32_t, x.nwinner);
   for (uint32_t i = 0; i < x.nwinner; i++)
-    x.winner[i] = n->parts[b->out[i + 1]] ? n->wire[b->out[i + 1]] : PLAN_NONE;
+    x.winner[i] = n->readers[b->out[i + 1]] ? n->wire[b->out[i + 1]] : PLAN_NONE;
   x.scatter = !output_is_simple(p, &x);
   push_node(n, x);
 }
@@ -321,7 +321,7 @@ static PlanCoord plain_coord(Plan *p, uint32_t index) {
   return (PlanCoord){.n = 1, .term = t};
 }
 
-PlanNode plan_copy(Plan *p, uint32_t from, uint32_t to, Id origin) {
+PlanNode node_for_copy(Plan *p, uint32_t from, uint32_t to, Id origin) {
   uint32_t rank = p->wire.at[from].rank;
   PlanNode x = {.kind = NODE_NEST, .origin = origin, .nindex = rank, .nin = 1, .nscalar = 1};
   x.index = NEW_ARRAY(p->arena, Extent, rank);
@@ -339,29 +339,29 @@ PlanNode plan_copy(Plan *p, uint32_t from, uint32_t to, Id origin) {
   return x;
 }
 
-// A copy between two wires of the same shape, at an offset along one axis of the result.
-static PlanNode *node_copy(PlanNodes *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
+// Copies a wire into another one, at an offset along one axis of the result.
+static PlanNode *node_copy(Lowering *n, uint32_t from, uint32_t to, uint32_t axis, int64_t offset,
                            Id origin) {
-  PlanNode x = plan_copy(n->p, from, to, origin);
+  PlanNode x = node_for_copy(n->p, from, to, origin);
   if (axis < x.nindex) x.out.coord[axis].c = offset;
   push_node(n, x);
   return &n->p->node.at[n->p->node.n - 1];
 }
 
-static void node_join(PlanNodes *n, const Box *b) {
+static void node_join(Lowering *n, const Box *b) {
   Plan *p = n->p;
   uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]);
   int64_t offset = 0;
   for (uint32_t i = 0; i < b->nin; i++) {
     uint32_t from = n->wire[b->in[i]];
     Extent e = p->wire.at[from].shape[b->axis];
-    if (e.per) p->whole = true;
+    if (e.per) p->full_batch_only = true;
     node_copy(n, from, to, b->axis, offset, b->origin);
     offset += extent_most(p, e);
   }
 }
 
-static void node_random(PlanNodes *n, const Box *b) {
+static void node_random(Lowering *n, const Box *b) {
   Plan *p = n->p;
   uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]), rank = p->wire.at[to].rank;
   PlanNode x = {.kind = NODE_NEST, .origin = b->origin, .nindex = rank, .noise = b->random};
@@ -375,7 +375,7 @@ static void node_random(PlanNodes *n, const Box *b) {
   push_node(n, x);
 }
 
-static void node_order(PlanNodes *n, const Box *b) {
+static void node_order(Lowering *n, const Box *b) {
   uint32_t to = n->wire[b->out[0]] = wire_like(n, b->out[0]), from = n->wire[b->in[0]];
   PlanNode x = {.kind = NODE_ORDER, .origin = b->origin, .nin = 1, .axis = b->axis};
   x.in = NEW_ARRAY(n->p->arena, Operand, 1);
@@ -403,7 +403,7 @@ int64_t operand_start(const Plan *p, const Operand *o) {
   return start;
 }
 
-bool operand_has(const Plan *p, const Operand *o, uint32_t index) {
+bool operand_uses_index(const Plan *p, const Operand *o, uint32_t index) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     for (uint32_t k = 0; k < o->coord[i].n; k++)
       if (!o->coord[i].term[k].operand && o->coord[i].term[k].var == index) return true;
@@ -418,7 +418,7 @@ static Operand operand_again(Plan *p, const Operand *o) {
   return again;
 }
 
-PlanNode plan_again(Plan *p, const PlanNode *x) {
+PlanNode node_clone(Plan *p, const PlanNode *x) {
   PlanNode y = *x;
   y.index = NEW_ARRAY(p->arena, Extent, x->nindex + 1);
   y.reduced = NEW_ARRAY(p->arena, bool, x->nindex + 1);
@@ -429,7 +429,7 @@ PlanNode plan_again(Plan *p, const PlanNode *x) {
   return y;
 }
 
-bool operand_free(const Plan *p, const Operand *o) {
+bool operand_is_affine(const Plan *p, const Operand *o) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++) {
     if (o->coord[i].check) return false;
     for (uint32_t k = 0; k < o->coord[i].n; k++)
@@ -438,13 +438,13 @@ bool operand_free(const Plan *p, const Operand *o) {
   return true;
 }
 
-int64_t operand_packs(const Plan *p, const PlanNode *x, const Operand *o, uint32_t index) {
+int64_t operand_packed_cells(const Plan *p, const PlanNode *x, const Operand *o, uint32_t index) {
   enum { CELLS = 512, TIMES = 4 };
   int64_t step = operand_step(p, o, index), cells = 1;
   bool again = false;
-  if (!p->tiny || step == 0 || step == 1 || o->padded || !operand_free(p, o)) return 0;
+  if (!p->tiny || step == 0 || step == 1 || o->padded || !operand_is_affine(p, o)) return 0;
   for (uint32_t i = 0; i < x->nindex; i++) {
-    if (!operand_has(p, o, i)) {
+    if (!operand_uses_index(p, o, i)) {
       again |= extent_most(p, x->index[i]) >= TIMES;
       continue;
     }
@@ -454,7 +454,7 @@ int64_t operand_packs(const Plan *p, const PlanNode *x, const Operand *o, uint32
   return again ? cells : 0;
 }
 
-bool operand_plain(const Plan *p, const Operand *o, uint32_t axis, uint32_t *index) {
+bool operand_axis_is_index(const Plan *p, const Operand *o, uint32_t axis, uint32_t *index) {
   const PlanCoord *c = &o->coord[axis];
   if (axis >= p->wire.at[o->wire].rank || c->n != 1 || c->c || c->check || c->term[0].operand ||
       c->term[0].coef != 1)
@@ -464,10 +464,10 @@ bool operand_plain(const Plan *p, const Operand *o, uint32_t axis, uint32_t *ind
 }
 
 // -- scans ----------------------------------------------------------------------------------------
-static void node_boxes(PlanNodes *n);
+static void node_boxes(Lowering *n);
 
-// The part of `whole` at the position of a scan: its first axis is gone.
-static uint32_t moving_part(PlanNodes *n, uint32_t whole, Id inner, uint32_t depth) {
+// An alias of a row of `whole` at the position of a scan. The first axis is dropped.
+static uint32_t moving_part(Lowering *n, uint32_t whole, Id inner, uint32_t depth) {
   Plan *p = n->p;
   uint32_t part = wire_like(n, inner);
   PlanWire *x = &p->wire.at[part], *w = &p->wire.at[whole];
@@ -476,19 +476,20 @@ static uint32_t moving_part(PlanNodes *n, uint32_t whole, Id inner, uint32_t dep
   x->moves = true;
   x->depth = depth;
   x->move = w->stride[0];
-  x->number = w->number; // a row of numbers without axes of their own is stored as the table is
+  x->number = w->number; // rows that are scalars have the number type of the table
   return part;
 }
 
-static void node_scan(PlanNodes *n, const Box *b) {
+static void node_scan(Lowering *n, const Box *b) {
   Plan *p = n->p;
   const Scan *s = b->scan;
   const Diagram *body = s->body;
-  PlanNodes inner = {.p = p, .d = body, .depth = n->depth + 1};
+  Lowering inner = {.p = p, .d = body, .depth = n->depth + 1};
   inner.wire = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
-  inner.parts = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
+  inner.readers = NEW_ARRAY(p->arena, uint32_t, body->wire.n);
   uint32_t *carry = NEW_ARRAY(p->arena, uint32_t, s->carry + 1), first_hold = s->slice + s->carry;
-  for (uint32_t i = 0; i < s->carry; i++) { // the carry's own memory: the box's result, at last
+  // The carry's own memory, which holds the box's result at last
+  for (uint32_t i = 0; i < s->carry; i++) {
     uint32_t c = carry[i] = n->wire[b->out[i]] = wire_like(n, b->out[i]);
     p->wire.at[c].kept = true;
     node_copy(n, n->wire[b->in[s->slice + i]], c, PLAN_NONE, 0, b->origin)->pinned = true;
@@ -511,8 +512,8 @@ static void node_scan(PlanNodes *n, const Box *b) {
     node_copy(&inner, inner.wire[out], moving_part(&inner, n->wire[b->out[i]], out, n->depth),
               PLAN_NONE, 0, b->origin);
   }
-  // All carries are read before the first is written: two steps unless each new one is a wire of
-  // its own.
+  // All carries are read before the first is written. A new value that is shared with another wire
+  // is copied first.
   uint32_t *now = NEW_ARRAY(p->arena, uint32_t, s->carry + 1);
   bool *shared = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
   for (uint32_t i = 0; i < s->carry; i++) shared[carry[i]] = true;
@@ -532,15 +533,15 @@ static void node_scan(PlanNodes *n, const Box *b) {
 }
 
 // -- a diagram ------------------------------------------------------------------------------------
-static void count_readers(PlanNodes *n) {
+static void count_readers(Lowering *n) {
   const Diagram *d = n->d;
   for (Id i = 1; i < d->box.n; i++)
-    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n->parts[d->box.at[i].in[k]]++;
-  for (uint32_t i = 0; i < d->out.n; i++) n->parts[d->out.at[i]]++;
-  for (uint32_t i = 0; i < d->param.n; i++) n->parts[d->param.at[i].next]++;
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) n->readers[d->box.at[i].in[k]]++;
+  for (uint32_t i = 0; i < d->out.n; i++) n->readers[d->out.at[i]]++;
+  for (uint32_t i = 0; i < d->param.n; i++) n->readers[d->param.at[i].next]++;
 }
 
-static void node_boxes(PlanNodes *n) {
+static void node_boxes(Lowering *n) {
   count_readers(n);
   for (Id i = 1; i < n->d->box.n && !n->p->error; i++) {
     const Box *b = &n->d->box.at[i];
@@ -555,8 +556,8 @@ static void node_boxes(PlanNodes *n) {
   }
 }
 
-// A result has memory of its own: an input or state that is handed on is copied.
-static uint32_t own_result(PlanNodes *n, Id wire) {
+// An output has memory of its own: an input or state that is passed through is copied.
+static uint32_t own_result(Lowering *n, Id wire) {
   uint32_t x = n->wire[wire];
   if (n->p->wire.at[x].place != AT_NOWHERE) {
     uint32_t copy = wire_like(n, wire);
@@ -568,9 +569,9 @@ static uint32_t own_result(PlanNodes *n, Id wire) {
 }
 
 void plan_nodes(Plan *p, const Diagram *d) {
-  PlanNodes n = {.p = p, .d = d};
+  Lowering n = {.p = p, .d = d};
   n.wire = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
-  n.parts = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
+  n.readers = NEW_ARRAY(p->arena, uint32_t, d->wire.n);
   for (uint32_t i = 0; i < d->in.n; i++) {
     uint32_t x = n.wire[d->in.at[i]] = wire_like(&n, d->in.at[i]);
     p->wire.at[x].place = AT_INPUT;

@@ -1,12 +1,11 @@
-// Which loops are matrix products. A sum of products of two operands, without tests: an index that
-// both operands and the output have is a batch index; one of A and the output belongs to m, one of
-// B and the output to n, one of both operands only to k. Because accesses are affine, an address is
-// a sum of one part for each group, so lines of offsets serve every such loop: einsum, convolution,
-// its gradients.
+// Recognition of matrix products: sums of products of two affine operands. An index of both
+// operands and the output is a batch index; one of A and the output belongs to m, one of B and the
+// output to n, one of both operands only to k. Accesses are affine, so an address is a sum of one
+// term for each group, and tables of offsets express every such loop: einsum, convolution, its
+// gradients.
 //
-// A product without batch indices and with enough work becomes a kernel of its own; one with batch
-// indices is a node like others, which multiplies small matrices at each point of its kernel's
-// parallel loops.
+// A product without batch indices and with enough work becomes a kernel of its own. One with batch
+// indices is fused like other nodes, and multiplies small matrices at each point of the kernel.
 #include "run/plan/plan.h"
 
 bool is_product_body(Combine combine, const Scalar *s, uint32_t nscalar, uint32_t nin) {
@@ -14,25 +13,25 @@ bool is_product_body(Combine combine, const Scalar *s, uint32_t nscalar, uint32_
          s[0].fn == FN_ARG && s[1].fn == FN_ARG && s[0].ref != s[1].ref;
 }
 
-// An operand of the result's numbers, read without tests.
+// An affine operand of the result's number type.
 static bool is_factor(const Plan *p, const PlanNode *x, const Operand *o) {
-  return !o->padded && operand_free(p, o) &&
+  return !o->padded && operand_is_affine(p, o) &&
          p->wire.at[o->wire].number == p->wire.at[x->out.wire].number;
 }
 
-static int64_t far(const Plan *p, const Operand *o, uint32_t index) {
+static int64_t distance(const Plan *p, const Operand *o, uint32_t index) {
   int64_t step = operand_step(p, o, index);
   return step < 0 ? -step : step;
 }
 
-// Slowest first: what grows with the samples, then by the step in `by`, whichever way it goes.
+// Slowest first: indices that grow with the samples, then by the absolute stride in `by`.
 static void sort_group(const Plan *p, const PlanNode *x, const Operand *by, uint32_t *at,
                        uint32_t n) {
   for (uint32_t i = 1; i < n; i++)
     for (uint32_t k = i; k > 0; k--) {
       bool grows = x->index[at[k]].per && !x->index[at[k - 1]].per;
       bool stays = x->index[at[k - 1]].per && !x->index[at[k]].per;
-      if (!grows && (stays || far(p, by, at[k]) <= far(p, by, at[k - 1]))) break;
+      if (!grows && (stays || distance(p, by, at[k]) <= distance(p, by, at[k - 1]))) break;
       uint32_t t = at[k];
       at[k] = at[k - 1];
       at[k - 1] = t;
@@ -45,7 +44,8 @@ static int64_t group_size(const Plan *p, const PlanNode *x, const uint32_t *at, 
   return size;
 }
 
-// Only one index of a group may grow with the samples, so that fewer samples mean a shorter table.
+// At most one index of a group grows with the samples, so that a smaller batch is a prefix of the
+// table.
 static bool grows_once(const PlanNode *x, const uint32_t *at, uint32_t n) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < n; i++) count += x->index[at[i]].per != 0;
@@ -66,7 +66,7 @@ static Product *match(Plan *p, const PlanNode *x) {
   q->b = x->scalar[1].ref;
   for (uint32_t i = 0; i < x->nindex; i++) { // the operand with the output's fastest index is B
     if (extent_most(p, x->index[i]) > 1 && operand_step(p, &x->out, i) == 1 &&
-        operand_has(p, &x->in[q->a], i) && !operand_has(p, &x->in[q->b], i)) {
+        operand_uses_index(p, &x->in[q->a], i) && !operand_uses_index(p, &x->in[q->b], i)) {
       uint32_t t = q->a;
       q->a = q->b;
       q->b = t;
@@ -74,10 +74,10 @@ static Product *match(Plan *p, const PlanNode *x) {
     }
   }
   for (uint32_t i = 0; i < x->nindex; i++) {
-    bool a = operand_has(p, &x->in[q->a], i), b = operand_has(p, &x->in[q->b], i),
+    bool a = operand_uses_index(p, &x->in[q->a], i), b = operand_uses_index(p, &x->in[q->b], i),
          c = !x->reduced[i];
     if (extent_most(p, x->index[i]) == 1 && !x->index[i].per && c) {
-      q->m[q->nm++] = i; // of length one: anywhere
+      q->m[q->nm++] = i; // of length 1: any group will do
       continue;
     }
     if (a && b && c)
@@ -123,8 +123,8 @@ int64_t product_length(const PlanNode *x, const uint32_t *group, uint32_t n, int
   return size;
 }
 
-bool product_straight(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
-                      uint32_t n) {
+bool product_group_is_strided(const Plan *p, const PlanNode *x, const Operand *at,
+                              const uint32_t *group, uint32_t n) {
   for (uint32_t i = 0; i + 1 < n; i++)
     if (operand_step(p, at, group[i]) !=
         operand_step(p, at, group[i + 1]) * extent_most(p, x->index[group[i + 1]]))
@@ -132,13 +132,13 @@ bool product_straight(const Plan *p, const PlanNode *x, const Operand *at, const
   return true;
 }
 
-// A loop of several that are counted like the digits of a number: where it is, how far it goes, what a turn is in memory.
+// One digit of a mixed-radix counter: its value, its size, and its stride in memory.
 typedef struct {
   int64_t at, size, step;
 } Digit;
 
-// The next turn of all of them; gives how far that is.
-static int64_t count_on(Digit *digit, uint32_t n) {
+// Increments the counter. Gives the change of the offset.
+static int64_t advance(Digit *digit, uint32_t n) {
   int64_t moved = 0;
   for (uint32_t i = n; i-- > 0;) {
     moved += digit[i].step;
@@ -149,11 +149,11 @@ static int64_t count_on(Digit *digit, uint32_t n) {
   return moved;
 }
 
-int32_t *product_line(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
-                      uint32_t n, int64_t *step) {
+int32_t *product_offsets(const Plan *p, const PlanNode *x, const Operand *at, const uint32_t *group,
+                         uint32_t n, int64_t *step) {
   int64_t count = 1;
   *step = n ? operand_step(p, at, group[n - 1]) : 0;
-  if (product_straight(p, x, at, group, n)) return NULL;
+  if (product_group_is_strided(p, x, at, group, n)) return NULL;
   for (uint32_t i = 0; i < n; i++) count *= extent_most(p, x->index[group[i]]);
   int32_t *table = NEW_ARRAY(p->arena, int32_t, count);
   Digit *digit = NEW_ARRAY(p->arena, Digit, n);
@@ -162,7 +162,7 @@ int32_t *product_line(const Plan *p, const PlanNode *x, const Operand *at, const
   int64_t offset = 0;
   for (int64_t c = 0; c < count; c++) {
     table[c] = (int32_t)offset;
-    offset += count_on(digit, n);
+    offset += advance(digit, n);
   }
   return table;
 }

@@ -1,8 +1,7 @@
-// The plan of a diagram, pass by pass, and how it is shown.
+// The passes that make a plan, the targets, and the printed form of a plan.
 #include "run/plan/plan.h"
 
-// A kernel of some hundred operations is a long function: compilers take more than twice as long for
-// twice the length.
+// Compile time grows faster than the length of a function, so long_kernel bounds a kernel.
 const PlanTarget plan_cpu = {.tiny_work = 400 * 1000,
                              .small_work = 64 * 1024,
                              .enough_points = 16,
@@ -10,24 +9,25 @@ const PlanTarget plan_cpu = {.tiny_work = 400 * 1000,
                              .alone_work = 48 * 1024,
                              .inner_work = 4096,
                              .long_kernel = 400};
-// Tiles are in memory that a block of threads shares. A kernel takes microseconds to begin, in which
-// a block makes some hundred thousand operations.
+// Tiles are in shared memory. A launch takes microseconds, in which a thread block makes some
+// hundred thousand operations.
 #define GPU_TARGET                                                                                 \
   .small_work = 1000 * 1000, .enough_points = 128, .tile_cells = 4 * 1024,                         \
   .alone_work = 48 * 1024, .inner_work = 4096, .long_kernel = 400, .lanes = true
 const PlanTarget plan_gpu = {.tiny_work = 200 * 1000,
-                             .part_cells = 1 << 21,
-                             .early_saves = 50,
-                             .near_bytes = 16 << 20,
-                             .narrow_work = 1 << 20,
-                             .narrow_cells = 1 << 16,
-                             .rounded_bytes = 16 << 20,
+                             .partition_cells = 1 << 21,
+                             .hoist_saves = 50,
+                             .unshared_bytes = 16 << 20,
+                             .bf16_work = 1 << 20,
+                             .bf16_cells = 1 << 16,
+                             .bf16_weight_bytes = 16 << 20,
                              .far_row = 16 * 1024,
                              GPU_TARGET};
 #define GPU_LAUNCHES                                                                               \
-  .part_cells = 64, .narrow_work = 1 << 17, .rounded_bytes = INT64_MAX, .far_row = 1024, GPU_TARGET
-const PlanTarget plan_gpu_launches = {.narrow_cells = 1 << 16, GPU_LAUNCHES};
-const PlanTarget plan_gpu_narrow = {.narrow_cells = 64, GPU_LAUNCHES};
+  .partition_cells = 64, .bf16_work = 1 << 17, .bf16_weight_bytes = INT64_MAX, .far_row = 1024,    \
+  GPU_TARGET
+const PlanTarget plan_gpu_launches = {.bf16_cells = 1 << 16, GPU_LAUNCHES};
+const PlanTarget plan_gpu_bf16 = {.bf16_cells = 64, GPU_LAUNCHES};
 
 int64_t extent_at(Extent e, int64_t samples) { return e.c + e.per * samples; }
 bool extent_same(Extent a, Extent b) { return a.c == b.c && a.per == b.per && a.part == b.part; }
@@ -36,30 +36,31 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   Plan *p = NEW(w->arena, Plan);
   *p = (Plan){.w = w, .arena = w->arena, .samples = o->samples, .fuse = o->fuse, .wide = o->wide};
   p->ticks = o->ticks;
-  p->narrow = o->narrow;
-  p->finish = o->finish && o->fuse;
+  p->bf16 = o->bf16;
+  p->epilogues = o->epilogues && o->fuse;
   p->target = o->target ? o->target : &plan_cpu;
-  p->d = plan_solve(w, plan_views(w, o->fuse && !p->target->lanes ? plan_recompute(w, d) : d));
+  p->d = plan_scatter_to_gather(
+      w, plan_views(w, o->fuse && !p->target->lanes ? plan_rematerialise(w, d) : d));
   plan_nodes(p, p->d);
   if (p->error) return p;
   plan_aliases(p);
   plan_products(p);
-  if (p->target->lanes && p->fuse) plan_sums(p);
-  if (p->narrow) plan_narrow(p);
-  if (p->narrow && p->fuse) plan_pairs(p);
-  if (p->target->lanes && p->fuse) plan_pieces(p);
-  if (p->target->lanes && p->fuse) plan_onto(p);
-  if (p->target->lanes && p->fuse) plan_late(p);
-  if (p->narrow && p->target->lanes && p->fuse) plan_kept(p);
-  if (p->narrow && p->target->lanes && p->fuse) plan_rows(p);
-  if (p->narrow && p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_rounded(p);
-  if (p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_apart(p);
+  if (p->target->lanes && p->fuse) plan_merge_sums(p);
+  if (p->bf16) plan_bf16_values(p);
+  if (p->bf16 && p->fuse) plan_flash_attention(p);
+  if (p->target->lanes && p->fuse) plan_concat_in_place(p);
+  if (p->target->lanes && p->fuse) plan_scatter_add(p);
+  if (p->target->lanes && p->fuse) plan_sink_producers(p);
+  if (p->bf16 && p->target->lanes && p->fuse) plan_rematerialise_sums(p);
+  if (p->bf16 && p->target->lanes && p->fuse) plan_bias_epilogue(p);
+  if (p->bf16 && p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_bf16_weights(p);
+  if (p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_partition_optimisers(p);
   plan_kernels(p);
   plan_memory(p);
   return p;
 }
 
-// -- shown ----------------------------------------------------------------------------------------
+// -- printed form ---------------------------------------------------------------------------------
 static void print_extent(Extent e, Buf *b) {
   if (!e.per) {
     buf_printf(b, "%lld", (long long)e.c);
@@ -94,7 +95,7 @@ static void print_node(const Plan *p, const PlanNode *x, Buf *b) {
   print_wire(p, x->out.wire, b);
   buf_text(b, x->kind == NODE_PRODUCT ? " = product"
               : x->noise              ? " = noise"
-              : x->onto               ? " += scatter"
+              : x->accumulate         ? " += scatter"
               : x->scatter            ? " = scatter"
                                       : " =");
   for (uint32_t i = 0; i < x->nin; i++) {
@@ -128,7 +129,7 @@ static void print_kernel(const Plan *p, uint32_t i, double seconds, Buf *b) {
     for (uint32_t j = 0; j < k->nest.at[s].node.n; j++)
       print_node(p, &p->node.at[k->nest.at[s].node.at[j]], b);
   }
-  for (uint32_t j = 0; k->kind == KERNEL_PAIRS && j < k->node.n; j++)
+  for (uint32_t j = 0; k->kind == KERNEL_ATTENTION && j < k->node.n; j++)
     if (p->node.at[k->node.at[j]].kind == NODE_PRODUCT)
       print_node(p, &p->node.at[k->node.at[j]], b);
 }

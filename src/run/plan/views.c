@@ -1,13 +1,12 @@
-// Where data lies is ours to choose. Two rewrites, in one walk over the boxes:
+// Layout. Two rewrites, in one pass over the boxes:
 //
-//   * A view that merges axes in another order than memory has them (`F[y (h k)] = O[h y k]`) is
-//     read at its source: the reader's index i of that axis becomes its digits, i = 32·h + k. A
-//     view that keeps the order costs nothing and is left to the memory plan.
-//   * The axes of an inner wire are put into the order in which its loop's first large operand has
-//     them, so that element-wise chains run along memory (`M[x y] = select(…, S[y x])` is laid out
-//     as S is).
+//   * A view that merges axes in another order than that of memory (`F[y (h k)] = O[h y k]`) is
+//     bypassed: its reader's index i of the merged axis becomes the digits i = 32·h + k, and the source
+//     is read. A view that keeps the order is left to the memory plan, where it is an alias.
+//   * The axes of an inner wire are ordered as in the first operand of its loop that has all of them, so
+//     that element-wise chains are contiguous (`M[x y] = select(…, S[y x])` has the layout of S).
 //
-// Boundaries of diagrams, and wires that joins, sorts and scans read, keep their layout.
+// Inputs and outputs of diagrams, and wires that joins, sorts and scans read, keep their layout.
 #include "run/plan/plan.h"
 
 #include "core/pass/rewrite.h"
@@ -17,16 +16,16 @@ typedef struct {
   const Diagram *from;
   Diagram *to;
   Id *map;
-  VEC(uint32_t *) order; // of each wire of `to`: new axis i is old axis order[i]; NULL = as it was
-  bool *fixed;           // of each wire of `from`: its layout is seen from outside
+  VEC(uint32_t *) order; // [wire of `to`] new axis i is old axis order[i]; NULL: unchanged
+  bool *fixed;           // [wire of `from`] keeps its layout
 } Views;
 
 static bool is_zero(World *w, Size s) { return size_now(w, s) == size_of(w, 0); }
 
-// -- digits ---------------------------------------------------------------------------------------
+// -- mixed radix ----------------------------------------------------------------------------------
 // The terms of a coordinate from the largest factor to the smallest, if they are the digits of a
-// mixed radix: each factor is the product of the sizes below it, and all together they fill an axis
-// of `dim`.
+// mixed radix: each factor is the product of the sizes below it, and all digits together fill an
+// axis of `dim`.
 static bool coord_digits(World *w, const Loop *loop, const Coord *c, Size dim, uint32_t *digit) {
   if (!is_zero(w, c->c) || !c->n) return false;
   Size below = size_of(w, 1);
@@ -41,7 +40,8 @@ static bool coord_digits(World *w, const Loop *loop, const Coord *c, Size dim, u
   return below == size_now(w, dim);
 }
 
-// A loop that only merges axes: one operand read plainly, each index once on both sides.
+// Does the loop only merge axes? It has one operand, read at plain indices, each index once on both
+// sides.
 static bool is_merge(World *w, const Box *b, const Type *in, const Type *out) {
   const Loop *loop = b->loop;
   uint32_t digit[16], seen = 0, index;
@@ -65,7 +65,7 @@ static bool is_merge(World *w, const Box *b, const Type *in, const Type *out) {
   return seen == (1u << loop->nindex) - 1;
 }
 
-// Does the merge keep the order of memory? Then it is the same bytes under another shape.
+// Does the merge keep the order of memory? Then it is an alias of another shape.
 static bool keeps_order(World *w, const Loop *loop, uint32_t rank_out) {
   uint32_t digit[16], next = 0, index;
   for (uint32_t i = 0; i < rank_out; i++) {
@@ -120,12 +120,12 @@ void loop_drop_index(Loop *loop, uint32_t index) {
     if (loop->scalar[i].fn == FN_AT && loop->scalar[i].ref > index) loop->scalar[i].ref--;
 }
 
-// Winners are labels of whole indices: those of a max stay whole.
+// A max must keep its indices: its argmax is a label of a whole index.
 static bool may_split(const Loop *loop, uint32_t index) {
   return !loop_reads_index(loop, index) && loop->combine == SUM;
 }
 
-// Operand k reads a merge: read the merge's source instead.
+// Bypasses a merge that operand k reads.
 static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
   World *w = v->w;
   const Wire *x = &v->to->wire.at[f->in.at[k]];
@@ -136,14 +136,16 @@ static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
   const Loop *merge = b->loop;
   Loop *loop = f->loop;
   uint32_t digit[16], index;
-  for (uint32_t i = 0; i < x->type.rank; i++) { // every axis must be read by a whole index
+  // The reader must access every axis by an index that covers it
+  for (uint32_t i = 0; i < x->type.rank; i++) {
     if (!coord_is_plain(w, &loop->in[k].coord[i], &index) ||
         size_now(w, loop->index[index].size) != size_now(w, x->type.axis[i].size))
       return false;
     if (merge->out.coord[i].n > 1 && !may_split(loop, index)) return false;
   }
   uint32_t *place =
-      NEW_ARRAY(w->arena, uint32_t, merge->nindex); // of each index of the merge, in the reader
+      // Index of the reader for each index of the merge
+      NEW_ARRAY(w->arena, uint32_t, merge->nindex);
   Ids dropped = {0};
   for (uint32_t i = 0; i < x->type.rank; i++) {
     coord_is_plain(w, &loop->in[k].coord[i], &index);
@@ -154,7 +156,7 @@ static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
     }
     for (uint32_t j = 0; j < merge->out.coord[i].n; j++)
       place[digit[j]] = loop_push_index(w, loop, merge->index[digit[j]]);
-    Coord by = coord_const(w, size_of(w, 0)); // Σ digit · (the sizes below it)
+    Coord by = coord_const(w, size_of(w, 0)); // Σ digit · (product of the sizes below it)
     Size below = size_of(w, 1);
     for (uint32_t j = merge->out.coord[i].n; j-- > 0;) {
       by = coord_add(w, by, below, place[digit[j]], false);
@@ -174,7 +176,7 @@ static bool read_source_of_merge(Views *v, Draft *f, uint32_t k) {
   loop->in[k] = access_plain(w, in->rank, plain);
   loop->in[k].padded = padded;
   f->in.at[k] = b->in[0];
-  for (uint32_t i = loop->nindex; i-- > 0;) // from the last, so that numbers stay right
+  for (uint32_t i = loop->nindex; i-- > 0;) // from the last one, so that other numbers stay valid
     for (uint32_t j = 0; j < dropped.n; j++)
       if (dropped.at[j] == i) loop_drop_index(loop, i);
   return true;
@@ -187,17 +189,16 @@ static void permute_access(World *w, Access *a, const uint32_t *order) {
   a->coord = now;
 }
 
-// The place of an index among the axes of an access that reads it plainly; PLAN_NONE if it does
-// not.
-static uint32_t place_of(World *w, const Access *a, uint32_t index) {
+// The axis of an access whose coordinate is this index; PLAN_NONE: none is.
+static uint32_t position_of(World *w, const Access *a, uint32_t index) {
   uint32_t k;
   for (uint32_t i = 0; i < a->rank; i++)
     if (coord_is_plain(w, &a->coord[i], &k) && k == index) return i;
   return PLAN_NONE;
 }
 
-// The order of the output's axes that follows an operand which has all of them; NULL if that is how
-// they are.
+// The order of the output's axes that follows the first operand with all of them; NULL: they
+// already have it.
 static uint32_t *wanted_order(World *w, const Loop *loop) {
   uint32_t rank = loop->out.rank, index[16], place[16];
   if (rank < 2 || rank > 16 || loop->nindex != rank || loop->combine != SUM) return NULL;
@@ -206,7 +207,7 @@ static uint32_t *wanted_order(World *w, const Loop *loop) {
   for (uint32_t k = 0; k < loop->nin; k++) {
     bool all = true, sorted = true;
     for (uint32_t i = 0; i < rank; i++) {
-      place[i] = place_of(w, &loop->in[k], index[i]);
+      place[i] = position_of(w, &loop->in[k], index[i]);
       all &= place[i] != PLAN_NONE;
       if (i && place[i] < place[i - 1]) sorted = false;
     }
@@ -228,7 +229,7 @@ static Type permute_type(World *w, Type t, const uint32_t *order) {
   return t;
 }
 
-// -- the walk -------------------------------------------------------------------------------------
+// -- the rewrite ----------------------------------------------------------------------------------
 static void grow_order(Views *v) {
   while (v->order.n < v->to->wire.n) vec_push(v->w->arena, &v->order, NULL);
 }

@@ -75,7 +75,7 @@ static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const ch
   uint32_t loops = 0, index;
   buf_char(&at, '0');
   for (uint32_t i = 0; i < to->rank; i++) {
-    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
+    if (operand_axis_is_index(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
       buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
       continue;
     }
@@ -108,7 +108,7 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
         if (x->var[k] == e->k->np + ndim - 1) last = k;
       bool plain = false;
       for (uint32_t a = 0; a < e->p->wire.at[x->out.wire].rank; a++)
-        plain |= operand_plain(e->p, &x->out, a, &index) && index == last;
+        plain |= operand_axis_is_index(e->p, &x->out, a, &index) && index == last;
       if (!plain) return;
     }
     if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
@@ -315,7 +315,7 @@ static void emit_small(Emit *e, const PlanNode *x) {
                    x->var[q->batch[i]]);
   }
   const char *add = "0";
-  if (e->k->ordered && x->reduced[x->walk])
+  if (e->k->ordered && x->reduced[x->blocked_index])
     add = arena_format(e->p->arena, "i%u > 0", e->k->np - 1);
   emit_line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at,
             at[1].at, at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
@@ -363,10 +363,10 @@ void emit_loops(Emit *e) {
   emit_pointers(e);
   if (divided) emit_divided(e);
   for (uint32_t d = k->split; d < k->np; d++) emit_open_loop(e, 'i', d, emit_extent(e, k->p[d]));
-  if (k->block && k->walk.c % k->block)
+  if (k->block && k->blocked_loop.c % k->block)
     emit_line(e, "const long rows = i%u < %lldL ? %lldL : %lldL;", k->np - 1,
-              (long long)(k->walk.c / k->block), (long long)k->block,
-              (long long)(k->walk.c % k->block));
+              (long long)(k->blocked_loop.c / k->block), (long long)k->block,
+              (long long)(k->blocked_loop.c % k->block));
   for (uint32_t i = 0; i < k->nest.n; i++) {
     const PlanNode *x = &e->p->node.at[k->nest.at[i].node.at[0]];
     if (x->kind == NODE_PRODUCT)

@@ -173,7 +173,7 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
       break;
     case KERNEL_COPY: emit_copy(e, i); break;
     case KERNEL_PRODUCT: emit_product(e, i); break;
-    case KERNEL_PAIRS: break; // a plan for a CPU has none
+    case KERNEL_ATTENTION: break; // a plan for a CPU has none
     }
   }
   if (check_at >= e->p->kernel.n) emit_finite(e);

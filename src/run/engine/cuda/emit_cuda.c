@@ -44,7 +44,7 @@ static bool is_flat(const Plan *p, const Kernel *k) {
   if (k->nest.n != 1) return false;
   for (uint32_t i = 0; i < k->node.n; i++) {
     const PlanNode *x = &p->node.at[k->node.at[i]];
-    if (node_sums(x) || x->scatter) return false;
+    if (node_has_reduction(x) || x->scatter) return false;
   }
   return true;
 }
@@ -255,7 +255,7 @@ static bool adds_alone(const Plan *p, const Kernel *k) {
   for (uint32_t i = 0; i < k->node.n; i++) {
     const PlanNode *x = &p->node.at[k->node.at[i]];
     if (x->nwinner || x->combine != SUM || x->noise || p->wire.at[x->out.wire].base != BASE_R ||
-        operand_start(p, &x->out) || (k->node.n > 1 && !node_sums(x)))
+        operand_start(p, &x->out) || (k->node.n > 1 && !node_has_reduction(x)))
       return false;
   }
   return k->nest.n == 1;
@@ -286,8 +286,8 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   if (cells < c->team && c->team > WARP)
     c->team = cells > WARP ? cuda_power_up(cells, c->team) : WARP;
   if (serial < SERIAL) return;
-  if (!x->onto) cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
-  bool dense = x->onto || output_reach(p, x) == p->wire.at[x->out.wire].count;
+  if (!x->accumulate) cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
+  bool dense = x->accumulate || output_reach(p, x) == p->wire.at[x->out.wire].count;
   if (c->slices || !dense || k->depth || scatter_label(p, x) == PLAN_NONE) return;
   cut_buckets(p, k, c);
 }
@@ -329,7 +329,7 @@ static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
   if (!adds_alone(p, k)) return;
   if (x->scatter)
     cut_scatter(p, k, c);
-  else if (node_sums(x))
+  else if (node_has_reduction(x))
     cut_sum(p, k, c);
 }
 
@@ -378,7 +378,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   e->passes = false;
   if (e->k->kind == KERNEL_ORDER)
     choose_order(e->p, e->k, c);
-  else if (e->k->kind == KERNEL_PAIRS)
+  else if (e->k->kind == KERNEL_ATTENTION)
     pairs_choose(e, c);
   else if (!lanes && is_flat(e->p, e->k))
     choose_flat(e, c);
@@ -393,7 +393,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);
-  else if (e->k->kind == KERNEL_PAIRS)
+  else if (e->k->kind == KERNEL_ATTENTION)
     pairs_emit(e, c);
   else if (c->team == 1)
     emit_flat(e);
@@ -557,13 +557,13 @@ static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
 static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32_t n) {
   const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
   uint32_t index[PLAN_AXES];
-  operand_whole(e->p, &x->out, index);
+  operand_is_permutation(e->p, &x->out, index);
   emit_line(e, "unsigned %s_left = (unsigned)%s;", of, of);
   for (uint32_t i = n; i-- > 0;) {
     const char *length = emit_extent(e, x->index[group[i]]);
     for (uint32_t axis = 0; axis < e->p->wire.at[x->out.wire].rank; axis++)
       if (index[axis] == group[i])
-        emit_line(e, "const long i%u = %s_left%s;", finish_loop(e->p, e->k, axis), of,
+        emit_line(e, "const long i%u = %s_left%s;", epilogue_loop(e->p, e->k, axis), of,
                   i ? arena_format(e->p->arena, " %% (unsigned)%s", length) : "");
     if (i) emit_line(e, "%s_left /= (unsigned)%s;", of, length);
   }
@@ -583,7 +583,7 @@ static bool is_read_first(const Emit *e, const NodeLevels *w, uint32_t k) {
   const Operand *o = &w->x->in[k];
   uint32_t maker;
   return e->p->wire.at[o->wire].base == BASE_R && !operand_checked(e->p, o) &&
-         operand_free(e->p, o) && !maker_here(e->p, e->k, w, o->wire, &maker);
+         operand_is_affine(e->p, o) && !maker_here(e->p, e->k, w, o->wire, &maker);
 }
 
 // Their names, and a function that reads them.

@@ -58,7 +58,7 @@ typedef struct {
   size_t scratch_bytes;
 } CudaWhole;
 
-// What finishes a product (plan/finish.c), as the functions of so many kinds of them: limn_finish<fn>, of the cell at hand.
+// What finishes a product (plan/product_epilogue.c), as the functions of so many kinds of them: limn_finish<fn>, of the cell at hand.
 // What such a kernel is given is of type LimnProduct<fn>: a product, then pointers.
 void emit_finishes(Plan *, CudaKernel *, Buf *);
 

@@ -31,7 +31,7 @@ static bool in_lots(const TeamNest *nest, const PlanNode *x, const Operand *o, u
     else if (extent_most(p, x->index[i]) > 1 && operand_step(p, o, i) % lot)
       return false;
   return along != PLAN_NONE && same_for_lot(p, o, along) && operand_step(p, o, along) == 1 &&
-         operand_start(p, o) % lot == 0 && wire_begins_by(p, o->wire, lot) &&
+         operand_start(p, o) % lot == 0 && wire_is_aligned(p, o->wire, lot) &&
          p->wire.at[o->wire].rank &&
          (p->wire.at[o->wire].place != AT_TILE || p->wire.at[o->wire].at % 16 == 0) &&
          x->var[along] >= nest->e->k->np;
@@ -48,8 +48,8 @@ bool lot_loads(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop
 
 static bool stores_lot(const TeamNest *t, const NodeLevels *w) {
   const PlanWire *out = &t->e->p->wire.at[w->x->out.wire];
-  return !node_sums(w->x) && is_moved_by_lots(out) && wire_has_memory(out) &&
-         operand_free(t->e->p, &w->x->out) &&
+  return !node_has_reduction(w->x) && is_moved_by_lots(out) && wire_has_memory(out) &&
+         operand_is_affine(t->e->p, &w->x->out) &&
          in_lots(t, w->x, &w->x->out, t->e->k->np + t->s->ndim - 1);
 }
 
@@ -83,7 +83,7 @@ uint32_t lot_choose(const TeamNest *t, uint32_t loop) {
     for (uint32_t k = 0; k < w->x->nin; k++)
       if (w->packed[k]) count_lot(&by_eight, w->x, &w->x->in[k], loop, &narrow, &others);
     if (w->four) count_lot(&by_eight, w->x, &w->x->out, loop, &narrow, &others);
-    others += w->x->as_floats && node_sums(w->x); // the order of a sum depends on the lot
+    others += w->x->as_floats && node_has_reduction(w->x); // the order of a sum depends on the lot
   }
   return narrow && !others ? EIGHT : FOUR;
 }
@@ -179,7 +179,7 @@ static bool hand_of(const TeamNest *b, bool fits, const NodeLevels *w, const Ope
 static bool find_hand(const TeamNest *t, const NodeLevels *w, uint32_t k, Hand *hand) {
   const Operand *o = &w->x->in[k];
   bool gone = false;
-  if (!t->trips || !t->all || !w->packed[k] || !operand_free(t->e->p, o)) return false;
+  if (!t->trips || !t->all || !w->packed[k] || !operand_is_affine(t->e->p, o)) return false;
   for (uint32_t j = t->number; j-- > 0 && !gone;) {
     const TeamNest *b = &t->all[j];
     bool fits = b->trips == t->trips && b->lot == t->lot && b->lots == t->lots;
@@ -245,8 +245,8 @@ static bool is_early(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_
   uint32_t node, of_dim[64];
   node_dims(t->e->k, w->x, of_dim);
   return !w->packed[k] && wire->base == BASE_R && wire->rank && w->load[k] > t->summed &&
-         operand_free(p, o) && !operand_has(p, o, of_dim[loop]) && wire_has_memory(wire) &&
-         !maker_here(p, t->e->k, w, o->wire, &node);
+         operand_is_affine(p, o) && !operand_uses_index(p, o, of_dim[loop]) &&
+         wire_has_memory(wire) && !maker_here(p, t->e->k, w, o->wire, &node);
 }
 
 // How many words of a turn stand in front.

@@ -1,4 +1,4 @@
-// A kernel of pairs (run/plan/pairs.c) as CUDA C. A block has some places that stay, sixteen for each warp, and walks
+// A kernel of pairs (run/plan/flash_attention.c) as CUDA C. A block has some places that stay, sixteen for each warp, and walks
 // over the others in tiles of 64:
 //
 //   left factors of the places that stay, in registers; what is known of each of them
@@ -14,7 +14,7 @@
 // largest number, the inverse of its sum) is made once for a place: of those that stay, in registers in front of
 // all tiles; of those that are walked over, in shared memory beside the tile's rows.
 //
-// A softmax in one walk (run/plan/pairs_walk.c) uses the largest number so far, and makes the sums that it has
+// A softmax in one walk (run/plan/online_softmax.c) uses the largest number so far, and makes the sums that it has
 // smaller when that grows. Of the nest's nodes the first ones, up to the largest number, are worked on for all of a
 // row's pairs; then the one that has no column; then those up to the sum; what is left is made of sums in the end.
 #include "run/engine/cuda/emit_cuda_own.h"
@@ -42,7 +42,7 @@ typedef struct {
   NodeLevels *w, *inside; // inside: the same for pairs that are known to lie inside of the mask
   const Nest *s;
   bool masked;
-  PairMask mask;
+  AttentionMask mask;
   uint32_t stays, summed; // the numbers of both loops
   uint32_t part;          // columns that are worked on at a time
   bool together;          // all warps multiply at once
@@ -62,7 +62,7 @@ static bool is_product(const PairsText *t, uint32_t i) {
   return node_at(t, i)->kind == NODE_PRODUCT;
 }
 static bool is_weighing(const PairsText *t, uint32_t i) {
-  return is_product(t, i) && !node_seeds(node_at(t, i));
+  return is_product(t, i) && !node_makes_scores(node_at(t, i));
 }
 
 static uint32_t warps_of(int64_t rows) {
@@ -84,7 +84,7 @@ static uint32_t short_index(const PlanNode *x) { return index_of_loop(x, PLAN_NO
 static const Operand *factor_with(const Plan *p, const PlanNode *x, uint32_t var) {
   uint32_t index = index_of_loop(x, var), along = short_index(x);
   const Operand *a = &x->in[x->product->a], *b = &x->in[x->product->b];
-  return operand_has(p, a, index) && operand_has(p, a, along) ? a : b;
+  return operand_uses_index(p, a, index) && operand_uses_index(p, a, along) ? a : b;
 }
 
 // Where an operand begins at this point of the batch, as cells.
@@ -246,10 +246,11 @@ static bool is_together(const PairsText *t) {
 
 static void find_inside(PairsText *t) {
   const Plan *p = t->e->p;
-  t->masked = pairs_masked(p, t->e->k, &t->mask);
+  t->masked = attention_mask(p, t->e->k, &t->mask);
   if (!t->masked) return;
   t->inside = arena_copy(p->arena, t->w, t->s->node.n * sizeof *t->w);
-  for (uint32_t i = 0; i < t->s->node.n; i++) t->inside[i].x = pairs_inside(p, t->w[i].x, t->mask);
+  for (uint32_t i = 0; i < t->s->node.n; i++)
+    t->inside[i].x = attention_inside_mask(p, t->w[i].x, t->mask);
 }
 
 static PairsText pairs_text(Emit *e) {
@@ -257,7 +258,7 @@ static PairsText pairs_text(Emit *e) {
   PairsText t = {.e = e,
                  .w = nest_work(e->p, e->k, 0),
                  .s = &e->k->nest.at[0],
-                 .summed = pairs_summed(e->p, e->k),
+                 .summed = attention_summed_loop(e->p, e->k),
                  .tile = NEW_ARRAY(e->p->arena, RowTile, n + 1),
                  .tile_of = NEW_ARRAY(e->p->arena, uint32_t, n + 1)};
   t.stays = 2 * e->k->np + 1 - t.summed;
@@ -265,8 +266,8 @@ static PairsText pairs_text(Emit *e) {
     if (is_product(&t, i)) add_tile(&t, i);
   t.part = part_of(&t);
   t.together = is_together(&t);
-  t.row = t.sum = pairs_row_node(e->p, e->k);
-  while (is_walk(&t) && !node_sums(t.w[t.sum].x)) t.sum++;
+  t.row = t.sum = attention_row_node(e->p, e->k);
+  while (is_walk(&t) && !node_has_reduction(t.w[t.sum].x)) t.sum++;
   e->exp_less = rows_first(&t);
   find_inside(&t);
   find_known(&t);
@@ -294,7 +295,7 @@ static void emit_sums(const PairsText *t) {
     if (is_weighing(t, i)) {
       long long groups = (long long)(x->index[short_index(x)].c / 8);
       emit_line(t->e, "float sum%u[%lld][4]; limn_clear(sum%u, %lld);", i, groups, i, groups);
-    } else if (!is_product(t, i) && node_sums(x)) {
+    } else if (!is_product(t, i) && node_has_reduction(x)) {
       const char *none = emit_identity(t->e, x);
       emit_line(t->e, "%s rows%u[2] = {%s, %s};", emit_sum_type(t->e, x), i, none, none);
       if (x->nwinner) emit_line(t->e, "int bads%u[2] = {0, 0};", i);
@@ -362,7 +363,7 @@ static void emit_put(const PairsText *t, uint32_t i) {
 }
 
 static bool is_sum(const PairsText *t, uint32_t i) {
-  return !is_product(t, i) && node_sums(node_at(t, i));
+  return !is_product(t, i) && node_has_reduction(node_at(t, i));
 }
 
 // The place that stays, of row h; beyond the last one, the last one once more.
@@ -752,7 +753,7 @@ static void emit_last_row(const PairsText *t) {
 static bool is_even_result(const PairsText *t, const PlanNode *x) {
   const Plan *p = t->e->p;
   const Operand *o = &x->out;
-  if (!wire_begins_by(p, o->wire, 2) || operand_start(p, o) % 2 ||
+  if (!wire_is_aligned(p, o->wire, 2) || operand_start(p, o) % 2 ||
       operand_step(p, o, short_index(x)) != 1)
     return false;
   for (uint32_t i = 0; i < x->nindex; i++)
@@ -804,7 +805,7 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
 static void emit_results(const PairsText *t) {
   emit_bads(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    if (node_sums(t->w[i].x)) emit_sum_out(t, &t->w[i]);
+    if (node_has_reduction(t->w[i].x)) emit_sum_out(t, &t->w[i]);
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (is_weighing(t, i)) emit_product_out(t, i);
 }

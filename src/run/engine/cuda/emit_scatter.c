@@ -12,7 +12,7 @@ static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
   uint32_t index, n = 0, axis[64];
   buf_char(&at, '0');
   for (uint32_t i = 0; i < to->rank; i++) {
-    if (operand_plain(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
+    if (operand_axis_is_index(e->p, &x->out, i, &index) && x->var[index] < e->k->np) {
       buf_printf(&at, " + %lldL * i%u", (long long)to->stride[i], x->var[index]);
       continue;
     }
@@ -41,7 +41,8 @@ static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
 uint32_t scatter_label(const Plan *p, const PlanNode *x) {
   for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
     const PlanCoord *c = &x->out.coord[i];
-    if (c->n == 1 && c->term[0].operand && !c->check && operand_free(p, &x->in[c->term[0].var]))
+    if (c->n == 1 && c->term[0].operand && !c->check &&
+        operand_is_affine(p, &x->in[c->term[0].var]))
       return c->term[0].var;
   }
   return PLAN_NONE;
@@ -52,7 +53,7 @@ uint32_t scatter_label(const Plan *p, const PlanNode *x) {
 bool scatter_owns(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t index) {
   uint32_t uses = 0;
   bool block = false;
-  if (node_owns(p, x, index)) return true;
+  if (node_owns_slices(p, x, index)) return true;
   for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
     const PlanCoord *c = &x->out.coord[i];
     for (uint32_t t = 0; t < c->n; t++) {
@@ -311,7 +312,7 @@ void scatter_emit(const TeamNest *t) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
   uint32_t of_dim[64];
-  if (!t->bucketed && !x->onto) emit_fill(t, x->out.wire, emit_identity(e, x));
+  if (!t->bucketed && !x->accumulate) emit_fill(t, x->out.wire, emit_identity(e, x));
   for (uint32_t k = 0; k < x->nwinner; k++)
     if (x->winner[k] != PLAN_NONE) emit_fill(t, x->winner[k], "0");
   emit_line(e, "TEAM_SYNC();");

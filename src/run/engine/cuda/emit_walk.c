@@ -13,7 +13,7 @@ static const NodeLevels *only_node(const TeamNest *t) { return t->s->node.n == 1
 // m = max(M, bound), which may be under a `stop`
 static bool is_bounded(const PlanNode *x, uint32_t of, double *bound) {
   uint32_t last = x->nscalar - 1;
-  if (node_sums(x) || x->scatter || x->nin != 1 || x->in[0].wire != of) return false;
+  if (node_has_reduction(x) || x->scatter || x->nin != 1 || x->in[0].wire != of) return false;
   if (x->scalar[last].fn == FN_stop) last = x->scalar[last].arg[0];
   const Scalar *s = &x->scalar[last];
   if (s->fn != FN_maximum) return false;

@@ -23,7 +23,7 @@ struct Whole {
 // A sum's lanes have several terms each.
 static double nest_cost(const Plan *p, const Nest *s, uint32_t lanes) {
   bool sums = false;
-  for (uint32_t i = 0; i < s->node.n; i++) sums |= node_sums(&p->node.at[s->node.at[i]]);
+  for (uint32_t i = 0; i < s->node.n; i++) sums |= node_has_reduction(&p->node.at[s->node.at[i]]);
   int64_t each = sums ? (int64_t)FOUR * lanes : lanes,
           rounds = (cuda_length_most(p, s->dim, 0, s->ndim) + each - 1) / each;
   return (double)rounds * ROUND_COST + lanes / WARP * WARP_COST;
@@ -43,7 +43,7 @@ static uint32_t whole_lanes(const Plan *p) {
   if (!p->tiny) return 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     KernelKind kind = p->kernel.at[i].kind;
-    if (kind == KERNEL_PRODUCT || kind == KERNEL_PAIRS || kind == KERNEL_ORDER) return 0;
+    if (kind == KERNEL_PRODUCT || kind == KERNEL_ATTENTION || kind == KERNEL_ORDER) return 0;
   }
   for (uint32_t lanes = 2 * WARP; lanes <= WHOLE_LANES; lanes *= 2)
     if (step_cost(p, lanes) < step_cost(p, best)) best = lanes;
@@ -250,7 +250,7 @@ static bool touches_own(const TeamNest *t, const PlanNode *x, const Operand *o, 
   int64_t bytes = (int64_t)number_bytes(w->number);
   bool dealt = !t->e->k->np && !t->e->k->depth && t->turns == 1 && t->width == t->lanes &&
                !t->columns && !x->scatter && (!t->fours || t->kept < t->s->ndim);
-  if (!dealt || w->base != BASE_R || !operand_free(p, o) || to->to == INT64_MAX) return false;
+  if (!dealt || w->base != BASE_R || !operand_is_affine(p, o) || to->to == INT64_MAX) return false;
   for (uint32_t d = t->kept; d < t->s->ndim; d++)
     if (loop_step(p, x, o, d)) return false;
   for (uint32_t d = t->kept; d-- > 0;)
@@ -310,7 +310,7 @@ Meeting whole_meets(Emit *e, const TeamNest *t) {
 // In front of this kernel all lanes meet, whatever it does.
 static bool meets_before(const Plan *p, uint32_t i) {
   KernelKind kind = p->kernel.at[i].kind, before = i ? p->kernel.at[i - 1].kind : KERNEL_SCAN_END;
-  return i == plan_first_write(p) || kind == KERNEL_COPY || before == KERNEL_COPY ||
+  return i == plan_first_state_write(p) || kind == KERNEL_COPY || before == KERNEL_COPY ||
          before == KERNEL_SCAN || before == KERNEL_SCAN_END;
 }
 
@@ -368,7 +368,7 @@ static void find_beside(Whole *w) {
     for (uint32_t c = 0; c < k->to.n; c++) made[k->to.at[c]] = true;
     for (uint32_t n = 0; n < k->node.n; n++) made[p->node.at[k->node.at[n]].out.wire] = true;
   }
-  for (uint32_t i = plan_first_write(p); !scans && i < p->kernel.n; i++)
+  for (uint32_t i = plan_first_state_write(p); !scans && i < p->kernel.n; i++)
     for (uint32_t n = 0; !p->kernel.at[i].np && n < p->kernel.at[i].nest.n; n++)
       take_beside(w, made, &p->kernel.at[i].nest.at[n], &work);
   if (work < BESIDE_WORK) w->nbeside = 0;
@@ -498,14 +498,14 @@ static bool emit_brought(const Whole *w, bool back, const char *when) {
 static bool gives_early(const Plan *p) {
   for (uint32_t i = 0; i < p->out.n; i++)
     if (p->wire.at[wire_root(p, p->out.at[i])].place != AT_ARENA) return false;
-  return plan_first_write(p) < p->kernel.n;
+  return plan_first_state_write(p) < p->kernel.n;
 }
 
 // What a step does once its slot is here.
 static void emit_step_kernels(const Whole *w) {
   Emit *e = w->e;
   const Plan *p = e->p;
-  uint32_t first_write = plan_first_write(p);
+  uint32_t first_write = plan_first_state_write(p);
   bool early = gives_early(p);
   bool beside = w->whole->threads > w->whole->lanes;
   const char *unless = "";

@@ -42,7 +42,7 @@ const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, 
   }
   for (uint32_t i = 0; i < s->node.n && s->node.at[i] != w->node; i++) {
     const PlanNode *y = &p->node.at[s->node.at[i]];
-    if (y->out.wire == wire && !y->scatter && !node_sums(y)) {
+    if (y->out.wire == wire && !y->scatter && !node_has_reduction(y)) {
       *node = s->node.at[i];
       return y;
     }
@@ -135,7 +135,7 @@ static void find_sum(const Plan *p, const Kernel *k, NodeLevels *w) {
   const Nest *s = &k->nest.at[w->nest];
   uint32_t of_dim[64];
   w->reduce = w->row = PLAN_NONE;
-  if (!node_sums(x) || x->scatter) return;
+  if (!node_has_reduction(x) || x->scatter) return;
   node_dims(k, x, of_dim);
   w->reduce = first_summed(x, of_dim, s->ndim);
   if (w->reduce != PLAN_NONE) return;
@@ -159,7 +159,7 @@ static void find_packed(const Plan *p, const Kernel *k, NodeLevels *w) {
   node_dims(k, w->x, of_dim);
   for (uint32_t i = 0; i < w->x->nin; i++)
     w->packed[i] = w->load[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
-                   operand_packs(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
+                   operand_packed_cells(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
 }
 
 NodeLevels *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {

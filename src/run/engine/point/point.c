@@ -174,7 +174,7 @@ static const char *pack_text(Emit *e, const NodeLevels *w, const Operand *o, int
   buf_text(&b, "0L");
   for (uint32_t d = s->ndim; d-- > 0;)
     for (uint32_t i = 0; i < x->nindex; i++) {
-      if (x->var[i] != e->k->np + d || !operand_has(e->p, o, i)) continue;
+      if (x->var[i] != e->k->np + d || !operand_uses_index(e->p, o, i)) continue;
       buf_printf(&b, " + %lldL * i%u", (long long)size, x->var[i]);
       size *= s->dim[d].c;
     }
@@ -192,7 +192,7 @@ void emit_packs(Emit *e, const NodeLevels *w) {
     emit_line(e, "%s p%u_%u[%lld];", emit_number(e->p->wire.at[o->wire].number), w->id, k,
               (long long)cells);
     for (uint32_t i = 0; i < x->nindex; i++)
-      if (operand_has(e->p, o, i))
+      if (operand_uses_index(e->p, o, i))
         emit_line(e, "for (long i%u = 0; i%u < %s; i%u++)", x->var[i], x->var[i],
                   emit_extent(e, x->index[i]), x->var[i]);
     emit_line(e, "  p%u_%u[%s] = %s;", w->id, k, to, emit_cell_at(e, w, o));

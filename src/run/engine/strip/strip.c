@@ -58,7 +58,7 @@ size_t strip_bytes(const Strip *s) { return s->bytes; }
 static int64_t length_of(const StripFrame *f, Extent e) {
   const Kernel *k = f->s->k;
   if (!e.part) return e.c + e.per * f->c->n;
-  return f->at[k->np - 1] < k->walk.c / k->block ? k->block : k->walk.c % k->block;
+  return f->at[k->np - 1] < k->blocked_loop.c / k->block ? k->block : k->blocked_loop.c % k->block;
 }
 
 // -- places ---------------------------------------------------------------------------------------
@@ -435,7 +435,7 @@ static void run_product(StripFrame *f, const StripNest *s, uint32_t d) {
   int64_t size[3];
   for (int i = 0; i < 3; i++) size[i] = group_length(f, s->product, i);
   const Kernel *k = f->s->k;
-  bool add = k->ordered && s->product->reduced[s->product->walk] && f->at[k->np - 1] > 0;
+  bool add = k->ordered && s->product->reduced[s->product->blocked_index] && f->at[k->np - 1] > 0;
   f->c->small(f->table[s->slot], at[0], at[1], at[2], f->scratch + k->tile_bytes, size[0], size[1],
               size[2], add);
 }

@@ -316,7 +316,7 @@ static void build_fill(StripBuild *b, const StripMade *m, uint32_t wire, double 
       uint32_t var = c->term[k].operand ? PLAN_NONE : x->var[c->term[k].var];
       if (var >= b->k->np) continue;
       reach_term(b, &f.to.at.loop, &f.to.at.nloop, var, w->stride[i] * c->term[k].coef);
-      whole = !operand_plain(b->p, &x->out, i, &index);
+      whole = !operand_axis_is_index(b->p, &x->out, i, &index);
     }
     if (!whole) continue;
     f.dim[f.ndim] = dim;

@@ -1,34 +1,35 @@
-// A sum of sums is one sum. The gradient of a bias is summed over places and then over samples; on a GPU, where each
-// sum is a kernel or two, both are made at once, if what is summed is in memory anyway.
+// Nested sums are merged into one. The gradient of a bias is summed over positions and then over
+// samples. On a GPU each sum is a kernel or two; both are made by one, if the summed wire is in
+// memory anyway.
 #include "run/plan/plan.h"
 
 static bool is_sum(const PlanNode *x) {
-  return x->kind == NODE_NEST && x->combine == SUM && node_sums(x) && !x->scatter && !x->nwinner &&
-         !x->noise && !x->depth && !x->pinned && !x->pairs;
+  return x->kind == NODE_NEST && x->combine == SUM && node_has_reduction(x) && !x->scatter &&
+         !x->nwinner && !x->noise && !x->depth && !x->pinned && !x->attention;
 }
 
-// Nothing but the sum of one wire's cells, each of whose axes is an index by itself.
+// A sum of one wire's cells whose access is a permutation of indices.
 static bool is_plain_sum(const Plan *p, const PlanNode *y, uint32_t *index) {
-  return is_sum(y) && node_copies(y) && p->wire.at[y->in[0].wire].rank == y->nindex &&
-         operand_whole(p, &y->in[0], index) && operand_free(p, &y->out);
+  return is_sum(y) && node_is_copy(y) && p->wire.at[y->in[0].wire].rank == y->nindex &&
+         operand_is_permutation(p, &y->in[0], index) && operand_is_affine(p, &y->out);
 }
 
-// Does the inner sum read large wires only that are in memory anyway?
+// Are all large wires that the inner sum reads in memory anyway?
 static bool reads_memory(const Plan *p, const PlanUses *u, const PlanNode *x) {
   int64_t size = p->wire.at[x->out.wire].count;
   for (uint32_t i = 0; i < x->nin; i++) {
     uint32_t w = x->in[i].wire;
-    bool shared = u->seen[w] || u->maker[w] == PLAN_SEVERAL || u->reader[w].n > 1;
-    if (p->wire.at[w].count > size && !shared && !uses_memory(p, u, w)) return false;
+    bool shared = u->escapes[w] || u->maker[w] == PLAN_SEVERAL || u->reader[w].n > 1;
+    if (p->wire.at[w].count > size && !shared && !wire_is_materialised(p, u, w)) return false;
   }
   return true;
 }
 
-// The outer sum y takes the place of both: x's loops, of which those that y sums over are summed, too.
+// y becomes the sum over both: the loops of x, of which those that y reduces are reduced, too.
 static void join_sums(Plan *p, PlanNode *x, PlanNode *y, const uint32_t *index,
                       const uint32_t *inner) {
   uint32_t to[PLAN_AXES];
-  PlanNode both = plan_again(p, x);
+  PlanNode both = node_clone(p, x);
   both.out = y->out;
   both.origin = y->origin;
   for (uint32_t i = 0; i < y->nindex; i++) {
@@ -50,16 +51,16 @@ static void join_sums(Plan *p, PlanNode *x, PlanNode *y, const uint32_t *index,
   *y = both;
 }
 
-void plan_sums(Plan *p) {
+void plan_merge_sums(Plan *p) {
   PlanUses u = plan_uses(p);
   for (uint32_t i = 0; i < p->node.n; i++) {
     PlanNode *y = &p->node.at[i];
     uint32_t index[PLAN_AXES], made[PLAN_AXES];
     if (!is_plain_sum(p, y, index)) continue;
     uint32_t wire = y->in[0].wire, maker = u.maker[wire];
-    if (maker >= i || u.seen[wire] || u.reader[wire].n != 1) continue;
+    if (maker >= i || u.escapes[wire] || u.reader[wire].n != 1) continue;
     PlanNode *x = &p->node.at[maker];
-    if (is_sum(x) && operand_whole(p, &x->out, made) && reads_memory(p, &u, x) &&
+    if (is_sum(x) && operand_is_permutation(p, &x->out, made) && reads_memory(p, &u, x) &&
         nodes_movable(p, maker, i))
       join_sums(p, x, y, index, made);
   }

@@ -1,11 +1,11 @@
-// Which cells each kernel reads and writes: whoever moves a kernel asks whether it and those that it passes touch the same
-// ones. What is written over a state counts as the state's from the start, although memory.c comes later.
+// Memory footprints: the ranges of cells that each kernel reads and writes. Passes that reorder
+// kernels compare them. A wire that will be written over a state (memory.c) counts as that state.
 #include "run/plan/plan.h"
 
 typedef struct {
   const Plan *p;
-  uint32_t *state; // [wire] the param over which it will be written; PLAN_NONE: over none
-  int64_t *offset; // … from this cell on
+  uint32_t *state; // [wire] the param that it will overwrite; PLAN_NONE: none
+  int64_t *offset; // [wire] first cell of the param that it overwrites
 } States;
 
 static States find_states(const Plan *p) {
@@ -33,79 +33,79 @@ void wire_cells(const Plan *p, uint32_t wire, int64_t *from, int64_t *to) {
   for (uint32_t i = 0; i < w->rank; i++) *to += (extent_most(p, w->shape[i]) - 1) * w->stride[i];
 }
 
-static void touch(const States *s, PlanTouched *touched, uint32_t wire, bool written) {
+static void add_access(const States *s, Footprint *footprint, uint32_t wire, bool written) {
   const Plan *p = s->p;
-  PlanStretch cells = {.root = wire_root(p, wire), .written = written};
+  FootprintRange cells = {.root = wire_root(p, wire), .written = written};
   wire_cells(p, wire, &cells.from, &cells.to);
   if (s->state[cells.root] != PLAN_NONE) {
     cells.from += s->offset[cells.root];
     cells.to += s->offset[cells.root];
     cells.root = s->state[cells.root];
   }
-  vec_push(p->arena, touched, cells);
+  vec_push(p->arena, footprint, cells);
 }
 
-PlanTouched *plan_touched(const Plan *p) {
+Footprint *plan_footprints(const Plan *p) {
   States s = find_states(p);
-  PlanTouched *touched = NEW_ARRAY(p->arena, PlanTouched, p->kernel.n + 1);
+  Footprint *footprint = NEW_ARRAY(p->arena, Footprint, p->kernel.n + 1);
   for (uint32_t k = 0; k < p->kernel.n; k++)
     for (uint32_t j = 0; j < p->kernel.at[k].node.n; j++) {
       const PlanNode *x = &p->node.at[p->kernel.at[k].node.at[j]];
       if (x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
       for (uint32_t v = 0; v < node_wires(x); v++)
         if (node_wire(x, v) != PLAN_NONE)
-          touch(&s, &touched[k], node_wire(x, v), v == 0 || v > x->nin);
+          add_access(&s, &footprint[k], node_wire(x, v), v == 0 || v > x->nin);
     }
-  return touched;
+  return footprint;
 }
 
-static bool conflict(const PlanTouched *a, const PlanTouched *b) {
+static bool conflict(const Footprint *a, const Footprint *b) {
   for (uint32_t i = 0; i < a->n; i++)
     for (uint32_t j = 0; j < b->n; j++) {
-      const PlanStretch *x = &a->at[i], *y = &b->at[j];
+      const FootprintRange *x = &a->at[i], *y = &b->at[j];
       if (x->root == y->root && (x->written || y->written) && x->from < y->to && y->from < x->to)
         return true;
     }
   return false;
 }
 
-bool kernel_scans(const Kernel *k) {
+bool kernel_in_scan(const Kernel *k) {
   return k->depth || k->kind == KERNEL_SCAN || k->kind == KERNEL_SCAN_END;
 }
 
-bool kernels_exchange(const Plan *p, const PlanTouched *touched, uint32_t a, uint32_t b) {
-  return !kernel_scans(&p->kernel.at[a]) && !kernel_scans(&p->kernel.at[b]) &&
-         !conflict(&touched[a], &touched[b]);
+bool kernels_commute(const Plan *p, const Footprint *footprint, uint32_t a, uint32_t b) {
+  return !kernel_in_scan(&p->kernel.at[a]) && !kernel_in_scan(&p->kernel.at[b]) &&
+         !conflict(&footprint[a], &footprint[b]);
 }
 
-static void move_touched(PlanTouched *touched, uint32_t from, uint32_t to) {
-  PlanTouched its = touched[from];
+static void move_footprint(Footprint *footprint, uint32_t from, uint32_t to) {
+  Footprint its = footprint[from];
   if (from < to)
-    memmove(&touched[from], &touched[from + 1], (to - from) * sizeof its);
+    memmove(&footprint[from], &footprint[from + 1], (to - from) * sizeof its);
   else
-    memmove(&touched[to + 1], &touched[to], (from - to) * sizeof its);
-  touched[to] = its;
+    memmove(&footprint[to + 1], &footprint[to], (from - to) * sizeof its);
+  footprint[to] = its;
 }
 
-void kernel_move(Plan *p, PlanTouched *touched, uint32_t from, uint32_t to) {
+void kernel_move(Plan *p, Footprint *footprint, uint32_t from, uint32_t to) {
   Kernel kernel = p->kernel.at[from];
   if (from < to)
     memmove(&p->kernel.at[from], &p->kernel.at[from + 1], (to - from) * sizeof kernel);
   else
     memmove(&p->kernel.at[to + 1], &p->kernel.at[to], (from - to) * sizeof kernel);
   p->kernel.at[to] = kernel;
-  if (touched) move_touched(touched, from, to);
+  if (footprint) move_footprint(footprint, from, to);
   for (uint32_t i = from < to ? from : to; i <= (from < to ? to : from); i++)
     for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++)
       p->node.at[p->kernel.at[i].node.at[j]].kernel = i;
 }
 
-void kernel_drop(Plan *p, PlanTouched *touched, uint32_t kernel) {
-  kernel_move(p, touched, kernel, p->kernel.n - 1);
+void kernel_drop(Plan *p, Footprint *footprint, uint32_t kernel) {
+  kernel_move(p, footprint, kernel, p->kernel.n - 1);
   p->kernel.n--;
 }
 
-uint32_t plan_behind_losses(const Plan *p) {
+uint32_t plan_after_losses(const Plan *p) {
   uint32_t behind = 0;
   for (uint32_t i = 0; i < p->out.n; i++) {
     uint32_t root = wire_root(p, p->out.at[i]);

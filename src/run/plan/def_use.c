@@ -1,16 +1,17 @@
-// Who makes and who reads each wire, before there are kernels: what passes over nodes ask for.
+// Definitions and uses of wires before fusion, and the questions about nodes, operands and wires
+// that the rewrites of nodes share.
 #include "run/plan/plan.h"
 
 PlanUses plan_uses(const Plan *p) {
   PlanUses u = {.maker = plan_nones(p, p->wire.n),
-                .seen = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
+                .escapes = NEW_ARRAY(p->arena, bool, p->wire.n + 1),
                 .reader = NEW_ARRAY(p->arena, Ids, p->wire.n + 1)};
   const Ids *outside[] = {&p->in, &p->out, &p->param, &p->next};
   for (uint32_t k = 0; k < COUNT(outside); k++)
     for (uint32_t i = 0; i < outside[k]->n; i++)
-      if (outside[k]->at[i] != PLAN_NONE) u.seen[outside[k]->at[i]] = true;
+      if (outside[k]->at[i] != PLAN_NONE) u.escapes[outside[k]->at[i]] = true;
   for (uint32_t i = 0; i < p->wire.n; i++)
-    if (p->wire.at[i].of != PLAN_NONE) u.seen[i] = u.seen[p->wire.at[i].of] = true;
+    if (p->wire.at[i].of != PLAN_NONE) u.escapes[i] = u.escapes[p->wire.at[i].of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_GONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
@@ -23,9 +24,9 @@ PlanUses plan_uses(const Plan *p) {
   return u;
 }
 
-bool node_plain(const PlanNode *x) {
-  return x->kind == NODE_NEST && !node_sums(x) && !x->scatter && !x->noise && !x->nwinner &&
-         !x->depth && !x->pinned && !x->pairs;
+bool node_is_elementwise(const PlanNode *x) {
+  return x->kind == NODE_NEST && !node_has_reduction(x) && !x->scatter && !x->noise &&
+         !x->nwinner && !x->depth && !x->pinned && !x->attention;
 }
 
 bool node_reads_position(const PlanNode *x) {
@@ -34,18 +35,18 @@ bool node_reads_position(const PlanNode *x) {
   return false;
 }
 
-bool node_adds_two(const PlanNode *x) {
+bool node_is_sum_of_two(const PlanNode *x) {
   const Scalar *s = x->scalar;
-  return node_plain(x) && x->nin == 2 && x->nscalar == 3 && s[0].fn == FN_ARG &&
+  return node_is_elementwise(x) && x->nin == 2 && x->nscalar == 3 && s[0].fn == FN_ARG &&
          s[1].fn == FN_ARG && s[0].ref != s[1].ref && s[2].fn == FN_add &&
          s[2].arg[0] != s[2].arg[1];
 }
 
-bool node_copies(const PlanNode *x) {
+bool node_is_copy(const PlanNode *x) {
   return x->kind == NODE_NEST && x->nin == 1 && x->nscalar == 1 && x->scalar[0].fn == FN_ARG;
 }
 
-uint32_t plan_wire_again(Plan *p, uint32_t of) {
+uint32_t wire_clone(Plan *p, uint32_t of) {
   PlanWire w = p->wire.at[of];
   Extent *shape = NEW_ARRAY(p->arena, Extent, w.rank + 1);
   int64_t *stride = NEW_ARRAY(p->arena, int64_t, w.rank + 1);
@@ -56,7 +57,7 @@ uint32_t plan_wire_again(Plan *p, uint32_t of) {
   return p->wire.n - 1;
 }
 
-bool wire_lies_plain(const Plan *p, uint32_t wire) {
+bool wire_is_row_major(const Plan *p, uint32_t wire) {
   const PlanWire *w = &p->wire.at[wire];
   int64_t step = 1;
   for (uint32_t i = w->rank; i-- > 0; step *= extent_most(p, w->shape[i]))
@@ -64,9 +65,9 @@ bool wire_lies_plain(const Plan *p, uint32_t wire) {
   return true;
 }
 
-void plan_lay_plain(Plan *p, uint32_t wire) {
+void wire_set_row_major(Plan *p, uint32_t wire) {
   PlanWire *w = &p->wire.at[wire];
-  w->stride = NEW_ARRAY(p->arena, int64_t, w->rank + 1); // the old ones may be another wire's, too
+  w->stride = NEW_ARRAY(p->arena, int64_t, w->rank + 1); // a clone may share the old strides
   w->count = 1;
   for (uint32_t i = w->rank; i-- > 0;) {
     w->stride[i] = w->count;
@@ -74,44 +75,45 @@ void plan_lay_plain(Plan *p, uint32_t wire) {
   }
 }
 
-uint32_t plan_wire_like(Plan *p, uint32_t of) {
-  uint32_t wire = plan_wire_again(p, of);
+uint32_t wire_new_like(Plan *p, uint32_t of) {
+  uint32_t wire = wire_clone(p, of);
   PlanWire *w = &p->wire.at[wire];
   w->of = PLAN_NONE;
   w->offset = 0;
   w->moves = w->kept = false;
   w->place = AT_NOWHERE;
-  plan_lay_plain(p, wire);
+  wire_set_row_major(p, wire);
   return wire;
 }
 
-uint32_t plan_wire_narrow(Plan *p, uint32_t of) {
-  uint32_t wire = plan_wire_like(p, of);
+uint32_t wire_new_bf16(Plan *p, uint32_t of) {
+  uint32_t wire = wire_new_like(p, of);
   p->wire.at[wire].number = NUMBER_BF16;
   return wire;
 }
 
-bool uses_memory(const Plan *p, const PlanUses *u, uint32_t wire) {
+bool wire_is_materialised(const Plan *p, const PlanUses *u, uint32_t wire) {
   uint32_t maker = u->maker[wire];
   if (maker == PLAN_NONE) return true;
   return maker != PLAN_SEVERAL &&
-         (p->node.at[maker].kind == NODE_PRODUCT || p->node.at[maker].pairs);
+         (p->node.at[maker].kind == NODE_PRODUCT || p->node.at[maker].attention);
 }
 
-bool operand_whole(const Plan *p, const Operand *o, uint32_t *index) {
+bool operand_is_permutation(const Plan *p, const Operand *o, uint32_t *index) {
   uint32_t rank = p->wire.at[o->wire].rank;
   if (rank > PLAN_AXES || o->padded) return false;
   for (uint32_t i = 0; i < rank; i++) {
-    if (!operand_plain(p, o, i, &index[i])) return false;
+    if (!operand_axis_is_index(p, o, i, &index[i])) return false;
     for (uint32_t k = 0; k < i; k++)
       if (index[k] == index[i]) return false;
   }
   return true;
 }
 
-bool operands_alike(const Plan *p, const Operand *a, const Operand *b) {
+bool operands_same_access(const Plan *p, const Operand *a, const Operand *b) {
   uint32_t one[PLAN_AXES], other[PLAN_AXES], rank = p->wire.at[a->wire].rank;
-  if (rank != p->wire.at[b->wire].rank || !operand_whole(p, a, one) || !operand_whole(p, b, other))
+  if (rank != p->wire.at[b->wire].rank || !operand_is_permutation(p, a, one) ||
+      !operand_is_permutation(p, b, other))
     return false;
   return memcmp(one, other, rank * sizeof *one) == 0;
 }

@@ -1,26 +1,25 @@
-// Writes become reads. A kernel wants to walk over its output, so a loop that writes at computed
-// places is rewritten, by the first rule that applies, until its output is plain:
+// Scatter to gather. A kernel loops over its output, so a loop that writes at computed coordinates
+// is rewritten until its output is plain. The first rule that applies is used:
 //
-//   slice   y[… 2 …] += e         The sum is made without that axis, and laid into it by an
-//                                 element-wise choice.
-//   label   y[… a·i + L …] = e    A fresh index v takes the label's place, and the body is chosen
-//                                 by v = L. For labels of a few values, or when nothing is summed:
-//                                 then p − onehot is element-wise.
-//   stride  y[2·i + rest] += e    Of a product: what is read at i is laid out with zeros between, and
-//                                 read at an index that walks over them all: then it is a shift.
-//   spread  y[i + rest] += e      Of a product that does not read i: one factor gets it as an axis, along which
-//                                 it is the same (the gradient of a mean, before a convolution).
-//   shift   y[i + rest] += e      o = i + rest is a new index and i = o − rest everywhere. The
-//                                 bounds of i must be those of an operand read at i itself, so that
-//                                 leaving them means skipping, as before.
+//   slice   y[… 2 …] += e         The sum is made without that axis, and an element-wise select places
+//                                 it.
+//   label   y[… a·i + L …] = e    A new index v replaces the label, and the body is selected where
+//                                 v = L. For labels of few values, or when nothing is summed: then
+//                                 p − onehot is element-wise.
+//   stride  y[2·i + rest] += e    Of a product: what is read at i is spaced out with zeros, and read at
+//                                 an index over all of these: then it is a shift.
+//   spread  y[i + rest] += e      Of a product that does not read i: one factor is broadcast along i
+//                                 (the gradient of a mean, before a convolution).
+//   shift   y[i + rest] += e      o = i + rest is a new index and i = o − rest everywhere. The bounds of
+//                                 i must be those of an operand that is read at i itself, so that out
+//                                 of bounds means skipped, as before.
 //
-// A sum over the samples and more (the gradient of a bias after a convolution, of a norm's scale)
-// is made for each sample, next to what it sums, and then over the samples: two short sums in a
-// fixed order instead of a long one.
+// A sum over the samples and other indices (the gradient of a bias after a convolution, of a norm's
+// scale) is made for each sample, fused with its operands, and then over the samples: two short
+// sums in a fixed order instead of a long one.
 //
-// A product that reads outside of an operand reads a copy with a border instead (halo), so that
-// matrix kernels need no tests. What no rule solves is filled and added to, in order: slow and
-// right.
+// A product with accesses out of bounds reads a padded copy (halo), so that matrix kernels need no
+// bounds checks. What no rule covers remains a scatter: filled, then added to, in order.
 #include "run/plan/plan.h"
 
 #include "core/pass/rewrite.h"
@@ -52,8 +51,8 @@ static double points_known(World *w, const Loop *loop) {
   return points;
 }
 
-// The draft becomes a loop over what it was.
-static void draft_behind(World *w, Draft *f, Loop *loop, Id wire) {
+// The draft becomes the loop `loop` over this wire.
+static void draft_over(World *w, Draft *f, Loop *loop, Id wire) {
   *f = (Draft){.loop = loop};
   vec_push(w->arena, &f->in, wire);
 }
@@ -69,7 +68,7 @@ bool loop_sums(World *w, const Loop *loop) {
   return false;
 }
 
-// A sum into a slice: the slice is made alone, and the draft lays it into the whole.
+// A sum into a slice: the slice is made alone, and the draft places it in the whole.
 static void solve_slice(World *w, Diagram *to, Draft *f, const Type *type, Id origin) {
   Loop *loop = f->loop, *lay = NEW(w->arena, Loop);
   uint32_t slices = 0, n = 0;
@@ -107,7 +106,7 @@ static void solve_slice(World *w, Diagram *to, Draft *f, const Type *type, Id or
         scalar_push(w, lay, (Scalar){.fn = FN_select, .base = BASE_R, .arg = {same, value, zero}});
   }
   loop->out = (Access){.rank = n, .coord = coord};
-  draft_behind(w, f, lay, box_loop_shared(w, to, loop, f->in.at, f->in.n, small, origin));
+  draft_over(w, f, lay, box_loop_shared(w, to, loop, f->in.at, f->in.n, small, origin));
 }
 
 // -- label ----------------------------------------------------------------------------------------
@@ -156,7 +155,8 @@ static uint32_t uses_in(const Access *a, uint32_t index) {
   return n;
 }
 
-// The axis of the one operand that is read at the index, over its whole length and nowhere else.
+// The only operand that is read at the index, and its axis. The index must cover that axis, and
+// nothing else may read it.
 static bool read_once(World *w, const Diagram *d, const Draft *f, uint32_t index, uint32_t *operand,
                       uint32_t *axis) {
   uint32_t uses = 0, k;
@@ -175,7 +175,7 @@ static bool read_once(World *w, const Diagram *d, const Draft *f, uint32_t index
   return plain && uses == 1 && !loop_reads_index(f->loop, index);
 }
 
-// z[… s·i + r …] = x[… i …] where r is 0, else 0.
+// z[… s·i + r …] = x[… i …] where r = 0, else 0.
 static Id spread_axis(World *w, Diagram *to, Id wire, uint32_t axis, int64_t stride, Id origin) {
   Type type = to->wire.at[wire].type;
   Loop *lay = NEW(w->arena, Loop);
@@ -198,7 +198,8 @@ static Id spread_axis(World *w, Diagram *to, Id wire, uint32_t axis, int64_t str
   return box_loop_shared(w, to, lay, &wire, 1, type, origin);
 }
 
-// A window that is as long as the stride would fill the output as digits do, and needs no zeros.
+// A second term that is a window. A window as long as the stride would fill the output like digits,
+// without zeros between.
 static bool is_window(World *w, const Loop *loop, const Term *t, int64_t stride) {
   int64_t n;
   return is_number(w, t->coef, 1) && size_value(w, size_now(w, loop->index[t->var].size), &n) &&
@@ -228,7 +229,7 @@ static bool solve_stride(World *w, Diagram *to, Draft *f, Id origin) {
 }
 
 // -- spread ---------------------------------------------------------------------------------------
-// Digits of a merge are plain enough: y[32·h + k].
+// Is the coordinate a mixed radix, such as y[32·h + k]? Such outputs are plain enough.
 static bool is_merge(World *w, const Loop *loop, const Coord *c) {
   Size below = size_of(w, 1);
   if (c->n < 2 || !is_number(w, c->c, 0)) return false;
@@ -247,7 +248,7 @@ static bool is_unread(const Loop *loop, uint32_t index) {
   return !loop_reads_index(loop, index);
 }
 
-// The only one of two factors that reads none of the other indices of a coordinate; nin: there is none.
+// The only one of two factors that reads no other index of the coordinate; nin: there is none.
 static uint32_t free_factor(const Loop *loop, const Coord *c, uint32_t index) {
   bool bound[2] = {false, false};
   for (uint32_t k = 0; k < c->n; k++)
@@ -299,7 +300,7 @@ static bool solve_spread(World *w, Diagram *to, Draft *f, Id origin) {
 }
 
 // -- shift ----------------------------------------------------------------------------------------
-// Some operand is read at the index itself, over its whole length, and is not padded.
+// Some operand without padding is read at the index itself, over the whole axis.
 static bool bounded_by_operand(World *w, const Diagram *d, const Draft *f, uint32_t index) {
   uint32_t k;
   for (uint32_t j = 0; j < f->loop->nin; j++) {
@@ -329,7 +330,7 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
       best = index, at = k, best_size = n;
     }
     for (uint32_t k = 0; k < c->n;
-         k++) // a window that strides: walking all its starts for each place would be waste
+         k++) // a strided window: looping over all its starts for each cell would be waste
       if (!size_value(w, loop->index[c->term[k].var].size, &n) || n > best_size) best = PLAN_NONE;
     if (best == PLAN_NONE || is_merge(w, loop, c)) continue;
     uint32_t o = push_index(w, loop, loop->index[best].name, out->axis[i].size);
@@ -349,7 +350,7 @@ static bool solve_shift(World *w, const Diagram *d, Draft *f, const Type *out) {
 }
 
 // -- halo -----------------------------------------------------------------------------------------
-// Lowest and highest place of a coordinate over the box, when they are numbers.
+// Lower and upper bound of a coordinate over all indices, when they are numbers.
 static bool coord_reach(World *w, const Loop *loop, const Coord *c, int64_t *low, int64_t *high) {
   int64_t k, coef, n;
   if (!size_value(w, size_now(w, c->c), &k)) return false;
@@ -363,7 +364,7 @@ static bool coord_reach(World *w, const Loop *loop, const Coord *c, int64_t *low
   return true;
 }
 
-// Operand k with a border: read[i] = x[i + low] inside, 0 (or its pad) outside.
+// Replaces operand k by a padded copy: x[i + low] inside, 0 (or the operand's pad) outside.
 static void with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
   Access *a = &f->loop->in[k];
   Type type = to->wire.at[f->in.at[k]].type;
@@ -402,7 +403,7 @@ static void with_halo(World *w, Diagram *to, Draft *f, uint32_t k, Id origin) {
   a->padded = false;
 }
 
-static void give_halos(World *w, Diagram *to, Draft *f, Id origin) {
+static void add_halos(World *w, Diagram *to, Draft *f, Id origin) {
   if (!is_product(f->loop) || points_known(w, f->loop) < HALO_POINTS) return;
   for (uint32_t k = 0; k < 2; k++) {
     bool labels = false;
@@ -419,7 +420,7 @@ static bool is_samples(World *w, Size size) {
   return size_is_var(w, size_now(w, size), &var) && size_var_kind(w, var) == VAR_SAMPLE;
 }
 
-// The sum for each sample, where the samples are the first axis; the draft sums over them.
+// Makes the sum for each sample, with the samples as the first axis; the draft sums over these.
 static void sum_each_sample(World *w, Diagram *to, Draft *f, const Type *type, Id origin) {
   Loop *loop = f->loop, *over = NEW(w->arena, Loop);
   uint32_t samples = PLAN_NONE, others = 0;
@@ -459,10 +460,10 @@ static void sum_each_sample(World *w, Diagram *to, Draft *f, const Type *type, I
   over->out = access_from(w, 1, type->rank);
   scalar_push(w, over, (Scalar){.fn = FN_ARG, .base = BASE_R});
   loop->out = (Access){.rank = each.rank, .coord = coord};
-  draft_behind(w, f, over, box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin));
+  draft_over(w, f, over, box_loop_shared(w, to, loop, f->in.at, f->in.n, each, origin));
 }
 
-// -- the walk -------------------------------------------------------------------------------------
+// -- the rewrite ----------------------------------------------------------------------------------
 static bool solve_loop(const Rewriting *r, const Box *b) {
   World *w = r->w;
   Diagram *to = r->to;
@@ -475,7 +476,7 @@ static bool solve_loop(const Rewriting *r, const Box *b) {
                     solve_stride(w, to, &f, b->origin) || solve_shift(w, to, &f, type)))
     continue;
   if (b->nout == 1 && f.in.n) sum_each_sample(w, to, &f, type, b->origin);
-  give_halos(w, to, &f, b->origin);
+  add_halos(w, to, &f, b->origin);
   Id first = box_loop_shared(w, to, f.loop, f.in.at, f.in.n, *type, b->origin);
   for (uint32_t i = 0; i < b->nout; i++) {
     to->wire.at[first + i].type = r->from->wire.at[b->out[i]].type;
@@ -485,4 +486,6 @@ static bool solve_loop(const Rewriting *r, const Box *b) {
   return true;
 }
 
-Diagram *plan_solve(World *w, const Diagram *d) { return rewrite_boxes(w, d, solve_loop); }
+Diagram *plan_scatter_to_gather(World *w, const Diagram *d) {
+  return rewrite_boxes(w, d, solve_loop);
+}

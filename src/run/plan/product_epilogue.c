@@ -1,31 +1,34 @@
-// What is made of a product's cells one by one, such as a bias added and what is negative cut off, is made by the product's own
-// kernel, where the cells still are in registers: on a GPU a small product takes hardly longer than the launch of the kernel
-// that would follow it. Such a kernel is a product with one nest, whose loops are the axes of the result.
+// Epilogues of small matrix products. An element-wise kernel that follows a product, such as a bias
+// and a ReLU, becomes part of the product's kernel, while the cells are in registers: on a GPU a
+// small product takes hardly longer than another launch. Such a kernel is KERNEL_PRODUCT with one
+// nest, whose loops are the axes of the result.
 #include "run/plan/plan.h"
 
-static const int64_t FINISH_WORK = 100 * 1000 * 1000; // operations of a product that is small
-enum {
-  FINISH_DEPTH = 1024
-}; // the longest sum that one block makes as fast as several would in parts
+// Most operations of a product with an epilogue.
+static const int64_t SMALL_WORK = 100 * 1000 * 1000;
+// The longest sum of a product with an epilogue. Longer sums are split over several thread blocks.
+enum { MOST_DEPTH = 1024 };
 
-// Which loop of a kernel is which axis of a product's result, as this operand reads it: all loops, and nothing twice.
+// The loop of the kernel for each axis of a product's result, as this operand reads it. All loops
+// must be there, none twice.
 static bool axes_of(const Plan *p, const Kernel *k, const PlanNode *x, const Operand *o,
                     uint32_t *loop) {
   uint32_t index[PLAN_AXES], rank = p->wire.at[o->wire].rank;
-  if (rank != k->np + k->nest.at[0].ndim || x->nindex != rank || !operand_whole(p, o, index))
+  if (rank != k->np + k->nest.at[0].ndim || x->nindex != rank ||
+      !operand_is_permutation(p, o, index))
     return false;
   for (uint32_t axis = 0; axis < rank; axis++) loop[axis] = x->var[index[axis]];
   return true;
 }
 
-// Is every use of the product's result, in this kernel, the cell at hand?
-static bool reads_at_hand(const Plan *p, const Kernel *k, uint32_t wire) {
+// Does the kernel read of the product's result only the cell at the current point?
+static bool reads_own_cell(const Plan *p, const Kernel *k, uint32_t wire) {
   uint32_t first[PLAN_AXES], loop[PLAN_AXES], found = 0, rank = p->wire.at[wire].rank;
   for (uint32_t j = 0; j < k->node.n; j++) {
     const PlanNode *x = &p->node.at[k->node.at[j]];
     for (uint32_t i = 0; i < x->nin; i++) {
       if (wire_root(p, x->in[i].wire) != wire) continue;
-      if (x->in[i].wire != wire || !operand_free(p, &x->in[i]) ||
+      if (x->in[i].wire != wire || !operand_is_affine(p, &x->in[i]) ||
           !axes_of(p, k, x, &x->in[i], loop))
         return false;
       if (found++ && memcmp(first, loop, rank * sizeof *loop)) return false;
@@ -35,7 +38,7 @@ static bool reads_at_hand(const Plan *p, const Kernel *k, uint32_t wire) {
   return found > 0;
 }
 
-// Is it a state's next value, or a part of one?
+// Is the wire a state's next value, or a part of one?
 static bool is_next(const Plan *p, uint32_t wire) {
   for (uint32_t i = 0; i < p->next.n; i++)
     if (p->next.at[i] != PLAN_NONE && wire_root(p, p->next.at[i]) == wire_root(p, wire))
@@ -45,14 +48,15 @@ static bool is_next(const Plan *p, uint32_t wire) {
   return false;
 }
 
-// One nest of points that nothing sums up, and that may be made earlier. (What an optimiser makes takes longer here than by
-// lanes of its own, which read and write along memory, and would keep the product from being made in parts.)
+// An element-wise kernel of one nest. Optimisers are excluded: their own lanes read and write
+// contiguous memory, which is faster than here, and the product could no longer be split along its
+// sum.
 static bool is_pointwise(const Plan *p, const Kernel *k) {
   if (k->kind != KERNEL_LOOPS || k->nest.n != 1 || k->depth || k->block || k->tile_bytes)
     return false;
   for (uint32_t j = 0; j < k->node.n; j++) {
     const PlanNode *x = &p->node.at[k->node.at[j]];
-    if (!node_plain(x) || is_next(p, x->out.wire)) return false;
+    if (!node_is_elementwise(x) || is_next(p, x->out.wire)) return false;
   }
   return true;
 }
@@ -64,19 +68,19 @@ static int64_t depth_of(const Plan *p, const PlanNode *x) {
   return depth;
 }
 
-bool finish_suits(const Plan *p, const PlanNode *x) {
+bool epilogue_allowed(const Plan *p, const PlanNode *x) {
   uint32_t index[PLAN_AXES];
-  if (!p->finish || x->kind != NODE_PRODUCT || x->depth || x->pinned || x->pairs ||
-      node_work(p, x) > FINISH_WORK || depth_of(p, x) > FINISH_DEPTH)
+  if (!p->epilogues || x->kind != NODE_PRODUCT || x->depth || x->pinned || x->attention ||
+      node_work(p, x) > SMALL_WORK || depth_of(p, x) > MOST_DEPTH)
     return false;
   for (uint32_t v = 0; v < node_wires(x); v++)
     if (p->wire.at[node_wire(x, v)].count > INT32_MAX) return false;
-  return operand_whole(p, &x->out, index);
+  return operand_is_permutation(p, &x->out, index);
 }
 
-static bool may_be_finished(const Plan *p, const Kernel *k) {
+static bool may_have_epilogue(const Plan *p, const Kernel *k) {
   const PlanNode *x = k->kind == KERNEL_PRODUCT ? &p->node.at[k->node.at[0]] : NULL;
-  return x && finish_suits(p, x) && p->wire.at[x->out.wire].of == PLAN_NONE;
+  return x && epilogue_allowed(p, x) && p->wire.at[x->out.wire].of == PLAN_NONE;
 }
 
 // The first kernel that reads the product's result.
@@ -91,43 +95,43 @@ static uint32_t first_reader(const Plan *p, uint32_t product) {
   return PLAN_NONE;
 }
 
-// May the later kernel come directly behind the product?
-static bool may_follow(const Plan *p, const PlanTouched *touched, uint32_t product, uint32_t by) {
+// May the kernel `by` be moved directly after the product?
+static bool may_follow(const Plan *p, const Footprint *footprint, uint32_t product, uint32_t by) {
   for (uint32_t i = product + 1; i < by; i++)
-    if (!kernels_exchange(p, touched, i, by)) return false;
+    if (!kernels_commute(p, footprint, i, by)) return false;
   return true;
 }
 
-// By the kernel directly behind it.
-static void finish(Plan *p, PlanTouched *touched, uint32_t product) {
+// Joins the product with the kernel directly after it.
+static void fuse_epilogue(Plan *p, Footprint *footprint, uint32_t product) {
   Kernel *k = &p->kernel.at[product];
   Kernel last = p->kernel.at[product + 1];
   k->np = last.np;
   k->p = last.p;
   k->nest = last.nest;
   for (uint32_t j = 0; j < last.node.n; j++) vec_push(p->arena, &k->node, last.node.at[j]);
-  for (uint32_t j = 0; j < touched[product + 1].n; j++)
-    vec_push(p->arena, &touched[product], touched[product + 1].at[j]);
+  for (uint32_t j = 0; j < footprint[product + 1].n; j++)
+    vec_push(p->arena, &footprint[product], footprint[product + 1].at[j]);
   p->node.at[k->node.at[0]].nest = 0;
-  kernel_drop(p, touched, product + 1);
+  kernel_drop(p, footprint, product + 1);
   for (uint32_t j = 0; j < last.node.n; j++) p->node.at[last.node.at[j]].kernel = product;
 }
 
-void plan_finish(Plan *p) {
-  PlanTouched *touched = plan_touched(p);
+void plan_product_epilogues(Plan *p) {
+  Footprint *footprint = plan_footprints(p);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
-    if (!may_be_finished(p, &p->kernel.at[i])) continue;
+    if (!may_have_epilogue(p, &p->kernel.at[i])) continue;
     uint32_t by = first_reader(p, i);
     if (by == PLAN_NONE || !is_pointwise(p, &p->kernel.at[by]) ||
-        !reads_at_hand(p, &p->kernel.at[by], p->node.at[p->kernel.at[i].node.at[0]].out.wire))
+        !reads_own_cell(p, &p->kernel.at[by], p->node.at[p->kernel.at[i].node.at[0]].out.wire))
       continue;
-    if (!may_follow(p, touched, i, by)) continue;
-    kernel_move(p, touched, by, i + 1);
-    finish(p, touched, i);
+    if (!may_follow(p, footprint, i, by)) continue;
+    kernel_move(p, footprint, by, i + 1);
+    fuse_epilogue(p, footprint, i);
   }
 }
 
-uint32_t finish_loop(const Plan *p, const Kernel *k, uint32_t axis) {
+uint32_t epilogue_loop(const Plan *p, const Kernel *k, uint32_t axis) {
   uint32_t wire = p->node.at[k->node.at[0]].out.wire, loop[PLAN_AXES];
   for (uint32_t j = 1; j < k->node.n; j++) {
     const PlanNode *x = &p->node.at[k->node.at[j]];

@@ -1,8 +1,8 @@
-// What is cheaper to make again than to keep. The scores of attention, softmax and all, are larger
-// than what they are made of: a product of two wires that both depend on the sample, with a result
-// larger than either, and element-wise functions of it. The reverse derivative reads them; it gets
-// copies of the boxes that make them, so that they live only inside a kernel, forward and backward.
-// Sums over them (the largest of a row, the sum of a row) are small and are kept.
+// Rematerialisation of attention scores. Scores, with softmax and all, are larger than what they
+// are made of. The reverse derivative gets copies of the boxes that make them, so that scores live
+// only inside a kernel, forward and backward. A wire is rematerialised if it is a product of two
+// wires that depend on the sample, with a result larger than either, or an element-wise function of
+// such a product. Reductions of scores (the maximum and the sum of a row) are small and are stored.
 #include "run/plan/plan.h"
 
 #include "core/pass/rewrite.h"
@@ -11,12 +11,12 @@ typedef struct {
   World *w;
   const Diagram *from;
   Diagram *to;
-  Id *map, *again; // of each wire of `from`: in `to`, and its second making
-  bool *large;     // of each wire of `from`: worth making again
+  Id *map, *copy; // [wire of `from`] its wire in `to`; the rematerialised copy
+  bool *wanted;   // [wire of `from`] to be rematerialised
   Id origin;
-} Again;
+} Rematerialising;
 
-// How many numbers, for one sample.
+// Numbers of a wire, for one sample.
 static double cells(World *w, const Type *t) {
   double n = 1;
   int64_t k;
@@ -25,7 +25,7 @@ static double cells(World *w, const Type *t) {
   return n;
 }
 
-// How many of them a loop reads, for one sample: an operand may be a slice of a larger wire.
+// Numbers that a loop reads, for one sample: an operand may be a slice of a larger wire.
 static double cells_read(World *w, const Loop *loop, const Access *a) {
   double n = 1;
   int64_t size;
@@ -45,7 +45,7 @@ static bool has_samples(const Type *t) {
   return false;
 }
 
-static bool is_large_product(World *w, const Diagram *d, const Box *b) {
+static bool is_score_product(World *w, const Diagram *d, const Box *b) {
   const Loop *loop = b->loop;
   if (!is_product_body(loop->combine, loop->scalar, loop->nscalar, b->nin)) return false;
   const Type *out = &d->wire.at[b->out[0]].type, *x = &d->wire.at[b->in[0]].type,
@@ -55,46 +55,46 @@ static bool is_large_product(World *w, const Diagram *d, const Box *b) {
          cells(w, out) > cells_read(w, loop, &loop->in[1]);
 }
 
-// Element by element, with a large operand.
-static bool is_large_map(World *w, const Diagram *d, const Box *b, const bool *large) {
+// An element-wise loop, of the shape of an operand that is rematerialised.
+static bool is_elementwise_of_wanted(World *w, const Diagram *d, const Box *b, const bool *wanted) {
   bool reads = false;
   if (b->nout != 1 || b->loop->combine != SUM || loop_sums(w, b->loop)) return false;
   for (uint32_t i = 0; i < b->nin; i++)
-    reads |= large[b->in[i]] &&
+    reads |= wanted[b->in[i]] &&
              cells(w, &d->wire.at[b->in[i]].type) == cells(w, &d->wire.at[b->out[0]].type);
   return reads;
 }
 
-static void find_large(Again *a) {
+static void find_wanted(Rematerialising *a) {
   const Diagram *d = a->from;
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     if (b->op != OP_loop || origin_is_reverse(a->w, b->origin)) continue;
-    if (is_large_product(a->w, d, b) || is_large_map(a->w, d, b, a->large))
-      a->large[b->out[0]] = true;
+    if (is_score_product(a->w, d, b) || is_elementwise_of_wanted(a->w, d, b, a->wanted))
+      a->wanted[b->out[0]] = true;
   }
 }
 
-static Id make_again(Again *a, Id wire) {
-  if (!a->large[wire]) return a->map[wire];
-  if (a->again[wire]) return a->again[wire];
+static Id rematerialise(Rematerialising *a, Id wire) {
+  if (!a->wanted[wire]) return a->map[wire];
+  if (a->copy[wire]) return a->copy[wire];
   const Box *b = &a->from->box.at[a->from->wire.at[wire].box];
   Ids in = {0};
-  for (uint32_t i = 0; i < b->nin; i++) vec_push(a->w->arena, &in, make_again(a, b->in[i]));
-  a->again[wire] =
+  for (uint32_t i = 0; i < b->nin; i++) vec_push(a->w->arena, &in, rematerialise(a, b->in[i]));
+  a->copy[wire] =
       box_loop_shared(a->w, a->to, b->loop, in.at, in.n, a->from->wire.at[wire].type, a->origin);
-  return a->again[wire];
+  return a->copy[wire];
 }
 
-Diagram *plan_recompute(World *w, const Diagram *d) {
-  Again a = {w, d, .to = diagram_new(w, d->name), .map = new_map(w, d)};
-  a.again = NEW_ARRAY(w->arena, Id, d->wire.n);
-  a.large = NEW_ARRAY(w->arena, bool, d->wire.n);
+Diagram *plan_rematerialise(World *w, const Diagram *d) {
+  Rematerialising a = {w, d, .to = diagram_new(w, d->name), .map = new_map(w, d)};
+  a.copy = NEW_ARRAY(w->arena, Id, d->wire.n);
+  a.wanted = NEW_ARRAY(w->arena, bool, d->wire.n);
   a.to->origin = d->origin;
   copy_inputs(w, a.to, d, a.map);
   copy_params(w, a.to, d, a.map);
-  find_large(&a);
-  Id *both = new_map(w, d); // as boxes of the reverse see them
+  find_wanted(&a);
+  Id *reverse_map = new_map(w, d); // wires as the boxes of the reverse derivative read them
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     bool reverse = origin_is_reverse(w, b->origin);
@@ -103,9 +103,9 @@ Diagram *plan_recompute(World *w, const Diagram *d) {
       copy_box(w, a.to, d, b, a.map, b->origin);
       continue;
     }
-    for (uint32_t k = 0; k < b->nin; k++) both[b->in[k]] = make_again(&a, b->in[k]);
-    copy_box(w, a.to, d, b, both, b->origin);
-    for (uint32_t k = 0; k < b->nout; k++) a.map[b->out[k]] = both[b->out[k]];
+    for (uint32_t k = 0; k < b->nin; k++) reverse_map[b->in[k]] = rematerialise(&a, b->in[k]);
+    copy_box(w, a.to, d, b, reverse_map, b->origin);
+    for (uint32_t k = 0; k < b->nout; k++) a.map[b->out[k]] = reverse_map[b->out[k]];
   }
   diagram_outputs(w, a.to, d, a.map);
   copy_nexts(a.to, d, a.map);
