@@ -48,7 +48,7 @@ static Tensor *state_of(Run *r, const char *path) {
   return NULL;
 }
 
-static const Member *member_of(const Run *r, const char *path, const Flat **in) {
+static const RowMember *member_of(const Run *r, const char *path, const WeightRow **in) {
   for (uint32_t f = 0; f < r->r.flat.n; f++)
     for (uint32_t i = 0; i < r->r.flat.at[f].member.n; i++)
       if (strcmp(r->r.flat.at[f].member.at[i].path, path) == 0) {
@@ -60,8 +60,8 @@ static const Member *member_of(const Run *r, const char *path, const Flat **in) 
 
 // Where the numbers of a weight or state are, in a row or for themselves.
 static double *numbers_of(Run *r, const char *path) {
-  const Flat *flat;
-  const Member *m = member_of(r, path, &flat);
+  const WeightRow *flat;
+  const RowMember *m = member_of(r, path, &flat);
   Tensor *t = state_of(r, m ? flat->path : path);
   if (!t) fail_msg("there is no state %s", path);
   return t->data + (m ? m->offset : 0);
@@ -94,10 +94,10 @@ static void start(Run *r) {
     add_states(r, r->r.step.at[i].diagram);
   }
   for (uint32_t f = 0; f < r->r.flat.n; f++) {
-    const Flat *flat = &r->r.flat.at[f];
+    const WeightRow *flat = &r->r.flat.at[f];
     int64_t end = 0, n;
     for (uint32_t i = 0; i < flat->member.n; i++) {
-      const Member *m = &flat->member.at[i];
+      const RowMember *m = &flat->member.at[i];
       assert_true(type_count(r->w, &m->type, &n));
       assert_true(m->offset >= end && m->offset % 16 == 0);
       end = m->offset + n;
@@ -463,7 +463,7 @@ static void inside_others(void **state) {
                   "freeze d\n"
                   "goal one : c(d(x)) ~ x by l2\n"
                   "train 3 steps, c: momentum(0.1), a: adam(0.1), seed 7, batch 32, patience 2\n");
-  const Flat *flat;
+  const WeightRow *flat;
   assert_non_null(member_of(&r, "b/dense/b", &flat)); // inside c
   assert_string_equal(flat->path, "weights/momentum");
   assert_non_null(member_of(&r, "a/dense/b", &flat)); // its own

@@ -42,7 +42,7 @@ static void fail_with_messages(World *w) {
 }
 
 // A constant is shaken a little; others are spread by what flows into a place.
-static void start_weight(Run *r, const Member *m) {
+static void start_weight(Run *r, const RowMember *m) {
   State *s = store_find(r->store, m->path);
   double *x = NEW_ARRAY(r->arena, double, s->count);
   int64_t fan = 1;
@@ -64,7 +64,7 @@ static Run run_new(const char *path, Precision precision, const Target *how) {
   if (r.w->diags->errors || !learn_regime(in, p, p->train.at[0], &r.r)) fail_with_messages(r.w);
   assert_int_equal(r.r.step.n, 1);
   assert_int_equal(r.r.flat.n, 1);
-  const Flat *flat = &r.r.flat.at[0];
+  const WeightRow *flat = &r.r.flat.at[0];
   if (!store_add_flat(r.w, r.store, flat, 0) ||
       !store_add_params(r.w, r.store, r.r.step.at[0].diagram, 0))
     fail_with_messages(r.w);

@@ -146,7 +146,7 @@ static void say_members(const CTrain *t, Buf *h) {
     uint32_t at = find_member(t, r->flat.at[i].path);
     if (at == PLAN_NONE) continue;
     for (uint32_t k = 0; k < r->flat.at[i].member.n; k++) {
-      const Member *m = &r->flat.at[i].member.at[k];
+      const RowMember *m = &r->flat.at[i].member.at[k];
       buf_printf(h, "//   %s[%lld …]: %s : %s\n", t->state.at[at].name, (long long)m->offset,
                  m->path, type_text(t->f->e->w, &m->type));
     }

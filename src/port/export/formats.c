@@ -47,7 +47,7 @@ Outcome export_as(Export *e) {
       export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
       return OUTCOME_USAGE;
     }
-    if (formats[i].once && goes_on(e->in, e->p, e->name)) {
+    if (formats[i].once && is_stateful_machine(e->in, e->p, e->name)) {
       export_wrong(e, OUTCOME_WRONG,
                    "`%s` is a machine, which goes on through time, and `%s` would have only its "
                    "start: `--as json` has its states too",

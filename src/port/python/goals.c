@@ -32,7 +32,7 @@ static void name_goals(Python *p) {
 static bool bits_are_trained(Python *p) {
   for (uint32_t i = 0; i < p->regime.n; i++)
     for (uint32_t k = 0; k < p->regime.at[i].stepped.n; k++) {
-      const Stepped *s = &p->regime.at[i].stepped.at[k];
+      const OptimisedWeights *s = &p->regime.at[i].stepped.at[k];
       if (s->base == BASE_R) continue;
       export_wrong(p->e, OUTCOME_WRONG,
                    "training moves `%s`, which is made of bits, and %s has no slopes of bits: name "
@@ -121,7 +121,7 @@ static bool has_params(const Diagram *module, const Diagram *d) {
 
 // The goal with `training` 0, as a measure has it; it moves no states.
 static bool used_text(Python *p, PythonWork *k, uint32_t i, GoalText *to) {
-  Diagram *d = goal_in_use(p->e->in, p->e->p, &p->e->p->goal.at[i]);
+  Diagram *d = goal_for_inference(p->e->in, p->e->p, &p->e->p->goal.at[i]);
   if (!d || !has_params(p->loss.diagram, d)) return to->arguments = to->body = "", true;
   k->d = k->now = d;
   to->noisy = d->noisy;

@@ -118,11 +118,11 @@ static void put_keeps(Python *p, const Diagram *d, Buf *b) {
   buf_text(b, ")");
 }
 
-static bool put_rule(Python *p, const Stepped *s, const WeightChoice *c, Buf *b) {
+static bool put_rule(Python *p, const OptimisedWeights *s, const WeightChoice *c, Buf *b) {
   const PythonMade *rule = python_define(p, optimiser_part(p, s->optimiser, false), true, NULL);
   const PythonMade *look =
-      s->looks ? python_define(p, optimiser_part(p, s->optimiser, true), true, NULL) : NULL;
-  if (!rule || (s->looks && !look)) return false;
+      s->has_look ? python_define(p, optimiser_part(p, s->optimiser, true), true, NULL) : NULL;
+  if (!rule || (s->has_look && !look)) return false;
   buf_text(b, "            (");
   put_choice(p, c, b);
   buf_printf(b, ", %s, %s, %s, ", rule->name, look ? look->name : "None",
@@ -134,13 +134,13 @@ static bool put_rule(Python *p, const Stepped *s, const WeightChoice *c, Buf *b)
   return true;
 }
 
-static bool group_has(const Stepped *s, const char *path) {
+static bool group_has(const OptimisedWeights *s, const char *path) {
   for (uint32_t i = 0; i < s->n; i++)
     if (!strcmp(s->at[i], path)) return true;
   return false;
 }
 
-static WeightChoice choice_of_group(Python *p, const Regime *r, const Stepped *s) {
+static WeightChoice choice_of_group(Python *p, const Regime *r, const OptimisedWeights *s) {
   WeightChoice c = choice_new(p);
   for (uint32_t i = 0; i < p->loss.diagram->param.n; i++) {
     const Param *param = &p->loss.diagram->param.at[i];
@@ -236,7 +236,7 @@ static bool put_phase(Python *p, const Regime *r, Buf *b) {
 void python_start_copies(Python *p, Buf *b) {
   for (uint32_t i = 0; i < p->regime.n; i++)
     for (uint32_t k = 0; k < p->regime.at[i].start.n; k++) {
-      const Start *s = &p->regime.at[i].start.at[k];
+      const StaleStart *s = &p->regime.at[i].start.at[k];
       if (p->jax)
         buf_printf(b, "    %s = %s\n", python_path(p, s->path), python_path(p, s->as));
       else

@@ -135,7 +135,7 @@ bool any_sample_axis(World *, const Diagram *, const Id *wire, uint32_t n); // â
 bool has_sample_axis(World *, const Diagram *);                             // of its inputs
 
 // -- start_values.c: first values -----------------------------------------------------------------
-bool store_add_flat(World *, Store *, const Flat *, uint64_t seed);
+bool store_add_flat(World *, Store *, const WeightRow *, uint64_t seed);
 bool store_copy(World *, Store *, const char *path,
                 const char *as); // starts with the value of another
 bool store_add_shown(World *, Store *, const Program *, uint64_t seed); // weights of all shows

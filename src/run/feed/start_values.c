@@ -3,12 +3,12 @@
 #include "lang/value/value.h"
 #include "run/feed/feed.h"
 
-bool store_add_flat(World *w, Store *s, const Flat *f, uint64_t seed) {
+bool store_add_flat(World *w, Store *s, const WeightRow *f, uint64_t seed) {
   Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
   uint32_t whole = store_add(s, f->path, f->base, 1, &f->count);
   if (whole == STORE_NONE) return store_full(w, f->path, &row);
   for (uint32_t i = 0; i < f->member.n; i++) {
-    const Member *m = &f->member.at[i];
+    const RowMember *m = &f->member.at[i];
     int64_t shape[ARRAY_RANK_LIMIT];
     if (!store_shape(w, &m->type, shape, m->path)) return false;
     uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);

@@ -1,9 +1,9 @@
-// Goals to one loss. Each goal is a diagram of its own; here they are called side by side over the
-// union of their sources and of their weights. Which goal may move which weight stays beside the
-// diagram, as masks: the gradient pass reads them.
+// One loss of several goals. Each goal is a diagram of its own; here all are called side by side
+// over the union of their inputs and of their weights. Masks, which the gradient pass reads, say
+// which goal may move which weight.
 //
-// The states of boxes (running means) move too: with the goals that train their learner, and to the
-// mean of what these propose.
+// States of boxes (running means) move with the goals that train their learner, to the mean of the
+// values that these goals propose.
 #include "run/step/step_own.h"
 
 Id field_input(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
@@ -14,7 +14,7 @@ Id field_input(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
 }
 
 typedef VEC(uint32_t) GoalNumbers;
-typedef VEC(Ids) Proposals; // [param] wires
+typedef VEC(Ids) Proposals; // [param] wires of proposed values
 
 typedef struct {
   Elab *in;
@@ -30,7 +30,7 @@ bool goal_moves_state(Elab *in, const Goal *g, const Param *p) {
   return !g->targets.n;
 }
 
-// The goal's diagram, which also gives what it shows.
+// The goal's diagram, with the goal's shown value as a second output.
 static Diagram *with_shown(World *w, const Goal *g) {
   Diagram *d = diagram_new(w, g->diagram->name);
   Id id = d->id;
@@ -42,7 +42,7 @@ static Diagram *with_shown(World *w, const Goal *g) {
   return d;
 }
 
-// Gives the first output: the loss, then perhaps what is shown.
+// Gives the first output, the loss. The shown value follows if the diagram has one.
 static Id call_goal(LossJoining *j, const Goal *g, Diagram *f, GoalNumbers *number) {
   World *w = j->w;
   Diagram *d = j->d;
@@ -112,7 +112,7 @@ static Loss join_goals(Elab *in, const Program *p, const Ids *goals, bool shown)
   return (Loss){.diagram = j.d, .fields = j.fields, .mask = mask};
 }
 
-Loss loss_of(Elab *in, const Program *p, const Ids *goals) {
+Loss loss_with_shown(Elab *in, const Program *p, const Ids *goals) {
   return join_goals(in, p, goals, true);
 }
 

@@ -1,4 +1,5 @@
-// Small loops that steps are put together from.
+// Small loops that steps are built of: element-wise maps and reductions given as text, and reshapes
+// between tensors and matrices.
 #include "run/step/step_own.h"
 
 #include <assert.h>
@@ -42,7 +43,7 @@ Type type_as_matrix(World *w, const Type *t) {
   return type_make(w, (Base)t->base, 2, axis);
 }
 
-// A loop that writes the tensor, and where its cells are in the matrix.
+// A loop over the cells of a tensor; *matrix: the access to the same cell in the matrix.
 static Loop *loop_of_matrix(World *w, const Type *t, Access *matrix) {
   Loop *loop = loop_over(w, t);
   Size stride = size_of(w, 1);

@@ -1,27 +1,27 @@
-// One step as one diagram.
+// One training step as one diagram.
 //
-//   rows of weights ─look─► parts ─► goals and their gradient
-//                                    ─► gradients as rows ─► optimisers ─► next rows
+//   rows of weights ─look─► weights ─► goals and their gradient
+//                                       ─► gradients as rows ─► optimisers ─► next rows
 //
-// The gradient of the goals is one diagram, made by the gradient pass; here it is called, with the
-// weights as parts of rows, and what it gives is laid into rows of the same form. Then, in this
-// order: batches are accumulated, the norm of all gradients together is kept below `clip`, `decay`
+// The gradient of the goals is one diagram, made by the gradient pass. It is called with slices of
+// the weight rows, and its gradients are concatenated to rows of the same layout. Then, in this
+// order: batches are accumulated, the norm of the whole gradient is clipped to `clip`, `decay`
 // times the weight is added, and each group's optimiser is called. Everything reads the values
 // before the step.
 //
-// An optimiser with a `look` is called twice: first for what the model sees, where the gradient
-// cannot matter, then to step. What is not read of either is pruned.
+// An optimiser with a `look` is called twice: first for the weights that the model sees, where its
+// gradient is not used, then for the update. Unused outputs are pruned.
 #include "core/pass/pipeline.h"
 #include "run/step/step_own.h"
 
 typedef struct {
-  Regimen *plan;
+  RegimeBuilder *regime;
   World *w;
   Diagram *d;
   const StepOptions *how;
-  Id *seen; // [group] what the model sees; 0 = not asked for yet
-  Id *grad; // [group] 0 = it is not stepped
-  Id *next; // [group]
+  Id *seen; // [group] the weights that the model sees; 0: not made yet
+  Id *grad; // [group] gradient; 0: the group is not stepped
+  Id *next; // [group] next weights
 } StepBuild;
 
 // -- params ---------------------------------------------------------------------------------------
@@ -40,10 +40,11 @@ static uint32_t copy_param(StepBuild *b, const Diagram *from, const Param *p, co
 static Id param_wire(const StepBuild *b, uint32_t number) { return b->d->param.at[number].wire; }
 
 static uint32_t group_param(StepBuild *b, uint32_t group) {
-  const WeightGroup *g = &b->plan->group.at[group];
-  const Weight *first = &b->plan->weight.at[g->weight.at[0]];
+  const WeightGroup *g = &b->regime->group.at[group];
+  const Weight *first = &b->regime->weight.at[g->weight.at[0]];
   Param p = {.path = g->path, .role = ROLE_WEIGHT, .init = {.kind = INIT_CONST}};
-  if (g->flat) return add_param(b, p, g->type, name_from(b->w->names, "weights"), b->plan->origin);
+  if (g->flat)
+    return add_param(b, p, g->type, name_from(b->w->names, "weights"), b->regime->origin);
   p.rooted = first->rooted;
   p.init = first->init;
   return add_param(b, p, g->type, first->name, first->origin);
@@ -52,18 +53,18 @@ static uint32_t group_param(StepBuild *b, uint32_t group) {
 static uint32_t clock_param(StepBuild *b) {
   Name name = name_from(b->w->names, "step");
   Param p = {.path = "step", .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
-  return add_param(b, p, (Type){.base = BASE_R}, name, b->plan->origin);
+  return add_param(b, p, (Type){.base = BASE_R}, name, b->regime->origin);
 }
 
 // -- optimisers -----------------------------------------------------------------------------------
-// The group's optimiser on p and grad, which have the group's type. Gives what the model sees and
-// the next p; `states`: whether its states move.
+// Calls the group's optimiser on p and grad, which have the group's type. Gives the weights that
+// the model sees and the next p. `states`: the optimiser's states are updated.
 static void call_optimiser(StepBuild *b, uint32_t group, Id p, Id grad, bool states, Id *look,
                            Id *next) {
   World *w = b->w;
-  const WeightGroup *g = &b->plan->group.at[group];
+  const WeightGroup *g = &b->regime->group.at[group];
   Diagram *f = g->diagram;
-  Id origin = b->plan->origin;
+  Id origin = b->regime->origin;
   Ids in = {0}, number = {0};
   Type t = g->matrix ? type_as_matrix(w, &g->type) : g->type;
   vec_push(w->arena, &in, g->matrix ? wire_as_matrix(w, b->d, p, origin) : p);
@@ -88,48 +89,48 @@ static void call_optimiser(StepBuild *b, uint32_t group, Id p, Id grad, bool sta
 }
 
 static Id group_seen(StepBuild *b, uint32_t group) {
-  const WeightGroup *g = &b->plan->group.at[group];
+  const WeightGroup *g = &b->regime->group.at[group];
   Id p = param_wire(b, group_param(b, group)), next;
   if (b->seen[group]) return b->seen[group];
   b->seen[group] = p;
-  if (g->looks)
-    call_optimiser(b, group, p, wire_filled(b->w, b->d, &g->type, 0, 0, b->plan->origin), false,
+  if (g->has_look)
+    call_optimiser(b, group, p, wire_filled(b->w, b->d, &g->type, 0, 0, b->regime->origin), false,
                    &b->seen[group], &next);
   return b->seen[group];
 }
 
-// A weight inside its group's row, or the row itself if it is alone.
+// A weight: a slice of its group's row, or the group's param if the weight is alone.
 static Id weight_in(StepBuild *b, const Weight *x, Id row) {
-  if (!b->plan->group.at[x->group].flat) return row;
+  if (!b->regime->group.at[x->group].flat) return row;
   return wire_view(b->w, b->d, row, x->offset, x->type, x->name, x->origin);
 }
 
 // -- goals and their gradient ---------------------------------------------------------------------
 static bool is_moved(const StepBuild *b, const Weight *x) {
-  return !b->how->turn || b->plan->group.at[x->group].turns & b->how->turn;
+  return !b->how->turn || b->regime->group.at[x->group].turns & b->how->turn;
 }
 
 static Ids goals_of(const StepBuild *b) {
   Ids goals = {0};
-  for (uint32_t k = 0; k < b->plan->training->goals.n; k++) {
-    uint32_t g = b->plan->training->goals.at[k];
-    const Goal *goal = &b->plan->p->goal.at[g];
+  for (uint32_t k = 0; k < b->regime->training->goals.n; k++) {
+    uint32_t g = b->regime->training->goals.at[k];
+    const Goal *goal = &b->regime->p->goal.at[g];
     bool any = !b->how->turn;
     for (uint32_t i = 0; !any && i < goal->diagram->param.n; i++)
-      any = goal->trains[i] && is_moved(b, plan_weight(b->plan, &goal->diagram->param.at[i]));
+      any = goal->trains[i] && is_moved(b, regime_weight(b->regime, &goal->diagram->param.at[i]));
     if (any) vec_push(b->w->arena, &goals, g);
   }
   return goals;
 }
 
-// Only the first outputs, the goals, move something.
+// Only the goals' losses, which are the first outputs, move weights.
 static const bool *const *masks_of(const StepBuild *b, const Loss *loss, uint32_t ngoal) {
   const Diagram *d = loss->diagram;
   const bool **mask = NEW_ARRAY(b->w->arena, const bool *, d->out.n);
   bool *moved = NEW_ARRAY(b->w->arena, bool, d->param.n + 1);
   bool *none = NEW_ARRAY(b->w->arena, bool, d->param.n + 1);
   for (uint32_t i = 0; i < d->param.n; i++) {
-    const Weight *x = plan_weight(b->plan, &d->param.at[i]);
+    const Weight *x = regime_weight(b->regime, &d->param.at[i]);
     moved[i] = x && is_moved(b, x);
   }
   for (uint32_t o = 0; o < d->out.n; o++) {
@@ -140,17 +141,17 @@ static const bool *const *masks_of(const StepBuild *b, const Loss *loss, uint32_
   return mask;
 }
 
-// The gradient of one group, as large as its weights. d[weight] are wires, 0 = nothing.
+// The gradient of one group, of the type of its weights. d[weight]: gradient wires.
 static Id group_gradient(StepBuild *b, const WeightGroup *g, const Id *d) {
   World *w = b->w;
-  Id origin = b->plan->origin;
+  Id origin = b->regime->origin;
   Ids piece = {0};
   if (!g->flat) return d[g->weight.at[0]];
   int64_t at = 0;
   for (uint32_t i = 0; i < g->weight.n; i++) {
-    const Weight *x = &b->plan->weight.at[g->weight.at[i]];
+    const Weight *x = &b->regime->weight.at[g->weight.at[i]];
     int64_t count = 0,
-            end = i + 1 < g->weight.n ? b->plan->weight.at[g->weight.at[i + 1]].offset : g->count;
+            end = i + 1 < g->weight.n ? b->regime->weight.at[g->weight.at[i + 1]].offset : g->count;
     type_count(w, &x->type, &count);
     vec_push(w->arena, &piece, wire_flatten(w, b->d, d[g->weight.at[i]], origin));
     at = x->offset + count;
@@ -163,25 +164,25 @@ static Id group_gradient(StepBuild *b, const WeightGroup *g, const Id *d) {
   return row;
 }
 
-// Calls the gradient of the goals; its outputs become those of the step, and gradients of groups.
+// Calls the gradient of the goals. Its outputs become those of the step, and gradients of groups.
 static void run_goals(StepBuild *b, const Loss *loss, uint32_t ngoal) {
   World *w = b->w;
-  Regimen *plan = b->plan;
+  RegimeBuilder *regime = b->regime;
   const bool *const *mask = masks_of(b, loss, ngoal);
   Diagram *f = diagram_gradient(w, passes_shared(w, loss->diagram), mask);
   Ids in = {0}, number = {0};
-  Id *d = NEW_ARRAY(w->arena, Id, plan->weight.n);
+  Id *d = NEW_ARRAY(w->arena, Id, regime->weight.n);
   for (uint32_t i = 0; i < f->in.n; i++) {
     const Wire *x = &f->wire.at[f->in.at[i]];
     vec_push(w->arena, &in, diagram_input(w, b->d, x->type, x->name, x->origin));
   }
   for (uint32_t i = 0; i < f->param.n; i++) {
-    const Weight *x = plan_weight(plan, &f->param.at[i]);
+    const Weight *x = regime_weight(regime, &f->param.at[i]);
     uint32_t k = x ? 0 : copy_param(b, f, &f->param.at[i], f->param.at[i].path);
     vec_push(w->arena, &number, k);
     vec_push(w->arena, &in, x ? weight_in(b, x, group_seen(b, x->group)) : param_wire(b, k));
   }
-  Id out = box_call(w, b->d, f, in.at, in.n, plan->origin);
+  Id out = box_call(w, b->d, f, in.at, in.n, regime->origin);
   for (uint32_t i = 0; i < ngoal; i++) {
     Name name = b->d->wire.at[out + i].name;
     diagram_output(w, b->d, out + ngoal + i);
@@ -192,27 +193,28 @@ static void run_goals(StepBuild *b, const Loss *loss, uint32_t ngoal) {
   for (uint32_t o = 0; o < ngoal; o++)
     for (uint32_t i = 0; i < f->param.n; i++) moved[i] |= mask[o][i];
   for (uint32_t i = 0; i < f->param.n; i++)
-    if (moved[i]) d[plan_weight(plan, &f->param.at[i]) - plan->weight.at] = after++;
+    if (moved[i]) d[regime_weight(regime, &f->param.at[i]) - regime->weight.at] = after++;
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) b->d->param.at[number.at[i]].next = after++;
-  for (uint32_t g = 0; g < plan->group.n; g++)
-    if (is_moved(b, &plan->weight.at[plan->group.at[g].weight.at[0]]))
-      b->grad[g] = group_gradient(b, &plan->group.at[g], d);
+  for (uint32_t g = 0; g < regime->group.n; g++)
+    if (is_moved(b, &regime->weight.at[regime->group.at[g].weight.at[0]]))
+      b->grad[g] = group_gradient(b, &regime->group.at[g], d);
 }
 
 // -- from gradients to next weights ---------------------------------------------------------------
-// Adds this batch's share to what was gathered; only the last batch of several goes on.
+// Adds this batch's share to the accumulated gradient. Only the last batch of several is followed
+// by an update.
 static void accumulate(StepBuild *b, uint32_t group) {
   World *w = b->w;
-  const WeightGroup *g = &b->plan->group.at[group];
-  Id origin = b->plan->origin;
+  const WeightGroup *g = &b->regime->group.at[group];
+  Id origin = b->regime->origin;
   Param p = {.path = arena_format(w->arena, "%s/gathered", g->states),
              .role = ROLE_BUFFER,
              .init = {.kind = INIT_CONST}};
   uint32_t k = add_param(b, p, g->type, name_from(w->names, "gathered"), origin);
   const char *text = g->base == BASE_BIT ? "xor(a, b)"
                                          : arena_format(w->arena, "a + b/%lld",
-                                                        (long long)b->plan->training->accumulate);
+                                                        (long long)b->regime->training->accumulate);
   Id sum = map_text(w, b->d, g->type, text, (Id[]){param_wire(b, k), b->grad[group]}, 2, origin);
   bool ends = b->how->kind == STEP_ENDS;
   b->d->param.at[k].next = ends ? wire_filled(w, b->d, &g->type, 0, 0, origin) : sum;
@@ -221,48 +223,48 @@ static void accumulate(StepBuild *b, uint32_t group) {
 
 static void clip(StepBuild *b) {
   World *w = b->w;
-  Id total = 0, origin = b->plan->origin;
+  Id total = 0, origin = b->regime->origin;
   Type number = {.base = BASE_R};
-  for (uint32_t g = 0; g < b->plan->group.n; g++) {
-    if (!b->grad[g] || b->plan->group.at[g].base != BASE_R) continue;
+  for (uint32_t g = 0; g < b->regime->group.n; g++) {
+    if (!b->grad[g] || b->regime->group.at[g].base != BASE_R) continue;
     Id square = fold_text(w, b->d, SUM, "a*a", &b->grad[g], 1, origin);
     total = total ? map_text(w, b->d, number, "a + b", (Id[]){total, square}, 2, origin) : square;
   }
   if (!total) return;
   const char *text =
-      arena_format(w->arena, "minimum(1, %.17g/(sqrt(a) + 1e-6))", b->plan->training->clip);
+      arena_format(w->arena, "minimum(1, %.17g/(sqrt(a) + 1e-6))", b->regime->training->clip);
   Id factor = map_text(w, b->d, number, text, &total, 1, origin);
-  for (uint32_t g = 0; g < b->plan->group.n; g++)
-    if (b->grad[g] && b->plan->group.at[g].base == BASE_R)
-      b->grad[g] = map_text(w, b->d, b->plan->group.at[g].type, "a*b", (Id[]){b->grad[g], factor},
+  for (uint32_t g = 0; g < b->regime->group.n; g++)
+    if (b->grad[g] && b->regime->group.at[g].base == BASE_R)
+      b->grad[g] = map_text(w, b->d, b->regime->group.at[g].type, "a*b", (Id[]){b->grad[g], factor},
                             2, origin);
 }
 
 static void step_groups(StepBuild *b) {
   World *w = b->w;
-  Regimen *plan = b->plan;
-  const Training *t = plan->training;
-  for (uint32_t g = 0; b->how->kind != STEP_PLAIN && g < plan->group.n; g++)
+  RegimeBuilder *regime = b->regime;
+  const Training *t = regime->training;
+  for (uint32_t g = 0; b->how->kind != STEP_PLAIN && g < regime->group.n; g++)
     if (b->grad[g]) accumulate(b, g);
   if (t->clip > 0) clip(b);
-  for (uint32_t g = 0; g < plan->group.n; g++) {
+  for (uint32_t g = 0; g < regime->group.n; g++) {
     if (!b->grad[g]) continue;
     uint32_t k = group_param(b, g);
     Id look, grad = b->grad[g];
-    if (t->decay > 0 && plan->group.at[g].base == BASE_R)
-      grad =
-          map_text(w, b->d, plan->group.at[g].type, arena_format(w->arena, "a + %.17g*b", t->decay),
-                   (Id[]){grad, group_seen(b, g)}, 2, plan->origin);
+    if (t->decay > 0 && regime->group.at[g].base == BASE_R)
+      grad = map_text(w, b->d, regime->group.at[g].type,
+                      arena_format(w->arena, "a + %.17g*b", t->decay),
+                      (Id[]){grad, group_seen(b, g)}, 2, regime->origin);
     call_optimiser(b, g, param_wire(b, k), grad, true, &look, &b->next[g]);
     b->d->param.at[k].next = b->next[g];
   }
 }
 
 // -- stale copies and the clock -------------------------------------------------------------------
-// What a param will be after this step.
+// The value of a param after this step.
 static Id value_after(StepBuild *b, const Copy *c) {
   Param named = {.path = c->of, .rooted = c->rooted, .role = ROLE_WEIGHT};
-  const Weight *x = plan_weight(b->plan, &named);
+  const Weight *x = regime_weight(b->regime, &named);
   if (x) {
     uint32_t k = group_param(b, x->group);
     return weight_in(b, x, b->next[x->group] ? b->next[x->group] : param_wire(b, k));
@@ -274,9 +276,9 @@ static Id value_after(StepBuild *b, const Copy *c) {
   return 0;
 }
 
-static void follow(StepBuild *b, const Copy *c) {
+static void update_stale_copy(StepBuild *b, const Copy *c) {
   World *w = b->w;
-  Id origin = b->plan->origin, after = value_after(b, c);
+  Id origin = b->regime->origin, after = value_after(b, c);
   if (!after) return;
   Param p = {.path = c->path, .rooted = c->rooted, .role = ROLE_BUFFER, .init = c->init};
   uint32_t k = add_param(b, p, c->type, c->name, c->origin);
@@ -294,23 +296,23 @@ static void follow(StepBuild *b, const Copy *c) {
 }
 
 static void end_round(StepBuild *b) {
-  for (uint32_t i = 0; i < b->plan->copy.n; i++) follow(b, &b->plan->copy.at[i]);
-  if (!b->plan->counts) return;
+  for (uint32_t i = 0; i < b->regime->copy.n; i++) update_stale_copy(b, &b->regime->copy.at[i]);
+  if (!b->regime->counts_rounds) return;
   uint32_t k = clock_param(b);
   Id now = param_wire(b, k);
   b->d->param.at[k].next =
-      map_text(b->w, b->d, (Type){.base = BASE_R}, "a + 1", &now, 1, b->plan->origin);
+      map_text(b->w, b->d, (Type){.base = BASE_R}, "a + 1", &now, 1, b->regime->origin);
 }
 
-Step plan_step(Regimen *plan, const StepOptions *how) {
-  World *w = plan->w;
-  StepBuild b = {.plan = plan, .w = w, .how = how};
+Step regime_step(RegimeBuilder *regime, const StepOptions *how) {
+  World *w = regime->w;
+  StepBuild b = {.regime = regime, .w = w, .how = how};
   b.d = diagram_new(w, name_from(w->names, "step"));
-  b.seen = NEW_ARRAY(w->arena, Id, plan->group.n);
-  b.grad = NEW_ARRAY(w->arena, Id, plan->group.n);
-  b.next = NEW_ARRAY(w->arena, Id, plan->group.n);
+  b.seen = NEW_ARRAY(w->arena, Id, regime->group.n);
+  b.grad = NEW_ARRAY(w->arena, Id, regime->group.n);
+  b.next = NEW_ARRAY(w->arena, Id, regime->group.n);
   Step step = {.goals = goals_of(&b)};
-  Loss loss = loss_of(plan->in, plan->p, &step.goals);
+  Loss loss = loss_with_shown(regime->in, regime->p, &step.goals);
   step.fields = loss.fields;
   run_goals(&b, &loss, step.goals.n);
   step_groups(&b);

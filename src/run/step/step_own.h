@@ -1,25 +1,24 @@
-// Private to step: what the files about a training regime share.
+// Private to step: shared by the files about a training regime.
 #ifndef LIMN_RUN_STEP_STEP_OWN_H
 #define LIMN_RUN_STEP_STEP_OWN_H
 
 #include "run/step/step.h"
 
-// loss.c: some of the goals. Outputs: a loss for each, then what each shows, which moves nothing.
-Loss loss_of(Elab *, const Program *, const Ids *goals);
-// The input of `d` for a given field, made like this wire if it is not there.
+// loss.c: some goals. Outputs: a loss for each goal, then its shown value, which moves nothing.
+Loss loss_with_shown(Elab *, const Program *, const Ids *goals);
+// The input of `d` for a given field; added with the type of this wire if it is not there.
 Id field_input(World *, Diagram *d, Ids *fields, Id field, const Wire *like);
 
-// small_loops.c: small loops
-// Number by number, `a` being the first operand, `b` the second, …; operands without axes are the
-// same for all.
+// small_loops.c: an element-wise map. `a` is the first operand, `b` the second, …; operands without
+// axes are broadcast.
 Id map_text(World *, Diagram *, Type, const char *text, const Id *in, uint32_t n, Id origin);
-// The same text, combined over all numbers of operands of one type.
+// A reduction of the same text over all cells of operands of one type.
 Id fold_text(World *, Diagram *, Combine, const char *text, const Id *in, uint32_t n, Id origin);
-Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the last as one
+Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the last are merged
 Id wire_from_matrix(World *, Diagram *, Id matrix, Type, Id origin);
 Type type_as_matrix(World *, const Type *);
 
-// -- weight_groups.c: which weights are stepped together ------------------------------------------
+// -- weight_groups.c: weights that are stepped together -------------------------------------------
 typedef struct {
   const char *path;
   bool rooted;
@@ -32,22 +31,22 @@ typedef struct {
 } Weight;
 typedef struct {
   const char *optimiser;  // adam
-  const Syntax *call;     // its settings; NULL: the defaults
-  const Stepper *stepper; // what `train` says; NULL: nothing
+  const Syntax *call;     // its call with settings; NULL: the defaults
+  const Stepper *stepper; // entry of `train`; NULL: none
   Base base;
-  uint64_t turns;     // in which turns it is stepped
-  bool flat;          // its weights lie in a row
+  uint64_t turns;     // bits of the turns in which it is stepped
+  bool flat;          // its weights are in one row
   bool matrix;        // its one weight is stepped as a matrix
-  Diagram *diagram;   // on a type with symbols for sizes
-  bool looks;         // the model does not see the weights themselves
-  const char *path;   // of the param that holds the weights
-  const char *states; // what the paths of its states begin with
-  Type type;          // of that param
+  Diagram *diagram;   // on a type with size variables
+  bool has_look;      // the model sees other values than the weights
+  const char *path;   // of the param with the weights
+  const char *states; // prefix of the paths of its states
+  Type type;          // of the param with the weights
   int64_t count;
   VEC(uint32_t) weight;
 } WeightGroup;
 typedef struct {
-  const char *path, *of; // a param of a stale copy, and what it follows
+  const char *path, *of; // the param of a stale copy, and the path that it follows
   const Def *def;
   bool rooted;
   Name name;
@@ -61,28 +60,30 @@ typedef struct {
   World *w;
   Program *p;
   const Syntax *node;
-  Id origin;                // of what the statement asks for
-  const Training *training; // of out
+  Id origin;                // of the statement
+  const Training *training; // &out->training
   Regime *out;
   const Changes *change;
-  const Syntax **call; // [stepper] with what is changed; the last is for those that have none
-  Table *paths;        // in use
-  Table *made;         // optimisers, by what they are for
+  // [stepper] call with its changes; the last one is for weights that default to adam
+  const Syntax **call;
+  Table *paths; // paths in use
+  Table *made;  // key of `optimiser_for` to number in `optimiser` + 1
   VEC(Diagram *) optimiser;
   VEC(Weight) weight;
   Table *weight_of; // path to number + 1
   VEC(WeightGroup) group;
   VEC(Copy) copy;
-  bool counts; // something reads the clock `step`
-  Ids unasked; // names of learners that were given an optimiser
+  bool counts_rounds; // something reads the clock `step`
+  Ids defaulted;      // names of learners with a default optimiser
   Buf says;
-} Regimen;
-bool plan_groups(Regimen *);                               // false with diagnostics
-const Weight *plan_weight(const Regimen *, const Param *); // NULL: it is not trained
-const char *plan_path(Regimen *, const char *wanted);      // nobody else's
+} RegimeBuilder;
+bool regime_group_weights(RegimeBuilder *);                        // false with diagnostics
+const Weight *regime_weight(const RegimeBuilder *, const Param *); // NULL: the param is not trained
+const char *regime_unique_path(RegimeBuilder *,
+                               const char *wanted); // a path that no other param has
 
-// -- changed.c ------------------------------------------------------------------------------------
-void change_calls(Regimen *);
+// -- setting_changes.c ----------------------------------------------------------------------------
+void change_calls(RegimeBuilder *);
 
 // -- step.c ---------------------------------------------------------------------------------------
 enum { ALL_TURNS = 0 };
@@ -90,12 +91,12 @@ typedef enum {
   STEP_PLAIN,
   STEP_GATHERS,
   STEP_ENDS
-} TurnStep; // the last two of those that accumulate
+} TurnStep; // STEP_GATHERS accumulates the gradient; STEP_ENDS accumulates and updates
 typedef struct {
-  uint64_t turn; // a bit; all if 0
+  uint64_t turn; // bit of the turn; 0: all
   TurnStep kind;
   bool last; // of the round
 } StepOptions;
-Step plan_step(Regimen *, const StepOptions *);
+Step regime_step(RegimeBuilder *, const StepOptions *);
 
 #endif

@@ -11,13 +11,13 @@ enum { PLACES_LIMIT = 2000000 };
 
 typedef struct {
   const Def *def;
-  Ids parts;          // a learner is moved with its parts (DEF ids)
-  const char *member; // ".2" of a family, or NULL
+  Ids parts;          // the definition and its parts (DEF ids), which move with it
+  const char *member; // ".2": a member of a family; NULL: none
   const char *title;
 } WhoColumn;
 typedef VEC(WhoColumn) WhoColumns;
 
-// A goal, and which of its weights its value moves with.
+// A goal, and the weights that its loss depends on differentiably.
 typedef struct {
   const Goal *g;
   const bool *moving; // [param]
@@ -29,7 +29,7 @@ static WhoRow row_of(World *w, const Goal *g) {
   return (WhoRow){g, output_dependence(w, flat) + flat->in.n};
 }
 
-// Is it called somewhere in there?
+// Does the diagram call a diagram of this name, directly or indirectly?
 static bool calls(const Diagram *d, Name name, Table *seen) {
   if (table_get(seen, &d, sizeof d)) return false;
   table_put(seen, &d, sizeof d, 1);
@@ -64,13 +64,13 @@ static Effect effect(Elab *in, const WhoRow *r, const WhoColumn *c) {
   return e;
 }
 
-// The members of a family that occur in some goal, in the order of their numbers.
+// Adds the members of a family that occur in some goal, in the order of their numbers.
 static void add_members(World *w, const Program *p, const Def *d, const Ids *parts,
                         WhoColumns *out) {
   const char *name = name_text(w->names, d->name);
   size_t n = strlen(name);
   long last = -1;
-  Table *known = table_new(w->arena); // the numbers that occur
+  Table *known = table_new(w->arena); // numbers that occur
   for (uint32_t g = 0; g < p->goal.n; g++)
     for (uint32_t i = 0; p->goal.at[g].diagram && i < p->goal.at[g].diagram->param.n; i++) {
       const Param *x = &p->goal.at[g].diagram->param.at[i];

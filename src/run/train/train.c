@@ -113,7 +113,7 @@ static bool begin_weights(Trainer *t) {
   if (!store_add_sources(t->in, t->p, t->store, known)) return false;
   if (set && !store_put(t->w, t->store, set, "memory")) return false;
   for (uint32_t i = 0; i < t->regime.start.n; i++) {
-    const Start *s = &t->regime.start.at[i];
+    const StaleStart *s = &t->regime.start.at[i];
     if (!table_get(known, s->path, strlen(s->path)) && !store_copy(t->w, t->store, s->path, s->as))
       return false;
   }

@@ -272,7 +272,7 @@ static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text
 
 // -- what to make ---------------------------------------------------------------------------------
 static bool sample_named(Use *u, const char *name, const char *prompt, int64_t length) {
-  if (goes_on(u->in, u->p, name))
+  if (is_stateful_machine(u->in, u->p, name))
     return use_wrong(u, OUTCOME_WRONG,
                      "`%s` is a machine, and no sample of anything: `run` and `limn run` follow it "
                      "through time",

@@ -1,8 +1,8 @@
-// What is changed while a run goes on.
+// Settings that are changed during a run.
 //
-// In: changes by name, in their order. Out: calls of optimisers with other numbers in them, and goals
-// with other weights; everything else of a step is as it was, its states too, so that a run goes on
-// with what it has. A schedule that is changed becomes a number.
+// In: changes by name, in their order. Out: calls of optimisers with other constants, and goals
+// with other weights. Everything else of a step stays the same, states too, so a run continues from
+// its state. A schedule that is changed becomes a constant.
 #include "run/step/step_own.h"
 
 static const char *owner_of(World *w, const Stepper *s) {
@@ -11,7 +11,7 @@ static const char *owner_of(World *w, const Stepper *s) {
                       s->member ? s->member : "");
 }
 
-// Is `what` this setting, of all or of this owner?
+// Does `what` name this setting, of all owners or of this one?
 static bool is_about(const char *what, const char *owner, const char *setting) {
   const char *dot = strrchr(what, '.');
   if (strcmp(dot ? dot + 1 : what, setting)) return false;
@@ -19,7 +19,7 @@ static bool is_about(const char *what, const char *owner, const char *setting) {
   return !dot || (owner && strlen(owner) == n && memcmp(what, owner, n) == 0);
 }
 
-// The last change of it; NULL: there is none.
+// The last change of a setting; NULL: there is none.
 static const Change *change_of(const Changes *all, const char *owner, const char *setting) {
   for (uint32_t i = all->n; i-- > 0;)
     if (is_about(all->at[i].what, owner, setting)) return &all->at[i];
@@ -27,31 +27,32 @@ static const Change *change_of(const Changes *all, const char *owner, const char
 }
 
 // -- optimisers -----------------------------------------------------------------------------------
-static const Syntax *call_now(Regimen *plan, const char *optimiser, const Syntax *call,
-                              const char *owner) {
-  Settings has = optimiser_has(plan->in, plan->p, optimiser, call);
+static const Syntax *changed_call(RegimeBuilder *regime, const char *optimiser, const Syntax *call,
+                                  const char *owner) {
+  Settings has = optimiser_has(regime->in, regime->p, optimiser, call);
   for (uint32_t i = 0; i < has.n; i++) {
-    const Change *c = change_of(plan->change, owner, has.at[i].name);
+    const Change *c = change_of(regime->change, owner, has.at[i].name);
     if (!c) continue;
     Setting other = {has.at[i].name, c->value, true};
-    call = elab_call_with(plan->in, plan->p, optimiser, call, other);
+    call = elab_call_with(regime->in, regime->p, optimiser, call, other);
   }
   return call;
 }
 
-void change_calls(Regimen *plan) {
-  const Training *t = plan->training;
-  plan->call = NEW_ARRAY(plan->w->arena, const Syntax *, t->stepper.n + 1);
+void change_calls(RegimeBuilder *regime) {
+  const Training *t = regime->training;
+  regime->call = NEW_ARRAY(regime->w->arena, const Syntax *, t->stepper.n + 1);
   for (uint32_t i = 0; i < t->stepper.n; i++) {
     const Stepper *s = &t->stepper.at[i];
-    plan->call[i] = call_now(plan, s->name, s->call, owner_of(plan->w, s));
+    regime->call[i] = changed_call(regime, s->name, s->call, owner_of(regime->w, s));
   }
-  plan->call[t->stepper.n] = call_now(plan, "adam", NULL, NULL);
+  regime->call[t->stepper.n] = changed_call(regime, "adam", NULL, NULL);
 }
 
 // -- goals ----------------------------------------------------------------------------------------
-// Another output is put behind what the goal shows. The diagram that was there is left as it is.
-static void weigh(World *w, Goal *g, double weight) {
+// Gives the goal another weight: a new output, the scaled shown value. The old diagram is not
+// modified.
+static void set_goal_weight(World *w, Goal *g, double weight) {
   Diagram *d = diagram_new(w, g->diagram->name);
   const Diagram *old = g->diagram;
   Id id = d->id, out = g->shown;
@@ -59,7 +60,7 @@ static void weigh(World *w, Goal *g, double weight) {
   d->id = id;
   d->wire.at = arena_copy(w->arena, old->wire.at, old->wire.n * sizeof(Wire));
   d->wire.cap = old->wire.n;
-  d->box.cap = old->box.n; // what is added goes into a copy
+  d->box.cap = old->box.n; // the first push copies the boxes
   d->out = (Ids){0};
   if (g->sign * weight != 1)
     out = map_text(w, d, d->wire.at[g->shown].type,
@@ -77,13 +78,13 @@ void change_goals(World *w, Program *p, const Changes *all) {
     const char *name = name_text(w->names, g->name);
     for (uint32_t k = all->n; g->diagram && k-- > 0;)
       if (strchr(all->at[k].what, '.') && is_about(all->at[k].what, name, "weight")) {
-        if (g->weight != all->at[k].value) weigh(w, g, all->at[k].value);
+        if (g->weight != all->at[k].value) set_goal_weight(w, g, all->at[k].value);
         break;
       }
   }
 }
 
-// -- what can be changed --------------------------------------------------------------------------
+// -- list of settings -----------------------------------------------------------------------------
 typedef struct {
   World *w;
   const Changes *change;
@@ -98,7 +99,7 @@ static void list_one(SettingList *l, const char *owner, Setting s) {
   if (c) s.value = c->value, s.known = true;
   if (old) {
     Setting *same = &l->all.at[old - 1];
-    same->known &= s.known && same->value == s.value; // of several that differ there is no value
+    same->known &= s.known && same->value == s.value; // if several differ, the value is unknown
     return;
   }
   s.name = name;
@@ -118,7 +119,7 @@ static void list_settings(SettingList *l, Elab *in, Program *p, const Stepper *s
   }
 }
 
-static bool is_left_over(Elab *in, const Program *p, const Training *t) {
+static bool uses_default_optimiser(Elab *in, const Program *p, const Training *t) {
   for (uint32_t k = 0; k < t->goals.n; k++) {
     const Goal *g = &p->goal.at[t->goals.at[k]];
     for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++) {
@@ -138,7 +139,7 @@ Settings learn_settings(Elab *in, Program *p, const Changes *change) {
     Training t;
     if (!elab_training(in, p, p->train.at[k], &t)) continue;
     for (uint32_t i = 0; i < t.stepper.n; i++) list_settings(&l, in, p, &t.stepper.at[i]);
-    if (is_left_over(in, p, &t)) list_settings(&l, in, p, NULL);
+    if (uses_default_optimiser(in, p, &t)) list_settings(&l, in, p, NULL);
     for (uint32_t i = 0; i < t.goals.n; i++) {
       const Goal *g = &p->goal.at[t.goals.at[i]];
       list_one(&l, name_text(w->names, g->name), (Setting){"weight", g->weight, true});
@@ -151,11 +152,11 @@ const char *change_outside(Elab *in, Program *p, const char *what, double value)
   for (uint32_t k = 0; k < p->train.n; k++) {
     Training t;
     if (!elab_training(in, p, p->train.at[k], &t)) continue;
-    for (uint32_t i = 0; i <= t.stepper.n; i++) { // the last: what is stepped by adam
+    for (uint32_t i = 0; i <= t.stepper.n; i++) { // the last one: weights that default to adam
       const Stepper *s = i < t.stepper.n ? &t.stepper.at[i] : NULL;
       const char *name = s ? s->name : "adam";
       Settings has = optimiser_has(in, p, name, s ? s->call : NULL);
-      if (!s && !is_left_over(in, p, &t)) continue;
+      if (!s && !uses_default_optimiser(in, p, &t)) continue;
       for (uint32_t j = 0; j < has.n; j++) {
         if (!is_about(what, owner_of(elab_world(in), s), has.at[j].name)) continue;
         const char *why = setting_outside(in, p, name, s ? s->call : NULL,

@@ -1,4 +1,4 @@
-// What a name stands for, as a diagram, and what is left of it after a list of passes.
+// Diagrams by name, and what is left of them after a list of passes.
 #include "core/pass/pipeline.h"
 #include "lang/value/value.h"
 #include "run/step/step.h"
@@ -14,7 +14,7 @@ Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *h
   return NULL;
 }
 
-// A weight has one shape, wherever it is used.
+// A weight has the same shape in every use.
 static void settle_weight(World *w, const Type *alone, const Type *used) {
   int64_t n;
   for (uint32_t k = 0; alone->rank == used->rank && k < alone->rank; k++)
@@ -39,7 +39,7 @@ Diagram *diagram_trained(Elab *in, Program *p, const char *name) {
   return d;
 }
 
-Diagram *goal_in_use(Elab *in, Program *p, const Goal *goal) {
+Diagram *goal_for_inference(Elab *in, Program *p, const Goal *goal) {
   Goal plain = *goal;
   Measure used;
   plain.weight = plain.sign = 1;
@@ -49,7 +49,7 @@ Diagram *goal_in_use(Elab *in, Program *p, const Goal *goal) {
   return used.diagram;
 }
 
-bool goes_on(Elab *in, Program *p, const char *name) {
+bool is_stateful_machine(Elab *in, Program *p, const char *name) {
   World *w = elab_world(in);
   const Def *def = name ? scope_find(p->scope, name_from(w->names, name)) : NULL;
   if (!def || def->kind != DEF_MACHINE) return false;
@@ -76,7 +76,7 @@ Diagram *diagram_or_loss(Elab *in, Program *p, const char *name, Loss *loss) {
   return loss->diagram;
 }
 
-// The first step of the first `train`.
+// The first step of the program's first `train`.
 static Diagram *first_step(Elab *in, Program *p) {
   Regime r;
   if (!p->train.n) {
