@@ -117,7 +117,7 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
 // Everything that is shown at the end is tried on one batch before anything is trained; ahead of a
 // run, its shapes are.
 static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
-  ShowsTried tried = {.ahead = ahead};
+  ShowsTried tried = {.dry_run = ahead};
   LimnUse use = {.threads = how->threads,
                  .device = how->device,
                  .reference = how->reference,

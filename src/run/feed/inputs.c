@@ -1,13 +1,13 @@
-// Where inputs come from. Fields of the program come in, and what fills the inputs of engines goes
-// out.
+// Data for the inputs of engines. In: fields of the program. Out: inlets, which copy batches into
+// engines.
 //
-// One `given` is one draw: an endless row of samples, one shuffle of the set after the other. All
-// draws of a step have the same number of samples in an epoch, that of the longest, so a set that
-// is shorter than another goes round by itself.
+// One `given` is one draw: an endless sequence of samples, one shuffle of the set after the other.
+// All draws of a step have the same number of samples in an epoch, that of the longest, so a
+// shorter set is repeated.
 #include "run/feed/feed.h"
 
-// Is a part of the training data to be kept for validation? It is if the program refers to it, or
-// stops when nothing gets better and does not say what.
+// Is a part of the training data reserved for validation? If the program refers to it, or stops by
+// patience without a measure.
 static bool wants_validation(Data *d) {
   const Program *p = d->p;
   Name valid = name_from(d->w->names, "valid");
@@ -42,8 +42,9 @@ static Split split_named(World *w, Name name) {
   return split;
 }
 
-Instead samples_on(World *w, const OnData *on) {
-  return (Instead){.on = on->node ? on : NULL, .split = split_named(w, on->split), .ordered = true};
+DataOverride samples_on(World *w, const OnData *on) {
+  return (DataOverride){
+      .on = on->node ? on : NULL, .split = split_named(w, on->split), .ordered = true};
 }
 
 // -- sets -----------------------------------------------------------------------------------------
@@ -55,7 +56,7 @@ static bool same_words(const WordsList *a, const WordsList *b) {
   return found == a->n && a->n == b->n;
 }
 
-// The words of a set that is open, by which those of another are numbered.
+// The words of an open set, for a set that replaces it.
 static void words_of(Data *d, const Given *g, const Set *like, WordsList *out) {
   for (uint32_t i = 0; i < g->column.n; i++) {
     const Words *words = set_words(like, name_text(d->w->names, g->column.at[i]));
@@ -63,8 +64,7 @@ static void words_of(Data *d, const Given *g, const Set *like, WordsList *out) {
   }
 }
 
-// like: a set in whose place it stands, or NULL. whole: a file that has no splits is not cut into
-// some
+// like: the set that this one replaces, or NULL. whole: a file without splits is not split.
 static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
   const char *name = given_name(d, g), *why = "";
   int64_t window = 0;
@@ -73,13 +73,13 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
   if (!like && !given_words(d, g, &words)) return NULL;
   if (g->window) size_value(d->w, g->window, &window);
   for (uint32_t i = 0; i < d->opened.n; i++) {
-    const Opened *o = &d->opened.at[i];
+    const OpenedSet *o = &d->opened.at[i];
     if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window && o->whole == whole &&
         o->pieces == g->pieces && !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) &&
         same_words(&o->words, &words))
       return o->set;
   }
-  // A set is the same for every seed of a program: which rows are for testing, and what is made by code.
+  // The set is the same for every seed of a program: rows for testing, and samples made by code.
   SetOptions how = {.file = g->path != NULL,
                     .bits = g->bits,
                     .valid = d->valid,
@@ -97,12 +97,12 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
     return NULL;
   }
   vec_push(d->arena, &d->opened,
-           (Opened){name, g->bits, window, g->episodes, g->pieces, whole, words, set});
+           (OpenedSet){name, g->bits, window, g->episodes, g->pieces, whole, words, set});
   return set;
 }
 
-// Are the labels and bits of a field among those of its type? The file may have changed since the
-// program was checked against it.
+// Are the labels and bits of a field within its type? The file may have changed since the program
+// was checked against it.
 static bool labels_fit(const Data *d, const Field *f, const Type *t) {
   int64_t count = 2;
   if (t->base == BASE_R) return true;
@@ -111,13 +111,13 @@ static bool labels_fit(const Data *d, const Field *f, const Type *t) {
   return f->kind != FIELD_BIT && f->labels > 0 && f->labels <= count;
 }
 
-// What a column loses in 32 bits is said where it is named, once.
-static void say_rounded(Data *d, const Given *g, Set *s, uint32_t field, Span span) {
+// Warns once, where the column is named, of what it loses in 32 bits.
+static void warn_rounding(Data *d, const Given *g, Set *s, uint32_t field, Span span) {
   PrecisionLoss r;
   if (d->exact) return;
-  for (uint32_t i = 0; i < d->looked.n; i++)
-    if (!strcmp(d->looked.at[i].name, given_name(d, g)) && d->looked.at[i].field == field) return;
-  vec_push(d->arena, &d->looked, (Looked){given_name(d, g), field});
+  for (uint32_t i = 0; i < d->checked.n; i++)
+    if (!strcmp(d->checked.at[i].name, given_name(d, g)) && d->checked.at[i].field == field) return;
+  vec_push(d->arena, &d->checked, (RoundingCheck){given_name(d, g), field});
   if (!set_precision_loss(s, field, &r)) return;
   Id said = diag_warning(d->w->diags, span, "`%s` of %s is %s", r.column, given_name(d, g),
                          precision_loss_text(d->arena, &r));
@@ -125,7 +125,7 @@ static void say_rounded(Data *d, const Given *g, Set *s, uint32_t field, Span sp
             "--precision 64 keeps it; or numbers that count from a nearer start");
 }
 
-// The field behind a name of the program; it has as many numbers as its type.
+// Finds the field of a name of the program. It must have as many numbers as its type.
 static bool find_field(Data *d, const Given *g, Set *s, uint32_t i, uint32_t *out) {
   const char *name = name_text(d->w->names, g->column.at[i]);
   Span span = g->field.at[i] ? g->field.at[i]->span : g->node->span;
@@ -137,17 +137,17 @@ static bool find_field(Data *d, const Given *g, Set *s, uint32_t i, uint32_t *ou
   const Field *f = set_field(s, *out);
   if (type_count(d->w, &g->type.at[i], &cells) && cells == field_count(f) &&
       labels_fit(d, f, &g->type.at[i])) {
-    if (g->type.at[i].base == BASE_R) say_rounded(d, g, s, *out, span);
+    if (g->type.at[i].base == BASE_R) warn_rounding(d, g, s, *out, span);
     return true;
   }
   return diag_refuse(d->w->diags, span, "field `%s` of %s is %s, and cannot be read as %s", name,
                      given_name(d, g), field_type(d->arena, f), type_text(d->w, &g->type.at[i]));
 }
 
-// Ahead of a run, a set with a name that is not here is not missed; a file is.
+// In a dry run a named set need not be installed; a file must exist.
 static bool is_absent(Data *d, const Given *g) {
   SetOptions how = {.beside = g->beside};
-  bool absent = d->ahead && !g->path && !set_is_here(d->arena, given_name(d, g), &how);
+  bool absent = d->dry_run && !g->path && !set_is_here(d->arena, given_name(d, g), &how);
   d->missing |= absent;
   return absent;
 }
@@ -175,16 +175,16 @@ bool data_open_all(Data *d) {
 }
 
 // -- draws ----------------------------------------------------------------------------------------
-static bool is_replaced(const Data *d, const Given *g, const Instead *instead) {
-  if (instead->every || !instead->on) return instead->every;
-  return instead->on->other || on_source_of(d->w, instead->on, g);
+static bool is_replaced(const Data *d, const Given *g, const DataOverride *override) {
+  if (override->every || !override->on) return override->every;
+  return override->on->other || on_source_of(d->w, override->on, g);
 }
 
-static Split split_of(const Data *d, const Given *g, const Instead *instead) {
-  return is_replaced(d, g, instead) ? instead->split : split_named(d->w, g->split);
+static Split split_of(const Data *d, const Given *g, const DataOverride *override) {
+  return is_replaced(d, g, override) ? override->split : split_named(d->w, g->split);
 }
 
-// The same from another set.
+// The same, from another set.
 static Given given_on(const Given *g, const OnData *on) {
   Given theirs = *g;
   theirs.set = on->set, theirs.path = on->path, theirs.beside = on->beside;
@@ -192,23 +192,23 @@ static Given given_on(const Given *g, const OnData *on) {
   return theirs;
 }
 
-// The set that a given draws from: a file behind `on` is taken whole, also the one that the program
-// trains on, unless a split of it is named. NULL with a diagnostic
-static Set *set_drawn(Data *d, uint32_t given, const Instead *instead) {
+// The set that a given draws from. A file after `on` is taken whole, even the one that the program
+// trains on, unless a split of it is named. NULL with a diagnostic.
+static Set *set_drawn(Data *d, uint32_t given, const DataOverride *override) {
   const Given *g = &d->p->given.at[given];
-  const OnData *on = instead->on;
+  const OnData *on = override->on;
   bool whole = on && on->path && !on->split;
-  if (!on || !is_replaced(d, g, instead) || (!on->other && !whole)) return d->set[given];
+  if (!on || !is_replaced(d, g, override) || (!on->other && !whole)) return d->set[given];
   Given theirs = given_on(g, on);
   return open_set(d, &theirs, d->set[given], whole);
 }
 
-// The field of a set that a given draws from.
-static bool field_drawn(Data *d, uint32_t given, Set *s, uint32_t i, const Instead *instead,
+// Finds the field of the set that a given draws from.
+static bool field_drawn(Data *d, uint32_t given, Set *s, uint32_t i, const DataOverride *override,
                         uint32_t *out) {
   const Given *g = &d->p->given.at[given];
   if (s == d->set[given]) return find_field(d, g, s, i, out);
-  Given theirs = given_on(g, instead->on);
+  Given theirs = given_on(g, override->on);
   uint32_t own;
   if (!find_field(d, g, d->set[given], i, &own)) return false;
   *out = set_find_as(s, d->set[given], name_text(d->w->names, g->column.at[i]));
@@ -216,7 +216,7 @@ static bool field_drawn(Data *d, uint32_t given, Set *s, uint32_t i, const Inste
     return diag_refuse(d->w->diags, theirs.node->span, "%s has no field `%s`",
                        given_name(d, &theirs), name_text(d->w->names, g->column.at[i]));
   const Field *f = *out == FIELD_INDEX ? NULL : set_field(s, *out);
-  if (g->type.at[i].base == BASE_R) say_rounded(d, &theirs, s, *out, theirs.node->span);
+  if (g->type.at[i].base == BASE_R) warn_rounding(d, &theirs, s, *out, theirs.node->span);
   return !f || labels_fit(d, f, &g->type.at[i]) ||
          diag_refuse(d->w->diags, theirs.node->span,
                      "field `%s` of %s is %s, and cannot be read as %s", f->name,
@@ -224,50 +224,52 @@ static bool field_drawn(Data *d, uint32_t given, Set *s, uint32_t i, const Inste
                      type_text(d->w, &g->type.at[i]));
 }
 
-// In training everything is shuffled. A measure reads the sources it names in order; of two givens
-// over one set the second is a draw of its own, shuffled always in the same way.
-static bool is_shuffled(const Data *d, const Feed *f, uint32_t given, const Instead *instead) {
-  bool replaced = is_replaced(d, &d->p->given.at[given], instead);
-  if (!instead->ordered || (instead->on && !replaced)) return true;
+// Training shuffles all sources. A measure reads the sources that it names in order. Of two givens
+// over one set the second is a draw of its own, always shuffled in the same way.
+static bool is_shuffled(const Data *d, const Feed *f, uint32_t given,
+                        const DataOverride *override) {
+  bool replaced = is_replaced(d, &d->p->given.at[given], override);
+  if (!override->ordered || (override->on && !replaced)) return true;
   for (uint32_t i = 0; i < f->given.n; i++)
     if (d->set[f->given.at[i]] == d->set[given]) return true;
   return false;
 }
 
 static Draw draw_of(const Data *d, const Feed *f, uint32_t given, Set *set,
-                    const Instead *instead) {
+                    const DataOverride *override) {
   const Given *g = &d->p->given.at[given];
-  return (Draw){.rows = set_rows(set, split_of(d, g, instead)),
+  return (Draw){.rows = set_rows(set, split_of(d, g, override)),
                 .stride = set_stride(set),
-                .seed = instead->ordered ? 0 : d->draw_seed,
+                .seed = override->ordered ? 0 : d->draw_seed,
                 .stream = given_stream(d->in, d->p, given),
-                .shuffle = is_shuffled(d, f, given, instead)};
+                .shuffle = is_shuffled(d, f, given, override)};
 }
 
-// Is nothing known of the samples that a given draws?
-static bool is_unknown(Data *d, Feed *f, uint32_t given, const Instead *instead) {
+// Dry run: is the set of a given not installed?
+static bool is_unknown(Data *d, Feed *f, uint32_t given, const DataOverride *override) {
   const Given *g = &d->p->given.at[given];
-  bool other = instead->on && instead->on->other;
-  Given theirs = other ? given_on(g, instead->on) : *g;
+  bool other = override->on && override->on->other;
+  Given theirs = other ? given_on(g, override->on) : *g;
   bool unknown = is_absent(d, g) || (other && is_absent(d, &theirs));
   f->unknown |= unknown;
   return unknown;
 }
 
-static bool draw_add(Data *d, Feed *f, uint32_t given, const Instead *instead, uint32_t *out) {
+static bool draw_add(Data *d, Feed *f, uint32_t given, const DataOverride *override,
+                     uint32_t *out) {
   const Given *g = &d->p->given.at[given];
-  Given theirs = instead->on && instead->on->other ? given_on(g, instead->on) : *g;
+  Given theirs = override->on && override->on->other ? given_on(g, override->on) : *g;
   for (*out = 0; *out < f->given.n; ++*out)
     if (f->given.at[*out] == given) return true;
-  Set *set = set_drawn(d, given, instead);
+  Set *set = set_drawn(d, given, override);
   if (!set) return false;
-  Draw draw = draw_of(d, f, given, set, instead);
+  Draw draw = draw_of(d, f, given, set, override);
   if (draw.rows <= 0)
     return diag_refuse(d->w->diags, theirs.node->span, "%s has no samples in its split `%s`",
-                       given_name(d, &theirs), split_word[split_of(d, g, instead)]);
+                       given_name(d, &theirs), split_word[split_of(d, g, override)]);
   vec_push(d->arena, &f->given, given);
   vec_push(d->arena, &f->draw, draw);
-  bool counts = !instead->on || is_replaced(d, g, instead);
+  bool counts = !override->on || is_replaced(d, g, override);
   if (counts && draw_samples(&draw) > f->samples) f->samples = draw_samples(&draw);
   return true;
 }
@@ -281,7 +283,7 @@ static uint32_t source_add_once(Data *d, Feed *f, LoaderSource s) {
   return f->source.n - 1;
 }
 
-// The number of a sample is one of as many labels as its type has.
+// The number of a sample must be one of the labels of its type.
 static bool index_fits(const Data *d, const Given *g, uint32_t i, int64_t rows) {
   const Type *t = &g->type.at[i];
   int64_t count = 2;
@@ -293,7 +295,7 @@ static bool index_fits(const Data *d, const Given *g, uint32_t i, int64_t rows) 
                      given_name(d, g), (long long)rows, type_text(d->w, t));
 }
 
-// Some rows of a source, as a device reads them that keeps all of it.
+// Reads rows of a source, for a device that stores the whole source.
 static bool read_rows(void *of, int64_t first, int64_t n, void *to) {
   const LoaderSource *s = of;
   const char *why;
@@ -301,9 +303,9 @@ static bool read_rows(void *of, int64_t first, int64_t n, void *to) {
   return set_read_from(s->set, first, rows, s->number, to, &why);
 }
 
-// An engine that keeps all samples of the source with itself asks for their numbers. (Windows would be
-// kept once for each place where they may begin.)
-static void keep_rows(Engine *e, uint32_t input, LoaderSource *s, Inlet *inlet) {
+// If the engine's device stores the whole source, the inlet takes row numbers instead. Windows are
+// excluded: they would be stored once for each position.
+static void take_row_numbers(Engine *e, uint32_t input, LoaderSource *s, Inlet *inlet) {
   if (!e || s->field == FIELD_INDEX || set_stride(s->set) > 1 ||
       !set_is_whole(s->set, s->split, s->field))
     return;
@@ -315,41 +317,41 @@ static void keep_rows(Engine *e, uint32_t input, LoaderSource *s, Inlet *inlet) 
   *inlet = (Inlet){.bytes = sizeof *rows, .to = rows, .by_rows = rows - ROWS_HEAD};
 }
 
-static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input, const Instead *instead,
-                      Inlets *inlets) {
+static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input,
+                      const DataOverride *override, Inlets *inlets) {
   const Def *def = def_of(d->in, field);
   const Given *g = &d->p->given.at[def->given];
-  if (is_unknown(d, f, def->given, instead)) return true;
-  LoaderSource s = {.set = set_drawn(d, def->given, instead),
-                    .split = split_of(d, g, instead),
+  if (is_unknown(d, f, def->given, override)) return true;
+  LoaderSource s = {.set = set_drawn(d, def->given, override),
+                    .split = split_of(d, g, override),
                     .number = e ? engine_in_number(e, input) : NUMBER_F64};
-  if (!s.set || !draw_add(d, f, def->given, instead, &s.draw)) return false;
-  if (!field_drawn(d, def->given, s.set, def->field, instead, &s.field)) return false;
+  if (!s.set || !draw_add(d, f, def->given, override, &s.draw)) return false;
+  if (!field_drawn(d, def->given, s.set, def->field, override, &s.field)) return false;
   if (s.field == FIELD_INDEX && !index_fits(d, g, def->field, f->draw.at[s.draw].rows))
     return false;
   int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
   Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number),
                  .to = e ? engine_in(e, input) : NULL};
-  keep_rows(e, input, &s, &inlet);
+  take_row_numbers(e, input, &s, &inlet);
   inlet.source = source_add_once(d, f, s);
   vec_push(d->arena, inlets, inlet);
   return true;
 }
 
-bool feed_draws(Data *d, Feed *f, const Ids *fields, const Instead *instead) {
+bool feed_draws(Data *d, Feed *f, const Ids *fields, const DataOverride *override) {
   uint32_t ignored;
   for (uint32_t i = 0; i < fields->n; i++) {
     uint32_t given = fields->at[i] ? def_of(d->in, fields->at[i])->given : 0;
-    if (!fields->at[i] || is_unknown(d, f, given, instead)) continue;
-    if (!draw_add(d, f, given, instead, &ignored)) return false;
+    if (!fields->at[i] || is_unknown(d, f, given, override)) continue;
+    if (!draw_add(d, f, given, override, &ignored)) return false;
   }
   return true;
 }
 
-bool feed_add(Data *d, Feed *f, const Ids *fields, Engine *e, const Instead *instead,
+bool feed_add(Data *d, Feed *f, const Ids *fields, Engine *e, const DataOverride *override,
               Inlets *inlets) {
-  for (uint32_t i = 0; i < fields->n; i++) // 0 only says how many samples there are
-    if (fields->at[i] && !inlet_add(d, f, fields->at[i], e, i, instead, inlets)) return false;
+  for (uint32_t i = 0; i < fields->n; i++) // 0: only the number of samples
+    if (fields->at[i] && !inlet_add(d, f, fields->at[i], e, i, override, inlets)) return false;
   return true;
 }
 

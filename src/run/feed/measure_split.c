@@ -1,49 +1,50 @@
-// A measure of a whole set, in two: what is summed over samples, and what is made of the sums.
+// Splits a measure over a whole set into sums over samples and a function of the sums.
 //
-// `mean[batch](…)` in a measure means all samples, not those of a batch. So the sums are added up
-// over all batches, and the rest is computed once, behind the last one. Where that cannot be done
-// (the largest of all samples; samples compared with their own mean), all samples are one batch.
+// `mean[batch](…)` in a measure is over all samples, not over those of a batch. So the sums are
+// accumulated over all batches, and the rest is computed once, depends the last one. Where this is
+// impossible (the maximum over samples; samples compared with their own mean), all samples are one
+// batch.
 #include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
 
 #include <math.h>
 
-#define AT_ONCE_BYTES 16.0e9 // at most, of samples that must be one batch
-#define TOGETHER_BYTES 1.0e9 // of samples that need not
-#define TOGETHER_WORK 3.0e10 // some seconds: between batches it is looked whether to go on
+#define AT_ONCE_BYTES 16.0e9 // limit for samples that must be one batch
+#define TOGETHER_BYTES 1.0e9 // limit for other batches
+#define TOGETHER_WORK 3.0e10 // some seconds: training may be stopped between batches
 
 static bool is_samples(World *w, Size size) {
   Id var;
   return size_is_var(w, size, &var) && size_var_kind(w, var) == VAR_SAMPLE;
 }
 
-// Does the box go along the samples, from one to the next? A scan that carries nothing does the same
-// to each.
-static bool goes_along(World *w, const Diagram *d, const Box *b) {
+// Does the box go from one sample to the next? A scan without carry is a map over samples.
+static bool links_samples(World *w, const Diagram *d, const Box *b) {
   if (b->op == OP_scan) return b->scan->carry && is_samples(w, b->scan->axis.size);
   if (b->op != OP_order && b->op != OP_join) return false;
   return !b->axis && any_sample_axis(w, d, b->in, b->nin);
 }
 
-// The wires at which samples have been summed up; false: they go otherwise, or come back.
-static bool find_sums(World *w, const Diagram *d, Ids *sums) {
-  bool *late = NEW_ARRAY(w->arena, bool, d->wire.n + 1); // follows from a sum
+// Finds the sums over samples. False: samples are combined otherwise, or a sum is used with samples
+// again.
+static bool find_sample_sums(World *w, const Diagram *d, Ids *sums) {
+  bool *after_sum = NEW_ARRAY(w->arena, bool, d->wire.n + 1); // depends on a sum
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
-    bool samples = any_sample_axis(w, d, b->in, b->nin), after = false;
-    for (uint32_t k = 0; k < b->nin; k++) after |= late[b->in[k]];
-    if ((samples && after) || goes_along(w, d, b)) return false;
+    bool samples = any_sample_axis(w, d, b->in, b->nin), depends = false;
+    for (uint32_t k = 0; k < b->nin; k++) depends |= after_sum[b->in[k]];
+    if ((samples && depends) || links_samples(w, d, b)) return false;
     if (samples && !any_sample_axis(w, d, b->out, b->nout)) {
       if (b->op != OP_loop || b->loop->combine != SUM) return false;
       vec_push(w->arena, sums, b->out[0]);
-      after = true;
+      depends = true;
     }
-    for (uint32_t k = 0; k < b->nout; k++) late[b->out[k]] = after;
+    for (uint32_t k = 0; k < b->nout; k++) after_sum[b->out[k]] = depends;
   }
   return true;
 }
 
-// Is it one sum, divided by how many samples there are? The mean over batches says the same.
+// Is it one sum, divided by the number of samples? Then the mean over batches is the same.
 static bool is_mean(World *w, const Diagram *rest) {
   if (rest->in.n != 1 || rest->box.n != 2 || rest->box.at[1].op != OP_loop) return false;
   const Loop *l = rest->box.at[1].loop;
@@ -53,16 +54,16 @@ static bool is_mean(World *w, const Diagram *rest) {
   return false;
 }
 
-SampleUse whole_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
+SampleUse measure_split(World *w, const Diagram *d, Diagram **each, Diagram **rest) {
   Ids sums = {0};
   const Diagram *flat = passes_flat(w, d);
-  if (!find_sums(w, flat, &sums)) return SAMPLES_AT_ONCE;
+  if (!find_sample_sums(w, flat, &sums)) return SAMPLES_AT_ONCE;
   if (!sums.n) return SAMPLES_ALONE;
   if (!diagram_split(w, flat, &sums, each, rest)) return SAMPLES_AT_ONCE;
   return is_mean(w, *rest) ? SAMPLES_ALONE : SAMPLES_SUMMED;
 }
 
-// If nothing is forgotten.
+// An upper bound: no memory is reused.
 static double bytes_of_sample(World *w, const Diagram *d) {
   const Diagram *flat = passes_flat(w, d);
   double bytes = 0;
@@ -82,23 +83,23 @@ double multiplications_of(World *w, const Diagram *d, double samples) {
   return size_at(w, diagram_cost(w, d).multiplications, value, &work) ? work : 0;
 }
 
-int64_t samples_together(World *w, const Diagram *d, int64_t most) {
+int64_t samples_per_batch(World *w, const Diagram *d, int64_t most) {
   double fit = (double)most;
   fit = fmin(fit, TOGETHER_BYTES / fmax(bytes_of_sample(w, d), 1));
   fit = fmin(fit, TOGETHER_WORK / fmax(multiplications_of(w, d, 1), 1));
   return fit < 1 ? 1 : (int64_t)fit;
 }
 
-bool samples_meet(World *w, const Diagram *d) {
+bool samples_interact(World *w, const Diagram *d) {
   Ids sums = {0};
-  return !find_sums(w, passes_flat(w, d), &sums) || sums.n;
+  return !find_sample_sums(w, passes_flat(w, d), &sums) || sums.n;
 }
 
-bool samples_at_once(Data *data, Span span, const Diagram *d, const Ids *fields,
-                     const Instead *instead, int64_t *batch) {
+bool samples_in_one_batch(Data *data, Span span, const Diagram *d, const Ids *fields,
+                          const DataOverride *override, int64_t *batch) {
   Feed f = {0};
-  if (!feed_draws(data, &f, fields, instead)) return false;
-  if (!f.samples) return true; // drawn without end: those of a batch stand for all
+  if (!feed_draws(data, &f, fields, override)) return false;
+  if (!f.samples) return true; // endless: one batch is as good as any
   double bytes = bytes_of_sample(data->w, d) * (double)f.samples;
   if (bytes > AT_ONCE_BYTES)
     return diag_refuse(data->w->diags, span,
@@ -108,15 +109,15 @@ bool samples_at_once(Data *data, Span span, const Diagram *d, const Ids *fields,
   return true;
 }
 
-// One more input, of nothing, says how many samples there were.
-void whole_add_count(Elab *in, Diagram *rest) {
+// One more input, which is not read, gives the number of samples.
+void measure_add_count(Elab *in, Diagram *rest) {
   Axis axis = elab_samples(in);
   World *w = elab_world(in);
   diagram_input(w, rest, type_make(w, BASE_R, 1, &axis), 0, 0);
 }
 
-bool whole_value(World *w, Arena *a, const Diagram *rest, Tensor *sum, int64_t samples,
-                 double *value, const char **why) {
+bool measure_from_sums(World *w, Arena *a, const Diagram *rest, Tensor *sum, int64_t samples,
+                       double *value, const char **why) {
   Tensor out = {0};
   sum[rest->in.n - 1] = tensor_new(a, 1, &samples);
   Eval e = {.arena = a, .in = sum, .out = &out};

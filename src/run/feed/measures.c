@@ -1,40 +1,40 @@
-// Measures during training, and the loss on validation data where a program measures nothing.
+// Measures during training, and the loss on validation data if a program has no measures.
 //
-// A measure is a diagram with one number, a mean over samples. It is run over its data in batches,
-// and the batches' numbers are averaged by their samples, so the short last one counts as much as
-// it holds; sums over all samples are added up instead (measure_split.c). `on mnist.test` puts that split,
-// whole and in order, in the place of every source of the set.
+// A measure is a diagram with one number, a mean over samples. It runs over its data in batches,
+// and the results are averaged, weighted by the number of samples; sums over all samples are
+// accumulated instead (measure_split.c). `on mnist.test` replaces every source of the set by that
+// split, whole and in order.
 #include "lang/value/value.h"
 #include "run/feed/feed_own.h"
 
-enum { GAUGE_BATCH = 128 }; // or as many as training has, which needs more memory
+enum { GAUGE_BATCH = 128 }; // or the batch size of training, which needs more memory
 
 static bool part_open(Gauges *all, Gauge *g, const Measure *m, Diagram *d, Ids fields,
-                      const Instead *instead) {
+                      const DataOverride *override) {
   uint32_t k = g->parts;
   Diagram *each, *rest;
-  SampleUse use = whole_split(all->data->w, d, &each, &rest);
+  SampleUse use = measure_split(all->data->w, d, &each, &rest);
   if (use == SAMPLES_SUMMED) {
-    whole_add_count(all->data->in, rest);
+    measure_add_count(all->data->in, rest);
     g->rest[k] = rest;
     d = each;
   }
   d = compose_noise(all->data->in, all->data->p, d, &fields);
   if (!d) return false;
   bool samples = has_sample_axis(all->data->w, d);
-  if (samples) g->batch[k] = samples_together(all->data->w, d, GAUGE_BATCH);
+  if (samples) g->batch[k] = samples_per_batch(all->data->w, d, GAUGE_BATCH);
   if (samples && g->batch[k] < all->batch) g->batch[k] = all->batch;
   if (samples && use == SAMPLES_AT_ONCE &&
-      !samples_at_once(all->data, m->span, d, &fields, instead, &g->batch[k]))
+      !samples_in_one_batch(all->data, m->span, d, &fields, override, &g->batch[k]))
     return false;
-  if (all->data->ahead)
-    return feed_add(all->data, &g->feed[k], &fields, NULL, instead, &g->inlet[k]);
+  if (all->data->dry_run)
+    return feed_add(all->data, &g->feed[k], &fields, NULL, override, &g->inlet[k]);
   if (!store_add_params(all->data->w, all->store, d, all->target.seed)) return false;
   g->engine[k] = engine_with_room(all->data->w, d, all->store, &g->batch[k],
                                   samples && use != SAMPLES_AT_ONCE, &all->target);
   if (!g->engine[k]) return false;
   g->parts++;
-  return feed_add(all->data, &g->feed[k], &fields, g->engine[k], instead, &g->inlet[k]);
+  return feed_add(all->data, &g->feed[k], &fields, g->engine[k], override, &g->inlet[k]);
 }
 
 static Gauge gauge_new(Gauges *all, uint32_t parts) {
@@ -54,7 +54,7 @@ static bool label_taken(const Gauges *all, const char *label) {
   return false;
 }
 
-// A measure of a goal by another distance is told apart from the goal by that: fit.hits
+// A measure of a goal by another distance has that in its label: fit.hits.
 static const char *label_of(const Gauges *all, const Measure *m) {
   const char *name = name_text(all->data->w->names, m->name), *label = name;
   if (label_taken(all, label) && m->distance)
@@ -81,7 +81,7 @@ static bool is_trained(const Gauges *all, const char *path) {
   return false;
 }
 
-// What a stale copy's weight follows, a learner's; any other is itself.
+// The path that a stale copy's weight follows; otherwise the param's own path.
 static const char *followed(const Gauges *all, const Param *p) {
   World *w = all->data->w;
   for (uint32_t i = 0; i < all->data->p->learner.n; i++) {
@@ -93,16 +93,16 @@ static const char *followed(const Gauges *all, const Param *p) {
   return p->path;
 }
 
-// Does it read a weight that a goal of this phase trains, or a copy of one?
+// Does the diagram read a weight that a goal of this phase trains, or a copy of one?
 static bool is_moved(const Gauges *all, const Diagram *d) {
   for (uint32_t j = 0; j < d->param.n; j++)
     if (is_trained(all, followed(all, &d->param.at[j]))) return true;
   return false;
 }
 
-// The first measure of what is being trained that says which way is better; a program that trains
-// one thing after the other may measure all of them.
-const Gauge *gauge_judge(const Gauges *all) {
+// The first measure of what is being trained that has a better direction. A program that trains one
+// learner after the other may measure all of them.
+const Gauge *gauge_for_best(const Gauges *all) {
   for (uint32_t i = 0; i < all->n; i++)
     if (all->at[i].moved && all->at[i].better && !all->at[i].failed) return &all->at[i];
   return NULL;
@@ -113,13 +113,14 @@ static bool measure_open(Gauges *all, const Measure *m) {
   Ids fields = m->fields;
   if (!d)
     d = learn_exploitability(all->data->in, all->data->p,
-                             &fields); // the one measure that is not written out
+                             // Exploitability, the only measure without a diagram in the program
+                             &fields);
   if (!d)
     return diag_refuse(all->data->w->diags, m->span,
                        "there are no players: no goal trains a `simplex`");
-  Instead instead = samples_on(all->data->w, &m->on);
+  DataOverride override = samples_on(all->data->w, &m->on);
   Gauge g = gauge_new(all, 1);
-  bool good = part_open(all, &g, m, d, fields, &instead);
+  bool good = part_open(all, &g, m, d, fields, &override);
   g.label = label_of(all, m);
   g.where = where_of(all, m, &g.feed[0]);
   g.better = m->better;
@@ -128,7 +129,7 @@ static bool measure_open(Gauges *all, const Measure *m) {
   return good;
 }
 
-// Is there validation data for all that the goals read?
+// Do all sources of the goals have validation data?
 static bool can_validate(Gauges *all) {
   bool any = false;
   for (uint32_t i = 0; i < all->goals.n; i++) {
@@ -145,13 +146,13 @@ static bool can_validate(Gauges *all) {
 static bool valid_open(Gauges *all) {
   if (!can_validate(all)) return true;
   Gauge g = gauge_new(all, all->goals.n);
-  Instead instead = {.every = true, .split = SPLIT_VALID, .ordered = true};
+  DataOverride override = {.every = true, .split = SPLIT_VALID, .ordered = true};
   bool good = true;
   for (uint32_t i = 0; good && i < all->goals.n; i++) {
     Measure m;
     if (!elab_outside(all->data->in, all->data->p, &all->data->p->goal.at[all->goals.at[i]], &m))
       continue;
-    good = part_open(all, &g, &m, m.diagram, m.fields, &instead);
+    good = part_open(all, &g, &m, m.diagram, m.fields, &override);
   }
   g.label = label_taken(all, "valid") ? "valid.loss" : "valid";
   g.where = "validation data";
@@ -174,7 +175,7 @@ static bool part_failed(Gauges *all, const Gauge *g, uint32_t k, const char *why
                      why ? why : engine_error(g->engine[k]));
 }
 
-// What a batch gave: a mean that counts as much as there are samples, or sums.
+// Adds the result of a batch: a mean weighted by the number of samples, or sums.
 static void add_batch(Arena *a, const Gauge *g, uint32_t k, double each, Tensor *sum) {
   Engine *e = g->engine[k];
   const Diagram *rest = g->rest[k];
@@ -201,9 +202,9 @@ static Tensor *sums_new(Gauges *all, Arena *a, const Diagram *rest) {
   return sum;
 }
 
-static bool is_left(Gauges *all, const Gauge *g, double part) {
-  all->left = all->goes_on && !all->goes_on(all->context, g, part);
-  return all->left;
+static bool must_stop(Gauges *all, const Gauge *g, double part) {
+  all->stopped = all->may_continue && !all->may_continue(all->context, g, part);
+  return all->stopped;
 }
 
 static bool part_batches(Gauges *all, Gauge *g, uint32_t k, int64_t most, Arena *a, double *mean) {
@@ -215,7 +216,7 @@ static bool part_batches(Gauges *all, Gauge *g, uint32_t k, int64_t most, Arena 
   if (most && batches > most) batches = most;
   for (int64_t i = 0; i < batches; i++) {
     const char *why = NULL;
-    if (i && is_left(all, g, (k + (double)i / (double)batches) / g->parts)) return false;
+    if (i && must_stop(all, g, (k + (double)i / (double)batches) / g->parts)) return false;
     int64_t n = f->samples ? feed_next(f, &g->inlet[k], &why) : g->batch[k];
     if (n < 0 || engine_run(g->engine[k], n, (uint64_t)i) == RUN_FAILED)
       return part_failed(all, g, k, why);
@@ -225,11 +226,11 @@ static bool part_batches(Gauges *all, Gauge *g, uint32_t k, int64_t most, Arena 
   }
   const char *why = NULL;
   if (!g->rest[k]) return *mean = sum[0].data[0] / weight, true;
-  return whole_value(all->data->w, a, g->rest[k], sum, (int64_t)weight, mean, &why) ||
+  return measure_from_sums(all->data->w, a, g->rest[k], sum, (int64_t)weight, mean, &why) ||
          part_failed(all, g, k, why);
 }
 
-// most: so many batches at most; 0: all
+// most: number of batches at most; 0: all
 static bool gauge_run(Gauges *all, Gauge *g, int64_t most, double *value) {
   bool good = true;
   *value = 0;
@@ -244,7 +245,7 @@ static bool gauge_run(Gauges *all, Gauge *g, int64_t most, double *value) {
   return good;
 }
 
-bool gauges_try(Gauges *all) {
+bool gauges_run_one_batch(Gauges *all) {
   double value;
   for (uint32_t i = 0; i < all->n; i++)
     if (!gauge_run(all, &all->at[i], 1, &value)) return false;
@@ -259,10 +260,10 @@ bool gauges_run(Gauges *all) {
   Arena *a = arena_child(all->data->arena);
   Found *found = NEW_ARRAY(a, Found, all->n);
   bool good = true;
-  all->left = false;
-  for (uint32_t i = 0; i < all->n && !all->left; i++)
+  all->stopped = false;
+  for (uint32_t i = 0; i < all->n && !all->stopped; i++)
     found[i].failed = all->at[i].failed || !gauge_run(all, &all->at[i], 0, &found[i].value);
-  for (uint32_t i = 0; i < all->n && !all->left; i++) {
+  for (uint32_t i = 0; i < all->n && !all->stopped; i++) {
     Gauge *g = &all->at[i];
     if (g->failed) continue;
     g->failed = found[i].failed;

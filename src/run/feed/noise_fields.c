@@ -1,7 +1,7 @@
-// Noise becomes part of the step. A field that is `given n from normal[64]` is an input of the
-// step's diagram; here a call of the noise takes its place, at a site of its own, so
-// that an engine makes all noise, the same on every machine and after every resume. Where no input
-// is left that has samples, one is added that nothing reads: it says how many there are.
+// Noise becomes part of the diagram. A field `given n from normal[64]` is an input of the step's
+// diagram; here a call of the noise replaces the input, at a site of its own, so that the engine
+// makes all noise, the same on every machine and after every resume. If no input with samples is
+// left, an unused one is added: it gives the number of samples.
 #include "core/pass/rewrite.h"
 #include "run/feed/feed.h"
 
@@ -34,7 +34,7 @@ static Id noise_wire(World *w, Diagram *d, const Given *g, uint64_t site, const 
   return 0;
 }
 
-// The call of the old diagram in the new one: params and their next values are passed on.
+// Calls the old diagram in the new one, and passes its params and their next values on.
 static void call_inner(World *w, Diagram *d, Diagram *inner, Ids in) {
   copy_params(w, d, inner, new_map(w, inner));
   for (uint32_t i = 0; i < d->param.n; i++) vec_push(w->arena, &in, d->param.at[i].wire);
@@ -47,7 +47,7 @@ static void call_inner(World *w, Diagram *d, Diagram *inner, Ids in) {
     if (inner->param.at[i].next) d->param.at[i].next = out++;
 }
 
-// Is anything in it as long as there are samples?
+// Does any wire have a sample axis, here or in called diagrams?
 static bool mentions_samples(World *w, const Diagram *d, Table *seen) {
   if (table_get(seen, &d->id, sizeof d->id)) return false;
   table_put(seen, &d->id, sizeof d->id, 1);

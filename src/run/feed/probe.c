@@ -1,9 +1,9 @@
-// A `show`, computed: its diagram gets an engine on a store of weights, data go through it, and the
-// values come out with the samples in front. In training the store is the one that is trained, so a
-// probe taken at any step shows the weights as they are then.
+// The values of a `show`: an engine runs its diagram on a store of weights, over data. The results
+// have samples as the first axis. In training the store is the one that is trained, so a probe
+// shows the weights of the present step.
 //
-// How many samples there are is what the view has room for. A thing made of noise alone is made
-// again and again.
+// The view determines the number of samples. A value made of noise alone is computed once for each
+// sample.
 #include "run/feed/feed_own.h"
 
 enum { PROBE_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };
@@ -22,23 +22,24 @@ static int64_t samples_wanted(const Show *s) {
 
 bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *how, Probe *out) {
   Ids fields = s->fields;
-  Instead instead = samples_on(d->w, &s->on);
+  DataOverride override = samples_on(d->w, &s->on);
   *out = (Probe){.show = s, .wanted = n ? n : samples_wanted(s)};
   if (!data_need(d, &fields)) return false;
   out->d = compose_noise(d->in, d->p, s->diagram, &fields);
   if (!out->d) return false;
   out->samples = has_sample_axis(d->w, out->d);
-  out->again = !out->samples && out->d->noisy;
-  if (out->samples) out->batch = samples_together(d->w, out->d, PROBE_BATCH);
+  out->repeated = !out->samples && out->d->noisy;
+  if (out->samples) out->batch = samples_per_batch(d->w, out->d, PROBE_BATCH);
   if (out->batch > out->wanted) out->batch = out->wanted;
-  out->at_once = out->samples && samples_meet(d->w, out->d);
-  if (out->at_once && !samples_at_once(d, s->node->span, out->d, &fields, &instead, &out->batch))
+  out->one_batch = out->samples && samples_interact(d->w, out->d);
+  if (out->one_batch &&
+      !samples_in_one_batch(d, s->node->span, out->d, &fields, &override, &out->batch))
     return false;
-  if (d->ahead) return feed_add(d, &out->feed, &fields, NULL, &instead, &out->inlet);
+  if (d->dry_run) return feed_add(d, &out->feed, &fields, NULL, &override, &out->inlet);
   if (!store_add_params(d->w, store, out->d, how->seed)) return false;
   out->engine =
-      engine_with_room(d->w, out->d, store, &out->batch, out->samples && !out->at_once, how);
-  return out->engine && feed_add(d, &out->feed, &fields, out->engine, &instead, &out->inlet);
+      engine_with_room(d->w, out->d, store, &out->batch, out->samples && !out->one_batch, how);
+  return out->engine && feed_add(d, &out->feed, &fields, out->engine, &override, &out->inlet);
 }
 
 void probe_close(Probe *s) {
@@ -47,7 +48,7 @@ void probe_close(Probe *s) {
   s->engine = NULL;
 }
 
-// -- taking ---------------------------------------------------------------------------------------
+// -- evaluating -----------------------------------------------------------------------------------
 static const Type *out_type(const Probe *s, uint32_t i) {
   return &s->d->wire.at[s->d->out.at[i]].type;
 }
@@ -61,17 +62,16 @@ static bool too_large(Data *d, const Probe *s, uint32_t rank, const int64_t *sha
                       "this cannot be shown: it has %g numbers, and %g are the most", count, most);
 }
 
-// Room for n samples in each output that has them; one made again and again gets them in front.
-// Zeros are there, which is all there is ahead of a run; a size that only an absent file would tell
-// is some size then.
+// Makes tensors for n samples. In a dry run their zeros are the result, and a size that only a file
+// that is not installed would tell is arbitrary.
 static bool make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
   enum { SOME = 2 };
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     const Type *t = out_type(s, i);
-    uint32_t rank = t->rank + s->again;
+    uint32_t rank = t->rank + s->repeated;
     int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
-    engine_shape(d->w, t, n, shape + s->again);
-    for (uint32_t k = 0; d->ahead && k < rank; k++)
+    engine_shape(d->w, t, n, shape + s->repeated);
+    for (uint32_t k = 0; d->dry_run && k < rank; k++)
       if (!shape[k]) shape[k] = SOME;
     if (too_large(d, s, rank, shape)) return false;
     out[i] = tensor_new(d->arena, rank, shape);
@@ -82,7 +82,7 @@ static bool make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
 
 static void take(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
   for (uint32_t i = 0; i < s->d->out.n; i++) {
-    bool sliced = s->again || is_sample_axis(d->w, out_type(s, i));
+    bool sliced = s->repeated || is_sample_axis(d->w, out_type(s, i));
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
     engine_get(s->engine, i, out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }
@@ -102,7 +102,7 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
     const char *why = NULL;
     int64_t left = all - first;
     n = s->feed.samples ? feed_next(&s->feed, &s->inlet, &why) : s->batch;
-    if (n > left && !s->at_once) n = left;
+    if (n > left && !s->one_batch) n = left;
     good = run(d, s, n, k, why);
     if (n > left) n = left;
     if (good) take(d, s, first, n, all, out);
@@ -111,20 +111,20 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
   return good;
 }
 
-bool probe_take_some(Data *d, Probe *s, bool one_batch, Tensor *out) {
-  int64_t most = !s->samples ? 1 : s->at_once ? s->batch : PROBE_BATCH;
+bool probe_evaluate_some(Data *d, Probe *s, bool one_batch, Tensor *out) {
+  int64_t most = !s->samples ? 1 : s->one_batch ? s->batch : PROBE_BATCH;
   if (one_batch && s->wanted > most) s->wanted = most;
-  return probe_take(d, s, out);
+  return probe_evaluate(d, s, out);
 }
 
-bool probe_take(Data *d, Probe *s, Tensor *out) {
-  int64_t n = s->samples || s->again ? s->wanted : 0;
+bool probe_evaluate(Data *d, Probe *s, Tensor *out) {
+  int64_t n = s->samples || s->repeated ? s->wanted : 0;
   if (s->feed.samples && s->feed.samples < n) n = s->feed.samples;
-  if (n == INT64_MAX) n = POINTS; // of an endless source
+  if (n == INT64_MAX) n = POINTS; // the source is endless
   if (!make_room(d, s, n, out)) return false;
-  if (d->ahead) return true;
+  if (d->dry_run) return true;
   if (s->samples) return take_batches(d, s, n, out);
-  for (int64_t k = 0; k < (s->again ? n : 1); k++) {
+  for (int64_t k = 0; k < (s->repeated ? n : 1); k++) {
     if (!run(d, s, 0, (uint64_t)k, NULL)) return false;
     take(d, s, k, 1, n, out);
   }
@@ -146,7 +146,7 @@ const char *show_text(World *w, Arena *a, const Show *s) {
   return source_text(w, a, show_what(s->node), last);
 }
 
-// Each value by its own text, if each expression has one value.
+// Each value has its own text if each expression has one value.
 const char *shown_name(World *w, Arena *a, const Show *s, uint32_t i, uint32_t values) {
   const Syntax *expr = show_what(s->node);
   bool tuple = expr->kind == N_TUPLE && tuple_values(expr).n == values;

@@ -1,10 +1,10 @@
-// Vocabularies: the words of labels, kept with the weights that were trained on their numbers.
+// Vocabularies: words of labels, saved with the weights that were trained on their numbers.
 //
 //   "words": [["insects.csv", "kind", ["ant", "bee", "cat"]]]       in the metadata of safetensors
 //
-// A field has its words from the program, where its type names them, `{ant, bee, cat}`; otherwise
-// from the run whose weights are used, whatever file is read; otherwise from its file. What is opened afterwards is matched
-// by name, so that a label has one number for the life of a run.
+// The words of a field come from the program if its type names them, `{ant, bee, cat}`; otherwise
+// from the run whose weights are used, whatever file is read; otherwise from its file. Sets that
+// are opened later are matched by name, so that a label has one number for the life of a run.
 #include "run/feed/feed.h"
 
 #include <stdlib.h>
@@ -27,9 +27,9 @@ static bool same_source(const Data *d, const Given *a, const Given *b) {
   return !a->noise && !b->noise && strcmp(given_name(d, a), given_name(d, b)) == 0;
 }
 
-static void keep_sources(Data *d);
+static void read_source_words(Data *d);
 
-// What the program calls the labels of a field: by this `given`, or by another one of the source.
+// The words that the program gives a field, in this `given` or in another one of the source.
 static bool words_written(Data *d, const Given *g, uint32_t i, Words *out) {
   const char *field = name_text(d->w->names, g->column.at[i]);
   if (type_words(d->w, &g->type.at[i], field, out)) return true;
@@ -43,8 +43,8 @@ static bool words_written(Data *d, const Given *g, uint32_t i, Words *out) {
   return false;
 }
 
-// How near the file of kept words is to this one: the same path, the same name in another folder, or
-// another file.
+// How close a file of saved words is to this one: the same path, the same name in another folder,
+// or any other file.
 enum { NEAR_PATH, NEAR_NAME, NEAR_ANY, NEARS };
 
 static bool is_near(const char *kept, const char *set, int how) {
@@ -53,9 +53,8 @@ static bool is_near(const char *kept, const char *set, int how) {
          (how == NEAR_NAME && !strcmp(a ? a + 1 : kept, b ? b + 1 : set));
 }
 
-// What the run calls the labels of a field. Its weights know no file: a field of this name in any
-// file has these words. Those of the file itself come first where several are kept; where none is
-// nearer than another, and they differ, there are *several.
+// The words that the run gives a field. A field of this name in any file has these words. Words of
+// the closest file win; if several files are equally close and their words differ, *several is set.
 static const Words *words_kept(const Data *d, const char *set, const char *field, bool *several) {
   const Words *found = NULL;
   *several = false;
@@ -69,21 +68,21 @@ static const Words *words_kept(const Data *d, const char *set, const char *field
   return *several ? NULL : found;
 }
 
-// Labels of episodes are numbered anew in each.
+// Labels of episodes are renumbered in each episode, and have no words.
 static const Words *given_kept(const Data *d, const Given *g, uint32_t i, bool *several) {
   *several = false;
   if (g->noise || g->episodes.way) return NULL;
   return words_kept(d, given_name(d, g), name_text(d->w->names, g->column.at[i]), several);
 }
 
-static bool words_unclear(Data *d, const Given *g, const char *field) {
+static bool refuse_ambiguous_words(Data *d, const Given *g, const char *field) {
   return diag_refuse(d->w->diags, g->node->span,
                      "the weights were trained with several files whose `%s` has other words, and "
                      "%s is none of them: nothing says which labels are meant",
                      field, given_name(d, g));
 }
 
-static bool words_clash(Data *d, Span span, const Words *now, const Words *then) {
+static bool refuse_other_words(Data *d, Span span, const Words *now, const Words *then) {
   return diag_refuse(d->w->diags, span,
                      "the labels of `%s` are %s here, but the weights were trained with %s",
                      now->field, words_text(d->arena, now), words_text(d->arena, then));
@@ -105,12 +104,12 @@ static bool same_but_for_order(Arena *a, const Words *x, const Words *y) {
   return words_equal(&sorted[0], &sorted[1]);
 }
 
-// A type that names its labels says what the run says: of a field of this name, and of all words
-// that are the run's.
+// Does a type with named labels agree with the run? The run may have the same words, or the same
+// set of words in another order, or a field of this name with other words.
 bool data_words_agree(Data *d, const Type *t, const char *field) {
   Words own;
   const Words *other = NULL;
-  keep_sources(d);
+  read_source_words(d);
   if (!type_words(d->w, t, field, &own)) return true;
   for (uint32_t i = 0; i < d->kept.n; i++) {
     const Words *kept = &d->kept.at[i].words;
@@ -118,7 +117,7 @@ bool data_words_agree(Data *d, const Type *t, const char *field) {
     if (!strcmp(kept->field, field) || same_but_for_order(d->arena, &own, kept)) other = kept;
   }
   if (other) own.field = other->field;
-  return !other || words_clash(d, (Span){0}, &own, other);
+  return !other || refuse_other_words(d, (Span){0}, &own, other);
 }
 
 static bool has_words(const WordsList *all, const char *field) {
@@ -134,17 +133,17 @@ static bool add_words(Data *d, const Given *g, WordsList *out) {
     if (has_words(out, field)) continue;
     bool several, named = words_written(d, g, i, &written);
     const Words *kept = given_kept(d, g, i, &several);
-    if (several) return words_unclear(d, g, field);
+    if (several) return refuse_ambiguous_words(d, g, field);
     if (named && kept && !words_equal(&written, kept))
-      return words_clash(d, g->node->span, &written, kept);
+      return refuse_other_words(d, g->node->span, &written, kept);
     if (named || kept) vec_push(d->arena, out, named ? written : *kept);
   }
   return true;
 }
 
-// Of all that the program reads there, so that what reads other fields reads the same set.
+// Includes all fields that the program reads of the source, so that all givens share one set.
 bool given_words(Data *d, const Given *g, WordsList *out) {
-  keep_sources(d);
+  read_source_words(d);
   if (!add_words(d, g, out)) return false;
   for (uint32_t k = 0; k < d->p->given.n; k++)
     if (same_source(d, g, &d->p->given.at[k]) && !add_words(d, &d->p->given.at[k], out))
@@ -152,8 +151,8 @@ bool given_words(Data *d, const Given *g, WordsList *out) {
   return true;
 }
 
-// -- kept with weights ----------------------------------------------------------------------------
-// A text that is no UTF-8, as a file of another encoding has it, stands there as its bytes.
+// -- saved with weights ---------------------------------------------------------------------------
+// A text that is not UTF-8 (a file in another encoding) is written as its bytes.
 static void put_word(JsonOut *j, const char *text) {
   if (text_is_utf8(text, strlen(text))) {
     json_text(j, NULL, text);
@@ -164,7 +163,7 @@ static void put_word(JsonOut *j, const char *text) {
   json_end(j);
 }
 
-static const char *take_word(Arena *a, const Json *x) {
+static const char *read_word(Arena *a, const Json *x) {
   if (x->kind == JSON_TEXT) return x->text;
   if (x->kind != JSON_LIST) return "";
   Buf b = buf_new(a);
@@ -175,33 +174,34 @@ static const char *take_word(Arena *a, const Json *x) {
 }
 
 // ["insects.csv", "kind", ["ant", "bee", "cat"]]
-static bool keep_field(Data *d, const Json *x) {
+static bool read_field_words(Data *d, const Json *x) {
   if (x->kind != JSON_LIST || x->n != 3) return false;
   const Json *set = json_first(x), *field = json_next(set), *list = json_next(field);
   if (field->kind != JSON_TEXT || list->kind != JSON_LIST || !list->n) return false;
   const char **word = NEW_ARRAY(d->arena, const char *, list->n);
   const Json *item = json_first(list);
   for (uint32_t i = 0; i < list->n; i++, item = json_next(item))
-    word[i] = take_word(d->arena, item);
-  KeptWords kept = {take_word(d->arena, set), {field->text, list->n, word}};
+    word[i] = read_word(d->arena, item);
+  KeptWords kept = {read_word(d->arena, set), {field->text, list->n, word}};
   vec_push(d->arena, &d->kept, kept);
   return true;
 }
 
-bool data_keep(Data *d, const Arrays *weights, const char *file) {
+bool data_read_words(Data *d, const Arrays *weights, const char *file) {
   const char *text = arrays_metadata(weights, "words"), *why;
   if (!text) return true;
   d->knows_words = true;
   const Json *all = json_read(d->arena, text, strlen(text), &why);
   bool good = all && all->kind == JSON_LIST;
   const Json *one = good ? json_first(all) : NULL;
-  for (uint32_t i = 0; good && i < all->n; i++, one = json_next(one)) good = keep_field(d, one);
+  for (uint32_t i = 0; good && i < all->n; i++, one = json_next(one))
+    good = read_field_words(d, one);
   return good ||
          diag_refuse(d->w->diags, (Span){0}, "%s: the words of its labels cannot be read", file);
 }
 
-// Has it inputs that are one of so many labels, or so many scores?
-static bool speaks_of(World *w, const Diagram *d, int64_t labels) {
+// Does the diagram have an input or output with so many labels, or so many scores?
+static bool has_labels(World *w, const Diagram *d, int64_t labels) {
   const Ids *side[2] = {&d->in, &d->out};
   int64_t n;
   for (uint32_t k = 0; k < 2; k++)
@@ -214,35 +214,35 @@ static bool speaks_of(World *w, const Diagram *d, int64_t labels) {
   return false;
 }
 
-// The words of the run that a learner is from, if it may know them; a run that is used as a whole
-// has its own.
-static void keep_source(Data *d, const Def *learner) {
+// Adds the words of the run that a learner comes from, if its diagram has such labels. The words of
+// a run that is used as a whole take precedence.
+static void add_source_words(Data *d, const Def *learner) {
   const char *file = source_file(d->in, learner), *why;
   Arrays all = {0};
   Data theirs = {.in = d->in, .w = d->w, .arena = d->arena};
   if (!file || !learner->made || !safetensors_read(d->arena, file, &all, &why)) return;
-  d->w->diags->muted++; // what is wrong with the file is said where its weights are read
-  data_keep(&theirs, &all, file);
+  d->w->diags->muted++; // errors in the file are reported where its weights are read
+  data_read_words(&theirs, &all, file);
   d->w->diags->muted--;
   for (uint32_t i = 0; i < theirs.kept.n; i++) {
     const Words *words = &theirs.kept.at[i].words;
     bool known = false;
     for (uint32_t k = 0; k < d->kept.n && !known; k++)
       known = strcmp(d->kept.at[k].words.field, words->field) == 0 &&
-              (k < d->own_kept || words_equal(&d->kept.at[k].words, words));
-    if (!known && speaks_of(d->w, learner->made, words->n))
+              (k < d->own_words || words_equal(&d->kept.at[k].words, words));
+    if (!known && has_labels(d->w, learner->made, words->n))
       vec_push(d->arena, &d->kept, theirs.kept.at[i]);
   }
 }
 
-static void keep_sources(Data *d) {
-  if (d->sources_kept) return;
-  d->sources_kept = true;
-  d->own_kept = d->kept.n;
-  for (uint32_t i = 0; i < d->p->learner.n; i++) keep_source(d, d->p->learner.at[i]);
+static void read_source_words(Data *d) {
+  if (d->has_source_words) return;
+  d->has_source_words = true;
+  d->own_words = d->kept.n;
+  for (uint32_t i = 0; i < d->p->learner.n; i++) add_source_words(d, d->p->learner.at[i]);
 }
 
-static bool said_before(const Data *d, uint32_t given, uint32_t i) {
+static bool is_listed(const Data *d, uint32_t given, uint32_t i) {
   const Given *g = &d->p->given.at[given];
   for (uint32_t k = 0; k <= given; k++) {
     const Given *other = &d->p->given.at[k];
@@ -252,8 +252,8 @@ static bool said_before(const Data *d, uint32_t given, uint32_t i) {
   return false;
 }
 
-// All words of the program's fields: of sets that are open, else as they were kept.
-void data_words(Data *d, Arena *a, KeptWordsList *out) {
+// All words of the program's fields: of open sets, otherwise saved ones.
+void data_list_words(Data *d, Arena *a, KeptWordsList *out) {
   for (uint32_t k = 0; k < d->p->given.n; k++) {
     const Given *g = &d->p->given.at[k];
     for (uint32_t i = 0; i < g->column.n && !g->noise && !g->episodes.way; i++) {
@@ -261,7 +261,7 @@ void data_words(Data *d, Arena *a, KeptWordsList *out) {
       const Words *words = d->set[k] ? set_words(d->set[k], field) : NULL;
       bool several;
       if (!words) words = given_kept(d, g, i, &several);
-      if (words && !said_before(d, k, i)) vec_push(a, out, (KeptWords){given_name(d, g), *words});
+      if (words && !is_listed(d, k, i)) vec_push(a, out, (KeptWords){given_name(d, g), *words});
     }
   }
 }
@@ -270,7 +270,7 @@ const char *data_words_text(Data *d, Arena *a) {
   KeptWordsList all = {0};
   Buf b = buf_new(a);
   JsonOut j = json_out(&b);
-  data_words(d, a, &all);
+  data_list_words(d, a, &all);
   json_list(&j, NULL);
   for (uint32_t i = 0; i < all.n; i++) {
     const Words *w = &all.at[i].words;
@@ -286,8 +286,8 @@ const char *data_words_text(Data *d, Arena *a) {
   return b.at;
 }
 
-// -- by how many there are ------------------------------------------------------------------------
-// Opens what has labels of this number, unless their words were kept.
+// -- by the number of labels ----------------------------------------------------------------------
+// Opens the sets with so many labels, unless their words were saved.
 static bool open_labels(Data *d, int64_t want) {
   for (uint32_t g = 0; g < d->p->given.n; g++) {
     const Given *given = &d->p->given.at[g];
@@ -319,16 +319,16 @@ static const Words *labels_among(const KeptWordsList *all, int64_t count, const 
   return *several ? NULL : found;
 }
 
-// Of the program's fields; or of the run's field of this name, where the program reads none such.
+// Words of the program's fields; otherwise of the run's field of this name.
 static const Words *find_labels(Data *d, int64_t count, const char *field, bool *several) {
   KeptWordsList all = {0};
-  data_words(d, d->arena, &all);
+  data_list_words(d, d->arena, &all);
   const Words *found = labels_among(&all, count, field, several);
   return found || *several || !field ? found : labels_among(&d->kept, count, field, several);
 }
 
 const Words *data_labels(Data *d, int64_t count, const char *field, bool *several) {
-  keep_sources(d);
+  read_source_words(d);
   const Words *found = find_labels(d, count, field, several);
   if (found || *several || !open_labels(d, count)) return found;
   return find_labels(d, count, field, several);
@@ -336,10 +336,10 @@ const Words *data_labels(Data *d, int64_t count, const char *field, bool *severa
 
 bool data_has_words(Data *d, int64_t count, const char *field) {
   bool several;
-  keep_sources(d);
+  read_source_words(d);
   if (find_labels(d, count, field, &several) || several) return true;
   if (d->knows_words) return false;
-  d->w->diags->muted++; // a set that is not here has nothing to say
+  d->w->diags->muted++; // a set that is not installed is no error
   const Words *found = data_labels(d, count, field, &several);
   d->w->diags->muted--;
   return found || several;

@@ -136,12 +136,12 @@ static bool put_sources(void *context, Store *s) {
   const Ran *r = context;
   Table *known = table_new(r->w->arena);
   paths_add(known, &r->weights);
-  return store_add_sources(r->in, r->p, s, known);
+  return store_load_sources(r->in, r->p, s, known);
 }
 
 static bool put_weights(void *context, Store *s) {
   const Ran *r = context;
-  return store_put_all(r->in, r->p, s, &r->weights, r->file);
+  return store_load_all(r->in, r->p, s, &r->weights, r->file);
 }
 
 static bool is_machine_run(Arena *a, const char *dir) {

@@ -154,7 +154,7 @@ static LoopEnd several_steps(Trainer *t, uint64_t due, uint64_t most) {
 
 // -- what is due ----------------------------------------------------------------------------------
 static double score(const Trainer *t, bool *up) {
-  const Gauge *judge = gauge_judge(&t->gauge);
+  const Gauge *judge = gauge_for_best(&t->gauge);
   *up = judge && judge->better > 0;
   if (judge) return judge->value;
   double sum = 0;
@@ -188,12 +188,12 @@ bool loop_measures(void *trainer, const Gauge *g, double part) {
 // A measure that fails costs neither the weights nor what else is measured. False: it was stopped, and
 // the report is owed.
 static bool report(Trainer *t) {
-  const Gauge *judge = gauge_judge(&t->gauge);
+  const Gauge *judge = gauge_for_best(&t->gauge);
   bool good = gauges_run(&t->gauge);
-  t->owes = t->gauge.left || (!good && !engine_device_lives(t->device));
+  t->owes = t->gauge.stopped || (!good && !engine_device_lives(t->device));
   if (t->owes) return false;
   if (!good) tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
-  if (judge != gauge_judge(&t->gauge)) t->has_best = false; // another one judges
+  if (judge != gauge_for_best(&t->gauge)) t->has_best = false; // another one judges
   keep_best(t);
   save_reported(t);
   tell_report(t);
@@ -265,7 +265,7 @@ static LoopEnd attend(Trainer *t, bool *end) {
   bool reported = report_due(t, now), quiet = now - t->rowed >= QUIET_SECONDS;
   look(t, now);
   *end = t->step == t->total;
-  if (reported && !report_timed(t)) return t->gauge.left ? LOOP_STOPPED : LOOP_FAILED;
+  if (reported && !report_timed(t)) return t->gauge.stopped ? LOOP_STOPPED : LOOP_FAILED;
   if (reported || quiet || t->step % t->row_every == 0) end_row(t, reported);
   traces_frames(t);
   if (is_impatient(t)) return LOOP_PATIENT;

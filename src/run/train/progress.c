@@ -312,7 +312,7 @@ static void tell_sets(Trainer *t) {
 
 // By what the best weights are judged, and whether to stop.
 static void put_judge(const Trainer *t, Buf *b) {
-  const Gauge *judge = gauge_judge(&t->gauge);
+  const Gauge *judge = gauge_for_best(&t->gauge);
   buf_printf(b, ", best by the %s %s", judge && judge->better > 0 ? "highest" : "lowest",
              judge ? judge->label : "loss");
   if (t->regime.training.patience)
@@ -326,7 +326,7 @@ static void tell_unjudged(Trainer *t) {
     any |= t->gauge.at[i].moved;
     others |= t->gauge.at[i].better != 0;
   }
-  if (any && !gauge_judge(&t->gauge))
+  if (any && !gauge_for_best(&t->gauge))
     tell(t,
          "no measure%s says which way is better, `maximise` or `minimise`: the best is by the loss",
          others ? " of what is trained" : "");
@@ -426,7 +426,7 @@ static void plain_end(const Trainer *t, Buf *b) {
   buf_printf(b, "%s after %llu step%s, ", t->how, (unsigned long long)steps, steps == 1 ? "" : "s");
   put_time(b, trainer_seconds(t));
   if (!stopped) put_gauges(t, b, ": ", ", ");
-  const Gauge *judge = gauge_judge(&t->gauge);
+  const Gauge *judge = gauge_for_best(&t->gauge);
   if (t->has_best && t->gauge.n && t->best_step != t->base + t->step && !failed(t))
     buf_printf(b, "; the best was %s %.4g after %llu", judge ? judge->label : "the loss", t->best,
                (unsigned long long)t->best_step);

@@ -127,7 +127,7 @@ bool resume_position(Trainer *t, const Arrays *state) {
   if (samples != t->feed.samples)
     return refuse(t, "an epoch of its data had %lld samples, and now it has %lld",
                   (long long)samples, (long long)t->feed.samples);
-  if (!store_read(t->w, t->store, state, folder_path(&t->folder, "state.safetensors")))
+  if (!store_load(t->w, t->store, state, folder_path(&t->folder, "state.safetensors")))
     return false;
   if (!read_mean(t, state, "train/row", &t->row) ||
       !read_mean(t, state, "train/report", &t->report))

@@ -12,7 +12,7 @@ bool traces_open(Trainer *t) {
     vec_push(t->arena, &t->trace, (ShowLog){.show = i});
     ShowLog *trace = &t->trace.at[t->trace.n - 1];
     if (!probe_open(t->data, t->store, s, 0, &how, &trace->probe)) return false;
-    if (!is_path(s) || !(trace->probe.samples || trace->probe.again)) continue;
+    if (!is_path(s) || !(trace->probe.samples || trace->probe.repeated)) continue;
     return diag_refuse(t->w->diags, s->node->span, "a path shows what is learned, not samples");
   }
   return true;
@@ -28,7 +28,7 @@ static Tensor *values(Trainer *t, ShowLog *trace, Arena *a) {
   Data data = *t->data;
   Tensor *out = NEW_ARRAY(a, Tensor, trace->probe.d->out.n + 1);
   data.arena = a;
-  return probe_take(&data, &trace->probe, out) ? out : NULL;
+  return probe_evaluate(&data, &trace->probe, out) ? out : NULL;
 }
 
 // -- paths ----------------------------------------------------------------------------------------

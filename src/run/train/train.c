@@ -84,7 +84,7 @@ Target target_of(Trainer *t) {
                   .stop = t->o->stop};
 }
 
-static const Instead drawn = {0}; // training data, shuffled
+static const DataOverride drawn = {0}; // training data, shuffled
 
 static bool fill_store(Trainer *t) {
   for (uint32_t i = 0; i < t->regime.flat.n; i++)
@@ -110,14 +110,15 @@ static bool begin_weights(Trainer *t) {
   Table *known = table_new(t->arena);
   paths_add(known, set);
   add_before(t, known);
-  if (!store_add_sources(t->in, t->p, t->store, known)) return false;
+  if (!store_load_sources(t->in, t->p, t->store, known)) return false;
   if (set && !store_put(t->w, t->store, set, "memory")) return false;
   for (uint32_t i = 0; i < t->regime.start.n; i++) {
     const StaleStart *s = &t->regime.start.at[i];
-    if (!table_get(known, s->path, strlen(s->path)) && !store_copy(t->w, t->store, s->path, s->as))
+    if (!table_get(known, s->path, strlen(s->path)) &&
+        !store_start_as(t->w, t->store, s->path, s->as))
       return false;
   }
-  return !t->before || store_move(t->w, t->store, t->before, t->model);
+  return !t->before || store_copy_paths(t->w, t->store, t->before, t->model);
 }
 
 static Engine *engine_for(Trainer *t, uint32_t k, int64_t batch) {
@@ -245,7 +246,7 @@ static bool find_epoch(Trainer *t) {
              : t->regime.training.batch ? t->regime.training.batch
                                         : usual_batch(t);
   if (!samples) t->batch = 0;
-  if (t->data->ahead && !t->feed.unknown) warn_of_batch(t);
+  if (t->data->dry_run && !t->feed.unknown) warn_of_batch(t);
   t->epoch_runs = t->feed.samples ? (t->feed.samples + t->batch - 1) / t->batch : 0;
   t->epoch_steps = (t->epoch_runs + t->turns - 1) / t->turns;
   return true;
@@ -330,10 +331,11 @@ static bool make_phase(Trainer *t) {
                       .target = target_of(t),
                       .batch = t->batch,
                       .goals = t->regime.training.goals,
-                      .goes_on = loop_measures,
+                      .may_continue = loop_measures,
                       .context = t};
   if (t->o->plan) return open_on_device(t);
-  return open_on_device(t) && gauges_open(&t->gauge) && gauges_try(&t->gauge) && traces_open(t);
+  return open_on_device(t) && gauges_open(&t->gauge) && gauges_run_one_batch(&t->gauge) &&
+         traces_open(t);
 }
 
 // A run that goes on has all values in its state.
@@ -542,7 +544,8 @@ static bool begin(Trainer *t) {
     if (!open_folder(t) || !resume_read(t, t->arena, &state, &old)) return false;
     if (old && !resume_options(t, &state)) return false;
     if (!old) tell_wrong(t, "there is no checkpoint in %s: the run begins anew", t->folder.dir);
-    if (!data_keep(t->data, &state, folder_path(&t->folder, "state.safetensors"))) return false;
+    if (!data_read_words(t->data, &state, folder_path(&t->folder, "state.safetensors")))
+      return false;
   }
   if (!changes_open(t) || (old && !changes_take(t, true))) return false;
   if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
@@ -603,7 +606,7 @@ Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set)
 // can be said without making engines.
 static bool look_ahead(Trainer *t) {
   trainer_start(t);
-  t->data->ahead = true;
+  t->data->dry_run = true;
   if (t->p->train.n && !read_options(t)) return false;
   if (!open_data(t) || !plan_all(t) || !sources_fit(t->in, t->p)) return false;
   t->gauge = (Gauges){.data = t->data, .batch = t->batch, .goals = t->regime.training.goals};
@@ -621,7 +624,7 @@ Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
 
 static bool look_at_lengths(Trainer *t) {
   trainer_start(t);
-  t->data->ahead = true;
+  t->data->dry_run = true;
   return read_options(t) && data_open_all(t->data) && plan_all(t);
 }
 
@@ -643,7 +646,7 @@ void train_lengths(Elab *in, Program *p, uint64_t *rounds) {
 
 static bool begin_steps(Trainer *t) {
   trainer_start(t);
-  t->data->ahead = true;
+  t->data->dry_run = true;
   if (!read_options(t)) return false;
   if (t->p->train.n > 1)
     return train_refuse(t, OUTCOME_WRONG,

@@ -110,9 +110,10 @@ typedef enum {
   LOOP_PART,   // as many steps as were asked for; there are more
   LOOP_CHANGED // the steps are others from here on
 } LoopEnd;
-void loop_start(Trainer *);                                    // before the first step of a phase
-bool loop_measures(void *trainer, const Gauge *, double part); // it is to go on; Gauges.goes_on
-LoopEnd loop_run(Trainer *);                                   // on from where it is
+void loop_start(Trainer *); // before the first step of a phase
+bool loop_measures(void *trainer, const Gauge *,
+                   double part); // it is to go on; Gauges.may_continue
+LoopEnd loop_run(Trainer *);     // on from where it is
 
 // batch.c: a batch of the caller's, which was looked at
 typedef struct {

@@ -1,9 +1,10 @@
-// Arrays of the user: in from npy, csv, png or as typed; out as npy, csv, json, png or text.
+// Arrays in files: read from npy, csv, png or typed numbers; written as npy, csv, json, png or
+// text.
 #include "run/use/use_own.h"
 
 #include <math.h>
 
-// -- in -------------------------------------------------------------------------------------------
+// -- reading --------------------------------------------------------------------------------------
 static bool bytes_of(Use *u, const char *path, View *view) {
   const char *error;
   return file_view(u->arena, path, view, &error) || use_wrong(u, OUTCOME_WRONG, "%s", error);
@@ -29,9 +30,9 @@ static bool csv_columns(Use *u, const Csv *c, const char *path, const char *whic
   return use_wrong(u, OUTCOME_WRONG, "%s has no columns %s", path, which);
 }
 
-// What the labels of an input are called, as a column of this name has them: by the type; or by the
-// words that the run, else the data of the program, has for a field of that name; or for any field
-// of as many labels.
+// The words that number the labels of an input, in a column of this name: those of the type; else
+// those that the run or the program's data have for a field of this name; else those of any field
+// with as many labels.
 static bool column_words(Use *u, const char *column, const char *path, const Type *t, Words *out) {
   int64_t count;
   bool several = false;
@@ -55,9 +56,9 @@ static bool column_words(Use *u, const char *column, const char *path, const Typ
                    column, path);
 }
 
-// Was a column of this name words when the weights were trained? Then it is, though its words may
-// look like numbers.
-static bool was_words(Use *u, const char *column, const Type *t) {
+// Was a column of this name words when the weights were trained? Then its entries are words even if
+// they look like numbers.
+static bool had_words(Use *u, const char *column, const Type *t) {
   int64_t count;
   if (t->base != BASE_LABEL || t->names || !size_value(u->w, t->count, &count)) return false;
   Data *d = use_data(u);
@@ -81,15 +82,15 @@ static bool read_columns(Use *u, CsvInput *in, const char *which, const Type *t,
   if (!csv_columns(u, c, in->path, which, first, last)) return false;
   bool *words = NEW_ARRAY(u->arena, bool, c->columns), again = false;
   for (uint32_t k = *first; k <= *last; k++) {
-    words[k] = c->column[k].number && was_words(u, c->column[k].name, t);
+    words[k] = c->column[k].number && had_words(u, c->column[k].name, t);
     again |= words[k];
   }
   return !again || csv_read_words(u->arena, text, in->text.n, words, c, &error) ||
          use_wrong(u, OUTCOME_WRONG, "%s: %s", in->path, error);
 }
 
-// One column, as numbers or as the numbers of its labels.
-static bool take_column(Use *u, const CsvInput *in, uint32_t k, const Type *t, double *to,
+// Reads one column as numbers, or words as the numbers of their labels.
+static bool read_column(Use *u, const CsvInput *in, uint32_t k, const Type *t, double *to,
                         int64_t step) {
   const CsvColumn *x = &in->table.column[k];
   Words known;
@@ -112,7 +113,7 @@ static bool from_csv(Use *u, const char *value, const Type *type, Array *out) {
   int64_t shape[2] = {in.table.rows, last - first + 1};
   Tensor t = tensor_new(u->arena, last == first && colon ? 1 : 2, shape);
   for (uint32_t k = first; k <= last; k++)
-    if (!take_column(u, &in, k, type, t.data + k - first, shape[1])) return false;
+    if (!read_column(u, &in, k, type, t.data + k - first, shape[1])) return false;
   *out = tensor_array(&t, "");
   return true;
 }
@@ -132,7 +133,7 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
   return true;
 }
 
-// As for sets of data: of a number that is none, the row is said.
+// Numbers must be finite; the message names the row, as for data sets.
 bool array_from_npy(Use *u, const char *path, Array *out) {
   const char *error;
   int64_t i = 0;
@@ -160,13 +161,13 @@ bool array_from(Use *u, const char *value, const Type *type, Array *out) {
   return array_parse(u->arena, value, out, &error) || use_wrong(u, OUTCOME_WRONG, "%s", error);
 }
 
-// -- out ------------------------------------------------------------------------------------------
+// -- writing --------------------------------------------------------------------------------------
 static bool put_file(Use *u, const Buf *b) {
   const char *why = file_write(u->arena, u->how->out, b->at, b->n);
   return !why || use_wrong(u, OUTCOME_SYSTEM, "cannot write %s: %s", u->how->out, why);
 }
 
-static const char *numbered(Use *u, uint32_t i) { // y.npy, y.2.npy
+static const char *numbered_path(Use *u, uint32_t i) { // y.npy, y.2.npy
   const char *path = u->how->out, *dot = strrchr(path, '.');
   if (!i) return path;
   return arena_format(u->arena, "%.*s.%u%s", (int)(dot - path), path, i + 1, dot);
@@ -175,17 +176,17 @@ static const char *numbered(Use *u, uint32_t i) { // y.npy, y.2.npy
 static bool put_npy(Use *u, const Arrays *out) {
   const char *error;
   for (uint32_t i = 0; i < out->array.n; i++)
-    if (!npy_write(u->arena, numbered(u, i), &out->array.at[i], &error))
+    if (!npy_write(u->arena, numbered_path(u, i), &out->array.at[i], &error))
       return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
   return true;
 }
 
-// A row for each sample; what a sample has of several numbers stands in as many columns.
+// One row for each sample; a result with several numbers has as many columns.
 static bool put_csv(Use *u, const Arrays *out) {
   Buf b = buf_new(u->arena);
   CsvOut csv = csv_out(&b);
   int64_t rows = u->many && out->array.n && out->array.at[0].rank ? out->array.at[0].shape[0] : 1;
-  for (int64_t r = -1; r < rows; r++, csv_end_row(&csv)) // -1: names
+  for (int64_t r = -1; r < rows; r++, csv_end_row(&csv)) // -1: header
     for (uint32_t i = 0; i < out->array.n; i++) {
       const Array *x = &out->array.at[i];
       for (int64_t k = 0, each = rows ? x->count / rows : 0; k < each; k++)
@@ -206,9 +207,9 @@ static void put_json(const Arrays *out, Buf *b) {
   json_end(&j);
 }
 
-static uint8_t shade(double x) { return (uint8_t)(fmin(fmax(x, 0), 1) * 255 + 0.5); }
+static uint8_t to_byte(double x) { return (uint8_t)(fmin(fmax(x, 0), 1) * 255 + 0.5); }
 
-// Pictures [n h w] or [n h w c] side by side, in a square as far as that goes.
+// Tiles pictures [n h w] or [n h w c] in a square, as far as possible.
 static bool put_png(Use *u, const Array *x) {
   const char *error;
   bool colour = x->rank == 4 && x->shape[3] == 3;
@@ -226,7 +227,7 @@ static bool put_png(Use *u, const Array *x) {
   for (int64_t i = 0; i < x->count; i++) {
     int64_t k = i % c, col = i / c % w, row = i / c / w % h, which = i / c / w / h;
     p.at[(((which / across) * h + row) * (int64_t)p.width + (which % across) * w + col) * c + k] =
-        shade(x->data[i]);
+        to_byte(x->data[i]);
   }
   return png_write(u->arena, u->how->out, &p, &error) || use_wrong(u, OUTCOME_SYSTEM, "%s", error);
 }

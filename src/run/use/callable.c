@@ -1,45 +1,46 @@
-// A box, learner, goal or measure made ready to be called again and again. Arrays come in, arrays
-// and gradients go out; between them is an engine that was compiled for such sizes and is kept.
+// A box, learner, goal or measure prepared for many calls. Arrays in, arrays and gradients out;
+// engines are compiled for the sizes of the arrays and cached.
 //
-// Its weights are its own, in one store under all its engines. Samples in front of the inputs are
-// any number: values go through in parts, and what needs all samples at once (noise, batch
-// statistics, sums, gradients of weights) in one. No call changes a weight.
+// The callable owns its weights, in one store for all its engines. The number of samples is
+// arbitrary: values are computed in batches; noise, batch statistics, sums and gradients of weights
+// need all samples at once, in one batch. No call changes a weight.
 //
-// A derivative of some order is the reverse derivative of the box taken so often, with its weights:
-// what comes in are its inputs, and behind them a cotangent for each result that each one took.
+// The derivative of order k is the reverse derivative, taken k times, with the weights of the box.
+// Its inputs are those of the box, followed by a cotangent for each result of each derivative
+// taken.
 #include "core/pass/pipeline.h"
 #include "run/use/use_own.h"
 
-enum { MADE_MOST = 64, SAMPLES_AT_ONCE = 1024 };
+enum { MOST_COMPILED = 64, SAMPLES_AT_ONCE = 1024 };
 
 typedef struct {
   uint32_t rank;
-  int64_t *shape; // the first is not looked at where there are samples
+  int64_t *shape; // the first length is ignored if `samples`
   bool samples;
 } CallShape;
 
-typedef struct { // an engine, and what it was made for
+typedef struct { // an engine, and the sizes that it was compiled for
   bool grad;
   uint32_t order;
   CallShape *in;           // [input]
   const Diagram *instance; // the box for these sizes
-  const Diagram *d, *runs; // its derivative of this order, and what the engine runs
+  const Diagram *d, *runs; // its derivative of this order, and the diagram that the engine runs
   Engine *engine;
-  int64_t samples; // the most at once; 0: there are none
-  bool whole;      // and no fewer
-  bool at_once;
-} CallMade;
+  int64_t samples; // batch size; 0: there is no sample axis
+  bool whole;      // exactly so many samples
+  bool one_batch;
+} CompiledCall;
 
 struct Callable {
   Use u;
   UseCall call;
   LimnUse how;
   const char *name;
-  Arena *keep, *sizes;   // sizes: of what was made
-  const Diagram *formal; // NULL: not made
-  VEC(CallMade) made;
-  Pool *pool;     // of all its engines
-  uint32_t tries; // what they cost stays until all is forgotten
+  Arena *keep, *sizes;   // `sizes`: memory of compiled engines and their diagrams
+  const Diagram *formal; // NULL: not elaborated
+  VEC(CompiledCall) compiled;
+  Pool *pool;        // shared by all engines
+  uint32_t attempts; // engines compiled and calls refused; their memory stays until callable_forget
 };
 
 // -- opening --------------------------------------------------------------------------------------
@@ -50,13 +51,13 @@ static bool is_known(World *w, const Diagram *d) {
   return true;
 }
 
-// Weights that are there keep their values.
+// Adds the weights of a diagram. Weights that the store has keep their values.
 static bool add_weights(Callable *f, const Diagram *d) {
   Use *u = &f->u;
   uint32_t before = store_count(u->store);
   return store_add_params(u->w, u->store, d, u->seed) &&
          (before == store_count(u->store) ||
-          use_fill_from(u, u->store, before, weight_paths(u->arena, d)));
+          use_load_states_from(u, u->store, before, weight_paths(u->arena, d)));
 }
 
 const Diagram *callable_diagram(Callable *f) {
@@ -67,7 +68,7 @@ const Diagram *callable_diagram(Callable *f) {
 static bool prepare(Callable *f) {
   Use *u = &f->u;
   const Diagram *d = callable_diagram(f);
-  return d && diagram_is_small(u->w, d) && use_read(u) && use_store(u) &&
+  return d && diagram_is_small(u->w, d) && use_open(u) && use_new_store(u) &&
          (!is_known(u->w, d) || add_weights(f, d));
 }
 
@@ -90,25 +91,25 @@ Callable *callable_open(Elab *in, Program *p, Arena *keep, const char *name, con
   f->u = (Use){.in = in,
                .w = w,
                .p = p,
-               .arena = keep, // of weights out of a file
+               .arena = keep, // weights are read into this arena
                .call = &f->call,
                .how = &f->how,
                .begins = !how->from,
                .training = how->training};
   bool good = prepare(f);
   f->u.arena = w->arena;
-  f->how.from = NULL; // its text is the caller's
+  f->how.from = NULL; // the text belongs to the caller
   *end = good ? OUTCOME_GOOD : f->u.status ? f->u.status : OUTCOME_WRONG;
   return f;
 }
 
 void callable_forget(Callable *f) {
-  for (uint32_t i = 0; i < f->made.n; i++) engine_free(f->made.at[i].engine);
+  for (uint32_t i = 0; i < f->compiled.n; i++) engine_free(f->compiled.at[i].engine);
   arena_free(f->sizes);
   f->sizes = NULL;
-  f->made.at = NULL, f->made.n = f->made.cap = 0;
+  f->compiled.at = NULL, f->compiled.n = f->compiled.cap = 0;
   f->formal = NULL;
-  f->tries = 0;
+  f->attempts = 0;
 }
 
 void callable_close(Callable *f) {
@@ -119,10 +120,10 @@ void callable_close(Callable *f) {
 }
 
 Precision callable_precision(const Callable *f) { return f->u.precision; }
-bool callable_is_full(const Callable *f) { return f->tries > MADE_MOST; }
+bool callable_is_full(const Callable *f) { return f->attempts > MOST_COMPILED; }
 
 // -- shapes ---------------------------------------------------------------------------------------
-static bool take_shape(Callable *f, const CallOf *c, const LimnArray *from, Array *x) {
+static bool read_shape(Callable *f, const CallOf *c, const LimnArray *from, Array *x) {
   const char *error;
   int64_t count;
   if (!array_size(c->scratch, from, &count, &error))
@@ -142,7 +143,7 @@ static int64_t cells_of(World *w, const Type *t, int64_t n, int64_t *shape) {
   return count;
 }
 
-// which: 0, 1, … among those that are given
+// which: 0, 1, … among the cotangents that are given
 static bool has_cotangent_shape(Callable *f, const CallOf *c, const Type *t, int64_t n,
                                 const Array *x, uint32_t which) {
   int64_t shape[ARRAY_RANK_LIMIT];
@@ -155,9 +156,9 @@ static bool has_cotangent_shape(Callable *f, const CallOf *c, const Type *t, int
                    which + 1, array_type(c->scratch, x), array_type(c->scratch, &wanted));
 }
 
-// -- for these sizes ------------------------------------------------------------------------------
-static bool is_for(const CallMade *m, const CallOf *c, const Array *x, uint32_t n,
-                   int64_t *samples) {
+// -- compiled for these sizes ---------------------------------------------------------------------
+static bool fits_call(const CompiledCall *m, const CallOf *c, const Array *x, uint32_t n,
+                      int64_t *samples) {
   if (m->grad != (c->grads != NULL) || m->order != c->order || m->d->in.n != n) return false;
   *samples = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -169,16 +170,17 @@ static bool is_for(const CallMade *m, const CallOf *c, const Array *x, uint32_t 
       if (s->shape[k] != x[i].shape[k]) return false;
   }
   if (!m->samples) return true;
-  return m->whole ? *samples == m->samples : *samples <= m->samples || !m->at_once;
+  return m->whole ? *samples == m->samples : *samples <= m->samples || !m->one_batch;
 }
 
-static const CallMade *find_made(const Callable *f, const CallOf *c, const Array *x, int64_t *n) {
-  for (uint32_t i = f->made.n; i-- > 0;)
-    if (is_for(&f->made.at[i], c, x, c->nin, n)) return &f->made.at[i];
+static const CompiledCall *find_compiled(const Callable *f, const CallOf *c, const Array *x,
+                                         int64_t *n) {
+  for (uint32_t i = f->compiled.n; i-- > 0;)
+    if (fits_call(&f->compiled.at[i], c, x, c->nin, n)) return &f->compiled.at[i];
   return NULL;
 }
 
-// The same, but nothing lasts.
+// A copy without state updates.
 static const Diagram *without_next(World *w, const Diagram *d) {
   Diagram *own = arena_copy(w->arena, d, sizeof *d);
   own->param.at = arena_copy(w->arena, d->param.at, d->param.n * sizeof *d->param.at);
@@ -186,26 +188,27 @@ static const Diagram *without_next(World *w, const Diagram *d) {
   return own;
 }
 
-static bool any_moves(const Diagram *d) {
+static bool is_differentiable(const Diagram *d) {
   for (uint32_t i = 0; i < d->out.n; i++)
     if (d->wire.at[d->out.at[i]].type.base != BASE_LABEL) return true;
   return false;
 }
 
 static Diagram *reverse_of(Callable *f, const Diagram *d, bool keep_out) {
-  if (any_moves(d)) return diagram_reverse(f->u.w, d, &(Wanted){.keep_out = keep_out});
+  if (is_differentiable(d)) return diagram_reverse(f->u.w, d, &(Wanted){.keep_out = keep_out});
   use_wrong(&f->u, OUTCOME_WRONG, "labels have no gradient");
   return NULL;
 }
 
-// Values alone: the box. With gradients: its results and cotangents to those of inputs and weights.
+// The box itself; with gradients, a diagram from its inputs and cotangents to its results and the
+// gradients of inputs and weights.
 static const Diagram *diagram_to_run(Callable *f, const Diagram *d, bool grad) {
   World *w = f->u.w;
   const Diagram *runs = grad ? reverse_of(f, d, true) : d;
   return runs ? passes_step(w, without_next(w, runs)) : NULL;
 }
 
-// A gradient has the name of the input or the weight that it is of.
+// Names the gradients after their inputs and weights.
 static void name_gradients(World *w, Diagram *back, const Diagram *d) {
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
@@ -225,23 +228,24 @@ static const Diagram *derivative_of(Callable *f, const Diagram *d, uint32_t orde
   return d && diagram_is_small(f->u.w, d) ? d : NULL;
 }
 
-static int64_t power_from(int64_t n) {
+static int64_t power_of_two_above(int64_t n) {
   int64_t p = 1;
   while (p < n && p < INT64_MAX / 2) p *= 2;
   return p;
 }
 
-// One that was too small before is made larger than is asked for, so that growing ends soon.
-static int64_t samples_for(const Callable *f, const CallMade *m, int64_t n) {
+// If an engine was too small before, the next one is compiled for a power of two, so that growth is
+// geometric.
+static int64_t samples_for(const Callable *f, const CompiledCall *m, int64_t n) {
   bool before = false;
-  for (uint32_t i = 0; i < f->made.n; i++)
-    before |= f->made.at[i].instance == m->instance && f->made.at[i].order == m->order &&
-              f->made.at[i].grad == m->grad && !f->made.at[i].whole;
-  if (!m->at_once && n > SAMPLES_AT_ONCE) return SAMPLES_AT_ONCE;
-  return before ? power_from(n) : n;
+  for (uint32_t i = 0; i < f->compiled.n; i++)
+    before |= f->compiled.at[i].instance == m->instance && f->compiled.at[i].order == m->order &&
+              f->compiled.at[i].grad == m->grad && !f->compiled.at[i].whole;
+  if (!m->one_batch && n > SAMPLES_AT_ONCE) return SAMPLES_AT_ONCE;
+  return before ? power_of_two_above(n) : n;
 }
 
-static CallShape *shapes_kept(Callable *f, const Diagram *d, const Array *given) {
+static CallShape *copy_shapes(Callable *f, const Diagram *d, const Array *given) {
   CallShape *in = NEW_ARRAY(f->sizes, CallShape, d->in.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++)
     in[i] =
@@ -251,18 +255,19 @@ static CallShape *shapes_kept(Callable *f, const Diagram *d, const Array *given)
   return in;
 }
 
-static bool open_engine(Callable *f, CallMade *m, int64_t samples) {
+static bool open_engine(Callable *f, CompiledCall *m, int64_t samples) {
   Use *u = &f->u;
   Target how = use_target(u);
   if (!f->pool && !how.reference) f->pool = pool_new(how.threads);
   how.pool = f->pool;
   m->samples = samples;
-  m->engine = engine_with_room(u->w, m->runs, u->store, &m->samples, samples && !m->at_once, &how);
+  m->engine =
+      engine_with_room(u->w, m->runs, u->store, &m->samples, samples && !m->one_batch, &how);
   m->whole = m->engine && engine_is_whole(m->engine);
   return m->engine != NULL;
 }
 
-// What follows the inputs of the box fits the derivative: one cotangent for each result.
+// Do the inputs after those of the box fit the derivative? There is one cotangent for each result.
 static bool cotangents_fit(Callable *f, const CallOf *c, const Diagram *d, const Array *x,
                            int64_t n) {
   if (c->nin != d->in.n)
@@ -275,11 +280,11 @@ static bool cotangents_fit(Callable *f, const CallOf *c, const Diagram *d, const
   return true;
 }
 
-static const CallMade *make(Callable *f, const CallOf *c, Array *x, int64_t *n) {
+static const CompiledCall *compile_for(Callable *f, const CallOf *c, Array *x, int64_t *n) {
   Use *u = &f->u;
   Array *given = arena_copy(c->scratch, x, c->nin * sizeof *x);
-  CallMade m = {.grad = c->grads != NULL, .order = c->order};
-  f->tries++;
+  CompiledCall m = {.grad = c->grads != NULL, .order = c->order};
+  f->attempts++;
   if (!f->sizes) f->sizes = arena_child(f->keep);
   m.instance = use_instance(u, f->name, f->formal, x, n);
   if (!m.instance || !diagram_is_small(u->w, m.instance) || !add_weights(f, m.instance))
@@ -289,43 +294,43 @@ static const CallMade *make(Callable *f, const CallOf *c, Array *x, int64_t *n) 
   m.runs = diagram_to_run(f, m.d, m.grad);
   if (!m.runs) return NULL;
   bool samples = has_sample_axis(u->w, m.d);
-  m.at_once =
+  m.one_batch =
       m.grad || m.order || u->training || m.instance->noisy || has_sample_axis(u->w, f->formal);
-  m.in = shapes_kept(f, m.d, given);
+  m.in = copy_shapes(f, m.d, given);
   int64_t room = samples ? samples_for(f, &m, *n) : 0;
   if (!open_engine(f, &m, room)) return NULL;
-  if (m.whole && room > *n) { // then for exactly these
+  if (m.whole && room > *n) { // then compile for exactly n samples
     engine_free(m.engine);
     if (!open_engine(f, &m, *n)) return NULL;
   }
-  vec_push(f->sizes, &f->made, m);
-  return &f->made.at[f->made.n - 1];
+  vec_push(f->sizes, &f->compiled, m);
+  return &f->compiled.at[f->compiled.n - 1];
 }
 
-// -- arrays in ------------------------------------------------------------------------------------
+// -- inputs ---------------------------------------------------------------------------------------
 static bool take_inputs(Callable *f, const CallOf *c, const LimnInput **in, Array *x) {
   Use *u = &f->u;
   uint32_t own = f->formal->in.n, n = c->order && c->nin > own ? own : c->nin;
-  if (!inputs_match(u->w, f->formal, c->in, n, in)) return f->tries++, false;
+  if (!inputs_match(u->w, f->formal, c->in, n, in)) return f->attempts++, false;
   for (uint32_t i = own; i < c->nin; i++) in[i] = &c->in[i]; // cotangents
   for (uint32_t i = 0; i < c->nin; i++) {
     if (!in[i]->array)
       return use_wrong(u, OUTCOME_USAGE, "an input of a function is an array in memory");
-    if (!take_shape(f, c, in[i]->array, &x[i])) return false;
-    if (i < own && !input_has_places(u, f->formal, i, &x[i])) return false;
+    if (!read_shape(f, c, in[i]->array, &x[i])) return false;
+    if (i < own && !input_is_nonempty(u, f->formal, i, &x[i])) return false;
   }
   return true;
 }
 
 typedef struct {
-  const CallMade *made;
+  const CompiledCall *compiled;
   const LimnInput **in;
   Array *x;
-  int64_t n; // samples in all
+  int64_t n; // number of samples
 } CallWork;
 
-// Samples from this one on.
-static LimnArray part_of(const LimnArray *x, int64_t first, int64_t *shape) {
+// The samples from `first` on.
+static LimnArray samples_from(const LimnArray *x, int64_t first, int64_t *shape) {
   LimnArray part = *x;
   for (uint32_t i = 1; i < x->rank; i++) shape[i] = x->shape[i];
   int64_t step = x->strides ? x->strides[0] : array_row_bytes(x);
@@ -335,12 +340,13 @@ static LimnArray part_of(const LimnArray *x, int64_t first, int64_t *shape) {
 }
 
 static bool put_input(Callable *f, const CallWork *k, uint32_t i, int64_t first, int64_t n) {
-  const CallMade *m = k->made;
+  const CompiledCall *m = k->compiled;
   int64_t shape[ARRAY_RANK_LIMIT] = {n}, wrong;
   double value;
   LimnArray from = *k->in[i]->array;
   int64_t count = k->x[i].count;
-  if (m->in[i].samples) count = count / k->x[i].shape[0] * n, from = part_of(&from, first, shape);
+  if (m->in[i].samples)
+    count = count / k->x[i].shape[0] * n, from = samples_from(&from, first, shape);
   CellsTo to = {.at = engine_in(m->engine, i),
                 .number = engine_in_number(m->engine, i),
                 .labels = labels_of(f->u.w, &m->d->wire.at[m->d->in.at[i]].type)};
@@ -348,24 +354,24 @@ static bool put_input(Callable *f, const CallWork *k, uint32_t i, int64_t first,
   return label_refuse(&f->u, m->d, i, NULL, &k->x[i], wrong + first * (count / n), value);
 }
 
-// A cotangent for each result that is not a label.
+// Writes the cotangent of a result that is not a label; 1 if none is given.
 static bool put_cotangent(Callable *f, const CallOf *c, const CallWork *k, uint32_t out,
                           uint32_t at) {
-  const Diagram *d = k->made->d;
+  const Diagram *d = k->compiled->d;
   const Type *t = &d->wire.at[d->out.at[out]].type;
   int64_t shape[ARRAY_RANK_LIMIT], wrong, count = cells_of(f->u.w, t, k->n, shape);
   double one = 1, value;
   LimnArray ones = {LIMN_F64, t->rank, shape, (int64_t[ARRAY_RANK_LIMIT]){0}, &one};
   const LimnArray *dy = c->ndy ? &c->dy[out] : &ones;
   Array x;
-  if (!take_shape(f, c, dy, &x) || !has_cotangent_shape(f, c, t, k->n, &x, out)) return false;
-  CellsTo to = {.at = engine_in(k->made->engine, at),
-                .number = engine_in_number(k->made->engine, at)};
+  if (!read_shape(f, c, dy, &x) || !has_cotangent_shape(f, c, t, k->n, &x, out)) return false;
+  CellsTo to = {.at = engine_in(k->compiled->engine, at),
+                .number = engine_in_number(k->compiled->engine, at)};
   return cells_from_memory(dy, count, to, &wrong, &value);
 }
 
 static bool put_cotangents(Callable *f, const CallOf *c, const CallWork *k) {
-  const Diagram *d = k->made->d;
+  const Diagram *d = k->compiled->d;
   uint32_t at = d->in.n;
   if (c->ndy && c->ndy != d->out.n)
     return use_wrong(&f->u, OUTCOME_WRONG, "`%s` has %u results, and %u cotangents are given",
@@ -376,11 +382,11 @@ static bool put_cotangents(Callable *f, const CallOf *c, const CallWork *k) {
   return true;
 }
 
-// -- arrays out -----------------------------------------------------------------------------------
-// One result of an engine, where it lies.
+// -- outputs --------------------------------------------------------------------------------------
+// A result in the engine's own memory.
 static LimnNamedArray array_out(Callable *f, const CallOf *c, const CallWork *k, uint32_t i,
                                 const char *name) {
-  const CallMade *m = k->made;
+  const CompiledCall *m = k->compiled;
   const Type *t = &m->runs->wire.at[m->runs->out.at[i]].type;
   int64_t *shape = NEW_ARRAY(c->keep, int64_t, t->rank + 1);
   cells_of(f->u.w, t, k->n, shape);
@@ -391,17 +397,17 @@ static LimnNamedArray array_out(Callable *f, const CallOf *c, const CallWork *k,
                            .data = (void *)(uintptr_t)engine_out(m->engine, i)}};
 }
 
-static void give_results(Callable *f, const CallOf *c, const CallWork *k) {
-  const Diagram *d = k->made->d;
+static void return_results(Callable *f, const CallOf *c, const CallWork *k) {
+  const Diagram *d = k->compiled->d;
   LimnNamedArray *out = NEW_ARRAY(c->keep, LimnNamedArray, d->out.n + 1);
   for (uint32_t i = 0; i < d->out.n; i++)
     out[i] = array_out(f, c, k, i, diagram_result_text(f->u.w, c->scratch, d, i));
   *c->out = (LimnArrays){d->out.n, out};
 }
 
-static void give_gradients(Callable *f, const CallOf *c, const CallWork *k) {
-  const Diagram *d = k->made->d;
-  LimnNamedArray *at = NEW_ARRAY(c->keep, LimnNamedArray, k->made->runs->out.n + 1);
+static void return_gradients(Callable *f, const CallOf *c, const CallWork *k) {
+  const Diagram *d = k->compiled->d;
+  LimnNamedArray *at = NEW_ARRAY(c->keep, LimnNamedArray, k->compiled->runs->out.n + 1);
   uint32_t n = 0, from = d->out.n;
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
@@ -416,10 +422,10 @@ static void give_gradients(Callable *f, const CallOf *c, const CallWork *k) {
   *c->grads = (LimnArrays){n, at};
 }
 
-// Results of parts are put one behind the other.
-static void keep_part(Callable *f, const CallWork *k, char **all, int64_t first, int64_t n,
-                      Arena *keep) {
-  const CallMade *m = k->made;
+// Copies the results of a batch into arrays for all samples.
+static void store_batch(Callable *f, const CallWork *k, char **all, int64_t first, int64_t n,
+                        Arena *keep) {
+  const CompiledCall *m = k->compiled;
   for (uint32_t i = 0; i < m->d->out.n; i++) {
     const Type *t = &m->runs->wire.at[m->runs->out.at[i]].type;
     int64_t shape[ARRAY_RANK_LIMIT];
@@ -435,7 +441,7 @@ static void keep_part(Callable *f, const CallWork *k, char **all, int64_t first,
 
 // -- calling --------------------------------------------------------------------------------------
 static bool run_part(Callable *f, const CallOf *c, const CallWork *k, int64_t first, int64_t n) {
-  const CallMade *m = k->made;
+  const CompiledCall *m = k->compiled;
   uint64_t part = m->samples ? (uint64_t)(first / m->samples) : 0;
   for (uint32_t i = 0; i < m->d->in.n; i++)
     if (!put_input(f, k, i, first, n)) return false;
@@ -445,14 +451,14 @@ static bool run_part(Callable *f, const CallOf *c, const CallWork *k, int64_t fi
 }
 
 static bool run_parts(Callable *f, const CallOf *c, const CallWork *k) {
-  const CallMade *m = k->made;
+  const CompiledCall *m = k->compiled;
   char **all = NEW_ARRAY(c->scratch, char *, m->d->out.n + 1);
   for (int64_t first = 0; first < k->n; first += m->samples) {
     int64_t n = k->n - first < m->samples ? k->n - first : m->samples;
     if (!run_part(f, c, k, first, n)) return false;
-    keep_part(f, k, all, first, n, c->keep);
+    store_batch(f, k, all, first, n, c->keep);
   }
-  give_results(f, c, k);
+  return_results(f, c, k);
   LimnNamedArray *out = (LimnNamedArray *)(uintptr_t)c->out->at;
   for (uint32_t i = 0; i < m->d->out.n; i++) out[i].array.data = all[i];
   return true;
@@ -460,18 +466,18 @@ static bool run_parts(Callable *f, const CallOf *c, const CallWork *k) {
 
 static bool call(Callable *f, const CallOf *c) {
   const Diagram *formal = callable_diagram(f);
-  if (!formal) return f->tries++, false;
+  if (!formal) return f->attempts++, false;
   uint32_t most = formal->in.n > c->nin ? formal->in.n : c->nin;
   CallWork k = {.in = NEW_ARRAY(c->scratch, const LimnInput *, most + 1),
                 .x = NEW_ARRAY(c->scratch, Array, most + 1)};
   if (!take_inputs(f, c, k.in, k.x)) return false;
-  k.made = find_made(f, c, k.x, &k.n);
-  if (!k.made) k.made = make(f, c, k.x, &k.n);
-  if (!k.made) return false;
-  if (k.made->samples && k.n > k.made->samples) return run_parts(f, c, &k);
-  if (!run_part(f, c, &k, 0, k.made->samples ? k.n : 1)) return false;
-  give_results(f, c, &k);
-  if (c->grads) give_gradients(f, c, &k);
+  k.compiled = find_compiled(f, c, k.x, &k.n);
+  if (!k.compiled) k.compiled = compile_for(f, c, k.x, &k.n);
+  if (!k.compiled) return false;
+  if (k.compiled->samples && k.n > k.compiled->samples) return run_parts(f, c, &k);
+  if (!run_part(f, c, &k, 0, k.compiled->samples ? k.n : 1)) return false;
+  return_results(f, c, &k);
+  if (c->grads) return_gradients(f, c, &k);
   return true;
 }
 
@@ -483,12 +489,12 @@ Outcome callable_call(Callable *f, const CallOf *c) {
 }
 
 // -- weights --------------------------------------------------------------------------------------
-// Its number among the params of the box; those are all that there are.
+// The weight or buffer of the box with this path; NULL: none.
 static const Param *weight_at(const Diagram *d, const char *path) {
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
-    bool lasts = p->role == ROLE_WEIGHT || p->role == ROLE_BUFFER;
-    if (lasts && strcmp(p->path, path) == 0) return p;
+    bool is_state = p->role == ROLE_WEIGHT || p->role == ROLE_BUFFER;
+    if (is_state && strcmp(p->path, path) == 0) return p;
   }
   return NULL;
 }
@@ -514,11 +520,11 @@ static bool weight_put(Callable *f, State *s, int64_t labels, const LimnArray *f
   int64_t count, wrong;
   double value;
   if (!array_size(u->w->arena, from, &count, &error))
-    return f->tries++, use_wrong(u, OUTCOME_USAGE, "%s", error);
+    return f->attempts++, use_wrong(u, OUTCOME_USAGE, "%s", error);
   bool fits = from->rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = from->shape[i] == s->shape[i];
   if (!fits)
-    return f->tries++,
+    return f->attempts++,
            use_wrong(u, OUTCOME_WRONG, "weight %s has another shape than %s", s->path,
                      array_type(u->w->arena, &(Array){.kind = memory_element(from->type),
                                                       .rank = from->rank,

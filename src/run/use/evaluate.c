@@ -1,22 +1,22 @@
-// A box, learner, goal or measure on arrays, by the reference interpreter: inputs from files, typed
-// or in memory; weights from a file, set, or as they begin; results, and if asked the gradients of
-// inputs and weights, as text, into files, or as arrays.
+// Evaluates a box, learner, goal or measure by the reference interpreter. In: arrays from files,
+// text or memory; weights from a file, from memory, or as initialised. Out: results, and on request
+// the gradients of inputs and weights, as text, files or arrays.
 #include "core/pass/pass.h"
 #include "run/use/use_own.h"
 
 typedef struct {
-  Use u; // where it is, and how it ends
+  Use u; // context and outcome
   World *w;
   Arena *arena;
   const EvalCall *call;
   const LimnEval *how;
   Diagram *d;
   Tensor *input, *param;
-  uint32_t own; // how many results are the diagram's own; those behind are watched
-  JsonOut json; // of the text, where JSON is wanted
+  uint32_t own; // number of the diagram's own results; watched wires follow
+  JsonOut json; // the text as JSON
 } Evaluation;
 
-// -- what comes in --------------------------------------------------------------------------------
+// -- inputs ---------------------------------------------------------------------------------------
 static bool read_array(Evaluation *r, const char *value, const LimnArray *memory, Array *out) {
   const char *error = "";
   if (!memory && value && text_ends(value, ".npy")) return array_from_npy(&r->u, value, out);
@@ -26,7 +26,7 @@ static bool read_array(Evaluation *r, const char *value, const LimnArray *memory
   return good || use_wrong(&r->u, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
 }
 
-// "To be": the letters of an input of labels.
+// A quoted text is an input of labels.
 static bool read_input(Evaluation *r, const Diagram *d, uint32_t input, const LimnInput *in,
                        Array *out) {
   const char *error = "", *value = in->array ? NULL : in->value;
@@ -40,12 +40,12 @@ static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
   const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
   if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) return false;
   for (uint32_t i = 0; i < d->in.n; i++)
-    if (!read_input(r, d, i, in[i], &array[i]) || !input_has_places(&r->u, d, i, &array[i]))
+    if (!read_input(r, d, i, in[i], &array[i]) || !input_is_nonempty(&r->u, d, i, &array[i]))
       return false;
   return true;
 }
 
-static bool is_symbolic(World *w, const Diagram *d) {
+static bool has_open_sizes(World *w, const Diagram *d) {
   Ids vars = {0};
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Type *t = &d->wire.at[d->in.at[i]].type;
@@ -63,7 +63,7 @@ static bool has_samples(const Diagram *d) {
   return false;
 }
 
-// A box is checked again with the sizes of the arrays; further axes in front pass over it.
+// Elaborates the box again with the sizes of the arrays. Additional leading axes are batch axes.
 static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
   World *w = r->w;
   Type *types = NEW_ARRAY(w->arena, Type, r->d->in.n + 1);
@@ -83,8 +83,8 @@ static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
   return d != NULL;
 }
 
-// -- what goes out --------------------------------------------------------------------------------
-// label: what stands before it for people, as "d x = "; "": nothing
+// -- results --------------------------------------------------------------------------------------
+// label: prefix in plain text, such as "d x = "; "": none
 static void show_array(Evaluation *r, const char *key, const char *label, const Array *a) {
   if (r->how->json) {
     json_array(&r->json, key, a);
@@ -103,8 +103,8 @@ static const char *out_file(Evaluation *r, uint32_t i) {
   return arena_format(r->arena, "%.*s.%u.npy", (int)(n - 4), path, i);
 }
 
-// A name without an ending, as /dev/null, is good for one result.
-static bool is_of_another_kind(const Evaluation *r) {
+// A name without a suffix, such as /dev/null, is accepted for a single result.
+static bool is_unknown_format(const Evaluation *r) {
   const char *name = strrchr(r->how->out, '/');
   if (text_ends(r->how->out, ".npy")) return false;
   return r->d->out.n > 1 || strchr(name ? name : r->how->out, '.');
@@ -112,7 +112,7 @@ static bool is_of_another_kind(const Evaluation *r) {
 
 static bool write_out(Evaluation *r, const Tensor *out) {
   const char *error;
-  if (r->how->out && is_of_another_kind(r))
+  if (r->how->out && is_unknown_format(r))
     return use_wrong(&r->u, OUTCOME_USAGE, "results of eval are written as .npy, not as %s",
                      r->how->out);
   for (uint32_t i = 0; r->how->out && i < r->d->out.n; i++) {
@@ -160,8 +160,8 @@ static bool is_differentiable(const Diagram *d) {
   return true;
 }
 
-// One for each result: 1; or the first is given, and the others are 0.
-static bool cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
+// One for each result: ones; or the first is given, and the others are zeros.
+static bool make_cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
   Array dy = {0};
   bool given = r->how->dy || r->how->dy_array;
   if (given && !read_array(r, r->how->dy, r->how->dy_array, &dy)) return false;
@@ -212,15 +212,15 @@ static bool put_gradients(Evaluation *r, const Arrays *all) {
   return true;
 }
 
-// Cotangents in, gradients out: the reverse derivative, run by the same interpreter.
-static bool gradients(Evaluation *r, const Tensor *out) {
+// The reverse derivative, run by the interpreter: cotangents in, gradients out.
+static bool compute_gradients(Evaluation *r, const Tensor *out) {
   Diagram *d = r->d;
   if (!r->how->dy && !r->how->dy_array && !r->how->grads && !r->call->grads) return true;
   if (!is_differentiable(d)) return use_wrong(&r->u, OUTCOME_WRONG, "labels have no gradient");
   Diagram *back = diagram_reverse(r->w, d, &(Wanted){0});
   Tensor *in = NEW_ARRAY(r->arena, Tensor, d->in.n + d->out.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) in[i] = r->input[i];
-  if (!cotangents(r, out, in + d->in.n)) return false;
+  if (!make_cotangents(r, out, in + d->in.n)) return false;
   Eval eval = {.arena = r->arena,
                .seed = r->how->seed,
                .in = in,
@@ -232,8 +232,9 @@ static bool gradients(Evaluation *r, const Tensor *out) {
   return put_gradients(r, &all);
 }
 
-// -- what is watched ------------------------------------------------------------------------------
-// Wires inside are results too: all calls are written out, so that each is there as often as it is made.
+// -- watched wires --------------------------------------------------------------------------------
+// Appends wires inside the diagram to the results. All calls are inlined first, so each wire is
+// there once for each call.
 static bool watch(Evaluation *r, const char *name) {
   const char *wanted = r->how->watch;
   r->own = r->d->out.n;
@@ -247,11 +248,11 @@ static bool watch(Evaluation *r, const char *name) {
   return true;
 }
 
-// -- the whole ------------------------------------------------------------------------------------
+// -- evaluation -----------------------------------------------------------------------------------
 static bool prepare(Evaluation *r, const char *name) {
   Array *array = NEW_ARRAY(r->arena, Array, r->d->in.n + 1);
   if (!read_inputs(r, r->d, array)) return false;
-  bool extra = is_symbolic(r->w, r->d) || r->how->training;
+  bool extra = has_open_sizes(r->w, r->d) || r->how->training;
   for (uint32_t i = 0; i < r->d->in.n; i++)
     extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
   if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
@@ -278,7 +279,7 @@ static bool evaluate(Evaluation *r, const char *name) {
   bool json = text && r->how->json;
   if (json) r->json = json_out(text), json_object(&r->json, NULL);
   if (text) show_results(r, out);
-  if (!write_out(r, out) || !write_weights(r) || !gradients(r, out)) return false;
+  if (!write_out(r, out) || !write_weights(r) || !compute_gradients(r, out)) return false;
   if (json && r->how->count)
     json_number(&r->json, "multiplications", (double)eval.multiplications);
   else if (text && r->how->count)

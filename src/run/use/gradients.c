@@ -1,31 +1,33 @@
-// One batch of data through the goals: what the wires inside of them carry, and how the losses move with
-// each of them and with each weight.
+// Gradients of one batch: the values of wires inside the goals, and the gradients of the losses by
+// these wires and by the weights.
 //
-//   goals ─written out─► one diagram ─reverse─► its losses, d weights, wires, d wires ─► an engine
+//   goals ─inlined─► one diagram ─reverse─► losses, d weights, wires, d wires ─► an engine
 //
-// The batch is the first that a run of the same seed draws, so that numbers of two moments of a run differ
-// by its weights alone. Goals weigh what they weigh in the run by now.
+// The batch is the first one that a run of the same seed draws, so the numbers of two checkpoints
+// differ by their weights only. Goals have the weights that they have in the run now.
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "run/use/use_own.h"
 
 #include <stdlib.h>
 
-enum { BATCH = 64 }; // where neither the run nor the program says it
+enum { BATCH = 64 }; // default batch size
 
 typedef struct {
   Use *u;
   Loss loss;
-  Diagram *flat; // all goals, so that a wire is called the same in each; out: those asked for
+  // All goals, so that names of wires do not depend on the goals asked for. Outputs: losses of the
+  // goals asked for.
+  Diagram *flat;
   const bool *const *moves; // [output][param]
-  bool *part;               // [wire] its outputs are made of it
-  Ids weight;               // numbers of params whose gradients are wanted
-  Ids wire;                 // of flat
-} Inside;
+  bool *part;               // [wire] an output depends on it
+  Ids weight;               // params whose gradients are asked for
+  Ids wire;                 // wires of `flat` whose gradients are asked for
+} GoalGradients;
 
 // -- the run --------------------------------------------------------------------------------------
-// What its run.json says its settings are. A file of weights, or no run at all: nothing is said.
-static bool read_note(Use *u, RunNote *out) {
+// Reads run.json. False: `from` is a file of weights, or not given.
+static bool read_run_note(Use *u, RunNote *out) {
   const char *error;
   return u->how->from && path_is_folder(u->how->from) &&
          note_read(u->arena, u->how->from, out, &error);
@@ -41,7 +43,8 @@ static Changes weights_now(Use *u, const RunNote *note) {
   return out;
 }
 
-// The program with the goals of the run, whose weights may have been changed; NULL: it is another one.
+// The program with the goals' weights of the run, which may have been changed. NULL with a
+// diagnostic: the run has another program.
 static Program *program_of_run(Use *u, const RunNote *note) {
   Program *p = arena_copy(u->w->arena, u->p, sizeof *p);
   const char *other = program_is_other(u->w, u->p, u->how->from);
@@ -56,7 +59,7 @@ static Program *program_of_run(Use *u, const RunNote *note) {
   return p;
 }
 
-// -- what is asked for ----------------------------------------------------------------------------
+// -- goals, weights and wires asked for -----------------------------------------------------------
 static bool find_goals(Use *u, const Program *p, const char *name, Ids *out) {
   const char **names = NEW_ARRAY(u->arena, const char *, p->goal.n + 1);
   for (uint32_t i = 0; i < p->goal.n; i++) {
@@ -72,9 +75,9 @@ static bool find_goals(Use *u, const Program *p, const char *name, Ids *out) {
   return false;
 }
 
-static bool is_moved(const Wire *x) { return x->type.base == BASE_R; }
+static bool is_real(const Wire *x) { return x->type.base == BASE_R; }
 
-static bool has_gradient(const Inside *in, uint32_t param) {
+static bool has_gradient(const GoalGradients *in, uint32_t param) {
   for (uint32_t o = 0; o < in->flat->out.n; o++)
     if (in->moves[o][param]) return true;
   return false;
@@ -96,8 +99,8 @@ Ids wires_called(World *w, Arena *a, const Diagram *flat, const char *name) {
   return out;
 }
 
-// A weight by its path, or wires.
-static bool find_wanted(Inside *in, const char *name) {
+// Finds a weight by its path, or wires by name.
+static bool find_wanted(GoalGradients *in, const char *name) {
   const Diagram *d = in->flat;
   Use *u = in->u;
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -106,7 +109,7 @@ static bool find_wanted(Inside *in, const char *name) {
   if (!name || in->weight.n) return true;
   Ids all = wires_called(u->w, u->arena, d, name);
   for (uint32_t i = 0; i < all.n; i++)
-    if (is_moved(&d->wire.at[all.at[i]]) && in->part[all.at[i]])
+    if (is_real(&d->wire.at[all.at[i]]) && in->part[all.at[i]])
       vec_push(u->arena, &in->wire, all.at[i]);
   return in->wire.n ||
          use_wrong(u, OUTCOME_WRONG,
@@ -114,10 +117,10 @@ static bool find_wanted(Inside *in, const char *name) {
                    name);
 }
 
-static void keep_goals(Inside *in, const Ids *goals) {
+static void keep_goals(GoalGradients *in, const Ids *goals) {
   const bool **moves = NEW_ARRAY(in->u->arena, const bool *, goals->n + 1);
   for (uint32_t i = 0; i < goals->n;
-       i++) { // in their order, so none is written over before it is read
+       i++) { // ascending order: no output is overwritten before it is read
     in->flat->out.at[i] = in->flat->out.at[goals->at[i]];
     moves[i] = in->loss.mask[goals->at[i]];
   }
@@ -137,7 +140,7 @@ static bool *parts_of_outputs(World *w, const Diagram *d) {
   return part;
 }
 
-static bool open_goals(Inside *in, const Program *p, const char *goal) {
+static bool open_goals(GoalGradients *in, const Program *p, const char *goal) {
   World *w = in->u->w;
   Ids goals = {0};
   if (!find_goals(in->u, p, goal, &goals)) return false;
@@ -149,9 +152,9 @@ static bool open_goals(Inside *in, const Program *p, const char *goal) {
   return true;
 }
 
-// -- computed -------------------------------------------------------------------------------------
-// Out: the losses, d of each weight that is wanted, then each wire and its d. No state moves.
-static Diagram *gradient_of(Inside *in) {
+// -- computation ----------------------------------------------------------------------------------
+// Out: the losses, d of each weight, then each wire and its d. States do not move.
+static Diagram *gradient_of(GoalGradients *in) {
   World *w = in->u->w;
   uint32_t goals = in->flat->out.n, params = in->flat->param.n;
   const bool **mask = NEW_ARRAY(w->arena, const bool *, goals + 1);
@@ -166,7 +169,7 @@ static Diagram *gradient_of(Inside *in) {
   return passes_step(w, d);
 }
 
-static int64_t batch_of(const Inside *in, const RunNote *note) {
+static int64_t batch_of(const GoalGradients *in, const RunNote *note) {
   Use *u = in->u;
   double noted = 0;
   if (u->how->n > 0) return u->how->n;
@@ -178,15 +181,15 @@ static int64_t batch_of(const Inside *in, const RunNote *note) {
 static bool open_batch(Use *u, Data *data, Ids *fields, int64_t *batch) {
   Probe *probe = u->probe;
   Target how = use_target(u);
-  if (!feed_draws(data, &probe->feed, fields, &(Instead){0})) return false;
+  if (!feed_draws(data, &probe->feed, fields, &(DataOverride){0})) return false;
   if (probe->feed.samples && probe->feed.samples < *batch) *batch = probe->feed.samples;
   if (!has_sample_axis(u->w, probe->d)) *batch = 0;
-  if (!use_store(u) || !store_add_params(u->w, u->store, probe->d, u->seed) ||
-      !use_fill(u, u->store, weight_paths(u->arena, probe->d)))
+  if (!use_new_store(u) || !store_add_params(u->w, u->store, probe->d, u->seed) ||
+      !use_load_states(u, u->store, weight_paths(u->arena, probe->d)))
     return false;
   probe->engine = engine_new(u->w, probe->d, u->store, *batch, &how);
   return probe->engine &&
-         feed_add(data, &probe->feed, fields, probe->engine, &(Instead){0}, &probe->inlet) &&
+         feed_add(data, &probe->feed, fields, probe->engine, &(DataOverride){0}, &probe->inlet) &&
          feed_start(data, &probe->feed, *batch, 0, 0);
 }
 
@@ -213,8 +216,8 @@ static bool run_batch(Use *u, const Diagram *d, Ids fields, int64_t batch, Tenso
   return true;
 }
 
-// -- what comes out -------------------------------------------------------------------------------
-static const char *wire_name(const Inside *in, Id wire) {
+// -- results --------------------------------------------------------------------------------------
+static const char *wire_name(const GoalGradients *in, Id wire) {
   Use *u = in->u;
   const char *name = name_text(u->w->names, in->flat->wire.at[wire].name);
   Ids all = wires_called(u->w, u->arena, in->flat, name);
@@ -223,39 +226,39 @@ static const char *wire_name(const Inside *in, Id wire) {
   return arena_format(u->arena, "%s.%u", name, k + 1);
 }
 
-static void keep(const Inside *in, Arrays *to, const char *name, const Tensor *x) {
+static void keep_array(const GoalGradients *in, Arrays *to, const char *name, const Tensor *x) {
   Array a = tensor_array(x, name);
   if (to) arrays_keep(in->u->call->keep, to, &a);
 }
 
-static void keep_weight(const Inside *in, const char *path, const Tensor *like) {
+static void keep_weight(const GoalGradients *in, const char *path, const Tensor *like) {
   const State *state = store_find(in->u->store, path);
   Tensor x = tensor_new(in->u->arena, like->rank, like->shape);
   if (!state || !in->u->call->out) return;
   state_get(state, x.data);
-  keep(in, in->u->call->out, path, &x);
+  keep_array(in, in->u->call->out, path, &x);
 }
 
-static void put_all(const Inside *in, const GradientsAsked *q, const Tensor *out) {
-  out += in->flat->out.n; // behind the losses
+static void put_all(const GoalGradients *in, const GradientsAsked *q, const Tensor *out) {
+  out += in->flat->out.n; // after the losses
   for (uint32_t i = 0; i < in->weight.n; i++, out++) {
     const char *path = in->flat->param.at[in->weight.at[i]].path;
     keep_weight(in, path, out);
-    keep(in, q->grads, path, out);
+    keep_array(in, q->grads, path, out);
   }
   for (uint32_t i = 0; i < in->wire.n; i++, out += 2) {
     const char *name = wire_name(in, in->wire.at[i]);
-    keep(in, in->u->call->out, name, &out[0]);
-    keep(in, q->grads, name, &out[1]);
+    keep_array(in, in->u->call->out, name, &out[0]);
+    keep_array(in, q->grads, name, &out[1]);
   }
 }
 
 static bool take_gradients(Use *u, void *context) {
   const GradientsAsked *q = context;
   RunNote note = {0};
-  Inside in = {.u = u};
+  GoalGradients in = {.u = u};
   u->begins = !u->file;
-  Program *p = read_note(u, &note) ? program_of_run(u, &note) : u->p;
+  Program *p = read_run_note(u, &note) ? program_of_run(u, &note) : u->p;
   if (!p || !open_goals(&in, p, q->goal) || !find_wanted(&in, q->name)) return false;
   const Diagram *d = gradient_of(&in);
   Tensor *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
@@ -279,7 +282,7 @@ static bool is_loss(const Diagram *d, Id wire) {
 Outcome use_wires(Elab *in, Program *p, const char *goal, Buf *text) {
   World *w = elab_world(in);
   Use u = {.in = in, .w = w, .p = p, .arena = w->arena};
-  Inside inside = {.u = &u};
+  GoalGradients inside = {.u = &u};
   if (!open_goals(&inside, p, goal)) return OUTCOME_WRONG;
   const Diagram *d = inside.flat;
   Table *seen = table_new(w->arena);
@@ -292,7 +295,7 @@ Outcome use_wires(Elab *in, Program *p, const char *goal, Buf *text) {
       size_t n = strlen(name);
       uint32_t k = n ? table_get(seen, name, n) + 1 : 0;
       if (n) table_put(seen, name, n, k);
-      if (n && is_moved(&d->wire.at[id]) && inside.part[id] && !is_loss(d, id))
+      if (n && is_real(&d->wire.at[id]) && inside.part[id] && !is_loss(d, id))
         json_text(&j, NULL, arena_format(w->arena, "%s.%u", name, k));
     }
   json_end(&j);

@@ -1,5 +1,5 @@
-// Which array goes to which input of a box. By its name; where it has none, or the box's input has
-// none, by order. Every array has a place, and each place is given once.
+// Matches arrays to the inputs of a box: by name; by order if the array or the input has no name.
+// Each array must have an input, and each input one array.
 #include "run/use/use_own.h"
 
 typedef struct {

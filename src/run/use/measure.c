@@ -25,13 +25,14 @@ static bool measure(Use *u, void *unused) {
   Gauges *all = u->gauges = NEW(u->arena, Gauges);
   *all = (Gauges){.data = use_data(u), .target = use_target(u)};
   u->begins = !u->file;
-  if (!all->data || !use_store(u)) return false;
+  if (!all->data || !use_new_store(u)) return false;
   all->store = u->store;
   if (!data_open_all(all->data) || !gauges_open(all)) return false;
   if (!all->n)
     return use_wrong(u, OUTCOME_WRONG,
                      "this program measures nothing: as in `measure fit by hits on mnist.test`");
-  if (!use_fill(u, u->store, model_paths(u->w, u->arena, u->p)) || !gauges_run(all)) return false;
+  if (!use_load_states(u, u->store, model_paths(u->w, u->arena, u->p)) || !gauges_run(all))
+    return false;
   if (u->call->out)
     keep_gauges(u->call, all);
   else

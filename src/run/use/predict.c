@@ -1,11 +1,11 @@
 // `limn predict FILE NAME --from DIR --in x=…`: a box or learner on the user's arrays. An array
-// with one axis more than the input has a row for each sample; rows of as many numbers are taken in
-// the input's shape.
+// with one axis more than the input has a row for each sample. Rows with as many numbers as the
+// input are reshaped.
 #include "run/use/use_own.h"
 
 #include <math.h>
 
-// Is it of this shape? A size that is open is any.
+// Does the array have the shape of the type? An open size matches any.
 static bool has_shape(World *w, const Type *t, const Array *x) {
   int64_t n;
   bool good = x->rank == t->rank;
@@ -15,7 +15,7 @@ static bool has_shape(World *w, const Type *t, const Array *x) {
   return good;
 }
 
-// Rows of as many numbers as `t` has, in its shape.
+// Reshapes rows with as many numbers as `t`.
 static bool rows_shaped(Use *u, const Type *t, Array *x) {
   int64_t want, each = x->rank && x->shape[0] ? x->count / x->shape[0] : 0;
   if (!type_count(u->w, t, &want) || each != want) return false;
@@ -34,7 +34,7 @@ static Type type_of_sample(Use *u, const Type *t) {
   return each;
 }
 
-// An input that has samples in front by itself, as those of a goal.
+// An input that already has a sample axis, as the inputs of a goal do.
 static bool shape_samples(Use *u, const Type *t, const char *name, Array *x) {
   Type each = type_of_sample(u, t);
   if (has_shape(u->w, t, x) || (x->rank && rows_shaped(u, &each, x))) return true;
@@ -43,7 +43,7 @@ static bool shape_samples(Use *u, const Type *t, const char *name, Array *x) {
                    *name ? name : "1", array_type(u->arena, x), type_text(u->w, &each));
 }
 
-// *sliced: there are samples in front.
+// *sliced: the first axis of the array is the samples.
 static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool *sliced) {
   int64_t want;
   bool known = type_count(u->w, t, &want), own = t->rank && t->axis[0].pass == PASS_SAMPLE;
@@ -56,7 +56,7 @@ static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool 
                    *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
 }
 
-// The type with the sizes of the array, and the samples in front.
+// The type with the sizes of the array, and with the sample axis.
 static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
   Axis *axis = NEW_ARRAY(u->arena, Axis, x->rank + 1);
   for (uint32_t i = 0; i < x->rank; i++) {
@@ -74,7 +74,7 @@ static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
 
 const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Array *x, int64_t *n) {
   Type *type = NEW_ARRAY(u->arena, Type, formal->in.n + 1);
-  bool said = false; // how many samples there are
+  bool said = false; // *n is known
   *n = 1;
   u->many = has_sample_axis(u->w, formal);
   for (uint32_t i = 0; i < formal->in.n; i++) {
@@ -97,7 +97,7 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
   return diagram_named(u->in, u->p, name, &how);
 }
 
-bool use_results(Use *u, const Tensor *out) {
+bool use_write_results(Use *u, const Tensor *out) {
   Arrays all = {0};
   for (uint32_t i = 0; i < u->d->out.n; i++) {
     const Wire *wire = &u->d->wire.at[u->d->out.at[i]];
@@ -112,11 +112,11 @@ bool use_results(Use *u, const Tensor *out) {
   return arrays_put(u, &all);
 }
 
-bool use_arrays(Use *u, const Array *x, int64_t n) {
+bool use_run_arrays(Use *u, const Array *x, int64_t n) {
   Tensor *in = NEW_ARRAY(u->arena, Tensor, u->d->in.n + 1),
          *out = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
   for (uint32_t i = 0; i < u->d->in.n; i++) in[i] = array_tensor(&x[i]);
-  return use_run(u, in, n, out) && use_results(u, out);
+  return use_run(u, in, n, out) && use_write_results(u, out);
 }
 
 static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
@@ -128,7 +128,7 @@ static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
                    : use_wrong(u, OUTCOME_USAGE, "an input without a value");
 }
 
-bool input_has_places(Use *u, const Diagram *d, uint32_t i, const Array *x) {
+bool input_is_nonempty(Use *u, const Diagram *d, uint32_t i, const Array *x) {
   const char *name = name_text(u->w->names, d->wire.at[d->in.at[i]].name);
   for (uint32_t k = 0; k < x->rank; k++)
     if (!x->shape[k])
@@ -142,14 +142,14 @@ static bool read_inputs(Use *u, const Diagram *formal, const LimnInput **in, Arr
   if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) return false;
   for (uint32_t i = 0; i < formal->in.n; i++)
     if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i]) ||
-        !input_has_places(u, formal, i, &x[i]))
+        !input_is_nonempty(u, formal, i, &x[i]))
       return false;
   return true;
 }
 
 // -- labels and bits ------------------------------------------------------------------------------
-// Where the k-th number of an array is: " at [3 0]", "" if there is only one.
-static const char *place_text(Use *u, const Array *x, int64_t k) {
+// Position of the k-th number of an array: " at [3 0]"; "" for a scalar.
+static const char *position_text(Use *u, const Array *x, int64_t k) {
   if (!x->rank) return "";
   Buf b = buf_new(u->arena);
   int64_t left = x->count;
@@ -169,11 +169,11 @@ bool label_refuse(Use *u, const Diagram *d, uint32_t i, const char *file, const 
   return use_wrong(
       u, OUTCOME_WRONG, "input %s%s%s holds %g%s: a %s is a whole number from 0 to %lld",
       *name ? name : arena_format(u->arena, "%u", i + 1), file ? ", " : "", file ? file : "", value,
-      place_text(u, x, k), wire->type.base == BASE_BIT ? "bit" : "label here",
+      position_text(u, x, k), wire->type.base == BASE_BIT ? "bit" : "label here",
       (long long)labels_of(u->w, &wire->type) - 1);
 }
 
-// Places in memory are made of labels: what is none never gets there.
+// Addresses are computed from labels, so every label is checked.
 static bool labels_fit(Use *u, const Diagram *d, uint32_t i, const LimnInput *in, const Array *x) {
   int64_t count = labels_of(u->w, &d->wire.at[d->in.at[i]].type);
   for (int64_t k = 0; count && k < x->count; k++) {
@@ -186,8 +186,8 @@ static bool labels_fit(Use *u, const Diagram *d, uint32_t i, const LimnInput *in
   return true;
 }
 
-// What the labels of a diagram are called, the run calls them as well.
-static bool names_agree(Use *u, const Diagram *d) {
+// Do named labels of the diagram agree with the words of the run?
+static bool words_agree(Use *u, const Diagram *d) {
   Data *data = use_data(u);
   bool good = data != NULL;
   for (uint32_t i = 0; good && i < d->in.n; i++)
@@ -197,8 +197,8 @@ static bool names_agree(Use *u, const Diagram *d) {
   return good;
 }
 
-// What an input loses where it is kept in 32 bits.
-static void say_rounded(Use *u, uint32_t i, const Array *x) {
+// Warns of what an input loses in 32 bits.
+static void warn_rounding(Use *u, uint32_t i, const Array *x) {
   const Wire *wire = &u->d->wire.at[u->d->in.at[i]];
   const char *name = name_text(u->w->names, wire->name);
   int64_t rows = u->many && x->rank ? x->shape[0] : 1;
@@ -214,7 +214,7 @@ static void say_rounded(Use *u, uint32_t i, const Array *x) {
 static bool predict(Use *u, void *context) {
   const char *name = context;
   const Diagram *formal = diagram_trained(u->in, u->p, name);
-  if (!formal || !names_agree(u, formal)) return false;
+  if (!formal || !words_agree(u, formal)) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
   int64_t n;
@@ -223,8 +223,8 @@ static bool predict(Use *u, void *context) {
   for (uint32_t i = 0; d && i < d->in.n; i++)
     if (!labels_fit(u, d, i, in[i], &x[i])) return false;
   if (!d || !use_engine(u, d, n)) return false;
-  for (uint32_t i = 0; i < d->in.n; i++) say_rounded(u, i, &x[i]);
-  return use_arrays(u, x, n);
+  for (uint32_t i = 0; i < d->in.n; i++) warn_rounding(u, i, &x[i]);
+  return use_run_arrays(u, x, n);
 }
 
 Outcome use_predict(Elab *in, Program *p, const char *name, const UseCall *call) {

@@ -1,6 +1,6 @@
-// `limn sample FILE [NAME] --from DIR`: things made up. A learner or box of real inputs is fed with
-// noise; one without inputs has noise inside and is run again and again; a model of text writes.
-// Without a name, the first `show` of the program says what is wanted.
+// `limn sample FILE [NAME] --from DIR`: generated samples. A learner or box with real inputs gets
+// noise; one without inputs has noise inside and runs once for each sample; a text model generates
+// text. Without a name, the first `show` of the program is sampled.
 #include "run/use/use_own.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ static int64_t how_many(const Use *u, int64_t otherwise) {
 }
 
 // -- numbers --------------------------------------------------------------------------------------
-// What has no samples of its own is run once for each.
-static bool run_again(Use *u, int64_t n) {
+// A diagram without a sample axis runs once for each sample.
+static bool run_repeatedly(Use *u, int64_t n) {
   Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
   for (int64_t k = 0; k < n; k++) {
     if (engine_run(u->engine, 0, (uint64_t)k) == RUN_FAILED)
@@ -28,7 +28,7 @@ static bool run_again(Use *u, int64_t n) {
     }
   }
   u->many = true;
-  return use_results(u, whole);
+  return use_write_results(u, whole);
 }
 
 static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
@@ -40,8 +40,8 @@ static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
   return tensor_array(&x, name);
 }
 
-// So many samples fit into memory: what goes in and what comes out, as far as its sizes are known.
-static bool few_enough(Use *u, const char *name, const Diagram *formal, int64_t n) {
+// Do inputs and outputs of n samples fit memory, as far as their sizes are known?
+static bool fits_memory(Use *u, const char *name, const Diagram *formal, int64_t n) {
   const double most = 1 << 30;
   double count = 0;
   for (uint32_t i = 0; i < formal->in.n + formal->out.n; i++) {
@@ -56,9 +56,9 @@ static bool few_enough(Use *u, const char *name, const Diagram *formal, int64_t 
                    (long long)n, name, count, most);
 }
 
-static bool from_noise(Use *u, const char *name, const Diagram *formal) {
+static bool sample_from_noise(Use *u, const char *name, const Diagram *formal) {
   int64_t n = how_many(u, SAMPLES), count;
-  if (!few_enough(u, name, formal, n)) return false;
+  if (!fits_memory(u, name, formal, n)) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   for (uint32_t i = 0; i < formal->in.n; i++) {
     const Wire *wire = &formal->wire.at[formal->in.at[i]];
@@ -70,17 +70,17 @@ static bool from_noise(Use *u, const char *name, const Diagram *formal) {
   }
   const Diagram *d = use_instance(u, name, formal, x, &n);
   if (!d || !use_engine(u, d, n)) return false;
-  return formal->in.n ? use_arrays(u, x, n) : run_again(u, how_many(u, SAMPLES));
+  return formal->in.n ? use_run_arrays(u, x, n) : run_repeatedly(u, how_many(u, SAMPLES));
 }
 
 // -- text -----------------------------------------------------------------------------------------
 typedef struct {
   const char *const *label;
   int64_t labels, window;
-} TextLetters;
+} TextLabels;
 
 // {v}[t] -> R[t v]
-static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
+static bool is_text_model(World *w, const Diagram *d, TextLabels *l) {
   int64_t t, v;
   if (d->in.n != 1 || d->out.n != 1) return false;
   const Type *in = &d->wire.at[d->in.at[0]].type, *out = &d->wire.at[d->out.at[0]].type;
@@ -90,22 +90,22 @@ static bool is_text_model(World *w, const Diagram *d, TextLetters *l) {
          t == l->window && v == l->labels;
 }
 
-static bool find_letters(Use *u, TextLetters *l) {
+static bool find_words(Use *u, TextLabels *l) {
   Data *data = use_data(u);
   bool several = false;
-  if (data) data->ahead = u->ahead;
+  if (data) data->dry_run = u->dry_run;
   const Words *words = data ? data_labels(data, l->labels, NULL, &several) : NULL;
   if (words) l->label = words->word;
   if (words || !data) return words != NULL;
-  if (data->missing) return true; // no letters yet
+  if (data->missing) return true; // dry run: the words are unknown
   return use_wrong(u, OUTCOME_WRONG,
                    several ? "several things in this program have %lld labels, called differently"
                            : "nothing in this program says what its %lld labels are called",
                    (long long)l->labels);
 }
 
-// The longest label that the text begins with.
-static int64_t letter_at(const TextLetters *l, const char *text, size_t *n) {
+// The longest label that is a prefix of the text; -1: none.
+static int64_t longest_label(const TextLabels *l, const char *text, size_t *n) {
   int64_t best = -1;
   *n = 0;
   for (int64_t i = 0; i < l->labels; i++) {
@@ -115,7 +115,7 @@ static int64_t letter_at(const TextLetters *l, const char *text, size_t *n) {
   return best;
 }
 
-static int64_t pick(const double *logit, int64_t n, double temperature, double uniform) {
+static int64_t sample_label(const double *logit, int64_t n, double temperature, double uniform) {
   double top = logit[0], sum = 0, at = 0;
   int64_t last = 0;
   for (int64_t i = 1; i < n; i++) top = fmax(top, logit[i]);
@@ -129,10 +129,10 @@ static int64_t pick(const double *logit, int64_t n, double temperature, double u
   return last;
 }
 
-typedef VEC(double) Letter; // the numbers of labels
+typedef VEC(double) LabelList; // numbers of labels
 
-// One more label for each of n texts, all of one length.
-static bool write_more(Use *u, const TextLetters *l, Letter *text, int64_t n) {
+// Appends one label to each of n texts of equal length.
+static bool append_label(Use *u, const TextLabels *l, LabelList *text, int64_t n) {
   int64_t length = text[0].n, seen = length < l->window ? length : l->window,
           shape[2] = {n, l->window};
   Arena *keep = u->arena, *a = arena_child(keep);
@@ -146,14 +146,14 @@ static bool write_more(Use *u, const TextLetters *l, Letter *text, int64_t n) {
   for (int64_t k = 0; good && k < n; k++) {
     const double *logit = out.data + (k * l->window + seen - 1) * l->labels;
     double uniform = noise_uniform(u->seed, (uint64_t)length, site_hash(0, "sample"), (uint64_t)k);
-    vec_push(u->arena, &text[k], (double)pick(logit, l->labels, temperature, uniform));
+    vec_push(u->arena, &text[k], (double)sample_label(logit, l->labels, temperature, uniform));
   }
   arena_free(a);
   return good;
 }
 
-// By pieces, a prompt is cut as the text was.
-static bool read_pieces(Use *u, const Words *words, const char *prompt, Letter *out,
+// Labels that are pieces: the prompt is split like the training text.
+static bool read_pieces(Use *u, const Words *words, const char *prompt, LabelList *out,
                         const char **wrong) {
   PiecesWanted wanted = {words->n, words->n, words->word, false};
   TextPieces found = {0};
@@ -166,12 +166,12 @@ static bool read_pieces(Use *u, const Words *words, const char *prompt, Letter *
   return good;
 }
 
-// By words, it is the longest that it begins with.
-static bool read_words(Use *u, const TextLetters *l, const char *prompt, Letter *out,
+// Labels that are words: longest prefix first.
+static bool read_words(Use *u, const TextLabels *l, const char *prompt, LabelList *out,
                        const char **wrong) {
   size_t n;
   for (const char *p = prompt; *p; p += n) {
-    int64_t letter = letter_at(l, p, &n);
+    int64_t letter = longest_label(l, p, &n);
     *wrong = p;
     if (letter < 0) return false;
     vec_push(u->arena, out, (double)letter);
@@ -179,7 +179,7 @@ static bool read_words(Use *u, const TextLetters *l, const char *prompt, Letter 
   return true;
 }
 
-static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter *out) {
+static bool read_prompt(Use *u, const TextLabels *l, const char *prompt, LabelList *out) {
   Words words = {"text", l->labels, l->label};
   const char *wrong;
   bool pieces = words_are_pieces(u->arena, &words);
@@ -194,13 +194,13 @@ static bool read_prompt(Use *u, const TextLetters *l, const char *prompt, Letter
 
 bool labels_of_text(Use *u, const Diagram *d, uint32_t input, const char *text, Array *out) {
   const Type *t = &d->wire.at[d->in.at[input]].type;
-  TextLetters l = {0};
-  Letter letters = {0};
+  TextLabels l = {0};
+  LabelList letters = {0};
   if (t->base != BASE_LABEL || t->rank != 1 || !size_value(u->w, t->count, &l.labels))
     return use_wrong(u, OUTCOME_WRONG,
                      "a text is given to an input of labels with one axis, but this is %s",
                      type_text(u->w, t));
-  if (!find_letters(u, &l)) return false;
+  if (!find_words(u, &l)) return false;
   if (!l.label)
     return use_wrong(u, OUTCOME_WRONG, "its letters are those of its data, which are not here");
   if (!read_prompt(u, &l, text, &letters)) return false;
@@ -214,8 +214,8 @@ bool labels_of_text(Use *u, const Diagram *d, uint32_t input, const char *text, 
   return true;
 }
 
-// In memory, the numbers of the labels; all texts have one length.
-static bool keep_texts(Use *u, const Letter *text, int64_t n) {
+// As an array of label numbers; all texts have the same length.
+static bool keep_texts(Use *u, const LabelList *text, int64_t n) {
   int64_t length = n ? text[0].n : 0;
   Tensor all = tensor_new(u->arena, 2, (int64_t[]){n, length});
   for (int64_t k = 0; k < n; k++)
@@ -225,7 +225,7 @@ static bool keep_texts(Use *u, const Letter *text, int64_t n) {
   return true;
 }
 
-static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t n) {
+static bool put_texts(Use *u, const TextLabels *l, const LabelList *text, int64_t n) {
   Buf *out = u->call->text;
   if (u->call->out) return keep_texts(u, text, n);
   Buf b = buf_new(u->arena);
@@ -248,29 +248,29 @@ static bool put_texts(Use *u, const TextLetters *l, const Letter *text, int64_t 
 }
 
 typedef struct {
-  const char *name;      // of the model
-  const Diagram *formal; // the same, before it has sizes
+  const char *name;      // name of the model
+  const Diagram *formal; // the model, with open sizes
   const char *prompt;
-  int64_t length, n; // n texts, of so many letters after the prompt
-} TextOrder;
+  int64_t length, n; // n texts, with so many labels after the prompt
+} TextRequest;
 
-static bool write_texts(Use *u, const TextOrder *o, TextLetters *l, Letter *text) {
+static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *text) {
   int64_t rows, n = o->n;
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
-  if (!find_letters(u, l)) return false;
+  if (!find_words(u, l)) return false;
   if (!l->label) return true;
   if (!read_prompt(u, l, o->prompt, &text[0])) return false;
   for (int64_t k = 1; k < n; k++)
     for (uint32_t i = 0; i < text[0].n; i++) vec_push(u->arena, &text[k], text[0].at[i]);
   const Diagram *d = use_instance(u, o->name, o->formal, &x, &rows);
-  if (!d || u->ahead) return d != NULL;
+  if (!d || u->dry_run) return d != NULL;
   if (!use_engine(u, d, n)) return false;
   for (int64_t i = 0; i < o->length; i++)
-    if (!write_more(u, l, text, n)) return false;
+    if (!append_label(u, l, text, n)) return false;
   return true;
 }
 
-// -- what to make ---------------------------------------------------------------------------------
+// -- kinds of samples -----------------------------------------------------------------------------
 static bool sample_named(Use *u, const char *name, const char *prompt, int64_t length) {
   if (is_stateful_machine(u->in, u->p, name))
     return use_wrong(u, OUTCOME_WRONG,
@@ -278,14 +278,14 @@ static bool sample_named(Use *u, const char *name, const char *prompt, int64_t l
                      "through time",
                      name);
   const Diagram *formal = diagram_trained(u->in, u->p, name);
-  TextLetters l = {0};
+  TextLabels l = {0};
   if (!formal) return false;
-  if (!is_text_model(u->w, formal, &l)) return from_noise(u, name, formal);
+  if (!is_text_model(u->w, formal, &l)) return sample_from_noise(u, name, formal);
   int64_t n = how_many(u, 1);
-  Letter *text = NEW_ARRAY(u->arena, Letter, n);
+  LabelList *text = NEW_ARRAY(u->arena, LabelList, n);
   if (u->how->prompt) prompt = u->how->prompt;
   if (u->how->length > 0) length = u->how->length;
-  TextOrder order = {name, formal, prompt, length, n};
+  TextRequest order = {name, formal, prompt, length, n};
   return write_texts(u, &order, &l, text) && put_texts(u, &l, text, n);
 }
 
@@ -311,15 +311,15 @@ static bool is_generate(Use *u, const Syntax *n, const char **model, const char 
 bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   const char *name = NULL, *prompt = "\n";
   int64_t length = LENGTH;
-  TextLetters l = {0};
-  Letter text = {0};
+  TextLabels l = {0};
+  LabelList text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
     return use_wrong(u, OUTCOME_WRONG, "`generate` wants a model of text: `generate[f]`");
   const Diagram *formal = diagram_trained(u->in, u->p, name);
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
-  TextOrder order = {name, formal, prompt, u->one_batch ? 1 : length, 1};
+  TextRequest order = {name, formal, prompt, u->one_batch ? 1 : length, 1};
   if (!write_texts(u, &order, &l, &text)) return false;
   if (!l.label) return true;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));
@@ -330,7 +330,7 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   return true;
 }
 
-// What the first `show` says.
+// Samples the first `show`.
 static bool sample_shown(Use *u, const Show *show) {
   Data *data = use_data(u);
   Shown shown = {0};

@@ -1,15 +1,15 @@
-// What a program shows: the values of every `show`, by the weights of a run. What was seen during
-// training is read from the run folder: paths are columns of metrics.csv, and what is shown `every`
-// so many steps lies in files of its own, shown/2.000300.safetensors.
+// The values of every `show`, with the weights of a run. Values recorded during training are read
+// from the run folder: paths are columns of metrics.csv, and what is shown `every` so many steps is
+// in files of its own, shown/2.000300.safetensors.
 #define _DEFAULT_SOURCE
 #include "run/use/use_own.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { FRAMES = 12 }; // of those that were taken during training
+enum { FRAMES = 12 }; // at most, of those recorded during training
 
-// -- what a run folder holds ----------------------------------------------------------------------
+// -- files of the run folder ----------------------------------------------------------------------
 static const char *run_file(const Use *u, const char *name) {
   return arena_format(u->arena, "%s/%s", u->how->from, name);
 }
@@ -29,7 +29,7 @@ static bool read_path(Use *u, const MetricRows *m, const char *name, int64_t n, 
   return true;
 }
 
-// Ahead of a run: two rows of nothing.
+// Dry run: two rows of zeros.
 static void blank_paths(Use *u, const Show *show, Shown *s) {
   static const int64_t step[] = {1, 2};
   const Diagram *d = show->diagram;
@@ -48,7 +48,7 @@ static void blank_paths(Use *u, const Show *show, Shown *s) {
 static bool read_paths(Use *u, const Show *show, Shown *s) {
   const char *error = "";
   MetricRows m;
-  if (u->ahead) return blank_paths(u, show, s), true;
+  if (u->dry_run) return blank_paths(u, show, s), true;
   if (!rows_read(u->arena, run_file(u, "metrics.csv"), &m, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   int64_t *step = NEW_ARRAY(u->arena, int64_t, m.rows + 1);
@@ -68,7 +68,7 @@ static bool read_paths(Use *u, const Show *show, Shown *s) {
 }
 
 // -- values ---------------------------------------------------------------------------------------
-static double said_by(const Tensor *t, int64_t row, int64_t n) {
+static double predicted_label(const Tensor *t, int64_t row, int64_t n) {
   if (t->rank == 1) return t->data[row];
   const double *score = t->data + row * n;
   int64_t best = 0;
@@ -77,8 +77,8 @@ static double said_by(const Tensor *t, int64_t row, int64_t n) {
   return (double)best;
 }
 
-// A row for each true label, a column for each that was said.
-static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
+// Confusion matrix: a row for each true label, a column for each predicted one.
+static bool count_confusions(Use *u, const Diagram *d, Tensor *out) {
   int64_t n, rows = out[1].count;
   if (!size_value(u->w, d->wire.at[d->out.at[1]].type.count, &n) || n < 1 ||
       (out[0].rank > 1 && out[0].count != rows * n))
@@ -86,15 +86,15 @@ static bool count_pairs(Use *u, const Diagram *d, Tensor *out) {
   Tensor m = tensor_new(u->arena, 2, (int64_t[]){n, n});
   memset(m.data, 0, (size_t)m.count * sizeof(double));
   for (int64_t i = 0; i < rows; i++) {
-    int64_t said = (int64_t)said_by(&out[0], i, n), truth = (int64_t)out[1].data[i];
+    int64_t said = (int64_t)predicted_label(&out[0], i, n), truth = (int64_t)out[1].data[i];
     if (said >= 0 && said < n && truth >= 0 && truth < n) m.data[truth * n + said]++;
   }
   out[0] = m;
   return true;
 }
 
-// What labels are called, if all of so many have the same names.
-static const char *const *names_of(Use *u, Data *data, const Type *t) {
+// Words of the labels of a type; NULL: unknown or ambiguous.
+static const char *const *words_of(Use *u, Data *data, const Type *t) {
   int64_t count;
   bool several;
   Words own;
@@ -111,21 +111,21 @@ static void put_values(Use *u, Data *data, const Probe *probe, const Tensor *out
   const char *const **name = NEW_ARRAY(a, const char *const *, n + 1);
   for (uint32_t i = 0; i < n; i++) {
     const Type *t = &probe->d->wire.at[probe->d->out.at[pairs ? 1 : i]].type;
-    name[i] = names_of(u, data, t);
+    name[i] = words_of(u, data, t);
     vec_push(a, &s->value.array, tensor_array(&out[i], shown_name(u->w, a, probe->show, i, n)));
   }
   s->name = name;
-  s->samples = !pairs && (probe->samples || probe->again);
+  s->samples = !pairs && (probe->samples || probe->repeated);
 }
 
 bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   Target how = use_target(u);
   Tensor *out = NEW_ARRAY(u->arena, Tensor, show->diagram->out.n + 1);
   Probe *probe = u->probe = NEW(u->arena, Probe);
-  bool good = (u->ahead || use_store(u)) && probe_open(data, u->store, show, n, &how, probe);
-  good = good && (u->ahead || use_fill(u, u->store, weight_paths(u->arena, probe->d))) &&
-         probe_take_some(data, probe, u->one_batch, out) &&
-         (show->kind != SHOW_CONFUSION || count_pairs(u, probe->d, out));
+  bool good = (u->dry_run || use_new_store(u)) && probe_open(data, u->store, show, n, &how, probe);
+  good = good && (u->dry_run || use_load_states(u, u->store, weight_paths(u->arena, probe->d))) &&
+         probe_evaluate_some(data, probe, u->one_batch, out) &&
+         (show->kind != SHOW_CONFUSION || count_confusions(u, probe->d, out));
   if (good) put_values(u, data, probe, out, s);
   probe_close(probe);
   store_free(u->store);
@@ -134,7 +134,7 @@ bool show_values(Use *u, Data *data, const Show *show, int64_t n, Shown *s) {
   return good;
 }
 
-// -- during training ------------------------------------------------------------------------------
+// -- recorded during training ---------------------------------------------------------------------
 static int by_number(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return x < y ? -1 : x > y;
@@ -144,7 +144,7 @@ typedef VEC(uint64_t) ShownFrames;
 
 static void find_frames(Use *u, uint32_t show, ShownFrames *out) {
   FolderNames names = {0};
-  folder_names(u->arena, run_file(u, "shown"), &names); // it may not be there
+  folder_names(u->arena, run_file(u, "shown"), &names); // the folder may be missing
   for (uint32_t i = 0; i < names.n; i++) {
     char *end;
     uint64_t which = strtoull(names.at[i], &end, 10);
@@ -155,7 +155,7 @@ static void find_frames(Use *u, uint32_t show, ShownFrames *out) {
   if (out->n) qsort(out->at, out->n, sizeof *out->at, by_number);
 }
 
-// A few of them, evenly apart; the last one is what is shown anyway.
+// Adds some frames at equal distances. The last frame is the final value, which is shown anyway.
 static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
   ShownFrames frames = {0};
   find_frames(u, show, &frames);
@@ -175,7 +175,7 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
   return true;
 }
 
-// -- all ------------------------------------------------------------------------------------------
+// -- all shows ------------------------------------------------------------------------------------
 static void forget_engine(Use *u) {
   engine_free(u->engine);
   store_free(u->store);
@@ -193,7 +193,7 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
                      : show->kind == SHOW_TEXT    ? "text"
                                                   : NULL};
   bool good = show->kind == SHOW_TEXT ? sample_text(u, show_what(show->node), &s)
-              : !show->diagram        ? true // it was said why
+              : !show->diagram        ? true // the reason was reported
               : is_path(show)         ? read_paths(u, show, &s)
                                       : show_values(u, data, show, 0, &s);
   if (show->kind == SHOW_TEXT) forget_engine(u);
@@ -208,9 +208,9 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
   return true;
 }
 
-// What cannot be shown leaves its reason in its place.
+// A show that fails is replaced by its reason.
 static bool show_all(Use *u, void *context) {
-  u->arena = u->w->arena; // values outlive the work
+  u->arena = u->w->arena; // values outlive the Use
   Data *data = use_data(u);
   Shows *out = context;
   bool good = data != NULL;
@@ -230,11 +230,11 @@ static bool show_all(Use *u, void *context) {
 }
 
 // -- before training ------------------------------------------------------------------------------
-// One batch of what is shown later, with weights as they begin. Numbers may be anything then.
+// Computes one batch of a show with initial weights. Numbers that are not finite become 0.
 static bool try_one(Use *u, Data *data, uint32_t k, Shows *out) {
   const Show *show = &u->p->show.at[k];
   uint32_t n = out->n;
-  if ((is_path(show) && !u->ahead) || (!show->diagram && show->kind != SHOW_TEXT)) return true;
+  if ((is_path(show) && !u->dry_run) || (!show->diagram && show->kind != SHOW_TEXT)) return true;
   u->one_batch = true;
   if (!show_one(u, data, k, out)) return false;
   for (uint32_t i = n; i < out->n; i++)
@@ -250,9 +250,9 @@ static bool try_all(Use *u, void *context) {
   ShowsTried *to = context;
   u->arena = u->w->arena;
   u->begins = true;
-  u->ahead = to->ahead;
+  u->dry_run = to->dry_run;
   Data *data = data_new(u->in, u->p, u->arena);
-  data->ahead = to->ahead;
+  data->dry_run = to->dry_run;
   data->exact = u->precision == PRECISION_64;
   for (uint32_t k = 0; k < u->p->show.n; k++) {
     if (!try_one(u, data, k, &to->shown)) return false;

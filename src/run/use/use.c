@@ -1,6 +1,6 @@
-// What was trained, used: the weights of a run or a file, an engine for any diagram of the program,
-// arrays through it in batches. Measuring again what a run measured gives the same numbers: the
-// file knows the run's seed, by which data are cut into splits, and its precision.
+// Use of trained weights: the weights of a run or a file, an engine for any diagram of the program,
+// and batches of arrays through the engine. Measures give the same numbers as in the run: the
+// weights file has the run's seed, which determines the splits of data, and its precision.
 #include "run/use/use_own.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ Outcome use_guarded(Elab *in, Program *p, const UseCall *call, bool (*work)(Use 
   *u = (Use){.in = in, .w = w, .p = p, .call = call, .how = call->how};
   if (GUARDED(w->arena, &u->guard)) {
     u->arena = u->own = arena_child(w->arena);
-    bool good = use_read(u) && work(u, context);
+    bool good = use_open(u) && work(u, context);
     if (!good && u->status == OUTCOME_GOOD) u->status = OUTCOME_WRONG;
     guard_leave(&u->guard);
   } else {
@@ -42,36 +42,36 @@ void use_close(Use *u) {
 }
 
 // -- weights --------------------------------------------------------------------------------------
-static const char *noted(const Use *u, const char *key) {
+static const char *metadata(const Use *u, const char *key) {
   const char *text = arrays_metadata(&u->weight, key);
   return text ? text : "";
 }
 
-// --precision auto is by what computes here, whatever the run had.
-static void use_choose(Use *u) {
+// --precision auto depends on the device in use, not on the run.
+static void choose_precision(Use *u) {
   const char *said;
   u->precision = engine_precision(u->arena, u->how->reference ? NULL : u->device, &said);
   if (u->how->say) u->how->say(u->how->say_to, said);
 }
 
-static void use_tell_precision(const Use *u) {
+static void report_precision(const Use *u) {
   const char *there = engine_precision_there(u->device, u->precision);
   if (there && u->how->say) u->how->say(u->how->say_to, there);
 }
 
-bool use_read(Use *u) {
+bool use_open(Use *u) {
   const char *error, *from = u->how->from;
   if (from) u->file = folder_weights(u->arena, from);
   if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
-  u->seed = u->how->has_seed    ? u->how->seed
-            : *noted(u, "seed") ? strtoull(noted(u, "seed"), NULL, 10)
-                                : program_seed(u->in, u->p);
+  u->seed = u->how->has_seed       ? u->how->seed
+            : *metadata(u, "seed") ? strtoull(metadata(u, "seed"), NULL, 10)
+                                   : program_seed(u->in, u->p);
   if (!engine_device(u->w, u->how->device, &u->device, &error))
     return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
-  if (u->how->precision == LIMN_PRECISION_AUTO) return use_choose(u), true;
-  if (precision_asked(u->how->precision, &u->precision)) return use_tell_precision(u), true;
-  const char *precision = *noted(u, "precision") ? noted(u, "precision") : "32";
+  if (u->how->precision == LIMN_PRECISION_AUTO) return choose_precision(u), true;
+  if (precision_asked(u->how->precision, &u->precision)) return report_precision(u), true;
+  const char *precision = *metadata(u, "precision") ? metadata(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
          use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64, bf16 or tf32, not %s", precision);
 }
@@ -79,10 +79,11 @@ bool use_read(Use *u) {
 Data *use_data(Use *u) {
   Data *d = data_new(u->in, u->p, u->arena);
   d->exact = u->precision == PRECISION_64;
-  return data_keep(d, &u->weight, u->file ? u->file : "") ? d : NULL;
+  return data_read_words(d, &u->weight, u->file ? u->file : "") ? d : NULL;
 }
 
-// Weights are in the run's file, or the program says where they are from; some may begin.
+// Weights come from the file or from sources that the program names; with `begins` they may be
+// initialised.
 static bool is_missing(Use *u, const char *path) {
   if (u->begins || has_source(u->in, u->p, path)) return false;
   if (u->file) return !use_wrong(u, OUTCOME_WRONG, "%s has no weight %s", u->file, path);
@@ -90,15 +91,17 @@ static bool is_missing(Use *u, const char *path) {
                     path);
 }
 
-bool use_fill(Use *u, Store *s, const Table *model) { return use_fill_from(u, s, 0, model); }
+bool use_load_states(Use *u, Store *s, const Table *model) {
+  return use_load_states_from(u, s, 0, model);
+}
 
-bool use_fill_from(Use *u, Store *s, uint32_t first, const Table *model) {
+bool use_load_states_from(Use *u, Store *s, uint32_t first, const Table *model) {
   Table *known = table_new(u->arena);
   paths_add(known, &u->weight);
   paths_add(known, u->call->set);
   for (uint32_t i = 0; i < first; i++)
     table_put(known, store_at(s, i)->path, strlen(store_at(s, i)->path), 1);
-  if (!store_add_sources(u->in, u->p, s, known)) return false;
+  if (!store_load_sources(u->in, u->p, s, known)) return false;
   for (uint32_t i = first; i < store_count(s); i++) {
     State *state = store_at(s, i);
     const Array *a = u->call->set ? arrays_find(u->call->set, state->path) : NULL;
@@ -120,7 +123,7 @@ Target use_target(const Use *u) {
                   .stop = u->how->stop};
 }
 
-bool use_store(Use *u) {
+bool use_new_store(Use *u) {
   u->store = store_new(u->precision);
   if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
   store_by(u->store, u->how->threads);
@@ -130,13 +133,13 @@ bool use_store(Use *u) {
 bool use_engine(Use *u, const Diagram *d, int64_t samples) {
   u->d = d;
   u->samples = has_sample_axis(u->w, d) ? samples : 0;
-  bool parts = u->samples && !samples_meet(u->w, d);
+  bool parts = u->samples && !samples_interact(u->w, d);
   if (parts) {
-    int64_t together = samples_together(u->w, d, USE_BATCH);
+    int64_t together = samples_per_batch(u->w, d, USE_BATCH);
     if (u->samples > together) u->samples = together;
   }
-  if (!use_store(u) || !store_add_params(u->w, u->store, d, u->seed) ||
-      !use_fill(u, u->store, weight_paths(u->arena, d)))
+  if (!use_new_store(u) || !store_add_params(u->w, u->store, d, u->seed) ||
+      !use_load_states(u, u->store, weight_paths(u->arena, d)))
     return false;
   Target how = use_target(u);
   u->engine = engine_with_room(u->w, d, u->store, &u->samples, parts, &how);
@@ -147,7 +150,7 @@ bool use_engine(Use *u, const Diagram *d, int64_t samples) {
 static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
   for (uint32_t i = 0; i < u->d->in.n; i++) {
     bool sliced = is_sample_axis(u->w, &u->d->wire.at[u->d->in.at[i]].type);
-    if (!in[i].data) continue; // it only says how many samples there are
+    if (!in[i].data) continue; // an input that only gives the number of samples
     int64_t each = sliced ? in[i].count / in[i].shape[0] : in[i].count;
     engine_set(u->engine, i, in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
   }

@@ -1,4 +1,4 @@
-// use: what was trained, used: measured again, asked, sampled, shown; and a box on arrays.
+// use: trained weights in use: measured again, predictions, samples, shows; and boxes on arrays.
 //
 //   LimnUse how = {.from = "runs/net", .in = &x, .nin = 1};
 //   use_predict(in, program, "classify", &(UseCall){.how = &how, .text = &b});
@@ -8,87 +8,88 @@
 #include "limn.h"
 #include "run/feed/feed.h"
 
-// What is asked for, and where the answer goes.
+// A request, and where its result is written.
 typedef struct {
   const LimnUse *how;
-  const Arrays *set; // weights that stand in for those of files, by name; NULL: none
-  Buf *text;         // the answer in words; or
-  Arrays *out;       // in numbers, in memory of `keep`, and then no files are written
+  const Arrays *set; // weights that replace those of files, by name; NULL: none
+  Buf *text;         // the result as text; or
+  Arrays *out;       // the result as arrays in memory of `keep`; then no files are written
   Arena *keep;
 } UseCall;
 Outcome use_measure(Elab *, Program *, const UseCall *);                   // measure.c
 Outcome use_predict(Elab *, Program *, const char *name, const UseCall *); // predict.c
 Outcome use_sample(Elab *, Program *, const char *name, const UseCall *);  // sample.c
-// -- show.c: all that a program shows, computed with what a run folder holds ----------------------
-// What fails is in the answer too, with its reason; the outcome says so.
+// -- show.c: all shows of a program, with the files of a run folder -------------------------------
+// A show that fails is in the result with its reason; the outcome says that some failed.
 Outcome use_shows(Elab *, Program *, const LimnUse *, Shows *);
-// One batch of each, before anything is trained.
+// One batch of each show, before training.
 typedef struct {
-  bool ahead; // nothing is computed: zeros of the right shapes
+  bool dry_run; // nothing is computed: zeros of the right shapes
   Shows shown;
-  VEC(Span) span; // of each, in the program
+  VEC(Span) span; // [shown] its place in the program
 } ShowsTried;
 Outcome use_try_shows(Elab *, Program *, const LimnUse *, ShowsTried *);
 
-// evaluate.c: a box, learner, goal or measure by the interpreter
+// evaluate.c: a box, learner, goal or measure by the reference interpreter
 typedef struct {
   const LimnEval *how;
-  const Arrays *set;   // weights that stand in for those of files, by name; NULL: none
-  Buf *text;           // NULL: no words
+  const Arrays *set;   // weights that replace those of files, by name; NULL: none
+  Buf *text;           // NULL: no text
   Arrays *out, *grads; // NULL: not wanted
-  Arena *keep;         // of these
+  Arena *keep;         // memory of out and grads
 } EvalCall;
 Outcome use_evaluate(Elab *, Program *, const char *name, const EvalCall *);
 
-// -- gradients.c: one batch of the program's data through its goals --------------------------------
+// -- gradients.c: gradients of one batch of the program's data ------------------------------------
 typedef struct {
-  const char *goal; // NULL: all
-  const char *name; // a weight, or wires inside; NULL: all weights
+  const char *goal; // NULL: all goals
+  const char *name; // a weight, or wires inside the goals; NULL: all weights
   Arrays *grads;    // in memory of `keep`; or NULL
 } GradientsAsked;
-// UseCall.out: what they are
+// UseCall.out: the values of these weights or wires.
 Outcome use_gradients(Elab *, Program *, const UseCall *, const GradientsAsked *);
-Outcome use_wires(Elab *, Program *, const char *goal, Buf *); // what there is inside, as JSON
-// Of a flat diagram: `h` is all that are called so, `h.2` the second of them.
+Outcome use_wires(Elab *, Program *, const char *goal, Buf *); // names of wires, as JSON
+// Wires of an inlined diagram by name: `h` is all with that name, `h.2` the second of these.
 Ids wires_called(World *, Arena *, const Diagram *flat, const char *name);
 
-// weights.c
-// The weights of a diagram that the program says where to find. False with a diagnostic.
+// weights.c: weights of a diagram from the sources that the program names. False with a diagnostic.
 bool use_sources(Elab *, Program *, const Diagram *, const Table *known, Arena *, Arrays *out);
 typedef struct {
   const char *weights, *from; // a safetensors file; a run folder or such a file; or NULL
-  const Arrays *set;          // these stand in for those of files; NULL: none
-  uint64_t seed;              // of first values, with has_seed; otherwise the program's
+  const Arrays *set;          // these replace those of files; NULL: none
+  uint64_t seed;              // of initial values, with has_seed; otherwise the program's
   bool has_seed;
-  bool part; // the file has more than this diagram's, and nothing is said of that
+  bool part; // the file may have other weights, without a warning
 } WeightsAsked;
-// param: [of the diagram]; in memory of the world.
+// param: [params of the diagram], in memory of the world.
 Outcome use_params(Elab *, Program *, const Diagram *, const WeightsAsked *, Tensor *param);
 
-// -- callable.c: a box or learner made ready to be called again and again ---------------------------
-// It is compiled for the sizes that it meets. What it makes for them is in the arena of the world:
-// callable_forget gives up all of it, before the world is put back.
+// -- callable.c: a box or learner prepared for many calls -----------------------------------------
+// Engines are compiled for the sizes of the arrays. Their diagrams are in the arena of the world:
+// callable_forget frees all of these, and must be called before the world is reset.
 typedef struct Callable Callable;
 typedef struct {
   const LimnInput *in; // arrays in memory
   uint32_t nin;
-  uint64_t step;       // of noise
-  uint32_t order;      // of the derivative; 0: values
-  const LimnArray *dy; // [ndy] one for each result; none: 1 for each number
+  uint64_t step;  // of the noise
+  uint32_t order; // order of the derivative; 0: values
+  // [ndy] cotangents of the results; ndy = 0: all ones
+  const LimnArray *dy;
   uint32_t ndy;
-  LimnArrays *out, *grads; // in memory of engines, or of `keep`; grads: or NULL
+  LimnArrays *out, *grads; // in memory of the engines, or of `keep`; grads may be NULL
   Arena *scratch, *keep;
 } CallOf;
-// In this arena, which outlives that of the world. The outcome of what was refused is in *end.
+// Allocated in this arena, which outlives that of the world. *end: the outcome; diagnostics if it
+// failed.
 Callable *callable_open(Elab *, Program *, Arena *, const char *name, const LimnPrepare *,
                         const Arrays *set, Outcome *end);
 void callable_close(Callable *);
 Precision callable_precision(const Callable *);
-bool callable_is_full(const Callable *); // it is time to forget
+bool callable_is_full(const Callable *); // callable_forget is due
 void callable_forget(Callable *);
 Outcome callable_call(Callable *, const CallOf *);
-const Diagram *callable_diagram(Callable *); // as it is declared. NULL with a diagnostic
-void callable_weights(Callable *, Arena *, bool buffers, LimnArrays *); // or else weights
+const Diagram *callable_diagram(Callable *); // with open sizes. NULL with a diagnostic
+void callable_weights(Callable *, Arena *, bool buffers, LimnArrays *); // buffers, or weights
 Outcome callable_weight_set(Callable *, const char *path, const LimnArray *);
 
 #endif

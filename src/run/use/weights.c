@@ -1,13 +1,13 @@
-// The weights that a diagram is used with: set in memory, from a file or a run, from where the
-// program says, or as they begin.
+// The weights of a diagram: set in memory, from a file or a run, from the sources that the program
+// names, or as initialised.
 #include "run/use/use_own.h"
 
 typedef struct {
   Use *u;
   const Diagram *d;
   const WeightsAsked *asked;
-  const char *file;     // NULL: none was named
-  Arrays given, source; // of the file; of where the program says
+  const char *file;     // NULL: none
+  Arrays given, source; // arrays of the file, and of the sources that the program names
 } WeightReading;
 
 static bool weight_fits(WeightReading *r, const Param *p, const Array *a, const char *where) {
@@ -29,10 +29,10 @@ bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Are
   World *w = elab_world(in);
   Arena *own = arena_child(a);
   Store **held = NEW(own, Store *);
-  arena_on_free(own, drop_store, held); // also when memory runs out on the way
+  arena_on_free(own, drop_store, held); // also if memory runs out
   *held = store_new(PRECISION_64);
-  bool good =
-      *held ? store_only_sources(in, p, *held, d, known) : diag_machine(w->diags, "out of memory");
+  bool good = *held ? store_load_sources_of(in, p, *held, d, known)
+                    : diag_machine(w->diags, "out of memory");
   for (uint32_t i = 0; good && i < store_count(*held); i++) {
     const State *s = store_at(*held, i);
     Tensor t = tensor_new(a, s->rank, s->shape);

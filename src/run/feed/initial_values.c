@@ -1,5 +1,5 @@
-// First values of everything that lasts: as the program says, as another run left it, or as a file
-// has it. A stale copy starts as what it follows.
+// Initial values of all states: from the program, another run, or a file. A stale copy starts as
+// the weight that it follows.
 #include "lang/value/value.h"
 #include "run/feed/feed.h"
 
@@ -26,14 +26,14 @@ static void copy_state(World *w, State *to, const State *from) {
   arena_free(a);
 }
 
-bool store_copy(World *w, Store *s, const char *path, const char *as) {
+bool store_start_as(World *w, Store *s, const char *path, const char *as) {
   State *to = store_find(s, path);
   const State *from = store_find(s, as);
   if (to && from && to->count == from->count) return copy_state(w, to, from), true;
   return diag_refuse(w->diags, (Span){0}, "%s cannot start as %s does", path, as);
 }
 
-bool store_move(World *w, Store *to, Store *from, const Table *which) {
+bool store_copy_paths(World *w, Store *to, Store *from, const Table *which) {
   for (uint32_t i = 0; i < store_count(from); i++) {
     const State *old = store_at(from, i);
     if (!table_get(which, old->path, strlen(old->path))) continue;
@@ -48,10 +48,10 @@ bool store_move(World *w, Store *to, Store *from, const Table *which) {
 }
 
 // -- from files -----------------------------------------------------------------------------------
-bool store_read(World *w, Store *s, const Arrays *all, const char *file) {
+bool store_load(World *w, Store *s, const Arrays *all, const char *file) {
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
-    if (state->whole != i) continue; // a part comes with its whole
+    if (state->whole != i) continue; // an alias into a row is loaded with the row
     const Array *a = arrays_find(all, state->path);
     if (!a) diag_error(w->diags, (Span){0}, "%s has no %s", file, state->path);
     if (!a || !state_from_array(w, state, a, file)) return false;
@@ -64,10 +64,10 @@ void paths_add(Table *paths, const Arrays *all) {
     table_put(paths, all->array.at[i].name, strlen(all->array.at[i].name), 1);
 }
 
-// What a weight is called in its learner.
+// The name of a weight in its learner.
 static const char *learned_path(const State *s) { return s->of ? s->of : s->path; }
 
-// Is this weight the learner's, and its value not known from elsewhere?
+// Does this weight belong to the learner, with no value from elsewhere?
 static bool is_wanted(World *w, const State *s, const Def *d, const Table *known) {
   const char *path = learned_path(s);
   Param q = {.path = path, .rooted = true};
@@ -89,7 +89,7 @@ const char *source_file(Elab *in, const Def *d) {
   return folder_weights(w->arena, path_join(w->arena, beside, learner_from(d->node)->text));
 }
 
-// Weights of one learner, under their own paths or under what follows its name.
+// Loads the weights of one learner, under their own paths or under their paths without its name.
 static bool start_from_run(Elab *in, Store *s, const Def *d, const Table *known) {
   World *w = elab_world(in);
   const char *file = source_file(in, d), *error;
@@ -113,7 +113,7 @@ static bool start_from_run(Elab *in, Store *s, const Def *d, const Table *known)
   return good;
 }
 
-bool store_add_sources(Elab *in, Program *p, Store *s, const Table *known) {
+bool store_load_sources(Elab *in, Program *p, Store *s, const Table *known) {
   for (uint32_t i = 0; i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
     if (has_from(d) && wants_weights_of(elab_world(in), s, d, known) &&
@@ -140,7 +140,7 @@ static bool is_learners(Elab *in, const Program *p, const char *path) {
   return false;
 }
 
-bool store_put_all(Elab *in, const Program *p, Store *s, const Arrays *all, const char *file) {
+bool store_load_all(Elab *in, const Program *p, Store *s, const Arrays *all, const char *file) {
   World *w = elab_world(in);
   for (uint32_t i = 0; i < store_count(s); i++) {
     const char *path = learned_path(store_at(s, i));
@@ -150,7 +150,7 @@ bool store_put_all(Elab *in, const Program *p, Store *s, const Arrays *all, cons
   return store_put(w, s, all, file);
 }
 
-bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d, const Table *known) {
+bool store_load_sources_of(Elab *in, Program *p, Store *s, const Diagram *d, const Table *known) {
   World *w = elab_world(in);
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *q = &d->param.at[i];
@@ -162,10 +162,10 @@ bool store_only_sources(Elab *in, Program *p, Store *s, const Diagram *d, const 
     if (store_add(s, q->path, t->base, t->rank, shape) == STORE_NONE)
       return store_full(w, q->path, t);
   }
-  return store_add_sources(in, p, s, known);
+  return store_load_sources(in, p, s, known);
 }
 
-// A weight whose size is open belongs to what is nowhere run.
+// A weight with an open size belongs to a diagram that is never run.
 static bool sizes_known(World *w, const Diagram *d) {
   int64_t n;
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -174,7 +174,7 @@ static bool sizes_known(World *w, const Diagram *d) {
 }
 
 static bool sources_fit_in(Elab *in, Program *p, Store *s, const Diagram *d) {
-  return !d || !sizes_known(elab_world(in), d) || store_only_sources(in, p, s, d, NULL);
+  return !d || !sizes_known(elab_world(in), d) || store_load_sources_of(in, p, s, d, NULL);
 }
 
 bool sources_fit(Elab *in, Program *p) {
@@ -196,8 +196,8 @@ bool sources_fit(Elab *in, Program *p) {
   return good;
 }
 
-// -- which of them a model has ---------------------------------------------------------------------
-// What a learner is made of, wherever it occurs.
+// -- paths of a model -----------------------------------------------------------------------------
+// Adds the weights and buffers of learners in a diagram.
 static void add_model(Table *model, const Diagram *d) {
   for (uint32_t i = 0; d && i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
@@ -225,7 +225,7 @@ const Diagram *show_diagram(const Program *p, const Show *s) {
   return NULL;
 }
 
-// The stale copies of what is in there.
+// Adds the stale copies of the model's weights.
 static void add_followers(World *w, Table *model, const Program *p) {
   uint32_t n = table_count(model);
   for (uint32_t i = 0; i < p->learner.n; i++) {
@@ -240,7 +240,7 @@ static void add_followers(World *w, Table *model, const Program *p) {
   }
 }
 
-// What is shown is kept even if nothing trains it: the page comes after the run.
+// Weights of shows are saved even if nothing trains them: the report is made after the run.
 Table *model_paths(World *w, Arena *a, const Program *p) {
   Table *model = table_new(a);
   for (uint32_t i = 0; i < p->goal.n; i++) add_model(model, p->goal.at[i].diagram);

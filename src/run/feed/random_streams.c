@@ -1,28 +1,28 @@
-// Which draw is which. Samples and noise are drawn by streams, and a stream is told by where its
-// `given` draws from and by how it is used, never by a name: names, files of the same rows, and the
-// order of declarations may change, and the draws are the same.
+// Random streams. Samples and noise are drawn from streams. A stream is identified by its source
+// and by how it is used, never by a name: names, files with the same rows, and the order of
+// declarations may change without changing the draws.
 //
-// Draws from one split of a set are counted in the order in which goals use them, then measures, then
-// shows. So are files, whatever they are called; a set of limn's own is told by what it is.
+// Draws from one split of a set are counted in the order of use: goals, then measures, then shows.
+// So are files, whatever their names; limn's own sets are identified by name.
 #include "run/feed/feed.h"
 
 typedef struct {
   Elab *in;
   const Program *p;
-  uint32_t given, at, found; // found: where it is first read; UINT32_MAX = nowhere yet
+  uint32_t given, at, found; // found: position of the first use; UINT32_MAX: none yet
 } FirstUse;
 
-static void look_at(FirstUse *f, const Ids *fields) {
+static void note_use(FirstUse *f, const Ids *fields) {
   for (uint32_t i = 0; i < fields->n; i++, f->at++)
     if (f->found == UINT32_MAX && def_of(f->in, fields->at[i])->given == f->given) f->found = f->at;
 }
 
-// A number for each, smaller for what is used earlier; what nothing uses comes last.
+// A number for each given, in the order of first use; unused ones come last.
 static uint64_t first_use(Elab *in, const Program *p, uint32_t given) {
   FirstUse f = {in, p, given, 0, UINT32_MAX};
-  for (uint32_t i = 0; i < p->goal.n; i++) look_at(&f, &p->goal.at[i].fields);
-  for (uint32_t i = 0; i < p->measure.n; i++) look_at(&f, &p->measure.at[i].fields);
-  for (uint32_t i = 0; i < p->show.n; i++) look_at(&f, &p->show.at[i].fields);
+  for (uint32_t i = 0; i < p->goal.n; i++) note_use(&f, &p->goal.at[i].fields);
+  for (uint32_t i = 0; i < p->measure.n; i++) note_use(&f, &p->measure.at[i].fields);
+  for (uint32_t i = 0; i < p->show.n; i++) note_use(&f, &p->show.at[i].fields);
   return (uint64_t)f.found << 32 | given;
 }
 
@@ -36,8 +36,8 @@ static const char *split_of(Elab *in, const Given *g) {
   return *split ? split : "train";
 }
 
-// How many others of its kind are used before?
-static uint32_t place_among(Elab *in, const Program *p, uint32_t given, bool of_split) {
+// The number of givens of the same source that are used before.
+static uint32_t uses_before(Elab *in, const Program *p, uint32_t given, bool of_split) {
   uint32_t n = 0;
   const Given *g = &p->given.at[given];
   uint64_t own = first_use(in, p, given);
@@ -50,7 +50,7 @@ static uint32_t place_among(Elab *in, const Program *p, uint32_t given, bool of_
   return n;
 }
 
-// How many other files are read before this one?
+// The number of other files that are read before this one.
 static uint32_t files_before(Elab *in, const Program *p, uint32_t given) {
   uint32_t n = 0;
   uint64_t own = UINT64_MAX;
@@ -59,7 +59,7 @@ static uint32_t files_before(Elab *in, const Program *p, uint32_t given) {
     if (same_source(&p->given.at[given], &p->given.at[k]) && use < own) own = use;
   }
   for (uint32_t k = 0; k < p->given.n; k++)
-    n += p->given.at[k].path && !place_among(in, p, k, false) && first_use(in, p, k) < own;
+    n += p->given.at[k].path && !uses_before(in, p, k, false) && first_use(in, p, k) < own;
   return n;
 }
 
@@ -69,7 +69,7 @@ uint64_t given_stream(Elab *in, const Program *p, uint32_t given) {
   uint64_t stream = site_hash(0, g->noise ? "noise" : g->path ? "file" : set);
   stream = site_hash(stream, split_of(in, g));
   if (g->path) stream = site_step(stream, files_before(in, p, given));
-  return site_step(stream, place_among(in, p, given, true));
+  return site_step(stream, uses_before(in, p, given, true));
 }
 
 uint64_t program_seed(Elab *in, Program *p) {

@@ -1,10 +1,10 @@
-// Arrays of the caller's memory. What is already doubles row by row is taken as it is; everything
-// else is copied, number by number along its strides.
+// Arrays in the caller's memory. Dense aligned doubles are used in place; all others are copied,
+// number by number along their strides.
 #include "run/feed/feed.h"
 
 #include <math.h>
 
-// 0: not a type.
+// 0: unknown type
 static uint32_t type_bytes(LimnType t) {
   static const uint8_t bytes[] = {
       [LIMN_F64] = 8, [LIMN_F32] = 4, [LIMN_I64] = 8, [LIMN_I32] = 4, [LIMN_U8] = 1};
@@ -19,7 +19,7 @@ static double number_at(const char *at, LimnType t) {
     int32_t i32;
     uint8_t u8;
   } x;
-  memcpy(&x, at, type_bytes(t)); // it may lie anywhere
+  memcpy(&x, at, type_bytes(t)); // the pointer may be unaligned
   switch (t) {
   case LIMN_F64: return x.f64;
   case LIMN_F32: return (double)x.f32;
@@ -46,7 +46,7 @@ bool array_size(Arena *a, const LimnArray *x, int64_t *count, const char **error
     return file_error(a, error, "an array has %u axes%s", x->rank,
                       x->rank > ARRAY_RANK_LIMIT ? "" : ", and no shape");
   for (uint32_t i = 0; i < x->rank; i++)
-    if (x->shape[i] == 0) *count = 0; // nothing, however long its other axes are
+    if (x->shape[i] == 0) *count = 0; // empty, however long the other axes are
   for (uint32_t i = 0; i < x->rank; i++)
     if (x->shape[i] < 0 || __builtin_mul_overflow(*count, x->shape[i], count))
       return file_error(a, error, "an array has the size %lld along axis %u",
@@ -69,7 +69,7 @@ int64_t array_row_bytes(const LimnArray *x) {
   return bytes;
 }
 
-// The last axis fastest, as an odometer runs.
+// Row-major order: an odometer over the indices.
 static void copy_numbers(const LimnArray *x, int64_t count, double *to) {
   int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], each = type_bytes(x->type);
   if (!count) return;
@@ -121,7 +121,7 @@ void arrays_keep(Arena *keep, Arrays *to, const Array *x) {
 // -- into the memory of an engine -----------------------------------------------------------------
 enum { AT_ONCE = 256 };
 
-// n numbers of one row, `step` bytes apart.
+// Converts n numbers of one row, `step` bytes apart.
 static void take_row(LimnType t, const char *at, int64_t step, int64_t n, double *to) {
   switch (t) {
   case LIMN_F32:
@@ -142,7 +142,7 @@ static int64_t first_unfit(const double *x, int64_t n, int64_t labels) {
   return n;
 }
 
-// Where the row with the k-th number begins, and how far its numbers are apart.
+// Where the row that contains the k-th number begins; *step: bytes between its numbers.
 static const char *row_of(const LimnArray *x, int64_t k, int64_t *step) {
   int64_t each = type_bytes(x->type), offset = 0;
   *step = x->rank && x->strides ? x->strides[x->rank - 1] : each;
@@ -173,7 +173,7 @@ bool cells_from_memory(const LimnArray *x, int64_t count, CellsTo to, int64_t *w
   return true;
 }
 
-// Of labels whose number nothing says, all that are whole and not negative are.
+// Labels of unknown number: all non-negative integers.
 int64_t labels_of(World *w, const Type *t) {
   int64_t count = 2;
   if (t->base == BASE_R) return 0;
