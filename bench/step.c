@@ -114,7 +114,7 @@ static int64_t rounds_at_once(const Bench *b) {
   for (uint32_t i = 0; i < b->turn.n; i++) {
     int64_t uses = 0;
     for (uint32_t k = 0; k < b->turn.n; k++) uses += b->turn.at[k] == b->turn.at[i];
-    int64_t room = (int64_t)engine_room(b->engine[b->turn.at[i]]) / uses;
+    int64_t room = (int64_t)engine_queue_limit(b->engine[b->turn.at[i]]) / uses;
     if (room < most) most = room;
   }
   return most;
@@ -198,7 +198,7 @@ static void keep_start(Bench *b) {
   b->start = NEW_ARRAY(b->w->arena, char *, store_count(b->store) + 1);
   for (uint32_t i = 0; i < store_count(b->store); i++) {
     const State *s = store_at(b->store, i);
-    if (s->whole == i) b->start[i] = arena_copy(b->w->arena, state_here(s), state_bytes(s));
+    if (s->whole == i) b->start[i] = arena_copy(b->w->arena, state_data(s), state_bytes(s));
   }
 }
 
@@ -206,7 +206,8 @@ static void keep_start(Bench *b) {
 static void start_again(Bench *b) {
   for (uint32_t i = 0; i < store_count(b->store); i++)
     if (b->start[i])
-      memcpy(state_changed(store_at(b->store, i)), b->start[i], state_bytes(store_at(b->store, i)));
+      memcpy(state_writable_data(store_at(b->store, i)), b->start[i],
+             state_bytes(store_at(b->store, i)));
 }
 
 // The batch as all that there is, for a device that keeps it.

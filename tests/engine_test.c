@@ -115,7 +115,7 @@ static void run_row(Row *r, Precision precision, const Target *how, double withi
   for (uint32_t i = 0; finite && i < d->param.n; i++) {
     if (!d->param.at[i].next) continue;
     const State *state = store_find(s, d->param.at[i].path);
-    compare(&v.next[i], state->number, state_here(state), within, "state", i);
+    compare(&v.next[i], state->number, state_data(state), within, "state", i);
   }
   engine_free(e);
   store_free(s);

@@ -24,7 +24,7 @@ static int64_t draw(int64_t n) { // 0 … n-1
 
 // An operand of rows × columns somewhere in memory.
 typedef struct {
-  GemmLine row, column;
+  GemmAxis row, column;
   int32_t *table[2];
   int64_t rows, columns, cells; // cells: from the first to the last
   bool wide;                    // doubles
@@ -33,7 +33,7 @@ typedef struct {
 
 static size_t cell_bytes(const Operand *o) { return o->wide ? sizeof(double) : sizeof(float); }
 static char *operand_data(const Operand *o) { return (char *)o->memory + GUARD * cell_bytes(o); }
-static int64_t at(GemmLine l, int64_t i) { return l.at ? l.at[i] : i * l.step; }
+static int64_t at(GemmAxis l, int64_t i) { return l.at ? l.at[i] : i * l.step; }
 
 static double get(const Operand *o, int64_t i, int64_t j) {
   int64_t x = at(o->row, i) + at(o->column, j);

@@ -87,7 +87,7 @@ static void first_values_by_threads(void **state) {
       Setup s = from_program(text, "f");
       start(&s, p, 0, &(Target){.reference = true});
       Store *drawn = store_new(p);
-      store_by(drawn, threads);
+      store_set_threads(drawn, threads);
       assert_true(store_add_params(s.w, drawn, s.d, 1));
       assert_int_equal(store_count(drawn), 6);
       assert_true(store_hash(drawn) == store_hash(s.store));
@@ -230,7 +230,7 @@ static void blamed(const char *text, const char *at, const char *says, double x0
   x[0] = (float)x0, x[1] = 1, x[2] = 2;
   assert_int_equal(engine_run(s.engine, 0, 0), RUN_NOT_FINITE);
   Span span;
-  const char *why = engine_blame(s.engine, 0, 0, &span);
+  const char *why = engine_trace_nonfinite(s.engine, 0, 0, &span);
   if (!strstr(why, says)) fail_msg("\"%s\" does not say \"%s\"", why, says);
   const char *place = strstr(text, at);
   uint32_t first = (uint32_t)(place - text), last = first + (uint32_t)strlen(at);

@@ -184,7 +184,7 @@ static void end_early(Bench *b, const Tried *g, uint64_t bad) {
 
 static void change_by_hand(Bench *b) {
   State *s = store_at(b->store, 0);
-  float *x = state_changed(s);
+  float *x = state_writable_data(s);
   for (int64_t i = 0; i < s->count; i++) x[i] *= 0.5f;
 }
 
@@ -198,7 +198,7 @@ static void run_all(Bench *b, const Tried *g, uint64_t most) {
     if (most == 1 && g->by_hand) close_engines(b), open_engines(b);
     begin_run(b, g); // before the first one it is not known how many have room
     while (b->runs < first + n &&
-           b->runs - first < engine_room(b->engine[b->runs % b->regime.step.n]))
+           b->runs - first < engine_queue_limit(b->engine[b->runs % b->regime.step.n]))
       begin_run(b, g);
     for (uint64_t k = first, end = b->runs; k < end; k++) {
       if (end_run(b, k)) continue;
@@ -232,7 +232,7 @@ static void same_runs(const Bench *x, const Bench *y, uint64_t most) {
                (unsigned long long)most, i, y->loss[i], x->loss[i]);
   for (uint32_t i = 0; i < store_count(x->store); i++) {
     const State *a = store_at(x->store, i), *b = store_at(y->store, i);
-    if (memcmp(state_here(a), state_here(b), (size_t)a->count * number_bytes(a->number)))
+    if (memcmp(state_data(a), state_data(b), (size_t)a->count * number_bytes(a->number)))
       fail_msg("up to %llu at once: state %u differs", (unsigned long long)most, i);
   }
 }

@@ -417,8 +417,8 @@ static void says_so(void **state) {
   Case c = open_case(&smooth[1]);
   Store *s = store_new(PRECISION_32);
   Engine *e = open_engine(&c, s, &(Target){.threads = 1, .cc = ""});
-  assert_non_null(strstr(engine_says(e), "no C compiler found: prebuilt kernels"));
-  assert_non_null(strstr(engine_says(e), "install gcc"));
+  assert_non_null(strstr(engine_description(e), "no C compiler found: prebuilt kernels"));
+  assert_non_null(strstr(engine_description(e), "install gcc"));
   engine_free(e);
   store_free(s);
   arena_free(c.arena);

@@ -33,7 +33,7 @@ static bool check_precision(ApiCall *c, LimnPrecision p) {
 
 // What computes, by its name; the interpreter is neither a GPU nor does it round factors.
 static bool check_device(ApiCall *c, const char *device, bool reference) {
-  const char *why = engine_device_misnamed(c->scratch, device);
+  const char *why = engine_device_name_error(c->scratch, device);
   if (why) return call_misuse(c, "%s", why), false;
   bool gpu = device && !strncmp(device, "cuda", 4);
   if (reference && gpu)

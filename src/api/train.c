@@ -330,7 +330,7 @@ static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
                                       {.type = number_type(s->number),
                                        .rank = s->rank,
                                        .shape = s->shape,
-                                       .data = state_here(s)}};
+                                       .data = state_data(s)}};
   }
 }
 
@@ -369,7 +369,7 @@ static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, cons
   bool fits = x.rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];
   if (fits && !are_labels(c, weight, &x, train_labels(t->trainer, weight))) return LIMN_WRONG;
-  if (fits) numbers_set(s->number, state_changed(s), x.data, x.count);
+  if (fits) numbers_set(s->number, state_writable_data(s), x.data, x.count);
   if (!fits)
     diag_error(c->l->diags, (Span){0}, "weight %s has another shape than %s", weight,
                array_type(c->scratch, &x));

@@ -61,7 +61,7 @@ void c_file_join(CFile *f, uint32_t axes, bool products) {
   if (products) buf_printf(c, "#define LIMN_AXES %u\n", axes);
   prelude_write(&all, f->wide ? PRECISION_64 : PRECISION_32);
   buf_text(&all, product_text);
-  emit_alone_front(f->e->arena, &all);
+  emit_export_header(f->e->arena, &all);
   buf_text(&all, f->kernels.at);
   buf_text(c, c_used(f->e->arena, all.at, f->body.at));
   buf_char(c, '\n');

@@ -63,7 +63,7 @@ typedef struct {
   int64_t bytes;       // of memory
   int64_t scratch_at;  // in it
   uint32_t axes;       // the most of a line of its products
-  EmitAlone emit;
+  EmitExport emit;
 } CUnit;
 // Plans it, and finds what it needs; params are still to be said. False with a diagnostic.
 bool c_unit_plan(Export *, CUnit *, int64_t samples, bool wide);

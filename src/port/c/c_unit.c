@@ -115,7 +115,7 @@ bool c_unit_reads(const CUnit *u, uint32_t param) {
 // -- text -----------------------------------------------------------------------------------------
 void c_unit_kernels(CUnit *u, Buf *c) {
   Arena *a = u->p->arena;
-  emit_alone(u->p, &u->emit, c);
+  emit_export(u->p, &u->emit, c);
   for (uint32_t i = 0; i < u->emit.product.n; i++) {
     const PlanNode *x = u->emit.product.at[i];
     uint32_t axes = c_product_axes(u->p, x);

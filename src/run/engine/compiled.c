@@ -1,9 +1,9 @@
-// The compiled engine: a plan, its kernels as functions, one arena, and a walk over the kernels for
-// each step. Where there is no compiler, kernels are programs of prebuilt loops instead. Nothing is
-// allocated and no system call is made in a step.
+// The CPU engine: a plan, its kernels as compiled functions, one arena, and a loop over the kernels for
+// each step. Without a compiler, kernels are strip programs of prebuilt loops (strip/). A step allocates
+// nothing and makes no system call.
 //
-// A step whose losses are not finite changes no state: the kernels that overwrite states come last,
-// and are left out.
+// The kernels that overwrite states come last and are skipped when a loss is not finite, so such a step
+// changes no state.
 #define _DEFAULT_SOURCE
 #include "core/pass/pipeline.h"
 #include "run/engine/c/compile.h"
@@ -23,42 +23,42 @@ enum { STRIP_SLOWER = 2 };         // as measured by bench/strip.c
 
 typedef struct {
   KernelFn *fn;
-  const Strip *strip; // in its place where there is no compiler
+  const Strip *strip; // replaces fn where there is no compiler; else NULL
   char **table;
-  int64_t grain;
-  int64_t points; // with as many samples as there are
-  bool shared;    // it is for more than one thread
+  int64_t grain;  // points in one task
+  int64_t points; // of the divided loops, for the current number of samples
+  bool shared;    // worth more than one thread
   uint32_t end;   // KERNEL_SCAN: the kernel after its end
   GemmPlan gemm;  // KERNEL_PRODUCT
   const PlanNode *node;
 } KernelCall;
 
 typedef struct {
-  KernelContext context; // first, so that a kernel's context leads back here
+  KernelContext context; // first: copy_state casts it back to CompiledEngine
   Plan *plan;
   Compiled code;
-  StepFn *step;     // the whole step on one thread, or NULL
-  StepFn *full;     // the same for the largest number of samples
-  KernelCall *call; // [kernel]
+  StepFn *step;            // of a tiny plan: the whole step on one thread; else NULL
+  StepFn *step_full_batch; // the same for the largest number of samples
+  KernelCall *call;        // [kernel]
   Pool *pool;
-  char *memory, *arena; // memory as it was taken; arena is aligned
+  char *memory, *arena; // the block to free; the arena is aligned inside it
   char *scratch;        // [thread]
-  char *work;           // [thread] of strips
+  char *work;           // [thread] registers of strips
   size_t scratch_bytes, work_bytes, shared_at;
   void **state, **in, **out; // in and out are the engine's
   double *clock;             // one for each param
   VEC(GemmPlan) small;
   uint32_t first_write; // the first kernel that overwrites a state
-  bool counted;         // the points of kernels
-  bool early;           // prebuilt kernels, until compiled ones are wanted
+  bool points_known;    // KernelCall.points are those of context.n samples
+  bool prebuilt_first;  // prebuilt kernels run until Target.prebuilt_while ends
   double *seconds;      // [kernel] while profiling
   uint64_t runs;
 } CompiledEngine;
 
 // -- products -------------------------------------------------------------------------------------
-static GemmLine line_of(const CompiledEngine *o, const PlanNode *x, const Operand *at,
+static GemmAxis axis_of(const CompiledEngine *o, const PlanNode *x, const Operand *at,
                         const uint32_t *group, uint32_t n) {
-  GemmLine l = {0};
+  GemmAxis l = {0};
   l.at = product_offsets(o->plan, x, at, group, n, &l.step);
   return l;
 }
@@ -70,12 +70,12 @@ static Gemm gemm_of(Engine *e, const CompiledEngine *o, const PlanNode *x) {
   return (Gemm){.m = product_length(x, q->m, q->nm, o->plan->samples),
                 .n = product_length(x, q->n, q->nn, o->plan->samples),
                 .k = product_length(x, q->k, q->nk, o->plan->samples),
-                .am = line_of(o, x, a, q->m, q->nm),
-                .ak = line_of(o, x, a, q->k, q->nk),
-                .bk = line_of(o, x, b, q->k, q->nk),
-                .bn = line_of(o, x, b, q->n, q->nn),
-                .cm = line_of(o, x, &x->out, q->m, q->nm),
-                .cn = line_of(o, x, &x->out, q->n, q->nn),
+                .am = axis_of(o, x, a, q->m, q->nm),
+                .ak = axis_of(o, x, a, q->k, q->nk),
+                .bk = axis_of(o, x, b, q->k, q->nk),
+                .bn = axis_of(o, x, b, q->n, q->nn),
+                .cm = axis_of(o, x, &x->out, q->m, q->nm),
+                .cn = axis_of(o, x, &x->out, q->n, q->nn),
                 .precision = rounded == PRECISION_TF32 ? PRECISION_32 : rounded};
 }
 
@@ -85,7 +85,7 @@ static void small_product(const void *gemm, const void *a, const void *b, void *
 }
 
 // -- memory ---------------------------------------------------------------------------------------
-// With the scans around it at these positions.
+// The address of a wire when its surrounding scans are at these positions.
 static void *memory_at(const CompiledEngine *o, uint32_t wire, const int64_t *at) {
   const Plan *p = o->plan;
   uint32_t root;
@@ -97,7 +97,6 @@ static void *memory_at(const CompiledEngine *o, uint32_t wire, const int64_t *at
   return base + offset * (int64_t)number_bytes(p->wire.at[wire].number);
 }
 
-// Where the scans are now.
 static void *wire_memory(const CompiledEngine *o, uint32_t wire) {
   return memory_at(o, wire, o->context.at);
 }
@@ -117,7 +116,7 @@ static void copy_state(KernelContext *c, uint32_t kernel) {
 
 static size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 
-static bool take_memory(Engine *e, CompiledEngine *o) {
+static bool allocate_memory(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
   size_t at = aligned((size_t)p->arena_bytes), shared = 0;
   uint32_t threads = pool_threads(o->pool);
@@ -139,18 +138,18 @@ static bool take_memory(Engine *e, CompiledEngine *o) {
     return diag_machine(e->w->diags, "out of memory: this step needs %lld bytes",
                         (long long)e->bytes);
   memset(o->memory, 0xFF,
-         (size_t)e->bytes + 4096); // not a number: a read before a write is seen
+         (size_t)e->bytes + 4096); // NaN: makes a read before a write visible
   o->arena = (char *)(((uintptr_t)o->memory + 4095) / 4096 * 4096);
   o->scratch = o->arena + scratch;
   for (uint32_t i = 0; i < p->in.n; i++) o->in[i] = o->arena + input[i];
   for (uint32_t i = 0; i < p->param.n; i++)
-    o->state[i] = e->state[i] && !engine_brings(e, i) ? e->state[i]->data : (void *)&o->clock[i];
+    o->state[i] = e->state[i] && !engine_widens(e, i) ? e->state[i]->data : (void *)&o->clock[i];
   for (uint32_t i = 0; i < p->out.n; i++) o->out[i] = wire_memory(o, p->out.at[i]);
   return true;
 }
 
 // -- opening --------------------------------------------------------------------------------------
-static void take_scratch(CompiledEngine *o, size_t bytes) {
+static void reserve_scratch(CompiledEngine *o, size_t bytes) {
   if (aligned(bytes) > o->scratch_bytes) o->scratch_bytes = aligned(bytes);
 }
 
@@ -159,16 +158,16 @@ static void plan_products_of(Engine *e, CompiledEngine *o) {
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     Kernel *k = &p->kernel.at[i];
     const PlanNode *first = k->node.n ? &p->node.at[k->node.at[0]] : NULL;
-    take_scratch(o, (size_t)k->tile_bytes);
+    reserve_scratch(o, (size_t)k->tile_bytes);
     if (k->kind == KERNEL_PRODUCT) {
       Gemm g = gemm_of(e, o, first);
       o->call[i].node = first;
       gemm_plan(&g, &o->call[i].gemm);
-      take_scratch(o, o->call[i].gemm.thread_bytes);
+      reserve_scratch(o, o->call[i].gemm.thread_bytes);
     }
     if (k->kind == KERNEL_ORDER)
-      take_scratch(o, 8 * (size_t)extent_most(p, p->wire.at[first->in[0].wire].shape[first->axis]) +
-                          64);
+      reserve_scratch(
+          o, 8 * (size_t)extent_most(p, p->wire.at[first->in[0].wire].shape[first->axis]) + 64);
     for (uint32_t s = 0; s < k->nest.n; s++)
       for (uint32_t j = 0; j < k->nest.at[s].node.n; j++) {
         const PlanNode *x = &p->node.at[k->nest.at[s].node.at[j]];
@@ -176,14 +175,14 @@ static void plan_products_of(Engine *e, CompiledEngine *o) {
         Gemm g = gemm_of(e, o, x);
         GemmPlan small;
         gemm_plan(&g, &small);
-        take_scratch(o, (size_t)k->tile_bytes + gemm_small_bytes(&small));
+        reserve_scratch(o, (size_t)k->tile_bytes + gemm_small_bytes(&small));
         vec_push(e->arena, &o->small, small);
       }
   }
 }
 
-// The memory behind a kernel's pointers. What scans move, and tiles, the kernel adds itself: wherever
-// the last run has left the scans, pointers are those of their beginnings.
+// A kernel's table of pointers. The kernel itself adds the offsets of scans and tiles, so the pointers
+// are those of scan positions 0, whatever positions the last run has left.
 static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
   static const int64_t beginnings[COUNT(((KernelContext *)0)->at)] = {0};
   char **table = NEW_ARRAY(e->arena, char *, slot->n + 1);
@@ -199,8 +198,8 @@ static char **pointers_of(Engine *e, CompiledEngine *o, const Ids *slot) {
 
 static const EngineKind compiled_kind;
 
-// A long text in pieces of about equal length, however many cores there are. A tiny step is one
-// function that calls all others: one piece.
+// Cuts the text into pieces of at least PIECE_BYTES that are compiled in parallel. The cut does not depend
+// on the number of cores. A tiny step is one function that calls all others, hence one piece.
 static CText cut_text(Engine *e, const Plan *p, const EmitKernel *kernel, const Buf *text) {
   CText t = {.front = text->at, .front_n = text->n};
   uint32_t first = 0;
@@ -222,7 +221,7 @@ static CText cut_text(Engine *e, const Plan *p, const EmitKernel *kernel, const 
   return t;
 }
 
-// All functions are there, or the compiler did something else than was asked of it.
+// Looks up the functions of all kernels. False: the compiled code lacks one.
 static bool find_functions(Engine *e, CompiledEngine *o, const EmitKernel *kernel) {
   const Plan *p = o->plan;
   bool all = true;
@@ -239,7 +238,7 @@ static bool find_functions(Engine *e, CompiledEngine *o, const EmitKernel *kerne
   if (!p->tiny) return all;
   void *fn = compile_find(&o->code, "limn_step"), *full = compile_find(&o->code, "limn_full");
   memcpy(&o->step, &fn, sizeof fn);
-  memcpy(&o->full, &full, sizeof full);
+  memcpy(&o->step_full_batch, &full, sizeof full);
   return all && fn && full;
 }
 
@@ -247,7 +246,7 @@ static const char *threads_text(const Engine *e, uint32_t n) {
   return arena_format(e->arena, "%u thread%s", n, n == 1 ? "" : "s");
 }
 
-// The kernels as compiled functions. False: prebuilt ones are to take their place.
+// Compiles the kernels. False: use prebuilt ones.
 static bool open_code(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
   Buf text = buf_new(e->arena);
@@ -257,7 +256,7 @@ static bool open_code(Engine *e, CompiledEngine *o) {
   const char *dump = getenv("LIMN_DUMP");
   if (dump) file_write(e->arena, dump, text.at, text.n);
   CText cut = cut_text(e, p, kernel, &text);
-  bool good = compile_c(e->arena, &cut, &e->how, &o->code);
+  bool good = compile_c(e->arena, &cut, &e->target, &o->code);
   if (good && !find_functions(e, o, kernel)) {
     good = false;
     o->code.error = arena_format(e->arena, "%s gave code without the functions that were asked for",
@@ -265,22 +264,22 @@ static bool open_code(Engine *e, CompiledEngine *o) {
   }
   if (!good) {
     compile_close(&o->code);
-    o->step = o->full = NULL;
+    o->step = o->step_full_batch = NULL;
     if (o->code.stopped) return false;
     e->w->cc_failed = true;
     diag_warning(e->w->diags, (Span){0}, "%s: prebuilt kernels do its work", o->code.error);
     return false;
   }
-  engine_cache_word(e, o->code.word);
-  e->says = o->code.cached
-                ? arena_format(e->arena, "compiled step from the cache, %s",
-                               threads_text(e, pool_threads(o->pool)))
-                : arena_format(e->arena, "compiled by %s in %.2f s, %s", o->code.compiler,
-                               o->code.seconds, threads_text(e, pool_threads(o->pool)));
+  engine_warn_cache(e, o->code.warning);
+  e->description = o->code.cached
+                       ? arena_format(e->arena, "compiled step from the cache, %s",
+                                      threads_text(e, pool_threads(o->pool)))
+                       : arena_format(e->arena, "compiled by %s in %.2f s, %s", o->code.compiler,
+                                      o->code.seconds, threads_text(e, pool_threads(o->pool)));
   return true;
 }
 
-// The kernels as programs of prebuilt loops.
+// Builds each kernel as a program of prebuilt loops.
 static bool open_strips(Engine *e, CompiledEngine *o) {
   Plan *p = o->plan;
   const Ids *slot = kernel_slots(p);
@@ -296,31 +295,31 @@ static bool open_strips(Engine *e, CompiledEngine *o) {
   if (!o->work) return diag_machine(e->w->diags, "out of memory for prebuilt kernels");
   e->bytes += (int64_t)(threads * o->work_bytes);
   e->prebuilt = true;
-  e->says = e->how.no_compiler || compile_compiler(e->arena, &e->how)
-                ? arena_format(e->arena, "prebuilt kernels (%s), %s", strip_cpu(),
-                               threads_text(e, threads))
-                : arena_format(e->arena,
-                               "no C compiler found: prebuilt kernels (%s), %s, about %d "
-                               "times slower than compiled code; install gcc",
-                               strip_cpu(), threads_text(e, threads), STRIP_SLOWER);
+  e->description = e->target.no_compiler || compile_compiler(e->arena, &e->target)
+                       ? arena_format(e->arena, "prebuilt kernels (%s), %s", strip_cpu(),
+                                      threads_text(e, threads))
+                       : arena_format(e->arena,
+                                      "no C compiler found: prebuilt kernels (%s), %s, about %d "
+                                      "times slower than compiled code; install gcc",
+                                      strip_cpu(), threads_text(e, threads), STRIP_SLOWER);
   return true;
 }
 
-static bool stops_here(const Engine *e, const CompiledEngine *o) {
-  return o->code.stopped && !e->how.caller_stops;
+static bool stops_opening(const Engine *e, const CompiledEngine *o) {
+  return o->code.stopped && !e->target.caller_stops;
 }
 
-// From prebuilt kernels to compiled ones, between two runs. Where there is no code, all stays as it is.
-static RunStatus go_over(Engine *e, CompiledEngine *o) {
+// Replaces prebuilt kernels by compiled ones between two runs. If compiling fails, the prebuilt ones stay.
+static RunStatus switch_to_compiled(Engine *e, CompiledEngine *o) {
   uint32_t n = o->plan->kernel.n;
   KernelCall *before = NEW_ARRAY(e->arena, KernelCall, n + 1);
   memcpy(before, o->call, n * sizeof *before);
-  o->early = false;
+  o->prebuilt_first = false;
   bool good = open_code(e, o);
   if (!good) memcpy(o->call, before, n * sizeof *before);
   for (uint32_t i = 0; good && i < n; i++) o->call[i].strip = NULL;
   e->prebuilt = !good;
-  if (good || !stops_here(e, o)) return RUN_GOOD;
+  if (good || !stops_opening(e, o)) return RUN_GOOD;
   e->error = o->code.error;
   return RUN_FAILED;
 }
@@ -332,7 +331,7 @@ static int64_t kernel_points(const Kernel *k, int64_t n) {
   return points;
 }
 
-static bool is_shared_out(const Kernel *k, const KernelCall *call) {
+static bool is_parallel(const Kernel *k, const KernelCall *call) {
   const int64_t *tasks = call->gemm.tasks;
   if (k->kind == KERNEL_PRODUCT) return tasks[0] > 1 || tasks[1] > 1 || tasks[2] > 1;
   return k->kind == KERNEL_LOOPS && k->work >= INLINE_WORK;
@@ -347,9 +346,8 @@ static uint32_t scan_end(const Plan *p, uint32_t i) {
   return end;
 }
 
-// What is known of each kernel before it runs, so that small ones, called often, cost little. Gives
-// whether there is one that more than one thread works on: threads that are never asked only take
-// time.
+// Computes once what every call of a kernel needs. True: some kernel is worth more than one thread;
+// otherwise no threads are started.
 static bool prepare_calls(CompiledEngine *o) {
   const Plan *p = o->plan;
   bool any = false;
@@ -357,17 +355,16 @@ static bool prepare_calls(CompiledEngine *o) {
     KernelCall *call = &o->call[i];
     const Kernel *k = &p->kernel.at[i];
     if (k->kind == KERNEL_SCAN) call->end = scan_end(p, i);
-    call->shared = is_shared_out(k, call);
+    call->shared = is_parallel(k, call);
     any |= call->shared;
   }
   return any && !p->tiny;
 }
 
-// A pool of its own, or the one that is given. Threads that cannot be started change no number: fewer do
-// the work.
-static bool take_pool(Engine *e, CompiledEngine *o) {
-  uint32_t wanted = prepare_calls(o) ? e->how.threads : 1;
-  o->pool = e->how.pool ? e->how.pool : pool_new(wanted);
+// Takes the pool of the target or makes one. Results do not depend on how many threads could be started.
+static bool open_pool(Engine *e, CompiledEngine *o) {
+  uint32_t wanted = prepare_calls(o) ? e->target.threads : 1;
+  o->pool = e->target.pool ? e->target.pool : pool_new(wanted);
   if (!o->pool) return diag_machine(e->w->diags, "out of memory for threads");
   if (pool_threads(o->pool) == pool_wanted(o->pool) || e->w->threads_warned) return true;
   diag_warning(e->w->diags, (Span){0},
@@ -382,41 +379,42 @@ bool compiled_open(Engine *e, const char **why) {
   CompiledEngine *o = NEW(e->arena, CompiledEngine);
   bool wide = store_precision(e->store) == PRECISION_64;
   const Diagram *d = passes_engine(e->w, e->d);
-  o->plan = plan_make(
-      e->w, d,
-      &(PlanOptions){
-          .samples = e->samples, .fuse = !e->how.unfused, .wide = wide, .ticks = e->how.ticks});
+  o->plan = plan_make(e->w, d,
+                      &(PlanOptions){.samples = e->samples,
+                                     .fuse = !e->target.unfused,
+                                     .wide = wide,
+                                     .ticks = e->target.ticks});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
   o->call = NEW_ARRAY(e->arena, KernelCall, p->kernel.n + 1);
   for (uint32_t i = 0; i < p->kernel.n; i++) o->call[i].grain = p->kernel.at[i].grain;
   plan_products_of(e, o);
-  if (!take_pool(e, o)) return false;
-  e->own = o;
+  if (!open_pool(e, o)) return false;
+  e->impl = o;
   e->kind = &compiled_kind;
-  e->whole = p->full_batch_only;
+  e->full_batches_only = p->full_batch_only;
   o->state = NEW_ARRAY(e->arena, void *, p->param.n + 1);
   o->in = e->in;
   o->out = e->out;
   o->clock = NEW_ARRAY(e->arena, double, p->param.n + 1);
-  if (!take_memory(e, o)) return false;
+  if (!allocate_memory(e, o)) return false;
   o->context = (KernelContext){
-      .seed = e->how.seed, .small = small_product, .copy = copy_state, .out = o->out};
-  if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
+      .seed = e->target.seed, .small = small_product, .copy = copy_state, .out = o->out};
+  if (e->target.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   o->first_write = plan_first_state_write(p);
-  bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->how);
-  o->early = ask && e->how.early && *e->how.early;
-  if (ask && !o->early && open_code(e, o)) return true;
-  if (!stops_here(e, o)) return open_strips(e, o);
+  bool ask = !e->w->cc_failed && compile_compiler(e->arena, &e->target);
+  o->prebuilt_first = ask && e->target.prebuilt_while && *e->target.prebuilt_while;
+  if (ask && !o->prebuilt_first && open_code(e, o)) return true;
+  if (!stops_opening(e, o)) return open_strips(e, o);
   *why = o->code.error;
   return false;
 }
 
-// The points of each kernel, where another number of samples comes.
+// Computes the points of each kernel when the number of samples changes.
 static void set_samples(CompiledEngine *o, int64_t n) {
-  if (o->counted && o->context.n == n) return;
+  if (o->points_known && o->context.n == n) return;
   o->context.n = n;
-  o->counted = true;
+  o->points_known = true;
   for (uint32_t i = 0; i < o->plan->kernel.n; i++)
     if (kernel_has_text(&o->plan->kernel.at[i]))
       o->call[i].points = kernel_points(&o->plan->kernel.at[i], n);
@@ -489,7 +487,7 @@ static void run_product(CompiledEngine *o, uint32_t i) {
 
 static uint32_t run_kernels(CompiledEngine *o, uint32_t from, uint32_t to);
 
-// A scan: its body again and again. Gives the kernel after its end.
+// Runs the body of a scan once for each position. Gives the kernel after its end.
 static uint32_t run_scan(CompiledEngine *o, uint32_t i) {
   const Plan *p = o->plan;
   const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[0]];
@@ -525,17 +523,17 @@ static uint32_t run_kernels(CompiledEngine *o, uint32_t from, uint32_t to) {
 
 static void set_clocks(Engine *e, CompiledEngine *o, uint64_t step) {
   for (uint32_t i = 0; i < e->d->param.n; i++)
-    if (engine_brings(e, i)) state_get(e->state[i], &o->clock[i]);
-  engine_clocks(e, step, o->clock);
+    if (engine_widens(e, i)) state_get(e->state[i], &o->clock[i]);
+  engine_set_clocks(e, step, o->clock);
 }
 
-static void take_back(Engine *e, const CompiledEngine *o) {
+static void store_widened(Engine *e, const CompiledEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++)
-    if (e->d->param.at[i].next && engine_brings(e, i)) state_set(e->state[i], &o->clock[i]);
+    if (e->d->param.at[i].next && engine_widens(e, i)) state_set(e->state[i], &o->clock[i]);
 }
 
 static RunStatus run_step(const Engine *e, CompiledEngine *o) {
-  StepFn *step = o->context.n == o->plan->samples ? o->full : o->step;
+  StepFn *step = o->context.n == o->plan->samples ? o->step_full_batch : o->step;
   if (step && !o->seconds) return step(&o->context, o->scratch) ? RUN_NOT_FINITE : RUN_GOOD;
   run_kernels(o, 0, o->first_write);
   if (!engine_finite(e)) return RUN_NOT_FINITE;
@@ -544,29 +542,30 @@ static RunStatus run_step(const Engine *e, CompiledEngine *o) {
 }
 
 static RunStatus compiled_run(Engine *e, int64_t n, uint64_t step) {
-  CompiledEngine *o = e->own;
-  if (!engine_takes(e, n)) return RUN_FAILED;
-  if (o->early && !*e->how.early && go_over(e, o)) return RUN_FAILED;
+  CompiledEngine *o = e->impl;
+  if (!engine_accepts(e, n)) return RUN_FAILED;
+  if (o->prebuilt_first && !*e->target.prebuilt_while && switch_to_compiled(e, o))
+    return RUN_FAILED;
   set_samples(o, n);
   o->context.step = step;
   o->runs++;
   set_clocks(e, o, step);
-  uint64_t before = pool_flush_tiny();
+  uint64_t before = pool_flush_denormals();
   RunStatus status = run_step(e, o);
-  pool_keep_tiny(before);
-  take_back(e, o);
+  pool_restore_denormals(before);
+  store_widened(e, o);
   return status;
 }
 
 static void compiled_plan(const Engine *e, Buf *b) {
-  const CompiledEngine *o = e->own;
+  const CompiledEngine *o = e->impl;
   plan_print(o->plan, o->seconds, o->runs, b);
 }
 
 static void compiled_free(Engine *e) {
-  CompiledEngine *o = e->own;
+  CompiledEngine *o = e->impl;
   compile_close(&o->code);
-  if (!e->how.pool) pool_free(o->pool);
+  if (!e->target.pool) pool_free(o->pool);
   free(o->memory);
   free(o->work);
 }

@@ -23,7 +23,7 @@ enum {
 
 // -- errors ---------------------------------------------------------------------------------------
 bool cuda_good(Engine *e, CudaResult r, const char *what) {
-  CudaEngine *o = e->own;
+  CudaEngine *o = e->impl;
   if (!r) return true;
   if (!e->error) e->error = device_word(o->d, e->arena, r, what);
   return false;
@@ -34,13 +34,13 @@ static size_t state_bytes(const State *s) { return (size_t)s->count * number_byt
 
 static void fetch_state(void *of, State *s) {
   Device *d = of;
-  d->call.cuMemcpyDtoHAsync_v2(s->data, s->there, state_bytes(s), d->stream);
+  d->call.cuMemcpyDtoHAsync_v2(s->data, s->device_address, state_bytes(s), d->stream);
   d->call.cuStreamSynchronize(d->stream);
 }
 
 static void drop_state(void *of, State *s) {
   Device *d = of;
-  d->call.cuMemFree_v2(s->there);
+  d->call.cuMemFree_v2(s->device_address);
 }
 
 static State *whole_of(State *s) { return store_at(s->store, s->whole); }
@@ -51,7 +51,8 @@ static bool lives_there(const Engine *e, uint32_t i) { return e->state[i] != NUL
 static size_t states_bytes(const Engine *e) {
   size_t all = 0;
   for (uint32_t i = 0; i < e->d->param.n; i++)
-    if (lives_there(e, i) && !whole_of(e->state[i])->there && e->state[i] == whole_of(e->state[i]))
+    if (lives_there(e, i) && !whole_of(e->state[i])->device_address &&
+        e->state[i] == whole_of(e->state[i]))
       all += state_bytes(e->state[i]);
   return all;
 }
@@ -60,28 +61,30 @@ static bool take_states(Engine *e, CudaEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     if (!lives_there(e, i)) continue;
     State *s = whole_of(e->state[i]);
-    if (s->there) continue;
+    if (s->device_address) continue;
     DeviceAddress at = 0;
     if (!cuda_good(e, o->d->call.cuMemAlloc_v2(&at, state_bytes(s) + 64), "memory for weights"))
       return false;
-    s->there = at;
-    s->here_newer = true;
+    s->device_address = at;
+    s->host_newer = true;
   }
   return true;
 }
 
 DeviceAddress cuda_state(const State *s) {
-  return store_at(s->store, s->whole)->there + (uint64_t)s->offset * number_bytes(s->number);
+  return store_at(s->store, s->whole)->device_address +
+         (uint64_t)s->offset * number_bytes(s->number);
 }
 
 static bool send_states(Engine *e, CudaEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     if (!lives_there(e, i)) continue;
     State *s = whole_of(e->state[i]);
-    if (!s->here_newer) continue;
-    CudaResult r = o->d->call.cuMemcpyHtoDAsync_v2(s->there, s->data, state_bytes(s), o->d->stream);
+    if (!s->host_newer) continue;
+    CudaResult r =
+        o->d->call.cuMemcpyHtoDAsync_v2(s->device_address, s->data, state_bytes(s), o->d->stream);
     if (!cuda_good(e, r, "weights to the GPU")) return false;
-    s->here_newer = false;
+    s->host_newer = false;
   }
   return true;
 }
@@ -101,7 +104,7 @@ DeviceAddress cuda_wire(const Engine *e, const CudaEngine *o, uint32_t wire) {
     base = o->arena + (uint64_t)r->at;
   else if (r->number_of >= e->d->param.n)
     base = o->rounded[r->number_of - e->d->param.n].at;
-  else if (lives_there(e, r->number_of) && !engine_brings(e, r->number_of))
+  else if (lives_there(e, r->number_of) && !engine_widens(e, r->number_of))
     base = cuda_state(e->state[r->number_of]);
   else
     base = o->clocks + o->side + 8 * (uint64_t)r->number_of;
@@ -230,7 +233,7 @@ static void write_texts(Engine *e, CudaEngine *o, CudaKernel *kernel, CudaTexts 
   dump_text(text + TILES, from + TILES, n - TILES);
   for (uint32_t i = 0; i < n; i++)
     t->all[i] = (DeviceText){.text = text[i].at,
-                             .cache = e->how.cache,
+                             .cache = e->target.cache,
                              .quick = store_precision(e->store) == PRECISION_BF16};
   t->n = n;
 }
@@ -238,7 +241,7 @@ static void write_texts(Engine *e, CudaEngine *o, CudaKernel *kernel, CudaTexts 
 static bool compile_all(Engine *e, CudaEngine *o, const CudaTexts *t, const char **why) {
   const char *word = NULL;
   bool good = device_compile(o->d, e->arena, t->all, t->n, o->module, &word, why);
-  engine_cache_word(e, word);
+  engine_warn_cache(e, word);
   return good;
 }
 
@@ -321,9 +324,9 @@ bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
                           .shared = (unsigned)l->shared,
                           .stream = o->d->track[o->now],
                           .attribute = &early,
-                          .attributes =
-                              o->early && o->d->major >= 9 && o->d->driver_version >= EARLY_DRIVER};
-  o->early = true; // the next one is behind this one
+                          .attributes = o->dependent_launch && o->d->major >= 9 &&
+                                        o->d->driver_version >= EARLY_DRIVER};
+  o->dependent_launch = true; // the next one is behind this one
   return cuda_good(e, o->d->call.cuLaunchKernelEx(&how, l->fn, arguments, NULL),
                    "a kernel cannot be launched");
 }
@@ -415,7 +418,7 @@ static void states_changed(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     if (!e->d->param.at[i].next || !lives_there(e, i)) continue;
-    whole_of(e->state[i])->there_newer = true;
+    whole_of(e->state[i])->device_newer = true;
     whole_of(e->state[i])->changes++;
   }
   for (uint32_t i = 0; i < p->bf16_copy.n; i++)
@@ -431,7 +434,7 @@ static bool round_states(Engine *e, CudaEngine *o) {
     uint64_t changes = whole_of(s)->changes;
     if (o->rounded[i].changes == changes) continue;
     CudaRound round = {.from = cuda_state(s), .to = o->rounded[i].at, .n = s->count};
-    o->early = false;
+    o->dependent_launch = false;
     if (!steps_launch(e, o) || !cuda_launch(e, o,
                                             &(CudaLaunch){.fn = o->round,
                                                           .blocks = (s->count + 255) / 256,
@@ -444,8 +447,8 @@ static bool round_states(Engine *e, CudaEngine *o) {
 }
 
 static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
-  CudaEngine *o = e->own;
-  if (!engine_takes(e, n)) return false;
+  CudaEngine *o = e->impl;
+  if (!engine_accepts(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
   if (!steps_others(e, o) || !send_states(e, o) || !round_states(e, o)) return false;
   if (ring_comes_whole(o) && !steps_launch(e, o)) return false; // it would be written over
@@ -458,7 +461,7 @@ static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
 // The oldest step that waits is shown. What was queued behind one that is not finite does nothing, whoever's it is: it is
 // launched while that is known.
 static RunStatus cuda_next(Engine *e) {
-  CudaEngine *o = e->own;
+  CudaEngine *o = e->impl;
   const CudaCalls *c = &o->d->call;
   bool launched = o->ring.done < o->ring.queued - o->waiting;
   if ((!launched && !steps_launch(e, o)) || !ring_wait(e, o)) return RUN_FAILED;
@@ -476,15 +479,15 @@ static RunStatus cuda_run(Engine *e, int64_t n, uint64_t step) {
   return cuda_queue(e, n, step) ? cuda_next(e) : RUN_FAILED;
 }
 
-static uint32_t cuda_room(const Engine *e) { return (uint32_t)ring_room(e->own); }
+static uint32_t cuda_room(const Engine *e) { return (uint32_t)ring_room(e->impl); }
 
 static void cuda_plan(const Engine *e, Buf *b) {
-  const CudaEngine *o = e->own;
+  const CudaEngine *o = e->impl;
   plan_print(o->plan, o->seconds, o->runs ? o->runs - 1 : 0, b);
 }
 
 static void cuda_free(Engine *e) {
-  CudaEngine *o = e->own;
+  CudaEngine *o = e->impl;
   const CudaCalls *c = &o->d->call;
   c->cuCtxSetCurrent(o->d->context);
   steps_forget(e, o);
@@ -525,25 +528,25 @@ static const PlanTarget *plan_target(void) {
 
 bool cuda_open(Engine *e, const char **why) {
   CudaEngine *o = NEW(e->arena, CudaEngine);
-  o->d = e->how.device;
-  e->own = o;
+  o->d = e->target.device;
+  e->impl = o;
   e->kind = &cuda_kind;
   const Diagram *d = passes_engine(e->w, e->d);
   o->plan = plan_make(e->w, d,
                       &(PlanOptions){.samples = e->samples,
-                                     .fuse = !e->how.unfused,
+                                     .fuse = !e->target.unfused,
                                      .wide = store_precision(e->store) == PRECISION_64,
-                                     .ticks = e->how.ticks,
+                                     .ticks = e->target.ticks,
                                      .bf16 = store_precision(e->store) == PRECISION_BF16,
                                      .epilogues = stripes_finish(e),
                                      .target = plan_target()});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
-  e->whole = p->full_batch_only;
+  e->full_batches_only = p->full_batch_only;
   o->call = NEW_ARRAY(e->arena, CudaCall, p->kernel.n + 1);
   find_scans(o);
   o->first_write = plan_first_state_write(p);
-  if (e->how.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
+  if (e->target.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
   ring_lay(e, o);
   o->given_by = steps_given_by(o);
@@ -551,7 +554,7 @@ bool cuda_open(Engine *e, const char **why) {
   bool all = open_code(e, o, why) && take_states(e, o);
   if (all) products_search(e, o);
   if (!all && !*why) *why = e->error;
-  e->says = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name, o->d->compiler_version / 1000,
-                         o->d->compiler_version % 1000 / 10);
+  e->description = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name,
+                                o->d->compiler_version / 1000, o->d->compiler_version % 1000 / 10);
   return all;
 }

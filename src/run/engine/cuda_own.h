@@ -188,10 +188,10 @@ typedef struct {
   int64_t place[8];
   size_t parts_bytes, scratch_bytes;
   CudaTracks tracks;
-  uint32_t now;         // the track that launches go to
-  bool early;           // a launch may be sent to its place while the one before it still runs
-  CudaStep step[STEPS]; // captured ones
-  CudaWhole whole;      // of one launch for several steps
+  uint32_t now;          // the track that launches go to
+  bool dependent_launch; // a launch may be sent to its place while the one before it still runs
+  CudaStep step[STEPS];  // captured ones
+  CudaWhole whole;       // of one launch for several steps
   CudaFunction whole_fn;
   void *whole_given;  // a CudaSteps and pointers; NULL: not yet
   uint32_t together;  // steps in a graph, if so many wait

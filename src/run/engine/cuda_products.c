@@ -58,7 +58,7 @@ static bool send_line(Engine *e, CudaEngine *o, CudaLine *line) {
 }
 
 enum { LINES = 9 };
-static CudaLine *line_at(CudaProduct *c, uint32_t k) {
+static CudaLine *nth_axis(CudaProduct *c, uint32_t k) {
   CudaLine *line[LINES] = {&c->am, &c->ak, &c->bk, &c->bn, &c->cm, &c->cn, &c->ta, &c->tb, &c->tc};
   return line[k];
 }
@@ -67,14 +67,14 @@ static bool send_lines(Engine *e, CudaEngine *o) {
   bool all = true;
   o->lines_sent = true;
   for (uint32_t i = 0; i < o->plan->kernel.n; i++)
-    for (uint32_t k = 0; k < LINES; k++) all &= send_line(e, o, line_at(&o->call[i].product, k));
+    for (uint32_t k = 0; k < LINES; k++) all &= send_line(e, o, nth_axis(&o->call[i].product, k));
   return all;
 }
 
 void products_free(CudaEngine *o) {
   for (uint32_t i = 0; o->lines_sent && i < o->plan->kernel.n; i++)
     for (uint32_t k = 0; k < LINES; k++) {
-      const CudaLine *line = line_at(&o->call[i].product, k);
+      const CudaLine *line = nth_axis(&o->call[i].product, k);
       if (line->at) o->d->call.cuMemFree_v2(line->at);
     }
 }
@@ -254,7 +254,7 @@ void products_search(Engine *e, CudaEngine *o) {
     double work = (double)b.m * (double)b.n * (double)b.k * (double)b.batch;
     vec_push(e->arena, &all, (SearchedProduct){i, work});
   }
-  if (!all.n || !code_folder_open(&folder, e->arena, e->how.cache, &word, &error)) return;
+  if (!all.n || !code_folder_open(&folder, e->arena, e->target.cache, &word, &error)) return;
   qsort(all.at, all.n, sizeof *all.at, by_work);
   double until = clock_seconds() + search_seconds;
   for (uint32_t k = 0; k < all.n; k++) {

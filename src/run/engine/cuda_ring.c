@@ -135,7 +135,7 @@ static bool send_rows(const CudaEngine *o, const EngineTable *t, DeviceAddress t
 }
 
 int32_t *cuda_table(Engine *e, uint32_t input, const EngineTable *t) {
-  CudaEngine *o = e->own;
+  CudaEngine *o = e->impl;
   CudaInput *in = &o->in[input];
   o->d->call.cuCtxSetCurrent(o->d->context);
   if (!takes_table(o, input, t)) return NULL;
@@ -193,9 +193,9 @@ bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
   CudaResult result = 0;
   if (!make_ring(e, o)) return false;
   char *slot = slot_of(r, r->queued);
-  engine_clocks(e, step, (double *)(void *)(slot + r->clock_at));
+  engine_set_clocks(e, step, (double *)(void *)(slot + r->clock_at));
   *(CudaContextData *)(void *)slot = (CudaContextData){
-      .n = n, .seed = e->how.seed, .step = step, .scratch = o->scratch, .parts = o->parts};
+      .n = n, .seed = e->target.seed, .step = step, .scratch = o->scratch, .parts = o->parts};
   r->n[r->queued % r->slots] = n;
   for (uint32_t i = 0; !result && i < o->plan->in.n; i++) result = send_input(e, o, i, slot);
   number_slot(r, slot);

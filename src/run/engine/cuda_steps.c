@@ -42,7 +42,7 @@ static bool bring(Engine *e, CudaEngine *o, CudaBrought *b) {
 static bool launch_brought(Engine *e, CudaEngine *o, bool back) {
   CudaBrought b = {.back = back};
   for (uint32_t i = 0; i < e->d->param.n; i++) {
-    if (!engine_brings(e, i) || (back && !e->d->param.at[i].next)) continue;
+    if (!engine_widens(e, i) || (back && !e->d->param.at[i].next)) continue;
     b.wide[b.n] = o->clocks + o->side + 8 * (uint64_t)i;
     b.narrow[b.n++] = cuda_state(e->state[i]);
     if (b.n < BROUGHT) continue;
@@ -289,7 +289,7 @@ bool steps_queue(Engine *e, CudaEngine *o) {
 
 bool steps_others(Engine *e, CudaEngine *o) {
   Engine *late = o->d->late;
-  if (!late || late == e || steps_launch(late, late->own)) return true;
+  if (!late || late == e || steps_launch(late, late->impl)) return true;
   e->error = late->error;
   return false;
 }

@@ -288,7 +288,7 @@ static bool keeps_result(const CudaEngine *o, const CudaCall *call) {
 }
 
 const char *tile_name(Engine *e, const CudaCall *call) {
-  const CudaEngine *o = e->own;
+  const CudaEngine *o = e->impl;
   const TileKind *k = &tile_kind[call->kind];
   const CudaStripes *s = &call->stripes;
   const CudaProduct *c = &call->product;
@@ -306,7 +306,7 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
   const CudaStripes *s = &call->stripes;
   const CudaProduct *c = &call->product;
   const char *name = tile_name(e, call), *of = "LimnProduct", *finish = "LIMN_AS_IT_IS";
-  uint32_t fn = finish_kind(e->own, call);
+  uint32_t fn = finish_kind(e->impl, call);
   if (fn != PLAN_NONE) {
     of = arena_format(e->arena, "LimnProduct%u", fn);
     finish = arena_format(e->arena, "limn_finish%u", fn);
@@ -314,7 +314,7 @@ void tile_write(Engine *e, const CudaCall *call, Buf *text) {
   if (s->warps)
     buf_printf(text, "LIMN_STRIPES(%s, %s, %u, %u, %u, %d, %u, %u, %d, %d, %d, %d, %s)\n", name, of,
                s->a, s->b, s->warps, c->parts > 1, s->lies_a, s->lies_b, c->narrow, s->tables,
-               s->whole, keeps_result(e->own, call), finish);
+               s->whole, keeps_result(e->impl, call), finish);
   else if (k->each)
     buf_printf(text, "LIMN_PRODUCT(%s, %u)\n", name, k->each);
   else

@@ -258,7 +258,7 @@ bool tracks_aside(Engine *e, CudaEngine *o, bool all) {
   for (uint32_t l = 0; l < TRACKS; l++)
     if ((all ? o->tracks.open[l] : l == o->now) && !go_aside(e, o, l)) return false;
   o->now = ASIDE;
-  o->early = false;
+  o->dependent_launch = false;
   return true;
 }
 
@@ -282,20 +282,20 @@ static bool await_look(Engine *e, CudaEngine *o, uint32_t track) {
 bool track_enter(Engine *e, CudaEngine *o, uint32_t k) {
   const CudaCall *call = &o->call[k];
   o->tracks.next = k + 1;
-  o->early = true;
+  o->dependent_launch = true;
   if (!o->tracks.capturing) return true;
   if (o->plan->kernel.at[k].depth) return !call->writes || await_look(e, o, o->now);
   o->now = call->track;
   if (!o->tracks.open[o->now]) {
     o->tracks.open[o->now] = true;
-    o->early = false;
+    o->dependent_launch = false;
     if (!await(e, o, track_event(o, 0), o->now)) return false;
   }
   if (call->writes && !await_look(e, o, o->now)) return false;
   for (uint32_t i = 0; i < call->wait.n; i++) {
     uint32_t w = call->wait.at[i];
     if (w < o->tracks.since || o->call[w].track == o->now) continue;
-    if (tracks_takes(o->plan, w) > takes_long) o->early = false;
+    if (tracks_takes(o->plan, w) > takes_long) o->dependent_launch = false;
     if (!await(e, o, o->tracks.event[w], o->now)) return false;
   }
   return true;

@@ -61,7 +61,7 @@ static void lay_params(const Engine *e, const Pieces *pieces, CudaParamAt *param
     if (!s) continue;
     param[i] = (CudaParamAt){.of = piece_number(pieces, piece_of(e, i)),
                              .at = (size_t)s->offset * number_bytes(s->number),
-                             .brings = engine_brings(e, i),
+                             .brings = engine_widens(e, i),
                              .back = e->d->param.at[i].next != 0};
   }
 }
@@ -97,7 +97,7 @@ const CudaSlot *whole_slot(const Engine *e, const CudaEngine *o) {
 static void put_pointers(Engine *e, CudaEngine *o, DeviceAddress *to) {
   const Plan *p = o->plan;
   Pieces pieces = pieces_of(e);
-  for (uint32_t i = 0; i < pieces.n; i++) *to++ = pieces.at[i]->there;
+  for (uint32_t i = 0; i < pieces.n; i++) *to++ = pieces.at[i]->device_address;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     uint32_t n = o->call[i].k.emit.slot.n;
     if (!kernel_has_text(&p->kernel.at[i])) continue;

@@ -1,4 +1,4 @@
-// What computes: the CPU, or a GPU by its number.
+// Devices by name: "cpu", "auto", "cuda" or "cuda:N", and what they can do.
 #include "run/engine/cuda/driver.h"
 #include "run/engine/engine_own.h"
 
@@ -21,7 +21,7 @@ static bool is_cpu(const char *text) {
   return !text || !strcmp(text, "cpu") || !strcmp(text, "auto");
 }
 
-const char *engine_device_misnamed(Arena *a, const char *text) {
+const char *engine_device_name_error(Arena *a, const char *text) {
   long number;
   if (is_cpu(text) || gpu_number(text, &number)) return NULL;
   return arena_format(
@@ -32,7 +32,7 @@ bool engine_device(World *w, const char *text, Device **device, const char **why
   long number;
   *device = NULL;
   if (is_cpu(text)) return true;
-  *why = engine_device_misnamed(w->arena, text);
+  *why = engine_device_name_error(w->arena, text);
   if (*why) return false;
   gpu_number(text, &number);
   *device = device_open((int)number, w->arena, why);
@@ -49,26 +49,26 @@ bool engine_device_ready(World *w, const char *text, Device **device, const char
   return false;
 }
 
-bool engine_device_lives(Device *d) { return !d || device_lives(d); }
+bool engine_device_alive(Device *d) { return !d || device_lives(d); }
 
-const char *engine_device_is(const Device *d) { return d ? d->name : "the CPU"; }
+const char *engine_device_model(const Device *d) { return d ? d->name : "the CPU"; }
 
 const char *engine_device_name(Arena *a, const Device *d) {
   return d ? arena_format(a, "cuda:%d", d->number) : "cpu";
 }
 
-// Matrix units take bfloat16 and tf32 from code 8.0 on.
-static bool has_units(const Device *d) { return d && d->major >= 8; }
+// Tensor cores support bfloat16 and tf32 from compute capability 8.0 on.
+static bool has_tensor_cores(const Device *d) { return d && d->major >= 8; }
 
-const char *device_lacks_units(Arena *a, const Device *d, Precision p) {
-  if (has_units(d)) return NULL;
+const char *device_lacks_tensor_cores(Arena *a, const Device *d, Precision p) {
+  if (has_tensor_cores(d)) return NULL;
   return arena_format(a,
                       "%s (code %d.%d) has no matrix units for %s: --precision 32, or auto, is "
                       "what it can do",
                       d->name, d->major, d->minor, precision_text(p));
 }
 
-const char *engine_precision_there(const Device *d, Precision p) {
+const char *engine_precision_note(const Device *d, Precision p) {
   if (d) return NULL;
   return p == PRECISION_TF32   ? "tf32 is 32 on the CPU: a GPU's matrix units alone have it"
          : p == PRECISION_BF16 ? "bf16 on the CPU: the factors of large products are rounded to "
@@ -77,7 +77,7 @@ const char *engine_precision_there(const Device *d, Precision p) {
 }
 
 Precision engine_precision(Arena *a, const Device *d, const char **why) {
-  Precision p = has_units(d) ? PRECISION_BF16 : PRECISION_32;
+  Precision p = has_tensor_cores(d) ? PRECISION_BF16 : PRECISION_32;
   const char *reason = "the CPU computes";
   if (d)
     reason = arena_format(a, "%s (code %d.%d) has %smatrix units for bfloat16", d->name, d->major,

@@ -1,5 +1,6 @@
-// Which engine runs a diagram. What every kind needs is made here: the states behind the params,
-// and the check that all sizes are numbers but for the samples.
+// Opens an engine of the right kind for a target: the interpreter, compiled or prebuilt kernels on the
+// CPU, or a GPU. Shared by all kinds: params are looked up in the store, all sizes but the number of
+// samples are checked to be known, runs are dispatched to the kind.
 #include "run/engine/engine_own.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@ bool engine_shape(World *w, const Type *t, int64_t samples, int64_t *shape) {
   return true;
 }
 
-static bool fits(Engine *e, const Param *p, const Type *t, const State *s) {
+static bool state_matches(Engine *e, const Param *p, const Type *t, const State *s) {
   int64_t shape[64];
   bool same = s->rank == t->rank && t->rank <= COUNT(shape) && s->base == t->base &&
               engine_shape(e->w, t, 0, shape);
@@ -31,16 +32,16 @@ static bool find_states(Engine *e) {
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
     e->state[i] = store_find(e->store, p->path);
-    if (p->role == ROLE_CLOCK && !e->state[i]) continue; // the engine's own
+    if (p->role == ROLE_CLOCK && !e->state[i]) continue; // engine_set_clocks gives its value
     if (!e->state[i])
       diag_error(e->w->diags, (Span){0}, "there is no value for %s : %s", p->path,
                  type_text(e->w, &d->wire.at[p->wire].type));
-    if (!e->state[i] || !fits(e, p, &d->wire.at[p->wire].type, e->state[i])) return false;
+    if (!e->state[i] || !state_matches(e, p, &d->wire.at[p->wire].type, e->state[i])) return false;
   }
   return true;
 }
 
-static bool has_sizes(Engine *e) {
+static bool check_sizes(Engine *e) {
   const Diagram *d = e->d;
   for (uint32_t i = 0; i < d->in.n + d->out.n; i++) {
     const Wire *wire = &d->wire.at[i < d->in.n ? d->in.at[i] : d->out.at[i - d->in.n]];
@@ -54,32 +55,33 @@ static bool has_sizes(Engine *e) {
   return true;
 }
 
-// An engine goes with its arena, and that with the world at the latest.
-static void drop(void *what) {
+// Called when the engine's arena is freed: by engine_free, or with the world.
+static void close_kind(void *what) {
   Engine *e = what;
   if (e->kind && e->kind->free) e->kind->free(e);
 }
 
-// Why this device cannot be had for these numbers, or NULL.
-static const char *lacks_units(const Engine *e) {
+// NULL, or why the device cannot compute in the store's precision.
+static const char *lacks_tensor_cores(const Engine *e) {
   Precision p = store_precision(e->store);
-  return p == PRECISION_BF16 || p == PRECISION_TF32 ? device_lacks_units(e->arena, e->how.device, p)
-                                                    : NULL;
+  return p == PRECISION_BF16 || p == PRECISION_TF32
+             ? device_lacks_tensor_cores(e->arena, e->target.device, p)
+             : NULL;
 }
 
 static bool open_on_device(Engine *e, const char **why) {
-  *why = lacks_units(e);
+  *why = lacks_tensor_cores(e);
   return !*why && cuda_open(e, why);
 }
 
-static bool on_device(const Engine *e) { return e->how.device && !e->how.reference; }
+static bool on_device(const Engine *e) { return e->target.device && !e->target.reference; }
 
-// What a device does not do is no fault of the program.
+// A failure of a device is a failure of the machine, not of the program.
 static void blame_machine(Engine *e) {
-  if (on_device(e) && !e->refused && !e->w->diags->muted) e->w->diags->machine_failed = true;
+  if (on_device(e) && !e->input_refused && !e->w->diags->muted) e->w->diags->machine_failed = true;
 }
 
-// Whether something that was said since has a place in it.
+// Some diagnostic since number `since` has a place in the source.
 static bool blames_program(const Diags *d, uint32_t since) {
   while (since < d->list.n && !d->list.at[since].span.file) since++;
   return since < d->list.n;
@@ -88,11 +90,11 @@ static bool blames_program(const Diags *d, uint32_t since) {
 Engine *engine_new(World *w, const Diagram *d, Store *store, int64_t samples, const Target *how) {
   Arena *arena = arena_child(w->arena);
   Engine *e = NEW(arena, Engine);
-  *e = (Engine){.arena = arena, .w = w, .d = d, .store = store, .samples = samples, .how = *how};
+  *e = (Engine){.arena = arena, .w = w, .d = d, .store = store, .samples = samples, .target = *how};
   e->in = NEW_ARRAY(arena, void *, d->in.n + 1);
   e->out = NEW_ARRAY(arena, void *, d->out.n + 1);
-  arena_on_free(arena, drop, e);
-  if (find_states(e) && has_sizes(e)) {
+  arena_on_free(arena, close_kind, e);
+  if (find_states(e) && check_sizes(e)) {
     const char *why = NULL;
     uint32_t said = w->diags->list.n;
     bool open = how->reference ? reference_open(e)
@@ -115,7 +117,7 @@ static Engine *try_engine(World *w, const Diagram *d, Store *store, int64_t samp
   return e;
 }
 
-// For fewer *samples where a device has no room for all of them, if these may come in parts; NULL: there is none.
+// Halves *samples until the engine fits in the device's memory, if `parts` allows it. NULL: nothing fits.
 static Engine *find_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
                          const Target *how) {
   int64_t fewer = *samples;
@@ -126,13 +128,14 @@ static Engine *find_room(World *w, const Diagram *d, Store *store, int64_t *samp
   return e;
 }
 
-Engine *engine_with_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
-                         const Target *how) {
+Engine *engine_new_fitting(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
+                           const Target *how) {
   Target cpu = *how;
   if (!how->device || how->reference) return engine_new(w, d, store, *samples, how);
   Engine *e = find_room(w, d, store, samples, parts, how);
   if (e) return e;
-  if (!w->device_full || !how->or_cpu) return engine_new(w, d, store, *samples, how); // it says why
+  if (!w->device_full || !how->cpu_fallback)
+    return engine_new(w, d, store, *samples, how); // reports the error
   cpu.device = NULL;
   e = engine_new(w, d, store, *samples, &cpu);
   if (e)
@@ -151,7 +154,8 @@ int32_t *engine_table(Engine *e, uint32_t input, const EngineTable *t) {
   return e->kind->table ? e->kind->table(e, input, t) : NULL;
 }
 
-// Files give states, and places in memory are made of labels: what is none never gets there.
+// Addresses are computed from labels, and states may come from files: out-of-range labels are refused
+// before the first run.
 static bool labels_fit(Engine *e) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     const Type *t = &e->d->wire.at[e->d->param.at[i].wire].type;
@@ -159,63 +163,64 @@ static bool labels_fit(Engine *e) {
     int64_t count;
     if (t->base != BASE_LABEL || !s || !size_value(e->w, t->count, &count)) continue;
     for (int64_t k = 0; k < s->count; k++) {
-      int32_t x = ((const int32_t *)state_here(s))[k];
+      int32_t x = ((const int32_t *)state_data(s))[k];
       if (x >= 0 && x < count) continue;
-      e->refused = true;
+      e->input_refused = true;
       e->error = arena_format(e->arena, "%s holds %d, which is not one of its %lld labels", s->path,
                               (int)x, (long long)count);
       return false;
     }
   }
-  return e->ran = true;
+  return e->states_checked = true;
 }
 
-static RunStatus looked_at(Engine *e, RunStatus status) {
+static RunStatus note_failure(Engine *e, RunStatus status) {
   if (status == RUN_FAILED) blame_machine(e);
   return status;
 }
 
-// A run here of what is on a device, too: what that has changed comes here first, and what the run changes goes there again.
-static void bring_states(Engine *e) {
+// A run on the CPU over states that also have copies on a device: newer values are fetched first, and
+// the states that the run overwrites are marked as newer on the host.
+static void sync_states(Engine *e) {
   if (on_device(e) || !store_is_mirrored(e->store)) return;
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     if (!e->state[i]) continue;
     if (e->d->param.at[i].next)
-      state_changed(e->state[i]);
+      state_writable_data(e->state[i]);
     else
-      state_here(e->state[i]);
+      state_data(e->state[i]);
   }
 }
 
 static RunStatus run_now(Engine *e, int64_t n, uint64_t step) {
-  bring_states(e);
+  sync_states(e);
   return e->kind->run(e, n, step);
 }
 
 RunStatus engine_run(Engine *e, int64_t n, uint64_t step) {
-  return looked_at(e, e->ran || labels_fit(e) ? run_now(e, n, step) : RUN_FAILED);
+  return note_failure(e, e->states_checked || labels_fit(e) ? run_now(e, n, step) : RUN_FAILED);
 }
 
-// On a CPU a run is done when it is queued.
-uint32_t engine_room(const Engine *e) { return e->kind->room ? e->kind->room(e) : 1; }
+// On the CPU, queueing a run runs it.
+uint32_t engine_queue_limit(const Engine *e) { return e->kind->room ? e->kind->room(e) : 1; }
 
 bool engine_queue(Engine *e, int64_t n, uint64_t step) {
-  if (!e->ran && !labels_fit(e)) return false;
+  if (!e->states_checked && !labels_fit(e)) return false;
   if (e->kind->queue)
-    return looked_at(e, e->kind->queue(e, n, step) ? RUN_GOOD : RUN_FAILED) == RUN_GOOD;
-  e->waits = run_now(e, n, step);
-  return e->waits != RUN_FAILED;
+    return note_failure(e, e->kind->queue(e, n, step) ? RUN_GOOD : RUN_FAILED) == RUN_GOOD;
+  e->queued_status = run_now(e, n, step);
+  return e->queued_status != RUN_FAILED;
 }
 
 RunStatus engine_next(Engine *e) {
-  return looked_at(e, e->kind->next ? e->kind->next(e) : e->waits);
+  return note_failure(e, e->kind->next ? e->kind->next(e) : e->queued_status);
 }
 
 const char *engine_error(const Engine *e) { return e->error ? e->error : ""; }
 void engine_plan(const Engine *e, Buf *b) { e->kind->plan(e, b); }
-const char *engine_says(const Engine *e) { return e->says; }
+const char *engine_description(const Engine *e) { return e->description; }
 bool engine_prebuilt(const Engine *e) { return e->prebuilt; }
-bool engine_is_whole(const Engine *e) { return e->whole; }
+bool engine_full_batches_only(const Engine *e) { return e->full_batches_only; }
 int64_t engine_bytes(const Engine *e) { return e->bytes; }
 
 Number engine_number(const Engine *e, Id wire) {
@@ -240,22 +245,22 @@ void engine_get(const Engine *e, uint32_t output, double *to, int64_t n) {
 }
 
 // -- what kinds share -----------------------------------------------------------------------------
-bool engine_brings(const Engine *e, uint32_t i) {
+bool engine_widens(const Engine *e, uint32_t i) {
   const State *s = e->state[i];
   return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
 }
 
-void engine_cache_word(const Engine *e, const char *word) {
+void engine_warn_cache(const Engine *e, const char *word) {
   if (word && !e->w->cc_warned) diag_warning(e->w->diags, (Span){0}, "%s", word);
   e->w->cc_warned |= word != NULL;
 }
 
-void engine_clocks(const Engine *e, uint64_t step, double *clock) {
+void engine_set_clocks(const Engine *e, uint64_t step, double *clock) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
     const Param *p = &e->d->param.at[i];
     if (p->role != ROLE_CLOCK || e->state[i]) continue;
     size_t n = strlen(p->path);
-    clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->how.steps : (double)step;
+    clock[i] = n >= 5 && !strcmp(p->path + n - 5, "steps") ? e->target.steps : (double)step;
   }
 }
 
@@ -267,9 +272,9 @@ bool engine_finite(const Engine *e) {
   return true;
 }
 
-bool engine_takes(Engine *e, int64_t n) {
-  if (!e->whole || n == e->samples) return true;
-  e->refused = true;
+bool engine_accepts(Engine *e, int64_t n) {
+  if (!e->full_batches_only || n == e->samples) return true;
+  e->input_refused = true;
   e->error = arena_format(e->arena,
                           "this program is compiled for %lld samples at once, not for %lld: a "
                           "size in it is not a multiple of their number",

@@ -1,12 +1,11 @@
-// One pool of threads. Work is a number of tasks, cut into as many runs as there are threads: each
-// takes its own run, so that a thread meets in the next kernel what it made in the last one, and
-// then what is left of the others'. Between the kernels of a step threads spin, because a kernel
-// lasts microseconds and waking a thread lasts longer; when no work comes for a while they sleep.
+// A thread pool with static shares and work stealing. The tasks of a job are cut into one contiguous
+// share for each thread, so that a thread finds in its cache what it computed in the previous kernel; a
+// thread that has finished its share takes tasks of the others. Between kernels threads spin, because a
+// kernel lasts microseconds and waking a thread lasts longer; after a while without work they sleep.
 //
-// A job is announced by a new generation, and open until the caller finds no more tasks. A worker
-// enters it while it is open, and the caller goes on when all that have entered have left, so a job's
-// data may live on the caller's stack. Who comes too late, because others have its core, has missed
-// it: nobody waits for a thread that has taken nothing.
+// A job is announced by a new generation of the gate and is open until the caller finds no more tasks.
+// Workers enter an open job; the caller returns when all workers that entered have left, so the job's
+// data may be on the caller's stack. A worker that comes after the job is closed skips it.
 #define _DEFAULT_SOURCE
 #include "run/engine/engine.h"
 
@@ -36,7 +35,7 @@ struct Pool {
   Task *task;
   void *context;
   Share *share;                        // [thread]
-  _Alignas(64) _Atomic(uint64_t) gate; // generation << 32, OPEN, workers that are in it
+  _Alignas(64) _Atomic(uint64_t) gate; // generation << 32 | OPEN | number of workers in the job
   _Alignas(64) _Atomic(uint32_t) sleeping;
   _Atomic(bool) ending;
   pthread_mutex_t lock;
@@ -51,9 +50,8 @@ static void pause_briefly(void) {
 #endif
 }
 
-// Numbers too small to be normal count as 0 while kernels run: they are noise, and slow by a factor
-// of a hundred.
-uint64_t pool_flush_tiny(void) {
+// Arithmetic on denormal numbers is a hundred times slower, and their values are rounding noise.
+uint64_t pool_flush_denormals(void) {
 #if defined __x86_64__
   uint32_t before = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(before | 0x8040);
@@ -68,7 +66,7 @@ uint64_t pool_flush_tiny(void) {
 #endif
 }
 
-void pool_keep_tiny(uint64_t before) {
+void pool_restore_denormals(uint64_t before) {
 #if defined __x86_64__
   __builtin_ia32_ldmxcsr((uint32_t)before);
 #elif defined __aarch64__
@@ -78,7 +76,7 @@ void pool_keep_tiny(uint64_t before) {
 #endif
 }
 
-static void work(Pool *p, uint32_t thread) {
+static void run_tasks(Pool *p, uint32_t thread) {
   for (uint32_t i = 0; i < p->threads; i++) {
     Share *s = &p->share[(thread + i) % p->threads];
     for (;;) {
@@ -101,8 +99,8 @@ static void sleep_until(Pool *p, uint32_t seen) {
   pthread_mutex_unlock(&p->lock);
 }
 
-// Is the job of this generation still open? Then this thread is in it.
-static bool enter(Pool *p, uint32_t generation) {
+// Enters the job of this generation; false: the job is closed.
+static bool enter_job(Pool *p, uint32_t generation) {
   uint64_t gate = atomic_load_explicit(&p->gate, memory_order_acquire);
   while (generation_of(gate) == generation && (gate & OPEN))
     if (atomic_compare_exchange_weak_explicit(&p->gate, &gate, gate + 1, memory_order_acquire,
@@ -115,7 +113,7 @@ static void *worker_main(void *argument) {
   const Worker *w = argument;
   Pool *p = w->pool;
   uint32_t seen = 0;
-  pool_flush_tiny();
+  pool_flush_denormals();
   for (;;) {
     uint64_t gate;
     for (uint32_t spin = 0;
@@ -130,8 +128,8 @@ static void *worker_main(void *argument) {
         sleep_until(p, seen);
     }
     seen = generation_of(gate);
-    if (!enter(p, seen)) continue;
-    work(p, w->thread);
+    if (!enter_job(p, seen)) continue;
+    run_tasks(p, w->thread);
     atomic_fetch_sub_explicit(&p->gate, 1, memory_order_release);
   }
 }
@@ -156,8 +154,7 @@ Pool *pool_new(uint32_t threads) {
     if (pthread_create(&p->id[i], NULL, worker_main, &p->worker[i])) break;
     p->started = i;
   }
-  p->threads =
-      p->started + 1; // those that there are share the work of those that are not to be had
+  p->threads = p->started + 1; // threads that could not be started get no share
   if (p->id && p->worker && p->share) return p;
   pool_free(p);
   return NULL;
@@ -200,13 +197,13 @@ void pool_run(Pool *p, Task *task, void *context, int64_t tasks) {
     pthread_cond_broadcast(&p->wake);
     pthread_mutex_unlock(&p->lock);
   }
-  work(p, 0);
+  run_tasks(p, 0);
   uint64_t gate = atomic_fetch_and(&p->gate, ~OPEN);
   for (uint32_t spin = 0; gate & (OPEN - 1); spin++) {
     if (spin < SPINS)
       pause_briefly();
     else
-      sched_yield(); // the others may be waiting for this core
+      sched_yield(); // a worker may be waiting for this core
     gate = atomic_load_explicit(&p->gate, memory_order_acquire);
   }
 }

@@ -1,7 +1,6 @@
-// The interpreter as an engine: slow, in doubles, and the meaning. Inputs and states are widened to
-// doubles, the diagram is evaluated, and results and next states are rounded to what memory holds.
-// Nothing is written before everything is known, so a run that fails leaves the states as they
-// were.
+// The interpreter as an engine: slow, in doubles; it defines the semantics. Inputs and states are widened
+// to doubles, the diagram is evaluated, and results and next states are rounded to the formats of memory.
+// Results are written only after the whole evaluation, so a failed run changes no state.
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 
@@ -20,8 +19,9 @@ static void *wire_memory(Engine *e, Id wire) {
   size_t cell = number_bytes(engine_number(e, wire)), bytes;
   engine_shape(e->w, t, e->samples, shape);
   for (uint32_t i = 0; i < t->rank; i++)
-    if (__builtin_mul_overflow(cells, shape[i], &cells)) cells = STORE_MOST + 1;
-  if (cells > STORE_MOST || __builtin_mul_overflow((size_t)cells, cell, &bytes)) bytes = SIZE_MAX;
+    if (__builtin_mul_overflow(cells, shape[i], &cells)) cells = STORE_CELLS_LIMIT + 1;
+  if (cells > STORE_CELLS_LIMIT || __builtin_mul_overflow((size_t)cells, cell, &bytes))
+    bytes = SIZE_MAX;
   e->bytes += (int64_t)bytes;
   return arena_alloc(e->arena, bytes);
 }
@@ -38,7 +38,7 @@ Tensor reference_param(Engine *e, Arena *a, uint32_t i, uint64_t step) {
   if (e->state[i])
     state_get(e->state[i], t.data);
   else
-    t.data[0] = strcmp(p->path, "steps") == 0 ? e->how.steps : (double)step;
+    t.data[0] = strcmp(p->path, "steps") == 0 ? e->target.steps : (double)step;
   return t;
 }
 
@@ -49,9 +49,9 @@ const char *reference_eval(Engine *e, Arena *a, int64_t n, uint64_t step, const 
   for (uint32_t i = 0; i < d->in.n; i++) in[i] = reference_input(e, a, i, n);
   for (uint32_t i = 0; i < d->param.n; i++) param[i] = reference_param(e, a, i, step);
   Eval eval = {.arena = a,
-               .seed = e->how.seed,
+               .seed = e->target.seed,
                .step = step,
-               .ticks = e->how.ticks,
+               .ticks = e->target.ticks,
                .in = in,
                .param = param,
                .out = out,
@@ -59,7 +59,7 @@ const char *reference_eval(Engine *e, Arena *a, int64_t n, uint64_t step, const 
   return diagram_eval(e->w, d, &eval) ? NULL : eval.error;
 }
 
-static RunStatus give_results(Engine *e, const Tensor *out, const Tensor *next) {
+static RunStatus write_results(Engine *e, const Tensor *out, const Tensor *next) {
   bool finite = true;
   for (uint32_t i = 0; i < e->d->out.n; i++) {
     numbers_set(engine_out_number(e, i), e->out[i], out[i].data, out[i].count);
@@ -73,19 +73,19 @@ static RunStatus give_results(Engine *e, const Tensor *out, const Tensor *next) 
 }
 
 static RunStatus reference_run(Engine *e, int64_t n, uint64_t step) {
-  const Diagram *flat = e->own;
+  const Diagram *flat = e->impl;
   Arena *a = arena_child(e->arena);
   Tensor *out = NEW_ARRAY(a, Tensor, flat->out.n + 1),
          *next = NEW_ARRAY(a, Tensor, flat->param.n + 1);
   const char *error = reference_eval(e, a, n, step, flat, out, next);
-  RunStatus status = error ? RUN_FAILED : give_results(e, out, next);
+  RunStatus status = error ? RUN_FAILED : write_results(e, out, next);
   if (error) e->error = arena_text(e->arena, error, strlen(error));
   arena_free(a);
   return status;
 }
 
 static void reference_plan(const Engine *e, Buf *b) {
-  const Diagram *flat = e->own;
+  const Diagram *flat = e->impl;
   buf_printf(b, "%s: %u boxes, one after the other, by the reference interpreter\n",
              name_text(e->w->names, e->d->name), flat->box.n ? flat->box.n - 1 : 0);
 }
@@ -97,9 +97,9 @@ bool reference_open(Engine *e) {
     return diag_refuse(e->w->diags, (Span){0},
                        "`%s` is more than %d boxes, written out: too many for this",
                        name_text(e->w->names, e->d->name), BOXES_INTERPRETED);
-  e->own = diagram_inline(e->w, e->d); // calls written out
+  e->impl = diagram_inline(e->w, e->d);
   e->kind = &reference_kind;
-  e->says = "the reference interpreter, in doubles";
+  e->description = "the reference interpreter, in doubles";
   for (uint32_t i = 0; i < e->d->in.n; i++) e->in[i] = wire_memory(e, e->d->in.at[i]);
   for (uint32_t i = 0; i < e->d->out.n; i++) e->out[i] = wire_memory(e, e->d->out.at[i]);
   return true;

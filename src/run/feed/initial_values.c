@@ -6,14 +6,14 @@
 bool store_add_flat(World *w, Store *s, const WeightRow *f, uint64_t seed) {
   Type row = type_make(w, f->base, 1, &(Axis){.size = size_of(w, f->count)});
   uint32_t whole = store_add(s, f->path, f->base, 1, &f->count);
-  if (whole == STORE_NONE) return store_full(w, f->path, &row);
+  if (whole == STORE_NONE) return store_out_of_memory(w, f->path, &row);
   for (uint32_t i = 0; i < f->member.n; i++) {
     const RowMember *m = &f->member.at[i];
     int64_t shape[ARRAY_RANK_LIMIT];
     if (!store_shape(w, &m->type, shape, m->path)) return false;
     uint32_t part = store_part(s, m->path, whole, m->offset, m->type.rank, shape);
-    if (part == STORE_NONE) return store_full(w, m->path, &m->type);
-    if (!state_begin_added(w, store_at(s, part), &m->init, &m->type, seed)) return false;
+    if (part == STORE_NONE) return store_out_of_memory(w, m->path, &m->type);
+    if (!state_initialise_new(w, store_at(s, part), &m->init, &m->type, seed)) return false;
   }
   return true;
 }
@@ -40,7 +40,7 @@ bool store_copy_paths(World *w, Store *to, Store *from, const Table *which) {
     if (!store_find(to, old->path) &&
         store_add(to, old->path, old->base, old->rank, old->shape) == STORE_NONE) {
       Type t = {.base = (uint8_t)old->base};
-      return store_full(w, old->path, &t);
+      return store_out_of_memory(w, old->path, &t);
     }
     copy_state(w, store_find(to, old->path), old);
   }
@@ -147,7 +147,7 @@ bool store_load_all(Elab *in, const Program *p, Store *s, const Arrays *all, con
     if (arrays_find(all, path) || !is_learners(in, p, path) || has_source(in, p, path)) continue;
     return diag_refuse(w->diags, (Span){0}, "%s has no weight %s", file, path);
   }
-  return store_put(w, s, all, file);
+  return store_set_arrays(w, s, all, file);
 }
 
 bool store_load_sources_of(Elab *in, Program *p, Store *s, const Diagram *d, const Table *known) {
@@ -160,7 +160,7 @@ bool store_load_sources_of(Elab *in, Program *p, Store *s, const Diagram *d, con
     if (!has_source(in, p, q->path) || store_find(s, q->path)) continue;
     if (!store_shape(w, t, shape, q->path)) return false;
     if (store_add(s, q->path, t->base, t->rank, shape) == STORE_NONE)
-      return store_full(w, q->path, t);
+      return store_out_of_memory(w, q->path, t);
   }
   return store_load_sources(in, p, s, known);
 }

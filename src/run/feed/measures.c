@@ -30,8 +30,8 @@ static bool part_open(Gauges *all, Gauge *g, const Measure *m, Diagram *d, Ids f
   if (all->data->dry_run)
     return feed_add(all->data, &g->feed[k], &fields, NULL, override, &g->inlet[k]);
   if (!store_add_params(all->data->w, all->store, d, all->target.seed)) return false;
-  g->engine[k] = engine_with_room(all->data->w, d, all->store, &g->batch[k],
-                                  samples && use != SAMPLES_AT_ONCE, &all->target);
+  g->engine[k] = engine_new_fitting(all->data->w, d, all->store, &g->batch[k],
+                                    samples && use != SAMPLES_AT_ONCE, &all->target);
   if (!g->engine[k]) return false;
   g->parts++;
   return feed_add(all->data, &g->feed[k], &fields, g->engine[k], override, &g->inlet[k]);

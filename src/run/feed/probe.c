@@ -38,7 +38,7 @@ bool probe_open(Data *d, Store *store, const Show *s, int64_t n, const Target *h
   if (d->dry_run) return feed_add(d, &out->feed, &fields, NULL, &override, &out->inlet);
   if (!store_add_params(d->w, store, out->d, how->seed)) return false;
   out->engine =
-      engine_with_room(d->w, out->d, store, &out->batch, out->samples && !out->one_batch, how);
+      engine_new_fitting(d->w, out->d, store, &out->batch, out->samples && !out->one_batch, how);
   return out->engine && feed_add(d, &out->feed, &fields, out->engine, &override, &out->inlet);
 }
 

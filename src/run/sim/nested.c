@@ -402,7 +402,7 @@ static bool fill_store(Nested *n, const Diagram *flat) {
   Store **held = NEW(n->arena, Store *);
   arena_on_free(n->arena, drop_store, held); // also when memory runs out on the way
   *held = n->store = store_new(PRECISION_64);
-  if (!n->store) return store_full(n->w, "the check", &(Type){.base = BASE_R});
+  if (!n->store) return store_out_of_memory(n->w, "the check", &(Type){.base = BASE_R});
   if (!store_add_params(n->w, n->store, flat, n->seed)) return false;
   return sim_begin(n->how, n->store) && sim_fill(n->how, n->store);
 }

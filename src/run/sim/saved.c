@@ -124,7 +124,7 @@ uint64_t saved_inputs(const Sim *m, uint64_t h, const bool *rows, double *const 
   for (uint32_t i = 0; i < store_count(m->store); i++) {
     const State *x = store_at(m->store, i);
     bool constant = table_get(m->constant, x->path, strlen(x->path));
-    if (constant) h = hash_bytes(h, state_here(x), (size_t)x->count * number_bytes(x->number));
+    if (constant) h = hash_bytes(h, state_data(x), (size_t)x->count * number_bytes(x->number));
   }
   for (uint32_t i = 0; i < m->s->in.n; i++) {
     size_t row = (size_t)sim_in_cells(m, i) * sizeof(double);

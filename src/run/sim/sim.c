@@ -15,7 +15,7 @@ static bool add_clock(Sim *m, const char *path, const Type *t) {
   if (store_find(m->store, path)) return true;
   if (!store_shape(m->w, t, shape, path)) return false;
   return store_add(m->store, path, (Base)t->base, t->rank, shape) != STORE_NONE ||
-         store_full(m->w, path, t);
+         store_out_of_memory(m->w, path, t);
 }
 
 static bool add_clocks(Sim *m) {
@@ -61,7 +61,7 @@ bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Ten
   Store **held = NEW(a, Store *);
   arena_on_free(a, drop_store, held); // also when memory runs out on the way
   *held = store_new(PRECISION_64);
-  if (!*held) return store_full(w, "the run", &(Type){.base = BASE_R});
+  if (!*held) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
   if (!store_add_params(w, *held, d, how->seed) || !sim_begin(how, *held) || !sim_fill(how, *held))
     return false;
   for (uint32_t i = 0; i < d->param.n; i++) {
@@ -140,8 +140,8 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   Store **held = NEW(m->own, Store *);
   arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
   *held = m->store = store_new(PRECISION_64);
-  if (!m->store) return store_full(w, "the run", &(Type){.base = BASE_R});
-  store_by(m->store, how->threads);
+  if (!m->store) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
+  store_set_threads(m->store, how->threads);
   m->constant = table_new(m->arena);
   if (!add_clocks(m) || !add_params(m, s->d)) return false;
   if (!sim_begin(how, m->store) || !sim_fill(how, m->store)) return false;
@@ -167,7 +167,7 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .reference = m->how->reference,
                 .seed = m->how->seed,
                 .ticks = m->ticks,
-                .early = m->early,
+                .prebuilt_while = m->early,
                 .say = m->how->say,
                 .say_to = m->how->context,
                 .stop = m->how->stop,
@@ -190,7 +190,7 @@ bool sim_try(const Sim *m, Engine *e, uint64_t step, bool *finite) {
 
 bool sim_blame(const Sim *m, Engine *e, uint64_t step, const char *what) {
   Span span = {0};
-  const char *why = engine_blame(e, 0, step, &span);
+  const char *why = engine_trace_nonfinite(e, 0, step, &span);
   return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s%s%s", what ? what : "",
                      what && why ? ": " : "",
                      why    ? why

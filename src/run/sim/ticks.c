@@ -119,7 +119,8 @@ static bool tell_bad(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Engine *one = sim_engine(&again, pick_wires(m->w, m->s, wire.at, wire.n));
   Span span = {0};
   const char *why = NULL;
-  if (one && engine_run(one, 0, 0) == RUN_NOT_FINITE) why = engine_blame(one, 0, 0, &span);
+  if (one && engine_run(one, 0, 0) == RUN_NOT_FINITE)
+    why = engine_trace_nonfinite(one, 0, 0, &span);
   if (state && !(t->done + tick))
     diag_error(m->w->diags, why && span.file ? span : m->run->span,
                "`%s` is not finite at the start", t->f->record.channel.at[c].name);

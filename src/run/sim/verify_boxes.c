@@ -83,8 +83,8 @@ static bool add_followed(BoxTrial *t, const StaleWeight *x) {
   const Param *p = &t->d->param.at[k];
   const Type *type = &t->d->wire.at[p->wire].type;
   if (store_add(t->store, x->of, to->base, to->rank, to->shape) == STORE_NONE)
-    return store_full(t->w, x->of, type);
-  return state_begin(t->w, store_find(t->store, x->of), &p->init, type, t->how->seed);
+    return store_out_of_memory(t->w, x->of, type);
+  return state_initialise(t->w, store_find(t->store, x->of), &p->init, type, t->how->seed);
 }
 
 // A stale copy that was not read from a file is what it follows, as that began.
@@ -108,7 +108,7 @@ static bool open_trial(BoxTrial *t) {
   Store **held = NEW(t->arena, Store *);
   arena_on_free(t->arena, drop_store, held); // also when memory runs out on the way
   *held = t->store = store_new(PRECISION_64);
-  if (!t->store) return store_full(t->w, "the check", &(Type){.base = BASE_R});
+  if (!t->store) return store_out_of_memory(t->w, "the check", &(Type){.base = BASE_R});
   t->d = passes_flat(t->w, t->of->diagram);
   if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !fill_store(t)) return false;
   count_points(t);

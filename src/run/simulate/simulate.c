@@ -395,7 +395,7 @@ static void tell_device(Ran *r) {
   }
   if (ticks)
     tell(r, arena_format(r->w->arena, "what ticks is followed by %s",
-                         engine_device_is(r->time.device)));
+                         engine_device_model(r->time.device)));
   if (flows.n)
     tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", flows.at));
 }
@@ -419,7 +419,7 @@ static bool open_device(Ran *r) {
   if (r->how->resume && note_read(r->w->arena, r->how->resume, &was, &why) && was.device)
     stay_there(r, &was);
   note->device = engine_device_name(r->w->arena, r->time.device);
-  note->device_is = engine_device_is(r->time.device);
+  note->device_is = engine_device_model(r->time.device);
   return true;
 }
 

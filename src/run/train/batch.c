@@ -73,7 +73,7 @@ static bool batch_fits(Trainer *t, OwnBatch *b, Arena *scratch) {
     const Ids *fields = &t->regime.step.at[k].fields;
     for (uint32_t i = 0; i < fields->n; i++)
       if (fields->at[i] && !field_fits(t, b, k, i, scratch)) return false;
-    exactly |= engine_is_whole(t->engine[k]);
+    exactly |= engine_full_batches_only(t->engine[k]);
   }
   if (b->samples < 0) return refuse(t, "no goal reads a field: a step takes no batch");
   return (exactly ? b->samples == t->batch : b->samples <= t->batch) ||

@@ -40,10 +40,10 @@ void choose_device(Trainer *t, bool resumed) {
 }
 
 void tell_moved(Trainer *t) {
-  const char *now = engine_device_is(t->device);
+  const char *now = engine_device_model(t->device);
   if (t->was_on && strcmp(now, t->was_is) != 0)
     tell_wrong(t, "the run was on %s, and goes on on %s, %s%s%s: the last digits may differ",
-               t->was_is, now, precision_words(t->precision), t->moved_since ? ", since " : "",
+               t->was_is, now, precision_label(t->precision), t->moved_since ? ", since " : "",
                t->moved_since ? t->moved_since : "");
 }
 
@@ -51,5 +51,5 @@ void tell_moved(Trainer *t) {
 void choose_precision(Trainer *t) {
   if (!t->precision_open) return;
   t->precision = engine_precision(t->arena, t->o->reference ? NULL : t->device, &t->precision_says);
-  store_round(t->store, t->precision);
+  store_set_precision(t->store, t->precision);
 }

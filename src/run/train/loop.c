@@ -30,7 +30,7 @@ static void add_losses(Trainer *t, const Engine *e, const Step *s, double weight
 
 static LoopEnd not_finite(Trainer *t, Engine *e, const Step *s, int64_t n, uint64_t run) {
   Span span;
-  const char *why = engine_blame(e, n, run, &span);
+  const char *why = engine_trace_nonfinite(e, n, run, &span);
   Buf goals = buf_new(t->arena);
   for (uint32_t i = 0; i < s->goals.n; i++) {
     double x = *(const double *)engine_out(e, i);
@@ -119,7 +119,7 @@ static uint64_t steps_at_once(const Trainer *t) {
   for (uint32_t i = 0; i < t->turns; i++) {
     uint32_t uses = 0;
     for (uint32_t j = 0; j < t->turns; j++) uses += t->turn[j] == t->turn[i];
-    uint64_t room = engine_room(t->engine[t->turn[i]]) / uses;
+    uint64_t room = engine_queue_limit(t->engine[t->turn[i]]) / uses;
     if (room < most) most = room;
   }
   return most < 1 ? 1 : most;
@@ -190,7 +190,7 @@ bool loop_measures(void *trainer, const Gauge *g, double part) {
 static bool report(Trainer *t) {
   const Gauge *judge = gauge_for_best(&t->gauge);
   bool good = gauges_run(&t->gauge);
-  t->owes = t->gauge.stopped || (!good && !engine_device_lives(t->device));
+  t->owes = t->gauge.stopped || (!good && !engine_device_alive(t->device));
   if (t->owes) return false;
   if (!good) tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
   if (judge != gauge_for_best(&t->gauge)) t->has_best = false; // another one judges

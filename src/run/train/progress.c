@@ -334,13 +334,13 @@ static void tell_unjudged(Trainer *t) {
 
 // What computes, and in which numbers; the interpreter says that itself.
 static void put_device(const Trainer *t, Buf *b) {
-  buf_text(b, engine_device_is(t->device));
-  if (!t->o->reference) buf_printf(b, ", %s", precision_words(t->precision));
+  buf_text(b, engine_device_model(t->device));
+  if (!t->o->reference) buf_printf(b, ", %s", precision_label(t->precision));
 }
 
 static void json_device(const Trainer *t, JsonOut *j) {
   json_text(j, "device", engine_device_name(t->arena, t->device));
-  json_text(j, "device_is", engine_device_is(t->device));
+  json_text(j, "device_is", engine_device_model(t->device));
   json_text(j, "precision", t->o->reference ? "64" : precision_text(t->precision));
 }
 
@@ -384,7 +384,7 @@ void tell_start(Trainer *t) {
   put_judge(t, &b);
   buf_text(&b, "; on ");
   put_device(t, &b);
-  if (!t->device) buf_printf(&b, "; %s", engine_says(t->engine[0]));
+  if (!t->device) buf_printf(&b, "; %s", engine_description(t->engine[0]));
   buf_printf(&b, "; %s", t->folder.dir ? t->folder.dir : "in memory");
   if (t->was_on || t->base + t->step)
     buf_printf(&b, "; going on after step %llu", (unsigned long long)(t->base + t->step));

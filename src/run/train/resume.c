@@ -80,7 +80,7 @@ bool resume_options(Trainer *t, const Arrays *state) {
   t->was_on = *noted(state, "device") ? noted(state, "device") : NULL;
   t->was_is = *noted(state, "device_is")                   ? noted(state, "device_is")
               : t->was_on && strcmp(t->was_on, "cpu") != 0 ? "a GPU"
-                                                           : engine_device_is(NULL);
+                                                           : engine_device_model(NULL);
   t->was_compiled = strcmp(noted(state, "kernels"), "compiled") == 0;
   if (t->o->epochs <= 0 && t->o->steps <= 0) {
     t->epochs_asked = noted_number(state, "epochs");

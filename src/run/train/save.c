@@ -65,7 +65,7 @@ static uint8_t *put_bytes(uint8_t *to, const void *from, size_t n) {
 }
 
 static uint8_t *put_state(uint8_t *to, const State *s) {
-  return put_bytes(to, state_here(s), (size_t)s->count * number_bytes(s->number));
+  return put_bytes(to, state_data(s), (size_t)s->count * number_bytes(s->number));
 }
 
 __attribute__((format(printf, 4, 5))) static void note(Arena *a, Arrays *all, const char *key,
@@ -96,7 +96,7 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "batch", "%lld", (long long)t->batch_asked);
   note(a, all, "precision", "%d", (int)t->precision);
   note(a, all, "device", "%s", engine_device_name(a, t->device));
-  note(a, all, "device_is", "%s", engine_device_is(t->device));
+  note(a, all, "device_is", "%s", engine_device_model(t->device));
   note(a, all, "kernels", "%s", t->prebuilt ? "prebuilt" : "compiled");
   note_real(a, all, "epochs", t->epochs_asked);
   note_real(a, all, "steps", t->steps_asked);
@@ -168,7 +168,7 @@ static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
 
 static bool is_finite(const State *s) {
   double bad = 0; // 0 * x is NaN for what is not finite
-  const void *data = state_here(s);
+  const void *data = state_data(s);
   if (s->number == NUMBER_F32)
     for (int64_t i = 0; i < s->count; i++) bad += 0 * (double)((const float *)data)[i];
   if (s->number == NUMBER_F64)
@@ -290,8 +290,8 @@ static bool came_whole(Trainer *t) {
   const char *gone = folder_is_gone(&t->folder);
   if (gone) snprintf(t->saver->why, sizeof t->saver->why, "%s", gone);
   if (gone) return false;
-  if (engine_device_lives(t->device)) return true;
-  snprintf(t->saver->why, sizeof t->saver->why, "%s is lost", engine_device_is(t->device));
+  if (engine_device_alive(t->device)) return true;
+  snprintf(t->saver->why, sizeof t->saver->why, "%s is lost", engine_device_model(t->device));
   return false;
 }
 
@@ -346,11 +346,11 @@ void save_best(Trainer *t) {
   if (s->best && GUARDED(s->best, &g)) {
     bool good = model_bytes(t, s->best, &s->best_bytes, &error);
     guard_leave(&g);
-    if (good && engine_device_lives(t->device)) return;
+    if (good && engine_device_alive(t->device)) return;
   }
   s->best_bytes = (Bytes){0};
   t->has_best = false; // what is on disk is not the best any more, and the next good ones are
-  if (engine_device_lives(t->device))
+  if (engine_device_alive(t->device))
     tell_wrong(t, "the best weights so far are not kept: memory is exhausted");
 }
 

@@ -36,7 +36,7 @@ static bool read_every(Trainer *t) {
 
 static bool read_options(Trainer *t) {
   const LimnTrain *o = t->o;
-  precision_asked(o->precision, &t->precision);
+  precision_from_option(o->precision, &t->precision);
   t->precision_open = o->precision == LIMN_PRECISION_AUTO;
   if (o->in_memory && (o->out || o->resume))
     return train_refuse(t, OUTCOME_USAGE,
@@ -75,7 +75,7 @@ static void tell_note(void *trainer, const char *text) { tell(trainer, "%s", tex
 Target target_of(Trainer *t) {
   return (Target){.threads = t->o->threads,
                   .device = t->device,
-                  .or_cpu = true,
+                  .cpu_fallback = true,
                   .reference = t->o->reference,
                   .no_compiler = t->prebuilt,
                   .seed = t->seed,
@@ -111,7 +111,7 @@ static bool begin_weights(Trainer *t) {
   paths_add(known, set);
   add_before(t, known);
   if (!store_load_sources(t->in, t->p, t->store, known)) return false;
-  if (set && !store_put(t->w, t->store, set, "memory")) return false;
+  if (set && !store_set_arrays(t->w, t->store, set, "memory")) return false;
   for (uint32_t i = 0; i < t->regime.start.n; i++) {
     const StaleStart *s = &t->regime.start.at[i];
     if (!table_get(known, s->path, strlen(s->path)) &&
@@ -342,7 +342,7 @@ static bool make_phase(Trainer *t) {
 static bool open_phase(Trainer *t, bool resumed) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
-  store_by(t->store, t->o->threads);
+  store_set_threads(t->store, t->o->threads);
   if (!plan_changes(t) || (!resumed && !begin_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
@@ -351,7 +351,7 @@ static bool open_phase(Trainer *t, bool resumed) {
   if (!make_phase(t)) return false;
   if (resumed) tell_moved(t);
   if (t->precision_says) tell(t, "%s", t->precision_says);
-  const char *there = t->o->reference ? NULL : engine_precision_there(t->device, t->precision);
+  const char *there = t->o->reference ? NULL : engine_precision_note(t->device, t->precision);
   if (there && !t->phase) tell(t, "%s", there);
   t->precision_says = NULL;
   t->precision_open = false; // a run has one
@@ -389,8 +389,8 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
                   .best_step = (double)t->best_step,
                   .precision = precision_text(t->precision),
                   .device = engine_device_name(t->arena, t->device),
-                  .device_is = engine_device_is(t->device),
-                  .engine = t->regime.step.n ? engine_says(t->engine[0]) : ""};
+                  .device_is = engine_device_model(t->device),
+                  .engine = t->regime.step.n ? engine_description(t->engine[0]) : ""};
   Changes now = changes_now(t);
   Settings settings_now = learn_settings(t->in, t->p, &now);
   for (uint32_t i = 0; i < settings_now.n; i++) {
@@ -400,7 +400,7 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
   for (uint32_t i = 0; i < now.n; i++)
     vec_push(t->arena, &note.change,
              (NoteChange){(double)now.at[i].step, now.at[i].value, now.at[i].what});
-  if (strcmp(how, "running") != 0 && engine_device_lives(t->device)) note.hash = hash_text(t);
+  if (strcmp(how, "running") != 0 && engine_device_alive(t->device)) note.hash = hash_text(t);
   for (uint32_t i = 0; i < t->gauge.n; i++) {
     const Gauge *g = &t->gauge.at[i];
     vec_push(t->arena, &note.measure,
@@ -657,7 +657,7 @@ static bool begin_steps(Trainer *t) {
   if (!open_data(t) || !plan_all(t) || !plan_phase(t)) return false;
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
-  store_by(t->store, t->o->threads);
+  store_set_threads(t->store, t->o->threads);
   return fill_store(t) && begin_weights(t);
 }
 
@@ -690,7 +690,7 @@ Outcome train_go(Trainer *t, uint64_t steps) {
   return t->status;
 }
 
-bool train_lives(const Trainer *t) { return engine_device_lives(t->device); }
+bool train_lives(const Trainer *t) { return engine_device_alive(t->device); }
 
 bool train_ended(const Trainer *t) { return t->ended || !t->begun; }
 

@@ -262,8 +262,8 @@ static bool open_engine(Callable *f, CompiledCall *m, int64_t samples) {
   how.pool = f->pool;
   m->samples = samples;
   m->engine =
-      engine_with_room(u->w, m->runs, u->store, &m->samples, samples && !m->one_batch, &how);
-  m->whole = m->engine && engine_is_whole(m->engine);
+      engine_new_fitting(u->w, m->runs, u->store, &m->samples, samples && !m->one_batch, &how);
+  m->whole = m->engine && engine_full_batches_only(m->engine);
   return m->engine != NULL;
 }
 

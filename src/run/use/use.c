@@ -55,7 +55,7 @@ static void choose_precision(Use *u) {
 }
 
 static void report_precision(const Use *u) {
-  const char *there = engine_precision_there(u->device, u->precision);
+  const char *there = engine_precision_note(u->device, u->precision);
   if (there && u->how->say) u->how->say(u->how->say_to, there);
 }
 
@@ -70,7 +70,7 @@ bool use_open(Use *u) {
   if (!engine_device(u->w, u->how->device, &u->device, &error))
     return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
   if (u->how->precision == LIMN_PRECISION_AUTO) return choose_precision(u), true;
-  if (precision_asked(u->how->precision, &u->precision)) return report_precision(u), true;
+  if (precision_from_option(u->how->precision, &u->precision)) return report_precision(u), true;
   const char *precision = *metadata(u, "precision") ? metadata(u, "precision") : "32";
   return precision_from(precision, &u->precision) ||
          use_wrong(u, OUTCOME_WRONG, "a precision is 32, 64, bf16 or tf32, not %s", precision);
@@ -126,7 +126,7 @@ Target use_target(const Use *u) {
 bool use_new_store(Use *u) {
   u->store = store_new(u->precision);
   if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
-  store_by(u->store, u->how->threads);
+  store_set_threads(u->store, u->how->threads);
   return true;
 }
 
@@ -142,7 +142,7 @@ bool use_engine(Use *u, const Diagram *d, int64_t samples) {
       !use_load_states(u, u->store, weight_paths(u->arena, d)))
     return false;
   Target how = use_target(u);
-  u->engine = engine_with_room(u->w, d, u->store, &u->samples, parts, &how);
+  u->engine = engine_new_fitting(u->w, d, u->store, &u->samples, parts, &how);
   return u->engine != NULL;
 }
 

@@ -1,13 +1,13 @@
-// Compiled code on disk, and from there to memory.
+// The cache of compiled code: a private folder with one file for each key.
 //
-// The folder belongs to us and is closed to all others; so are the files in it, whatever the umask.
-// A file is the object and behind it a sum of its bytes. It is opened without following links,
-// looked at (a regular file, ours, closed, with one name), read, and held against its sum; what was
-// read is what is loaded, from memory: nobody can change it in between, and a disk that allows no
-// programs does no harm. Only where memory cannot be loaded from (no /proc) the file is.
+// Folder and files belong to the user and have mode 0700 and 0600, whatever the umask. A file is the
+// object followed by a checksum. It is opened without following links, checked (a regular file of the
+// user, private, with one name), read, and compared with its checksum. The bytes that were read are
+// loaded from memory (memfd), so nobody can change them in between, and a disk mounted noexec does no
+// harm. The file itself is loaded only where memory cannot be (no /proc).
 //
-// Compiling happens in a folder inside, gone afterwards. Those of processes that died are swept
-// when something is added, and so is the oldest code beyond a size.
+// Compiling uses a temporary subfolder. Adding code also removes the subfolders of dead processes and the
+// oldest code beyond a total size.
 #define _GNU_SOURCE
 #include "run/engine/c/code_cache.h"
 
@@ -59,8 +59,7 @@ static bool open_private(CodeFolder *f, const char *path) {
   return false;
 }
 
-// Closed to others, and open to us: whatever the umask. In a sandbox modes cannot be set by name,
-// and need not be.
+// Makes a folder of mode 0700, whatever the umask. chmod is called only if needed: a sandbox may forbid it.
 static char *make_private(Arena *a, const char *beside, const char *name) {
   char *path = arena_format(a, "%s/%s.%ld.XXXXXX", beside, name, (long)getpid());
   struct stat s;
@@ -75,7 +74,7 @@ bool code_folder_open(CodeFolder *f, Arena *a, const char *set, const char **wor
   if (cache && open_private(f, cache)) return true;
   if (!why) why = arena_format(a, "%s cannot be the cache: it cannot be written to", cache);
   const char *path = make_private(a, temporary && *temporary ? temporary : "/tmp", "limn");
-  f->passing = true;
+  f->temporary = true;
   if (path && open_private(f, path)) {
     *word = arena_format(a, "%s; compiled code is not kept", why);
     return true;
@@ -85,14 +84,14 @@ bool code_folder_open(CodeFolder *f, Arena *a, const char *set, const char **wor
   return false;
 }
 
-const char *code_work(CodeFolder *f, Arena *a, const char **error) {
+const char *code_work_folder(CodeFolder *f, Arena *a, const char **error) {
   if (!f->work) f->work = make_private(a, f->path, "work");
   if (!f->work)
     *error = arena_format(a, "cannot make a folder in %s: %s", f->path, os_error(a, errno));
   return f->work;
 }
 
-// A compiler leaves no folders: what is in this one is files.
+// Removes a folder of files; compilers leave no subfolders.
 static void remove_folder(Arena *a, const char *path) {
   FolderNames names = {0};
   if (!folder_names(a, path, &names))
@@ -101,8 +100,8 @@ static void remove_folder(Arena *a, const char *path) {
 }
 
 // -- sweeping -------------------------------------------------------------------------------------
-// What a process with this number began, so long ago, is nobody's any more.
-static bool is_left(long process, double age) {
+// The work folder of this process is abandoned: it is a day old, or the process has ended.
+static bool is_abandoned(long process, double age) {
   return age > 86400 || (age > DEAD_SECONDS && kill((pid_t)process, 0) && errno == ESRCH);
 }
 
@@ -117,7 +116,7 @@ static void sweep(const CodeFolder *f, Arena *a) {
     if (fstatat(f->fd, name, &s, AT_SYMLINK_NOFOLLOW)) continue;
     double age = difftime(now, s.st_mtime);
     if (!strncmp(name, "work.", 5) && S_ISDIR(s.st_mode)) {
-      if (is_left(strtol(name + 5, NULL, 10), age)) remove_folder(a, path);
+      if (is_abandoned(strtol(name + 5, NULL, 10), age)) remove_folder(a, path);
     } else {
       for (uint32_t k = 0; k < COUNT(before); k++)
         if (text_ends(name, before[k]) && age > 86400) unlink(path);
@@ -128,8 +127,8 @@ static void sweep(const CodeFolder *f, Arena *a) {
 
 void code_folder_close(CodeFolder *f, Arena *a) {
   if (f->work) remove_folder(a, f->work);
-  if (f->full && !f->passing) sweep(f, a);
-  if (f->passing && f->fd >= 0) remove_folder(a, f->path);
+  if (f->changed && !f->temporary) sweep(f, a);
+  if (f->temporary && f->fd >= 0) remove_folder(a, f->path);
   if (f->fd >= 0) close(f->fd);
   f->fd = -1;
 }
@@ -140,8 +139,8 @@ static void close_file(void *what) {
   if (*fd >= 0) close(*fd);
 }
 
-// All of a file that is ours and nobody else's. The descriptor goes with an arena of its own, so
-// that running out of memory leaves nothing open.
+// Reads a private file of the user. The descriptor is closed with `scratch`, so that an exhausted arena
+// leaves no descriptor open.
 static FileText read_private(Arena *a, int folder, const char *name) {
   FileText f = {0};
   Arena *scratch = arena_child(a);
@@ -158,12 +157,12 @@ static FileText read_private(Arena *a, int folder, const char *name) {
       got = read(*fd, bytes + n, (size_t)s.st_size - n);
     if (n == (size_t)s.st_size) f = (FileText){.text = bytes, .n = n};
   }
-  if (f.text) futimens(*fd, NULL); // used now: the last to be swept
+  if (f.text) futimens(*fd, NULL); // marks it as recently used, for the sweep
   arena_free(scratch);
   return f;
 }
 
-static bool put(int fd, const char *bytes, size_t n) {
+static bool write_all(int fd, const char *bytes, size_t n) {
   while (n) {
     ssize_t done = write(fd, bytes, n);
     if (done < 0 && errno == EINTR) continue;
@@ -180,26 +179,27 @@ static const char *sum_of(Arena *a, const char *bytes, size_t n) {
   return arena_format(a, "%s%s", sum_mark, code_key(a, h));
 }
 
-// Kept or not, as the disk has it: nothing depends on it. `first`: what is there already stays.
-static void keep(CodeFolder *f, Arena *a, const char *key, const FileText *object, bool first) {
+// Stores code; failures are ignored. `first`: an existing file stays, instead of being replaced.
+static void store_file(CodeFolder *f, Arena *a, const char *key, const FileText *object,
+                       bool first) {
   const char *part = arena_format(a, "%s/%s.part", f->work, key),
              *name = arena_format(a, "%s.code", key);
   int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return;
-  bool good = !fchmod(fd, 0600) && put(fd, object->text, object->n) &&
-              put(fd, sum_of(a, object->text, object->n), SUM_BYTES);
+  bool good = !fchmod(fd, 0600) && write_all(fd, object->text, object->n) &&
+              write_all(fd, sum_of(a, object->text, object->n), SUM_BYTES);
   good = !close(fd) && good;
   bool moved = good && (first ? !linkat(AT_FDCWD, part, f->fd, name, 0)
                               : !renameat(AT_FDCWD, part, f->fd, name));
   if (first || !moved) unlink(part);
-  f->full = true;
+  f->changed = true;
 }
 
 // -- loading --------------------------------------------------------------------------------------
-// Does an object lie wholly in these bytes? A part that is missing would be met as a bus error, by
-// the loader or later.
+// The bytes contain all segments of an ELF object. A truncated object would cause a bus error, in the
+// loader or later.
 #ifdef __linux__
-static bool is_whole(const char *bytes, size_t n) {
+static bool is_complete(const char *bytes, size_t n) {
   ElfW(Ehdr) head;
   ElfW(Phdr) part;
   if (n < sizeof head) return false;
@@ -220,12 +220,12 @@ static void *load_memory(const char *bytes, size_t n, int *fd) {
   void *library = NULL;
   *fd = memfd_create("limn", MFD_CLOEXEC);
   snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
-  if (*fd >= 0 && put(*fd, bytes, n)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (*fd >= 0 && write_all(*fd, bytes, n)) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library && *fd >= 0) close(*fd), *fd = -1;
   return library;
 }
 #else
-static bool is_whole(const char *bytes, size_t n) { return bytes && n > 4; }
+static bool is_complete(const char *bytes, size_t n) { return bytes && n > 4; }
 static void *load_memory(const char *bytes, size_t n, int *fd) {
   (void)bytes, (void)n;
   *fd = -1;
@@ -234,12 +234,12 @@ static void *load_memory(const char *bytes, size_t n, int *fd) {
 #endif
 
 static void *load(const FileText *object, const char *path, int *fd) {
-  if (!is_whole(object->text, object->n)) return NULL;
+  if (!is_complete(object->text, object->n)) return NULL;
   void *library = load_memory(object->text, object->n, fd);
   return library ? library : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-FileText code_bytes(const CodeFolder *f, Arena *a, const char *key) {
+FileText code_read(const CodeFolder *f, Arena *a, const char *key) {
   FileText file = read_private(a, f->fd, arena_format(a, "%s.code", key));
   if (file.n <= SUM_BYTES) return (FileText){0};
   FileText object = {.text = file.text, .n = file.n - SUM_BYTES};
@@ -248,34 +248,34 @@ FileText code_bytes(const CodeFolder *f, Arena *a, const char *key) {
   return object;
 }
 
-void code_keep(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
+void code_store(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
   const char *error;
   FileText object = {.text = bytes, .n = n};
-  if (code_work(f, a, &error)) keep(f, a, key, &object, false);
+  if (code_work_folder(f, a, &error)) store_file(f, a, key, &object, false);
 }
 
-FileText code_keep_first(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
+FileText code_store_first(CodeFolder *f, Arena *a, const char *key, const char *bytes, size_t n) {
   const char *error;
   FileText object = {.text = bytes, .n = n}, kept;
-  if (code_work(f, a, &error)) keep(f, a, key, &object, true);
-  kept = code_bytes(f, a, key);
+  if (code_work_folder(f, a, &error)) store_file(f, a, key, &object, true);
+  kept = code_read(f, a, key);
   if (kept.text) return kept;
-  code_keep(f, a, key, bytes, n); // what is there is damaged
-  return code_bytes(f, a, key);
+  code_store(f, a, key, bytes, n); // the stored file is damaged
+  return code_read(f, a, key);
 }
 
-void *code_find(const CodeFolder *f, Arena *a, const char *key, int *fd) {
-  FileText object = code_bytes(f, a, key);
+void *code_load(const CodeFolder *f, Arena *a, const char *key, int *fd) {
+  FileText object = code_read(f, a, key);
   return object.text ? load(&object, arena_format(a, "%s/%s.code", f->path, key), fd) : NULL;
 }
 
-void *code_take(CodeFolder *f, Arena *a, const char *file, const char *key, int *fd,
-                const char **error) {
+void *code_load_new(CodeFolder *f, Arena *a, const char *file, const char *key, int *fd,
+                    const char **error) {
   const char *path = arena_format(a, "%s/%s", f->work, file);
   FileText object = read_private(a, AT_FDCWD, path);
   void *library = object.text ? load(&object, path, fd) : NULL;
   if (library)
-    keep(f, a, key, &object, false);
+    store_file(f, a, key, &object, false);
   else
     *error = object.text ? "gave a file that cannot be loaded" : "gave no code";
   return library;

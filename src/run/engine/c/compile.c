@@ -1,6 +1,6 @@
-// The text of a step becomes shared libraries: a long one is cut into pieces, each hashed with the
-// flags, the compiler, the CPU and our version, and looked for in the cache (code_cache.c). What is
-// not there is compiled (compiler.c), all pieces at once, and kept.
+// Compiles the text of a step, in pieces, into shared libraries. The cache key of a piece is a hash of
+// its text, the flags, the compiler, the CPU and limn's version. Pieces that are not in the cache
+// (code_cache.c) are compiled in parallel (compiler.c) and stored.
 #define _DEFAULT_SOURCE
 #include "run/engine/c/compile.h"
 #include "run/engine/c/code_cache.h"
@@ -18,7 +18,7 @@
 enum { ARGUMENTS = COMPILE_FLAGS + 8, SECONDS = 30, SAY_AFTER = 2 };
 
 // -- hashes ---------------------------------------------------------------------------------------
-// What the compiler makes of native: the CPU's name and its list of features.
+// What -march=native depends on: the CPU's name and its list of features.
 static void hash_cpu(CodeHash *h) {
   char buffer[8192];
   int f = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
@@ -58,9 +58,9 @@ const char *compile_compiler(Arena *a, const Target *how) {
   return NULL;
 }
 
-// The instructions that this CPU has, for a compiler that runs on it. On x86-64, compilers ask the
-// CPU. On aarch64, clang goes by the CPU's name alone, and would use the SVE of a Neoverse V1 also in
-// a virtual machine that hides it: there only the kernel knows what can be run.
+// Flags for the instruction set of this CPU. On x86-64, the compiler queries the CPU. On aarch64, clang
+// knows the CPU by its name alone and would use the SVE of a Neoverse V1 also in a virtual machine that
+// hides SVE; the operating system's kernel knows which instructions work.
 static uint32_t machine_flags(const char **flag) {
   uint32_t n = 0;
 #if defined __x86_64__
@@ -76,8 +76,8 @@ static uint32_t machine_flags(const char **flag) {
   return n;
 }
 
-// A linker leaves room for the largest page that a CPU may have, 64 KB on aarch64: twelve times what
-// a kernel takes. This machine's are known.
+// A linker aligns segments to the largest page size of the architecture. On aarch64 that is 64 KB, and
+// the padding is twelve times the code of a kernel. This machine's page size is known.
 static uint32_t page_flags(const char **flag) {
 #ifdef __linux__
   static const char *const sizes[] = {"-Wl,-z,max-page-size=4096", "-Wl,-z,max-page-size=16384",
@@ -131,7 +131,7 @@ static void hash_file(CodeHash *h, const char *path) {
   code_hash(h, is, sizeof is);
 }
 
-// The compiler, and every program of its name along the path: a wrapper goes by those behind it.
+// The compiler and every program of its name in PATH, because a wrapper (ccache) calls a later one.
 static void hash_programs(CodeHash *h, Arena *a, const char *program) {
   const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
   const char *path = getenv("PATH");
@@ -144,8 +144,8 @@ static void hash_programs(CodeHash *h, Arena *a, const char *program) {
   }
 }
 
-// What is the same for all pieces.
-static CodeHash hash_surroundings(const Compiling *x) {
+// The part of the key that is the same for all pieces.
+static CodeHash hash_environment(const Compiling *x) {
   CodeHash h = {HASH_START, 0};
   code_hash(&h, LIMN_VERSION, sizeof LIMN_VERSION);
   for (uint32_t i = 0; i < x->flags; i++) code_hash(&h, x->flag[i], strlen(x->flag[i]) + 1);
@@ -154,8 +154,8 @@ static CodeHash hash_surroundings(const Compiling *x) {
   return h;
 }
 
-static bool look_up(Compiling *x, const CText *text) {
-  CodeHash around = hash_surroundings(x);
+static bool find_cached(Compiling *x, const CText *text) {
+  CodeHash around = hash_environment(x);
   bool all = true;
   x->key = NEW_ARRAY(x->arena, const char *, text->n + 1);
   for (uint32_t i = 0; i < text->n; i++) {
@@ -163,7 +163,7 @@ static bool look_up(Compiling *x, const CText *text) {
     code_hash(&h, text->front, text->front_n);
     code_hash(&h, text->piece[i].text, text->piece[i].n);
     x->key[i] = code_key(x->arena, h);
-    x->c->part[i].library = code_find(&x->folder, x->arena, x->key[i], &x->c->part[i].fd);
+    x->c->part[i].library = code_load(&x->folder, x->arena, x->key[i], &x->c->part[i].fd);
     all &= x->c->part[i].library != NULL;
   }
   return all;
@@ -193,7 +193,7 @@ static bool write_source(Compiling *x, const CText *text, uint32_t i, const char
   return good;
 }
 
-static CompilerRun run_for(Compiling *x, const CText *text, uint32_t i) {
+static CompilerRun prepare_run(Compiling *x, const CText *text, uint32_t i) {
   const char **argument = NEW_ARRAY(x->arena, const char *, ARGUMENTS);
   uint32_t k = 0;
   const char *source = arena_format(x->arena, "%s/%u.c", x->folder.work, i);
@@ -206,26 +206,27 @@ static CompilerRun run_for(Compiling *x, const CText *text, uint32_t i) {
   return (CompilerRun){.argument = argument};
 }
 
-// What a compiler says, as one line that a terminal can show.
-static const char *said_text(Arena *a, const CompilerRun *r) {
-  char *text = arena_text(a, r->said, strlen(r->said));
+// The compiler's output as one line of printable characters.
+static const char *output_text(Arena *a, const CompilerRun *r) {
+  char *text = arena_text(a, r->output, strlen(r->output));
   for (char *at = text; *at; at++)
     if ((unsigned char)*at < ' ' || (unsigned char)*at > '~') *at = ' ';
   return *text ? arena_format(a, ": %.300s", text) : "";
 }
 
-// What was done is kept, even if the rest was not: the next time there is less to do. Those that
-// were stopped have a process still, or never had one; the first that failed has been asked before
-// any that was not started.
-static void take_done(Compiling *x, const CompilerRun *run, const uint32_t *which, uint32_t n) {
+// Loads and stores the pieces that were compiled, even if others failed, so that the next attempt has
+// less to compile. The error is that of the first compiler that ended by itself; compilers that were
+// killed still have a process.
+static void load_compiled(Compiling *x, const CompilerRun *run, const uint32_t *which, uint32_t n) {
   Compiled *c = x->c;
   for (uint32_t i = 0; i < n; i++) {
     CompiledPart *part = &c->part[which[i]];
     const char *file = arena_format(x->arena, "%u.so", which[i]), *why = "failed";
-    if (run[i].good)
-      part->library = code_take(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
+    if (run[i].succeeded)
+      part->library = code_load_new(&x->folder, x->arena, file, x->key[which[i]], &part->fd, &why);
     if (!part->library && !run[i].process && !c->error)
-      c->error = arena_format(x->arena, "%s %s%s", c->compiler, why, said_text(x->arena, &run[i]));
+      c->error =
+          arena_format(x->arena, "%s %s%s", c->compiler, why, output_text(x->arena, &run[i]));
   }
 }
 
@@ -233,14 +234,14 @@ static bool compile_missing(Compiling *x, const CText *text) {
   Compiled *c = x->c;
   uint32_t n = 0, *which = NEW_ARRAY(x->arena, uint32_t, text->n + 1);
   CompilerRun *run = NEW_ARRAY(x->arena, CompilerRun, text->n + 1);
-  if (!code_work(&x->folder, x->arena, &c->error)) return false;
+  if (!code_work_folder(&x->folder, x->arena, &c->error)) return false;
   for (uint32_t i = 0; i < text->n && !c->error; i++)
-    if (!c->part[i].library) which[n] = i, run[n++] = run_for(x, text, i);
+    if (!c->part[i].library) which[n] = i, run[n++] = prepare_run(x, text, i);
   if (c->error) return false;
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   CompilerLimits limits = {.folder = x->folder.work,
                            .seconds = seconds_allowed(),
-                           .at_once = cores > 1 ? (uint32_t)cores : 1,
+                           .parallel = cores > 1 ? (uint32_t)cores : 1,
                            .say_after = SAY_AFTER,
                            .say = x->how->say ? say_compiling : NULL,
                            .say_to = x,
@@ -252,7 +253,7 @@ static bool compile_missing(Compiling *x, const CText *text) {
   if (c->stopped) c->error = "stopped while compiling: nothing was computed";
   if (end == COMPILER_NOT_STARTED)
     c->error = arena_format(x->arena, "%s could not be started", c->compiler);
-  take_done(x, run, which, n);
+  load_compiled(x, run, which, n);
   return !c->error;
 }
 
@@ -267,8 +268,8 @@ bool compile_c(Arena *a, const CText *text, const Target *how, Compiled *c) {
   Compiling x = {.arena = a, .c = c, .how = how, .kernels = text->kernels};
   x.flags = compile_flags(x.flag);
   double start = clock_seconds();
-  if (!code_folder_open(&x.folder, a, how->cache, &c->word, &c->error)) return false;
-  c->cached = look_up(&x, text);
+  if (!code_folder_open(&x.folder, a, how->cache, &c->warning, &c->error)) return false;
+  c->cached = find_cached(&x, text);
   bool good = c->cached || compile_missing(&x, text);
   code_folder_close(&x.folder, a);
   c->seconds = clock_seconds() - start;

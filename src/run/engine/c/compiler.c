@@ -1,13 +1,12 @@
-// Starts compilers by execve, never by a shell, and waits.
+// Starts compilers by execve, never by a shell, and waits for them.
 //
-// They get nothing of ours: no descriptors but what they say (a pipe), no signals that are blocked
-// or ignored, and of the environment only what compilers need. All are in one process group, with a
-// watcher at its head that does nothing but read a pipe whose other end is ours: when we end, however
-// that happens, the read ends, and the watcher kills the group. When the limit is reached, or all
-// are done, we kill it ourselves, with whatever they have left running.
+// A compiler inherits one pipe for its output, default signal handlers, and the environment variables
+// that compilers need. All compilers are in one process group, led by a watcher process that reads a pipe
+// held open by limn: when limn ends for any reason, the read ends, and the watcher kills the group. At the
+// time limit, or when all compilers have ended, limn kills the group, with any grandchildren.
 //
-// Nothing waits for the pipes: who has ended is asked every few milliseconds at most, so a child that
-// holds one open holds nobody up.
+// The end of a compiler is polled every few milliseconds, so a grandchild that holds a pipe open blocks
+// nothing.
 #define _GNU_SOURCE
 #include "run/engine/c/compiler.h"
 #include "base/stop.h"
@@ -29,10 +28,10 @@ enum { MOST_VARIABLES = 256, FEW_MS = 10, MOST_DESCRIPTORS = 65536 };
 
 extern char **environ;
 
-// -- what a child gets ----------------------------------------------------------------------------
-// The search path, where its parts and libraries are, and what wrappers (ccache, Nix) go by. The
-// rest could change what is compiled, or where it goes.
-static bool is_needed(const char *variable) {
+// -- the child's environment ----------------------------------------------------------------------
+// The search path, the compiler's own folders, and variables of wrappers (ccache, Nix). Other variables
+// could change what is compiled or where output is written.
+static bool passes_variable(const char *variable) {
   static const char *const whole[] = {
       "PATH",          "HOME",    "LD_LIBRARY_PATH", "GCC_EXEC_PREFIX",
       "COMPILER_PATH", "SDKROOT", "DEVELOPER_DIR"};
@@ -46,15 +45,15 @@ static char **environment(Arena *a, const char *folder) {
   char **out = NEW_ARRAY(a, char *, MOST_VARIABLES + 4);
   uint32_t n = 0;
   for (char **at = environ; at && *at && n < MOST_VARIABLES; at++)
-    if (is_needed(*at)) out[n++] = *at;
+    if (passes_variable(*at)) out[n++] = *at;
   if (!getenv("PATH")) out[n++] = arena_format(a, "PATH=/usr/local/bin:/usr/bin:/bin");
   out[n++] = arena_format(a, "TMPDIR=%s", folder);
   out[n++] = arena_format(a, "LC_ALL=C");
   return out;
 }
 
-// From here to the end of `start`: only what a signal handler could call, for a process with threads
-// has forked.
+// From here to the end of `start`, a child calls async-signal-safe functions only, because it was forked
+// from a process with threads.
 static void close_from(int low) {
 #if defined __linux__ && defined SYS_close_range
   if (!syscall(SYS_close_range, (unsigned)low, ~0U, 0)) return;
@@ -65,7 +64,7 @@ static void close_from(int low) {
   for (int fd = low; fd < high; fd++) close(fd);
 }
 
-static void forget_signals(void) {
+static void reset_signals(void) {
   sigset_t none;
   for (int s = 1; s < 32; s++)
     if (s != SIGKILL && s != SIGSTOP) signal(s, SIG_DFL);
@@ -75,7 +74,7 @@ static void forget_signals(void) {
 
 static void become_compiler(const char *const *argument, char **variables, int says, pid_t group) {
   setpgid(0, group);
-  forget_signals();
+  reset_signals();
   int nothing = open("/dev/null", O_RDONLY);
   if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(says, 1) < 0 || dup2(says, 2) < 0) _exit(127);
   close_from(3);
@@ -87,8 +86,8 @@ static void become_compiler(const char *const *argument, char **variables, int s
 static void become_watcher(int life) {
   char end;
   setpgid(0, 0);
-  forget_signals();
-  for (int s = 1; s < 32; s++) // it outlives what a terminal sends to us
+  reset_signals();
+  for (int s = 1; s < 32; s++) // signals of the terminal (Ctrl-C) must not end it
     if (s != SIGKILL && s != SIGSTOP) signal(s, SIG_IGN);
   if (dup2(life, 0) < 0) _exit(1);
   close_from(1);
@@ -98,7 +97,7 @@ static void become_watcher(int life) {
 }
 
 // -- pipes and processes --------------------------------------------------------------------------
-// A pipe above the standard streams, which may be closed. False: there is none.
+// A pipe with descriptors of at least 3, because standard streams may be closed. False: no pipe is left.
 static bool open_pipe(int end[2]) {
   int made[2];
   if (pipe(made)) return false;
@@ -124,7 +123,7 @@ static pid_t start_watcher(int *life) {
   if (watcher < 0)
     close(end[1]);
   else
-    setpgid(watcher, watcher); // whoever comes first
+    setpgid(watcher, watcher); // also called by the child: either may run first
   *life = end[1];
   return watcher;
 }
@@ -142,45 +141,47 @@ static bool start(CompilerRun *r, char **variables, pid_t group) {
   }
   setpgid(child, group);
   r->process = child;
-  r->from = end[0];
+  r->output_fd = end[0];
   return true;
 }
 
-// What it says: the beginning is kept. False: there will be no more.
-static bool hear(CompilerRun *r) {
+// Reads output, and keeps its first OUTPUT_BYTES. False: the pipe is at its end.
+static bool read_output(CompilerRun *r) {
   char bytes[4096];
-  ssize_t n = read(r->from, bytes, sizeof bytes);
-  for (ssize_t i = 0; i < n && r->nsaid + 1 < SAID_BYTES; i++) r->said[r->nsaid++] = bytes[i];
+  ssize_t n = read(r->output_fd, bytes, sizeof bytes);
+  for (ssize_t i = 0; i < n && r->output_bytes + 1 < OUTPUT_BYTES; i++)
+    r->output[r->output_bytes++] = bytes[i];
   return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static void stop_hearing(CompilerRun *r) {
-  if (r->from >= 0) close(r->from);
-  r->from = -1;
+static void close_output(CompilerRun *r) {
+  if (r->output_fd >= 0) close(r->output_fd);
+  r->output_fd = -1;
 }
 
-// It has ended. A host that reaps all children has the status; then the file it made says all.
+// The process has ended. If the host program reaps all children, the status is lost: the process counts
+// as succeeded, and loading its output file tells.
 static bool has_ended(CompilerRun *r) {
   int status = 0;
   pid_t got = waitpid((pid_t)r->process, &status, WNOHANG);
   if (!got || (got < 0 && errno == EINTR)) return false;
-  r->good = got < 0 || (WIFEXITED(status) && !WEXITSTATUS(status));
-  if (r->from >= 0) hear(r);
-  stop_hearing(r);
+  r->succeeded = got < 0 || (WIFEXITED(status) && !WEXITSTATUS(status));
+  if (r->output_fd >= 0) read_output(r);
+  close_output(r);
   r->process = 0;
   return true;
 }
 
-// A few milliseconds, or until one says something.
-static void wait_a_little(CompilerRun *r, uint32_t first, uint32_t n) {
+// Waits a few milliseconds, or until there is output.
+static void poll_outputs(CompilerRun *r, uint32_t first, uint32_t n) {
   struct pollfd at[64];
   uint32_t which[64], m = 0;
   for (uint32_t i = first; i < n && m < COUNT(at); i++)
-    if (r[i].process && r[i].from >= 0)
-      at[m] = (struct pollfd){.fd = r[i].from, .events = POLLIN}, which[m++] = i;
+    if (r[i].process && r[i].output_fd >= 0)
+      at[m] = (struct pollfd){.fd = r[i].output_fd, .events = POLLIN}, which[m++] = i;
   poll(at, m, FEW_MS);
   for (uint32_t i = 0; i < m; i++)
-    if (at[i].revents && !hear(&r[which[i]])) stop_hearing(&r[which[i]]);
+    if (at[i].revents && !read_output(&r[which[i]])) close_output(&r[which[i]]);
 }
 
 static CompilerEnd run_all(CompilerRun *r, uint32_t n, const CompilerLimits *how, char **variables,
@@ -189,15 +190,15 @@ static CompilerEnd run_all(CompilerRun *r, uint32_t n, const CompilerLimits *how
   bool said = false;
   uint32_t started = 0, running = 0;
   for (uint32_t done = 0; done < n;) {
-    while (started < n && running < how->at_once) {
+    while (started < n && running < how->parallel) {
       if (!start(&r[started], variables, group)) return COMPILER_NOT_STARTED;
       started++, running++;
     }
-    wait_a_little(r, 0, started);
+    poll_outputs(r, 0, started);
     for (uint32_t i = 0; i < started; i++)
       if (r[i].process && has_ended(&r[i])) {
         done++, running--;
-        if (!r[i].good) return COMPILER_DONE; // the others are for nothing
+        if (!r[i].succeeded) return COMPILER_DONE; // one failure fails the step
       }
     if (done < n && stop_asked(how->stop)) return COMPILER_STOPPED;
     double passed = clock_seconds() - begun;
@@ -213,7 +214,7 @@ static CompilerEnd run_all(CompilerRun *r, uint32_t n, const CompilerLimits *how
 CompilerEnd compiler_run(Arena *a, CompilerRun *r, uint32_t n, const CompilerLimits *how) {
   int life;
   char **variables = environment(a, how->folder);
-  for (uint32_t i = 0; i < n; i++) r[i].from = -1;
+  for (uint32_t i = 0; i < n; i++) r[i].output_fd = -1;
   pid_t watcher = start_watcher(&life);
   if (watcher < 0) return COMPILER_NOT_STARTED;
   CompilerEnd end = run_all(r, n, how, variables, watcher);
@@ -222,7 +223,7 @@ CompilerEnd compiler_run(Arena *a, CompilerRun *r, uint32_t n, const CompilerLim
   for (uint32_t i = 0; i < n; i++) {
     if (r[i].process)
       while (waitpid((pid_t)r[i].process, NULL, 0) < 0 && errno == EINTR) continue;
-    stop_hearing(&r[i]);
+    close_output(&r[i]);
   }
   while (waitpid(watcher, NULL, 0) < 0 && errno == EINTR) continue;
   return end;

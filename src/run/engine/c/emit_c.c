@@ -1,5 +1,5 @@
-// Kernels as C without headers. In front stands the prelude (scalar functions, noise); then one
-// function for each kernel of loops:
+// Prints kernels as C without headers: after the prelude (scalar functions, noise), one function for
+// each kernel of loops:
 //
 //   void limn_k3(const Context *c, char **w, long low, long high, char *s) {
 //     for (long q = low; q < high; q++) {              the divided parallel loops
@@ -7,11 +7,10 @@
 //       for (long i2 = 0; i2 < 8; i2++) {              the other parallel loops
 //         …                                            nest after nest
 //
-// Inside a nest every load, test and scalar stands at the outermost loop at which its variables are
-// known, so that what does not change in the inner loop is computed outside of it. Memory comes in
-// as a table of pointers, so kernels that do the same on other memory (the blocks of a deep
-// network) share one function. The innermost loop is marked as free of dependences. Numbers that
-// are the same at every point (rates, counters) are computed in double, in front.
+// Loop-invariant code motion places every load, bounds check and scalar in the outermost loop at which
+// it is known. Memory is passed as a table of pointers, so kernels that do the same on other memory (the
+// blocks of a deep network) share one function. The innermost loop is marked `omp simd`. Uniform scalars
+// (rates, counters) are computed in double, before the loops.
 #include "run/engine/c/emit_own.h"
 
 #include <math.h>
@@ -22,27 +21,27 @@ static void open_range(Emit *e, uint32_t v, const char *from, const char *to) {
 }
 
 // -- pointers -----------------------------------------------------------------------------------
-// Where a wire's memory begins: equal for wires that share it.
-static uint64_t memory_of(const Plan *p, uint32_t wire) {
+// A key of the wire's memory: equal for aliases.
+static uint64_t memory_key(const Plan *p, uint32_t wire) {
   const PlanWire *r = &p->wire.at[wire_root(p, wire)];
   return (uint64_t)r->place << 56 |
          (r->place == AT_STATE || r->place == AT_INPUT ? r->number_of : (uint64_t)r->at);
 }
 
-// No other wire of the kernel lies in the same memory.
-static bool is_alone(const Emit *e, uint32_t wire) {
-  uint64_t own = memory_of(e->p, wire);
+// No other wire of the kernel is an alias of this one.
+static bool has_no_alias(const Emit *e, uint32_t wire) {
+  uint64_t own = memory_key(e->p, wire);
   for (uint32_t i = 0; i < e->k->node.n; i++) {
     const PlanNode *x = &e->p->node.at[e->k->node.at[i]];
     for (uint32_t k = 0; k < node_wires(x); k++) {
       uint32_t other = node_wire(x, k);
-      if (other != PLAN_NONE && other != wire && memory_of(e->p, other) == own) return false;
+      if (other != PLAN_NONE && other != wire && memory_key(e->p, other) == own) return false;
     }
   }
   return true;
 }
 
-// -- rows of sums -------------------------------------------------------------------------------
+// -- rows of accumulators ------------------------------------------------------------------------
 static void open_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
   const PlanNode *x = w->x;
   emit_line(e, "%s s%u[%lld];", emit_sum_type(e, x), w->id, (long long)n);
@@ -67,8 +66,8 @@ static void close_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
 }
 
 // -- nests ----------------------------------------------------------------------------------------
-// Cells of a wire shaped like the output hold a value before anything is added to them.
-static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const char *value) {
+// Initialises the cells of a wire of the output's shape to which this kernel's point adds.
+static void emit_initialise_wire(Emit *e, const NodeLevels *w, uint32_t wire, const char *value) {
   const PlanNode *x = w->x;
   const PlanWire *to = &e->p->wire.at[wire];
   Buf at = buf_new(e->p->arena);
@@ -92,17 +91,17 @@ static void emit_fill_wire(Emit *e, const NodeLevels *w, uint32_t wire, const ch
   emit_close_all(e, loops);
 }
 
-static void emit_fill(Emit *e, const NodeLevels *w) {
-  emit_fill_wire(e, w, w->x->out.wire, emit_identity(e, w->x));
+static void emit_initialise(Emit *e, const NodeLevels *w) {
+  emit_initialise_wire(e, w, w->x->out.wire, emit_identity(e, w->x));
   for (uint32_t k = 0; k < w->x->nwinner; k++)
-    if (w->x->winner[k] != PLAN_NONE) emit_fill_wire(e, w, w->x->winner[k], "0");
+    if (w->x->winner[k] != PLAN_NONE) emit_initialise_wire(e, w, w->x->winner[k], "0");
 }
 
 static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim) {
   Buf b = buf_new(e->p->arena);
   for (uint32_t i = 0; i < n; i++) {
     const PlanNode *x = w[i].x;
-    if (x->scatter) { // two points may hit one cell, unless the innermost loop is an axis of it
+    if (x->scatter) { // write conflicts, unless an axis of the output is the innermost loop
       uint32_t index, last = PLAN_NONE;
       for (uint32_t k = 0; k < x->nindex; k++)
         if (x->var[k] == e->k->np + ndim - 1) last = k;
@@ -111,7 +110,7 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
         plain |= operand_axis_is_index(e->p, &x->out, a, &index) && index == last;
       if (!plain) return;
     }
-    if (w[i].reduce == PLAN_NONE || w[i].reduce >= ndim) continue;
+    if (w[i].sum_loop == PLAN_NONE || w[i].sum_loop >= ndim) continue;
     if (node_wants_winner(x)) return;
     bool bit = e->p->wire.at[x->out.wire].base == BASE_BIT;
     buf_printf(&b, " reduction(%s:s%u)", emit_combine_text[bit][x->combine], w[i].id);
@@ -120,8 +119,9 @@ static void emit_pragma(Emit *e, const NodeLevels *w, uint32_t n, uint32_t ndim)
   emit_line(e, "#pragma omp simd%s", b.at);
 }
 
-// Where the innermost loop moves a coordinate by one place at a time, where it lies inside is one
-// stretch of the loop: there nothing is asked, and the loop stays one of vectors.
+// Index-set splitting of the innermost loop. A checked coordinate that the loop moves by ±1 is in bounds
+// in one contiguous range of the loop. The loop is split there: the middle part has no checks and is
+// vectorised.
 typedef struct {
   Emit *e;
   const Nest *s;
@@ -136,12 +136,12 @@ static bool moves_by_one(const Emit *e, const NodeLevels *w, const PlanCoord *c)
   return inner->coef == 1 || inner->coef == -1;
 }
 
-// The next coordinate that is asked at each point, behind those already seen.
+// Iterates over the coordinates that depend on the innermost loop and are bounds-checked.
 typedef struct {
   uint32_t node, operand, axis;
-} AskedAt;
+} CheckedAt;
 
-static const PlanCoord *next_asked(const InnerLoop *l, AskedAt *at) {
+static const PlanCoord *next_checked(const InnerLoop *l, CheckedAt *at) {
   for (; at->node < l->s->node.n; at->node++, at->operand = 0) {
     const NodeLevels *w = &l->w[at->node];
     for (; at->operand < w->x->nin; at->operand++, at->axis = 0) {
@@ -155,21 +155,21 @@ static const PlanCoord *next_asked(const InnerLoop *l, AskedAt *at) {
   return NULL;
 }
 
-// How many are asked at each point, all by one such stretch; 0: some are not.
-static uint32_t count_asked(const InnerLoop *l) {
+// The number of such coordinates; 0: there are none, or the loop cannot or need not be split.
+static uint32_t count_split_checks(const InnerLoop *l) {
   enum { SHORT = 32 };
-  AskedAt at = {0};
+  CheckedAt at = {0};
   uint32_t n = 0;
   if (extent_most(l->e->p, l->s->dim[l->s->ndim - 1]) < SHORT) return 0;
   for (uint32_t i = 0; i < l->s->node.n; i++)
-    if (l->w[i].x->scatter || (l->w[i].reduce != PLAN_NONE && l->w[i].reduce <= l->s->ndim))
+    if (l->w[i].x->scatter || (l->w[i].sum_loop != PLAN_NONE && l->w[i].sum_loop <= l->s->ndim))
       return 0;
-  for (const PlanCoord *c; (c = next_asked(l, &at)); n++)
+  for (const PlanCoord *c; (c = next_checked(l, &at)); n++)
     if (!moves_by_one(l->e, &l->w[at.node], c)) return 0;
   return n;
 }
 
-// The ends of the stretch where a coordinate is inside: lo and hi come closer.
+// Intersects [lo, hi) with the range of the loop in which a coordinate is in bounds.
 static void emit_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent size) {
   const PlanTerm *inner = emit_inner_term(e, w, c);
   PlanCoord rest = *c;
@@ -192,9 +192,9 @@ static void emit_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent 
 
 static void emit_bounds(const InnerLoop *l) {
   Emit *e = l->e;
-  AskedAt at = {0};
+  CheckedAt at = {0};
   emit_line(e, "long lo = %s, hi = %s;", l->from, l->to);
-  for (const PlanCoord *c; (c = next_asked(l, &at));) {
+  for (const PlanCoord *c; (c = next_checked(l, &at));) {
     const NodeLevels *w = &l->w[at.node];
     const PlanWire *x = &e->p->wire.at[w->x->in[at.operand].wire];
     emit_bound(e, w, c, x->shape[at.axis - 1]);
@@ -202,48 +202,49 @@ static void emit_bounds(const InnerLoop *l) {
   emit_line(e, "lo = lo < %s ? lo : %s; hi = hi > lo ? hi : lo;", l->to, l->to);
 }
 
-static void emit_stretch(const InnerLoop *l, const char *from, const char *to, Stretch known) {
+static void emit_inner_loop(const InnerLoop *l, const char *from, const char *to,
+                            BoundsState known) {
   Emit *e = l->e;
   uint32_t n = l->s->node.n, ndim = l->s->ndim;
-  e->stretch = known;
+  e->bounds = known;
   emit_pragma(e, l->w, n, ndim);
   open_range(e, e->k->np + ndim - 1, from, to);
   emit_level(e, l->w, n, ndim, ndim);
   emit_close(e);
-  e->stretch = STRETCH_ANY;
+  e->bounds = BOUNDS_UNKNOWN;
 }
 
 static void emit_inner(const InnerLoop *l) {
-  uint32_t asked = count_asked(l);
+  uint32_t asked = count_split_checks(l);
   if (!asked) {
-    emit_stretch(l, l->from, l->to, STRETCH_ANY);
+    emit_inner_loop(l, l->from, l->to, BOUNDS_UNKNOWN);
     return;
   }
-  Stretch outer = asked == 1 ? STRETCH_OUTSIDE : STRETCH_ANY;
+  BoundsState outer = asked == 1 ? BOUNDS_OUTSIDE : BOUNDS_UNKNOWN;
   emit_bounds(l);
-  emit_stretch(l, l->from, "lo", outer);
-  emit_stretch(l, "lo", "hi", STRETCH_INSIDE);
-  emit_stretch(l, "hi", l->to, outer);
+  emit_inner_loop(l, l->from, "lo", outer);
+  emit_inner_loop(l, "lo", "hi", BOUNDS_INSIDE);
+  emit_inner_loop(l, "hi", l->to, outer);
 }
 
 static void emit_nest(Emit *e, uint32_t nest) {
   const Nest *s = &e->k->nest.at[nest];
   uint32_t n = s->node.n;
-  const NodeLevels *w = nest_work(e->p, e->k, nest);
+  const NodeLevels *w = nest_levels(e->p, e->k, nest);
   uint32_t last = e->k->np + s->ndim - 1; // the innermost loop
   emit_open(e);
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
-      if (w[i].same[k]) emit_scalar(e, &w[i], k);
-  for (uint32_t i = 0; i < n; i++) emit_packs(e, &w[i]);
+      if (w[i].uniform[k]) emit_scalar(e, &w[i], k);
+  for (uint32_t i = 0; i < n; i++) emit_packed_copies(e, &w[i]);
   for (uint32_t i = 0; i < n; i++)
-    if (w[i].x->scatter || (w[i].reduce == s->ndim + 1 && w[i].row == PLAN_NONE))
-      emit_fill(e, &w[i]);
+    if (w[i].x->scatter || (w[i].sum_loop == s->ndim + 1 && w[i].row_loop == PLAN_NONE))
+      emit_initialise(e, &w[i]);
   for (uint32_t d = 0; d == 0 || d < s->ndim; d++) {
     for (uint32_t i = 0; i < n; i++)
-      if (w[i].reduce == d && w[i].reduce <= s->ndim)
+      if (w[i].sum_loop == d && w[i].sum_loop <= s->ndim)
         emit_open_sum(e, &w[i]);
-      else if (w[i].row == d)
+      else if (w[i].row_loop == d)
         open_row(e, &w[i], last, s->dim[s->ndim - 1].c);
     emit_level(e, w, n, d, s->ndim);
     if (d == s->ndim) break;
@@ -259,19 +260,19 @@ static void emit_nest(Emit *e, uint32_t nest) {
   for (uint32_t d = s->ndim; d-- > 0;) {
     if (d + 1 < s->ndim) emit_close(e);
     for (uint32_t i = 0; i < n; i++)
-      if (w[i].reduce == d)
+      if (w[i].sum_loop == d)
         emit_close_sum(e, &w[i]);
-      else if (w[i].row == d)
+      else if (w[i].row_loop == d)
         close_row(e, &w[i], last, s->dim[s->ndim - 1].c);
   }
   if (!s->ndim)
     for (uint32_t i = 0; i < n; i++)
-      if (w[i].reduce == 0) emit_close_sum(e, &w[i]);
+      if (w[i].sum_loop == 0) emit_close_sum(e, &w[i]);
   emit_close(e);
 }
 
-// The corner of an operand of a small product: its address with all inner indices 0.
-static const char *corner_text(Emit *e, const PlanNode *x, const Operand *o) {
+// The address of an operand of a small product when all indices of the product are 0.
+static const char *base_address(Emit *e, const PlanNode *x, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   buf_printf(&b, "w%u + %lldL", e->slot[o->wire], (long long)operand_start(e->p, o));
   for (uint32_t i = 0; i < x->nindex; i++)
@@ -280,7 +281,7 @@ static const char *corner_text(Emit *e, const PlanNode *x, const Operand *o) {
   return b.at;
 }
 
-// How many points a group of indices has.
+// The number of points of a group of indices.
 static const char *length_text(Emit *e, const PlanNode *x, const uint32_t *group, uint32_t n) {
   Buf b = buf_new(e->p->arena);
   int64_t known = 1;
@@ -295,10 +296,11 @@ static const char *length_text(Emit *e, const PlanNode *x, const uint32_t *group
   return b.at;
 }
 
-static void emit_small(Emit *e, const PlanNode *x) {
+static void emit_small_product(Emit *e, const PlanNode *x) {
   const Product *q = x->product;
   uint32_t extra = 0;
-  for (uint32_t i = 0; i < q->nbatch; i++) { // batch indices that are not parallel loops
+  for (uint32_t i = 0; i < q->nbatch;
+       i++) { // batch indices that are no parallel loops of the kernel
     uint32_t v = x->var[q->batch[i]];
     if (v < e->k->np) continue;
     emit_open_loop(e, 'i', v, emit_extent(e, x->index[q->batch[i]]));
@@ -308,7 +310,7 @@ static void emit_small(Emit *e, const PlanNode *x) {
   const Operand *o[3] = {&x->in[q->a], &x->in[q->b], &x->out};
   for (int s = 0; s < 3; s++) {
     at[s] = buf_new(e->p->arena);
-    buf_text(&at[s], corner_text(e, x, o[s]));
+    buf_text(&at[s], base_address(e, x, o[s]));
     for (uint32_t i = 0; i < q->nbatch; i++)
       if (x->var[q->batch[i]] >= e->k->np)
         buf_printf(&at[s], " + %lldL * i%u", (long long)operand_step(e->p, o[s], q->batch[i]),
@@ -317,7 +319,7 @@ static void emit_small(Emit *e, const PlanNode *x) {
   const char *add = "0";
   if (e->k->ordered && x->reduced[x->blocked_index])
     add = arena_format(e->p->arena, "i%u > 0", e->k->np - 1);
-  emit_line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small++, at[0].at,
+  emit_line(e, "c->small(w[%u], %s, %s, %s, s + %lldL, %s, %s, %s, %s);", e->small_slot++, at[0].at,
             at[1].at, at[2].at, (long long)e->k->tile_bytes, length_text(e, x, q->m, q->nm),
             length_text(e, x, q->n, q->nn), length_text(e, x, q->k, q->nk), add);
   emit_close_all(e, extra);
@@ -325,12 +327,13 @@ static void emit_small(Emit *e, const PlanNode *x) {
 
 // -- kernels --------------------------------------------------------------------------------------
 static void emit_pointers(Emit *e) {
-  const Ids *slot = &e->now->slot;
-  for (e->small = 0; e->small < slot->n && slot->at[e->small] < e->p->wire.n; e->small++) {
-    uint32_t i = e->small;
+  const Ids *slot = &e->entry->slot;
+  for (e->small_slot = 0; e->small_slot < slot->n && slot->at[e->small_slot] < e->p->wire.n;
+       e->small_slot++) {
+    uint32_t i = e->small_slot;
     const PlanWire *w = &e->p->wire.at[slot->at[i]];
     const char *number = emit_cell(e, w->number);
-    const char *mark = is_alone(e, slot->at[i]) ? "restrict " : "";
+    const char *mark = has_no_alias(e, slot->at[i]) ? "restrict " : "";
     e->slot[slot->at[i]] = i;
     if (e->held && e->held[slot->at[i]])
       emit_line(e, "%s *w%u = &m%u;", number, i, slot->at[i]);
@@ -338,8 +341,9 @@ static void emit_pointers(Emit *e) {
       emit_line(e, "%s *%sw%u = (%s *)(s + %lldL);", number, mark, i, number, (long long)w->at);
     else
       emit_line(e, "%s *%sw%u = (%s *)w[%u]%s;", number, mark, i, number, i,
-                emit_moves(e, slot->at[i]));
-    if (e->alone) emit_line(e, "(void)w%u;", i); // a wire that only guards
+                emit_scan_offset(e, slot->at[i]));
+    if (e->export_prefix)
+      emit_line(e, "(void)w%u;", i); // unused if only the wire's bounds are checked
   }
 }
 
@@ -370,7 +374,7 @@ void emit_loops(Emit *e) {
   for (uint32_t i = 0; i < k->nest.n; i++) {
     const PlanNode *x = &e->p->node.at[k->nest.at[i].node.at[0]];
     if (x->kind == NODE_PRODUCT)
-      emit_small(e, x);
+      emit_small_product(e, x);
     else
       emit_nest(e, i);
   }

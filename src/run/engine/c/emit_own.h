@@ -1,4 +1,4 @@
-// Private to c: a text under way. emit_c.c writes nests and kernels, emit_step.c puts them together.
+// Private to run/engine/c. emit_c.c prints the bodies of kernels, emit_step.c the functions around them.
 #ifndef LIMN_RUN_ENGINE_C_EMIT_OWN_H
 #define LIMN_RUN_ENGINE_C_EMIT_OWN_H
 

@@ -1,21 +1,21 @@
-// The functions of a plan: one for each kernel of loops, and one for the step, which runs all of
-// them in order on one thread.
+// Prints the functions of a plan: one for each kernel of loops, and one for the step, which runs all
+// kernels in order on one thread.
 //
-// For an engine, the text takes its memory from tables of pointers, and products are the engine's.
-// A text that stands for itself is for one number of samples, and its step has everything: products
-// are calls of c->small, with the product's description in the table, and copies are calls too.
+// For an engine, kernels take their memory from tables of pointers, and the engine runs the products.
+// Exported C is for one number of samples, and its step is complete: products are calls of c->small, with
+// the product's description in the table, and copies are calls of limn_copy.
 #include "run/engine/c/emit_own.h"
 
-enum { INLINE_LIMIT = 256 };
+enum { INLINE_LIMIT = 256 }; // kernels: in larger steps they are not inlined
 
-// What the functions of kernels begin with; their number follows.
+// The prefix of the functions of kernels; the kernel's number follows.
 static const char *function_name(const Emit *e) {
-  if (e->alone) return arena_format(e->p->arena, "%s_k", e->alone);
-  return e->full ? "limn_f" : "limn_k";
+  if (e->export_prefix) return arena_format(e->p->arena, "%s_k", e->export_prefix);
+  return e->full_batch ? "limn_f" : "limn_k";
 }
 
-// The body of a kernel, and the function that has it: an earlier one with the same text serves
-// again.
+// Prints the function of a kernel, unless an earlier kernel has the same body (`known`): then that
+// function is shared.
 static void emit_kernel(Emit *e, uint32_t i, Table *known) {
   Buf body = buf_new(e->p->arena), *out = e->b;
   e->k = &e->p->kernel.at[i];
@@ -29,15 +29,15 @@ static void emit_kernel(Emit *e, uint32_t i, Table *known) {
   e->indent = 0;
   e->b = out;
   Id found = table_get(known, body.at, body.n);
-  e->now->fn = found ? found - 1 : i;
+  e->entry->fn = found ? found - 1 : i;
   if (found) return;
   table_put(known, body.at, body.n, i + 1);
-  e->now->at = e->b->n;
-  bool apart = e->alone ? !e->p->tiny : e->p->kernel.n > INLINE_LIMIT;
+  e->entry->at = e->b->n;
+  bool apart = e->export_prefix ? !e->p->tiny : e->p->kernel.n > INLINE_LIMIT;
   emit_line(e, "%s%svoid %s%u(const Context *c, char **w, long low, long high, char *s) {",
-            e->full ? "static " : "", e->full && apart ? "__attribute__((noinline)) " : "",
-            function_name(e), i);
-  if (e->alone) emit_line(e, "  (void)c, (void)w, (void)low, (void)high, (void)s;");
+            e->full_batch ? "static " : "",
+            e->full_batch && apart ? "__attribute__((noinline)) " : "", function_name(e), i);
+  if (e->export_prefix) emit_line(e, "  (void)c, (void)w, (void)low, (void)high, (void)s;");
   buf_add(e->b, body.at, body.n);
   emit_line(e, "}");
 }
@@ -50,7 +50,7 @@ static const char *points_text(Emit *e, const Kernel *k) {
   return b.at;
 }
 
-// Losses that are not finite end the step before it changes a state.
+// Returns 1 if a loss is not finite, before the step overwrites a state.
 static void emit_finite(Emit *e) {
   for (uint32_t i = 0; i < e->p->out.n; i++) {
     const PlanWire *w = &e->p->wire.at[e->p->out.at[i]];
@@ -59,9 +59,10 @@ static void emit_finite(Emit *e) {
   }
 }
 
-// Wires that are held in a scan come from memory before it, and go there behind it. Scratch is of
-// no use to anyone else.
-static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t end, bool behind) {
+// Loads the wires that a scan holds in variables before the scan (!behind), and stores them after it
+// (behind). Wires that are dead outside the scan need neither.
+static void emit_register_transfers(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t end,
+                                    bool behind) {
   bool *done = NEW_ARRAY(e->p->arena, bool, e->p->wire.n + 1);
   for (uint32_t i = scan + 1; i < end; i++)
     for (uint32_t k = 0; k < kernel[i].slot.n; k++) {
@@ -81,36 +82,37 @@ static void emit_held(Emit *e, const EmitKernel *kernel, uint32_t scan, uint32_t
     }
 }
 
-static void emit_inside(Emit *e, EmitKernel *kernel, uint32_t i) {
+static void emit_inlined_kernel(Emit *e, EmitKernel *kernel, uint32_t i) {
   e->k = &e->p->kernel.at[i];
-  e->now = &kernel[i];
+  e->entry = &kernel[i];
   emit_open(e);
-  emit_line(e, e->alone ? "char **w = c->table[%u]; (void)w;" : "char **w = c->table[%u];", i);
+  emit_line(e, e->export_prefix ? "char **w = c->table[%u]; (void)w;" : "char **w = c->table[%u];",
+            i);
   emit_loops(e);
   emit_close(e);
 }
 
-// A cell of a kernel's table as an address: where the positions of scans have moved it, and `start`
-// cells on.
-static const char *place_text(Emit *e, uint32_t kernel, uint32_t slot, uint32_t wire,
-                              int64_t start) {
+// The address of a wire in a kernel's table at the current scan positions, plus `start` cells.
+static const char *table_address(Emit *e, uint32_t kernel, uint32_t slot, uint32_t wire,
+                                 int64_t start) {
   const char *cell = emit_cell(e, e->p->wire.at[wire].number);
   return arena_format(e->p->arena, "(%s *)(void *)c->table[%u][%u] + %lldL%s", cell, kernel, slot,
-                      (long long)start, emit_moves(e, wire));
+                      (long long)start, emit_scan_offset(e, wire));
 }
 
 static void emit_copy(Emit *e, uint32_t i) {
   const Kernel *k = &e->p->kernel.at[i];
-  if (!e->alone) emit_line(e, "c->copy(c, %u);", i);
-  for (uint32_t c = 0; e->alone && c < k->to.n; c++) {
+  if (!e->export_prefix) emit_line(e, "c->copy(c, %u);", i);
+  for (uint32_t c = 0; e->export_prefix && c < k->to.n; c++) {
     const PlanWire *to = &e->p->wire.at[k->to.at[c]];
-    emit_line(e, "limn_copy(%s, %s, %lldL);", place_text(e, i, 2 * c, k->to.at[c], 0),
-              place_text(e, i, 2 * c + 1, k->from.at[c], 0),
+    emit_line(e, "limn_copy(%s, %s, %lldL);", table_address(e, i, 2 * c, k->to.at[c], 0),
+              table_address(e, i, 2 * c + 1, k->from.at[c], 0),
               (long long)to->count * (long long)number_bytes(to->number));
   }
 }
 
-static int64_t group_most(const Emit *e, const PlanNode *x, const uint32_t *group, uint32_t n) {
+static int64_t group_length_limit(const Emit *e, const PlanNode *x, const uint32_t *group,
+                                  uint32_t n) {
   int64_t size = 1;
   for (uint32_t i = 0; i < n; i++) size *= extent_most(e->p, x->index[group[i]]);
   return size;
@@ -120,21 +122,22 @@ static void emit_product(Emit *e, uint32_t i) {
   const PlanNode *x = &e->p->node.at[e->p->kernel.at[i].node.at[0]];
   const Product *q = x->product;
   const Operand *a = &x->in[q->a], *b = &x->in[q->b];
-  if (!e->alone) return; // the engine's
+  if (!e->export_prefix) return; // the engine runs it
   emit_line(e, "c->small(c->table[%u][3], %s, %s, %s, s, %lldL, %lldL, %lldL, 0);", i,
-            place_text(e, i, 0, a->wire, operand_start(e->p, a)),
-            place_text(e, i, 1, b->wire, operand_start(e->p, b)),
-            place_text(e, i, 2, x->out.wire, operand_start(e->p, &x->out)),
-            (long long)group_most(e, x, q->m, q->nm), (long long)group_most(e, x, q->n, q->nn),
-            (long long)group_most(e, x, q->k, q->nk));
+            table_address(e, i, 0, a->wire, operand_start(e->p, a)),
+            table_address(e, i, 1, b->wire, operand_start(e->p, b)),
+            table_address(e, i, 2, x->out.wire, operand_start(e->p, &x->out)),
+            (long long)group_length_limit(e, x, q->m, q->nm),
+            (long long)group_length_limit(e, x, q->n, q->nn),
+            (long long)group_length_limit(e, x, q->k, q->nk));
 }
 
-// All kernels in order, on one thread.
+// Prints the step: all kernels in order.
 static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
-  if (e->alone)
-    emit_line(e, "static int %s_kernels(Context *c, char *s) {", e->alone);
+  if (e->export_prefix)
+    emit_line(e, "static int %s_kernels(Context *c, char *s) {", e->export_prefix);
   else
-    emit_line(e, "int limn_%s(Context *c, char *s) {", e->full ? "full" : "step");
+    emit_line(e, "int limn_%s(Context *c, char *s) {", e->full_batch ? "full" : "step");
   e->indent++;
   uint32_t scan = 0, end = 0;
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
@@ -145,18 +148,18 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
     case KERNEL_LOOPS:
     case KERNEL_ORDER:
       if (e->held) {
-        emit_inside(e, kernel, i);
+        emit_inlined_kernel(e, kernel, i);
         break;
       }
       emit_line(e, "%s%u(c, c->table[%u], 0, %s, s);", function_name(e), kernel[i].fn, i,
                 points_text(e, k));
       break;
     case KERNEL_SCAN:
-      e->held = scan_holds(e->p, i, &end);
+      e->held = scan_registers(e->p, i, &end);
       if (e->held) {
         scan = i;
         emit_open(e);
-        emit_held(e, kernel, scan, end, false);
+        emit_register_transfers(e, kernel, scan, end, false);
       }
       emit_open_loop(e, 't', i, emit_extent(e, x->times));
       if (x->back)
@@ -167,7 +170,7 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
     case KERNEL_SCAN_END:
       emit_close(e);
       if (!e->held) break;
-      emit_held(e, kernel, scan, end, true);
+      emit_register_transfers(e, kernel, scan, end, true);
       emit_close(e);
       e->held = NULL;
       break;
@@ -194,8 +197,8 @@ static void emit_kernels(Emit *e, EmitKernel *kernel) {
   Table *known = table_new(e->p->arena);
   const Ids *slot = kernel_slots(e->p);
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
-    e->now = &kernel[i];
-    e->now->slot = slot[i];
+    e->entry = &kernel[i];
+    e->entry->slot = slot[i];
     emit_kernel(e, i, known);
   }
 }
@@ -206,16 +209,16 @@ void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *b) 
   emit_kernels(&e, kernel);
   if (!whole) return;
   emit_step(&e, kernel, check_at);
-  e.full = true;
+  e.full_batch = true;
   EmitKernel *again = NEW_ARRAY(p->arena, EmitKernel, p->kernel.n + 1); // the same tables
   emit_kernels(&e, again);
   emit_step(&e, again, check_at);
 }
 
-// Tables of what else a step does, and the descriptions of products, which slots from the number of
-// wires on ask for.
-static void alone_slots(Plan *p, EmitAlone *a) {
-  for (uint32_t i = 0; i < p->kernel.n; i++) { // as kernel_slots counts them
+// Fills the tables of products and copies, and the list of products whose descriptions the slots from
+// p->wire.n on refer to.
+static void export_slots(Plan *p, EmitExport *a) {
+  for (uint32_t i = 0; i < p->kernel.n; i++) { // in the order of kernel_slots
     const Kernel *k = &p->kernel.at[i];
     for (uint32_t j = 0; j < k->nest.n && k->kind == KERNEL_LOOPS; j++) {
       const PlanNode *x = &p->node.at[k->nest.at[j].node.at[0]];
@@ -240,19 +243,19 @@ static void alone_slots(Plan *p, EmitAlone *a) {
   }
 }
 
-void emit_alone_front(Arena *arena, Buf *b) {
+void emit_export_header(Arena *arena, Buf *b) {
   Plan none = {.arena = arena};
   emit_front(&(Emit){.p = &none, .b = b});
 }
 
-void emit_alone(Plan *p, EmitAlone *a, Buf *b) {
+void emit_export(Plan *p, EmitExport *a, Buf *b) {
   Emit e = {.p = p,
             .b = b,
             .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1),
-            .full = true,
-            .alone = a->name};
+            .full_batch = true,
+            .export_prefix = a->name};
   a->kernel = NEW_ARRAY(p->arena, EmitKernel, p->kernel.n + 1);
   emit_kernels(&e, a->kernel);
-  alone_slots(p, a);
+  export_slots(p, a);
   emit_step(&e, a->kernel, a->check_at);
 }

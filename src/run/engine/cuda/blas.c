@@ -438,13 +438,13 @@ const BlasChoice *blas_choose(Blas *b, const Device *d, Arena *a, CodeFolder *fo
                               const BlasProduct *p, double until) {
   BlasCall c;
   BlasChoice *choice = NULL;
-  if (folder->passing || !call_open(b, p, &c)) return NULL;
+  if (folder->temporary || !call_open(b, p, &c)) return NULL;
   BlasKey key = key_of(p, &c.l);
   const char *name = choice_key(b, d, a, &key);
   BlasTaken way;
-  FileText kept = code_bytes(folder, a, name);
+  FileText kept = code_read(folder, a, name);
   if (kept.n != sizeof way && find_way(b, d, &c, until, &way))
-    kept = code_keep_first(folder, a, name, (const char *)&way, sizeof way);
+    kept = code_store_first(folder, a, name, (const char *)&way, sizeof way);
   if (kept.n == sizeof way) {
     choice = NEW(a, BlasChoice);
     choice->key = key;

@@ -313,7 +313,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
   if (!kept) *word = error;
   for (uint32_t i = 0; i < n; i++) {
     all[i] = (Compiling){.d = d, .text = &text[i], .key = key_of(d, a, &text[i])};
-    if (kept) all[i].code = code_bytes(&folder, a, all[i].key);
+    if (kept) all[i].code = code_read(&folder, a, all[i].key);
     all[i].found = all[i].good = all[i].code.text != NULL;
   }
   compile_texts(all, n);
@@ -324,7 +324,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
       *why = arena_format(a, "%s", c->why);
     else if (r && good)
       *why = device_word(d, a, r, "the GPU does not take the compiled kernels");
-    if (!r && kept && !c->found) code_keep(&folder, a, c->key, c->code.text, c->code.n);
+    if (!r && kept && !c->found) code_store(&folder, a, c->key, c->code.text, c->code.n);
     if (r) module[i] = NULL;
     good &= !r;
     if (c->arena) arena_free(c->arena);

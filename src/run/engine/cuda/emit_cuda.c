@@ -23,19 +23,19 @@ enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, FEWEST_LOTS = 16 };
 
 // -- pointers -------------------------------------------------------------------------------------
 static void emit_wires(Emit *e) {
-  const Ids *slot = &e->now->slot;
+  const Ids *slot = &e->entry->slot;
   for (uint32_t i = 0; i < slot->n; i++) {
     const PlanWire *w = &e->p->wire.at[slot->at[i]];
     const char *number = emit_number(w->number);
     e->slot[slot->at[i]] = i;
-    if (e->near && e->near[slot->at[i]])
-      emit_line(e, "%s *w%u = (%s *)(%s)%s;", number, i, number, e->near[slot->at[i]],
-                emit_moves(e, slot->at[i]));
+    if (e->wire_address && e->wire_address[slot->at[i]])
+      emit_line(e, "%s *w%u = (%s *)(%s)%s;", number, i, number, e->wire_address[slot->at[i]],
+                emit_scan_offset(e, slot->at[i]));
     else if (w->place == AT_TILE)
       emit_line(e, "%s *w%u = (%s *)(s + %lldL);", number, i, number, (long long)w->at);
     else
       emit_line(e, "%s *w%u = (%s *)wires.at[%u]%s;", number, i, number, i,
-                emit_moves(e, slot->at[i]));
+                emit_scan_offset(e, slot->at[i]));
   }
 }
 
@@ -126,9 +126,9 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   if (c->buckets) emit_line(e, "enum { SLICES = %u };", c->buckets);
   bool cut = c->slices || c->buckets;
   emit_line(e, "const long points = %s%s;", points, cut ? " * SLICES" : "");
-  if (e->near && !k->np)
+  if (e->wire_address && !k->np)
     emit_line(e, "{ const long q = 0;");
-  else if (e->near)
+  else if (e->wire_address)
     emit_line(e, "for (long q = 0; q < points; q++) {");
   else
     emit_line(e, "for (long q = GRID_TEAM; q < points; q += GRID_TEAMS) {");
@@ -143,7 +143,7 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   if (c->buckets) emit_line(e, "const unsigned bucket = (unsigned)(q %% SLICES);");
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   TeamNest *all = team_nests(e, c);
-  if (e->touched && !k->np) {
+  if (e->accesses && !k->np) {
     emit_whole_nests(e, all);
     emit_close(e);
     return;
@@ -151,7 +151,7 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (i < done) continue;
-    if (e->touched && whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
+    if (e->accesses && whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
     if (team_walks(all, i)) {
       team_emit_walk(all, i);
       emit_line(e, "TEAM_SYNC();");
@@ -350,7 +350,7 @@ static void choose_again(Emit *e, CudaKernel *c) {
   if (walks < 2 || c->team != BLOCK_LANES || c->slices || c->buckets) return;
   c->team = 2 * BLOCK_LANES;
   c->room = c->at_once = 2;
-  e->passes = true;
+  e->streaming_stores = true;
 }
 
 static void choose_flat(Emit *e, CudaKernel *c) {
@@ -375,7 +375,7 @@ static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
 
 // lanes: of the one block that does the whole step, or 0
 static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
-  e->passes = false;
+  e->streaming_stores = false;
   if (e->k->kind == KERNEL_ORDER)
     choose_order(e->p, e->k, c);
   else if (e->k->kind == KERNEL_ATTENTION)
@@ -497,7 +497,7 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   CudaKernel *c = &t->kernel[i];
   Buf body = buf_new(e->p->arena);
   e->k = &e->p->kernel.at[i];
-  e->now = &c->emit;
+  e->entry = &c->emit;
   e->b = &body;
   e->indent = 1;
   emit_body(e, c, lanes);
@@ -583,12 +583,12 @@ static bool is_read_first(const Emit *e, const NodeLevels *w, uint32_t k) {
   const Operand *o = &w->x->in[k];
   uint32_t maker;
   return e->p->wire.at[o->wire].base == BASE_R && !operand_checked(e->p, o) &&
-         operand_is_affine(e->p, o) && !maker_here(e->p, e->k, w, o->wire, &maker);
+         operand_is_affine(e->p, o) && !producer_in_nest(e->p, e->k, w, o->wire, &maker);
 }
 
 // Their names, and a function that reads them.
 static void emit_finish_reads(Emit *e, NodeLevels *w, uint32_t n, Buf *fields) {
-  e->read = false;
+  e->preload_struct = false;
   finish_begin(e);
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nin; k++) {
@@ -596,13 +596,13 @@ static void emit_finish_reads(Emit *e, NodeLevels *w, uint32_t n, Buf *fields) {
       bool wide = e->p->wire.at[w[i].x->in[k].wire].number == NUMBER_F64;
       buf_printf(fields, "%s early%u_%u; ", wide ? "double" : "float", w[i].id, k);
       emit_line(e, "read->early%u_%u = %s;", w[i].id, k, emit_load(e, &w[i], k));
-      w[i].early[k] = true;
+      w[i].preloaded[k] = true;
     }
 }
 
 static void emit_finish(Emit *e, const NodeLevels *w) {
   const Nest *s = &e->k->nest.at[0];
-  e->read = true;
+  e->preload_struct = true;
   finish_begin(e);
   cuda_same(e, w, s->node.n);
   for (uint32_t level = 0; level <= s->ndim; level++) emit_level(e, w, s->node.n, level, s->ndim);
@@ -634,9 +634,9 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
     e.k = &p->kernel.at[i];
     if (e.k->kind != KERNEL_PRODUCT || !e.k->nest.n) continue;
     kernel[i].emit.slot = slot[i];
-    e.now = &kernel[i].emit;
+    e.entry = &kernel[i].emit;
     e.indent = 1;
-    NodeLevels *w = nest_work(p, e.k, 0);
+    NodeLevels *w = nest_levels(p, e.k, 0);
     e.b = &reads;
     emit_finish_reads(&e, w, e.k->nest.at[0].node.n, &fields);
     e.b = &body;

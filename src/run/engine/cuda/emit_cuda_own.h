@@ -30,7 +30,7 @@ typedef struct TeamNest {
   bool across;     // neighbouring lanes have neighbouring cells, not neighbouring turns
   bool sliced;     // a point is a slice of one
   bool bucketed;   // … or a bucket of labels
-  bool fours;      // the last loop goes by lots: operands and results along memory are moved so
+  bool vectorised; // the last loop goes by lots: operands and results along memory are moved so
   bool columns;    // a cell is a lot of them, side by side in memory, each with a sum of its own
   uint32_t lot;    // how many that is: FOUR or EIGHT
   uint32_t ahead;  // so many turns are taken together, their loads first; 0: one by one

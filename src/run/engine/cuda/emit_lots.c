@@ -42,7 +42,8 @@ bool lot_loads(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_t loop
   const Plan *p = t->e->p;
   const Operand *o = &w->x->in[k];
   uint32_t node;
-  return is_moved_by_lots(&p->wire.at[o->wire]) && !maker_here(p, t->e->k, w, o->wire, &node) &&
+  return is_moved_by_lots(&p->wire.at[o->wire]) &&
+         !producer_in_nest(p, t->e->k, w, o->wire, &node) &&
          in_lots(t, w->x, o, t->e->k->np + loop);
 }
 
@@ -77,12 +78,12 @@ uint32_t lot_choose(const TeamNest *t, uint32_t loop) {
   TeamNest by_eight = *t;
   uint32_t narrow = 0, others = 0;
   by_eight.lot = EIGHT;
-  if (t->e->near || !lot_divides(t->s->dim[loop], EIGHT)) return FOUR;
+  if (t->e->wire_address || !lot_divides(t->s->dim[loop], EIGHT)) return FOUR;
   for (uint32_t i = 0; i < t->s->node.n; i++) {
     const NodeLevels *w = &t->w[i];
     for (uint32_t k = 0; k < w->x->nin; k++)
       if (w->packed[k]) count_lot(&by_eight, w->x, &w->x->in[k], loop, &narrow, &others);
-    if (w->four) count_lot(&by_eight, w->x, &w->x->out, loop, &narrow, &others);
+    if (w->vector_store) count_lot(&by_eight, w->x, &w->x->out, loop, &narrow, &others);
     others += w->x->as_floats && node_has_reduction(w->x); // the order of a sum depends on the lot
   }
   return narrow && !others ? EIGHT : FOUR;
@@ -95,9 +96,9 @@ bool lots_choose(const TeamNest *t) {
   if (!s->ndim || !lot_divides(s->dim[s->ndim - 1], t->lot)) return false;
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t->w[i];
-    if (node_wants_winner(w->x) || w->x->scatter || w->reduce == s->ndim + 1) return false;
+    if (node_wants_winner(w->x) || w->x->scatter || w->sum_loop == s->ndim + 1) return false;
     for (uint32_t k = 0; k < w->x->nin; k++) any |= w->packed[k] = lot_loads(t, w, k, s->ndim - 1);
-    any |= w->four = stores_lot(t, w);
+    any |= w->vector_store = stores_lot(t, w);
   }
   return any;
 }
@@ -159,7 +160,7 @@ static bool hand_of(const TeamNest *b, bool fits, const NodeLevels *w, const Ope
   for (uint32_t i = b->s->node.n; i-- > 0;) {
     const NodeLevels *v = &b->w[i];
     *gone |= wire_root(p, v->x->out.wire) == wire_root(p, o->wire);
-    if (!fits || !v->four || !lot_same_cells(p, w->x, o, v->x, &v->x->out, loops)) continue;
+    if (!fits || !v->vector_store || !lot_same_cells(p, w->x, o, v->x, &v->x->out, loops)) continue;
     *hand = (Hand){v, PLAN_NONE};
     return true;
   }
@@ -206,7 +207,7 @@ static bool is_wanted(const TeamNest *t, const NodeLevels *w, uint32_t at, bool 
         uint32_t node;
         Hand hand;
         bool reads = all && v->x->in[k].wire == w->x->out.wire &&
-                     !maker_here(t->e->p, t->e->k, v, v->x->in[k].wire, &node);
+                     !producer_in_nest(t->e->p, t->e->k, v, v->x->in[k].wire, &node);
         bool takes = find_hand(&t->all[j], v, k, &hand) && hand.from->id == w->id && hand.at == at;
         if (reads && !takes) return false;
         any |= takes;
@@ -232,7 +233,7 @@ void lot_hands(const TeamNest *t) {
       if (is_ahead_first(t, w, k) && is_wanted(t, w, k, false))
         emit_line(t->e, "Bits32 ahead%u_%u[%u][%u];", w->id, k, 2 * AHEAD_TURNS,
                   lot_words(t, &w->x->in[k]));
-    if (w->four && is_wanted(t, w, PLAN_NONE, false))
+    if (w->vector_store && is_wanted(t, w, PLAN_NONE, false))
       emit_line(t->e, "Bits32 kept%u[%u][%u];", w->id, 2 * AHEAD_TURNS, lot_words(t, &w->x->out));
   }
 }
@@ -244,9 +245,9 @@ static bool is_early(const TeamNest *t, const NodeLevels *w, uint32_t k, uint32_
   const PlanWire *wire = &p->wire.at[o->wire];
   uint32_t node, of_dim[64];
   node_dims(t->e->k, w->x, of_dim);
-  return !w->packed[k] && wire->base == BASE_R && wire->rank && w->load[k] > t->summed &&
-         operand_is_affine(p, o) && !operand_uses_index(p, o, of_dim[loop]) &&
-         wire_has_memory(wire) && !maker_here(p, t->e->k, w, o->wire, &node);
+  return !w->packed[k] && wire->base == BASE_R && wire->rank && w->load_level[k] > t->summed &&
+         operand_is_affine(p, o) && !operand_uses_index(p, o, of_dim[loop]) && wire_has_memory(wire) &&
+         !producer_in_nest(p, t->e->k, w, o->wire, &node);
 }
 
 // How many words of a turn stand in front.
@@ -314,7 +315,8 @@ void ahead_held(const TeamNest *t, uint32_t loop) {
 
 void ahead_mark(const TeamNest *t, uint32_t loop) {
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    for (uint32_t k = 0; k < t->w[i].x->nin; k++) t->w[i].early[k] = is_early(t, &t->w[i], k, loop);
+    for (uint32_t k = 0; k < t->w[i].x->nin; k++)
+      t->w[i].preloaded[k] = is_early(t, &t->w[i], k, loop);
 }
 
 void ahead_open_row(const TeamNest *t, const char *first, const char *last, uint32_t step) {
@@ -365,7 +367,7 @@ static void emit_load_of_lot(const TeamNest *t, const NodeLevels *w, uint32_t k)
   emit_line(e, "float p%u_%u[%u];", w->id, k, t->lot);
   if (tested)
     emit_line(e, "UNROLL for (int u = 0; u < %u; u++) p%u_%u[u] = %s;", t->lot, w->id, k, none);
-  if (tested) emit_line(e, "if (%s)", emit_test(e, w, o));
+  if (tested) emit_line(e, "if (%s)", emit_bounds_test(e, w, o));
   emit_line(e, "LIMN_%s%s(p%u_%u, &%s)", t->lot == EIGHT ? "EIGHT" : "FOUR",
             narrow ? "_NARROW" : "", w->id, k, emit_cell_at(e, w, o));
 }
@@ -379,7 +381,7 @@ static void emit_store_of_lot(const TeamNest *t, const NodeLevels *w) {
   if (needs_no_memory(t, w)) return;
   if (t->ahead && !t->even) emit_line(t->e, "if (there)");
   emit_line(t->e, "LIMN_PUT_%s%s(&%s, o%u, %d)", t->lot == EIGHT ? "EIGHT" : "FOUR",
-            narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id, t->e->passes);
+            narrow ? "_NARROW" : "", emit_cell_at(t->e, w, out), w->id, t->e->streaming_stores);
 }
 
 void lots_load(const TeamNest *t) {
@@ -392,33 +394,33 @@ void lots_load(const TeamNest *t) {
 void team_last_level(const TeamNest *t) {
   Emit *e = t->e;
   uint32_t last = e->k->np + t->s->ndim - 1;
-  if (!t->fours) {
+  if (!t->vectorised) {
     team_levels(t, t->s->ndim, t->s->ndim);
     return;
   }
-  e->fours = true;
+  e->vectorised = true;
   emit_line(e, "const long four%u = i%u * %u;", last, last, t->lot);
   emit_open(e);
   emit_line(e, "const long i%u = four%u;", last, last);
   lots_load(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    if (t->w[i].four) emit_line(e, "float o%u[%u];", t->w[i].id, t->lot);
+    if (t->w[i].vector_store) emit_line(e, "float o%u[%u];", t->w[i].id, t->lot);
   emit_line(e, "UNROLL for (int u = 0; u < %u; u++) {", t->lot);
   e->indent++;
   emit_line(e, "const long i%u = four%u + u;", last, last);
   team_levels(t, t->s->ndim, t->s->ndim);
   emit_close(e);
   for (uint32_t i = 0; i < t->s->node.n; i++)
-    if (t->w[i].four) emit_store_of_lot(t, &t->w[i]);
+    if (t->w[i].vector_store) emit_store_of_lot(t, &t->w[i]);
   emit_close(e);
-  e->fours = false;
+  e->vectorised = false;
 }
 
 // The loops of a nest as they are dealt out: the last one, or the last of a cell, counts lots.
 const Extent *team_loops(const TeamNest *t) {
   Extent *dim = NEW_ARRAY(t->e->p->arena, Extent, t->s->ndim + 1);
   memcpy(dim, t->s->dim, t->s->ndim * sizeof *dim);
-  if (t->fours) dim[t->s->ndim - 1].c /= t->lot;
+  if (t->vectorised) dim[t->s->ndim - 1].c /= t->lot;
   if (t->columns) dim[t->kept - 1].c /= t->lot;
   return dim;
 }

@@ -47,11 +47,11 @@ void cuda_digits(Emit *e, const char *of, uint32_t first, const Extent *dim, uin
 void cuda_same(Emit *e, const NodeLevels *w, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nscalar; k++)
-      if (w[i].same[k]) emit_scalar(e, &w[i], k);
+      if (w[i].uniform[k]) emit_scalar(e, &w[i], k);
 }
 
 bool team_keeps_sum(const TeamNest *t, const NodeLevels *w) {
-  return w->reduce != PLAN_NONE && w->reduce <= t->s->ndim;
+  return w->sum_loop != PLAN_NONE && w->sum_loop <= t->s->ndim;
 }
 
 // What another lane has joins what this one has. A best of equal ones is the first in the order of the
@@ -153,7 +153,7 @@ static void emit_joins(const TeamNest *t, const NodeLevels *w) {
 static void open_sums(const TeamNest *t, uint32_t level) {
   for (uint32_t i = 0; i < t->s->node.n; i++) {
     const NodeLevels *w = &t->w[i];
-    if (!team_keeps_sum(t, w) || w->reduce != level) continue;
+    if (!team_keeps_sum(t, w) || w->sum_loop != level) continue;
     emit_open_sum(t->e, w);
     if (node_wants_winner(w->x)) emit_line(t->e, "long at%u = 0;", w->id);
   }
@@ -163,7 +163,7 @@ static void close_sums(const TeamNest *t, uint32_t level) {
   Emit *e = t->e;
   for (uint32_t i = 0; i < t->s->node.n; i++) {
     const NodeLevels *w = &t->w[i];
-    if (!team_keeps_sum(t, w) || w->reduce != level) continue;
+    if (!team_keeps_sum(t, w) || w->sum_loop != level) continue;
     emit_joins(t, w);
     emit_line(e, "if (ok & (turn == 0)) {");
     e->indent++;
@@ -195,7 +195,7 @@ static bool choose_columns(const TeamNest *t) {
   for (uint32_t i = 0; i < s->node.n; i++) {
     const NodeLevels *w = &t->w[i];
     if (w->x->nwinner || w->x->scatter || w->x->noise ||
-        (team_keeps_sum(t, w) && w->reduce != t->kept) || w->reduce == s->ndim + 1)
+        (team_keeps_sum(t, w) && w->sum_loop != t->kept) || w->sum_loop == s->ndim + 1)
       return false;
     for (uint32_t k = 0; k < w->x->nin; k++) any |= lot_loads(t, w, k, t->kept - 1);
   }
@@ -204,7 +204,7 @@ static bool choose_columns(const TeamNest *t) {
 
 static void mark_columns(const TeamNest *t) {
   for (uint32_t i = 0; i < t->s->node.n; i++) {
-    t->w[i].four = false;
+    t->w[i].vector_store = false;
     for (uint32_t k = 0; k < t->w[i].x->nin; k++)
       t->w[i].packed[k] = lot_loads(t, &t->w[i], k, t->kept - 1);
   }
@@ -218,7 +218,7 @@ static void take_columns(TeamNest *t) {
     t->lot = lot;
     return;
   }
-  t->fours = false;
+  t->vectorised = false;
   mark_columns(t);
   t->lot = lot_choose(t, t->kept - 1);
   mark_columns(t);
@@ -239,7 +239,7 @@ static void open_column(const TeamNest *t) {
 static void emit_columns(const TeamNest *t) {
   Emit *e = t->e;
   uint32_t loop = e->k->np + t->kept - 1;
-  e->fours = true;
+  e->vectorised = true;
   emit_line(e, "const long i%u = four%u;", loop, loop);
   lots_load(t);
   open_column(t);
@@ -249,7 +249,7 @@ static void emit_columns(const TeamNest *t) {
       emit_line(e, t->even ? "sums%u[u] = s%u;" : "sums%u[u] = there ? s%u : sums%u[u];",
                 t->w[i].id, t->w[i].id, t->w[i].id);
   emit_close(e);
-  e->fours = false;
+  e->vectorised = false;
 }
 
 // -- turns ----------------------------------------------------------------------------------------
@@ -331,9 +331,9 @@ static void emit_turns(const TeamNest *t) {
   const Nest *s = t->s;
   const Extent *dim = team_loops(t);
   int64_t trips = (cuda_length_most(e->p, dim, t->summed, s->ndim) + t->turns - 1) / t->turns;
-  emit_line(e, "const long turns = %s%s%s;", e->at_hand && only_sums(t) ? "" : "ok ? ",
-            cuda_length(e, dim, t->summed, s->ndim), e->at_hand && only_sums(t) ? "" : " : 0");
-  if (e->at_hand && trips <= FEW_TRIPS) {
+  emit_line(e, "const long turns = %s%s%s;", e->all_shared && only_sums(t) ? "" : "ok ? ",
+            cuda_length(e, dim, t->summed, s->ndim), e->all_shared && only_sums(t) ? "" : " : 0");
+  if (e->all_shared && trips <= FEW_TRIPS) {
     open_few_turns(t, trips);
   } else {
     if (only_sums(t)) emit_line(e, "UNROLL_SOME");
@@ -352,7 +352,7 @@ static void emit_turns(const TeamNest *t) {
 
 // In a step that is one block's, the text is run again and again: what needs no loop has none.
 static bool once(const TeamNest *t, const Extent *dim, uint32_t ndim, uint32_t lanes) {
-  return t->e->near && cuda_length_most(t->e->p, dim, 0, ndim) <= lanes;
+  return t->e->wire_address && cuda_length_most(t->e->p, dim, 0, ndim) <= lanes;
 }
 
 // Lanes that took turns at a cell and are near each other: they exchange what they have at once.
@@ -539,7 +539,7 @@ static bool is_across(const TeamNest *t) {
 static bool stores_lots_only(const TeamNest *t) {
   for (uint32_t i = 0; i < t->s->node.n; i++)
     if (!team_keeps_sum(t, &t->w[i]) && wire_has_memory(&t->e->p->wire.at[t->w[i].x->out.wire]) &&
-        !t->w[i].four)
+        !t->w[i].vector_store)
       return false;
   return true;
 }
@@ -557,7 +557,7 @@ static uint32_t turns_ahead(const TeamNest *t, int64_t turns) {
 // Turns at loops that are the same for all samples, by so many lanes.
 static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
   const Extent *dim = team_loops(t);
-  if (!t->fours || t->e->near || !stores_lots_only(t)) return;
+  if (!t->vectorised || t->e->wire_address || !stores_lots_only(t)) return;
   for (uint32_t d = from; d < t->s->ndim; d++)
     if (dim[d].per || dim[d].part) return;
   int64_t all = cuda_length_most(t->e->p, dim, from, t->s->ndim), turns = (all + lanes - 1) / lanes;
@@ -572,7 +572,7 @@ static void take_ahead(TeamNest *t, uint32_t from, uint32_t lanes) {
 // In a step that is one block's, a lane that has a cell or two is done sooner than one that has a lot.
 static bool wants_lots(const TeamNest *t) {
   const Nest *s = t->s;
-  return !t->e->near || t->kept < s->ndim ||
+  return !t->e->wire_address || t->kept < s->ndim ||
          cuda_length_most(t->e->p, s->dim, 0, s->ndim) > 2 * t->lanes;
 }
 
@@ -580,7 +580,7 @@ static bool wants_lots(const TeamNest *t) {
 // may not pass stores.
 static bool is_dear(const TeamNest *t) {
   uint32_t work = only_sums(t) ? 0 : DEAR_TERM + 1;
-  for (uint32_t i = 0; i < t->s->node.n; i++) work += emit_work(t->w[i].x, t->w[i].same);
+  for (uint32_t i = 0; i < t->s->node.n; i++) work += emit_flops(t->w[i].x, t->w[i].uniform);
   return work > DEAR_TERM;
 }
 
@@ -588,7 +588,7 @@ static bool is_dear(const TeamNest *t) {
 // they have, which takes longest beyond a warp.
 static int64_t turns_at_hand(const TeamNest *t, int64_t turns) {
   bool dear = is_dear(t);
-  int64_t lanes = t->fours || dear ? turns : (turns + FOUR - 1) / FOUR;
+  int64_t lanes = t->vectorised || dear ? turns : (turns + FOUR - 1) / FOUR;
   return lanes > WARP && turns <= WARP * (dear ? FEW_TRIPS : FOUR * FEW_TRIPS) ? WARP : lanes;
 }
 
@@ -596,35 +596,35 @@ TeamNest team_nest(Emit *e, uint32_t nest, uint32_t team) {
   const Nest *s = &e->k->nest.at[nest];
   TeamNest t = {.e = e,
                 .s = s,
-                .w = nest_work(e->p, e->k, nest),
+                .w = nest_levels(e->p, e->k, nest),
                 .kept = s->ndim,
                 .turns = 1,
                 .lot = FOUR,
                 .lanes = team};
   for (uint32_t i = 0; i < s->node.n; i++) {
     NodeLevels *w = &t.w[i];
-    w->four = false;
+    w->vector_store = false;
     for (uint32_t k = 0; k < w->x->nin; k++) w->packed[k] = false;
     if (!team_keeps_sum(&t, w)) continue;
-    if (w->reduce < t.kept) t.kept = w->reduce;
-    if (w->reduce > t.summed) t.summed = w->reduce;
+    if (w->sum_loop < t.kept) t.kept = w->sum_loop;
+    if (w->sum_loop > t.summed) t.summed = w->sum_loop;
   }
   if (t.summed < t.kept) t.summed = t.kept;
-  t.fours = wants_lots(&t) && lots_choose(&t);
-  if (t.fours && lot_choose(&t, s->ndim - 1) == EIGHT) t.lot = EIGHT, lots_choose(&t);
+  t.vectorised = wants_lots(&t) && lots_choose(&t);
+  if (t.vectorised && lot_choose(&t, s->ndim - 1) == EIGHT) t.lot = EIGHT, lots_choose(&t);
   if (team == 1 || t.kept == s->ndim) {
     t.width = team;
     if (team > 1) take_ahead(&t, 0, team);
     return t;
   }
-  t.across = !e->at_hand && is_across(&t); // at hand, it does not matter what lies along memory
+  t.across = !e->all_shared && is_across(&t); // at hand, it does not matter what lies along memory
   take_columns(&t);
   const Extent *dim = team_loops(&t);
   int64_t cells = cuda_length_most(e->p, dim, 0, t.kept),
           turns = cuda_length_most(e->p, dim, t.summed, s->ndim);
   uint32_t wide = cuda_power_up(cells, team), share = team / wide;
-  if (!t.across && share < WARP && !e->at_hand) share = WARP < team ? WARP : team;
-  if (e->at_hand) turns = turns_at_hand(&t, turns);
+  if (!t.across && share < WARP && !e->all_shared) share = WARP < team ? WARP : team;
+  if (e->all_shared) turns = turns_at_hand(&t, turns);
   t.turns = cuda_power_up(turns, share);
   t.width = t.across ? wide : team / t.turns;
   if (t.columns)
@@ -655,8 +655,9 @@ TeamNest *team_nests(Emit *e, const CudaKernel *c) {
 
 // Its lanes have one cell at most, and store what they have when all is added.
 bool team_may_hold(const TeamNest *t) {
-  return t->e->at_hand && has_sum(t) && !t->w->x->scatter && !t->columns && t->kept == t->summed &&
-         t->turns <= WARP && only_sums(t) && once(t, team_loops(t), t->kept, t->width);
+  return t->e->all_shared && has_sum(t) && !t->w->x->scatter && !t->columns &&
+         t->kept == t->summed && t->turns <= WARP && only_sums(t) &&
+         once(t, team_loops(t), t->kept, t->width);
 }
 
 void team_emit(const TeamNest *all, uint32_t nest) {
@@ -664,7 +665,7 @@ void team_emit(const TeamNest *all, uint32_t nest) {
   Emit *e = t.e;
   if (t.sliced) t.even = false;
   // others need not make what is the same for all cells, which may be long
-  bool few = e->near && !t.w->x->scatter && !has_sum(&t) &&
+  bool few = e->wire_address && !t.w->x->scatter && !has_sum(&t) &&
              cuda_length_most(e->p, team_loops(&t), 0, t.s->ndim) <= WARP;
   lot_hands(&t);
   if (few && t.lanes > WARP) emit_line(e, "if (LANE < %d)", WARP);

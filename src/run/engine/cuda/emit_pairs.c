@@ -256,7 +256,7 @@ static void find_inside(PairsText *t) {
 static PairsText pairs_text(Emit *e) {
   uint32_t n = e->k->node.n;
   PairsText t = {.e = e,
-                 .w = nest_work(e->p, e->k, 0),
+                 .w = nest_levels(e->p, e->k, 0),
                  .s = &e->k->nest.at[0],
                  .summed = attention_summed_loop(e->p, e->k),
                  .tile = NEW_ARRAY(e->p->arena, RowTile, n + 1),
@@ -511,7 +511,7 @@ static void emit_row_node(const PairsText *t) {
   uint32_t last = w->x->nscalar - 1;
   emit_at_hand(t, w->x->in[0].wire, arena_format(e->p->arena, "s%u", max_of(t)->id));
   for (uint32_t i = 0; i <= last; i++)
-    if (w->scalar[i] == 1) emit_scalar(e, w, i);
+    if (w->scalar_level[i] == 1) emit_scalar(e, w, i);
   emit_line(e, "const real v%u = %s;", w->id, emit_argument(e, w, last, last));
 }
 
@@ -830,7 +830,7 @@ static uint32_t room_of(const PairsText *t) {
 
 void pairs_choose(Emit *e, CudaKernel *c) {
   const Kernel *k = e->k;
-  for (uint32_t i = 0; i < e->now->slot.n; i++) e->slot[e->now->slot.at[i]] = i;
+  for (uint32_t i = 0; i < e->entry->slot.n; i++) e->slot[e->entry->slot.at[i]] = i;
   PairsText t = pairs_text(e);
   uint32_t warps = warps_of(rows_of(&t));
   int64_t rows = warps * ROWS_OF_WARP, blocks = (rows_of(&t) + rows - 1) / rows;

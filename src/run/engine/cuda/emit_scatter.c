@@ -184,9 +184,9 @@ static void emit_values(const TeamNest *t, const uint32_t *of_dim) {
   emit_owned_digits(t, of_dim, false, "base + place[entry]");
   emit_line(e, "it[u] = label[entry];");
   emit_line(e, "value[u] = 0;");
-  e->onto = "value[u]";
+  e->accumulator = "value[u]";
   team_levels(t, 0, t->s->ndim);
-  e->onto = NULL;
+  e->accumulator = NULL;
   emit_line(e, "value[u] = there ? value[u] : 0;");
   emit_close(e);
 }

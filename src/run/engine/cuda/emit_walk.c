@@ -42,9 +42,10 @@ static bool shares_memory(const Plan *p, uint32_t a, uint32_t b) {
 }
 
 static bool walks_alone(const TeamNest *t, const NodeLevels *w) {
-  return t->fours && t->ahead && !t->trips && !t->sliced && !t->e->near && !t->kept && !t->summed &&
-         !t->across && t->turns == t->lanes && !t->e->p->wide && team_keeps_sum(t, w) &&
-         !node_wants_winner(w->x) && strcmp(emit_sum_type(t->e, w->x), "real") == 0;
+  return t->vectorised && t->ahead && !t->trips && !t->sliced && !t->e->wire_address && !t->kept &&
+         !t->summed && !t->across && t->turns == t->lanes && !t->e->p->wide &&
+         team_keeps_sum(t, w) && !node_wants_winner(w->x) &&
+         strcmp(emit_sum_type(t->e, w->x), "real") == 0;
 }
 
 static bool find_walk(const TeamNest *all, uint32_t nest, RowWalk *walk) {
@@ -55,8 +56,8 @@ static bool find_walk(const TeamNest *all, uint32_t nest, RowWalk *walk) {
   const NodeLevels *largest = only_node(t), *m = only_node(t + 1), *sum = only_node(t + 2);
   *walk = (RowWalk){largest, sum, 0};
   if (!largest || !m || !sum || t[1].s->ndim || largest->x->combine != MAX ||
-      largest->x->nscalar != 1 || largest->x->nin != 1 || largest->tested || sum->tested ||
-      !walks_alone(t, largest) || !walks_alone(t + 2, sum))
+      largest->x->nscalar != 1 || largest->x->nin != 1 || largest->bounds_checked ||
+      sum->bounds_checked || !walks_alone(t, largest) || !walks_alone(t + 2, sum))
     return false;
   return is_bounded(m->x, largest->x->out.wire, &walk->bound) &&
          sums_exp_less(sum->x, m->x->out.wire, &of) && t[0].lot == t[2].lot &&

@@ -141,7 +141,7 @@ static const char *step_place(const Whole *w, uint32_t wire) {
   const Plan *p = w->e->p;
   int64_t at[8] = {0};
   uint32_t root;
-  if (w->e->near[wire]) return w->e->near[wire];
+  if (w->e->wire_address[wire]) return w->e->wire_address[wire];
   int64_t bytes = wire_offset(p, wire, at, &root) * (int64_t)number_bytes(p->wire.at[wire].number);
   return arena_format(p->arena, "%s + %lldL",
                       state_place(w, &w->whole->slot->param[p->wire.at[root].number_of]),
@@ -161,7 +161,7 @@ typedef struct {
   int64_t first, step[OWN_LOOPS], length[OWN_LOOPS]; // 0: the outermost, of any length
   uint32_t loops;
 } Touch;
-struct Touched {
+struct LaneAccesses {
   const Whole *w;
   VEC(Touch) all;
 };
@@ -249,7 +249,7 @@ static bool touches_own(const TeamNest *t, const PlanNode *x, const Operand *o, 
   const PlanWire *w = &p->wire.at[o->wire];
   int64_t bytes = (int64_t)number_bytes(w->number);
   bool dealt = !t->e->k->np && !t->e->k->depth && t->turns == 1 && t->width == t->lanes &&
-               !t->columns && !x->scatter && (!t->fours || t->kept < t->s->ndim);
+               !t->columns && !x->scatter && (!t->vectorised || t->kept < t->s->ndim);
   if (!dealt || w->base != BASE_R || !operand_is_affine(p, o) || to->to == INT64_MAX) return false;
   for (uint32_t d = t->kept; d < t->s->ndim; d++)
     if (loop_step(p, x, o, d)) return false;
@@ -268,36 +268,37 @@ static bool same_cells(const Touch *a, const Touch *b) {
 
 // What the warp beside has made is there when all lanes have looked at the losses.
 static void touch(const TeamNest *t, const PlanNode *x, const Operand *o, bool writes,
-                  struct Touched *now) {
-  const Whole *w = t->e->touched->w;
+                  struct LaneAccesses *now) {
+  const Whole *w = t->e->accesses->w;
   Touch to;
   if (o->wire == PLAN_NONE || is_beside(w, o->wire) || !touch_of(w, o->wire, writes, &to)) return;
   to.own = touches_own(t, x, o, &to);
   vec_push(t->e->p->arena, &now->all, to);
 }
 
-static void touch_wire(Emit *e, uint32_t wire, struct Touched *now) {
+static void touch_wire(Emit *e, uint32_t wire, struct LaneAccesses *now) {
   Touch to;
-  if (wire != PLAN_NONE && touch_of(e->touched->w, wire, true, &to))
+  if (wire != PLAN_NONE && touch_of(e->accesses->w, wire, true, &to))
     vec_push(e->p->arena, &now->all, to);
 }
 
-static Meeting touched_meet(Emit *e, const struct Touched *now) {
+static Meeting touched_meet(Emit *e, const struct LaneAccesses *now) {
   Meeting meets = APART;
   for (uint32_t i = 0; i < now->all.n; i++)
-    for (uint32_t k = 0; k < e->touched->all.n; k++) {
-      const Touch *a = &now->all.at[i], *b = &e->touched->all.at[k];
+    for (uint32_t k = 0; k < e->accesses->all.n; k++) {
+      const Touch *a = &now->all.at[i], *b = &e->accesses->all.at[k];
       if (touches_meet(a, b) && meets != MEETING) meets = same_cells(a, b) ? OWN_CELLS : MEETING;
     }
-  if (meets == MEETING) e->touched->all.n = 0;
-  for (uint32_t i = 0; i < now->all.n; i++) vec_push(e->p->arena, &e->touched->all, now->all.at[i]);
+  if (meets == MEETING) e->accesses->all.n = 0;
+  for (uint32_t i = 0; i < now->all.n; i++)
+    vec_push(e->p->arena, &e->accesses->all, now->all.at[i]);
   return meets;
 }
 
 // Does a nest read what others have written since the lanes last met, or write what they have touched? Then
 // they meet in front of it.
 Meeting whole_meets(Emit *e, const TeamNest *t) {
-  struct Touched now = {.w = e->touched->w};
+  struct LaneAccesses now = {.w = e->accesses->w};
   for (uint32_t i = 0; i < t->s->node.n; i++) {
     const PlanNode *x = &e->p->node.at[t->s->node.at[i]];
     for (uint32_t k = 0; k < x->nin; k++) touch(t, x, &x->in[k], false, &now);
@@ -346,7 +347,7 @@ static void take_beside(Whole *w, const bool *made, const Nest *s, uint32_t *wor
     for (uint32_t k = 0; all && k < x->nin; k++)
       all = w->beside[x->in[k].wire] || comes_in(p, made, x->in[k].wire);
     if (all) w->beside[x->out.wire] = ++w->nbeside;
-    flops += emit_work(x, NULL);
+    flops += emit_flops(x, NULL);
   }
   if (all) {
     *work += flops;
@@ -387,13 +388,13 @@ static bool beside_fits(const Whole *w) {
 }
 
 bool whole_beside(const Emit *e, const Nest *s) {
-  return e->touched && is_beside(e->touched->w, e->p->node.at[s->node.at[0]].out.wire);
+  return e->accesses && is_beside(e->accesses->w, e->p->node.at[s->node.at[0]].out.wire);
 }
 
 void whole_put_back(Emit *e, const Nest *s) {
-  const Whole *w = e->touched->w;
+  const Whole *w = e->accesses->w;
   for (uint32_t i = 0; i < s->node.n; i++) {
-    struct Touched now = {.w = w};
+    struct LaneAccesses now = {.w = w};
     uint32_t wire = e->p->node.at[s->node.at[i]].out.wire;
     const char *number = emit_number(e->p->wire.at[wire].number);
     if (e->p->wire.at[wire].place != AT_STATE) continue;
@@ -648,19 +649,19 @@ Whole *whole_new(Emit *e, const CudaKernel *kernel, CudaWhole *whole) {
   whole->threads = whole->lanes;
   find_beside(w);
   lay_whole(w);
-  e->near = whole_places(w);
-  e->at_hand = w->states;
+  e->wire_address = whole_places(w);
+  e->all_shared = w->states;
   if (beside_fits(w)) {
     whole->threads += WARP;
-    e->near = whole_places(w);
+    e->wire_address = whole_places(w);
     emit_line(e, "#undef BLOCK_SYNC");
     emit_line(e, "#define BLOCK_SYNC() LIMN_MEET(%u)", whole->lanes);
   }
-  e->touched = NEW(e->p->arena, struct Touched);
-  *e->touched = (struct Touched){.w = w};
+  e->accesses = NEW(e->p->arena, struct LaneAccesses);
+  *e->accesses = (struct LaneAccesses){.w = w};
   return w;
 }
 
 void whole_before(const Whole *w, uint32_t kernel) {
-  if (w && meets_before(w->e->p, kernel)) w->e->touched->all.n = 0;
+  if (w && meets_before(w->e->p, kernel)) w->e->accesses->all.n = 0;
 }

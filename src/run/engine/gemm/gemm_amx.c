@@ -1,9 +1,9 @@
-// The kernel for AMX: tiles of 32 × 32 sums of products of bf16, and packing that keeps up with it.
+// The micro-kernel for AMX: tiles of 32 × 32 accumulators for products of bf16, and vectorised packing.
 //
-// The CPU has eight registers of 16 lines of 64 bytes. Four hold the sums, two hold 16 rows of A by
-// 32 places of k each, two hold 32 places of k by 16 columns of B. So A is packed in rows of pairs
-// along k, and B in lines of pairs, one for each column. Packing takes as long as multiplying when
-// C is small, so it is written with the vectors that a CPU with AMX also has.
+// The CPU has eight tile registers of 16 rows of 64 bytes. Four hold accumulators, two hold 16 rows of A
+// by 32 of k each, two hold 32 of k by 16 columns of B. So A is packed in rows of pairs along k, and B in
+// rows with one pair for each column. When C is small, packing takes as long as multiplying, so it uses
+// AVX-512, which every CPU with AMX has.
 #define _GNU_SOURCE
 #include "run/engine/gemm/gemm_kernel.h"
 
@@ -16,9 +16,9 @@
 #define ISA __attribute__((target("amx-tile,amx-bf16,avx512f,avx512bw,avx512bf16")))
 #define INLINE static inline __attribute__((always_inline)) ISA
 
-enum { SIDE = 16, PLACES = 2 * SIDE, COLUMNS = 2 * SIDE }; // of a register: lines, places of k
+enum { SIDE = 16, K_STEP = 2 * SIDE, COLUMNS = 2 * SIDE }; // of a register: rows; of k
 
-// The system keeps the registers of those that asked.
+// Linux saves the tile registers only of processes that request them.
 bool gemm_has_amx(void) {
   enum { ASK = 0x1023, TILE_DATA = 18, BF16 = 1 << 22, TILES = 1 << 24 };
   unsigned a, b, c, d;
@@ -27,7 +27,7 @@ bool gemm_has_amx(void) {
   return (d & BF16) && (d & TILES) && syscall(SYS_arch_prctl, ASK, TILE_DATA) == 0;
 }
 
-// Eight registers of 16 lines of 64 bytes.
+// The tile configuration: eight registers of 16 rows of 64 bytes.
 static const struct {
   uint8_t palette, first, unused[14];
   uint16_t bytes[16];
@@ -44,8 +44,8 @@ INLINE void zero_sums(void) {
   _tile_zero(3);
 }
 
-// The sums as they are in the registers, to where rows or columns are missing or apart.
-ISA static void put_rows(const Tile *t, const float *from) {
+// Stores accumulators from a buffer to C, where rows are scattered, missing, or added to.
+ISA static void store_rows(const Tile *t, const float *from) {
   for (int64_t i = 0; i < t->rows; i++) {
     float *to = t->to ? t->to[i] : (float *)t->c + i * t->cm;
     for (int64_t v = 0; v < t->vectors; v++) {
@@ -86,7 +86,7 @@ ISA static void multiply(const Tile *t) {
     }
   }
   store_sums(direct ? t->c : sums, direct ? t->cm : COLUMNS, tall, wide);
-  if (!direct) put_rows(t, sums);
+  if (!direct) store_rows(t, sums);
 }
 
 // Packing
@@ -96,8 +96,8 @@ INLINE __mmask16 mask_of(int64_t n) {
   return (__mmask16)(n <= 0 ? 0 : 0xffffu >> (n < SIDE ? SIDE - n : 0));
 }
 
-// Cells at places k, k + 1 … of a line, `n` of them at most, and zeros.
-INLINE __m512 get(const float *from, GemmLine l, int64_t k, int64_t n) {
+// Loads up to SIDE cells of an axis from index k on, at most `n`; the rest are zeros.
+INLINE __m512 load_line(const float *from, GemmAxis l, int64_t k, int64_t n) {
   const __mmask16 mask = mask_of(n);
   if (!mask) return _mm512_setzero_ps();
   if (!l.at && l.step == 1) return _mm512_maskz_loadu_ps(mask, from + k);
@@ -120,19 +120,19 @@ INLINE __m512 get(const float *from, GemmLine l, int64_t k, int64_t n) {
   return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, at, from, 4);
 }
 
-// Pairs of what lies beside each other in one vector of places and the next.
+// Pairs of neighbours along k, of 32 cells in two vectors.
 INLINE __m512i pairs_along(__m512 first, __m512 second) {
   return (__m512i)_mm512_cvtne2ps_pbh(second, first);
 }
-// Pairs of what is at the same place of two vectors.
+// Pairs of the same lanes of two vectors.
 INLINE __m512i pairs_across(__m512 even, __m512 odd) {
   const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
                                          8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(odd, even));
 }
 
-// 16 × 16, in four rounds: pairs, fours, eights, halves.
-INLINE void turn(__m512i x[SIDE]) {
+// Transposes 16 × 16 words in four rounds.
+INLINE void transpose_16(__m512i x[SIDE]) {
   __m512i y[SIDE];
   for (int i = 0; i < SIDE; i += 2) {
     y[i] = _mm512_unpacklo_epi32(x[i], x[i + 1]);
@@ -155,71 +155,71 @@ INLINE void turn(__m512i x[SIDE]) {
   }
 }
 
-INLINE const float *line_of(const GemmPanel *p, int64_t i) {
-  return (const float *)p->from + line_at(p->outer, p->outer0 + i);
+INLINE const float *row_of(const GemmPanel *p, int64_t i) {
+  return (const float *)p->from + axis_offset(p->outer, p->outer0 + i);
 }
 
-// The pairs of one line from place k on.
-INLINE __m512i get_along(const GemmPanel *p, int64_t i, int64_t k) {
+// 16 pairs of row i, from index k on.
+INLINE __m512i load_pairs_along(const GemmPanel *p, int64_t i, int64_t k) {
   if (i >= p->count) return _mm512_setzero_si512();
-  const float *line = line_of(p, i);
-  return pairs_along(get(line, p->inner, p->k0 + k, p->k - k),
-                     get(line, p->inner, p->k0 + k + SIDE, p->k - k - SIDE));
+  const float *line = row_of(p, i);
+  return pairs_along(load_line(line, p->inner, p->k0 + k, p->k - k),
+                     load_line(line, p->inner, p->k0 + k + SIDE, p->k - k - SIDE));
 }
 
-// The pairs at places k and k + 1 of 16 lines that lie side by side.
-INLINE __m512i get_across(const GemmPanel *p, int64_t i, int64_t k) {
+// The pairs at k and k + 1 of 16 contiguous rows from i on.
+INLINE __m512i load_pairs_across(const GemmPanel *p, int64_t i, int64_t k) {
   const float *first = (const float *)p->from + p->outer0 + i;
   const __mmask16 mask = mask_of(p->count - i);
   __m512 even = _mm512_setzero_ps(), odd = even;
-  if (mask && k < p->k) even = _mm512_maskz_loadu_ps(mask, first + line_at(p->inner, p->k0 + k));
+  if (mask && k < p->k)
+    even = _mm512_maskz_loadu_ps(mask, first + axis_offset(p->inner, p->k0 + k));
   if (mask && k + 1 < p->k)
-    odd = _mm512_maskz_loadu_ps(mask, first + line_at(p->inner, p->k0 + k + 1));
+    odd = _mm512_maskz_loadu_ps(mask, first + axis_offset(p->inner, p->k0 + k + 1));
   return pairs_across(even, odd);
 }
 
-// 32 places of k after the other: 16 pairs of each row. Rows that are missing from the last 16 are
-// zeros.
+// Packs A: for each 32 of k, 16 pairs of each row. Missing rows of the last 16 are zeros.
 ISA static void pack_a(const GemmPanel *p, int64_t step, void *to) {
-  const bool across = line_is(p->outer, 1) && !line_is(p->inner, 1);
+  const bool across = axis_has_stride(p->outer, 1) && !axis_has_stride(p->inner, 1);
   for (int64_t i = 0; i < p->count; i += SIDE)
-    for (int64_t k = 0; k < p->k; k += PLACES) {
-      uint32_t *rows = (uint32_t *)to + k / PLACES * step + i * SIDE;
+    for (int64_t k = 0; k < p->k; k += K_STEP) {
+      uint32_t *rows = (uint32_t *)to + k / K_STEP * step + i * SIDE;
       __m512i x[SIDE];
       if (across) {
-        for (int j = 0; j < SIDE; j++) x[j] = get_across(p, i, k + 2 * j);
-        turn(x);
+        for (int j = 0; j < SIDE; j++) x[j] = load_pairs_across(p, i, k + 2 * j);
+        transpose_16(x);
       } else {
-        for (int j = 0; j < SIDE; j++) x[j] = get_along(p, i + j, k);
+        for (int j = 0; j < SIDE; j++) x[j] = load_pairs_along(p, i + j, k);
       }
       for (int j = 0; j < SIDE; j++) _mm512_storeu_si512(rows + j * SIDE, x[j]);
     }
 }
 
-// Lines of pairs, 32 columns wide.
+// Packs B: rows of 32 pairs, one for each column.
 ISA static void pack_b(const GemmPanel *p, void *to) {
-  const bool across = line_is(p->outer, 1);
-  for (int64_t k = 0; k < p->k; k += PLACES)
+  const bool across = axis_has_stride(p->outer, 1);
+  for (int64_t k = 0; k < p->k; k += K_STEP)
     for (int64_t i = 0; i < COLUMNS; i += SIDE) {
       uint32_t *lines = (uint32_t *)to + k / 2 * COLUMNS + i;
       __m512i x[SIDE];
       if (across) {
-        for (int j = 0; j < SIDE; j++) x[j] = get_across(p, i, k + 2 * j);
+        for (int j = 0; j < SIDE; j++) x[j] = load_pairs_across(p, i, k + 2 * j);
       } else {
-        for (int j = 0; j < SIDE; j++) x[j] = get_along(p, i + j, k);
-        turn(x);
+        for (int j = 0; j < SIDE; j++) x[j] = load_pairs_along(p, i + j, k);
+        transpose_16(x);
       }
       for (int j = 0; j < SIDE; j++) _mm512_storeu_si512(lines + j * COLUMNS, x[j]);
     }
 }
 
-ISA static void sum(void *to, const void *from, int64_t step, int64_t pieces, int64_t n, bool add) {
+ISA static void sum(void *to, const void *from, int64_t step, int64_t splits, int64_t n, bool add) {
   const float *x = from;
   float *c = to;
   for (int64_t i = 0; i < n; i += SIDE) {
     const __mmask16 mask = mask_of(n - i);
     __m512 s = add ? _mm512_maskz_loadu_ps(mask, c + i) : _mm512_setzero_ps();
-    for (int64_t p = 0; p < pieces; p++)
+    for (int64_t p = 0; p < splits; p++)
       s = _mm512_add_ps(s, _mm512_maskz_loadu_ps(mask, x + p * step + i));
     _mm512_mask_storeu_ps(c + i, mask, s);
   }
@@ -242,14 +242,14 @@ ISA static double peak(void) {
   }
   double seconds = clock_seconds() - start;
   finish();
-  return 2.0 * 4 * TURNS * SIDE * SIDE * PLACES / seconds;
+  return 2.0 * 4 * TURNS * SIDE * SIDE * K_STEP / seconds;
 }
 
 const GemmKernel gemm_amx_kernel = {.name = "amx",
                                     .rows = 2 * SIDE,
                                     .vectors = 2,
                                     .lanes = SIDE,
-                                    .grain = PLACES,
+                                    .grain = K_STEP,
                                     .pairs = true,
                                     .speed = 8,
                                     .tile = multiply,

@@ -1,9 +1,9 @@
-// The kernels of every kind of CPU of this architecture, made from gemm_kernel.inc, and the choice
-// between them when limn runs. Each function names the instructions it needs, so the file is
-// compiled with no flags of its own and one program serves every CPU.
+// Instantiates the micro-kernels of this architecture from gemm_kernel.inc, and selects one at run time.
+// Each function names its instruction set by a target attribute, so this file needs no compiler flags and
+// one binary serves every CPU.
 //
-// Kernels write multiply-adds where they mean them; `plain` rounds twice. So results differ between
-// kinds of CPU in the last bits, and never on one of them.
+// Kernels use fused multiply–adds; `plain` rounds twice. So results differ in the last bits between kinds
+// of CPU, but not between runs on one kind.
 #include "run/engine/gemm/gemm_kernel.h"
 
 #include <stdlib.h>
@@ -20,14 +20,14 @@
 #define NAME(x) gemm_avx2_f32_##x
 #define CELL float
 #define FMA(a, b, c) ((NAME(V))_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
-#define SPREAD(x) ((NAME(F))_mm256_set1_ps(x))
+#define BROADCAST(x) ((NAME(F))_mm256_set1_ps(x))
 #define SUM(v) ((((v)[0] + (v)[4]) + ((v)[2] + (v)[6])) + (((v)[1] + (v)[5]) + ((v)[3] + (v)[7])))
 #include "run/engine/gemm/gemm_kernel.inc"
 
 #define NAME(x) gemm_avx2_f64_##x
 #define CELL double
 #define FMA(a, b, c) ((NAME(V))_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
-#define SPREAD(x) ((NAME(F))_mm256_set1_pd(x))
+#define BROADCAST(x) ((NAME(F))_mm256_set1_pd(x))
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #include "run/engine/gemm/gemm_kernel.inc"
 
@@ -48,14 +48,14 @@
 #define NAME(x) gemm_neon_f32_##x
 #define CELL float
 #define FMA(a, b, c) ((NAME(V))vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
-#define SPREAD(x) ((NAME(F))vdupq_n_f32(x))
+#define BROADCAST(x) ((NAME(F))vdupq_n_f32(x))
 #define SUM(v) vaddvq_f32((float32x4_t)(v))
 #include "run/engine/gemm/gemm_kernel.inc"
 
 #define NAME(x) gemm_neon_f64_##x
 #define CELL double
 #define FMA(a, b, c) ((NAME(V))vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b)))
-#define SPREAD(x) ((NAME(F))vdupq_n_f64(x))
+#define BROADCAST(x) ((NAME(F))vdupq_n_f64(x))
 #define SUM(v) vaddvq_f64((float64x2_t)(v))
 #include "run/engine/gemm/gemm_kernel.inc"
 
@@ -76,25 +76,26 @@
 #define NAME(x) gemm_plain_f32_##x
 #define CELL float
 #define FMA(a, b, c) FMA_PLAIN(a, b, c)
-#define SPREAD(x) ((NAME(F)){x, x, x, x})
+#define BROADCAST(x) ((NAME(F)){x, x, x, x})
 #define SUM(v) (((v)[0] + (v)[2]) + ((v)[1] + (v)[3]))
 #include "run/engine/gemm/gemm_kernel.inc"
 
 #define NAME(x) gemm_plain_f64_##x
 #define CELL double
 #define FMA(a, b, c) FMA_PLAIN(a, b, c)
-#define SPREAD(x) ((NAME(F)){x, x})
+#define BROADCAST(x) ((NAME(F)){x, x})
 #define SUM(v) ((v)[0] + (v)[1])
 #include "run/engine/gemm/gemm_kernel.inc"
 
 typedef struct {
-  const char *name; // for $LIMN_CPU
-  bool here, good;  // this CPU has it; it is faster than what follows
+  const char *name;          // for $LIMN_CPU
+  bool supported, preferred; // by this CPU; preferred: faster than the kinds after it
   const GemmKernel *of[PRECISION_BF16 + 1];
 } Cpu;
 
-// From the best to the last, which every CPU has. Intel's CPUs take four times as long for a vector
-// of pairs of bf16 as for one of floats.
+// The kinds are sorted from the fastest to `plain`, which every CPU supports. On Intel's CPUs an AVX-512
+// instruction for pairs of bf16 takes four times as long as one for floats, so avx512bf16 is preferred on
+// AMD's CPUs only.
 const GemmKernel *gemm_kernel(Precision precision) {
 #if defined(__x86_64__)
   bool avx512 = __builtin_cpu_supports("avx512f"), amd = __builtin_cpu_is("amd");
@@ -126,9 +127,9 @@ const GemmKernel *gemm_kernel(Precision precision) {
   const char *wanted = getenv("LIMN_CPU");
   const GemmKernel *best = NULL;
   for (uint32_t i = 0; i < COUNT(cpus); i++) {
-    if (!cpus[i].here) continue;
+    if (!cpus[i].supported) continue;
     if (wanted && strcmp(wanted, cpus[i].name) == 0) return cpus[i].of[precision];
-    if (!best && cpus[i].good) best = cpus[i].of[precision];
+    if (!best && cpus[i].preferred) best = cpus[i].of[precision];
   }
   return best;
 }

@@ -1,9 +1,9 @@
-// Packing and storing for matrix products. In: an operand and the lines that say where its cells
-// lie. Out: panels in the order in which a kernel reads them, zeros where the operand ends; or a
-// finished tile, in its place in C.
+// Packing of operands and storing of tiles for matrix products. Takes an operand and the offsets of its
+// axes; gives panels in the order in which a kernel reads them, padded with zeros; or stores a finished
+// tile in C.
 //
-// Three orders of memory have their own way (lines side by side, k side by side, C turned);
-// anything else goes cell by cell. Nothing outside the operand is read or written.
+// Three layouts have fast paths (contiguous rows, contiguous k, transposed C); all others are copied cell
+// by cell. Nothing outside the operand is read or written.
 #include "run/engine/gemm/gemm_move.h"
 
 enum { PANEL_WIDTH = 64 }; // at most
@@ -12,8 +12,8 @@ typedef float Float4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef struct {
   Float4 a, b, c, d;
 } f32_Square;
-static inline f32_Square f32_square_turned(const float *x, const float *y, const float *z,
-                                           const float *w) {
+static inline f32_Square f32_square_transposed(const float *x, const float *y, const float *z,
+                                               const float *w) {
   Float4 a = *(const Float4 *)x, b = *(const Float4 *)y;
   Float4 c = *(const Float4 *)z, d = *(const Float4 *)w;
   Float4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
@@ -41,8 +41,8 @@ static inline void f32_square_put(f32_Square s, float *x, float *y, float *z, fl
 typedef struct {
   double at[4][4];
 } f64_Square;
-static inline f64_Square f64_square_turned(const double *x, const double *y, const double *z,
-                                           const double *w) {
+static inline f64_Square f64_square_transposed(const double *x, const double *y, const double *z,
+                                               const double *w) {
   return (f64_Square){{{x[0], y[0], z[0], w[0]},
                        {x[1], y[1], z[1], w[1]},
                        {x[2], y[2], z[2], w[2]},
@@ -63,7 +63,7 @@ static inline void f64_square_put(f64_Square s, double *x, double *y, double *z,
 #define CELL double
 #include "run/engine/gemm/gemm_move.inc"
 
-// The nearest bf16, ties to even, in the upper half; what is not a number stays so.
+// Rounds to the nearest bf16, ties to even, in the upper half of the word. NaN stays NaN.
 typedef uint32_t Word __attribute__((may_alias));
 typedef uint32_t Word4 __attribute__((vector_size(16), aligned(4), may_alias));
 static inline Word4 bf16_of(Float4 x) {
@@ -90,8 +90,8 @@ void panel_pack(const GemmPanel *p, Precision precision, void *to) {
   if (precision == PRECISION_BF16) round_cells(to, p->k * p->width);
 }
 
-// A few lines of k at a time go through a small buffer.
-void panel_pair(const GemmPanel *p, uint32_t *to) {
+// Packs a few rows of k at a time into a small buffer, and interleaves two rows into pairs.
+void panel_pack_pairs(const GemmPanel *p, uint32_t *to) {
   enum { LINES = 16 };
   float lines[LINES * PANEL_WIDTH];
   for (int64_t k = 0; k < p->k; k += LINES) {
@@ -107,7 +107,7 @@ void panel_pair(const GemmPanel *p, uint32_t *to) {
   }
 }
 
-void place_store(const PanelPlace *p, Precision precision, const void *from, int64_t step) {
+void tile_store(const TileTarget *p, Precision precision, const void *from, int64_t step) {
   if (precision == PRECISION_64)
     f64_store(p, from, step);
   else

@@ -1,13 +1,14 @@
-// What a kernel needs where. In comes a kernel of a plan; out goes, for each node of a nest, the
-// outermost loop at which each load, test and scalar is known, which scalars are the same at every
-// point, and how a sum is kept: in a variable, when its loops are the last ones, or in memory.
+// Loop-invariant code motion: the analysis. Takes a kernel of a plan; gives, for each node of a nest, the
+// outermost loop at which each load, bounds check and scalar is invariant, which scalars are uniform over
+// the kernel, and where a reduction accumulates: in a variable if its loops are the innermost ones, else
+// in memory.
 //
-// Levels grow along the data: nothing is known before what it is made of.
+// The level of a value is the largest level of its operands.
 #include "run/engine/kernel/loop_levels.h"
 
 #include <math.h>
 
-enum { ROW_LIMIT = 512 }; // numbers in a row of sums
+enum { ROW_LIMIT = 512 }; // numbers in a row of accumulators
 
 bool operand_checked(const Plan *p, const Operand *o) {
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
@@ -27,14 +28,14 @@ uint32_t node_reduced(const PlanNode *x, uint32_t k) {
   return 0;
 }
 
-uint32_t kernel_place(const Kernel *k, uint32_t node) {
+uint32_t node_position(const Kernel *k, uint32_t node) {
   uint32_t i = 0;
   while (k->node.at[i] != node) i++;
   return i;
 }
 
-const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, uint32_t wire,
-                           uint32_t *node) {
+const PlanNode *producer_in_nest(const Plan *p, const Kernel *k, const NodeLevels *w, uint32_t wire,
+                                 uint32_t *node) {
   const Nest *s = &k->nest.at[w->nest];
   if (k->kind == KERNEL_PRODUCT && p->node.at[k->node.at[0]].out.wire == wire) {
     *node = k->node.at[0];
@@ -50,17 +51,17 @@ const PlanNode *maker_here(const Plan *p, const Kernel *k, const NodeLevels *w, 
   return NULL;
 }
 
-bool divides_by_fixed(const NodeLevels *w, uint32_t i) {
+bool divides_by_invariant(const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn != FN_div || w->same[i] || w->wide) return false; // doubles are exact: see the header
-  return w->x->scalar[s->arg[1]].fn == FN_CONST || w->same[s->arg[1]] ||
-         w->scalar[s->arg[1]] < w->scalar[i];
+  if (s->fn != FN_div || w->uniform[i] || w->wide) return false; // doubles: see NodeLevels.wide
+  return w->x->scalar[s->arg[1]].fn == FN_CONST || w->uniform[s->arg[1]] ||
+         w->scalar_level[s->arg[1]] < w->scalar_level[i];
 }
 
-bool chooses_by_fixed(const NodeLevels *w, uint32_t i) {
+bool selects_by_invariant(const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  return s->fn == FN_select && !w->same[i] && w->x->scalar[s->arg[0]].fn != FN_CONST &&
-         w->scalar[s->arg[0]] < w->scalar[i];
+  return s->fn == FN_select && !w->uniform[i] && w->x->scalar[s->arg[0]].fn != FN_CONST &&
+         w->scalar_level[s->arg[0]] < w->scalar_level[i];
 }
 
 // -- levels ---------------------------------------------------------------------------------------
@@ -74,25 +75,26 @@ static uint32_t address_level(const Plan *p, const Kernel *k, const NodeLevels *
   for (uint32_t i = 0; i < p->wire.at[o->wire].rank; i++)
     for (uint32_t j = 0; j < o->coord[i].n; j++) {
       const PlanTerm *t = &o->coord[i].term[j];
-      uint32_t l = t->operand ? w->load[t->var] : level_of(k, w->x->var[t->var]);
+      uint32_t l = t->operand ? w->load_level[t->var] : level_of(k, w->x->var[t->var]);
       if (l > level) level = l;
     }
   return level;
 }
 
-// What a node of the same nest makes is known at the innermost point only.
+// The value of an earlier node of the same nest is known in the innermost loop only.
 static void find_loads(const Plan *p, const Kernel *k, NodeLevels *w) {
   const PlanNode *x = w->x;
   uint32_t node;
   for (uint32_t i = 0; i < x->nin; i++) {
-    w->load[i] = address_level(p, k, w, &x->in[i]);
+    w->load_level[i] = address_level(p, k, w, &x->in[i]);
     if (operand_checked(p, &x->in[i])) {
-      w->test[i] = w->load[i];
-      if (!x->in[i].padded) w->tested = true;
+      w->test_level[i] = w->load_level[i];
+      if (!x->in[i].padded) w->bounds_checked = true;
     }
-    if (maker_here(p, k, w, x->in[i].wire, &node)) w->load[i] = k->nest.at[w->nest].ndim;
+    if (producer_in_nest(p, k, w, x->in[i].wire, &node))
+      w->load_level[i] = k->nest.at[w->nest].ndim;
   }
-  if (operand_checked(p, &x->out)) w->tested = true;
+  if (operand_checked(p, &x->out)) w->bounds_checked = true;
 }
 
 static void find_scalar(const Plan *p, const Kernel *k, NodeLevels *w, uint32_t i) {
@@ -103,17 +105,17 @@ static void find_scalar(const Plan *p, const Kernel *k, NodeLevels *w, uint32_t 
   if (s->fn == FN_AT) level = level_of(k, x->var[s->ref]), same = false;
   if (s->fn == FN_ARG) {
     const PlanWire *wire = &p->wire.at[x->in[s->ref].wire];
-    level = w->load[s->ref];
+    level = w->load_level[s->ref];
     same = !wire->rank && wire->number == NUMBER_F64 && !p->wide &&
-           !maker_here(p, k, w, x->in[s->ref].wire, &node);
+           !producer_in_nest(p, k, w, x->in[s->ref].wire, &node);
   }
   if (s->fn > FN_SIZE)
     for (uint32_t j = 0; j < fn_rows[s->fn].arity; j++) {
-      if (w->scalar[s->arg[j]] > level) level = w->scalar[s->arg[j]];
-      same &= w->same[s->arg[j]];
+      if (w->scalar_level[s->arg[j]] > level) level = w->scalar_level[s->arg[j]];
+      same &= w->uniform[s->arg[j]];
     }
-  w->scalar[i] = level;
-  w->same[i] = same && level == 0;
+  w->scalar_level[i] = level;
+  w->uniform[i] = same && level == 0;
 }
 
 void node_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
@@ -121,7 +123,8 @@ void node_dims(const Kernel *k, const PlanNode *x, uint32_t *of_dim) {
     if (x->var[i] >= k->np) of_dim[x->var[i] - k->np] = i;
 }
 
-// The first of the summed loops that end before loop `end`, if no other loop is summed before it.
+// The first of the reduced loops directly before loop `end`; PLAN_NONE: there is none, or another loop
+// before them is reduced too.
 static uint32_t first_summed(const PlanNode *x, const uint32_t *of_dim, uint32_t end) {
   uint32_t first = end;
   while (first > 0 && x->reduced[of_dim[first - 1]]) first--;
@@ -134,16 +137,16 @@ static void find_sum(const Plan *p, const Kernel *k, NodeLevels *w) {
   const PlanNode *x = w->x;
   const Nest *s = &k->nest.at[w->nest];
   uint32_t of_dim[64];
-  w->reduce = w->row = PLAN_NONE;
+  w->sum_loop = w->row_loop = PLAN_NONE;
   if (!node_has_reduction(x) || x->scatter) return;
   node_dims(k, x, of_dim);
-  w->reduce = first_summed(x, of_dim, s->ndim);
-  if (w->reduce != PLAN_NONE) return;
-  w->reduce = s->ndim + 1;
+  w->sum_loop = first_summed(x, of_dim, s->ndim);
+  if (w->sum_loop != PLAN_NONE) return;
+  w->sum_loop = s->ndim + 1;
   if (!s->ndim || x->reduced[of_dim[s->ndim - 1]] || operand_checked(p, &x->out)) return;
   const Extent *last = &s->dim[s->ndim - 1];
   if (!last->per && !last->part && last->c <= ROW_LIMIT)
-    w->row = first_summed(x, of_dim, s->ndim - 1);
+    w->row_loop = first_summed(x, of_dim, s->ndim - 1);
 }
 
 static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {
@@ -158,11 +161,11 @@ static void find_packed(const Plan *p, const Kernel *k, NodeLevels *w) {
   if (k->np || !s->ndim || w->x->scatter) return;
   node_dims(k, w->x, of_dim);
   for (uint32_t i = 0; i < w->x->nin; i++)
-    w->packed[i] = w->load[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
+    w->packed[i] = w->load_level[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
                    operand_packed_cells(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
 }
 
-NodeLevels *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
+NodeLevels *nest_levels(const Plan *p, const Kernel *k, uint32_t nest) {
   const Nest *s = &k->nest.at[nest];
   NodeLevels *all = NEW_ARRAY(p->arena, NodeLevels, s->node.n);
   for (uint32_t i = 0; i < s->node.n; i++) {
@@ -171,13 +174,13 @@ NodeLevels *nest_work(const Plan *p, const Kernel *k, uint32_t nest) {
     *w = (NodeLevels){.x = x,
                       .node = s->node.at[i],
                       .nest = nest,
-                      .id = kernel_place(k, s->node.at[i]),
-                      .load = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
-                      .test = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                      .id = node_position(k, s->node.at[i]),
+                      .load_level = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
+                      .test_level = NEW_ARRAY(p->arena, uint32_t, x->nin + 1),
                       .packed = NEW_ARRAY(p->arena, bool, x->nin + 1),
-                      .early = NEW_ARRAY(p->arena, bool, x->nin + 1),
-                      .scalar = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
-                      .same = NEW_ARRAY(p->arena, bool, x->nscalar + 1),
+                      .preloaded = NEW_ARRAY(p->arena, bool, x->nin + 1),
+                      .scalar_level = NEW_ARRAY(p->arena, uint32_t, x->nscalar + 1),
+                      .uniform = NEW_ARRAY(p->arena, bool, x->nscalar + 1),
                       .wide = p->wide};
     find_loads(p, k, w);
     for (uint32_t j = 0; j < x->nscalar; j++) find_scalar(p, k, w, j);
@@ -204,7 +207,7 @@ Ids *kernel_slots(const Plan *p) {
   uint32_t small = 0;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     const Kernel *k = &p->kernel.at[i];
-    bool product = k->kind == KERNEL_PRODUCT; // what finishes it has a table of pointers
+    bool product = k->kind == KERNEL_PRODUCT; // its epilogue has a table of pointers
     if (!kernel_has_text(k) && !product) continue;
     for (uint32_t j = product; j < k->node.n; j++) {
       const PlanNode *x = &p->node.at[k->node.at[j]];

@@ -1,4 +1,4 @@
-// Kinds of numbers in memory.
+// Number formats in memory, converted from and to doubles.
 #include "run/engine/kernel/kernel.h"
 
 static const char *const precision_word[] = {"32", "64", "bf16", "tf32"};
@@ -11,11 +11,11 @@ bool precision_from(const char *text, Precision *out) {
 
 const char *precision_text(Precision p) { return precision_word[p]; }
 
-const char *precision_words(Precision p) {
+const char *precision_label(Precision p) {
   return p == PRECISION_32 ? "32 bits" : p == PRECISION_64 ? "64 bits" : precision_word[p];
 }
 
-bool precision_asked(LimnPrecision asked, Precision *out) {
+bool precision_from_option(LimnPrecision asked, Precision *out) {
   static const Precision precision[] = {[LIMN_PRECISION_32] = PRECISION_32,
                                         [LIMN_PRECISION_64] = PRECISION_64,
                                         [LIMN_PRECISION_BF16] = PRECISION_BF16,

@@ -1,13 +1,13 @@
-// Which scans need no memory. The body of a small scan is often numbers only: a step of Runge and
-// Kutta, a tick of some gates. Then what it makes and what it carries from one time to the next is
-// held in variables of the loop around it, which a compiler keeps in registers; memory is read in
-// front and written behind. In: a scan of a plan. Out: the wires that are held.
+// Scalar promotion for scans. Takes a scan of a plan; gives the wires that can be held in registers.
+// The body of a small scan often computes scalars only (a Runge–Kutta step, a tick of some gates). Its
+// results and carried values then become local variables of the loop; memory is read before the loop
+// and written after it.
 //
-// A wire that is held stands for itself alone, is one number, and nothing in the scan sees its
-// memory in another way; so it makes no difference when its memory is written.
+// A promoted wire is a scalar, is no view of another wire, and has no alias in the scan, so the time at
+// which its memory is written makes no difference.
 #include "run/engine/kernel/loop_levels.h"
 
-enum { NODES_LIMIT = 512 }; // they become one function
+enum { NODES_LIMIT = 512 }; // of a scan: its body becomes one function
 
 static bool is_numbers(const Plan *p, const Kernel *k) {
   if (k->kind != KERNEL_LOOPS || k->np || k->ranged || k->block) return false;
@@ -34,7 +34,7 @@ static void see(const Plan *p, uint32_t wire, uint8_t how, uint8_t *held) {
   held[wire_root(p, wire)] |= alone ? how : HELD_NOT;
 }
 
-uint8_t *scan_holds(const Plan *p, uint32_t scan, uint32_t *end) {
+uint8_t *scan_registers(const Plan *p, uint32_t scan, uint32_t *end) {
   *end = scan_end(p, scan);
   if (*end == PLAN_NONE) return NULL;
   uint8_t *held = NEW_ARRAY(p->arena, uint8_t, p->wire.n + 1);

@@ -1,6 +1,5 @@
-// A kernel's text, below its loops: names, constants, addresses, tests, loads and scalars. Whoever
-// writes the loops around, for a CPU or for a GPU, decides at which of them each thing stands
-// (loop_levels.c); what stands there is the same.
+// Prints the expressions of a kernel: names, constants, addresses, bounds checks, loads and scalars. The
+// printers for CPU and GPU print the loops and place each expression at its loop level (loop_levels.c).
 #include "run/engine/point/point.h"
 
 #include <math.h>
@@ -14,7 +13,6 @@ void emit_line(Emit *e, const char *format, ...) {
   buf_char(e->b, '\n');
 }
 
-// The lines up to the matching `close` stand inside.
 void emit_open(Emit *e) {
   emit_line(e, "{");
   e->indent++;
@@ -29,7 +27,6 @@ void emit_close_all(Emit *e, uint32_t n) {
   while (n--) emit_close(e);
 }
 
-// for (long i3 = 0; i3 < n; i3++) {
 void emit_open_loop(Emit *e, char letter, uint32_t v, const char *n) {
   emit_line(e, "for (long %c%u = 0; %c%u < %s; %c%u++) {", letter, v, letter, v, n, letter, v);
   e->indent++;
@@ -45,24 +42,23 @@ const char *emit_number(Number n) {
   return text[n];
 }
 
-// What a pointer points at. In a text that stands for itself all memory is one array of the
-// caller's, whose bytes are now floats and then labels: these types may lie where others do.
+// In exported C, all memory is one array of the caller that holds cells of different types; the *Cell
+// types are declared may_alias.
 const char *emit_cell(const Emit *e, Number n) {
   static const char *const text[] = {[NUMBER_F32] = "FloatCell",
                                      [NUMBER_F64] = "DoubleCell",
                                      [NUMBER_I32] = "LabelCell",
                                      [NUMBER_U8] = "unsigned char"};
-  return e->alone ? text[n] : emit_number(n);
+  return e->export_prefix ? text[n] : emit_number(n);
 }
 
 const char *emit_extent(Emit *e, Extent x) {
   if (x.part) return "rows";
-  if (e->full) x = (Extent){.c = extent_most(e->p, x)};
+  if (e->full_batch) x = (Extent){.c = extent_most(e->p, x)};
   if (!x.per) return arena_format(e->p->arena, "%lldL", (long long)x.c);
   return arena_format(e->p->arena, "(%lldL * c->n + %lldL)", (long long)x.per, (long long)x.c);
 }
 
-// A constant of the kernel's precision.
 const char *emit_constant(Emit *e, double k, bool wide) {
   if (isnan(k)) return wide ? "double_unknown" : "((real)double_unknown)";
   if (isinf(k)) return k < 0 ? "(-(real)double_infinite)" : "((real)double_infinite)";
@@ -70,7 +66,7 @@ const char *emit_constant(Emit *e, double k, bool wide) {
   return arena_format(e->p->arena, "(%s%a)", wide ? "" : "(real)", k);
 }
 
-// The same of a scalar, which may be a label or a bit.
+// A constant scalar, which may be a label or a bit.
 static const char *scalar_constant(Emit *e, const Scalar *s, bool wide) {
   if (s->base != BASE_R) return arena_format(e->p->arena, "%lld", (long long)s->k);
   return emit_constant(e, s->k, wide);
@@ -90,7 +86,7 @@ void emit_coord(Emit *e, const NodeLevels *w, const PlanCoord *c, Buf *b) {
     buf_printf(b, " + %lldL * %s", (long long)c->term[k].coef, term_name(e, w, &c->term[k]));
 }
 
-// The cell of an access, in cells from the wire's pointer.
+// The address of an access, in cells from the wire's pointer.
 static const char *address_text(Emit *e, const NodeLevels *w, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   const PlanWire *x = &e->p->wire.at[o->wire];
@@ -106,12 +102,10 @@ static const char *address_text(Emit *e, const NodeLevels *w, const Operand *o) 
   return b.at;
 }
 
-// The same, in its memory.
 const char *emit_cell_at(Emit *e, const NodeLevels *w, const Operand *o) {
   return arena_format(e->p->arena, "w%u[%s]", e->slot[o->wire], address_text(e, w, o));
 }
 
-// How the innermost loop moves a coordinate; NULL: not at all.
 const PlanTerm *emit_inner_term(const Emit *e, const NodeLevels *w, const PlanCoord *c) {
   uint32_t last = e->k->np + e->k->nest.at[w->nest].ndim - 1;
   for (uint32_t k = 0; k < c->n; k++)
@@ -119,14 +113,14 @@ const PlanTerm *emit_inner_term(const Emit *e, const NodeLevels *w, const PlanCo
   return NULL;
 }
 
-const char *emit_test(Emit *e, const NodeLevels *w, const Operand *o) {
+const char *emit_bounds_test(Emit *e, const NodeLevels *w, const Operand *o) {
   Buf b = buf_new(e->p->arena);
   const PlanWire *x = &e->p->wire.at[o->wire];
   buf_char(&b, '1');
   for (uint32_t i = 0; i < x->rank; i++) {
     if (!o->coord[i].check) continue;
-    if (e->stretch && emit_inner_term(e, w, &o->coord[i])) {
-      if (e->stretch == STRETCH_OUTSIDE) return "0";
+    if (e->bounds && emit_inner_term(e, w, &o->coord[i])) {
+      if (e->bounds == BOUNDS_OUTSIDE) return "0";
       continue;
     }
     buf_text(&b, " & ((unsigned long)(");
@@ -137,8 +131,7 @@ const char *emit_test(Emit *e, const NodeLevels *w, const Operand *o) {
 }
 
 // -- pointers -------------------------------------------------------------------------------------
-// How the positions of scans move a wire.
-const char *emit_moves(Emit *e, uint32_t wire) {
+const char *emit_scan_offset(Emit *e, uint32_t wire) {
   const Plan *p = e->p;
   Buf b = buf_new(p->arena);
   for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
@@ -151,21 +144,21 @@ const char *emit_moves(Emit *e, uint32_t wire) {
 // -- scalars --------------------------------------------------------------------------------------
 static const char *scalar_name(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn == FN_CONST) return scalar_constant(e, s, w->same[i]);
+  if (s->fn == FN_CONST) return scalar_constant(e, s, w->uniform[i]);
   return arena_format(e->p->arena, "t%u_%u", w->id, i);
 }
 
-// As an argument of scalar `of`: narrowed when it is the same everywhere and `of` is not.
+// A uniform scalar is a double: it is narrowed for an argument that is not uniform.
 const char *emit_argument(Emit *e, const NodeLevels *w, uint32_t i, uint32_t of) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn == FN_CONST) return scalar_constant(e, s, w->same[of]);
-  if (w->same[i] && !w->same[of] && s->base == BASE_R)
+  if (s->fn == FN_CONST) return scalar_constant(e, s, w->uniform[of]);
+  if (w->uniform[i] && !w->uniform[of] && s->base == BASE_R)
     return arena_format(e->p->arena, "((real)%s)", scalar_name(e, w, i));
   return scalar_name(e, w, i);
 }
 
-// The cell of an access in a copy whose axes are the loops, the innermost last; and how many cells
-// there are.
+// The index of an access in its packed copy, whose axes are the nest's loops, the innermost last. *cells:
+// the size of the copy.
 static const char *pack_text(Emit *e, const NodeLevels *w, const Operand *o, int64_t *cells) {
   const PlanNode *x = w->x;
   const Nest *s = &e->k->nest.at[w->nest];
@@ -182,7 +175,7 @@ static const char *pack_text(Emit *e, const NodeLevels *w, const Operand *o, int
   return b.at;
 }
 
-void emit_packs(Emit *e, const NodeLevels *w) {
+void emit_packed_copies(Emit *e, const NodeLevels *w) {
   const PlanNode *x = w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     if (!w->packed[k]) continue;
@@ -204,11 +197,11 @@ const char *emit_load(Emit *e, const NodeLevels *w, uint32_t k) {
   uint32_t node;
   Arena *a = e->p->arena;
   const char *base = base_text(e->p->wire.at[o->wire].base);
-  if (maker_here(e->p, e->k, w, o->wire, &node))
-    return arena_format(a, "(%s)v%u", base, kernel_place(e->k, node));
-  if (w->early[k])
-    return arena_format(a, e->read ? "read.early%u_%u" : "early%u_%u[row]", w->id, k);
-  if (w->packed[k] && e->fours) return arena_format(a, "p%u_%u[u]", w->id, k);
+  if (producer_in_nest(e->p, e->k, w, o->wire, &node))
+    return arena_format(a, "(%s)v%u", base, node_position(e->k, node));
+  if (w->preloaded[k])
+    return arena_format(a, e->preload_struct ? "read.early%u_%u" : "early%u_%u[row]", w->id, k);
+  if (w->packed[k] && e->vectorised) return arena_format(a, "p%u_%u[u]", w->id, k);
   if (w->packed[k]) return arena_format(a, "p%u_%u[%s]", w->id, k, pack_text(e, w, o, NULL));
   const char *cell = emit_cell_at(e, w, o);
   if (e->p->wire.at[o->wire].number == NUMBER_BF16) cell = arena_format(a, "limn_widen(%s)", cell);
@@ -217,9 +210,9 @@ const char *emit_load(Emit *e, const NodeLevels *w, uint32_t k) {
   return arena_format(a, "(g%u_%u ? (%s)%s : (%s)%s)", w->id, k, base, cell, base, other);
 }
 
-// A label or a test. Where others read the text, what no node reads after all is said to be so.
-static void emit_known(Emit *e, const char *name, const char *value) {
-  if (e->alone)
+// Declares a label or a bounds check. In exported C, (void) avoids a warning if no node uses it.
+static void emit_int(Emit *e, const char *name, const char *value) {
+  if (e->export_prefix)
     emit_line(e, "const int %s = %s; (void)%s;", name, value, name);
   else
     emit_line(e, "const int %s = %s;", name, value);
@@ -229,28 +222,28 @@ void emit_operands(Emit *e, const NodeLevels *w, uint32_t level) {
   const PlanNode *x = w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
     const PlanWire *wire = &e->p->wire.at[x->in[k].wire];
-    if (operand_checked(e->p, &x->in[k]) && w->test[k] == level)
-      emit_known(e, arena_format(e->p->arena, "g%u_%u", w->id, k), emit_test(e, w, &x->in[k]));
-    if (wire->base == BASE_LABEL && w->load[k] == level)
-      emit_known(e, arena_format(e->p->arena, "a%u_%u", w->id, k), emit_load(e, w, k));
+    if (operand_checked(e->p, &x->in[k]) && w->test_level[k] == level)
+      emit_int(e, arena_format(e->p->arena, "g%u_%u", w->id, k), emit_bounds_test(e, w, &x->in[k]));
+    if (wire->base == BASE_LABEL && w->load_level[k] == level)
+      emit_int(e, arena_format(e->p->arena, "a%u_%u", w->id, k), emit_load(e, w, k));
   }
 }
 
-// x - y, where y has not all of the node's loops.
-static bool less_by_row(const Emit *e, const NodeLevels *w, uint32_t i) {
+// Scalar i is x - y, where y is an operand of lower rank than the node: one y for a row of x.
+static bool subtracts_row_value(const Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  if (s->fn != FN_sub || w->same[i]) return false;
+  if (s->fn != FN_sub || w->uniform[i]) return false;
   const Scalar *y = &w->x->scalar[s->arg[1]];
   return y->fn == FN_ARG && e->p->wire.at[w->x->in[y->ref].wire].rank < w->x->nindex;
 }
 
-// Is it a loop's position == a label? Lanes compare them as the whole numbers they are, which need not become reals: those are
-// made by the few units that also make exponentials.
-static bool is_label_here(const Emit *e, const NodeLevels *w, uint32_t i, const Scalar **at,
-                          uint32_t *label) {
+// Scalar i compares a loop's index with a label. On a GPU they are compared as integers: conversions to
+// float use the special function units, of which there are few.
+static bool compares_label(const Emit *e, const NodeLevels *w, uint32_t i, const Scalar **at,
+                           uint32_t *label) {
   const PlanNode *x = w->x;
   const Scalar *s = &x->scalar[i];
-  if (!e->lanes || s->fn != FN_eq || w->same[i]) return false;
+  if (!e->lanes || s->fn != FN_eq || w->uniform[i]) return false;
   for (uint32_t k = 0; k < 2; k++) {
     const Scalar *number = &x->scalar[s->arg[1 - k]];
     *at = &x->scalar[s->arg[k]];
@@ -263,10 +256,10 @@ static bool is_label_here(const Emit *e, const NodeLevels *w, uint32_t i, const 
   return false;
 }
 
-static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
+static void emit_scalar_value(Emit *e, const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
-  const char *type = w->same[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
-  const char *cast = w->same[i] ? "" : arena_format(e->p->arena, "(%s)", type);
+  const char *type = w->uniform[i] ? "double" : base_text(s->base), *name = scalar_name(e, w, i);
+  const char *cast = w->uniform[i] ? "" : arena_format(e->p->arena, "(%s)", type);
   switch (s->fn) {
   case FN_CONST: return;
   case FN_ARG:
@@ -275,7 +268,7 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
     else
       emit_line(e, "const %s %s = %s%s;", type, name, cast, emit_load(e, w, s->ref));
     return;
-  case FN_AT: // on a GPU a long takes many times as long to become a real as an int
+  case FN_AT: // on a GPU, converting a long to a float is many times slower than converting an int
     emit_line(e, "const %s %s = (%s)%si%u;", type, name, type,
               e->lanes && extent_most(e->p, w->x->index[s->ref]) <= INT32_MAX ? "(int)" : "",
               w->x->var[s->ref]);
@@ -288,19 +281,20 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   }
   const Scalar *at;
   uint32_t label;
-  if (is_label_here(e, w, i, &at, &label)) {
+  if (compares_label(e, w, i, &at, &label)) {
     emit_line(e, "const int %s = i%u == %s;", name, w->x->var[at->ref], scalar_name(e, w, label));
     return;
   }
   const char *a[3] = {"0", "0", "0"};
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) a[k] = emit_argument(e, w, s->arg[k], i);
   const Scalar *base = &w->x->scalar[s->arg[0]];
-  if (s->fn == FN_pow && w->same[i] && base->fn == FN_CONST && base->k > 0) { // a rate's decay: b^t
+  if (s->fn == FN_pow && w->uniform[i] && base->fn == FN_CONST &&
+      base->k > 0) { // b^t, the decay of a rate
     emit_line(e, "const double %s = double_exp(%s * %s);", name, a[1],
               emit_constant(e, log(base->k), true));
     return;
   }
-  if (divides_by_fixed(w, i)) {
+  if (divides_by_invariant(w, i)) {
     const Scalar *d = &w->x->scalar[s->arg[1]];
     if (d->fn == FN_CONST)
       emit_line(e, "const real %s = %s * (real)(1.0 / %s);", name, a[0],
@@ -309,8 +303,8 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
       emit_line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
     return;
   }
-  if (chooses_by_fixed(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
-  if (s->fn == FN_exp && e->exp_less && less_by_row(e, w, s->arg[0])) {
+  if (selects_by_invariant(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
+  if (s->fn == FN_exp && e->exp_less && subtracts_row_value(e, w, s->arg[0])) {
     const Scalar *less = &w->x->scalar[s->arg[0]];
     emit_line(e, "const real %s = limn_exp_less(%s, %s);", name,
               emit_argument(e, w, less->arg[0], i), emit_argument(e, w, less->arg[1], i));
@@ -319,28 +313,27 @@ static void emit_one_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   Buf call = buf_new(e->p->arena);
   for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++)
     buf_printf(&call, "%s%s", k ? ", " : "", a[k]);
-  const char *front = w->same[i] ? "op_wide" : "op";
+  const char *front = w->uniform[i] ? "op_wide" : "op";
   emit_line(e, "const %s %s = %s%s_%s(%s);", type, name,
             s->fn == FN_number || s->base != BASE_R ? cast : "", front, fn_rows[s->fn].name,
             call.at);
 }
 
-uint32_t emit_work(const PlanNode *x, const bool *but) {
+uint32_t emit_flops(const PlanNode *x, const bool *but) {
   uint32_t work = 0;
   for (uint32_t i = 0; i < x->nscalar; i++)
     if (!but || !but[i]) work += fn_rows[x->scalar[i].fn].flops;
   return work;
 }
 
-// A scalar; its inverse if inner loops divide by it; if they choose by it, the same as a number:
-// knowing how several bits depend on each other, a compiler makes branches of the choices, and the
-// loop stays scalar.
+// Prints a scalar, and its inverse if an inner loop divides by it. If an inner loop selects by it, also
+// prints it as a real: from several related bits a compiler makes branches, and the loop is not vectorised.
 void emit_scalar(Emit *e, const NodeLevels *w, uint32_t i) {
   bool divides = false, chooses = false;
-  emit_one_scalar(e, w, i);
+  emit_scalar_value(e, w, i);
   for (uint32_t k = i + 1; w->x->scalar[i].fn != FN_CONST && k < w->x->nscalar; k++) {
-    divides |= w->x->scalar[k].arg[1] == i && divides_by_fixed(w, k);
-    chooses |= w->x->scalar[k].arg[0] == i && chooses_by_fixed(w, k);
+    divides |= w->x->scalar[k].arg[1] == i && divides_by_invariant(w, k);
+    chooses |= w->x->scalar[k].arg[0] == i && selects_by_invariant(w, k);
   }
   const char *name = scalar_name(e, w, i);
   if (divides) emit_line(e, "const real r%u_%u = (real)(1 / %s);", w->id, i, name);

@@ -1,6 +1,5 @@
-// prelude_generic.h: the functions of the prelude under the names of <math.h>, by the type of the
-// argument, for prebuilt rows of ops.def. Included behind prelude.h; it goes not together with
-// <math.h>.
+// prelude_generic.h: the functions of the prelude under the names of <math.h>, selected by the type of
+// the argument, for prebuilt rows of ops.def. Include it after prelude.h and not together with <math.h>.
 #ifndef LIMN_RUN_ENGINE_PRELUDE_PRELUDE_GENERIC_H
 #define LIMN_RUN_ENGINE_PRELUDE_PRELUDE_GENERIC_H
 

@@ -1,15 +1,12 @@
-// prelude_rows.c: the text that generated C begins with.
-//
-// In comes the precision, out goes C: which type `real` is, the prelude, and the rows of ops.def as
-// macros, so that the value of a row is written once and serves the interpreter and compiled code
-// alike: op_exp(a) for reals, op_wide_exp(a) for doubles. Arguments stand in parentheses there; one may be evaluated several times, so callers pass
-// names and constants.
+// Prints the beginning of generated C for a precision: the type `real`, the prelude, and each row of
+// ops.def as two macros, op_exp(a) for reals and op_wide_exp(a) for doubles. The interpreter uses the same
+// rows. A macro may evaluate an argument several times, so callers pass names and constants.
 #include "run/engine/prelude/prelude_text.h"
 
 #include <ctype.h>
 
-// The expression of a row. Its arguments are the names of one letter; longer ones are functions, and
-// get the type in front.
+// Prints the expression of a row. Names of one letter are its arguments; longer names are functions and
+// get the type as a prefix.
 static void write_value(Buf *b, const char *text, const char *type) {
   for (const char *c = text; *c;) {
     size_t n = 0;

@@ -1,10 +1,9 @@
-// Runs the program of a kernel (strip.h): loops around, strips inside. At each level the steps of
-// that level are done once, as strips of one element; what the innermost loop needs of them is
-// spread over the register. All working memory is the caller's: registers, the numbers of the
-// loops, guards, totals and lists of places.
+// Interprets the program of a kernel (strip.h). Instructions at outer loop levels run as strips of one
+// element; their results are broadcast over a register for use in the strip. The caller passes all working
+// memory: registers, loop variables, guards, totals, and lists of offsets.
 #include "run/engine/strip/strip.h"
 
-enum { RUN = 8 }; // cells side by side that are worth a loop of their own
+enum { RUN = 8 }; // contiguous cells that are worth a loop of their own
 
 typedef union {
   double f64;
@@ -27,29 +26,30 @@ typedef struct {
   int64_t *at;         // [loop variable]
   StripInside *inside; // [guard]
   Total *total;
-  int64_t *place; // [STRIP]
+  int64_t *place; // [STRIP] offsets
   int32_t *won;   // [STRIP]
   int64_t low, high;
-  int64_t first, spread; // of the strip's loop: where the strip begins; how many cells are spread
+  int64_t first;     // of the strip's loop, at the strip's first element
+  int64_t broadcast; // cells that DO_BROADCAST fills
 } StripFrame;
 
 // -- working memory -------------------------------------------------------------------------------
-static size_t lay(size_t *end, size_t bytes) {
+static size_t reserve(size_t *end, size_t bytes) {
   size_t at = *end;
   *end = (at + bytes + 63) / 64 * 64;
   return at;
 }
 
-void strip_lay(Strip *s, size_t registers) {
+void strip_lay_out(Strip *s, size_t registers) {
   size_t end = 0;
-  lay(&end, registers); // first, so that places of registers are those in working memory
-  s->reg_at = lay(&end, s->nregister * sizeof(void *));
-  s->var_at = lay(&end, s->nvar * sizeof(int64_t));
-  s->inside_at = lay(&end, s->guard.n * sizeof(StripInside));
-  s->total_at = lay(&end, s->ntotal * sizeof(Total));
-  s->memory_at = lay(&end, s->slot->n * sizeof(char *));
-  s->place_at = lay(&end, STRIP * sizeof(int64_t));
-  s->won_at = lay(&end, STRIP * sizeof(int32_t));
+  reserve(&end, registers); // first: offsets of registers are offsets in working memory
+  s->reg_at = reserve(&end, s->nregister * sizeof(void *));
+  s->var_at = reserve(&end, s->nvar * sizeof(int64_t));
+  s->inside_at = reserve(&end, s->guard.n * sizeof(StripInside));
+  s->total_at = reserve(&end, s->ntotal * sizeof(Total));
+  s->memory_at = reserve(&end, s->slot->n * sizeof(char *));
+  s->place_at = reserve(&end, STRIP * sizeof(int64_t));
+  s->won_at = reserve(&end, STRIP * sizeof(int32_t));
   s->bytes = end;
 }
 
@@ -61,10 +61,10 @@ static int64_t length_of(const StripFrame *f, Extent e) {
   return f->at[k->np - 1] < k->blocked_loop.c / k->block ? k->block : k->blocked_loop.c % k->block;
 }
 
-// -- places ---------------------------------------------------------------------------------------
-static bool is_bent(const StripReach *r) { return r->line || r->ninner; }
+// -- addresses ------------------------------------------------------------------------------------
+static bool is_irregular(const StripAddress *r) { return r->line || r->ninner; }
 
-static int64_t reach_start(const StripFrame *f, const StripReach *r) {
+static int64_t address_start(const StripFrame *f, const StripAddress *r) {
   int64_t at = r->start + r->step * f->first;
   for (uint32_t i = 0; i < r->nloop; i++) at += r->loop[i].step * f->at[r->loop[i].of];
   for (uint32_t i = 0; i < r->nouter; i++)
@@ -72,9 +72,9 @@ static int64_t reach_start(const StripFrame *f, const StripReach *r) {
   return at;
 }
 
-static const int64_t *reach_places(StripFrame *f, const StripReach *r, int64_t n) {
+static const int64_t *address_offsets(StripFrame *f, const StripAddress *r, int64_t n) {
   const StripLoops *loops = f->s->real;
-  loops->places(f->place, reach_start(f, r), r->step, r->line, n);
+  loops->places(f->place, address_start(f, r), r->step, r->line, n);
   for (uint32_t i = 0; i < r->ninner; i++)
     loops->shift(f->place, f->reg[r->inner[i].of], r->inner[i].step, n);
   return f->place;
@@ -87,8 +87,8 @@ static char *cell_of(const StripFrame *f, const StripMemory *m, int64_t cell) {
 // -- guards ---------------------------------------------------------------------------------------
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); } // b > 0
 
-// The elements i with 0 ≤ c + step·i < size.
-static void narrow_span(StripInside *in, int64_t c, int64_t step, int64_t size) {
+// Intersects the span with the elements i for which 0 ≤ c + step·i < size.
+static void clip_span(StripInside *in, int64_t c, int64_t step, int64_t size) {
   int64_t low = 0, high = INT64_MAX;
   if (step == 0) {
     if (c < 0 || c >= size) high = 0;
@@ -114,10 +114,10 @@ static void do_guard(StripFrame *f, uint32_t number, int64_t n) {
   for (int64_t i = 0; mask && i < n; i++) mask[i] = 1;
   for (uint32_t i = 0; i < g->n; i++) {
     int64_t size = length_of(f, g->size[i]);
-    if (is_bent(&g->at[i]))
-      f->s->real->inside(mask, reach_places(f, &g->at[i], n), size, n);
+    if (is_irregular(&g->at[i]))
+      f->s->real->inside(mask, address_offsets(f, &g->at[i], n), size, n);
     else
-      narrow_span(&in, reach_start(f, &g->at[i]), g->at[i].step, size);
+      clip_span(&in, address_start(f, &g->at[i]), g->at[i].step, size);
   }
   for (uint32_t i = 0; i < g->nof; i++) {
     const StripInside *other = &f->inside[g->of[i]];
@@ -129,7 +129,7 @@ static void do_guard(StripFrame *f, uint32_t number, int64_t n) {
   f->inside[number] = in;
 }
 
-// A guard, as far as a strip of n elements goes. No guard: all of it.
+// The value of a guard, clipped to a strip of n elements. Without a guard: all elements.
 static StripInside inside_of(const StripFrame *f, uint32_t guard, int64_t n) {
   StripInside in = {.high = n};
   if (guard != PLAN_NONE) in = f->inside[guard];
@@ -139,59 +139,60 @@ static StripInside inside_of(const StripFrame *f, uint32_t guard, int64_t n) {
 }
 
 // -- registers ------------------------------------------------------------------------------------
-static void fill_cells(const StripFrame *f, bool eight, char *cells, const void *value, int64_t n) {
+static void fill_cells(const StripFrame *f, bool eight_bytes, char *cells, const void *value,
+                       int64_t n) {
   if (n <= 0) return;
-  memcpy(cells, value, eight ? 8 : 4);
-  f->s->real->spread[eight](cells, n);
+  memcpy(cells, value, eight_bytes ? 8 : 4);
+  f->s->real->broadcast[eight_bytes](cells, n);
 }
 
-static void fill_outside(const StripFrame *f, const StripStep *s, StripInside in, int64_t n) {
+static void fill_outside(const StripFrame *f, const StripInstr *s, StripInside in, int64_t n) {
   char *out = f->reg[s->out];
-  int64_t size = s->eight ? 8 : 4;
-  fill_cells(f, s->eight, out, s->other, in.low);
-  fill_cells(f, s->eight, out + in.high * size, s->other, n - in.high);
+  int64_t size = s->eight_bytes ? 8 : 4;
+  fill_cells(f, s->eight_bytes, out, s->other, in.low);
+  fill_cells(f, s->eight_bytes, out + in.high * size, s->other, n - in.high);
 }
 
-// A list of places that go on for a while.
+// Loads contiguous runs, whose offsets are listed.
 static void load_runs(const StripFrame *f, const StripMemory *m, char *out, int64_t size,
                       int64_t n) {
-  int64_t start = reach_start(f, &m->at), run = m->at.run;
+  int64_t start = address_start(f, &m->at), run = m->at.run;
   for (int64_t i = 0; i < n; i += run)
     m->cells->load(out + i * size, cell_of(f, m, start + m->at.line[i]), 1, run);
 }
 
-static void do_load(StripFrame *f, const StripStep *s, int64_t n) {
+static void do_load(StripFrame *f, const StripInstr *s, int64_t n) {
   const StripMemory *m = s->memory;
   StripInside in = inside_of(f, s->guard, n);
-  int64_t size = s->eight ? 8 : 4, count = in.high - in.low;
+  int64_t size = s->eight_bytes ? 8 : 4, count = in.high - in.low;
   char *out = (char *)f->reg[s->out] + in.low * size;
   if (m->at.run >= RUN && !m->at.ninner && !in.mask && count == n) {
     load_runs(f, m, out, size, n);
-  } else if (is_bent(&m->at) || in.mask) {
-    const int64_t *at = reach_places(f, &m->at, n);
+  } else if (is_irregular(&m->at) || in.mask) {
+    const int64_t *at = address_offsets(f, &m->at, n);
     m->cells->gather(out, f->memory[m->slot], at + in.low, in.mask ? in.mask + in.low : NULL,
                      s->other, count);
   } else {
-    int64_t start = reach_start(f, &m->at) + in.low * m->at.step;
+    int64_t start = address_start(f, &m->at) + in.low * m->at.step;
     m->cells->load(out, cell_of(f, m, count ? start : 0), m->at.step, count);
   }
   if (s->guard != PLAN_NONE) fill_outside(f, s, in, n);
 }
 
-static void do_choose(StripFrame *f, const StripStep *s, int64_t n) {
+static void do_select(StripFrame *f, const StripInstr *s, int64_t n) {
   StripInside in = inside_of(f, s->guard, n);
-  int64_t size = s->eight ? 8 : 4, count = in.high - in.low;
+  int64_t size = s->eight_bytes ? 8 : 4, count = in.high - in.low;
   char *out = (char *)f->reg[s->out] + in.low * size;
   const char *v = (const char *)f->reg[s->a] + in.low * size;
   if (in.mask)
-    f->s->real->choose[s->eight](out, v, in.mask + in.low, s->other, count);
+    f->s->real->select[s->eight_bytes](out, v, in.mask + in.low, s->other, count);
   else
     memmove(out, v, (size_t)(count * size));
   fill_outside(f, s, in, n);
 }
 
-// The number of an element is that of its place, as if axes had their lengths in this run.
-static void do_noise(StripFrame *f, const StripStep *s, int64_t n) {
+// An element's noise is keyed by its linear index, computed with the lengths of axes in this run.
+static void do_noise(StripFrame *f, const StripInstr *s, int64_t n) {
   const StripNoise *x = s->noise;
   const PlanWire *w = &f->s->p->wire.at[x->x->out.wire];
   uint64_t site = x->x->noise->site, first = 0, stride = 0, size = 1;
@@ -210,12 +211,12 @@ static void do_noise(StripFrame *f, const StripStep *s, int64_t n) {
 }
 
 // -- results --------------------------------------------------------------------------------------
-static void do_store(StripFrame *f, const StripStep *s, int64_t n) {
+static void do_store(StripFrame *f, const StripInstr *s, int64_t n) {
   const StripMemory *m = s->memory;
-  if (is_bent(&m->at))
-    m->cells->put(f->memory[m->slot], reach_places(f, &m->at, n), f->reg[s->a], n);
+  if (is_irregular(&m->at))
+    m->cells->scatter(f->memory[m->slot], address_offsets(f, &m->at, n), f->reg[s->a], n);
   else
-    m->cells->store(cell_of(f, m, reach_start(f, &m->at)), m->at.step, f->reg[s->a], n);
+    m->cells->store(cell_of(f, m, address_start(f, &m->at)), m->at.step, f->reg[s->a], n);
 }
 
 static Total load_total(const StripMemory *m, const char *cell) {
@@ -240,73 +241,72 @@ static void store_total(const StripMemory *m, char *cell, Total t) {
   }
 }
 
-// The same cells again and again, side by side.
-static void combine_rows(const StripFrame *f, const StripStep *s, const char *v, int64_t n) {
-  const StripReach *r = &s->memory->at;
-  int64_t row = r->run * (s->eight ? 8 : 4);
-  char *to = cell_of(f, s->memory, reach_start(f, r));
+// Adds each run of the strip to the same contiguous cells.
+static void combine_rows(const StripFrame *f, const StripInstr *s, const char *v, int64_t n) {
+  const StripAddress *r = &s->memory->at;
+  int64_t row = r->run * (s->eight_bytes ? 8 : 4);
+  char *to = cell_of(f, s->memory, address_start(f, r));
   for (int64_t i = 0; i < n; i += r->run, v += row) s->op(to, v, to, NULL, r->run);
 }
 
-static void do_combine(StripFrame *f, const StripStep *s, int64_t n) {
+static void do_combine(StripFrame *f, const StripInstr *s, int64_t n) {
   const StripMemory *m = s->memory;
   StripInside in = inside_of(f, s->guard, n);
-  const char *v = (const char *)f->reg[s->a] + in.low * (s->eight ? 8 : 4);
+  const char *v = (const char *)f->reg[s->a] + in.low * (s->eight_bytes ? 8 : 4);
   int64_t count = in.high - in.low;
   if (!count) return;
-  if (s->op && m->at.again && !in.mask && count == n) {
+  if (s->op && m->at.repeats && !in.mask && count == n) {
     combine_rows(f, s, v, n);
     return;
   }
-  if (is_bent(&m->at) || in.mask) {
-    const int64_t *at = reach_places(f, &m->at, n);
+  if (is_irregular(&m->at) || in.mask) {
+    const int64_t *at = address_offsets(f, &m->at, n);
     const int32_t *mask = in.mask ? in.mask + in.low : NULL;
     m->cells->combine(s->combine, f->memory[m->slot], at + in.low, mask, v, count);
     return;
   }
-  char *to = cell_of(f, m, reach_start(f, &m->at) + in.low * m->at.step);
-  if (m->at.step == 0) { // all into one cell
+  char *to = cell_of(f, m, address_start(f, &m->at) + in.low * m->at.step);
+  if (m->at.step == 0) { // a reduction into one cell
     Total t = load_total(m, to);
     m->cells->reduce(s->combine, &t, v, count);
     store_total(m, to, t);
-  } else if (s->op) { // cells side by side: an operation of two strips
+  } else if (s->op) { // contiguous cells: an operation of two strips
     s->op(to, v, to, NULL, count);
   } else {
-    m->cells->join(s->combine, to, m->at.step, v, count);
+    m->cells->combine_strided(s->combine, to, m->at.step, v, count);
   }
 }
 
-// Places of an access from element `low` on, and where its memory begins. No places: it goes on
-// cell by cell.
-static const int64_t *places_from(StripFrame *f, const StripMemory *m, int64_t low, int64_t n,
-                                  bool masked, char **to) {
-  bool plain = !masked && !is_bent(&m->at) && m->at.step == 1;
-  *to = plain ? cell_of(f, m, reach_start(f, &m->at) + low) : f->memory[m->slot];
-  return plain ? NULL : reach_places(f, &m->at, n) + low;
+// The offsets of an access from element `low` on, relative to *to. NULL: the cells are contiguous.
+static const int64_t *offsets_from(StripFrame *f, const StripMemory *m, int64_t low, int64_t n,
+                                   bool masked, char **to) {
+  bool plain = !masked && !is_irregular(&m->at) && m->at.step == 1;
+  *to = plain ? cell_of(f, m, address_start(f, &m->at) + low) : f->memory[m->slot];
+  return plain ? NULL : address_offsets(f, &m->at, n) + low;
 }
 
-static void do_best(StripFrame *f, const StripStep *s, int64_t n) {
+static void do_combine_winners(StripFrame *f, const StripInstr *s, int64_t n) {
   const StripSum *sum = s->sum;
   StripInside in = inside_of(f, s->guard, n);
-  const char *v = (const char *)f->reg[s->a] + in.low * (s->eight ? 8 : 4);
+  const char *v = (const char *)f->reg[s->a] + in.low * (s->eight_bytes ? 8 : 4);
   const int32_t *mask = in.mask ? in.mask + in.low : NULL;
   int64_t count = in.high - in.low;
   char *to;
   if (!count) return;
-  const int64_t *at = places_from(f, &sum->to, in.low, n, mask, &to);
+  const int64_t *at = offsets_from(f, &sum->to, in.low, n, mask, &to);
   sum->to.cells->best(sum->combine, to, at, mask, v, count, f->won);
   for (uint32_t k = 0; k < sum->nwinner; k++) {
     const StripWinner *w = &sum->winner[k];
     bool own = w->var == PLAN_NONE;
-    at = places_from(f, &w->to, in.low, n, mask, &to);
-    f->s->real->mark((int32_t *)to, at, f->won, own ? f->first + in.low : f->at[w->var], own,
-                     count);
+    at = offsets_from(f, &w->to, in.low, n, mask, &to);
+    f->s->real->store_winners((int32_t *)to, at, f->won, own ? f->first + in.low : f->at[w->var],
+                              own, count);
   }
 }
 
-static void do_win(StripFrame *f, const StripStep *s, int64_t n) {
+static void do_reduce_winner(StripFrame *f, const StripInstr *s, int64_t n) {
   const StripSum *sum = s->sum;
-  int64_t i = sum->to.cells->win(sum->combine, &f->total[sum->total], f->reg[s->a], n);
+  int64_t i = sum->to.cells->reduce_winner(sum->combine, &f->total[sum->total], f->reg[s->a], n);
   for (uint32_t k = 0; i >= 0 && k < sum->nwinner; k++) {
     uint32_t var = sum->winner[k].var;
     f->total[sum->total + 1 + k].i32 = (int32_t)(var == PLAN_NONE ? f->first + i : f->at[var]);
@@ -332,10 +332,11 @@ static void close_sums(StripFrame *f, const StripNest *s, uint32_t level) {
   for (uint32_t i = 0; i < s->sum.n; i++) {
     const StripSum *sum = s->sum.at[i];
     if (sum->level != level) continue;
-    store_total(&sum->to, cell_of(f, &sum->to, reach_start(f, &sum->to.at)), f->total[sum->total]);
+    store_total(&sum->to, cell_of(f, &sum->to, address_start(f, &sum->to.at)),
+                f->total[sum->total]);
     for (uint32_t k = 0; k < sum->nwinner; k++) {
       const StripMemory *to = &sum->winner[k].to;
-      store_total(to, cell_of(f, to, reach_start(f, &to->at)), f->total[sum->total + 1 + k]);
+      store_total(to, cell_of(f, to, address_start(f, &to->at)), f->total[sum->total + 1 + k]);
     }
   }
 }
@@ -344,24 +345,24 @@ static void close_sums(StripFrame *f, const StripNest *s, uint32_t level) {
 static void run_code(StripFrame *f, const StripCode *code, int64_t n) {
   void **reg = f->reg;
   if (!code->n) return;
-  for (const StripStep *s = code->at, *end = s + code->n; s < end; s++) switch (s->what) {
+  for (const StripInstr *s = code->at, *end = s + code->n; s < end; s++) switch (s->what) {
     case DO_OP: s->op(reg[s->out], reg[s->a], reg[s->b], reg[s->c], n); break;
     case DO_GUARD: do_guard(f, s->guard, n); break;
     case DO_LOAD: do_load(f, s, n); break;
-    case DO_HERE: reg[s->out] = cell_of(f, s->memory, reach_start(f, &s->memory->at)); break;
+    case DO_ALIAS: reg[s->out] = cell_of(f, s->memory, address_start(f, &s->memory->at)); break;
     case DO_COUNT: s->count(reg[s->out], s->a == PLAN_NONE ? f->first : f->at[s->a], n); break;
     case DO_SIZE: s->count(reg[s->out], length_of(f, s->size), n); break;
     case DO_NARROW: s->memory->cells->load(reg[s->out], reg[s->a], 1, n); break;
-    case DO_SPREAD: f->s->real->spread[s->eight](reg[s->out], f->spread); break;
+    case DO_BROADCAST: f->s->real->broadcast[s->eight_bytes](reg[s->out], f->broadcast); break;
     case DO_NOISE: do_noise(f, s, n); break;
-    case DO_CHOOSE: do_choose(f, s, n); break;
+    case DO_SELECT: do_select(f, s, n); break;
     case DO_STORE: do_store(f, s, n); break;
     case DO_COMBINE: do_combine(f, s, n); break;
-    case DO_BEST: do_best(f, s, n); break;
+    case DO_COMBINE_WINNERS: do_combine_winners(f, s, n); break;
     case DO_REDUCE:
       s->sum->to.cells->reduce(s->combine, &f->total[s->sum->total], reg[s->a], n);
       break;
-    case DO_WIN: do_win(f, s, n); break;
+    case DO_REDUCE_WINNER: do_reduce_winner(f, s, n); break;
     }
 }
 
@@ -375,7 +376,7 @@ static void run_fill(StripFrame *f, const StripFill *s, uint32_t d, int64_t cell
   s->to.cells->fill(cell_of(f, &s->to, cell), s->ndim ? s->stride[d] : 1, s->value, n);
 }
 
-// Level d: what is known there, then loop d.
+// Runs level d: its instructions, then loop d.
 static void run_level(StripFrame *f, const StripNest *s, uint32_t d) {
   open_sums(f, s, d);
   run_code(f, &s->code[d], 1);
@@ -405,13 +406,13 @@ static void run_level(StripFrame *f, const StripNest *s, uint32_t d) {
 
 static void run_nest(StripFrame *f, const StripNest *s) {
   int64_t length = s->unit ? s->unit * (f->high - f->low) : length_of(f, s->length);
-  f->spread = length < STRIP && !s->rows ? length : STRIP;
+  f->broadcast = length < STRIP && !s->rows ? length : STRIP;
   for (uint32_t i = 0; i < s->fill.n; i++)
-    run_fill(f, &s->fill.at[i], 0, reach_start(f, &s->fill.at[i].to.at));
+    run_fill(f, &s->fill.at[i], 0, address_start(f, &s->fill.at[i].to.at));
   run_level(f, s, 0);
 }
 
-// How many points the indices m, n or k of a product have.
+// The points of the index group m, n or k (which: 0, 1, 2) of a product.
 static int64_t group_length(const StripFrame *f, const PlanNode *x, int which) {
   const Product *q = x->product;
   const uint32_t *group[] = {q->m, q->n, q->k}, n[] = {q->nm, q->nn, q->nk};
@@ -420,7 +421,7 @@ static int64_t group_length(const StripFrame *f, const PlanNode *x, int which) {
   return length;
 }
 
-// The loops of a small product are its batch indices that are not parallel loops.
+// Runs a small product once for each point of its batch indices that are no parallel loops.
 static void run_product(StripFrame *f, const StripNest *s, uint32_t d) {
   if (d < s->nloop) {
     int64_t n = length_of(f, s->loop[d]);
@@ -431,7 +432,7 @@ static void run_product(StripFrame *f, const StripNest *s, uint32_t d) {
     return;
   }
   char *at[3];
-  for (int i = 0; i < 3; i++) at[i] = cell_of(f, &s->to[i], reach_start(f, &s->to[i].at));
+  for (int i = 0; i < 3; i++) at[i] = cell_of(f, &s->to[i], address_start(f, &s->to[i].at));
   int64_t size[3];
   for (int i = 0; i < 3; i++) size[i] = group_length(f, s->product, i);
   const Kernel *k = f->s->k;
@@ -440,7 +441,7 @@ static void run_product(StripFrame *f, const StripNest *s, uint32_t d) {
               size[2], add);
 }
 
-// Parallel loops from d on, nest after nest inside.
+// Runs the parallel loops from d on, with all nests inside.
 static void run_parallel(StripFrame *f, uint32_t d) {
   const Strip *s = f->s;
   if (d < s->np) {
@@ -487,7 +488,7 @@ static void run_order(StripFrame *f, const PlanNode *x, uint32_t axis, int64_t c
 }
 
 // -- a run ----------------------------------------------------------------------------------------
-// Where a wire lies at the positions of the scans around.
+// The address of a wire at the current scan positions.
 static char *wire_memory(const StripFrame *f, char *at, uint32_t wire) {
   const Plan *p = f->s->p;
   int64_t size = (int64_t)number_bytes(p->wire.at[wire].number);
@@ -519,7 +520,7 @@ void strip_run(const Strip *s, const KernelContext *c, char **table, int64_t low
   for (uint32_t i = 0; i < s->nregister; i++) {
     const void *constant = s->reg[i].constant;
     if (constant)
-      memcpy(&f.reg[i], &constant, sizeof constant); // steps never write to it
+      memcpy(&f.reg[i], &constant, sizeof constant); // drops const: no instruction writes to it
     else
       f.reg[i] = work + s->reg[i].at;
   }

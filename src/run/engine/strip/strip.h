@@ -1,12 +1,13 @@
-// strip: kernels run by prebuilt loops, for machines without a compiler. Private to the engine.
+// strip: an interpreter of kernels by prebuilt loops, for machines without a compiler. Private to the
+// engine.
 //
 //   Strip *s = strip_new(arena, plan, kernel, &kernel_slots(plan)[kernel]);
 //   char *work = … strip_bytes(s), for each thread …
 //   strip_run(s, context, table, low, high, scratch, work);     // as a KernelFn would
 //
-// The nests are those of compiled code, but the innermost loop is taken in strips of up to STRIP
-// elements, and each scalar operation is one loop over a strip. A program is made once for each
-// kernel; a run allocates nothing.
+// The loop nests are those of compiled code, with the innermost loop strip-mined: a strip has up to STRIP
+// elements, and each scalar operation is one vectorised loop over a strip. A kernel is translated once
+// into a program of instructions; a run allocates nothing.
 #ifndef LIMN_RUN_ENGINE_STRIP_STRIP_H
 #define LIMN_RUN_ENGINE_STRIP_STRIP_H
 
@@ -18,69 +19,70 @@ typedef struct Strip Strip;
 
 // -- strip_kernel.c -------------------------------------------------------------------------------
 Strip *strip_new(Arena *, Plan *, uint32_t kernel, const Ids *slot);
-const char *strip_cpu(void); // avx512, avx2, plain; $LIMN_CPU chooses among those the CPU has
+const char *strip_cpu(void); // avx512, avx2 or plain; $LIMN_CPU chooses among the supported ones
 
 // -- strip.c --------------------------------------------------------------------------------------
-void strip_lay(Strip *, size_t registers); // working memory, for registers of so many bytes
-size_t strip_bytes(const Strip *);         // of working memory a thread needs, aligned to 64
+void strip_lay_out(Strip *, size_t registers); // of working memory; `registers`: their bytes
+size_t strip_bytes(const Strip *);             // of a thread's working memory, aligned to 64
 void strip_run(const Strip *, const KernelContext *, char **table, int64_t low, int64_t high,
                char *scratch, char *work);
 
-// -- the program: what strip_kernel.c makes and strip.c runs --------------------------------------
-// What a register's cells are: the plan's reals, doubles that are the same at every point, and
-// int32_t.
+// -- the program: made by strip_kernel.c, run by strip.c ------------------------------------------
+// A register's cell type: the plan's reals; double, for uniform scalars; int32_t.
 typedef enum { REG_REAL, REG_WIDE, REG_INT } RegKind;
 
 typedef struct {
-  uint32_t of; // a loop variable, or a register of labels
+  uint32_t of; // a loop variable or a register of labels
   int64_t step;
-} ReachTerm;
+} AddressTerm;
 
-// Where an access lies: a straight line in the loops around, in labels, and along the strip.
+// An affine access: its address, in cells, as a function of surrounding loops, labels, and the element of
+// the strip.
 typedef struct {
   int64_t start;
   uint32_t nloop, nouter, ninner;
-  ReachTerm *loop, *outer, *inner; // labels known before the strip; labels of each element
-  int64_t step;                    // along the strip,
-  const int64_t *line;             // or offsets of its elements, where they are not in a line
-  int64_t run;                     // … but go on by 1 for so many, above 0,
-  bool again;                      // at the same cells each time
-} StripReach;
+  AddressTerm *loop, *outer, *inner; // loops; labels invariant in the strip; labels of each element
+  int64_t step;                      // the stride along the strip
+  const int64_t *line;               // the offset of each element, if not affine; else NULL
+  int64_t run;                       // of `line`: elements in each contiguous run; 0: no such runs
+  bool repeats;                      // all runs are at the same cells
+} StripAddress;
 
 typedef struct {
   uint32_t slot;
   Number number;
   int64_t size;            // of a cell, in bytes
-  const StripCells *cells; // between its register and memory
-  StripReach at;
+  const StripCells *cells; // functions between the register's cell type and memory's
+  StripAddress at;
 } StripMemory;
 
-// Whether elements lie inside: a span of the strip, and a mask where labels decide.
+// A bounds check of a strip: the elements in bounds are a contiguous span, intersected with a mask if the
+// coordinates depend on labels.
 typedef struct {
   uint32_t n;
-  StripReach *at; // coordinates
-  Extent *size;
-  uint32_t nof, *of; // other guards that must hold too
+  StripAddress *at;  // [n] coordinates
+  Extent *size;      // [n]
+  uint32_t nof, *of; // other guards that must hold, too
   uint32_t mask;     // a register, or PLAN_NONE
 } StripGuard;
 
 typedef struct {
   StripMemory to;
-  uint32_t var; // its loop; PLAN_NONE: the strip's own
+  uint32_t var; // the loop variable that is stored; PLAN_NONE: the strip's
 } StripWinner;
 
-// A sum over the last loops, kept in a total while they run; or the best so far, in memory.
+// A reduction over the last loops, with an accumulator (total), or one that accumulates in memory.
 typedef struct {
   Combine combine;
   double identity;
   StripMemory to;
-  uint32_t level; // it begins and ends around this loop; PLAN_NONE: in memory
-  uint32_t total; // of totals: its own, then one for each winner
+  uint32_t level; // of the loop that the reduction surrounds; PLAN_NONE: accumulates in memory
+  uint32_t total; // the first of its totals: the value, then one for each winner
   uint32_t nwinner;
   StripWinner *winner;
 } StripSum;
 
-// Cells that a sum in memory will add to.
+// Initialises the cells that a reduction in memory adds to.
 typedef struct {
   StripMemory to;
   double value;
@@ -91,31 +93,31 @@ typedef struct {
 
 typedef struct {
   const PlanNode *x;
-  uint32_t rank, *var; // the loop of each axis
-  bool *in_strip;      // it is part of the strip's loop
+  uint32_t rank, *var; // [axis] its loop variable
+  bool *in_strip;      // [axis] this loop is part of the strip
 } StripNoise;
 
 typedef enum {
-  DO_OP,      // out = op(a, b, c)
-  DO_GUARD,   // of guard
-  DO_LOAD,    // out = memory; outside of guard: *other
-  DO_HERE,    // out lies in memory itself
-  DO_COUNT,   // out = the position of loop variable a; PLAN_NONE: of the strip's loop
-  DO_SIZE,    // out = size
-  DO_NARROW,  // out = a, from doubles to reals
-  DO_SPREAD,  // all of out = its first cell
-  DO_NOISE,   // out = noise
-  DO_CHOOSE,  // out = a; outside of guard: *other
-  DO_STORE,   // memory = a
-  DO_COMBINE, // memory ⊕= a inside of guard
-  DO_BEST,    // the same for the winners of sum
-  DO_REDUCE,  // total of sum ⊕= a
-  DO_WIN      // the same with winners
-} StripDo;
+  DO_OP,              // out = op(a, b, c)
+  DO_GUARD,           // evaluate guard
+  DO_LOAD,            // out = memory; out of bounds: *other
+  DO_ALIAS,           // out is an alias of memory: its cells are loaded or stored in place
+  DO_COUNT,           // out = the value of loop variable a; PLAN_NONE: of the strip's loop
+  DO_SIZE,            // out = size
+  DO_NARROW,          // out = a, from doubles to reals
+  DO_BROADCAST,       // all cells of out = its first cell
+  DO_NOISE,           // out = noise
+  DO_SELECT,          // out = a; out of bounds: *other
+  DO_STORE,           // memory = a
+  DO_COMBINE,         // memory ⊕= a, in bounds
+  DO_COMBINE_WINNERS, // the same for a maximum or minimum and its winners
+  DO_REDUCE,          // total of sum ⊕= a
+  DO_REDUCE_WINNER    // the same for a maximum or minimum and its winners
+} StripOpcode;
 
 typedef struct {
-  StripDo what;
-  bool eight; // cells of 8 bytes in out
+  StripOpcode what;
+  bool eight_bytes; // cells of out (or of a) have 8 bytes, not 4
   uint32_t out, a, b, c, guard;
   Combine combine;
   StripOp *op;
@@ -125,27 +127,28 @@ typedef struct {
   const void *other;
   const StripSum *sum;
   const StripNoise *noise;
-} StripStep;
-typedef VEC(StripStep) StripCode;
+} StripInstr;
+typedef VEC(StripInstr) StripCode;
 
 typedef struct {
-  const PlanNode *product; // a small product instead of loops: its corners are to[…]
+  const PlanNode *product; // a small product: A, B and C begin at to[…]; NULL: a loop nest
   uint32_t slot;
   StripMemory to[3];
-  uint32_t nloop, *var; // loops around the strip and their numbers
+  uint32_t nloop, *var; // loops around the strip, and their variables
   Extent *loop;
-  bool has_strip;    // false: there is no loop at all, a strip is one element
-  Extent length;     // of the strip's loop,
-  int64_t rows, row; // or, where rows is above 0, of the loop that is taken so many rows at a time
-  int64_t unit;      // above 0: the range of a task, times this, is that of the strip's loop
-  StripCode *code;   // [nloop + has_strip + 1] of each level
+  bool has_strip; // false: the nest has no loops, and a strip is one element
+  Extent length;  // of the strip's loop
+  // rows > 0: a strip is `rows` iterations of a loop of `length`, each of `row` elements.
+  int64_t rows, row;
+  int64_t unit; // > 0: a task's range [low, high) is [unit · low, unit · high) of the strip's loop
+  StripCode *code; // [level], nloop + has_strip + 1 levels
   VEC(StripFill) fill;
   VEC(StripSum *) sum;
 } StripNest;
 
 typedef struct {
-  const void *constant; // or NULL:
-  size_t at;            // in working memory
+  const void *constant; // NULL: the register is in working memory,
+  size_t at;            // at this offset
 } StripRegister;
 
 struct Strip {
@@ -153,12 +156,12 @@ struct Strip {
   const Kernel *k;
   const Ids *slot;
   const StripLoops *real, *wide;
-  uint32_t np, split; // parallel loops, as they are run
+  uint32_t np, split; // parallel loops, and those divided into tasks, of the transformed kernel
   uint32_t nvar, ntotal, nregister;
   StripRegister *reg;
   VEC(StripGuard *) guard;
   VEC(StripNest) nest;
-  // working memory
+  // Offsets in working memory, and its size.
   size_t reg_at, var_at, inside_at, total_at, memory_at, place_at, won_at, bytes;
 };
 

@@ -1,5 +1,5 @@
-// The loops over strips for CPUs with AVX2. Which flags this takes, the Makefile says; without
-// them the table is empty.
+// The prebuilt loops for CPUs with AVX2. The Makefile passes the flags for this file; without them the
+// table is empty.
 #if defined __AVX2__ && defined __FMA__
 #define TABLE strip_avx2
 #define CPU "avx2"

@@ -1,18 +1,18 @@
-// The program of a kernel. In comes a kernel, out go its nests: which loops are the strip's, the
-// steps of each level, and memory for registers.
+// Compiles a kernel to a strip program: chooses the loops that become strips, the instructions of each
+// level, and the memory of registers.
 //
-// The last loops of a nest are run as one where that makes strips longer: always, where all
-// accesses stay straight lines; and where the innermost loop is short, in a strip of all their
-// points or of some rows, with lists of offsets for what bends. A sum alone in its nest may have
-// its loops in another order for that. Registers of the strip's level are given out again after
-// their last use, so that a strip's data stays in the nearest cache.
+// Loop collapsing makes strips longer: the last loops of a nest are collapsed if all accesses stay affine;
+// or, if the innermost loop is short, into a strip of all their points or of some rows, with offset tables
+// for accesses that are not affine. For that, the loops of a reduction alone in its nest may be
+// interchanged. Registers of the strip are reused after their last use (linear scan), so that a strip's
+// data stays in the L1 cache.
 #include "run/engine/strip/strip_own.h"
 
 #include <stdlib.h>
 
 enum {
-  SHORT = 64, // strips below this are lengthened by lists of offsets
-  NEAR = 8192 // numbers that stay in the nearest cache
+  SHORT = 64, // shorter strips are lengthened, with offset tables
+  NEAR = 8192 // numbers that stay in the L1 cache
 };
 
 // -- the strip's loops ----------------------------------------------------------------------------
@@ -23,8 +23,10 @@ static int64_t coord_step(const PlanNode *x, const PlanCoord *c, uint32_t var) {
   return step;
 }
 
-// One step of `var` is n steps of the next one, for an access and what is compared of it.
-static bool goes_on(const Plan *p, const PlanNode *x, const Operand *o, uint32_t var, int64_t n) {
+// Loops `var` and var + 1 can be collapsed for this access: one step of `var` equals n steps of var + 1,
+// both in memory and in every bounds-checked coordinate.
+static bool continues_linearly(const Plan *p, const PlanNode *x, const Operand *o, uint32_t var,
+                               int64_t n) {
   const PlanWire *w = &p->wire.at[o->wire];
   int64_t slow = 0, fast = 0;
   for (uint32_t i = 0; i < w->rank; i++) {
@@ -36,12 +38,12 @@ static bool goes_on(const Plan *p, const PlanNode *x, const Operand *o, uint32_t
   return slow == fast * n;
 }
 
-static bool is_straight(const Plan *p, const PlanNode *x, uint32_t var, int64_t n) {
-  for (uint32_t i = 0; i < x->nscalar; i++) // positions are not in a line
+static bool is_linear(const Plan *p, const PlanNode *x, uint32_t var, int64_t n) {
+  for (uint32_t i = 0; i < x->nscalar; i++) // a loop index is not affine in the collapsed loop
     if (x->scalar[i].fn == FN_AT && x->var[x->scalar[i].ref] - var <= 1) return false;
   for (uint32_t i = 0; i < x->nin; i++)
-    if (!goes_on(p, x, &x->in[i], var, n)) return false;
-  return goes_on(p, x, &x->out, var, n);
+    if (!continues_linearly(p, x, &x->in[i], var, n)) return false;
+  return continues_linearly(p, x, &x->out, var, n);
 }
 
 static bool sums_over(const PlanNode *x, uint32_t var) {
@@ -50,15 +52,16 @@ static bool sums_over(const PlanNode *x, uint32_t var) {
   return false;
 }
 
-// May loop d of the nest be the strip's, with those behind it?
-static bool may_merge(const StripBuild *b, const NodeLevels *w, uint32_t d) {
+// Loop d of the nest may be collapsed with the loops inside it.
+static bool may_collapse(const StripBuild *b, const NodeLevels *w, uint32_t d) {
   const PlanNode *x = w->x;
   uint32_t var = b->k->np + d;
   if (node_wants_winner(x) && (sums_over(x, var) || sums_over(x, var + 1))) return false;
-  if (w->reduce != PLAN_NONE && w->reduce <= b->k->nest.at[b->number].ndim && d < w->reduce)
+  if (w->sum_loop != PLAN_NONE && w->sum_loop <= b->k->nest.at[b->number].ndim && d < w->sum_loop)
     return false;
   if (!x->noise) return true;
-  for (uint32_t i = 0; i + 1 < b->p->wire.at[x->out.wire].rank; i++) // its elements go on
+  for (uint32_t i = 0; i + 1 < b->p->wire.at[x->out.wire].rank;
+       i++) // linear indices are consecutive
     if (x->var[i] == var && x->var[i + 1] == var + 1) return true;
   return false;
 }
@@ -72,8 +75,8 @@ static bool uses_position(const Plan *p, const Nest *s, uint32_t var) {
   return false;
 }
 
-// Which of the nest's last loops are the strip's: how many, how long they are together, and how
-// much of the first of them is taken at once.
+// The strip of a nest: the number of its last loops that are collapsed, and their length together; with
+// rows > 0, a strip is `rows` iterations of the first of them (length: its length), each of `row` elements.
 typedef struct {
   uint32_t n;
   Extent length;
@@ -85,13 +88,13 @@ static Shape strip_shape(const StripBuild *b, const NodeLevels *w) {
   Shape shape = {.n = s->ndim ? 1 : 0, .length = {.c = 1}};
   bool straight = true;
   if (shape.n) shape.length = s->dim[s->ndim - 1];
-  for (uint32_t d = s->ndim; d-- > 1; shape.n++) { // is loop d - 1 joined with d?
+  for (uint32_t d = s->ndim; d-- > 1; shape.n++) { // collapse loop d - 1 with d?
     Extent before = s->dim[d - 1];
     int64_t length = shape.length.c;
     bool goes = straight, may = !s->dim[d].per && !s->dim[d].part && !before.part;
     for (uint32_t i = 0; may && i < s->node.n; i++) {
-      may = may_merge(b, &w[i], d - 1);
-      goes &= is_straight(b->p, w[i].x, b->k->np + d - 1, s->dim[d].c);
+      may = may_collapse(b, &w[i], d - 1);
+      goes &= is_linear(b->p, w[i].x, b->k->np + d - 1, s->dim[d].c);
     }
     if (!may || (!goes && length >= SHORT)) break;
     if (!goes && (before.per || before.c * length > STRIP)) {
@@ -107,56 +110,58 @@ static Shape strip_shape(const StripBuild *b, const NodeLevels *w) {
 // -- memory of registers --------------------------------------------------------------------------
 typedef VEC(size_t) Free;
 
-static size_t take(StripBuild *b, Free *pool, RegKind kind, size_t *end) {
+static size_t allocate(StripBuild *b, Free *pool, RegKind kind, size_t *end) {
   if (pool[kind].n) return pool[kind].at[--pool[kind].n];
   size_t at = *end;
-  *end += reg_is_eight(b, kind) ? 8 * STRIP : 4 * STRIP;
+  *end += reg_is_8_bytes(b, kind) ? 8 * STRIP : 4 * STRIP;
   return at;
 }
 
-static bool is_passing(const StripBuild *b, uint32_t reg, uint32_t first) {
+static bool is_temporary(const StripBuild *b, uint32_t reg, uint32_t first) {
   if (reg == PLAN_NONE || reg < first) return false;
   const Reg *r = &b->reg.at[reg];
-  return r->level == b->inner && !r->fixed && !r->here;
+  return r->level == b->inner && !r->pinned && !r->in_memory;
 }
 
-// What stays for the whole nest.
-static size_t place_fixed(StripBuild *b, uint32_t first) {
+// Allocates the registers that are live for the whole nest. Registers of outer levels that are not
+// broadcast have one cell.
+static size_t allocate_pinned(StripBuild *b, uint32_t first) {
   size_t end = 0;
   for (uint32_t i = first; i < b->reg.n; i++) {
     Reg *r = &b->reg.at[i];
-    if (r->here || is_passing(b, i, first)) continue;
+    if (r->in_memory || is_temporary(b, i, first)) continue;
     r->at = end;
-    end += r->level < b->inner && !r->spread ? 64u
-           : reg_is_eight(b, r->kind)        ? 8u * STRIP
-                                             : 4u * STRIP;
+    end += r->level < b->inner && !r->broadcast ? 64u
+           : reg_is_8_bytes(b, r->kind)         ? 8u * STRIP
+                                                : 4u * STRIP;
   }
   return end;
 }
 
-// Registers from `first` on are those of the nest at hand. A result may take the memory of an
-// argument of the same kind: steps go element by element.
-static void place_registers(StripBuild *b, uint32_t first) {
+// Register allocation for the current nest, whose registers begin at `first`. A result may reuse the
+// memory of an argument of the same kind, because instructions work element by element.
+static void allocate_registers(StripBuild *b, uint32_t first) {
   const StripCode *code = &b->nest->code[b->inner];
-  uint32_t *last = NEW_ARRAY(b->arena, uint32_t, b->reg.n + 1); // the step after its last use
+  uint32_t *last =
+      NEW_ARRAY(b->arena, uint32_t, b->reg.n + 1); // the instruction of its last use, plus 1
   Free pool[3] = {0};
-  size_t end = place_fixed(b, first);
+  size_t end = allocate_pinned(b, first);
   for (uint32_t i = 0; i < code->n; i++) {
-    const StripStep *s = &code->at[i];
+    const StripInstr *s = &code->at[i];
     const uint32_t reg[] = {s->out, s->what == DO_COUNT ? PLAN_NONE : s->a, s->b, s->c};
     for (uint32_t k = 0; k < COUNT(reg); k++)
-      if (is_passing(b, reg[k], first)) last[reg[k]] = i + 1;
+      if (is_temporary(b, reg[k], first)) last[reg[k]] = i + 1;
   }
   for (uint32_t i = 0; i < code->n; i++) {
-    const StripStep *s = &code->at[i];
+    const StripInstr *s = &code->at[i];
     const uint32_t reg[] = {s->what == DO_COUNT ? PLAN_NONE : s->a, s->b, s->c, s->out};
     for (uint32_t k = 0; k < COUNT(reg); k++) {
-      if (!is_passing(b, reg[k], first)) continue;
+      if (!is_temporary(b, reg[k], first)) continue;
       Reg *r = &b->reg.at[reg[k]];
-      if (reg[k] == s->out) r->at = take(b, pool, r->kind, &end);
+      if (reg[k] == s->out) r->at = allocate(b, pool, r->kind, &end);
       if (last[reg[k]] != i + 1) continue;
       vec_push(b->arena, &pool[r->kind], r->at);
-      last[reg[k]] = 0; // given back once
+      last[reg[k]] = 0; // free it once
     }
   }
   if (end > b->registers) b->registers = end;
@@ -178,20 +183,20 @@ static void build_nest(StripBuild *b, const NodeLevels *w, const Shape *shape) {
   b->rows = shape->rows;
   b->first = nest.nloop;
   b->inner = nest.nloop + nest.has_strip;
-  b->nmade = s->node.n;
-  b->made = NEW_ARRAY(b->arena, StripMade, b->nmade);
+  b->nnodes = s->node.n;
+  b->nodes = NEW_ARRAY(b->arena, StripNode, b->nnodes);
   nest.var = NEW_ARRAY(b->arena, uint32_t, s->ndim + 1);
   nest.code = NEW_ARRAY(b->arena, StripCode, b->inner + 1);
   for (uint32_t d = 0; d < s->ndim; d++) nest.var[d] = b->k->np + d;
-  for (uint32_t i = 0; i < b->nmade; i++) b->made[i] = node_made(b, &w[i]);
-  for (uint32_t i = 0; i < b->nmade; i++) node_front(b, &b->made[i]);
+  for (uint32_t i = 0; i < b->nnodes; i++) b->nodes[i] = strip_node(b, &w[i]);
+  for (uint32_t i = 0; i < b->nnodes; i++) node_prologue(b, &b->nodes[i]);
   for (uint32_t d = 0; d <= b->inner; d++)
-    for (uint32_t i = 0; i < b->nmade; i++) node_steps(b, &b->made[i], d);
-  place_registers(b, registers);
+    for (uint32_t i = 0; i < b->nnodes; i++) node_level(b, &b->nodes[i], d);
+  allocate_registers(b, registers);
   vec_push(b->arena, &b->s->nest, nest);
 }
 
-// A small product: where its operands begin.
+// A small product: the addresses of its operands.
 static void build_product(StripBuild *b, const PlanNode *x, uint32_t slot) {
   const Product *q = x->product;
   const Operand *o[3] = {&x->in[q->a], &x->in[q->b], &x->out};
@@ -205,25 +210,26 @@ static void build_product(StripBuild *b, const PlanNode *x, uint32_t slot) {
   }
   for (uint32_t k = 0; k < 3; k++) {
     StripMemory *m = &nest.to[k];
-    *m = memory_bare(b, o[k]->wire);
+    *m = memory_without_address(b, o[k]->wire);
     m->at.start = operand_start(b->p, o[k]);
     for (uint32_t i = 0; i < x->nindex; i++) {
       bool batch = x->var[i] < b->k->np;
       for (uint32_t d = 0; d < nest.nloop; d++) batch |= nest.var[d] == x->var[i];
       int64_t step = operand_step(b->p, o[k], i);
-      if (batch && step) reach_term(b, &m->at.loop, &m->at.nloop, x->var[i], step);
+      if (batch && step) address_term(b, &m->at.loop, &m->at.nloop, x->var[i], step);
     }
   }
   vec_push(b->arena, &b->s->nest, nest);
 }
 
 static void build_order(StripBuild *b, const PlanNode *x) {
-  StripNest nest = {.to = {memory_bare(b, x->in[0].wire), memory_bare(b, x->out.wire)}};
+  StripNest nest = {
+      .to = {memory_without_address(b, x->in[0].wire), memory_without_address(b, x->out.wire)}};
   vec_push(b->arena, &b->s->nest, nest);
 }
 
 // -- kernels --------------------------------------------------------------------------------------
-// The same kernel of one nest with `np` parallel loops: the others are loops of the nest.
+// A copy of a kernel of one nest with `np` parallel loops; the other ones become loops of the nest.
 static Kernel *with_parallel(StripBuild *b, const Kernel *k, uint32_t np) {
   Kernel *more = NEW(b->arena, Kernel);
   Nest *s = NEW(b->arena, Nest);
@@ -239,9 +245,9 @@ static Kernel *with_parallel(StripBuild *b, const Kernel *k, uint32_t np) {
   return more;
 }
 
-// Parallel loops that are not divided may be loops of the nest if it is the only one and nothing is
-// kept for each point.
-static bool may_hand_down(const StripBuild *b, const Kernel *k) {
+// Parallel loops that are not divided into tasks may become loops of the nest: the kernel has one nest and
+// no scratch memory for each point.
+static bool may_move_inside(const StripBuild *b, const Kernel *k) {
   if (k->nest.n != 1 || k->ranged || k->nest.at[0].ndim + k->np > 62) return false;
   if (b->p->node.at[k->nest.at[0].node.at[0]].kind == NODE_PRODUCT) return false;
   for (uint32_t i = 0; i < b->s->slot->n; i++)
@@ -249,10 +255,10 @@ static bool may_hand_down(const StripBuild *b, const Kernel *k) {
   return true;
 }
 
-// A sum alone in its nest whose innermost loops are short: summed loops go outside, so that a strip
-// is many cells, and the sum is kept in memory. A cell still gets its parts in the same order.
-// Gives the numbers that the node's indices had.
-static uint32_t *sort_loops(StripBuild *b, const Kernel *k, Nest *s) {
+// Loop interchange for a reduction that is alone in its nest and has short innermost loops: reduced loops
+// move outside, so that a strip is many output cells, which accumulate in memory. The order of each cell's
+// sum does not change. Gives the node's old `var`, for the caller to restore.
+static uint32_t *interchange_loops(StripBuild *b, const Kernel *k, Nest *s) {
   PlanNode *x = &b->p->node.at[s->node.at[0]];
   uint32_t of_dim[64], order[64], n = 0, *before = x->var;
   int64_t cells = 1, last = 1;
@@ -279,21 +285,21 @@ static uint32_t *sort_loops(StripBuild *b, const Kernel *k, Nest *s) {
   return before;
 }
 
-// All loops of a kernel as one, if they go straight on: a task is a range of it.
-static bool build_flat(StripBuild *b, const Kernel *k) {
+// Collapses all loops of a kernel into one, if all accesses stay affine: a task is a range of it.
+static bool build_collapsed(StripBuild *b, const Kernel *k) {
   b->k = with_parallel(b, k, 0);
   b->number = 0;
-  const NodeLevels *w = nest_work(b->p, b->k, 0);
+  const NodeLevels *w = nest_levels(b->p, b->k, 0);
   const Nest *s = &b->k->nest.at[0];
   for (uint32_t i = 0; i < s->node.n; i++)
-    if (w[i].reduce != PLAN_NONE || w[i].x->scatter) return false;
+    if (w[i].sum_loop != PLAN_NONE || w[i].x->scatter) return false;
   Shape shape = strip_shape(b, w);
   if (!k->split || shape.n != s->ndim || shape.rows) return false;
   int64_t unit = 1;
   for (uint32_t d = k->split; d < s->ndim; d++) unit *= s->dim[d].c;
   for (uint32_t d = 1; d < s->ndim; d++)
     for (uint32_t i = 0; i < s->node.n; i++)
-      if (!is_straight(b->p, w[i].x, d - 1, s->dim[d].c)) return false;
+      if (!is_linear(b->p, w[i].x, d - 1, s->dim[d].c)) return false;
   b->s->np = b->s->split = 0;
   build_nest(b, w, &shape);
   b->s->nest.at[0].unit = unit;
@@ -313,8 +319,8 @@ static void build_nests(StripBuild *b, const Kernel *k) {
       build_product(b, x, small++);
       continue;
     }
-    uint32_t *var = sort_loops(b, k, &own.nest.at[b->number]);
-    const NodeLevels *w = nest_work(b->p, &own, b->number);
+    uint32_t *var = interchange_loops(b, k, &own.nest.at[b->number]);
+    const NodeLevels *w = nest_levels(b->p, &own, b->number);
     Shape shape = strip_shape(b, w);
     build_nest(b, w, &shape);
     b->s->nest.at[b->number].unit = k->ranged;
@@ -324,9 +330,9 @@ static void build_nests(StripBuild *b, const Kernel *k) {
 
 static void build_loops(StripBuild *b, const Kernel *k) {
   b->s->split = k->ranged ? 0 : k->split;
-  if (!may_hand_down(b, k))
+  if (!may_move_inside(b, k))
     build_nests(b, k);
-  else if (!build_flat(b, k))
+  else if (!build_collapsed(b, k))
     build_nests(b, with_parallel(b, k, k->split));
 }
 
@@ -369,6 +375,6 @@ Strip *strip_new(Arena *arena, Plan *p, uint32_t kernel, const Ids *slot) {
   s->reg = NEW_ARRAY(arena, StripRegister, b.reg.n + 1);
   for (uint32_t i = 0; i < b.reg.n; i++)
     s->reg[i] = (StripRegister){b.reg.at[i].constant, b.reg.at[i].at};
-  strip_lay(s, b.registers);
+  strip_lay_out(s, b.registers);
   return s;
 }

@@ -1,54 +1,56 @@
-// The steps of a node. In come its operands, scalars and output with the levels at which they are
-// known; out go steps for each level, in the order in which compiled code would compute.
+// Compiles a node to instructions at each loop level, in the order in which compiled code would compute.
+// Takes the node's operands, scalars and output with their levels.
 //
-// Loads that lie side by side are read where they are, and results are made where they belong. This
-// is safe because all accesses of a nest to what it overwrites are at the same element.
+// Contiguous loads become aliases of memory, and results are computed in place. This is safe because all
+// accesses of a nest to memory that the nest overwrites are at the same element.
 #include "run/engine/strip/strip_own.h"
 
 #include <math.h>
 
 // -- operands -------------------------------------------------------------------------------------
-static const StripMade *maker_of(const StripBuild *b, const StripMade *m, uint32_t wire) {
+static const StripNode *producer_of(const StripBuild *b, const StripNode *m, uint32_t wire) {
   uint32_t node;
-  if (!maker_here(b->p, b->k, m->w, wire, &node)) return NULL;
-  for (uint32_t i = 0; i < b->nmade; i++)
-    if (b->made[i].w->node == node) return &b->made[i];
+  if (!producer_in_nest(b->p, b->k, m->w, wire, &node)) return NULL;
+  for (uint32_t i = 0; i < b->nnodes; i++)
+    if (b->nodes[i].w->node == node) return &b->nodes[i];
   return NULL;
 }
 
-// The value of an operand that is read in the nest must outlive what may be written over it.
-static bool may_lie_here(const StripMade *m, uint32_t k) {
+// Operand k may be an alias of memory, unless other nodes of the nest read it as this node's value: by
+// then the memory may be overwritten.
+static bool may_alias_memory(const StripNode *m, uint32_t k) {
   const PlanNode *x = m->w->x;
   const Scalar *last = x->nscalar ? &x->scalar[x->nscalar - 1] : NULL;
   while (last && last->fn > FN_SIZE && !strcmp(fn_rows[last->fn].text, "a"))
     last = &x->scalar[last->arg[0]];
-  return !m->read || !last || last->fn != FN_ARG || last->ref != k;
+  return !m->has_readers || !last || last->fn != FN_ARG || last->ref != k;
 }
 
-static uint32_t load_operand(StripBuild *b, StripMade *m, uint32_t k, RegKind kind) {
+static uint32_t load_operand(StripBuild *b, StripNode *m, uint32_t k, RegKind kind) {
   const Operand *o = &m->w->x->in[k];
-  const StripMade *maker = maker_of(b, m, o->wire);
+  const StripNode *maker = producer_of(b, m, o->wire);
   if (m->operand[k] != PLAN_NONE) return m->operand[k];
   if (maker) return m->operand[k] = maker->value;
-  uint32_t level = strip_level(b, m->w->load[k]), reg = reg_new(b, kind, level);
+  uint32_t level = strip_level(b, m->w->load_level[k]), reg = reg_new(b, kind, level);
   StripMemory *memory = memory_of(b, m, o, kind);
-  bool here = level == b->inner && m->guard[k] == PLAN_NONE && may_lie_here(m, k) &&
+  bool here = level == b->inner && m->guard[k] == PLAN_NONE && may_alias_memory(m, k) &&
               memory_is_register(b, memory, kind);
-  StripStep *s = step_push(b, level, here ? DO_HERE : DO_LOAD, reg);
+  StripInstr *s = instr_push(b, level, here ? DO_ALIAS : DO_LOAD, reg);
   s->memory = memory;
   s->guard = m->guard[k];
   s->other = reg_cell(b, kind, o->padded ? o->pad : 0);
-  b->reg.at[reg].here = here;
+  b->reg.at[reg].in_memory = here;
   return m->operand[k] = reg;
 }
 
-// Guards and labels: what places are made of.
-static void build_operands(StripBuild *b, StripMade *m, uint32_t level) {
+// Guards and labels, which addresses depend on.
+static void build_operands(StripBuild *b, StripNode *m, uint32_t level) {
   const PlanNode *x = m->w->x;
   for (uint32_t k = 0; k < x->nin; k++) {
-    if (operand_checked(b->p, &x->in[k]) && strip_level(b, m->w->test[k]) == level)
+    if (operand_checked(b->p, &x->in[k]) && strip_level(b, m->w->test_level[k]) == level)
       m->guard[k] = guard_operand(b, m, &x->in[k], level);
-    if (b->p->wire.at[x->in[k].wire].base == BASE_LABEL && strip_level(b, m->w->load[k]) == level)
+    if (b->p->wire.at[x->in[k].wire].base == BASE_LABEL &&
+        strip_level(b, m->w->load_level[k]) == level)
       load_operand(b, m, k, REG_INT);
   }
 }
@@ -58,14 +60,14 @@ static uint32_t narrowed(StripBuild *b, uint32_t reg, uint32_t level) {
   StripMemory *memory = NEW(b->arena, StripMemory);
   uint32_t out = reg_new(b, REG_REAL, level);
   memory->cells = b->s->real->cells[NUMBER_F64];
-  StripStep *s = step_push(b, level, DO_NARROW, out);
+  StripInstr *s = instr_push(b, level, DO_NARROW, out);
   s->a = reg;
   s->memory = memory;
   return out;
 }
 
-// Scalar i as an argument: of doubles when `wide`, else narrowed where it is the same everywhere.
-static uint32_t argument(StripBuild *b, StripMade *m, uint32_t i, bool wide, uint32_t level) {
+// Scalar i as an argument: a double if `wide`; otherwise uniform scalars are narrowed.
+static uint32_t argument(StripBuild *b, StripNode *m, uint32_t i, bool wide, uint32_t level) {
   const Scalar *s = &m->w->x->scalar[i];
   if (s->fn == FN_CONST) {
     return reg_constant(b, reg_kind(b, s->base, wide), s->k);
@@ -75,12 +77,12 @@ static uint32_t argument(StripBuild *b, StripMade *m, uint32_t i, bool wide, uin
   return reg_use(b, m->narrow[i], level);
 }
 
-static uint32_t build_position(StripBuild *b, StripMade *m, const Scalar *s, uint32_t level) {
+static uint32_t build_position(StripBuild *b, StripNode *m, const Scalar *s, uint32_t level) {
   RegKind kind = reg_kind(b, s->base, false);
   uint32_t var = m->w->x->var[s->ref];
   if (strip_has(b, var) && b->dims > 1) return reg_positions(b, kind, var);
   uint32_t reg = reg_new(b, kind, level);
-  StripStep *step = step_push(b, level, DO_COUNT, reg);
+  StripInstr *step = instr_push(b, level, DO_COUNT, reg);
   step->a = strip_has(b, var) ? PLAN_NONE : var;
   step->count = kind == REG_INT ? b->s->real->count_ints : b->s->real->count;
   return reg;
@@ -88,9 +90,9 @@ static uint32_t build_position(StripBuild *b, StripMade *m, const Scalar *s, uin
 
 static uint32_t build_size(StripBuild *b, const NodeLevels *w, uint32_t i, uint32_t level) {
   const Scalar *s = &w->x->scalar[i];
-  RegKind kind = reg_kind(b, s->base, w->same[i]);
+  RegKind kind = reg_kind(b, s->base, w->uniform[i]);
   uint32_t reg = reg_new(b, kind, level);
-  StripStep *step = step_push(b, level, DO_SIZE, reg);
+  StripInstr *step = instr_push(b, level, DO_SIZE, reg);
   step->size = plan_extent(b->p, s->ref);
   step->count = kind == REG_INT ? b->s->real->count_ints : reg_loops(b, kind)->count;
   return reg;
@@ -100,27 +102,27 @@ static double inverse_of(const StripBuild *b, double k) {
   return b->p->wide ? 1 / k : (float)(1 / k);
 }
 
-static uint32_t build_op(StripBuild *b, StripMade *m, uint32_t i, uint32_t level) {
+static uint32_t build_op(StripBuild *b, StripNode *m, uint32_t i, uint32_t level) {
   const Scalar *s = &m->w->x->scalar[i];
   const FnRow *row = &fn_rows[s->fn];
-  RegKind kind = reg_kind(b, s->base, m->w->same[i]);
+  RegKind kind = reg_kind(b, s->base, m->w->uniform[i]);
   uint32_t arg[3] = {PLAN_NONE, PLAN_NONE, PLAN_NONE};
   Fn fn = (Fn)s->fn;
   bool ints = true;
   for (uint32_t k = 0; k < row->arity; k++) {
     const Scalar *d = &m->w->x->scalar[s->arg[k]];
-    if (k == 1 && divides_by_fixed(m->w, i)) {
+    if (k == 1 && divides_by_invariant(m->w, i)) {
       fn = FN_mul;
       arg[k] = d->fn == FN_CONST ? reg_constant(b, REG_REAL, inverse_of(b, d->k))
                                  : reg_use(b, m->inverse[s->arg[k]], level);
     } else {
-      arg[k] = argument(b, m, s->arg[k], m->w->same[i], level);
+      arg[k] = argument(b, m, s->arg[k], m->w->uniform[i], level);
     }
     ints &= row->sig[k] == 'B' || b->reg.at[arg[k]].kind == REG_INT;
   }
   if (!strcmp(row->text, "a") && b->reg.at[arg[0]].kind == kind) return arg[0];
   uint32_t reg = reg_new(b, kind, level);
-  StripStep *step = step_push(b, level, DO_OP, reg);
+  StripInstr *step = instr_push(b, level, DO_OP, reg);
   const StripLoops *loops = reg_loops(b, kind);
   step->op = ints ? loops->op_of_ints[fn] : loops->op[fn];
   step->a = arg[0];
@@ -129,30 +131,30 @@ static uint32_t build_op(StripBuild *b, StripMade *m, uint32_t i, uint32_t level
   return reg;
 }
 
-// The inverse of a scalar that inner loops divide by.
-static void build_inverse(StripBuild *b, StripMade *m, uint32_t i) {
+// Computes the inverse of a scalar if an inner loop divides by it.
+static void build_inverse(StripBuild *b, StripNode *m, uint32_t i) {
   const PlanNode *x = m->w->x;
   bool wanted = false;
   for (uint32_t k = i + 1; k < x->nscalar; k++)
-    wanted |= x->scalar[k].arg[1] == i && divides_by_fixed(m->w, k);
+    wanted |= x->scalar[k].arg[1] == i && divides_by_invariant(m->w, k);
   if (!wanted || x->scalar[i].fn == FN_CONST) return;
-  uint32_t of = m->scalar[i], level = strip_level(b, m->w->scalar[i]);
+  uint32_t of = m->scalar[i], level = strip_level(b, m->w->scalar_level[i]);
   RegKind kind = b->reg.at[of].kind;
   uint32_t one = reg_constant(b, kind, 1), reg = reg_new(b, kind, level);
-  StripStep *s = step_push(b, level, DO_OP, reg);
+  StripInstr *s = instr_push(b, level, DO_OP, reg);
   s->op = reg_loops(b, kind)->op[FN_div];
   s->a = one;
   s->b = s->c = of;
   m->inverse[i] = kind == REG_WIDE ? narrowed(b, reg, level) : reg;
 }
 
-static void build_scalar(StripBuild *b, StripMade *m, uint32_t i) {
+static void build_scalar(StripBuild *b, StripNode *m, uint32_t i) {
   const Scalar *s = &m->w->x->scalar[i];
-  uint32_t level = strip_level(b, m->w->scalar[i]);
+  uint32_t level = strip_level(b, m->w->scalar_level[i]);
   switch (s->fn) {
   case FN_CONST: return;
   case FN_ARG:
-    m->scalar[i] = load_operand(b, m, s->ref, reg_kind(b, s->base, m->w->same[i]));
+    m->scalar[i] = load_operand(b, m, s->ref, reg_kind(b, s->base, m->w->uniform[i]));
     break;
   case FN_AT: m->scalar[i] = build_position(b, m, s, level); break;
   case FN_SIZE: m->scalar[i] = build_size(b, m->w, i, level); break;
@@ -179,43 +181,42 @@ static uint32_t build_noise(StripBuild *b, const PlanNode *x) {
     noise->var[i] = x->var[i];
     noise->in_strip[i] = strip_has(b, x->var[i]) && !strip_takes_rows(b, x->var[i]);
   }
-  step_push(b, b->inner, DO_NOISE, reg)->noise = noise;
+  instr_push(b, b->inner, DO_NOISE, reg)->noise = noise;
   return reg;
 }
 
-static uint32_t build_choice(StripBuild *b, const PlanNode *x, uint32_t v, uint32_t guard) {
+static uint32_t build_select(StripBuild *b, const PlanNode *x, uint32_t v, uint32_t guard) {
   uint32_t reg = reg_new(b, b->reg.at[v].kind, b->inner);
-  StripStep *s = step_push(b, b->inner, DO_CHOOSE, reg);
+  StripInstr *s = instr_push(b, b->inner, DO_SELECT, reg);
   s->a = v;
   s->guard = guard;
   s->other = reg_cell(b, b->reg.at[v].kind, identity_of(b, x));
   return reg;
 }
 
-// The node's value as its effect wants it: a number without axes that is the same everywhere stays
-// a double.
-static uint32_t build_value(StripBuild *b, StripMade *m, uint32_t *guard) {
+// The register of the node's value. A uniform value for a scalar output stays a double.
+static uint32_t build_value(StripBuild *b, StripNode *m, uint32_t *guard) {
   const PlanNode *x = m->w->x;
   uint32_t last = x->nscalar - 1, v;
-  bool wide = !x->noise && m->w->same[last] && !b->p->wide &&
+  bool wide = !x->noise && m->w->uniform[last] && !b->p->wide &&
               b->p->wire.at[x->out.wire].number == NUMBER_F64;
   v = x->noise ? build_noise(b, x) : argument(b, m, last, wide, b->inner);
-  m->value = wide && m->read ? argument(b, m, last, false, b->inner) : v;
+  m->value = wide && m->has_readers ? argument(b, m, last, false, b->inner) : v;
   *guard = PLAN_NONE;
-  if (!m->w->tested) return v;
+  if (!m->w->bounds_checked) return v;
   *guard = guard_node(b, m);
   bool both = m->value != v;
-  v = build_choice(b, x, v, *guard);
-  m->value = both ? build_choice(b, x, m->value, *guard) : v;
+  v = build_select(b, x, v, *guard);
+  m->value = both ? build_select(b, x, m->value, *guard) : v;
   return v;
 }
 
-// -- effects --------------------------------------------------------------------------------------
-static void add_winners(StripBuild *b, const StripMade *m, StripSum *sum) {
+// -- stores and reductions ------------------------------------------------------------------------
+static void add_winners(StripBuild *b, const StripNode *m, StripSum *sum) {
   const PlanNode *x = m->w->x;
   sum->winner = NEW_ARRAY(b->arena, StripWinner, x->nwinner + 1);
   for (uint32_t k = 0; k < x->nwinner; k++) {
-    Operand o = x->out; // winners have its shape
+    Operand o = x->out; // winners have the output's shape and access
     if (x->winner[k] == PLAN_NONE) continue;
     o.wire = x->winner[k];
     uint32_t var = x->var[node_reduced(x, k)];
@@ -224,7 +225,7 @@ static void add_winners(StripBuild *b, const StripMade *m, StripSum *sum) {
   }
 }
 
-static StripSum *new_sum(StripBuild *b, const StripMade *m, RegKind kind, uint32_t level) {
+static StripSum *new_sum(StripBuild *b, const StripNode *m, RegKind kind, uint32_t level) {
   const PlanNode *x = m->w->x;
   StripSum *sum = NEW(b->arena, StripSum);
   *sum = (StripSum){.combine = x->combine,
@@ -238,35 +239,37 @@ static StripSum *new_sum(StripBuild *b, const StripMade *m, RegKind kind, uint32
   return sum;
 }
 
-// The step that makes the value writes it to memory itself, if it can.
-static bool made_in_place(StripBuild *b, const StripMade *m, uint32_t v, const StripMemory *to) {
+// If possible, makes the instruction that computes the value write directly to memory.
+static bool computed_in_place(StripBuild *b, const StripNode *m, uint32_t v,
+                              const StripMemory *to) {
   StripCode *code = &b->nest->code[b->inner];
-  if (m->w->tested || !code->n || !memory_is_register(b, to, b->reg.at[v].kind)) return false;
-  StripStep last = code->at[code->n - 1];
-  if ((last.what != DO_OP && last.what != DO_NOISE) || last.out != v || b->reg.at[v].here)
+  if (m->w->bounds_checked || !code->n || !memory_is_register(b, to, b->reg.at[v].kind))
+    return false;
+  StripInstr last = code->at[code->n - 1];
+  if ((last.what != DO_OP && last.what != DO_NOISE) || last.out != v || b->reg.at[v].in_memory)
     return false;
   code->n--;
-  step_push(b, b->inner, DO_HERE, v)->memory = to;
+  instr_push(b, b->inner, DO_ALIAS, v)->memory = to;
   vec_push(b->arena, code, last);
-  b->reg.at[v].here = true;
+  b->reg.at[v].in_memory = true;
   return true;
 }
 
-// The operation that combines two strips as a sum of these does.
+// The element-wise operation of a reduction.
 static StripOp *combine_op(const StripLoops *loops, const PlanNode *x) {
   static const Fn fn[] = {[SUM] = FN_add, [PROD] = FN_mul, [MAX] = FN_maximum, [MIN] = FN_minimum};
   return loops->op[fn[x->combine]];
 }
 
-static void build_combine(StripBuild *b, const StripMade *m, uint32_t v, uint32_t guard) {
+static void build_combine(StripBuild *b, const StripNode *m, uint32_t v, uint32_t guard) {
   const PlanNode *x = m->w->x;
   RegKind kind = b->reg.at[v].kind;
   StripMemory *to = memory_of(b, m, &x->out, kind);
   bool strips = kind != REG_INT && b->dims && memory_has_strips(b, to, kind);
   bool best = x->nwinner && x->combine != SUM && (node_wants_winner(x) || !strips);
-  StripStep *s = step_push(b, b->inner, best ? DO_BEST : DO_COMBINE, PLAN_NONE);
+  StripInstr *s = instr_push(b, b->inner, best ? DO_COMBINE_WINNERS : DO_COMBINE, PLAN_NONE);
   s->a = v;
-  s->eight = reg_is_eight(b, kind);
+  s->eight_bytes = reg_is_8_bytes(b, kind);
   s->combine = x->combine;
   s->guard = operand_checked(b->p, &x->out) ? guard : PLAN_NONE;
   s->memory = to;
@@ -276,36 +279,37 @@ static void build_combine(StripBuild *b, const StripMade *m, uint32_t v, uint32_
     s->op = combine_op(reg_loops(b, kind), x);
 }
 
-static void build_effect(StripBuild *b, StripMade *m, uint32_t v, uint32_t guard) {
+static void build_result(StripBuild *b, StripNode *m, uint32_t v, uint32_t guard) {
   const PlanNode *x = m->w->x;
-  if (m->w->reduce != PLAN_NONE && m->w->reduce <= b->k->nest.at[b->number].ndim) {
-    StripStep *s = step_push(b, b->inner, node_wants_winner(x) ? DO_WIN : DO_REDUCE, PLAN_NONE);
+  if (m->w->sum_loop != PLAN_NONE && m->w->sum_loop <= b->k->nest.at[b->number].ndim) {
+    StripInstr *s =
+        instr_push(b, b->inner, node_wants_winner(x) ? DO_REDUCE_WINNER : DO_REDUCE, PLAN_NONE);
     s->a = v;
     s->combine = x->combine;
-    s->sum = new_sum(b, m, b->reg.at[v].kind, m->w->reduce);
+    s->sum = new_sum(b, m, b->reg.at[v].kind, m->w->sum_loop);
     return;
   }
   if (!wire_has_memory(&b->p->wire.at[x->out.wire])) return;
-  if (m->w->reduce != PLAN_NONE || x->scatter) {
+  if (m->w->sum_loop != PLAN_NONE || x->scatter) {
     build_combine(b, m, v, guard);
     return;
   }
   StripMemory *to = memory_of(b, m, &x->out, b->reg.at[v].kind);
-  if (made_in_place(b, m, v, to)) return;
-  StripStep *s = step_push(b, b->inner, DO_STORE, PLAN_NONE);
+  if (computed_in_place(b, m, v, to)) return;
+  StripInstr *s = instr_push(b, b->inner, DO_STORE, PLAN_NONE);
   s->a = v;
   s->memory = to;
 }
 
-// Cells that a sum in memory adds to hold the identity first: all of the output that belongs to one
-// point of the parallel loops.
-static void build_fill(StripBuild *b, const StripMade *m, uint32_t wire, double value) {
+// Initialises the cells to which a reduction in memory adds: the output's cells for one point of the
+// parallel loops.
+static void build_fill(StripBuild *b, const StripNode *m, uint32_t wire, double value) {
   const PlanNode *x = m->w->x;
   const PlanWire *w = &b->p->wire.at[wire];
   StripFill f = {.value = value,
                  .dim = NEW_ARRAY(b->arena, Extent, w->rank + 1),
                  .stride = NEW_ARRAY(b->arena, int64_t, w->rank + 1)};
-  f.to = memory_bare(b, wire);
+  f.to = memory_without_address(b, wire);
   for (uint32_t i = 0; i < w->rank; i++) {
     const PlanCoord *c = &x->out.coord[i];
     uint32_t index;
@@ -315,7 +319,7 @@ static void build_fill(StripBuild *b, const StripMade *m, uint32_t wire, double 
     for (uint32_t k = 0; k < c->n; k++) {
       uint32_t var = c->term[k].operand ? PLAN_NONE : x->var[c->term[k].var];
       if (var >= b->k->np) continue;
-      reach_term(b, &f.to.at.loop, &f.to.at.nloop, var, w->stride[i] * c->term[k].coef);
+      address_term(b, &f.to.at.loop, &f.to.at.nloop, var, w->stride[i] * c->term[k].coef);
       whole = !operand_axis_is_index(b->p, &x->out, i, &index);
     }
     if (!whole) continue;
@@ -325,9 +329,9 @@ static void build_fill(StripBuild *b, const StripMade *m, uint32_t wire, double 
   vec_push(b->arena, &b->nest->fill, f);
 }
 
-static void build_fills(StripBuild *b, const StripMade *m) {
+static void build_fills(StripBuild *b, const StripNode *m) {
   const PlanNode *x = m->w->x;
-  if (!x->scatter && m->w->reduce != b->k->nest.at[b->number].ndim + 1) return;
+  if (!x->scatter && m->w->sum_loop != b->k->nest.at[b->number].ndim + 1) return;
   if (!wire_has_memory(&b->p->wire.at[x->out.wire])) return;
   build_fill(b, m, x->out.wire, identity_of(b, x));
   for (uint32_t k = 0; k < x->nwinner; k++)
@@ -335,9 +339,9 @@ static void build_fills(StripBuild *b, const StripMade *m) {
 }
 
 // -- nodes ----------------------------------------------------------------------------------------
-StripMade node_made(StripBuild *b, const NodeLevels *w) {
+StripNode strip_node(StripBuild *b, const NodeLevels *w) {
   const PlanNode *x = w->x;
-  StripMade m = {.w = w,
+  StripNode m = {.w = w,
                  .operand = NEW_ARRAY(b->arena, uint32_t, x->nin + 1),
                  .guard = NEW_ARRAY(b->arena, uint32_t, x->nin + 1),
                  .scalar = NEW_ARRAY(b->arena, uint32_t, x->nscalar + 1),
@@ -349,23 +353,23 @@ StripMade node_made(StripBuild *b, const NodeLevels *w) {
   for (uint32_t i = 0; i < x->nscalar; i++) m.scalar[i] = m.narrow[i] = m.inverse[i] = PLAN_NONE;
   for (uint32_t i = 0; i < s->node.n; i++) {
     const PlanNode *y = &b->p->node.at[s->node.at[i]];
-    for (uint32_t k = 0; k < y->nin; k++) m.read |= y->in[k].wire == x->out.wire;
+    for (uint32_t k = 0; k < y->nin; k++) m.has_readers |= y->in[k].wire == x->out.wire;
   }
   return m;
 }
 
-// Scalars that are the same everywhere, and cells that are filled.
-void node_front(StripBuild *b, StripMade *m) {
+// Uniform scalars and initialised cells.
+void node_prologue(StripBuild *b, StripNode *m) {
   for (uint32_t k = 0; k < m->w->x->nscalar; k++)
-    if (m->w->same[k]) build_scalar(b, m, k);
+    if (m->w->uniform[k]) build_scalar(b, m, k);
   build_fills(b, m);
 }
 
-void node_steps(StripBuild *b, StripMade *m, uint32_t level) {
+void node_level(StripBuild *b, StripNode *m, uint32_t level) {
   build_operands(b, m, level);
   for (uint32_t k = 0; k < m->w->x->nscalar; k++)
-    if (strip_level(b, m->w->scalar[k]) == level && !m->w->same[k]) build_scalar(b, m, k);
+    if (strip_level(b, m->w->scalar_level[k]) == level && !m->w->uniform[k]) build_scalar(b, m, k);
   if (level != b->inner) return;
   uint32_t guard, v = build_value(b, m, &guard);
-  build_effect(b, m, v, guard);
+  build_result(b, m, v, guard);
 }

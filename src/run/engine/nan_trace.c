@@ -1,7 +1,7 @@
-// What made the first number that is not finite. The step that failed is run again by the
-// interpreter with every wire kept; from the bad result the search walks up: as long as some
-// operand is bad too, its maker is to blame. NaN is followed before infinity, and an infinity that
-// is written in the program (a mask, a padding) is not a fault.
+// Finds the origin of a NaN or infinity. The interpreter runs the failed step again and keeps every
+// wire. From the non-finite output, the search follows non-finite operands to their producers until a
+// box has none. NaN is followed before infinity; an infinity that the program writes itself (a mask, a
+// padding) is no error.
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 
@@ -11,10 +11,10 @@ typedef struct {
   Engine *e;
   Arena *arena;
   const Diagram *d;
-  Tensor *wire; // [wire]; those on the boundary are filled in too
-} BlameTrace;
+  Tensor *wire; // [wire] its value, for inputs and params too
+} NonfiniteTrace;
 
-// The first cell that is NaN, or that is infinite; count: there is none.
+// The first cell that is NaN (or, if !nan, infinite); count: none is.
 static int64_t first_of(const Tensor *t, bool nan) {
   int64_t i = 0;
   while (i < t->count && !(nan ? isnan(t->data[i]) : isinf(t->data[i]))) i++;
@@ -23,7 +23,7 @@ static int64_t first_of(const Tensor *t, bool nan) {
 
 static bool has(const Tensor *t, bool nan) { return first_of(t, nan) < t->count; }
 
-// Does this box hold an infinity on purpose?
+// The box contains an infinite constant or padding, or an empty maximum or minimum may give one.
 static bool means_infinity(const Box *b) {
   if (b->op != OP_loop) return false;
   for (uint32_t i = 0; i < b->loop->nscalar; i++)
@@ -33,7 +33,7 @@ static bool means_infinity(const Box *b) {
   return b->loop->combine == MAX || b->loop->combine == MIN;
 }
 
-static Id bad_operand(const BlameTrace *t, const Box *b) {
+static Id bad_operand(const NonfiniteTrace *t, const Box *b) {
   for (uint32_t i = 0; i < b->nin; i++)
     if (has(&t->wire[b->in[i]], true)) return b->in[i];
   for (uint32_t i = 0; i < b->nin; i++) {
@@ -44,7 +44,7 @@ static Id bad_operand(const BlameTrace *t, const Box *b) {
   return 0;
 }
 
-static Id culprit(const BlameTrace *t, Id wire) {
+static Id find_origin(const NonfiniteTrace *t, Id wire) {
   for (;;) {
     Id box = t->d->wire.at[wire].box, up = box ? bad_operand(t, &t->d->box.at[box]) : 0;
     if (!up) return wire;
@@ -80,7 +80,7 @@ static void say_functions(Buf *b, const Box *box) {
   }
 }
 
-static void say_operands(Buf *b, const BlameTrace *t, const Box *box) {
+static void say_operands(Buf *b, const NonfiniteTrace *t, const Box *box) {
   for (uint32_t i = 0; i < box->nin; i++) {
     const Tensor *x = &t->wire[box->in[i]];
     const char *name = name_text(t->e->w->names, t->d->wire.at[box->in[i]].name);
@@ -93,7 +93,7 @@ static void say_operands(Buf *b, const BlameTrace *t, const Box *box) {
   }
 }
 
-static const char *boundary_text(const BlameTrace *t, Id wire) {
+static const char *boundary_text(const NonfiniteTrace *t, Id wire) {
   for (uint32_t i = 0; i < t->d->param.n; i++)
     if (t->d->param.at[i].wire == wire)
       return arena_format(t->e->arena, "%s is not finite any more: an earlier step overflowed",
@@ -106,8 +106,8 @@ static const char *boundary_text(const BlameTrace *t, Id wire) {
   return b.at;
 }
 
-// Does the program say `flow[…]` there? It makes what it cannot follow not a number.
-static bool is_flow(const BlameTrace *t, const Box *box) {
+// The box is a `flow[…]` of the program, which gives NaN for what it cannot simulate.
+static bool is_flow(const NonfiniteTrace *t, const Box *box) {
   const World *w = t->e->w;
   Span at = origin_span(w, box->origin);
   return box->op == OP_scan && at.file &&
@@ -121,7 +121,7 @@ static void say_flow(Buf *b) {
            "steps from one time to the next");
 }
 
-static const char *box_text(const BlameTrace *t, Id wire) {
+static const char *box_text(const NonfiniteTrace *t, Id wire) {
   const Wire *x = &t->d->wire.at[wire];
   const Box *box = &t->d->box.at[x->box];
   const Tensor *value = &t->wire[wire];
@@ -141,8 +141,8 @@ static const char *box_text(const BlameTrace *t, Id wire) {
 }
 
 // -- running it again -----------------------------------------------------------------------------
-// The same diagram, with every wire that a box makes as a result.
-static Diagram with_all_wires(const BlameTrace *t) {
+// The same diagram, with every wire that a box produces as an output.
+static Diagram with_all_wires(const NonfiniteTrace *t) {
   Diagram d = *t->d;
   d.out = (Ids){0};
   for (Id i = 1; i < t->d->wire.n; i++)
@@ -152,7 +152,7 @@ static Diagram with_all_wires(const BlameTrace *t) {
   return d;
 }
 
-static void fill_boundary(BlameTrace *t, int64_t n, uint64_t step) {
+static void fill_boundary(NonfiniteTrace *t, int64_t n, uint64_t step) {
   const Diagram *d = t->d;
   for (uint32_t i = 0; i < d->in.n; i++)
     t->wire[d->in.at[i]] = reference_input(t->e, t->arena, i, n);
@@ -160,7 +160,7 @@ static void fill_boundary(BlameTrace *t, int64_t n, uint64_t step) {
     t->wire[d->param.at[i].wire] = reference_param(t->e, t->arena, i, step);
 }
 
-static const char *trace_run(BlameTrace *t, int64_t n, uint64_t step, Span *span) {
+static const char *trace_run(NonfiniteTrace *t, int64_t n, uint64_t step, Span *span) {
   const Diagram all = with_all_wires(t);
   Tensor *out = NEW_ARRAY(t->arena, Tensor, all.out.n + 1);
   t->wire = NEW_ARRAY(t->arena, Tensor, t->d->wire.n + 1);
@@ -171,7 +171,7 @@ static const char *trace_run(BlameTrace *t, int64_t n, uint64_t step, Span *span
   for (uint32_t i = 0; i < t->d->out.n; i++) {
     Id wire = t->d->out.at[i];
     if (t->wire[wire].rank || isfinite(t->wire[wire].data[0])) continue;
-    wire = culprit(t, wire);
+    wire = find_origin(t, wire);
     const Wire *x = &t->d->wire.at[wire];
     *span = origin_span(t->e->w, x->box ? t->d->box.at[x->box].origin : x->origin);
     return x->box ? box_text(t, wire) : boundary_text(t, wire);
@@ -179,8 +179,8 @@ static const char *trace_run(BlameTrace *t, int64_t n, uint64_t step, Span *span
   return "in doubles everything is finite: the numbers became too large for this precision";
 }
 
-const char *engine_blame(Engine *e, int64_t n, uint64_t step, Span *span) {
-  BlameTrace t = {.e = e, .arena = arena_child(e->arena), .d = diagram_inline(e->w, e->d)};
+const char *engine_trace_nonfinite(Engine *e, int64_t n, uint64_t step, Span *span) {
+  NonfiniteTrace t = {.e = e, .arena = arena_child(e->arena), .d = diagram_inline(e->w, e->d)};
   *span = (Span){0};
   const char *text = trace_run(&t, n, step, span);
   arena_free(t.arena);

@@ -1,5 +1,5 @@
-// First values of what lasts. A weight or state starts from noise at the site of its path, so its
-// first value depends on the seed and its name alone.
+// Initial values of weights and states: from the program, or from arrays of a file. The random noise of
+// an entry is keyed by its path, so its initial value depends on the seed and its name alone.
 #include "run/engine/engine.h"
 
 bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
@@ -9,55 +9,56 @@ bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {
                      type_text(w, t));
 }
 
-bool store_full(World *w, const char *path, const Type *t) {
+bool store_out_of_memory(World *w, const char *path, const Type *t) {
   diag_error(w->diags, (Span){0}, "out of memory for %s : %s", path, type_text(w, t));
   int64_t count;
-  if (type_count(w, t, &count) && count <= STORE_MOST) w->diags->machine_failed = true;
+  if (type_count(w, t, &count) && count <= STORE_CELLS_LIMIT) w->diags->machine_failed = true;
   return false;
 }
 
 // -- by cells -------------------------------------------------------------------------------------
-enum { BLOCK = 256, STRETCH = 1 << 14 };
+enum { BLOCK = 256, CHUNK = 1 << 14 };
 
 typedef struct {
   const InitCells *cells;
   Number number;
   char *to;
   int64_t count;
-  uint64_t tiny; // threads of a pool lose numbers that are too small: here they are kept
-} Filling;
+  uint64_t
+      tiny; // the caller's denormal mode: initial values keep denormals, pool threads flush them
+} FillJob;
 
-static void fill_stretch(void *filling, int64_t task, uint32_t thread) {
-  const Filling *f = filling;
-  int64_t first = task * STRETCH, end = first + STRETCH < f->count ? first + STRETCH : f->count;
+static void fill_chunk(void *filling, int64_t task, uint32_t thread) {
+  const FillJob *f = filling;
+  int64_t first = task * CHUNK, end = first + CHUNK < f->count ? first + CHUNK : f->count;
   double block[BLOCK];
-  uint64_t before = pool_flush_tiny();
+  uint64_t before = pool_flush_denormals();
   (void)thread;
-  pool_keep_tiny(f->tiny);
+  pool_restore_denormals(f->tiny);
   for (int64_t i = first; i < end; i += BLOCK) {
     int64_t n = end - i < BLOCK ? end - i : BLOCK;
     init_draw(f->cells, i, n, block);
     numbers_set(f->number, f->to + (size_t)i * number_bytes(f->number), block, n);
   }
-  pool_keep_tiny(before);
+  pool_restore_denormals(before);
 }
 
-// Threads are worth their start where there is a lot to draw.
+// Starting threads pays off for many numbers only.
 static void fill_cells(State *s, const InitCells *cells) {
-  Filling f = {cells, s->number, state_changed(s), s->count, pool_flush_tiny()};
-  pool_keep_tiny(f.tiny);
-  int64_t tasks = (s->count + STRETCH - 1) / STRETCH;
+  FillJob f = {cells, s->number, state_writable_data(s), s->count, pool_flush_denormals()};
+  pool_restore_denormals(f.tiny);
+  int64_t tasks = (s->count + CHUNK - 1) / CHUNK;
   Pool *pool = tasks >= 16 ? pool_new(store_threads(s->store)) : NULL;
   if (pool)
-    pool_run(pool, fill_stretch, &f, tasks);
+    pool_run(pool, fill_chunk, &f, tasks);
   else
-    for (int64_t i = 0; i < tasks; i++) fill_stretch(&f, i, 0);
+    for (int64_t i = 0; i < tasks; i++) fill_chunk(&f, i, 0);
   pool_free(pool);
 }
 
 // -- a state --------------------------------------------------------------------------------------
-static bool begin_whole(World *w, Arena *a, State *state, const Init *init, const Type *t,
-                        uint64_t seed) {
+static bool initialise_whole(World *w, Arena *a, State *state, const Init *init, const Type *t,
+                             uint64_t seed) {
   Tensor value = {0};
   if (!init_eval(w, a, init, t, seed, site_hash(0, state->path), &value) ||
       value.count != state->count)
@@ -65,12 +66,12 @@ static bool begin_whole(World *w, Arena *a, State *state, const Init *init, cons
   return state_set(state, value.data), true;
 }
 
-static bool begin(World *w, State *state, const Init *init, const Type *t, uint64_t seed,
-                  bool added) {
+static bool initialise(World *w, State *state, const Init *init, const Type *t, uint64_t seed,
+                       bool added) {
   Arena *a = arena_child(w->arena);
   const InitCells *cells = init_cells(w, a, init, t, seed, site_hash(0, state->path));
-  bool good =
-      cells ? init_cells_count(cells) == state->count : begin_whole(w, a, state, init, t, seed);
+  bool good = cells ? init_cells_count(cells) == state->count
+                    : initialise_whole(w, a, state, init, t, seed);
   if (good && cells && !(added && init_cells_zero(cells))) fill_cells(state, cells);
   if (!good)
     diag_error(w->diags, (Span){0}, "%s : %s has no first value", state->path, type_text(w, t));
@@ -78,15 +79,15 @@ static bool begin(World *w, State *state, const Init *init, const Type *t, uint6
   return good;
 }
 
-bool state_begin(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
-  return begin(w, state, init, t, seed, false);
+bool state_initialise(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
+  return initialise(w, state, init, t, seed, false);
 }
 
-bool state_begin_added(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
-  return begin(w, state, init, t, seed, true);
+bool state_initialise_new(World *w, State *state, const Init *init, const Type *t, uint64_t seed) {
+  return initialise(w, state, init, t, seed, true);
 }
 
-// A clock that no step moves is the engine's business.
+// A clock without a next value is not stored: engine_set_clocks gives its value.
 bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *q = &d->param.at[i];
@@ -95,9 +96,9 @@ bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
     if ((q->role == ROLE_CLOCK && !q->next) || store_find(s, q->path)) continue;
     if (!store_shape(w, t, shape, q->path)) return false;
     uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
-    if (number == STORE_NONE) return store_full(w, q->path, t);
+    if (number == STORE_NONE) return store_out_of_memory(w, q->path, t);
     store_at(s, number)->of = q->init.of;
-    if (!state_begin_added(w, store_at(s, number), &q->init, t, seed)) return false;
+    if (!state_initialise_new(w, store_at(s, number), &q->init, t, seed)) return false;
   }
   return true;
 }
@@ -124,7 +125,7 @@ bool state_from_learner(World *w, State *s, const Array *a, const char *file) {
   return true;
 }
 
-bool store_put(World *w, Store *s, const Arrays *all, const char *file) {
+bool store_set_arrays(World *w, Store *s, const Arrays *all, const char *file) {
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
     const Array *a = arrays_find(all, state->path);
