@@ -26,9 +26,6 @@ typedef struct {
 Val add_weight(Body *, Type, Init, const WeightDecl *);
 Value typed_weight(Body *, Env *, const Syntax *sig, const Syntax *init, const WeightDecl *);
 
-// const_file.c: a constant with the numbers of a file
-Value const_from_file(Body *, Def *, const Syntax *file, const Type *want, Span);
-
 // default_body.c: *words says what the body is
 Value fallback(Body *, Value args, Span, const char **words);
 

@@ -158,7 +158,7 @@ static void check_lengths(Body *b, Env *env, const Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->index.n; i++) {
     const EqIndex *index = &eq->index.at[i];
-    if (index->plain || index->left || index->bound || index->nameless || !index->name) continue;
+    if (index->plain || index->left || index->bound || index->ranged || !index->name) continue;
     Binding *bind = env_find(env, index->name);
     Def *d = bind ? NULL : scope_find(env->scope, index->name);
     if (!(bind && bind->kind == BIND_SIZE) && !(d && d->kind == DEF_AXIS)) continue;
@@ -407,7 +407,7 @@ static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
     if (v->type.axis[i].pass || !eq_has(eq, v->type.axis[i].label, &at) || val_reduces(v, i))
       continue;
     const EqIndex *index = &eq->index.at[at];
-    if (index->left || index->bound || index->nameless || !index->summed.file) continue;
+    if (index->left || index->bound || index->ranged || !index->summed.file) continue;
     Id e =
         diag_error(w->diags, v->span, "index %s is summed, and has no value outside of its product",
                    name_text(w->names, index->name));
@@ -441,6 +441,7 @@ static bool meet_indices(Body *b, Eq *eq, const Val *v) {
     const Axis *axis = &v->type.axis[i];
     if (axis->pass || val_reduces(v, i) || !eq_has(eq, axis->label, &index)) continue;
     EqIndex *e = &eq->index.at[index];
+    if (e->ranged) return range_left_over(b, e);
     if (sizes_agree(b, e->size, axis->size, v->span, e->span, "an index")) continue;
     return diag_refuse(b->w->diags, v->span, "index %s has %s places on the left, but %s here",
                        name_text(b->w->names, e->name), size_text(b->w, e->size),
@@ -490,13 +491,13 @@ static void take_sizes(Body *b, const Val *v, const Type *want, Span span) {
     sizes_agree(b, v->type.axis[stay[k]].size, want->axis[k].size, span, span, "a result");
 }
 
-// A range of an axis without a label gives an axis without a label.
-static void forget_labels(Body *b, const Eq *eq, Val *v) {
+// A range gives an axis with the label of the axis that it is taken from.
+static void label_ranges(Body *b, const Eq *eq, Val *v) {
   uint32_t index;
   v->type.axis = arena_copy(b->w->arena, v->type.axis, v->type.rank * sizeof(Axis));
   for (uint32_t i = 0; i < v->type.rank; i++)
-    if (eq_has(eq, v->type.axis[i].label, &index) && eq->index.at[index].nameless)
-      v->type.axis[i].label = 0;
+    if (eq_has(eq, v->type.axis[i].label, &index) && eq->index.at[index].ranged)
+      v->type.axis[i].label = eq->index.at[index].label;
 }
 
 static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const Type *want,
@@ -511,7 +512,7 @@ static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const T
     if (one->error) continue;
     if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
     one->indexed = one->access = false;
-    forget_labels(b, eq, one);
+    label_ranges(b, eq, one);
   }
   if (!eq_finish(b, env, eq, failed || b->w->diags->met > errors))
     for (uint32_t i = 0; i < v.n; i++) v.at[i] = val_error(span);

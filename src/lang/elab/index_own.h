@@ -46,6 +46,8 @@ Expr *label_leaf(Body *b, AxisList *list, const Val *v);
 
 // index_product.c
 Expr *without_padding(Body *b, Expr *x, double pad);
+bool range_left_over(Body *,
+                     const EqIndex *); // false with a diagnostic: a sum over a range is written
 Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
 
 #endif

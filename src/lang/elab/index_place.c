@@ -234,6 +234,20 @@ static void add_place(IndexPlaces *p, const Affine *a, Span span) {
   p->place[p->n++] = *a;
 }
 
+// A range has an index that nobody can write, so it is none of the indices around it. Ranges of axes with
+// one label are one index, but not within one access: `x[0..1 0..1]` of R[n n] is a block.
+static Name range_index(const IndexPlaces *p, const Axis *axis) {
+  World *w = p->r.b->w;
+  Name name =
+      axis && axis->label
+          ? name_from(w->names, arena_format(w->arena, "%s..", name_text(w->names, axis->label)))
+          : 0;
+  bool taken = !name;
+  for (uint32_t k = 0; k < p->n && !taken; k++)
+    taken = p->place[k].range && p->r.eq->index.at[p->place[k].var[0]].name == name;
+  return taken ? name_from(w->names, arena_format(w->arena, "_%u", p->n)) : name;
+}
+
 // x[2..5]: the axis stays, shorter.
 static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   Body *b = p->r.b;
@@ -241,12 +255,10 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   Size from = size_eval(b, p->r.env, range_low(n), false),
        to = size_eval(b, p->r.env, range_high(n), false);
   if (!from || !to) return false;
-  Name name =
-      axis && axis->label ? axis->label : name_from(w->names, arena_format(w->arena, "_%u", p->n));
-  uint32_t i = eq_index(b, p->r.eq, name, n->span);
-  p->r.eq->index.at[i].nameless = !(axis && axis->label);
-  p->r.eq->index.at[i].plain = true; // it keeps its axis
+  uint32_t i = eq_index(b, p->r.eq, range_index(p, axis), n->span);
   p->r.eq->index.at[i].ranged = true;
+  p->r.eq->index.at[i].label = axis ? axis->label : 0;
+  p->r.eq->index.at[i].plain = true; // it keeps its axis
   Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
   int64_t v;
   if (size_value(w, length, &v) && v <= 0)
@@ -277,6 +289,20 @@ static bool spread_places(IndexPlaces *p, const Syntax *n) {
   return true;
 }
 
+// A constant's name alone in a place could as well be meant as an index.
+static bool names_constant(const PlaceReader *r, const Syntax *n) {
+  if (n->kind != N_NAME || eq_has(r->eq, n->name, NULL) || env_meaning(r->env, n)) return false;
+  const Def *d = scope_meaning(r->env->scope, n);
+  double k;
+  if (!d || d->kind != DEF_CONST || !static_number(r->b, r->env, n, &k)) return false;
+  World *w = r->b->w;
+  const char *name = name_text(w->names, n->name);
+  Id e = diag_error(w->diags, n->span, "`%s` is no index here, but the constant %g", name, k);
+  diag_note(w->diags, e, d->span, "declared here");
+  diag_help(w->diags, e, "`(%s)` is that place; an index wants another name", name);
+  return true;
+}
+
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown) {
   World *w = p->r.b->w;
@@ -302,7 +328,7 @@ bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const
       good = range_place(p, item, p->n < nown ? &axis[own[p->n]] : NULL);
     else if (item->kind == N_SPREAD)
       good = spread_places(p, item);
-    else if ((good = affine(&p->r, item, &a)))
+    else if ((good = !names_constant(&p->r, item) && affine(&p->r, item, &a)))
       add_place(p, &a, item->span);
     if (!good) return false;
   }

@@ -190,6 +190,12 @@ static bool held_here(const Product *p, Name name) {
   return false;
 }
 
+bool range_left_over(Body *b, const EqIndex *e) {
+  return diag_refuse(b->w->diags, e->span,
+                     "a range keeps its axis, but no index on the left stands for it: `x[i+1 j]` "
+                     "has one");
+}
+
 // Which axes of a product are summed: with a left side, those not on it; without, those that occur
 // twice.
 static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
@@ -205,6 +211,7 @@ static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
     Span *mine = sum[i] ? &e->summed : &e->free, other = sum[i] ? e->free : e->summed;
     if (!mine->file) *mine = v->span;
     if (!eq->left && other.file) *bad = free_elsewhere(p->b, e, sum[i], other, v->span);
+    if (sum[i] && e->ranged) sum[i] = range_left_over(p->b, e), *bad = true;
     if (sum[i] && eq->inside && eq->left) {
       *bad = summed_inside(p->b, e, v->span);
       sum[i] = false;

@@ -278,6 +278,18 @@ static Value broken_const(Body *b, Def *d, Span span) {
   return value_error(b, span);
 }
 
+static Value weight_from_file(Body *b, Def *d, const Syntax *file, const Type *want, Span span) {
+  Type t;
+  if (!const_file_read(b, d, file, want, &t)) return value_error(b, span);
+  Init init = {.kind = INIT_DATA, .data = d->file->data};
+  WeightDecl decl = {.path = name_text(b->w->names, d->name),
+                     .rooted = true,
+                     .role = ROLE_CONST,
+                     .name = d->name,
+                     .span = span};
+  return value_one(b, add_weight(b, t, init, &decl));
+}
+
 Value const_value(Body *b, Def *d, Span span) {
   World *w = b->w;
   const Syntax *n = d->node, *value = typed_value(n);
@@ -299,7 +311,7 @@ Value const_value(Body *b, Def *d, Span span) {
     diag_error(w->diags, d->span, "constant `%s` depends on itself", text);
     return broken_const(b, d, span);
   }
-  if (value->kind == N_STR) return const_from_file(b, d, value, want, span);
+  if (value->kind == N_STR) return weight_from_file(b, d, value, want, span);
   if (value->kind == N_LIST) return list_value(b, env, value, text, true, want, span);
   if (b->in->chain >= CHAIN_LIMIT) {
     diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others", text,

@@ -242,12 +242,12 @@ typedef struct {
   Name name;
   Size size; // a variable, until it is solved
   Span span;
-  bool left, bound; // stands on the left; is reduced by name (sum[p](…)), or is `outer`
-  bool outer;       // of the equation whose call this is an argument of: it stays
-  bool nameless;    // made for a range
-  bool plain;       // stands alone in some place
-  bool ranged; // stands for a part of an axis: the axis of its name says nothing about its size
-  bool gone;   // its reduction is over: out of sight
+  bool left, bound;  // stands on the left; is reduced by name (sum[p](…)), or is `outer`
+  bool outer;        // of the equation whose call this is an argument of: it stays
+  bool ranged;       // made for a range
+  Name label;        // of the axis that the range is taken from; 0: none
+  bool plain;        // stands alone in some place
+  bool gone;         // its reduction is over: out of sight
   Span summed, free; // where it was used so, for messages; file 0 = never
   bool told;         // something is wrong with it, and said
 } EqIndex;
@@ -410,6 +410,9 @@ const EqIndex *index_around(const Eq *, Name); // of an equation around this one
 // over the body, 0 where no argument has it
 void tell_shared_draws(Body *, const Val *, const Eq *, uint32_t first);
 void tell_draw_of_samples(Body *, const uint32_t *number, Span);
+
+// const_file.c: the numbers of a constant from a file, in d->file, and their type
+bool const_file_read(Body *, Def *, const Syntax *file, const Type *want, Type *out);
 
 // value_print.c: a value has become a box of a body that is watched
 void value_watch(Body *, const Val *, const Index *, Id made);

@@ -1,11 +1,11 @@
 // A constant from a file: `const U : R[a b] from "payoffs.npy"`.
 //
-// In: the declaration. Out: a param whose numbers are those of the file. An npy, npz or safetensors file brings
+// In: the declaration. Out: the numbers of the file and their type. An npy, npz or safetensors file brings
 // its shape, a csv file is a table of rows and columns. A type with as many axes settles or checks
 // their sizes one by one; a type with another number of axes reshapes, so that the number of
 // elements stays. The file is read once, however often the constant is used.
 #include "io/data/data.h"
-#include "lang/elab/body.h"
+#include "lang/value/value.h"
 
 #include <math.h>
 
@@ -77,19 +77,13 @@ static bool type_of_file(ConstReading *r, const Array *x, const Type *want, Type
   return true;
 }
 
-Value const_from_file(Body *b, Def *d, const Syntax *file, const Type *want, Span span) {
+bool const_file_read(Body *b, Def *d, const Syntax *file, const Type *want, Type *out) {
   World *w = b->w;
   ConstReading r = {b, d, file, data_file(w->arena, d->scope->path, file->text)};
-  Type t;
   if (!d->file) {
     Array *x = NEW(w->arena, Array);
-    if (!read_file(&r, x)) return value_error(b, span);
+    if (!read_file(&r, x)) return false;
     d->file = x;
   }
-  if (!type_of_file(&r, d->file, want, &t) || !numbers_fit(&r, d->file, &t))
-    return value_error(b, span);
-  Init init = {.kind = INIT_DATA, .data = d->file->data};
-  WeightDecl decl = {
-      .path = const_name(&r), .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
-  return value_one(b, add_weight(b, t, init, &decl));
+  return type_of_file(&r, d->file, want, out) && numbers_fit(&r, d->file, out);
 }
