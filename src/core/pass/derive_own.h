@@ -26,8 +26,8 @@ typedef struct {
 } Derived;
 // (in, d out where have_out; params) -> (d in where want[i], d param where want[in.n + i])
 Derived reverse_flat(World *, const Diagram *, const bool *want, const bool *have_out);
-// (in, d in where have[i], d param where have[in.n + i]; params) -> (out, d out of every moving
-// output)
+// (in, d in where have[i], d param where have[in.n + i]; params) ->
+// (out, d out of every output whose type has tangents)
 Derived forward_flat(World *, const Diagram *, const bool *have);
 
 // -- derive_loop.c --------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ static const char *scan_digits(const char *p, const char *end, uint64_t *value, 
   return p;
 }
 
-// umber = [+-]? (digits ("." digits?)? | "." digits) ([eE] [+-]? digits)?
+// number = [+-]? (digits ("." digits?)? | "." digits) ([eE] [+-]? digits)?
 // Up to 15 digits and powers of ten up to 22 are exact doubles, so one rounding gives the correct
 // result; other numbers take the slow path.
 static bool cell_number(const CsvCell *cell, double *out) {

@@ -169,11 +169,11 @@ static void sleep_briefly(Loader *l, double seconds) {
 }
 
 typedef struct {
-  double since;         // time at which `taken` was last seen to change
-  int64_t seen;         // `taken` at that time
-  double step;          // seconds per batch of the consumer
-  double sleep_briefly; // seconds for half of the ring
-  uint32_t light;       // consecutive batches that were cheap to fill
+  double since;   // time at which `taken` was last seen to change
+  int64_t seen;   // `taken` at that time
+  double step;    // seconds per batch of the consumer
+  double nap;     // seconds for half of the ring
+  uint32_t light; // consecutive batches that were cheap to fill
 } Pace;
 
 static void wait_for_room(Loader *l, Pace *p) {
@@ -182,14 +182,14 @@ static void wait_for_room(Loader *l, Pace *p) {
     double now = clock_seconds();
     if (went) {
       p->step = (now - p->since) / (double)went;
-      p->sleep_briefly = p->step * (double)(l->slots / 2);
+      p->nap = p->step * (double)(l->slots / 2);
       p->since = now;
       p->seen += went;
-    } else if (now - p->since > p->sleep_briefly) {
-      p->sleep_briefly *= 2;
+    } else if (now - p->since > p->nap) {
+      p->nap *= 2;
     }
-    if (p->sleep_briefly > longest_sleep) p->sleep_briefly = longest_sleep;
-    sleep_briefly(l, p->sleep_briefly);
+    if (p->nap > longest_sleep) p->nap = longest_sleep;
+    sleep_briefly(l, p->nap);
   }
 }
 
@@ -204,8 +204,7 @@ static void fill_ahead(Loader *l, int64_t k, Pace *p) {
 
 static void *filler_main(void *loader) {
   Loader *l = loader;
-  Pace pace = {
-      .since = clock_seconds(), .seen = atomic_load(&l->taken), .sleep_briefly = sleep_overshoot};
+  Pace pace = {.since = clock_seconds(), .seen = atomic_load(&l->taken), .nap = sleep_overshoot};
   while (pace.light < VOTES_AGAINST || reads_files(&l->plan)) {
     wait_for_room(l, &pace);
     if (atomic_load(&l->stop)) return NULL;
