@@ -10,11 +10,16 @@ uint32_t wire_root(const Plan *p, uint32_t wire) {
   return wire;
 }
 
+// Is the operand read with affine coordinates, and in the type of the output?
+static bool is_moved_operand(const Plan *p, const PlanNode *x, const Operand *o) {
+  return !o->padded && p->wire.at[o->wire].number == p->wire.at[x->out.wire].number &&
+         operand_is_affine(p, o);
+}
+
+// Does the node move data to where the data already are, in the same order?
 static bool is_plain_copy(const Plan *p, const PlanNode *x) {
-  if (!node_is_copy(x) || x->combine != SUM || x->noise || x->pinned || x->scatter ||
-      x->in[0].padded || p->wire.at[x->in[0].wire].number != p->wire.at[x->out.wire].number ||
-      !operand_is_affine(p, &x->in[0]) || !operand_is_affine(p, &x->out))
-    return false;
+  if (!node_is_copy(x) || x->combine != SUM || x->noise || x->pinned || x->scatter) return false;
+  if (!is_moved_operand(p, x, &x->in[0]) || !operand_is_affine(p, &x->out)) return false;
   for (uint32_t i = 0; i < x->nindex; i++)
     if (x->reduced[i] || (extent_most(p, x->index[i]) > 1 &&
                           operand_step(p, &x->in[0], i) != operand_step(p, &x->out, i)))
@@ -24,8 +29,7 @@ static bool is_plain_copy(const Plan *p, const PlanNode *x) {
 
 // A wire that a node makes and that may be moved anywhere in memory.
 static bool is_free_wire(const Plan *p, uint32_t wire, const uint32_t *maker, const bool *pinned) {
-  return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE &&
-         maker[wire] != PLAN_NONE && !pinned[wire];
+  return wire_is_unplaced(p, wire) && maker[wire] != PLAN_NONE && !pinned[wire];
 }
 
 static bool is_constant_fill(const Plan *p, uint32_t wire, const uint32_t *maker) {

@@ -129,9 +129,9 @@ static bool is_same_rows(const ShortRowSum *g, const Operand *rows) {
 
 static bool is_same_weighted_sum(ShortRowSum *g, const PlanNode *o) {
   const Product *q = o->product;
-  if (o->kind != NODE_PRODUCT || o->depth || o->pinned || q->nm != 1 || q->nn != 1 || q->nk != 1 ||
-      o->nindex != g->rank + 1 || !operand_is_affine(g->p, &o->out))
+  if (o->kind != NODE_PRODUCT || o->depth || o->pinned || !product_has_single_indices(q))
     return false;
+  if (o->nindex != g->rank + 1 || !operand_is_affine(g->p, &o->out)) return false;
   for (uint32_t k = 0; k < 2; k++) {
     const Operand *weights = &o->in[k ? q->b : q->a], *rows = &o->in[k ? q->a : q->b];
     if (copy_source(g, weights->wire) != copy_source(g, g->x->in[g->a].wire) ||

@@ -78,18 +78,22 @@ static bool may_store_bf16(const Plan *p, const PlanUses *u, uint32_t wire) {
 // A copy to other positions.
 static bool is_pure_copy(const PlanNode *x) { return node_is_copy(x) && node_is_elementwise(x); }
 
+// May the node write bfloat16 in place of floats? Sums stay floats.
+static bool may_round_output(const Plan *p, const PlanNode *x) {
+  const PlanWire *w = &p->wire.at[x->out.wire];
+  bool nest = x->kind == NODE_NEST && !node_has_reduction(x) && !x->scatter;
+  return (nest || has_bf16_factors(p, x)) && w->base == BASE_R && w->number == NUMBER_F32 &&
+         !x->depth && !x->pinned;
+}
+
 // Wires that only copies read, the last of which writes bfloat16. Rounding them where they are made
 // gives the same digits.
 static bool *find_only_moved(const Plan *p, const PlanUses *u) {
   bool *only_moved = NEW_ARRAY(p->arena, bool, p->wire.n + 1);
   for (uint32_t i = p->node.n; i-- > 0;) { // readers come after makers
     uint32_t wire = p->node.at[i].out.wire;
-    const PlanWire *w = &p->wire.at[wire];
-    const PlanNode *x = &p->node.at[i];
     const Ids *r = &u->reader[wire];
-    bool nest = x->kind == NODE_NEST && !node_has_reduction(x) && !x->scatter; // sums stay floats
-    if (!(nest || has_bf16_factors(p, x)) || u->maker[wire] != i || u->escapes[wire] || !r->n ||
-        w->base != BASE_R || w->number != NUMBER_F32 || x->depth || x->pinned)
+    if (!may_round_output(p, &p->node.at[i]) || u->maker[wire] != i || u->escapes[wire] || !r->n)
       continue;
     only_moved[wire] = true;
     for (uint32_t k = 0; k < r->n; k++) {

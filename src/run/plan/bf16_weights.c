@@ -19,6 +19,19 @@ typedef struct {
   Ids copy; // nodes that copy slices of the param
 } Bf16State;
 
+// Is the output a bfloat16 wire that this node alone makes and that is no alias?
+static bool makes_own_bf16(const Bf16State *r, const PlanNode *x) {
+  const PlanWire *to = &r->p->wire.at[x->out.wire];
+  return to->number == NUMBER_BF16 && to->of == PLAN_NONE && !r->u.escapes[x->out.wire] &&
+         r->u.maker[x->out.wire] == (uint32_t)(x - r->p->node.at);
+}
+
+// Are both wires contiguous and accessed in the same order?
+static bool copies_in_order(const Plan *p, const PlanNode *x) {
+  return wire_is_row_major(p, x->in[0].wire) && wire_is_row_major(p, x->out.wire) &&
+         operands_same_access(p, &x->in[0], &x->out);
+}
+
 // Does a node copy a contiguous slice of the param into a bfloat16 wire of its own?
 static bool is_slice_copy(const Bf16State *r, const PlanNode *x) {
   const Plan *p = r->p;
@@ -26,11 +39,8 @@ static bool is_slice_copy(const Bf16State *r, const PlanNode *x) {
   const PlanWire *to = &p->wire.at[x->out.wire], *from = &p->wire.at[x->in[0].wire];
   uint32_t state = p->param.at[r->param];
   bool piece = x->in[0].wire == state || (from->of == state && !from->moves);
-  return piece && to->number == NUMBER_BF16 && from->number == NUMBER_F32 && to->of == PLAN_NONE &&
-         !r->u.escapes[x->out.wire] && r->u.maker[x->out.wire] == (uint32_t)(x - p->node.at) &&
-         wire_is_row_major(p, x->in[0].wire) && wire_is_row_major(p, x->out.wire) &&
-         operands_same_access(p, &x->in[0], &x->out) && from->count == to->count &&
-         from->offset % ALIGNED_CELLS == 0;
+  return piece && from->number == NUMBER_F32 && makes_own_bf16(r, x) && copies_in_order(p, x) &&
+         from->count == to->count && from->offset % ALIGNED_CELLS == 0;
 }
 
 // Does one node make the next value, element by element and contiguously? A param without a next

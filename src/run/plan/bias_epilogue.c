@@ -19,7 +19,7 @@ static PlanNode *product_feeding(Plan *p, const PlanUses *u, const Operand *o) {
   if (maker >= p->node.n || u->escapes[o->wire] || u->reader[o->wire].n != 1) return NULL;
   PlanNode *x = &p->node.at[maker];
   bool large = x->kind == NODE_PRODUCT && product_work(p, x) > LIBRARY_WORK;
-  return large && !x->pinned && !x->depth && !x->attention && x->nin == 2 ? x : NULL;
+  return large && node_may_move(x) && x->nin == 2 ? x : NULL;
 }
 
 // Is the operand a row along the last axes of the sum, which are the columns of the product?

@@ -68,11 +68,11 @@ static uint32_t axis_of(const Plan *p, const Operand *o, uint32_t index) {
 static bool may_alias(const Plan *p, const PlanUses *u, const Slice *slice, uint32_t whole) {
   const PlanNode *x = &p->node.at[slice->node];
   const PlanWire *w = &p->wire.at[slice->source->wire], *to = &p->wire.at[whole];
-  uint32_t index[PLAN_AXES], maker = u->maker[slice->source->wire];
-  if (w->place != AT_NOWHERE || w->of != PLAN_NONE || u->escapes[slice->source->wire] ||
-      w->number != to->number || w->rank + 1 != to->rank || maker >= p->node.n ||
-      !wire_is_materialised(p, u, slice->source->wire) || p->node.at[maker].depth ||
-      p->node.at[maker].pinned || !operand_is_permutation(p, slice->source, index))
+  uint32_t index[PLAN_AXES], wire = slice->source->wire, maker = u->maker[wire];
+  if (!wire_is_unplaced(p, wire) || u->escapes[wire] || maker >= p->node.n) return false;
+  if (w->number != to->number || w->rank + 1 != to->rank) return false;
+  if (p->node.at[maker].depth || p->node.at[maker].pinned || !wire_is_materialised(p, u, wire) ||
+      !operand_is_permutation(p, slice->source, index))
     return false;
   for (uint32_t i = 0; i < w->rank; i++)
     if (index[i] == slice->index || axis_of(p, &x->out, index[i]) == PLAN_NONE ||

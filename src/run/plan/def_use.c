@@ -25,8 +25,7 @@ PlanUses plan_uses(const Plan *p) {
 }
 
 bool node_is_elementwise(const PlanNode *x) {
-  return x->kind == NODE_NEST && !node_has_reduction(x) && !x->scatter && !x->noise &&
-         !x->nwinner && !x->depth && !x->pinned && !x->attention;
+  return x->kind == NODE_NEST && !node_has_reduction(x) && node_is_plain(x) && node_may_move(x);
 }
 
 bool node_reads_position(const PlanNode *x) {

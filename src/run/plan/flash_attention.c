@@ -64,14 +64,19 @@ static bool is_unconstrained(const PlanNode *x) {
   return !x->depth && !x->pinned && !x->scatter && !x->noise && !node_wants_winner(x);
 }
 
+// Are m and n positions, and k the components of a head?
+static bool has_score_axes(const PlanNode *x) {
+  const Product *q = x->product;
+  return product_has_single_indices(q) && is_position_axis(x->index[q->m[0]]) &&
+         is_position_axis(x->index[q->n[0]]) && is_head_axis(x->index[q->k[0]]);
+}
+
 static bool is_score_product(const Plan *p, const PlanNode *x, ScoreAxes *axes) {
   const Product *q = x->product;
   uint32_t index[PLAN_AXES], rank = p->wire.at[x->out.wire].rank;
-  if (x->kind != NODE_PRODUCT || !is_unconstrained(x) || q->nm != 1 || q->nn != 1 || q->nk != 1 ||
-      p->wire.at[x->out.wire].of != PLAN_NONE || !is_position_axis(x->index[q->m[0]]) ||
-      !is_position_axis(x->index[q->n[0]]) || !is_head_axis(x->index[q->k[0]]) ||
-      !operand_is_permutation(p, &x->out, index) || !is_row_factor(p, x, &x->in[q->a], q->k[0]) ||
-      !is_row_factor(p, x, &x->in[q->b], q->k[0]))
+  if (x->kind != NODE_PRODUCT || !is_unconstrained(x) || !has_score_axes(x)) return false;
+  if (p->wire.at[x->out.wire].of != PLAN_NONE || !operand_is_permutation(p, &x->out, index) ||
+      !is_row_factor(p, x, &x->in[q->a], q->k[0]) || !is_row_factor(p, x, &x->in[q->b], q->k[0]))
     return false;
   uint32_t m = axis_of(index, rank, q->m[0]), n = axis_of(index, rank, q->n[0]);
   *axes = (ScoreAxes){m < n ? m : n, m < n ? n : m};
@@ -120,8 +125,7 @@ static bool is_weighted_sum(const Attention *g, const PlanNode *x, uint32_t *sum
   const Plan *p = g->p;
   const Product *q = x->product;
   bool a = is_scores(g, x->in[q->a].wire), b = is_scores(g, x->in[q->b].wire);
-  if (x->kind != NODE_PRODUCT || !is_unconstrained(x) || a == b || q->nm != 1 || q->nn != 1 ||
-      q->nk != 1)
+  if (x->kind != NODE_PRODUCT || !is_unconstrained(x) || a == b || !product_has_single_indices(q))
     return false;
   const Operand *o = &x->in[a ? q->a : q->b], *rows = &x->in[a ? q->b : q->a];
   uint32_t index[PLAN_AXES], rank = p->wire.at[o->wire].rank, stays = a ? q->m[0] : q->n[0],

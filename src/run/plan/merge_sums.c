@@ -4,8 +4,8 @@
 #include "run/plan/plan.h"
 
 static bool is_sum(const PlanNode *x) {
-  return x->kind == NODE_NEST && x->combine == SUM && node_has_reduction(x) && !x->scatter &&
-         !x->nwinner && !x->noise && !x->depth && !x->pinned && !x->attention;
+  return x->kind == NODE_NEST && x->combine == SUM && node_has_reduction(x) && node_is_plain(x) &&
+         node_may_move(x);
 }
 
 // A sum of one wire's cells whose access is a permutation of indices.

@@ -47,15 +47,20 @@ static bool is_max(SoftmaxSearch *g, const PlanNode *x) {
   return true;
 }
 
+// Is the node a function of one number of the row, `of`, for each row?
+static bool is_map_of_rows(const SoftmaxSearch *g, const PlanNode *x, uint32_t of) {
+  uint32_t in[PLAN_AXES], out[PLAN_AXES];
+  if (x->kind != NODE_NEST || node_has_reduction(x) || x->scatter || x->noise) return false;
+  if (x->depth || x->pinned || x->nin != 1 || x->in[0].wire != of || x->nindex != g->rank - 1)
+    return false;
+  return operand_is_permutation(g->p, &x->in[0], in) &&
+         operand_is_permutation(g->p, &x->out, out) && !memcmp(in, out, (g->rank - 1) * sizeof *in);
+}
+
 // m = max(M, a finite number), and nothing else: monotonic in M, and finite where M is not.
 static bool is_finite_max(const SoftmaxSearch *g, const PlanNode *x, uint32_t of) {
-  uint32_t in[PLAN_AXES], out[PLAN_AXES];
   bool bounded = false;
-  if (x->kind != NODE_NEST || node_has_reduction(x) || x->scatter || x->noise || x->depth ||
-      x->pinned || x->nin != 1 || x->in[0].wire != of || x->nindex != g->rank - 1 ||
-      !operand_is_permutation(g->p, &x->in[0], in) || !operand_is_permutation(g->p, &x->out, out) ||
-      memcmp(in, out, (g->rank - 1) * sizeof *in))
-    return false;
+  if (!is_map_of_rows(g, x, of)) return false;
   for (uint32_t i = 0; i < x->nscalar; i++) {
     const Scalar *s = &x->scalar[i];
     if (s->fn == FN_maximum)

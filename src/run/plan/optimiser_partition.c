@@ -73,13 +73,23 @@ static bool is_current_cell(const Partition *a, const Operand *o) {
          !w->moves && !o->padded && operand_axis_is_index(p, o, 0, &index);
 }
 
-static bool may_be_member(const Partition *a, const PlanNode *x) {
+// May the wire be replaced by parts? Nothing but its readers and one state may refer to it.
+static bool may_be_split(const Partition *a, uint32_t wire) {
+  return wire_is_unplaced(a->p, wire) && !a->external[wire] && !a->has_slices[wire] &&
+         a->next_of[wire] != PLAN_SEVERAL;
+}
+
+// Does the node loop over the cells of its output, a vector, and over nothing else?
+static bool loops_over_output(const Partition *a, const PlanNode *x) {
   const PlanWire *w = &a->p->wire.at[x->out.wire];
-  if (!node_is_elementwise(x) || x->nindex != 1 || !w->rank || w->of != PLAN_NONE ||
-      w->place != AT_NOWHERE || a->external[x->out.wire] || a->has_slices[x->out.wire] ||
-      a->next_of[x->out.wire] == PLAN_SEVERAL ||
-      a->u.maker[x->out.wire] != (uint32_t)(x - a->p->node.at) || !is_current_cell(a, &x->out) ||
-      x->index[0].c != w->count || x->index[0].per)
+  return x->nindex == 1 && w->rank && is_current_cell(a, &x->out) && x->index[0].c == w->count &&
+         !x->index[0].per;
+}
+
+static bool may_be_member(const Partition *a, const PlanNode *x) {
+  uint32_t wire = x->out.wire, node = (uint32_t)(x - a->p->node.at);
+  if (!node_is_elementwise(x) || a->u.maker[wire] != node || !may_be_split(a, wire) ||
+      !loops_over_output(a, x))
     return false;
   for (uint32_t i = 0; i < x->nin; i++)
     if (!is_current_cell(a, &x->in[i])) return false;

@@ -3,6 +3,18 @@
 // into it: the picture is written and stored once.
 #include "run/plan/plan.h"
 
+// Is the coordinate this index, shifted by a border that is not negative?
+static bool is_shifted_index(const PlanCoord *c, uint32_t index) {
+  return c->n == 1 && !c->term[0].operand && c->term[0].coef == 1 && c->term[0].var == index &&
+         c->c <= 0;
+}
+
+// Does the shifted axis fit into the larger one, for every number of samples?
+static bool axis_fits(Extent small, Extent large, int64_t shift) {
+  if (small.per != large.per || small.part || large.part || small.c + shift > large.c) return false;
+  return !small.per || (!shift && small.c == large.c);
+}
+
 // Does the node copy its operand into a larger tensor of zeros? *offset: the operand's first cell
 // there.
 static bool is_border(const Plan *p, const PlanNode *x, int64_t *offset) {
@@ -15,10 +27,7 @@ static bool is_border(const Plan *p, const PlanNode *x, int64_t *offset) {
   *offset = 0;
   for (uint32_t i = 0; i < to->rank; i++) {
     const PlanCoord *c = &in->coord[i];
-    Extent small = from->shape[i], large = to->shape[i];
-    if (c->n != 1 || c->term[0].operand || c->term[0].coef != 1 || c->term[0].var != index[i] ||
-        c->c > 0 || small.per != large.per || small.part || large.part ||
-        small.c - c->c > large.c || (small.per && (c->c || small.c != large.c)))
+    if (!is_shifted_index(c, index[i]) || !axis_fits(from->shape[i], to->shape[i], -c->c))
       return false;
     *offset -= c->c * to->stride[i];
   }
@@ -28,8 +37,7 @@ static bool is_border(const Plan *p, const PlanNode *x, int64_t *offset) {
 // A wire that one node makes and that is no alias.
 static bool is_free(const Plan *p, const PlanUses *u, uint32_t wire) {
   const PlanWire *w = &p->wire.at[wire];
-  return w->place == AT_NOWHERE && w->of == PLAN_NONE && !w->kept && !u->escapes[wire] &&
-         u->maker[wire] < p->node.n;
+  return wire_is_unplaced(p, wire) && !w->kept && !u->escapes[wire] && u->maker[wire] < p->node.n;
 }
 
 static bool is_strided(const Plan *p, const PlanNode *x, const Operand *o, uint32_t group) {
@@ -64,7 +72,7 @@ static bool may_alias(Plan *p, const PlanUses *u, uint32_t wire, uint32_t border
     return false;
   for (uint32_t i = 0; i < u->reader[wire].n; i++) {
     const PlanNode *y = &p->node.at[u->reader[wire].at[i]];
-    if (y->depth || y->pinned || y->attention) return false;
+    if (!node_may_move(y)) return false;
     if (y->kind == NODE_PRODUCT ? !product_allows_alias(p, y, wire, border) : y->kind != NODE_NEST)
       return false;
   }

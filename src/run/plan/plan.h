@@ -271,6 +271,10 @@ bool operand_axis_is_index(const Plan *, const Operand *, uint32_t axis, uint32_
 
 // -- alias.c --------------------------------------------------------------------------------------
 void plan_aliases(Plan *);
+// The wire has no place yet and is no alias.
+static inline bool wire_is_unplaced(const Plan *p, uint32_t wire) {
+  return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE;
+}
 uint32_t wire_root(const Plan *, uint32_t wire); // the wire that owns the memory
 // First cell of the wire in its root, for these positions of scans.
 int64_t wire_offset(const Plan *, uint32_t wire, const int64_t *at, uint32_t *root);
@@ -281,6 +285,9 @@ bool wire_is_aligned(const Plan *, uint32_t wire, int64_t cells);
 void plan_products(Plan *);
 // Number of points of a group of indices.
 int64_t product_length(const PlanNode *, const uint32_t *group, uint32_t n, int64_t samples);
+static inline bool product_has_single_indices(const Product *q) { // no batch is required
+  return q->nm == 1 && q->nn == 1 && q->nk == 1;
+}
 // Does an operand access the points of a group with one stride?
 bool product_group_is_strided(const Plan *, const PlanNode *, const Operand *,
                               const uint32_t *group, uint32_t n);
@@ -301,6 +308,14 @@ PlanUses plan_uses(const Plan *);
 // makes it fuses with no other.
 bool wire_is_materialised(const Plan *, const PlanUses *, uint32_t wire);
 bool node_reads_position(const PlanNode *); // some scalar is an index
+// The output is a function of the operands, and each cell is written once.
+static inline bool node_is_plain(const PlanNode *x) {
+  return !x->scatter && !x->noise && !x->nwinner;
+}
+// The node is in no scan and in no attention kernel, and overwrites nothing.
+static inline bool node_may_move(const PlanNode *x) {
+  return !x->depth && !x->pinned && !x->attention;
+}
 // A map: no reduction, scatter, noise or winner, and free to be moved.
 bool node_is_elementwise(const PlanNode *);
 bool node_is_sum_of_two(const PlanNode *); // an element-wise sum of its two operands

@@ -70,9 +70,8 @@ static int64_t depth_of(const Plan *p, const PlanNode *x) {
 
 bool epilogue_allowed(const Plan *p, const PlanNode *x) {
   uint32_t index[PLAN_AXES];
-  if (!p->epilogues || x->kind != NODE_PRODUCT || x->depth || x->pinned || x->attention ||
-      node_work(p, x) > SMALL_WORK || depth_of(p, x) > MOST_DEPTH)
-    return false;
+  if (!p->epilogues || x->kind != NODE_PRODUCT || !node_may_move(x)) return false;
+  if (node_work(p, x) > SMALL_WORK || depth_of(p, x) > MOST_DEPTH) return false;
   for (uint32_t v = 0; v < node_wires(x); v++)
     if (p->wire.at[node_wire(x, v)].count > INT32_MAX) return false;
   return operand_is_permutation(p, &x->out, index);

@@ -37,24 +37,26 @@ static bool is_in_memory(const SumReads *k, uint32_t wire) {
 
 // May a node read the terms in place of the sum?
 static bool may_read_terms(const Plan *p, const PlanNode *y, uint32_t wire) {
-  if (y->kind != NODE_NEST || y->product || y->attention || y->depth || y->pinned || y->scatter ||
-      y->noise || y->nwinner)
-    return false;
+  if (y->kind != NODE_NEST || y->product || !node_is_plain(y) || !node_may_move(y)) return false;
   for (uint32_t i = 0; i < y->nin; i++)
     if (y->in[i].wire == wire && (y->in[i].padded || !operand_is_affine(p, &y->in[i])))
       return false;
   return true;
 }
 
+// Is the wire a large one of floats, which this node alone makes and the backward pass reads?
+static bool is_large_and_kept(const SumReads *k, uint32_t wire, uint32_t node) {
+  const PlanWire *w = &k->p->wire.at[wire];
+  return w->number == NUMBER_F32 && w->of == PLAN_NONE && w->count >= LARGE_CELLS &&
+         k->u.maker[wire] == node && !k->u.escapes[wire] && is_read_backward(k, wire);
+}
+
 static bool is_sum_of_two(const SumReads *k, uint32_t node) {
   const Plan *p = k->p;
   const PlanNode *x = &p->node.at[node];
   if (!node_is_sum_of_two(x)) return false;
-  const PlanWire *w = &p->wire.at[x->out.wire];
-  return w->number == NUMBER_F32 && w->of == PLAN_NONE && w->count >= LARGE_CELLS &&
-         k->u.maker[x->out.wire] == node && !k->u.escapes[x->out.wire] &&
-         is_read_backward(k, x->out.wire) && operands_same_access(p, &x->in[0], &x->out) &&
-         operands_same_access(p, &x->in[1], &x->out) && is_in_memory(k, x->in[0].wire) &&
+  return is_large_and_kept(k, x->out.wire, node) && operands_same_access(p, &x->in[0], &x->out) &&
+         is_in_memory(k, x->in[0].wire) && operands_same_access(p, &x->in[1], &x->out) &&
          is_in_memory(k, x->in[1].wire);
 }
 

@@ -21,7 +21,7 @@ static PlanNode *sole_producer(Plan *p, const PlanUses *u, const Operand *o) {
     return NULL;
   PlanNode *x = &p->node.at[maker];
   bool known = x->kind == NODE_NEST || x->kind == NODE_PRODUCT;
-  return known && !x->pinned && !x->depth && !x->attention && !x->nwinner ? x : NULL;
+  return known && node_may_move(x) && !x->nwinner ? x : NULL;
 }
 
 static bool scatter_into_sum(Plan *p, const PlanUses *u, uint32_t node, uint32_t k) {

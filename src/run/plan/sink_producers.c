@@ -43,7 +43,7 @@ static bool readers_allow_sinking(const Plan *p, const PlanUses *u, uint32_t nod
   if (!r->n || r->n > MOST_READERS) return false;
   for (uint32_t i = 0; i < r->n; i++) {
     const PlanNode *y = &p->node.at[r->at[i]];
-    if (y->kind != NODE_NEST || y->depth || y->pinned || y->attention || y->scatter) return false;
+    if (y->kind != NODE_NEST || y->scatter || !node_may_move(y)) return false;
   }
   return nodes_movable(p, node, r->at[r->n - 1]);
 }
@@ -107,9 +107,10 @@ static void push_with_producers(SinkWriter *w, PlanNode x) {
 // A scalar constant, such as the share of one sample in a mean, is inlined into its readers.
 static bool is_constant_scalar(const Plan *p, const PlanUses *u, const PlanNode *x) {
   const PlanWire *w = &p->wire.at[x->out.wire];
-  return node_is_elementwise(x) && !x->nin && !x->nindex && !w->rank && w->base == BASE_R &&
-         w->of == PLAN_NONE && x->nscalar && x->nscalar <= MOST_SCALARS &&
-         !u->escapes[x->out.wire] && u->maker[x->out.wire] != PLAN_SEVERAL;
+  if (!node_is_elementwise(x) || x->nin || x->nindex || !x->nscalar || x->nscalar > MOST_SCALARS)
+    return false;
+  return !w->rank && w->base == BASE_R && w->of == PLAN_NONE && !u->escapes[x->out.wire] &&
+         u->maker[x->out.wire] != PLAN_SEVERAL;
 }
 
 // May the scalar be inlined? The body must not be the scalar itself with other scalars before:

@@ -40,15 +40,19 @@ static bool coord_digits(World *w, const Loop *loop, const Coord *c, Size dim, u
   return below == size_now(w, dim);
 }
 
+// Is the body one operand, without padding or reduction?
+static bool is_move(const Box *b) {
+  const Loop *loop = b->loop;
+  return b->op == OP_loop && b->nin == 1 && b->nout == 1 && loop->combine == SUM &&
+         loop->nscalar == 1 && loop->scalar[0].fn == FN_ARG && !loop->in[0].padded;
+}
+
 // Does the loop only merge axes? It has one operand, read at plain indices, each index once on both
 // sides.
 static bool is_merge(World *w, const Box *b, const Type *in, const Type *out) {
   const Loop *loop = b->loop;
   uint32_t digit[16], seen = 0, index;
-  if (b->op != OP_loop || b->nin != 1 || b->nout != 1 || loop->combine != SUM ||
-      loop->nscalar != 1 || loop->scalar[0].fn != FN_ARG || loop->in[0].padded ||
-      loop->nindex > 16 || in->rank != loop->nindex)
-    return false;
+  if (!is_move(b) || loop->nindex > 16 || in->rank != loop->nindex) return false;
   for (uint32_t i = 0; i < in->rank; i++)
     if (!coord_is_plain(w, &loop->in[0].coord[i], &index) ||
         size_now(w, loop->index[index].size) != size_now(w, in->axis[i].size))

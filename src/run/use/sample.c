@@ -84,8 +84,9 @@ static bool is_text_model(World *w, const Diagram *d, TextLabels *l) {
   int64_t t, v;
   if (d->in.n != 1 || d->out.n != 1) return false;
   const Type *in = &d->wire.at[d->in.at[0]].type, *out = &d->wire.at[d->out.at[0]].type;
-  return in->base == BASE_LABEL && in->rank == 1 && out->base == BASE_R && out->rank == 2 &&
-         size_value(w, in->axis[0].size, &l->window) && size_value(w, in->count, &l->labels) &&
+  if (in->base != BASE_LABEL || in->rank != 1 || out->base != BASE_R || out->rank != 2)
+    return false;
+  return size_value(w, in->axis[0].size, &l->window) && size_value(w, in->count, &l->labels) &&
          size_value(w, out->axis[0].size, &t) && size_value(w, out->axis[1].size, &v) &&
          t == l->window && v == l->labels;
 }
