@@ -134,7 +134,7 @@ static const char *address_of(const CUnit *u, uint32_t wire) {
   int64_t cells = 0;
   size_t each = number_bytes(p->wire.at[wire].number);
   uint32_t root = wire;
-  for (; p->wire.at[root].of != PLAN_NONE; root = p->wire.at[root].of)
+  for (; p->wire.at[root].alias_of != PLAN_NONE; root = p->wire.at[root].alias_of)
     cells += p->wire.at[root].offset;
   const PlanWire *r = &p->wire.at[root];
   long long offset = (long long)cells * (long long)each;

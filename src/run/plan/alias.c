@@ -6,7 +6,7 @@
 #include "run/plan/plan.h"
 
 uint32_t wire_root(const Plan *p, uint32_t wire) {
-  while (p->wire.at[wire].of != PLAN_NONE) wire = p->wire.at[wire].of;
+  while (p->wire.at[wire].alias_of != PLAN_NONE) wire = p->wire.at[wire].alias_of;
   return wire;
 }
 
@@ -40,9 +40,9 @@ static bool is_constant_fill(const Plan *p, uint32_t wire, const uint32_t *maker
 // In place of the copy, the maker is cloned to write from this cell of the whole on.
 static void make_in_place(Plan *p, PlanNode *copy, const PlanNode *maker, int64_t cell) {
   uint32_t piece = wire_new_like(p, maker->out.wire), whole = copy->out.wire;
-  p->wire.at[piece].of = whole;
+  p->wire.at[piece].alias_of = whole;
   p->wire.at[piece].offset = cell;
-  p->wire.at[piece].kept = p->wire.at[whole].kept = true;
+  p->wire.at[piece].needs_memory = p->wire.at[whole].needs_memory = true;
   *copy = node_clone(p, maker);
   copy->out.wire = piece;
 }
@@ -66,26 +66,26 @@ void plan_aliases(Plan *p) {
     uint32_t from = x->in[0].wire, to = x->out.wire, root = wire_root(p, from);
     int64_t start = operand_start(p, &x->in[0]), end = operand_start(p, &x->out);
     bool whole = node_points(p, x) == p->wire.at[to].count && !end &&
-                 p->wire.at[to].of == PLAN_NONE && maker[to] == i;
+                 p->wire.at[to].alias_of == PLAN_NONE && maker[to] == i;
     bool outside = p->wire.at[root].place != AT_NOWHERE;
     if (whole && is_free_wire(p, to, maker, pinned) &&
-        !(next[to] && (outside || p->wire.at[from].of != PLAN_NONE)) && !pinned[root]) {
-      p->wire.at[to].of = from;
+        !(next[to] && (outside || p->wire.at[from].alias_of != PLAN_NONE)) && !pinned[root]) {
+      p->wire.at[to].alias_of = from;
       p->wire.at[to].offset = start;
-      p->wire.at[from].kept = true; // aliases read it
+      p->wire.at[from].needs_memory = true; // aliases read it
       if (next[to]) next[root] = true;
       x->kind = NODE_GONE;
       continue;
     }
-    bool same = root == from ||
-                (p->wire.at[from].offset == 0 && !p->wire.at[from].moves &&
-                 p->wire.at[from].of == root && p->wire.at[root].count == p->wire.at[from].count);
+    bool same = root == from || (p->wire.at[from].offset == 0 && !p->wire.at[from].scan_moves &&
+                                 p->wire.at[from].alias_of == root &&
+                                 p->wire.at[root].count == p->wire.at[from].count);
     if (!start && same && node_points(p, x) == p->wire.at[from].count &&
         is_free_wire(p, root, maker, pinned) && root != wire_root(p, to) &&
         p->node.at[maker[root]].depth == x->depth && !next[root]) {
-      p->wire.at[root].of = to;
+      p->wire.at[root].alias_of = to;
       p->wire.at[root].offset = end;
-      p->wire.at[root].kept = p->wire.at[to].kept = true;
+      p->wire.at[root].needs_memory = p->wire.at[to].needs_memory = true;
       x->kind = NODE_GONE;
     } else if (!start && node_points(p, x) == p->wire.at[from].count && !x->depth &&
                is_constant_fill(p, from, maker) && p->wire.at[to].place == AT_NOWHERE) {
@@ -96,9 +96,9 @@ void plan_aliases(Plan *p) {
 
 int64_t wire_offset(const Plan *p, uint32_t wire, const int64_t *at, uint32_t *root) {
   int64_t offset = 0;
-  for (*root = wire; p->wire.at[*root].of != PLAN_NONE; *root = p->wire.at[*root].of) {
+  for (*root = wire; p->wire.at[*root].alias_of != PLAN_NONE; *root = p->wire.at[*root].alias_of) {
     const PlanWire *w = &p->wire.at[*root];
-    offset += w->offset + (w->moves ? w->move * at[w->depth] : 0);
+    offset += w->offset + (w->scan_moves ? w->scan_stride * at[w->depth] : 0);
   }
   return offset;
 }
@@ -107,8 +107,8 @@ bool wire_is_aligned(const Plan *p, uint32_t wire, int64_t cells) {
   static const int64_t nowhere[8] = {0};
   uint32_t root;
   if (wire_offset(p, wire, nowhere, &root) % cells) return false;
-  for (uint32_t w = wire; w != PLAN_NONE; w = p->wire.at[w].of)
-    if (p->wire.at[w].moves && p->wire.at[w].move % cells) return false;
+  for (uint32_t w = wire; w != PLAN_NONE; w = p->wire.at[w].alias_of)
+    if (p->wire.at[w].scan_moves && p->wire.at[w].scan_stride % cells) return false;
   const PlanWire *r = &p->wire.at[root];
   return r->place != AT_STATE || (p->misaligned && !p->misaligned[r->number_of]);
 }

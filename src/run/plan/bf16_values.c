@@ -27,8 +27,8 @@ static bool *find_other_readers(const Plan *p, const uint32_t *copy) {
     for (uint32_t i = 0; i < outside[k]->n; i++)
       if (outside[k]->at[i] != PLAN_NONE) other_reader[outside[k]->at[i]] = true;
   for (uint32_t i = 0; i < p->wire.n; i++) {
-    if (p->wire.at[i].of == PLAN_NONE) continue;
-    other_reader[i] = other_reader[p->wire.at[i].of] = true;
+    if (p->wire.at[i].alias_of == PLAN_NONE) continue;
+    other_reader[i] = other_reader[p->wire.at[i].alias_of] = true;
   }
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];

@@ -22,7 +22,7 @@ typedef struct {
 // Is the output a bfloat16 wire that this node alone makes and that is no alias?
 static bool makes_own_bf16(const Bf16State *r, const PlanNode *x) {
   const PlanWire *to = &r->p->wire.at[x->out.wire];
-  return to->number == NUMBER_BF16 && to->of == PLAN_NONE && !r->u.escapes[x->out.wire] &&
+  return to->number == NUMBER_BF16 && to->alias_of == PLAN_NONE && !r->u.escapes[x->out.wire] &&
          r->u.maker[x->out.wire] == (uint32_t)(x - r->p->node.at);
 }
 
@@ -38,7 +38,7 @@ static bool is_slice_copy(const Bf16State *r, const PlanNode *x) {
   if (!node_is_copy(x) || !node_is_elementwise(x) || x->in[0].padded) return false;
   const PlanWire *to = &p->wire.at[x->out.wire], *from = &p->wire.at[x->in[0].wire];
   uint32_t state = p->param.at[r->param];
-  bool piece = x->in[0].wire == state || (from->of == state && !from->moves);
+  bool piece = x->in[0].wire == state || (from->alias_of == state && !from->scan_moves);
   return piece && from->number == NUMBER_F32 && makes_own_bf16(r, x) && copies_in_order(p, x) &&
          from->count == to->count && from->offset % ALIGNED_CELLS == 0;
 }
@@ -53,7 +53,7 @@ static bool is_updated_elementwise(const Bf16State *r) {
   if (maker >= p->node.n || !node_is_elementwise(&p->node.at[maker])) return false;
   uint32_t index[PLAN_AXES];
   const PlanWire *w = &p->wire.at[next];
-  return w->rank == 1 && w->number == NUMBER_F32 && w->of == PLAN_NONE &&
+  return w->rank == 1 && w->number == NUMBER_F32 && w->alias_of == PLAN_NONE &&
          w->count == p->wire.at[state].count &&
          operand_is_permutation(p, &p->node.at[maker].out, index);
 }
@@ -103,7 +103,7 @@ static void add_copy_state(Bf16State *r) {
   for (uint32_t i = 0; i < r->copy.n; i++) {
     PlanNode *x = &p->node.at[r->copy.at[i]];
     PlanWire *w = &p->wire.at[x->out.wire];
-    w->of = state;
+    w->alias_of = state;
     w->offset = p->wire.at[x->in[0].wire].offset;
     x->kind = NODE_GONE;
   }
@@ -118,7 +118,7 @@ static void add_copy_next(Bf16State *r) {
   if (from != PLAN_NONE) {
     uint32_t maker = r->u.maker[from], n = p->node.n;
     next = wire_new_bf16(p, from);
-    p->wire.at[next].kept = true;
+    p->wire.at[next].needs_memory = true;
     PlanNode copy = node_for_copy(p, from, next, p->node.at[maker].origin);
     vec_push(p->arena, &p->node, copy);
     memmove(&p->node.at[maker + 2], &p->node.at[maker + 1], (n - maker - 1) * sizeof *p->node.at);

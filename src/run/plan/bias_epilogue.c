@@ -40,7 +40,7 @@ static bool is_column_bias(const Plan *p, const PlanNode *sum, const Operand *ro
 // kernels; it may be made row-major if its readers accept any layout.
 static bool may_be_row_major(const Plan *p, const PlanUses *u, uint32_t wire) {
   const PlanWire *w = &p->wire.at[wire];
-  if (w->of != PLAN_NONE || u->escapes[wire]) return false;
+  if (w->alias_of != PLAN_NONE || u->escapes[wire]) return false;
   for (uint32_t i = 0; i < u->reader[wire].n; i++) {
     const PlanNode *y = &p->node.at[u->reader[wire].at[i]];
     if (y->kind != NODE_NEST && !y->attention) return false;

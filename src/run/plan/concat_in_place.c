@@ -101,9 +101,9 @@ static void alias_slice(Plan *p, const Slice *slice, uint32_t whole, uint32_t ax
   operand_is_permutation(p, slice->source, index);
   w->stride = NEW_ARRAY(p->arena, int64_t, w->rank + 1);
   for (uint32_t i = 0; i < w->rank; i++) w->stride[i] = to->stride[axis_of(p, &x->out, index[i])];
-  w->of = whole;
+  w->alias_of = whole;
   w->offset = slice->position * to->stride[axis];
-  w->kept = to->kept = true;
+  w->needs_memory = to->needs_memory = true;
 }
 
 // The slices that a node adds: one for each position of an axis.
@@ -137,7 +137,7 @@ void plan_concat_in_place(Plan *p) {
     uint32_t whole = final_tensor(p, &u, n, &copy);
     const PlanWire *to = &p->wire.at[whole];
     Slice *slice = NEW_ARRAY(p->arena, Slice, x->nin);
-    if (to->place != AT_NOWHERE || to->of != PLAN_NONE || u.escapes[whole] ||
+    if (to->place != AT_NOWHERE || to->alias_of != PLAN_NONE || u.escapes[whole] ||
         u.maker[whole] >= p->node.n || !find_slices(p, &u, x, whole, slice, &axis))
       continue;
     for (uint32_t i = 0; i < x->nin; i++) {

@@ -11,7 +11,8 @@ PlanUses plan_uses(const Plan *p) {
     for (uint32_t i = 0; i < outside[k]->n; i++)
       if (outside[k]->at[i] != PLAN_NONE) u.escapes[outside[k]->at[i]] = true;
   for (uint32_t i = 0; i < p->wire.n; i++)
-    if (p->wire.at[i].of != PLAN_NONE) u.escapes[i] = u.escapes[p->wire.at[i].of] = true;
+    if (p->wire.at[i].alias_of != PLAN_NONE)
+      u.escapes[i] = u.escapes[p->wire.at[i].alias_of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
     if (x->kind == NODE_GONE || x->kind == NODE_SCAN || x->kind == NODE_SCAN_END) continue;
@@ -77,9 +78,9 @@ void wire_set_row_major(Plan *p, uint32_t wire) {
 uint32_t wire_new_like(Plan *p, uint32_t of) {
   uint32_t wire = wire_clone(p, of);
   PlanWire *w = &p->wire.at[wire];
-  w->of = PLAN_NONE;
+  w->alias_of = PLAN_NONE;
   w->offset = 0;
-  w->moves = w->kept = false;
+  w->scan_moves = w->needs_memory = false;
   w->place = AT_NOWHERE;
   wire_set_row_major(p, wire);
   return wire;

@@ -75,7 +75,7 @@ static bool is_score_product(const Plan *p, const PlanNode *x, ScoreAxes *axes) 
   const Product *q = x->product;
   uint32_t index[PLAN_AXES], rank = p->wire.at[x->out.wire].rank;
   if (x->kind != NODE_PRODUCT || !is_unconstrained(x) || !has_score_axes(x)) return false;
-  if (p->wire.at[x->out.wire].of != PLAN_NONE || !operand_is_permutation(p, &x->out, index) ||
+  if (p->wire.at[x->out.wire].alias_of != PLAN_NONE || !operand_is_permutation(p, &x->out, index) ||
       !is_row_factor(p, x, &x->in[q->a], q->k[0]) || !is_row_factor(p, x, &x->in[q->b], q->k[0]))
     return false;
   uint32_t m = axis_of(index, rank, q->m[0]), n = axis_of(index, rank, q->n[0]);
@@ -105,7 +105,7 @@ static bool reads_scores(const Attention *g, const PlanNode *x, uint32_t *index,
 static bool is_pointwise_on_scores(const Attention *g, const PlanNode *x, const uint32_t *index) {
   const Plan *p = g->p;
   uint32_t out[PLAN_AXES];
-  return !node_has_reduction(x) && p->wire.at[x->out.wire].of == PLAN_NONE &&
+  return !node_has_reduction(x) && p->wire.at[x->out.wire].alias_of == PLAN_NONE &&
          p->wire.at[x->out.wire].rank == x->nindex && operand_is_permutation(p, &x->out, out) &&
          !memcmp(out, index, x->nindex * sizeof *out);
 }
@@ -373,8 +373,8 @@ static uint32_t wire_in_register(Plan *p, uint32_t of) {
   PlanWire *w = &p->wire.at[copy];
   w->place = AT_TILE;
   w->count = 1;
-  w->of = PLAN_NONE;
-  w->kept = false;
+  w->alias_of = PLAN_NONE;
+  w->needs_memory = false;
   memset(w->stride, 0, w->rank * sizeof *w->stride);
   return copy;
 }

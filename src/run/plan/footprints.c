@@ -26,8 +26,8 @@ void wire_cells(const Plan *p, uint32_t wire, int64_t *from, int64_t *to) {
   uint32_t root = wire_root(p, wire);
   *from = 0;
   *to = p->wire.at[root].count;
-  for (uint32_t v = wire; v != PLAN_NONE; v = p->wire.at[v].of)
-    if (p->wire.at[v].moves) return;
+  for (uint32_t v = wire; v != PLAN_NONE; v = p->wire.at[v].alias_of)
+    if (p->wire.at[v].scan_moves) return;
   *from = wire_offset(p, wire, NULL, &root);
   *to = *from + 1;
   for (uint32_t i = 0; i < w->rank; i++) *to += (extent_most(p, w->shape[i]) - 1) * w->stride[i];

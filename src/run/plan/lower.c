@@ -84,7 +84,7 @@ static uint32_t new_wire(Plan *p, const Type *t, Name name, Id origin) {
                 .base = t->base,
                 .number = number_of(p, t),
                 .rank = t->rank,
-                .of = PLAN_NONE,
+                .alias_of = PLAN_NONE,
                 .count = 1};
   x.shape = NEW_ARRAY(p->arena, Extent, t->rank);
   x.stride = NEW_ARRAY(p->arena, int64_t, t->rank);
@@ -381,7 +381,7 @@ static void node_order(Lowering *n, const Box *b) {
   x.in = NEW_ARRAY(n->p->arena, Operand, 1);
   x.in[0].wire = from;
   x.out.wire = to;
-  n->p->wire.at[from].kept = n->p->wire.at[to].kept = true;
+  n->p->wire.at[from].needs_memory = n->p->wire.at[to].needs_memory = true;
   push_node(n, x);
 }
 
@@ -471,11 +471,11 @@ static uint32_t moving_part(Lowering *n, uint32_t whole, Id inner, uint32_t dept
   Plan *p = n->p;
   uint32_t part = wire_like(n, inner);
   PlanWire *x = &p->wire.at[part], *w = &p->wire.at[whole];
-  w->kept = x->kept = true;
-  x->of = whole;
-  x->moves = true;
+  w->needs_memory = x->needs_memory = true;
+  x->alias_of = whole;
+  x->scan_moves = true;
   x->depth = depth;
-  x->move = w->stride[0];
+  x->scan_stride = w->stride[0];
   x->number = w->number; // rows that are scalars have the number type of the table
   return part;
 }
@@ -491,13 +491,13 @@ static void node_scan(Lowering *n, const Box *b) {
   // The carry's own memory, which holds the box's result at last
   for (uint32_t i = 0; i < s->carry; i++) {
     uint32_t c = carry[i] = n->wire[b->out[i]] = wire_like(n, b->out[i]);
-    p->wire.at[c].kept = true;
+    p->wire.at[c].needs_memory = true;
     node_copy(n, n->wire[b->in[s->slice + i]], c, PLAN_NONE, 0, b->origin)->pinned = true;
     inner.wire[body->in.at[s->slice + i]] = c;
   }
   for (uint32_t i = s->carry; i < b->nout; i++) {
     n->wire[b->out[i]] = wire_like(n, b->out[i]);
-    p->wire.at[n->wire[b->out[i]]].kept = true;
+    p->wire.at[n->wire[b->out[i]]].needs_memory = true;
   }
   Extent times = extent_of(p, s->axis.size, b->origin);
   push_node(n, (PlanNode){.kind = NODE_SCAN, .origin = b->origin, .times = times, .back = s->back});
@@ -526,7 +526,7 @@ static void node_scan(Lowering *n, const Box *b) {
     now[i] = copy;
   }
   for (uint32_t i = 0; i < s->carry; i++) {
-    p->wire.at[now[i]].kept = true;
+    p->wire.at[now[i]].needs_memory = true;
     node_copy(&inner, now[i], carry[i], PLAN_NONE, 0, b->origin)->pinned = true;
   }
   push_node(n, (PlanNode){.kind = NODE_SCAN_END, .origin = b->origin});
@@ -564,7 +564,7 @@ static uint32_t own_result(Lowering *n, Id wire) {
     node_copy(n, x, copy, PLAN_NONE, 0, n->d->wire.at[wire].origin);
     x = copy;
   }
-  n->p->wire.at[x].kept = true;
+  n->p->wire.at[x].needs_memory = true;
   return x;
 }
 

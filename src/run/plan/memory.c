@@ -90,8 +90,8 @@ static void find_local(Plan *p) {
     if (!is_joined(p, x)) continue;
     for (uint32_t k = 0; k <= x->nwinner; k++) {
       uint32_t w = k ? x->winner[k - 1] : x->out.wire;
-      if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE || p->wire.at[w].of != PLAN_NONE ||
-          p->wire.at[w].kept)
+      if (w == PLAN_NONE || p->wire.at[w].place != AT_NOWHERE ||
+          p->wire.at[w].alias_of != PLAN_NONE || p->wire.at[w].needs_memory)
         continue;
       many_makers[w] |= local[w] && kernel[w] != x->kernel;
       local[w] = true;
@@ -101,8 +101,8 @@ static void find_local(Plan *p) {
     }
   }
   for (uint32_t i = 0; i < p->wire.n; i++) // a wire with an alias in memory is in memory
-    if (p->wire.at[i].of != PLAN_NONE && (used[i] || p->wire.at[i].kept))
-      local[p->wire.at[i].of] = false;
+    if (p->wire.at[i].alias_of != PLAN_NONE && (used[i] || p->wire.at[i].needs_memory))
+      local[p->wire.at[i].alias_of] = false;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
     for (uint32_t k = 0; is_placed(x) && k < x->nin; k++) {
@@ -212,7 +212,7 @@ static Uses find_uses(const Plan *p) {
             .after_losses = plan_after_losses(p),
             .copies = PLAN_NONE};
   for (uint32_t i = 0; i < n; i++)
-    if (p->wire.at[i].of != PLAN_NONE) u.whole[p->wire.at[i].of] = true;
+    if (p->wire.at[i].alias_of != PLAN_NONE) u.whole[p->wire.at[i].alias_of] = true;
   for (uint32_t i = 0; i < p->node.n; i++) {
     const PlanNode *x = &p->node.at[i];
     if (!is_placed(x)) continue;
@@ -240,7 +240,7 @@ static Uses find_uses(const Plan *p) {
 static bool may_overwrite(const Plan *p, const Uses *u, uint32_t state, const PlanPart *part) {
   const PlanWire *w = &p->wire.at[part->wire];
   uint32_t maker = u->maker[part->wire];
-  if (w->of != PLAN_NONE || w->place != AT_NOWHERE || w->number != p->wire.at[state].number ||
+  if (w->alias_of != PLAN_NONE || w->place != AT_NOWHERE || w->number != p->wire.at[state].number ||
       u->whole[part->wire] || maker == PLAN_NONE || u->many_makers[part->wire])
     return false;
   const PlanNode *y = &p->node.at[maker];
@@ -284,7 +284,7 @@ static void alias_parts(Plan *p, const Parts *parts, uint32_t wire) {
   for (uint32_t i = 0; i < parts->n; i++) {
     PlanWire *w = &p->wire.at[parts->at[i].wire];
     if (parts->at[i].wire == wire) continue;
-    w->of = wire;
+    w->alias_of = wire;
     w->offset = parts->at[i].offset;
   }
 }
@@ -454,7 +454,7 @@ int64_t plan_peak_bytes(Plan *p) {
   for (uint32_t i = 0; i < p->wire.n; i++) {
     const PlanWire *w = &p->wire.at[i];
     // Wires of one kernel may be tiles
-    if (w->place == AT_NOWHERE && w->of == PLAN_NONE && w->first != w->last)
+    if (w->place == AT_NOWHERE && w->alias_of == PLAN_NONE && w->first != w->last)
       vec_push(p->arena, &tensor, ((Allocation){.wire = i, .bytes = bytes_of(w)}));
   }
   return peak_bytes(p, tensor.at, tensor.n);
@@ -481,7 +481,7 @@ static void place_arena(Plan *p) {
   VEC(Allocation) tensor = {0};
   for (uint32_t i = 0; i < p->wire.n; i++) {
     PlanWire *w = &p->wire.at[i];
-    if (w->place != AT_NOWHERE || w->of != PLAN_NONE || w->first == PLAN_NONE) continue;
+    if (w->place != AT_NOWHERE || w->alias_of != PLAN_NONE || w->first == PLAN_NONE) continue;
     w->place = AT_ARENA;
     vec_push(p->arena, &tensor, ((Allocation){i, bytes_of(w), w->last - w->first}));
   }

@@ -45,15 +45,15 @@ static bool find_slices(Partition *a) {
   Plan *p = a->p;
   const PlanWire *gradient = &p->wire.at[a->gradient];
   int64_t end = 0;
-  if (gradient->of != PLAN_NONE || is_visible(a, a->gradient) || gradient->shape[0].per ||
+  if (gradient->alias_of != PLAN_NONE || is_visible(a, a->gradient) || gradient->shape[0].per ||
       gradient->shape[0].part || a->u.maker[a->gradient] != PLAN_NONE)
     return false;
   for (uint32_t w = 0; w < p->wire.n; w++)
-    if (p->wire.at[w].of == a->gradient) vec_push(p->arena, &a->slice, w);
+    if (p->wire.at[w].alias_of == a->gradient) vec_push(p->arena, &a->slice, w);
   sort_slices(p, &a->slice);
   for (uint32_t i = 0; i < a->slice.n; i++) {
     const PlanWire *w = &p->wire.at[a->slice.at[i]];
-    if (w->moves || w->offset != end || w->number != gradient->number ||
+    if (w->scan_moves || w->offset != end || w->number != gradient->number ||
         is_visible(a, a->slice.at[i]) || !wire_is_row_major(p, a->slice.at[i]))
       return false;
     for (uint32_t k = 0; k < w->rank; k++)
@@ -70,7 +70,7 @@ static bool is_current_cell(const Partition *a, const Operand *o) {
   uint32_t index;
   if (!w->rank) return !o->padded;
   return w->rank == 1 && w->count == p->wire.at[a->gradient].count && w->stride[0] == 1 &&
-         !w->moves && !o->padded && operand_axis_is_index(p, o, 0, &index);
+         !w->scan_moves && !o->padded && operand_axis_is_index(p, o, 0, &index);
 }
 
 // May the wire be replaced by parts? Nothing but its readers and one state may refer to it.
@@ -204,9 +204,9 @@ static uint32_t part_wire(Partition *a, const Part *part, uint32_t like, uint32_
   w->shape = NEW(p->arena, Extent);
   w->shape[0] = (Extent){.c = part->to - part->from};
   w->place = AT_NOWHERE;
-  w->of = of;
+  w->alias_of = of;
   w->offset = of == PLAN_NONE ? 0 : part->from;
-  w->kept = of != PLAN_NONE;
+  w->needs_memory = of != PLAN_NONE;
   wire_set_row_major(p, wire);
   return wire;
 }
@@ -217,11 +217,11 @@ static uint32_t part_of_gradient(Partition *a, const Part *part) {
   Plan *p = a->p;
   if (a->read_whole) return part_wire(a, part, a->gradient, a->gradient);
   uint32_t row = part_wire(a, part, a->gradient, PLAN_NONE);
-  p->wire.at[row].kept = true; // several nodes make it
+  p->wire.at[row].needs_memory = true; // several nodes make it
   for (uint32_t i = 0; i < a->slice.n; i++) {
     PlanWire *w = &p->wire.at[a->slice.at[i]];
-    if (w->of != a->gradient || w->offset < part->from || w->offset >= part->to) continue;
-    w->of = row;
+    if (w->alias_of != a->gradient || w->offset < part->from || w->offset >= part->to) continue;
+    w->alias_of = row;
     w->offset -= part->from;
   }
   return row;
@@ -257,7 +257,7 @@ static PlanNode part_node(Partition *a, const Part *part, const PlanNode *x, uin
   y.hoist = true;
   part_of[x->out.wire] = to;
   if (param == PLAN_NONE) return y;
-  p->wire.at[to].kept = true;
+  p->wire.at[to].needs_memory = true;
   vec_push(p->arena, &p->part, ((PlanPart){.wire = to, .param = param, .offset = part->from}));
   return y;
 }
@@ -306,7 +306,7 @@ static void find_outside(Partition *a) {
   for (uint32_t k = 0; k < COUNT(outside); k++)
     for (uint32_t i = 0; i < outside[k]->n; i++) a->external[outside[k]->at[i]] = true;
   for (uint32_t i = 0; i < p->wire.n; i++)
-    if (p->wire.at[i].of != PLAN_NONE) a->has_slices[p->wire.at[i].of] = true;
+    if (p->wire.at[i].alias_of != PLAN_NONE) a->has_slices[p->wire.at[i].alias_of] = true;
   for (uint32_t i = 0; i < p->next.n; i++) {
     uint32_t w = p->next.at[i];
     if (w != PLAN_NONE) a->next_of[w] = a->next_of[w] == PLAN_NONE ? i : PLAN_SEVERAL;
@@ -317,7 +317,7 @@ void plan_partition_optimisers(Plan *p) {
   uint32_t wires = p->wire.n;
   bool *has_slices = NEW_ARRAY(p->arena, bool, wires + 1);
   for (uint32_t i = 0; i < wires; i++)
-    if (p->wire.at[i].of != PLAN_NONE) has_slices[p->wire.at[i].of] = true;
+    if (p->wire.at[i].alias_of != PLAN_NONE) has_slices[p->wire.at[i].alias_of] = true;
   for (uint32_t i = 0; i < wires; i++) {
     if (!has_slices[i] || p->wire.at[i].place != AT_NOWHERE || p->wire.at[i].rank != 1) continue;
     Partition a = {.p = p, .gradient = i, .wires = p->wire.n, .u = plan_uses(p)};

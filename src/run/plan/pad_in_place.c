@@ -37,7 +37,8 @@ static bool is_border(const Plan *p, const PlanNode *x, int64_t *offset) {
 // A wire that one node makes and that is no alias.
 static bool is_free(const Plan *p, const PlanUses *u, uint32_t wire) {
   const PlanWire *w = &p->wire.at[wire];
-  return wire_is_unplaced(p, wire) && !w->kept && !u->escapes[wire] && u->maker[wire] < p->node.n;
+  return wire_is_unplaced(p, wire) && !w->needs_memory && !u->escapes[wire] &&
+         u->maker[wire] < p->node.n;
 }
 
 static bool is_strided(const Plan *p, const PlanNode *x, const Operand *o, uint32_t group) {
@@ -89,9 +90,9 @@ static bool may_move_kernel(const Plan *p, uint32_t from, uint32_t to) {
 static void fill_before_maker(Plan *p, PlanNode *x, int64_t offset, uint32_t before) {
   PlanWire *w = &p->wire.at[x->in[0].wire];
   w->stride = arena_copy(p->arena, p->wire.at[x->out.wire].stride, w->rank * sizeof *w->stride);
-  w->of = x->out.wire;
+  w->alias_of = x->out.wire;
   w->offset = offset;
-  w->kept = true;
+  w->needs_memory = true;
   x->nin = 0;
   x->scalar = NEW(p->arena, Scalar);
   *x->scalar = (Scalar){.fn = FN_CONST, .base = BASE_R};
@@ -100,7 +101,7 @@ static void fill_before_maker(Plan *p, PlanNode *x, int64_t offset, uint32_t bef
 
 // The picture is in an equal padded tensor already: readers of this one read that.
 static void reuse_padded(Plan *p, PlanNode *x) {
-  uint32_t there = p->wire.at[x->in[0].wire].of, kernel = x->kernel;
+  uint32_t there = p->wire.at[x->in[0].wire].alias_of, kernel = x->kernel;
   for (uint32_t i = 0; i < p->node.n; i++)
     for (uint32_t k = 0; k < p->node.at[i].nin; k++)
       if (p->node.at[i].in[k].wire == x->out.wire) p->node.at[i].in[k].wire = there;
@@ -111,8 +112,8 @@ static void reuse_padded(Plan *p, PlanNode *x) {
 static bool is_in_same_padding(const Plan *p, const PlanNode *x, const bool *filled,
                                int64_t offset) {
   const PlanWire *w = &p->wire.at[x->in[0].wire], *to = &p->wire.at[x->out.wire];
-  if (w->of == PLAN_NONE || !filled[w->of] || w->offset != offset) return false;
-  const PlanWire *there = &p->wire.at[w->of];
+  if (w->alias_of == PLAN_NONE || !filled[w->alias_of] || w->offset != offset) return false;
+  const PlanWire *there = &p->wire.at[w->alias_of];
   for (uint32_t i = 0; i < to->rank; i++)
     if (!extent_same(there->shape[i], to->shape[i]) || there->stride[i] != to->stride[i])
       return false;

@@ -87,7 +87,7 @@ static void print_wire(const Plan *p, uint32_t wire, Buf *b) {
   buf_printf(b, "%s.%u[", *name ? name : "%", wire);
   print_extents(w->shape, w->rank, b);
   buf_printf(b, "]%s%s", w->number == NUMBER_BF16 ? " bf16" : "", place[w->place]);
-  if (w->of != PLAN_NONE) buf_printf(b, " in .%u", w->of);
+  if (w->alias_of != PLAN_NONE) buf_printf(b, " in .%u", w->alias_of);
 }
 
 static void print_node(const Plan *p, const PlanNode *x, Buf *b) {

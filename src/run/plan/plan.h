@@ -108,13 +108,13 @@ typedef struct {
   Place place;
   int64_t at;           // AT_ARENA: bytes; AT_TILE: bytes in the thread's scratch
   uint32_t number_of;   // AT_STATE, AT_INPUT, AT_OUTPUT: its position among these
-  uint32_t of;          // the wire is an alias into this one; PLAN_NONE: has memory of its own
-  int64_t offset;       // alias: first cell in `of`
-  bool moves;           // alias: the cell also depends on the position of a scan
+  uint32_t alias_of;    // the wire is an alias into this one; PLAN_NONE: has memory of its own
+  int64_t offset;       // alias: first cell in `alias_of`
+  bool scan_moves;      // alias: the cell also depends on the position of a scan
   uint32_t depth;       // depth of that scan
-  int64_t move;         // stride for that position, in cells
+  int64_t scan_stride;  // stride for that position, in cells
   uint32_t first, last; // live range: first and last kernel that accesses the wire
-  bool kept;            // needs memory: an output, a state, or aliased
+  bool needs_memory;    // an output, a state, or aliased
 } PlanWire;
 
 // A loop nest inside a kernel: all its nodes have the same loops.
@@ -273,7 +273,7 @@ bool operand_axis_is_index(const Plan *, const Operand *, uint32_t axis, uint32_
 void plan_aliases(Plan *);
 // The wire has no place yet and is no alias.
 static inline bool wire_is_unplaced(const Plan *p, uint32_t wire) {
-  return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].of == PLAN_NONE;
+  return p->wire.at[wire].place == AT_NOWHERE && p->wire.at[wire].alias_of == PLAN_NONE;
 }
 uint32_t wire_root(const Plan *, uint32_t wire); // the wire that owns the memory
 // First cell of the wire in its root, for these positions of scans.

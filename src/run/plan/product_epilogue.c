@@ -79,7 +79,7 @@ bool epilogue_allowed(const Plan *p, const PlanNode *x) {
 
 static bool may_have_epilogue(const Plan *p, const Kernel *k) {
   const PlanNode *x = k->kind == KERNEL_PRODUCT ? &p->node.at[k->node.at[0]] : NULL;
-  return x && epilogue_allowed(p, x) && p->wire.at[x->out.wire].of == PLAN_NONE;
+  return x && epilogue_allowed(p, x) && p->wire.at[x->out.wire].alias_of == PLAN_NONE;
 }
 
 // The first kernel that reads the product's result.

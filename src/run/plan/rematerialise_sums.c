@@ -47,7 +47,7 @@ static bool may_read_terms(const Plan *p, const PlanNode *y, uint32_t wire) {
 // Is the wire a large one of floats, which this node alone makes and the backward pass reads?
 static bool is_large_and_kept(const SumReads *k, uint32_t wire, uint32_t node) {
   const PlanWire *w = &k->p->wire.at[wire];
-  return w->number == NUMBER_F32 && w->of == PLAN_NONE && w->count >= LARGE_CELLS &&
+  return w->number == NUMBER_F32 && w->alias_of == PLAN_NONE && w->count >= LARGE_CELLS &&
          k->u.maker[wire] == node && !k->u.escapes[wire] && is_read_backward(k, wire);
 }
 

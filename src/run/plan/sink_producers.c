@@ -109,7 +109,7 @@ static bool is_constant_scalar(const Plan *p, const PlanUses *u, const PlanNode 
   const PlanWire *w = &p->wire.at[x->out.wire];
   if (!node_is_elementwise(x) || x->nin || x->nindex || !x->nscalar || x->nscalar > MOST_SCALARS)
     return false;
-  return !w->rank && w->base == BASE_R && w->of == PLAN_NONE && !u->escapes[x->out.wire] &&
+  return !w->rank && w->base == BASE_R && w->alias_of == PLAN_NONE && !u->escapes[x->out.wire] &&
          u->maker[x->out.wire] != PLAN_SEVERAL;
 }
 

@@ -25,7 +25,7 @@ static bool *find_fixed(const Plan *p) {
   mark_fixed(fixed, &p->param);
   mark_fixed(fixed, &p->next);
   for (uint32_t i = 0; i < p->wire.n; i++)
-    if (p->wire.at[i].of != PLAN_NONE) fixed[i] = fixed[p->wire.at[i].of] = true;
+    if (p->wire.at[i].alias_of != PLAN_NONE) fixed[i] = fixed[p->wire.at[i].alias_of] = true;
   for (uint32_t i = 0; i < p->node.n; i++)
     if (p->node.at[i].kind != NODE_NEST || p->node.at[i].noise || p->node.at[i].depth)
       mark_wires_of(fixed, &p->node.at[i]);

@@ -177,8 +177,8 @@ static void touched_cells(const Plan *p, uint32_t wire, int64_t *from, int64_t *
     int64_t last = (extent_most(p, x->shape[d]) - 1) * x->stride[d];
     *(last < 0 ? from : to) += last;
   }
-  for (uint32_t i = wire; i != root; i = p->wire.at[i].of)
-    if (p->wire.at[i].moves) *from = 0, *to = p->wire.at[root].count;
+  for (uint32_t i = wire; i != root; i = p->wire.at[i].alias_of)
+    if (p->wire.at[i].scan_moves) *from = 0, *to = p->wire.at[root].count;
 }
 
 // The bytes of a wire. False: it has none, or nobody writes it.
@@ -203,7 +203,7 @@ static bool touch_of(const Whole *w, uint32_t wire, bool writes, Touch *to) {
   } else {
     return false;
   }
-  if (r->place == AT_TILE && r->of != PLAN_NONE) {
+  if (r->place == AT_TILE && r->alias_of != PLAN_NONE) {
     to->from = 0, to->to = INT64_MAX;
     return true;
   }
@@ -330,8 +330,8 @@ static bool comes_in(const Plan *p, const bool *made, uint32_t wire) {
 static bool stands_alone(const Plan *p, uint32_t wire) {
   const PlanWire *x = &p->wire.at[wire];
   for (uint32_t i = 0; i < p->wire.n; i++)
-    if (p->wire.at[i].of == wire) return false;
-  return !x->rank && x->of == PLAN_NONE &&
+    if (p->wire.at[i].alias_of == wire) return false;
+  return !x->rank && x->alias_of == PLAN_NONE &&
          (x->place == AT_STATE || x->place == AT_ARENA || x->place == AT_TILE ||
           x->place == AT_REGISTER);
 }

@@ -192,7 +192,7 @@ NodeLevels *nest_levels(const Plan *p, const Kernel *k, uint32_t nest) {
 
 // -- memory ---------------------------------------------------------------------------------------
 bool wire_has_memory(const PlanWire *w) {
-  return w->place != AT_REGISTER && (w->place != AT_NOWHERE || w->of != PLAN_NONE);
+  return w->place != AT_REGISTER && (w->place != AT_NOWHERE || w->alias_of != PLAN_NONE);
 }
 
 static void add_slot(const Plan *p, Ids *slot, uint32_t wire) {

@@ -30,7 +30,7 @@ static void see(const Plan *p, uint32_t wire, uint8_t how, uint8_t *held) {
   if (wire == PLAN_NONE || !wire_has_memory(&p->wire.at[wire])) return;
   const PlanWire *w = &p->wire.at[wire];
   bool place = w->place == AT_ARENA || w->place == AT_TILE || w->place == AT_STATE;
-  bool alone = w->of == PLAN_NONE && !w->rank && place;
+  bool alone = w->alias_of == PLAN_NONE && !w->rank && place;
   held[wire_root(p, wire)] |= alone ? how : HELD_NOT;
 }
 

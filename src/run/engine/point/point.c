@@ -134,9 +134,9 @@ const char *emit_bounds_test(Emit *e, const NodeLevels *w, const Operand *o) {
 const char *emit_scan_offset(Emit *e, uint32_t wire) {
   const Plan *p = e->p;
   Buf b = buf_new(p->arena);
-  for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
-    if (p->wire.at[wire].moves)
-      buf_printf(&b, " + %lldL * c->at[%u]", (long long)p->wire.at[wire].move,
+  for (; p->wire.at[wire].alias_of != PLAN_NONE; wire = p->wire.at[wire].alias_of)
+    if (p->wire.at[wire].scan_moves)
+      buf_printf(&b, " + %lldL * c->at[%u]", (long long)p->wire.at[wire].scan_stride,
                  p->wire.at[wire].depth);
   return b.at;
 }

@@ -492,9 +492,9 @@ static void run_order(StripFrame *f, const PlanNode *x, uint32_t axis, int64_t c
 static char *wire_memory(const StripFrame *f, char *at, uint32_t wire) {
   const Plan *p = f->s->p;
   int64_t size = (int64_t)number_bytes(p->wire.at[wire].number);
-  for (; p->wire.at[wire].of != PLAN_NONE; wire = p->wire.at[wire].of)
-    if (p->wire.at[wire].moves)
-      at += p->wire.at[wire].move * f->c->at[p->wire.at[wire].depth] * size;
+  for (; p->wire.at[wire].alias_of != PLAN_NONE; wire = p->wire.at[wire].alias_of)
+    if (p->wire.at[wire].scan_moves)
+      at += p->wire.at[wire].scan_stride * f->c->at[p->wire.at[wire].depth] * size;
   return at;
 }
 
