@@ -409,10 +409,10 @@ static void push_group(Attention *g, uint32_t last, PlanNode *all) {
   const Operand *scores = score_operand(g, &all[last]);
   ScoreAxes axes = g->axes[scores->wire];
   uint32_t rank = g->p->wire.at[scores->wire].rank, batch = 0;
-  bool turned = summed_loop_is_outer(g, last, all, scores);
+  bool summed_outer = summed_loop_is_outer(g, last, all, scores);
   for (uint32_t i = 0; i < rank; i++)
-    w.var[i] = i == g->summed_axis[last]         ? rank - 1 - turned
-               : i == axes.low || i == axes.high ? rank - 2 + turned
+    w.var[i] = i == g->summed_axis[last]         ? rank - 1 - summed_outer
+               : i == axes.low || i == axes.high ? rank - 2 + summed_outer
                                                  : batch++;
   for (uint32_t i = 0; i <= last; i++) {
     if (g->kind[i] != SCORE_RESULT || g->group[i] != last) continue;

@@ -90,14 +90,17 @@ static void print_wire(const Plan *p, uint32_t wire, Buf *b) {
   if (w->alias_of != PLAN_NONE) buf_printf(b, " in .%u", w->alias_of);
 }
 
+static const char *node_text(const PlanNode *x) {
+  if (x->kind == NODE_PRODUCT) return " = product";
+  if (x->noise) return " = noise";
+  if (x->accumulate) return " += scatter";
+  return x->scatter ? " = scatter" : " =";
+}
+
 static void print_node(const Plan *p, const PlanNode *x, Buf *b) {
   buf_text(b, "      ");
   print_wire(p, x->out.wire, b);
-  buf_text(b, x->kind == NODE_PRODUCT ? " = product"
-              : x->noise              ? " = noise"
-              : x->accumulate         ? " += scatter"
-              : x->scatter            ? " = scatter"
-                                      : " =");
+  buf_text(b, node_text(x));
   for (uint32_t i = 0; i < x->nin; i++) {
     buf_char(b, ' ');
     print_wire(p, x->in[i].wire, b);

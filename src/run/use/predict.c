@@ -97,16 +97,18 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
   return diagram_named(u->in, u->p, name, &how);
 }
 
+static ElementKind element_of(const Use *u, const Type *t) {
+  if (t->base == BASE_LABEL) return EL_I32;
+  if (t->base == BASE_BIT) return EL_U8;
+  return u->precision == PRECISION_64 ? EL_F64 : EL_F32;
+}
+
 bool use_write_results(Use *u, const Tensor *out) {
   Arrays all = {0};
   for (uint32_t i = 0; i < u->d->out.n; i++) {
     const Wire *wire = &u->d->wire.at[u->d->out.at[i]];
-    ElementKind kind = wire->type.base == BASE_LABEL  ? EL_I32
-                       : wire->type.base == BASE_BIT  ? EL_U8
-                       : u->precision == PRECISION_64 ? EL_F64
-                                                      : EL_F32;
     Array a = tensor_array(&out[i], diagram_result_text(u->w, u->arena, u->d, i));
-    a.kind = kind;
+    a.kind = element_of(u, &wire->type);
     vec_push(u->arena, &all.array, a);
   }
   return arrays_put(u, &all);

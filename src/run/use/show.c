@@ -183,6 +183,12 @@ static void forget_engine(Use *u) {
   u->store = NULL;
 }
 
+static bool compute_show(Use *u, Data *data, const Show *show, Shown *s) {
+  if (show->kind == SHOW_TEXT) return sample_text(u, show_what(show->node), s);
+  if (!show->diagram) return true; // the reason was reported
+  return is_path(show) ? read_paths(u, show, s) : show_values(u, data, show, 0, s);
+}
+
 static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
   const Show *show = &u->p->show.at[k];
   Shown s = {.text = show_text(u->w, u->arena, show),
@@ -192,10 +198,7 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
              .view = show->kind == SHOW_CONFUSION ? "matrix"
                      : show->kind == SHOW_TEXT    ? "text"
                                                   : NULL};
-  bool good = show->kind == SHOW_TEXT ? sample_text(u, show_what(show->node), &s)
-              : !show->diagram        ? true // the reason was reported
-              : is_path(show)         ? read_paths(u, show, &s)
-                                      : show_values(u, data, show, 0, &s);
+  bool good = compute_show(u, data, show, &s);
   if (show->kind == SHOW_TEXT) forget_engine(u);
   if (!good || !s.value.array.n) return good;
   for (uint32_t i = 0; i < show->views || !i; i++) {
