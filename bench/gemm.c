@@ -220,7 +220,7 @@ int main(int argc, char **argv) {
            s->name, (int)s->m, (int)s->n, (int)s->k, f.alone / 1e9, f.peak / 1e9,
            100 * f.alone / f.peak, f.both / 1e9, 50 * f.both / f.peak, (int)q->tasks[0],
            (int)q->tasks[1], (int)q->tasks[2], (int)q->mb, (int)q->nb, (int)q->kb,
-           q->turned ? ", turned" : "", q->pack_b ? ", B" : "", q->pack_a ? ", A" : "");
+           q->transposed ? ", turned" : "", q->pack_b ? ", B" : "", q->pack_a ? ", A" : "");
     fflush(stdout);
   }
   return 0;

@@ -1,9 +1,9 @@
-// The GPU's engine: a plan, its kernels as CUDA code, and one arena in the device's memory. What changes
-// from step to step (samples, step, clocks) is written into memory that kernels read.
+// The CUDA engine: a plan, its kernels compiled by NVRTC, and one arena in the device's memory. Kernels
+// read what changes from step to step (samples, step, clocks) from memory.
 //
-// States live in the device's memory, too; the store brings one here when somebody asks for it. A step
-// whose losses are not finite changes no state: the kernels that overwrite states come last, and do
-// nothing once the look at the losses has said so.
+// States are stored on the device, too; the store fetches a state when the host asks for it. The kernels
+// that overwrite states come last and do nothing after the test of the losses has found one that is not
+// finite, so such a step changes no state.
 #define _DEFAULT_SOURCE
 #include "core/pass/pipeline.h"
 #include "run/engine/cuda/blas.h"
@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 enum {
-  WAVES = 8,            // blocks for each multiprocessor, at most: others take turns
-  WAVE_LANES = 256,     // … of so many lanes, or more that have fewer
-  SCRATCH_BLOCKS = 264, // of kernels whose tiles are not shared
-  EARLY_DRIVER = 12030, // whose graphs have kernels that come early
+  WAVES = 8,        // the most blocks for each multiprocessor: a block loops over several points
+  WAVE_LANES = 256, // … of this many lanes; proportionally more smaller blocks
+  SCRATCH_BLOCKS = 264,        // the most blocks of a kernel whose tiles are not in shared memory
+  PROGRAMMATIC_DRIVER = 12030, // the first driver with programmatic launches in graphs
 };
 
 // -- errors ---------------------------------------------------------------------------------------
-bool cuda_good(Engine *e, CudaResult r, const char *what) {
+bool cuda_check(Engine *e, CudaResult r, const char *what) {
   CudaEngine *o = e->impl;
   if (!r) return true;
-  if (!e->error) e->error = device_word(o->d, e->arena, r, what);
+  if (!e->error) e->error = device_error(o->d, e->arena, r, what);
   return false;
 }
 
@@ -43,27 +43,27 @@ static void drop_state(void *of, State *s) {
   d->call.cuMemFree_v2(s->device_address);
 }
 
-static State *whole_of(State *s) { return store_at(s->store, s->whole); }
+static State *whole_state(State *s) { return store_at(s->store, s->whole); }
 
-static bool lives_there(const Engine *e, uint32_t i) { return e->state[i] != NULL; }
+static bool is_on_device(const Engine *e, uint32_t i) { return e->state[i] != NULL; }
 
-// What states that are not there yet will take.
+// The device memory for states that have no copy there yet.
 static size_t states_bytes(const Engine *e) {
   size_t all = 0;
   for (uint32_t i = 0; i < e->d->param.n; i++)
-    if (lives_there(e, i) && !whole_of(e->state[i])->device_address &&
-        e->state[i] == whole_of(e->state[i]))
+    if (is_on_device(e, i) && !whole_state(e->state[i])->device_address &&
+        e->state[i] == whole_state(e->state[i]))
       all += state_bytes(e->state[i]);
   return all;
 }
 
-static bool take_states(Engine *e, CudaEngine *o) {
+static bool allocate_states(Engine *e, CudaEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
-    if (!lives_there(e, i)) continue;
-    State *s = whole_of(e->state[i]);
+    if (!is_on_device(e, i)) continue;
+    State *s = whole_state(e->state[i]);
     if (s->device_address) continue;
     DeviceAddress at = 0;
-    if (!cuda_good(e, o->d->call.cuMemAlloc_v2(&at, state_bytes(s) + 64), "memory for weights"))
+    if (!cuda_check(e, o->d->call.cuMemAlloc_v2(&at, state_bytes(s) + 64), "memory for weights"))
       return false;
     s->device_address = at;
     s->host_newer = true;
@@ -78,12 +78,12 @@ DeviceAddress cuda_state(const State *s) {
 
 static bool send_states(Engine *e, CudaEngine *o) {
   for (uint32_t i = 0; i < e->d->param.n; i++) {
-    if (!lives_there(e, i)) continue;
-    State *s = whole_of(e->state[i]);
+    if (!is_on_device(e, i)) continue;
+    State *s = whole_state(e->state[i]);
     if (!s->host_newer) continue;
     CudaResult r =
         o->d->call.cuMemcpyHtoDAsync_v2(s->device_address, s->data, state_bytes(s), o->d->stream);
-    if (!cuda_good(e, r, "weights to the GPU")) return false;
+    if (!cuda_check(e, r, "weights to the GPU")) return false;
     s->host_newer = false;
   }
   return true;
@@ -95,24 +95,24 @@ size_t cuda_aligned(size_t n) { return (n + 255) / 256 * 256; }
 DeviceAddress cuda_wire(const Engine *e, const CudaEngine *o, uint32_t wire) {
   const Plan *p = o->plan;
   uint32_t root;
-  int64_t offset = wire_offset(p, wire, o->place, &root);
+  int64_t offset = wire_offset(p, wire, o->scan_at, &root);
   const PlanWire *r = &p->wire.at[root];
   DeviceAddress base = 0;
   if (r->place == AT_INPUT)
-    base = o->in[r->number_of].at + o->side;
+    base = o->in[r->number_of].at + o->buffer_offset;
   else if (r->place != AT_STATE)
     base = o->arena + (uint64_t)r->at;
   else if (r->number_of >= e->d->param.n)
     base = o->rounded[r->number_of - e->d->param.n].at;
-  else if (lives_there(e, r->number_of) && !engine_widens(e, r->number_of))
+  else if (is_on_device(e, r->number_of) && !engine_widens(e, r->number_of))
     base = cuda_state(e->state[r->number_of]);
   else
-    base = o->clocks + o->side + 8 * (uint64_t)r->number_of;
+    base = o->clocks + o->buffer_offset + 8 * (uint64_t)r->number_of;
   return base + (uint64_t)(offset * (int64_t)number_bytes(p->wire.at[wire].number));
 }
 
-// Weights that are kept rounded, one behind the other. Returns what follows them.
-static size_t lay_rounded(Engine *e, CudaEngine *o, size_t at) {
+// Lays out the bfloat16 copies of weights from offset `at` on. Gives the offset after them.
+static size_t lay_out_rounded(Engine *e, CudaEngine *o, size_t at) {
   const Plan *p = o->plan;
   o->rounded = NEW_ARRAY(e->arena, CudaRounded, p->bf16_copy.n + 1);
   for (uint32_t i = 0; i < p->bf16_copy.n; i++) {
@@ -124,10 +124,11 @@ static size_t lay_rounded(Engine *e, CudaEngine *o, size_t at) {
 
 size_t cuda_bytes(const PlanWire *w) { return (size_t)w->count * number_bytes(w->number); }
 
-static bool take_memory(Engine *e, CudaEngine *o) {
+static bool allocate_memory(Engine *e, CudaEngine *o) {
   Plan *p = o->plan;
   size_t at = cuda_aligned((size_t)p->arena_bytes), small_bytes = o->ring.small_bytes;
-  if (o->whole.lanes) o->parts_bytes = o->whole.together * small_bytes; // slots are brought there
+  if (o->fused.lanes)
+    o->parts_bytes = o->fused.steps_per_launch * small_bytes; // slots are copied there
   size_t small = at;
   at = cuda_aligned(small + small_bytes);
   for (uint32_t i = 0; i < p->in.n; i++) {
@@ -135,11 +136,11 @@ static bool take_memory(Engine *e, CudaEngine *o) {
     in->at = in->small ? small + in->small_at : at;
     if (!in->small) at = cuda_aligned(at + in->bytes);
   }
-  o->side_bytes = at - small;
-  if (o->together > 1) at += o->side_bytes;
+  o->buffer_bytes = at - small;
+  if (o->steps_per_launch > 1) at += o->buffer_bytes;
   size_t ahead = at, counter = cuda_aligned(ahead + small_bytes);
   at = cuda_aligned(counter + sizeof(int64_t));
-  size_t scratch = lay_rounded(e, o, at), parts = cuda_aligned(scratch + o->scratch_bytes),
+  size_t scratch = lay_out_rounded(e, o, at), parts = cuda_aligned(scratch + o->scratch_bytes),
          all = cuda_aligned(parts + o->parts_bytes);
   e->bytes = (int64_t)all;
   size_t left = 0, total = 0, wanted = all + states_bytes(e);
@@ -152,8 +153,8 @@ static bool take_memory(Engine *e, CudaEngine *o) {
                        "for fewer samples at once it needs less",
                        o->d->name, (double)wanted / unit, unit < 1e9 ? "MB" : "GB",
                        (double)left / unit, (double)total / unit);
-  if (!cuda_good(e, o->d->call.cuMemAlloc_v2(&o->memory, all), "memory for a step")) return false;
-  // a read before a write is seen
+  if (!cuda_check(e, o->d->call.cuMemAlloc_v2(&o->memory, all), "memory for a step")) return false;
+  // NaN: makes a read before a write visible
   o->d->call.cuMemsetD8Async(o->memory, 0xFF, all, o->d->stream);
   o->d->call.cuMemsetD8Async(o->memory + small, 0, at - small, o->d->stream);
   o->arena = o->memory;
@@ -170,18 +171,18 @@ static bool take_memory(Engine *e, CudaEngine *o) {
 
 // -- code -----------------------------------------------------------------------------------------
 bool cuda_function(Engine *e, CudaEngine *o, CudaModule code, const char *name, CudaFunction *fn) {
-  return cuda_good(e, o->d->call.cuModuleGetFunction(fn, code, name), name);
+  return cuda_check(e, o->d->call.cuModuleGetFunction(fn, code, name), name);
 }
 
-// What every function has without being asked is 48 KB.
+// Up to 48 KB of shared memory need no attribute.
 bool cuda_shared(Engine *e, CudaEngine *o, CudaFunction fn, size_t bytes) {
   return bytes <= 48 * 1024 ||
-         cuda_good(e, o->d->call.cuFuncSetAttribute(fn, CUDA_FUNCTION_SHARED, (int)bytes),
-                   "shared memory");
+         cuda_check(e, o->d->call.cuFuncSetAttribute(fn, CUDA_FUNCTION_SHARED, (int)bytes),
+                    "shared memory");
 }
 
-// What kernels stand behind.
-static Buf text_front(Engine *e, bool common) {
+// The beginning of each module's text.
+static Buf text_header(Engine *e, bool common) {
   Buf text = buf_new(e->arena);
   if (store_precision(e->store) == PRECISION_BF16) buf_text(&text, "#define LIMN_BF16\n");
   if (store_precision(e->store) == PRECISION_TF32) buf_text(&text, "#define LIMN_TF32\n");
@@ -192,16 +193,16 @@ static Buf text_front(Engine *e, bool common) {
   return text;
 }
 
-// The text of a program's kernels is in several parts, which are compiled at once: as many as there are cores for.
-uint32_t cuda_texts(uint32_t wanted) {
+// A program's kernels are split into several modules, which are compiled in parallel, one on each core.
+uint32_t cuda_modules(uint32_t wanted) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (cores > 0 && wanted > (uint32_t)cores) wanted = (uint32_t)cores;
   if (wanted > TEXTS_MOST) wanted = TEXTS_MOST;
   return wanted ? wanted : 1;
 }
 
-// All but what every program has, as one text: of each only what is behind the place where it begins to differ. Texts of a
-// process follow each other.
+// Writes the program's own text to $LIMN_DUMP: of each module what differs from the others' beginning. All
+// engines of a process append to one file.
 static void dump_text(const Buf *text, const size_t *from, uint32_t n) {
   static bool begun;
   const char *dump = getenv("LIMN_DUMP");
@@ -218,17 +219,17 @@ typedef struct {
 } CudaTexts;
 
 static void write_texts(Engine *e, CudaEngine *o, CudaKernel *kernel, CudaTexts *t) {
-  Buf text[MODULES], front = text_front(e, false);
+  Buf text[MODULES], front = text_header(e, false);
   size_t from[MODULES] = {0}, same;
-  text[COMMON] = text_front(e, true);
-  o->whole.slot = whole_slot(e, o);
+  text[COMMON] = text_header(e, true);
+  o->fused.slot = fused_slot(e, o);
   o->kernels = TILES + products_text(e, o, kernel, front, text + TILES, &same);
   enum { KERNELS_EACH = 8 };
-  bool one = o->plan->tiny && o->whole.slot;
-  uint32_t parts = cuda_texts(one ? 1 : 1 + o->plan->kernel.n / KERNELS_EACH),
+  bool one = o->plan->tiny && o->fused.slot;
+  uint32_t parts = cuda_modules(one ? 1 : 1 + o->plan->kernel.n / KERNELS_EACH),
            n = o->kernels + parts;
-  for (uint32_t i = o->kernels; i < n; i++) text[i] = text_front(e, false);
-  emit_cuda(o->plan, kernel, &o->whole, text + o->kernels, parts);
+  for (uint32_t i = o->kernels; i < n; i++) text[i] = text_header(e, false);
+  emit_cuda(o->plan, kernel, &o->fused, text + o->kernels, parts);
   for (uint32_t i = TILES + 1; i < n; i++) from[i] = i < o->kernels ? same : front.n;
   dump_text(text + TILES, from + TILES, n - TILES);
   for (uint32_t i = 0; i < n; i++)
@@ -245,16 +246,16 @@ static bool compile_all(Engine *e, CudaEngine *o, const CudaTexts *t, const char
   return good;
 }
 
-// What kernels put down beside wires: slices of sums, and tiles that are too large to be shared.
+// Sizes of scratch memory: slices of reductions, and tiles that are too large for shared memory.
 static void find_scratch(CudaEngine *o, const CudaKernel *kernel) {
   for (uint32_t i = 0; i < o->plan->kernel.n; i++) {
-    if (!kernel_has_text(&o->plan->kernel.at[i]) || o->whole.lanes) continue;
+    if (!kernel_has_text(&o->plan->kernel.at[i]) || o->fused.lanes) continue;
     size_t sliced = kernel[i].slices * (size_t)kernel[i].slice_bytes,
            tiles = (size_t)(kernel[i].tile_bytes * kernel[i].teams) * SCRATCH_BLOCKS;
     if (sliced > o->parts_bytes) o->parts_bytes = sliced;
     if (!kernel[i].shared && tiles > o->scratch_bytes) o->scratch_bytes = tiles;
   }
-  if (o->whole.scratch) o->scratch_bytes = o->whole.scratch_bytes;
+  if (o->fused.scratch) o->scratch_bytes = o->fused.scratch_bytes;
 }
 
 static bool open_common(Engine *e, CudaEngine *o) {
@@ -268,30 +269,30 @@ static bool open_common(Engine *e, CudaEngine *o) {
   return true;
 }
 
-// Which states do not begin at a multiple of four cells.
-static const bool *odd_states(const Engine *e, const Plan *p) {
+// [param] The state does not begin at a multiple of four cells (Plan.odd).
+static const bool *misaligned_states(const Engine *e, const Plan *p) {
   bool *odd = NEW_ARRAY(e->arena, bool, p->param.n + 1);
   for (uint32_t i = 0; i < e->d->param.n; i++)
-    odd[i] = !lives_there(e, i) || e->state[i]->offset % 4 != 0;
+    odd[i] = !is_on_device(e, i) || e->state[i]->offset % 4 != 0;
   return odd;
 }
 
 static bool open_code(Engine *e, CudaEngine *o, const char **why) {
   Plan *p = o->plan;
-  p->misaligned = odd_states(e, p);
+  p->misaligned = misaligned_states(e, p);
   CudaKernel *kernel = NEW_ARRAY(e->arena, CudaKernel, p->kernel.n + 1);
   CudaTexts texts;
   products_prepare(e, o);
   write_texts(e, o, kernel, &texts);
   find_scratch(o, kernel);
-  // what has no room is not compiled, which takes far longer than all before it
-  bool all = device_ready(o->d, e->arena, why) && take_memory(e, o) &&
+  // memory first: compiling takes far longer
+  bool all = device_ready(o->d, e->arena, why) && allocate_memory(e, o) &&
              compile_all(e, o, &texts, why) && open_common(e, o) && products_open(e, o);
   for (uint32_t i = 0; all && i < p->kernel.n; i++) {
     CudaCall *call = &o->call[i];
     call->k = kernel[i];
     call->wire = NEW_ARRAY(e->arena, DeviceAddress, kernel[i].emit.slot.n + 1);
-    if (!kernel_has_text(&p->kernel.at[i]) || o->whole.lanes) continue;
+    if (!kernel_has_text(&p->kernel.at[i]) || o->fused.lanes) continue;
     CudaModule code = o->module[o->kernels + kernel[i].part];
     char name[40];
     snprintf(name, sizeof name, "limn_k%u", kernel[i].emit.fn);
@@ -301,9 +302,9 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
     if (all && kernel[i].shared)
       all = cuda_shared(e, o, call->fn, (size_t)(kernel[i].tile_bytes * kernel[i].teams));
   }
-  if (all && o->whole.lanes)
-    all = cuda_function(e, o, o->module[o->kernels], "limn_step", &o->whole_fn) &&
-          cuda_shared(e, o, o->whole_fn, o->whole.shared);
+  if (all && o->fused.lanes)
+    all = cuda_function(e, o, o->module[o->kernels], "limn_step", &o->fused_fn) &&
+          cuda_shared(e, o, o->fused_fn, o->fused.shared);
   if (!all && !*why) *why = e->error;
   return all;
 }
@@ -311,28 +312,28 @@ static bool open_code(Engine *e, CudaEngine *o, const char **why) {
 // -- launching ------------------------------------------------------------------------------------
 bool cuda_launch(Engine *e, CudaEngine *o, const CudaLaunch *l) {
   CudaPlaces places = {.stop = o->d->stop};
-  DeviceAddress context = o->context + o->side;
-  memcpy(places.at, o->place, sizeof places.at);
+  DeviceAddress context = o->context + o->buffer_offset;
+  memcpy(places.at, o->scan_at, sizeof places.at);
   void *arguments[] = {&context, l->wires, &places};
   int64_t small = l->threads < WAVE_LANES ? WAVE_LANES / l->threads : 1,
           most = (int64_t)o->d->processors * WAVES * small,
           blocks = l->blocks < most ? l->blocks : most;
   if (blocks < 1) return true;
-  CudaLaunchAttribute early = {.id = CUDA_LAUNCH_EARLY, .value.on = 1};
+  CudaLaunchAttribute early = {.id = CUDA_LAUNCH_PROGRAMMATIC, .value.on = 1};
   CudaLaunchConfig how = {.blocks = {(unsigned)blocks, 1, 1},
                           .threads = {l->threads, 1, 1},
                           .shared = (unsigned)l->shared,
-                          .stream = o->d->track[o->now],
+                          .stream = o->d->streams[o->current_stream],
                           .attribute = &early,
                           .attributes = o->dependent_launch && o->d->major >= 9 &&
-                                        o->d->driver_version >= EARLY_DRIVER};
-  o->dependent_launch = true; // the next one is behind this one
-  return cuda_good(e, o->d->call.cuLaunchKernelEx(&how, l->fn, arguments, NULL),
-                   "a kernel cannot be launched");
+                                        o->d->driver_version >= PROGRAMMATIC_DRIVER};
+  o->dependent_launch = true; // the next launch depends on this one
+  return cuda_check(e, o->d->call.cuLaunchKernelEx(&how, l->fn, arguments, NULL),
+                    "a kernel cannot be launched");
 }
 
-// Slices become one.
-static bool launch_sum(Engine *e, CudaEngine *o, uint32_t i) {
+// Adds the slices of a reduction.
+static bool launch_slice_sum(Engine *e, CudaEngine *o, uint32_t i) {
   const CudaCall *call = &o->call[i];
   const Kernel *k = &o->plan->kernel.at[i];
   int64_t most = 0;
@@ -350,41 +351,42 @@ static bool clear_output(Engine *e, CudaEngine *o, uint32_t i) {
   const PlanNode *x = &o->plan->node.at[o->plan->kernel.at[i].node.at[0]];
   size_t bytes = cuda_bytes(&o->plan->wire.at[x->out.wire]);
   if (x->accumulate) return true;
-  return cuda_good(
-      e, o->d->call.cuMemsetD8Async(cuda_wire(e, o, x->out.wire), 0, bytes, o->d->track[o->now]),
-      "a kernel cannot be launched");
+  return cuda_check(e,
+                    o->d->call.cuMemsetD8Async(cuda_wire(e, o, x->out.wire), 0, bytes,
+                                               o->d->streams[o->current_stream]),
+                    "a kernel cannot be launched");
 }
 
-void cuda_fill_wires(Engine *e, CudaEngine *o, uint32_t i) {
+void cuda_fill_pointers(Engine *e, CudaEngine *o, uint32_t i) {
   CudaCall *call = &o->call[i];
   const CudaKernel *k = &call->k;
   for (uint32_t s = 0; s < k->emit.slot.n; s++) {
     uint32_t wire = k->emit.slot.at[s];
-    // what scans move, kernels add themselves
+    // kernels add the offsets of scans themselves
     int64_t place[8];
-    memcpy(place, o->place, sizeof place);
-    memset(o->place, 0, sizeof o->place);
+    memcpy(place, o->scan_at, sizeof place);
+    memset(o->scan_at, 0, sizeof o->scan_at);
     call->wire[s] = o->plan->wire.at[wire].place == AT_TILE ? 0 : cuda_wire(e, o, wire);
-    memcpy(o->place, place, sizeof place);
+    memcpy(o->scan_at, place, sizeof place);
   }
 }
 
 static bool launch_loops(Engine *e, CudaEngine *o, uint32_t i) {
   CudaCall *call = &o->call[i];
   const CudaKernel *k = &call->k;
-  cuda_fill_wires(e, o, i);
+  cuda_fill_pointers(e, o, i);
   if (k->buckets && !clear_output(e, o, i)) return false;
   int64_t blocks = (k->points + k->teams - 1) / k->teams;
   if (!k->shared && k->tile_bytes && blocks > SCRATCH_BLOCKS) blocks = SCRATCH_BLOCKS;
-  if (k->at_once && blocks > (int64_t)k->at_once * o->d->processors)
-    blocks = (int64_t)k->at_once * o->d->processors;
+  if (k->max_blocks && blocks > (int64_t)k->max_blocks * o->d->processors)
+    blocks = (int64_t)k->max_blocks * o->d->processors;
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = call->fn,
                                    .blocks = blocks,
                                    .threads = k->team * k->teams,
                                    .shared = k->shared ? (size_t)(k->tile_bytes * k->teams) : 0,
                                    .wires = call->wire}) &&
-         (!k->slices || launch_sum(e, o, i));
+         (!k->slices || launch_slice_sum(e, o, i));
 }
 
 static bool launch_copies(Engine *e, CudaEngine *o, const Kernel *k) {
@@ -413,25 +415,26 @@ bool kernel_launch(Engine *e, CudaEngine *o, uint32_t i, int64_t n) {
 }
 
 // -- a step ---------------------------------------------------------------------------------------
-// Its own steps keep rounded weights as new as they are.
-static void states_changed(Engine *e, CudaEngine *o) {
+// After a step: the device has the newer values of overwritten states, and of their bfloat16 copies.
+static void mark_states_changed(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   for (uint32_t i = 0; i < e->d->param.n; i++) {
-    if (!e->d->param.at[i].next || !lives_there(e, i)) continue;
-    whole_of(e->state[i])->device_newer = true;
-    whole_of(e->state[i])->changes++;
+    if (!e->d->param.at[i].next || !is_on_device(e, i)) continue;
+    whole_state(e->state[i])->device_newer = true;
+    whole_state(e->state[i])->changes++;
   }
   for (uint32_t i = 0; i < p->bf16_copy.n; i++)
     if (p->next.at[p->bf16_copy.at[i].copy] != PLAN_NONE)
-      o->rounded[i].changes = whole_of(e->state[p->bf16_copy.at[i].param])->changes;
+      o->rounded[i].changes = whole_state(e->state[p->bf16_copy.at[i].param])->changes;
 }
 
-// Weights that others have changed since this engine's last step are rounded in front of this one, behind those that wait.
+// Updates the bfloat16 copies of weights that others have changed since this engine's last step. Waiting
+// steps are launched first.
 static bool round_states(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   for (uint32_t i = 0; i < p->bf16_copy.n; i++) {
     State *s = e->state[p->bf16_copy.at[i].param];
-    uint64_t changes = whole_of(s)->changes;
+    uint64_t changes = whole_state(s)->changes;
     if (o->rounded[i].changes == changes) continue;
     CudaRound round = {.from = cuda_state(s), .to = o->rounded[i].at, .n = s->count};
     o->dependent_launch = false;
@@ -450,25 +453,26 @@ static bool cuda_queue(Engine *e, int64_t n, uint64_t step) {
   CudaEngine *o = e->impl;
   if (!engine_accepts(e, n)) return false;
   o->d->call.cuCtxSetCurrent(o->d->context);
-  if (!steps_others(e, o) || !send_states(e, o) || !round_states(e, o)) return false;
-  if (ring_comes_whole(o) && !steps_launch(e, o)) return false; // it would be written over
+  if (!steps_launch_other_engine(e, o) || !send_states(e, o) || !round_states(e, o)) return false;
+  if (ring_bypasses_table(o) && !steps_launch(e, o))
+    return false; // waiting steps still read the input's only buffer
   if (!ring_send(e, o, n, step)) return false;
   o->runs++;
-  states_changed(e, o);
+  mark_states_changed(e, o);
   return steps_queue(e, o);
 }
 
-// The oldest step that waits is shown. What was queued behind one that is not finite does nothing, whoever's it is: it is
-// launched while that is known.
+// Waits for the oldest step. After a loss that is not finite, all queued steps, of any engine, must do
+// nothing: they are launched while the device's stop flag is set, then the flag is cleared.
 static RunStatus cuda_next(Engine *e) {
   CudaEngine *o = e->impl;
   const CudaCalls *c = &o->d->call;
   bool launched = o->ring.done < o->ring.queued - o->waiting;
   if ((!launched && !steps_launch(e, o)) || !ring_wait(e, o)) return RUN_FAILED;
   if (engine_finite(e)) return RUN_GOOD;
-  ring_recall(e, o); // somebody will ask why
-  if (!steps_others(e, o) || !steps_launch(e, o) ||
-      !cuda_good(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed"))
+  ring_restore_inputs(e, o); // for engine_trace_nonfinite
+  if (!steps_launch_other_engine(e, o) || !steps_launch(e, o) ||
+      !cuda_check(e, c->cuStreamSynchronize(o->d->stream), "a step on the GPU failed"))
     return RUN_FAILED;
   o->ring.done = o->ring.queued;
   c->cuMemsetD8Async(o->d->stop, 0, sizeof(int), o->d->stream);
@@ -479,7 +483,7 @@ static RunStatus cuda_run(Engine *e, int64_t n, uint64_t step) {
   return cuda_queue(e, n, step) ? cuda_next(e) : RUN_FAILED;
 }
 
-static uint32_t cuda_room(const Engine *e) { return (uint32_t)ring_room(e->impl); }
+static uint32_t cuda_queue_limit(const Engine *e) { return (uint32_t)ring_slots(e->impl); }
 
 static void cuda_plan(const Engine *e, Buf *b) {
   const CudaEngine *o = e->impl;
@@ -490,7 +494,7 @@ static void cuda_free(Engine *e) {
   CudaEngine *o = e->impl;
   const CudaCalls *c = &o->d->call;
   c->cuCtxSetCurrent(o->d->context);
-  steps_forget(e, o);
+  steps_discard(e, o);
   products_free(o);
   steps_free(o);
   for (uint32_t i = 0; i < MODULES; i++)
@@ -502,7 +506,7 @@ static void cuda_free(Engine *e) {
 static const EngineKind cuda_kind = {.run = cuda_run,
                                      .queue = cuda_queue,
                                      .next = cuda_next,
-                                     .room = cuda_room,
+                                     .queue_limit = cuda_queue_limit,
                                      .table = cuda_table,
                                      .plan = cuda_plan,
                                      .free = cuda_free};
@@ -511,7 +515,7 @@ static void find_scans(CudaEngine *o) {
   const Plan *p = o->plan;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     if (p->kernel.at[i].kind != KERNEL_SCAN) continue;
-    o->sized |= p->node.at[p->kernel.at[i].node.at[0]].times.per != 0;
+    o->depends_on_samples |= p->node.at[p->kernel.at[i].node.at[0]].times.per != 0;
     uint32_t end = i + 1;
     for (uint32_t depth = 1; depth; end++) {
       depth += p->kernel.at[end].kind == KERNEL_SCAN;
@@ -538,7 +542,7 @@ bool cuda_open(Engine *e, const char **why) {
                                      .wide = store_precision(e->store) == PRECISION_64,
                                      .ticks = e->target.ticks,
                                      .bf16 = store_precision(e->store) == PRECISION_BF16,
-                                     .epilogues = stripes_finish(e),
+                                     .epilogues = products_have_epilogues(e),
                                      .target = plan_target()});
   Plan *p = o->plan;
   if (p->error) return diag_refuse(e->w->diags, p->error_at, "%s", p->error);
@@ -548,11 +552,11 @@ bool cuda_open(Engine *e, const char **why) {
   o->first_write = plan_first_state_write(p);
   if (e->target.profile) o->seconds = NEW_ARRAY(e->arena, double, p->kernel.n + 1);
   store_mirror(e->store, &(StoreMirror){o->d, fetch_state, drop_state});
-  ring_lay(e, o);
-  o->given_by = steps_given_by(o);
-  o->together = steps_together(o);
-  bool all = open_code(e, o, why) && take_states(e, o);
-  if (all) products_search(e, o);
+  ring_lay_out(e, o);
+  o->output_kernel = find_output_kernel(o);
+  o->steps_per_launch = choose_steps_per_graph(o);
+  bool all = open_code(e, o, why) && allocate_states(e, o);
+  if (all) products_autotune(e, o);
   if (!all && !*why) *why = e->error;
   e->description = arena_format(e->arena, "%s, CUDA %d.%d", o->d->name,
                                 o->d->compiler_version / 1000, o->d->compiler_version % 1000 / 10);

@@ -1,4 +1,4 @@
-// Private to the GPU's engine: what its files share.
+// Private to the CUDA engine: what its files share.
 #ifndef LIMN_RUN_ENGINE_CUDA_OWN_H
 #define LIMN_RUN_ENGINE_CUDA_OWN_H
 
@@ -6,14 +6,13 @@
 #include "run/engine/engine_own.h"
 
 enum {
-  QUEUE =
-      128, // steps that wait at once: of small ones, several launches, so that a nap leaves enough to do
-  QUEUE_LARGE = 64, // … and of those with launches of their own
-  INPUT_SMALL = 16 << 10,
-  STEPS = 8, // graphs of them, captured at once
+  QUEUE = 128, // slots for fused steps: several launches, so the GPU is busy while the host sleeps
+  QUEUE_LARGE = 64,       // slots for other steps
+  INPUT_SMALL = 16 << 10, // bytes: a larger input is not passed in the slot's small part
+  STEPS = 8,              // captured graphs that are kept
 };
 
-// As in team.h.
+// Arguments of kernels; the same structs are declared in team.h and tiles.h.
 typedef struct {
   int64_t at[8];
   DeviceAddress stop;
@@ -27,13 +26,13 @@ typedef struct {
 typedef struct {
   int64_t step;
   DeviceAddress at;
-} CudaLine;
+} CudaAxis;
 typedef struct {
   int64_t fixed, per;
 } CudaLength;
 typedef struct {
   DeviceAddress a, b, c, row; // row: bfloat16, added to each row of C, or 0
-  CudaLine am, ak, bk, bn, cm, cn, ta, tb, tc;
+  CudaAxis am, ak, bk, bn, cm, cn, ta, tb, tc;
   CudaLength m, n, k, batch;
   int64_t part, parts, samples;
   int32_t along_a, along_b, narrow, narrow_c, twos;
@@ -72,99 +71,103 @@ typedef struct {
   DeviceAddress loss[LOSSES];
   int32_t n;
 } CudaLosses;
-enum { BROUGHT = 15 };
+enum { WIDENED = 15 };
 typedef struct {
-  DeviceAddress wide[BROUGHT], narrow[BROUGHT];
+  DeviceAddress wide[WIDENED], narrow[WIDENED];
   int32_t n, back;
-} CudaBrought;
+} CudaWidened;
 
 typedef struct {
   DeviceAddress from, to;
   int64_t n;
 } CudaRound;
 
-// What whole steps in one launch are given, in front of pieces of states and the pointers of their kernels.
+// The arguments of a launch of fused steps; the addresses of states and the pointers of kernels follow.
 typedef struct {
-  DeviceAddress ring, arena, near; // near: where slots are brought
+  DeviceAddress ring, arena, near; // near: device memory to which slots are copied
   int64_t slot_bytes, slots, first, steps, whole;
   DeviceAddress done, stop;
 } CudaSteps;
 
-// A product by stripes (stripes.h): slots of its factors, warps, and how things lie.
-enum { LIES_ALONG_SUM, LIES_ALONG_SLOTS, LIES_ANYHOW };
+// A slice-K product (stripes.h): each warp of a block computes the whole tile over a stripe of the sum.
+// Tiles have 8·a rows and 8·b columns. Layouts of the factors; the values are those of stripes.h.
+enum { CONTIGUOUS_K, CONTIGUOUS_SLOTS, NOT_CONTIGUOUS };
 typedef struct {
-  uint32_t a, b, warps; // 0: not by stripes
-  uint32_t parts;       // of the sum
-  uint32_t lies_a, lies_b;
-  bool tables, whole;
+  uint32_t a, b, warps; // warps 0: the product is not by stripes
+  uint32_t parts;       // split-K: blocks for each tile
+  uint32_t layout_a, layout_b;
+  bool tables, whole; // some axis is a table of offsets; the sum is whole chunks of 16
 } CudaStripes;
 
 typedef struct {
   CudaKernel k;
-  CudaFunction fn, sum;            // sum: of its slices
-  uint32_t kind;                   // of a product: by which tiles
-  CudaStripes stripes;             // … or by stripes
-  uint32_t text;                   // … of which module of tiles
-  bool blas;                       // … or by cuBLASLt
-  bool twos;                       // its result lies two by two
-  const struct BlasChoice *choice; // … in which way; NULL: in its first
-  DeviceAddress *wire;             // [slot]
-  void *given;                     // of a product that finishes: itself and what is in these slots
+  CudaFunction fn, sum; // sum: adds the slices of a reduction
+  // Of a product:
+  uint32_t kind;                   // the kind of its tiles
+  CudaStripes stripes;             // or by stripes
+  uint32_t text;                   // the module of tiles that has its function
+  bool blas;                       // call cuBLASLt first
+  bool twos;                       // cells of the result can be stored in pairs
+  const struct BlasChoice *choice; // cuBLASLt's algorithm; NULL: its first one
+  DeviceAddress *wire;             // [slot] the kernel's table of pointers
+  void *arguments; // with an epilogue: the product, then the pointers of the epilogue
   CudaProduct product;
-  uint32_t end;   // of a scan
-  uint32_t track; // in a graph
-  Ids wait;       // kernels that it waits for, as far as its track does not
-  bool awaited;   // by one on another track
-  bool writes;    // over a state: behind the look at the losses
+  uint32_t end;          // of a scan: the kernel after it
+  uint32_t stream_index; // in a graph
+  Ids wait;              // kernels that it waits for, without those implied by others
+  bool has_waiters;      // a kernel waits for it
+  bool writes_state;     // hence launched after the test of the losses
 } CudaCall;
 
-// Kernels that run side by side (cuda_tracks.c), while a step is captured.
+// Streams for kernels that run concurrently (cuda_streams.c), while a step is captured.
 typedef struct {
   bool on, capturing;
-  CudaEvent *event; // [kernel], then [track], the one aside too, then when losses are looked at
-  bool open[TRACKS], looked[TRACKS]; // looked: it waited for the look at the losses
-  uint32_t next, since; // the kernel that is launched next; the first one behind the last meeting
-  bool aside;           // the losses are looked at and given back beside the kernels that follow
-  bool peeks;           // … by who looks at the next slot, too
-} CudaTracks;
+  // [kernel], then [stream] with the side stream, then the event after the test of the losses.
+  CudaEvent *event;
+  bool active[STREAMS], tested[STREAMS]; // tested: it has waited for the test of the losses
+  uint32_t next, forked_at; // the next kernel to launch; the first one after the last fork
+  bool tested_aside; // losses are tested and given back on the side stream, beside later kernels
+  bool prefetches;   // limn_give also copies the next slot to the device
+} CudaStreams;
 
-// What comes in. A small input is part of what a step takes from its slot; a large one is copied in
-// front of the step, or is rows of a table on the device, by their numbers.
+// An input. A small input is in the small part of a slot. A large one is copied before the step, or
+// gathered from a table on the device by row numbers.
 typedef struct {
   DeviceAddress at;
   size_t bytes;
-  size_t small_at; // in the small part of a slot: itself, or whether by rows and which
-  size_t slot_at;  // of a large one: in a slot
+  size_t small_at; // in the small part of a slot: the input, or its row numbers with their head
+  size_t slot_at;  // of a large input: in a slot
   bool small;
   DeviceAddress table;
   size_t row_bytes;
-  int32_t *rows; // the caller's numbers, behind four; NULL: there is no table
+  int32_t *rows; // row numbers for the caller, after ROWS_HEAD numbers; NULL: there is no table
 } CudaInput;
 
-// Weights as bfloat16: how often the weights were changed when they were the same.
+// A bfloat16 copy of weights, and the weights' count of changes when the copy was made.
 typedef struct {
   DeviceAddress at;
   uint64_t changes;
 } CudaRounded;
 
-// What goes to the device before a step and comes back behind it, for each step that waits. A slot is
-// its small part, outputs, large inputs.
+// A ring buffer of slots, one for each queued step. A slot has a small part, then outputs, then large
+// inputs.
 typedef struct {
-  char *host; // pinned: slots, one behind the other, then how many steps are whole; NULL: not yet
+  // Pinned memory: the slots, then the number of finished steps; NULL: not allocated yet.
+  char *host;
   DeviceAddress small, ahead, counter;
   size_t small_bytes, clock_at, slot_bytes;
   uint64_t slots, queued, done;
   int64_t n[QUEUE]; // [slot] samples
 } CudaRing;
 
-// Steps as one graph. Where what is launched depends on how many samples there are, one for each number.
+// Steps captured as one CUDA graph; one graph for each number of samples if launches depend on it.
 typedef struct {
-  CudaGraphExec graph; // NULL: it is launched kernel by kernel
+  CudaGraphExec graph; // NULL: launch kernel by kernel
   int64_t n;           // samples
-  uint32_t steps;      // 0: nothing is captured yet
+  uint32_t steps;      // 0: nothing is captured
 } CudaStep;
 
-// Modules: what all programs have; then some with the kinds of tiles that this one wants, some with its kernels.
+// Modules: the functions of every program; the kinds of product tiles of this program; its kernels.
 enum { COMMON, TILES, TEXTS_MOST = 16, MODULES = TILES + 2 * TEXTS_MOST };
 
 typedef struct {
@@ -176,35 +179,37 @@ typedef struct {
   CudaCall *call;       // [kernel]
   DeviceAddress memory; // arena, inputs, clocks, context, scratch, parts, tables
   DeviceAddress arena, clocks, context, scratch, parts;
-  DeviceAddress side; // of inputs, clocks and context, from the first one: 0, or side_bytes
-  size_t side_bytes;
+  // Inputs, clocks and context are double-buffered in a graph of several steps.
+  DeviceAddress buffer_offset; // of the current buffer: 0 or buffer_bytes
+  size_t buffer_bytes;
   CudaInput *in;        // [input]
-  CudaRounded *rounded; // as in the plan
+  CudaRounded *rounded; // [Plan.rounded]
   CudaRing ring;
-  bool small_out; // all outputs are single numbers
-  double
-      *seconds; // [kernel] while profiling: then there is no graph, and each kernel is waited for
+  bool scalar_outputs; // all outputs are scalars
+  double *seconds;     // [kernel] while profiling: no graphs, and every kernel is synchronised
   uint64_t runs;
-  int64_t place[8];
+  int64_t scan_at[8]; // positions of scans
   size_t parts_bytes, scratch_bytes;
-  CudaTracks tracks;
-  uint32_t now;          // the track that launches go to
-  bool dependent_launch; // a launch may be sent to its place while the one before it still runs
-  CudaStep step[STEPS];  // captured ones
-  CudaWhole whole;       // of one launch for several steps
-  CudaFunction whole_fn;
-  void *whole_given;  // a CudaSteps and pointers; NULL: not yet
-  uint32_t together;  // steps in a graph, if so many wait
-  uint64_t waiting;   // steps that are not launched yet
-  uint32_t next_step; // the one that makes room for another
-  bool lines_sent;    // tables of products are on the device
-  bool sized;         // what is launched depends on the number of samples
+  CudaStreams streams;
+  uint32_t current_stream; // the stream that launches use
+  // Programmatic dependent launch: a kernel may start before the previous one in its stream has ended.
+  bool dependent_launch;
+  CudaStep step[STEPS]; // captured graphs
+  CudaFusedStep fused;  // lanes > 0: a launch runs several whole steps
+  CudaFunction fused_fn;
+  void *fused_arguments;     // a CudaSteps and pointers; NULL: not made yet
+  uint32_t steps_per_launch; // the most steps in a graph
+  uint64_t waiting;          // queued steps that are not launched yet
+  uint32_t next_step;        // the next graph to replace
+  bool axes_sent;            // tables of offsets of products are on the device
+  bool depends_on_samples;   // the launches depend on the number of samples
   uint32_t first_write;
-  uint32_t given_by; // the one kernel that makes all outputs, which are numbers; PLAN_NONE: none
+  // The one kernel that computes all outputs, which are scalars; PLAN_NONE: none.
+  uint32_t output_kernel;
 } CudaEngine;
 
 // -- cuda_engine.c --------------------------------------------------------------------------------
-bool cuda_good(Engine *, CudaResult, const char *what); // false: e->error
+bool cuda_check(Engine *, CudaResult, const char *what); // false: a call failed, e->error is set
 DeviceAddress cuda_wire(const Engine *, const CudaEngine *, uint32_t wire);
 typedef struct {
   CudaFunction fn;
@@ -215,27 +220,29 @@ typedef struct {
 } CudaLaunch;
 bool cuda_launch(Engine *, CudaEngine *, const CudaLaunch *);
 bool kernel_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
-DeviceAddress cuda_state(const State *); // where it is
+DeviceAddress cuda_state(const State *); // its address on the device
 bool cuda_function(Engine *, CudaEngine *, CudaModule, const char *name, CudaFunction *);
-bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes); // it may have so much
-uint32_t cuda_texts(uint32_t wanted);                                 // how many it will be
+// Allows a function to use so many bytes of shared memory.
+bool cuda_shared(Engine *, CudaEngine *, CudaFunction, size_t bytes);
+uint32_t cuda_modules(uint32_t wanted); // limited by the number of cores that compile them
 size_t cuda_aligned(size_t);
 size_t cuda_bytes(const PlanWire *);
 
-void cuda_fill_wires(Engine *, CudaEngine *, uint32_t kernel); // its table of pointers
+void cuda_fill_pointers(Engine *, CudaEngine *, uint32_t kernel); // the kernel's table of pointers
 
-// -- cuda_whole.c ---------------------------------------------------------------------------------
-// A step may be one launch, as far as what it is given goes: then what its text needs to know.
-const CudaSlot *whole_slot(const Engine *, const CudaEngine *);
-bool whole_launch(Engine *, CudaEngine *); // all steps that wait for it
+// -- cuda_fused_step.c ----------------------------------------------------------------------------
+// The layout of a slot for the text of a fused step; NULL: the step cannot be fused.
+const CudaSlot *fused_slot(const Engine *, const CudaEngine *);
+bool fused_launch(Engine *, CudaEngine *); // all waiting steps
 
 // -- cuda_steps.c ---------------------------------------------------------------------------------
-uint32_t steps_given_by(const CudaEngine *);
-uint32_t steps_together(CudaEngine *);
-bool steps_queue(Engine *, CudaEngine *);  // one more, which may wait for others
-bool steps_launch(Engine *, CudaEngine *); // all that wait
-bool steps_others(Engine *, CudaEngine *); // those of another engine: they come first
-void steps_forget(Engine *, CudaEngine *); // what waits is not done any more
+uint32_t find_output_kernel(const CudaEngine *);
+uint32_t choose_steps_per_graph(CudaEngine *);
+bool steps_queue(Engine *, CudaEngine *);  // one more step, which may wait for others
+bool steps_launch(Engine *, CudaEngine *); // all waiting steps
+// Launches the waiting steps of another engine on this device: steps run in the order of their queueing.
+bool steps_launch_other_engine(Engine *, CudaEngine *);
+void steps_discard(Engine *, CudaEngine *); // forgets the waiting steps
 void steps_free(CudaEngine *);
 
 // -- cuda_tiles.c ---------------------------------------------------------------------------------
@@ -243,51 +250,57 @@ static inline int64_t length_most(const Plan *p, CudaLength l) {
   return l.fixed + l.per * p->samples;
 }
 void tile_choose(const Engine *, const CudaEngine *, const PlanNode *, CudaCall *);
-bool stripes_finish(const Engine *); // may products finish what is made of their cells?
+bool products_have_epilogues(const Engine *); // small products may have epilogues
 CudaLaunch tile_launch(const CudaEngine *, CudaCall *);
 size_t tile_shared(const CudaCall *);
 const char *tile_name(Engine *, const CudaCall *);
-void tile_write(Engine *, const CudaCall *, Buf *); // its function
+void tile_write(Engine *, const CudaCall *, Buf *); // prints its function
 
 // -- cuda_products.c ------------------------------------------------------------------------------
-void products_prepare(Engine *, CudaEngine *); // all that the plan has
-// Their functions, behind this, as so many texts; the first of them has all of what the others begin with, up to `same`.
+void products_prepare(Engine *, CudaEngine *); // chooses how to compute each product
+// Prints the functions of products as several texts and gives their number. All texts have the same first
+// `same` bytes after `front`.
 uint32_t products_text(Engine *, CudaEngine *, CudaKernel *, Buf front, Buf *, size_t *same);
-bool products_open(Engine *, CudaEngine *);   // … compiled
-void products_search(Engine *, CudaEngine *); // the fastest ways of cuBLASLt
+bool products_open(Engine *, CudaEngine *);     // after compiling
+void products_autotune(Engine *, CudaEngine *); // autotunes cuBLASLt's algorithms
 bool product_launch(Engine *, CudaEngine *, uint32_t kernel, int64_t n);
 void products_free(CudaEngine *);
 
-// -- cuda_tracks.c ---------------------------------------------------------------------------------
-void tracks_find(Engine *, CudaEngine *);           // which kernel goes where
-double tracks_takes(const Plan *, uint32_t kernel); // about how long, in microseconds
-bool tracks_open(Engine *, CudaEngine *);           // when a step begins to be captured
-void tracks_close(CudaEngine *);
-bool tracks_part(Engine *, CudaEngine *); // from here on kernels go to their tracks
-bool tracks_meet(Engine *, CudaEngine *); // from here on the first track is alone
-// What follows is beside kernels, behind the one before, or behind all until now.
-bool tracks_aside(Engine *, CudaEngine *, bool all);
-bool tracks_looked(Engine *, CudaEngine *);  // … the losses have been looked at there
-void tracks_back(CudaEngine *, uint32_t to); // … and that was all
-bool tracks_end(Engine *, CudaEngine *);     // the first track waits for what is aside
-bool track_enter(Engine *, CudaEngine *, uint32_t kernel);
-bool track_leave(Engine *, CudaEngine *, uint32_t kernel);
+// -- cuda_streams.c -------------------------------------------------------------------------------
+void streams_assign(Engine *, CudaEngine *);               // chooses a stream for each kernel
+double kernel_microseconds(const Plan *, uint32_t kernel); // an estimate
+bool streams_begin_capture(Engine *, CudaEngine *);
+void streams_end_capture(CudaEngine *);
+bool streams_fork(Engine *, CudaEngine *); // kernels from here on use their streams
+bool streams_join(Engine *, CudaEngine *); // the first stream waits for the others
+// Launches from here on use the side stream, after the current stream's work or (all) after all work.
+bool streams_fork_side(Engine *, CudaEngine *, bool all);
+bool streams_losses_tested(Engine *, CudaEngine *); // records the event on the side stream
+void streams_return(CudaEngine *, uint32_t to);     // launches use stream `to` again
+bool streams_join_side(Engine *, CudaEngine *);     // the first stream waits for the side stream
+bool stream_enter(Engine *, CudaEngine *, uint32_t kernel); // before a kernel's launch
+bool stream_leave(Engine *, CudaEngine *, uint32_t kernel); // after it
 
 // -- cuda_ring.c ----------------------------------------------------------------------------------
-void ring_lay(Engine *, CudaEngine *);                   // what its small part has where
-size_t ring_output(const CudaEngine *, uint32_t output); // where it lies in a slot
-DeviceAddress ring_done(const CudaEngine *); // what the caller watches: how many steps are whole
+void ring_lay_out(Engine *, CudaEngine *);               // the small part of a slot
+size_t ring_output(const CudaEngine *, uint32_t output); // its offset in a slot
+DeviceAddress
+ring_done(const CudaEngine *); // of the number of finished steps, which the host polls
 bool ring_send(Engine *, CudaEngine *, int64_t n, uint64_t step);
-// Launches what a step begins with; next: not this one, but the one behind it.
-bool ring_take(Engine *, CudaEngine *, bool next);
-bool ring_give(Engine *, CudaEngine *);                  // … and ends with
-bool ring_bring(Engine *, CudaEngine *, uint64_t step);  // outputs that are large
+// Launches limn_take, which begins a step: it copies the small part of the slot and gathers rows of
+// tables. next: for the step after this one.
+bool ring_begin_step(Engine *, CudaEngine *, bool next);
+bool ring_end_step(
+    Engine *,
+    CudaEngine *); // launches limn_give, which ends a step: it returns scalar outputs
+bool ring_fetch_outputs(Engine *, CudaEngine *,
+                        uint64_t step);                  // copies outputs that are no scalars
 bool ring_by_sample(const CudaEngine *, uint32_t input); // its first axis is the samples
-bool ring_comes_whole(const CudaEngine *); // an input that has a table comes as samples
-bool ring_wait(Engine *, CudaEngine *);    // for the oldest step, whose outputs are shown then
-void ring_recall(Engine *, CudaEngine *);  // the inputs of that step, as the caller wrote them
+bool ring_bypasses_table(const CudaEngine *);     // an input that has a table comes as samples
+bool ring_wait(Engine *, CudaEngine *);           // for the oldest step; e->out becomes its outputs
+void ring_restore_inputs(Engine *, CudaEngine *); // of that step, into e->in
 void ring_free(CudaEngine *);
-uint64_t ring_room(const CudaEngine *);
+uint64_t ring_slots(const CudaEngine *);
 int32_t *cuda_table(Engine *, uint32_t input, const EngineTable *);
 
 #endif

@@ -1,7 +1,7 @@
-// What goes to the GPU and comes back. Steps wait in a ring of slots in the caller's memory, which the
-// device can read and write: a step takes its small inputs from there by itself and gives its losses
-// back, so that one launch is all that a step costs here. Large inputs are copied in front of it, unless
-// they are rows of a table that the device has.
+// The ring buffer between host and GPU: one slot for each queued step, in pinned host memory that the
+// device reads and writes. A step copies its small inputs from its slot and writes its losses back, so a
+// step costs the host one launch. Large inputs are copied before the step, or gathered from a table on the
+// device.
 #define _POSIX_C_SOURCE 200809L
 #include "run/engine/cuda_own.h"
 
@@ -11,48 +11,48 @@
 
 enum {
   RING_BYTES = 256 << 20,
-  TABLE_SHARE = 4,        // of the memory that is free, at most, for a table
-  TABLE_PIECE = 16 << 20, // that is read and sent at once
-  SPINS = 50000, // before a nap: some tenths of a millisecond, longer than a launch of small steps
-  NAP = 20000,   // its nanoseconds; those of the system come on top, which are twice as many
+  TABLE_SHARE = 4,        // a table takes at most a quarter of the free memory
+  TABLE_PIECE = 16 << 20, // bytes that are read and sent at once
+  SPINS = 50000, // before sleeping: some tenths of a millisecond, longer than small steps take
+  NAP = 20000,   // nanoseconds of a sleep; the system adds about twice as many
   QUERY_EVERY = 256,
 };
 
 // -- layout ---------------------------------------------------------------------------------------
 static uint64_t slots_for(const CudaEngine *o) {
-  uint64_t n = o->small_out ? RING_BYTES / o->ring.slot_bytes : 1,
-           most = o->whole.lanes ? QUEUE : QUEUE_LARGE;
+  uint64_t n = o->scalar_outputs ? RING_BYTES / o->ring.slot_bytes : 1,
+           most = o->fused.lanes ? QUEUE : QUEUE_LARGE;
   return n < 1 ? 1 : n > most ? most : n;
 }
 
-// Before the first step it is not known yet how large a slot is.
-uint64_t ring_room(const CudaEngine *o) { return o->ring.host ? o->ring.slots : 1; }
+// The size of a slot is known when the first step is sent.
+uint64_t ring_slots(const CudaEngine *o) { return o->ring.host ? o->ring.slots : 1; }
 
 static size_t rows_bytes(const CudaEngine *o) {
   return (size_t)(ROWS_HEAD + o->plan->samples) * sizeof(int32_t);
 }
 
-// A step that is one launch brings its slot into memory of which there is little.
-static size_t close_by(size_t n) { return (n + 31) / 32 * 32; }
+// Small alignment: a fused step copies its slot into shared memory.
+static size_t align_32(size_t n) { return (n + 31) / 32 * 32; }
 
-void ring_lay(Engine *e, CudaEngine *o) {
+void ring_lay_out(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   CudaRing *r = &o->ring;
   o->in = NEW_ARRAY(e->arena, CudaInput, p->in.n + 1);
-  r->clock_at = close_by(sizeof(CudaContextData));
-  size_t at = close_by(r->clock_at + 8 * (size_t)(p->param.n + 1));
+  r->clock_at = align_32(sizeof(CudaContextData));
+  size_t at = align_32(r->clock_at + 8 * (size_t)(p->param.n + 1));
   for (uint32_t i = 0; i < p->in.n; i++) {
     CudaInput *in = &o->in[i];
     in->bytes = cuda_bytes(&p->wire.at[p->in.at[i]]);
     in->small = in->bytes <= INPUT_SMALL;
     in->small_at = at;
-    at = close_by(at + (in->small ? in->bytes : rows_bytes(o)));
+    at = align_32(at + (in->small ? in->bytes : rows_bytes(o)));
     e->in[i] = arena_alloc(e->arena, in->bytes + 64);
     memset(e->in[i], 0, in->bytes);
   }
-  r->small_bytes = close_by(at + sizeof(int64_t)); // the slot's number is the last of them
-  o->small_out = true;
-  for (uint32_t i = 0; i < p->out.n; i++) o->small_out &= !p->wire.at[p->out.at[i]].rank;
+  r->small_bytes = align_32(at + sizeof(int64_t)); // the slot's sequence number comes last
+  o->scalar_outputs = true;
+  for (uint32_t i = 0; i < p->out.n; i++) o->scalar_outputs &= !p->wire.at[p->out.at[i]].rank;
 }
 
 size_t ring_output(const CudaEngine *o, uint32_t output) {
@@ -62,15 +62,15 @@ size_t ring_output(const CudaEngine *o, uint32_t output) {
   return at;
 }
 
-// Once it is known which inputs are rows.
-static bool make_ring(Engine *e, CudaEngine *o) {
+// Called when it is known which inputs have tables.
+static bool allocate_ring(Engine *e, CudaEngine *o) {
   const Plan *p = o->plan;
   CudaRing *r = &o->ring;
   if (r->host) return true;
   size_t at = ring_output(o, p->out.n);
   for (uint32_t i = 0; i < p->in.n; i++) {
     if (o->in[i].small || o->in[i].table) continue;
-    o->together = 1; // it has one place
+    o->steps_per_launch = 1; // the input has one buffer on the device
     o->in[i].slot_at = at;
     at = cuda_aligned(at + o->in[i].bytes);
   }
@@ -78,7 +78,8 @@ static bool make_ring(Engine *e, CudaEngine *o) {
   r->slots = slots_for(o);
   void *host = NULL;
   size_t all = r->slots * r->slot_bytes + sizeof(int64_t);
-  if (!cuda_good(e, o->d->call.cuMemAllocHost_v2(&host, all), "memory beside a step")) return false;
+  if (!cuda_check(e, o->d->call.cuMemAllocHost_v2(&host, all), "memory beside a step"))
+    return false;
   memset(host, 0, all);
   r->host = host;
   return true;
@@ -94,7 +95,7 @@ static char *slot_of(const CudaRing *r, uint64_t step) {
   return r->host + step % r->slots * r->slot_bytes;
 }
 
-static void show_slot(Engine *e, const CudaEngine *o, uint64_t step) {
+static void expose_outputs(Engine *e, const CudaEngine *o, uint64_t step) {
   for (uint32_t i = 0; i < o->plan->out.n; i++)
     e->out[i] = slot_of(&o->ring, step) + ring_output(o, i);
 }
@@ -105,14 +106,14 @@ bool ring_by_sample(const CudaEngine *o, uint32_t input) {
   return w->rank && !w->shape[0].c && w->shape[0].per == 1 && o->plan->samples > 0;
 }
 
-bool ring_comes_whole(const CudaEngine *o) {
+bool ring_bypasses_table(const CudaEngine *o) {
   for (uint32_t i = 0; i < o->plan->in.n; i++)
     if (o->in[i].table && !o->in[i].rows[0]) return true;
   return false;
 }
 
-// A large input whose first axis is the samples, and room for the table.
-static bool takes_table(const CudaEngine *o, uint32_t input, const EngineTable *t) {
+// The input can have a table: it is large, its first axis is the samples, and the table fits.
+static bool can_have_table(const CudaEngine *o, uint32_t input, const EngineTable *t) {
   const CudaInput *in = &o->in[input];
   size_t left = 0, total = 0;
   if (in->small || in->table || o->ring.host || !ring_by_sample(o, input) || t->rows > INT32_MAX)
@@ -138,7 +139,7 @@ int32_t *cuda_table(Engine *e, uint32_t input, const EngineTable *t) {
   CudaEngine *o = e->impl;
   CudaInput *in = &o->in[input];
   o->d->call.cuCtxSetCurrent(o->d->context);
-  if (!takes_table(o, input, t)) return NULL;
+  if (!can_have_table(o, input, t)) return NULL;
   size_t row_bytes = in->bytes / (size_t)o->plan->samples;
   int64_t each = (int64_t)(TABLE_PIECE / row_bytes) + 1;
   DeviceAddress at = 0;
@@ -158,21 +159,22 @@ int32_t *cuda_table(Engine *e, uint32_t input, const EngineTable *t) {
 }
 
 // -- to the device --------------------------------------------------------------------------------
-// The numbers of rows; behind the last one, and where samples come by themselves, there are none.
-static void send_numbers(const CudaEngine *o, const CudaInput *in, int32_t *to) {
+// Copies row numbers into a slot. -1 marks missing rows: after the last sample, or all of them when the
+// samples are sent themselves.
+static void send_row_numbers(const CudaEngine *o, const CudaInput *in, int32_t *to) {
   int64_t n = o->ring.n[o->ring.queued % o->ring.slots];
   memcpy(to, in->rows, rows_bytes(o));
   for (int64_t k = in->rows[0] ? n : 0; k < o->plan->samples; k++) to[ROWS_HEAD + k] = -1;
 }
 
-// What the caller wrote, into the slot; a large input is on its way then. One that has a table but came
-// as samples has no place in a slot: it is sent from where it is, and waited for.
+// Copies an input into the slot; the transfer of a large input is started. An input that has a table but
+// comes as samples has no part in the slot: it is sent from the caller's memory, synchronously.
 static CudaResult send_input(Engine *e, CudaEngine *o, uint32_t i, char *slot) {
   const CudaCalls *c = &o->d->call;
   CudaInput *in = &o->in[i];
   CudaResult r = 0;
   if (in->small) return memcpy(slot + in->small_at, e->in[i], in->bytes), r;
-  if (in->rows) send_numbers(o, in, (int32_t *)(void *)(slot + in->small_at));
+  if (in->rows) send_row_numbers(o, in, (int32_t *)(void *)(slot + in->small_at));
   if (in->rows && in->rows[0]) return in->rows[0] = 0, r;
   if (in->table) {
     r = c->cuMemcpyHtoDAsync_v2(in->at, e->in[i], in->bytes, o->d->stream);
@@ -182,8 +184,8 @@ static CudaResult send_input(Engine *e, CudaEngine *o, uint32_t i, char *slot) {
   return c->cuMemcpyHtoDAsync_v2(in->at, slot + in->slot_at, in->bytes, o->d->stream);
 }
 
-// From here on the device may read it.
-static void number_slot(const CudaRing *r, char *slot) {
+// Publishes the slot: the device may read it from here on.
+static void publish_slot(const CudaRing *r, char *slot) {
   _Atomic int64_t *number = (void *)(slot + r->small_bytes - sizeof(int64_t));
   atomic_store_explicit(number, (int64_t)r->queued + 1, memory_order_release);
 }
@@ -191,21 +193,23 @@ static void number_slot(const CudaRing *r, char *slot) {
 bool ring_send(Engine *e, CudaEngine *o, int64_t n, uint64_t step) {
   CudaRing *r = &o->ring;
   CudaResult result = 0;
-  if (!make_ring(e, o)) return false;
+  if (!allocate_ring(e, o)) return false;
   char *slot = slot_of(r, r->queued);
   engine_set_clocks(e, step, (double *)(void *)(slot + r->clock_at));
   *(CudaContextData *)(void *)slot = (CudaContextData){
       .n = n, .seed = e->target.seed, .step = step, .scratch = o->scratch, .parts = o->parts};
   r->n[r->queued % r->slots] = n;
   for (uint32_t i = 0; !result && i < o->plan->in.n; i++) result = send_input(e, o, i, slot);
-  number_slot(r, slot);
-  return cuda_good(e, result, "a batch to the GPU");
+  publish_slot(r, slot);
+  return cuda_check(e, result, "a batch to the GPU");
 }
 
-static DeviceAddress ring_there(const CudaRing *r) { return (DeviceAddress)(uintptr_t)r->host; }
+static DeviceAddress ring_device_address(const CudaRing *r) {
+  return (DeviceAddress)(uintptr_t)r->host;
+}
 
 DeviceAddress ring_done(const CudaEngine *o) {
-  return ring_there(&o->ring) + o->ring.slots * o->ring.slot_bytes;
+  return ring_device_address(&o->ring) + o->ring.slots * o->ring.slot_bytes;
 }
 
 static bool launch_take(Engine *e, CudaEngine *o, CudaTake *take) {
@@ -214,12 +218,12 @@ static bool launch_take(Engine *e, CudaEngine *o, CudaTake *take) {
                      &(CudaLaunch){.fn = o->take, .blocks = rows, .threads = 256, .wires = take});
 }
 
-// What is small, and some tables at a time.
-bool ring_take(Engine *e, CudaEngine *o, bool next) {
+// Copies the small part, and gathers up to TABLES tables for each launch.
+bool ring_begin_step(Engine *e, CudaEngine *o, bool next) {
   const CudaRing *r = &o->ring;
-  CudaTake take = {.ring = ring_there(r),
+  CudaTake take = {.ring = ring_device_address(r),
                    .ahead = r->ahead,
-                   .here = r->small + o->side,
+                   .here = r->small + o->buffer_offset,
                    .slot_bytes = (int64_t)r->slot_bytes,
                    .slots = (int64_t)r->slots,
                    .bytes = (int64_t)r->small_bytes,
@@ -235,7 +239,7 @@ bool ring_take(Engine *e, CudaEngine *o, bool next) {
       take.bytes = 0;
     }
     take.table[take.tables++] = (CudaTable){.from = in->table,
-                                            .to = in->at + o->side,
+                                            .to = in->at + o->buffer_offset,
                                             .bytes = (int64_t)in->row_bytes,
                                             .at = (int64_t)in->small_at,
                                             .most = o->plan->samples};
@@ -243,24 +247,25 @@ bool ring_take(Engine *e, CudaEngine *o, bool next) {
   return launch_take(e, o, &take);
 }
 
-// -- and back -------------------------------------------------------------------------------------
+// -- to the host ----------------------------------------------------------------------------------
 static bool launch_give(Engine *e, CudaEngine *o, CudaGive *g) {
   uint32_t threads = g->ahead ? 256 : 1;
   return cuda_launch(e, o,
                      &(CudaLaunch){.fn = o->give, .blocks = 1, .threads = threads, .wires = g});
 }
 
-// Some outputs at a time; the last time with the word that the step is whole. Who gives aside has the time to look ahead.
-bool ring_give(Engine *e, CudaEngine *o) {
+// Up to GIVEN outputs for each launch; the last launch also counts the step as finished. On the side stream
+// it also copies the next slot.
+bool ring_end_step(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
   const Plan *p = o->plan;
-  CudaGive give = {.ring = ring_there(r),
+  CudaGive give = {.ring = ring_device_address(r),
                    .slot_bytes = (int64_t)r->slot_bytes,
                    .slots = (int64_t)r->slots,
                    .small = (int64_t)r->small_bytes,
                    .counter = r->counter,
                    .done = ring_done(o)};
-  for (uint32_t i = 0; o->small_out && i < p->out.n; i++) {
+  for (uint32_t i = 0; o->scalar_outputs && i < p->out.n; i++) {
     const PlanWire *w = &p->wire.at[p->out.at[i]];
     if (give.n == GIVEN) {
       if (!launch_give(e, o, &give)) return false;
@@ -271,26 +276,26 @@ bool ring_give(Engine *e, CudaEngine *o) {
     give.bytes[give.n++] = (int32_t)cuda_bytes(w);
   }
   give.last = 1;
-  if (o->tracks.peeks && o->now == ASIDE) give.ahead = r->ahead;
+  if (o->streams.prefetches && o->current_stream == SIDE_STREAM) give.ahead = r->ahead;
   return launch_give(e, o, &give);
 }
 
-bool ring_bring(Engine *e, CudaEngine *o, uint64_t step) {
+bool ring_fetch_outputs(Engine *e, CudaEngine *o, uint64_t step) {
   const Plan *p = o->plan;
   CudaResult r = 0;
-  if (o->small_out) return true;
-  show_slot(e, o, step);
+  if (o->scalar_outputs) return true;
+  expose_outputs(e, o, step);
   for (uint32_t i = 0; !r && i < p->out.n; i++) {
     size_t bytes = cuda_bytes(&p->wire.at[p->out.at[i]]);
     if (bytes)
       r = o->d->call.cuMemcpyDtoHAsync_v2(e->out[i], cuda_wire(e, o, p->out.at[i]), bytes,
                                           o->d->stream);
   }
-  return cuda_good(e, r, "a step on the GPU failed");
+  return cuda_check(e, r, "a step on the GPU failed");
 }
 
-// How many steps are whole, as the device has written it.
-static uint64_t whole_steps(const CudaRing *r) {
+// The number of finished steps, as written by the device.
+static uint64_t finished_steps(const CudaRing *r) {
   const volatile int64_t *done = (const void *)(r->host + r->slots * r->slot_bytes);
   uint64_t n = (uint64_t)*done;
   atomic_thread_fence(memory_order_acquire);
@@ -299,20 +304,20 @@ static uint64_t whole_steps(const CudaRing *r) {
 
 bool ring_wait(Engine *e, CudaEngine *o) {
   CudaRing *r = &o->ring;
-  CudaResult result = o->small_out ? CUDA_NOT_READY : 0;
-  for (uint32_t turn = 0; result == CUDA_NOT_READY && whole_steps(r) <= r->done; turn++) {
+  CudaResult result = o->scalar_outputs ? CUDA_NOT_READY : 0;
+  for (uint32_t turn = 0; result == CUDA_NOT_READY && finished_steps(r) <= r->done; turn++) {
     if (turn % QUERY_EVERY == QUERY_EVERY - 1) result = o->d->call.cuStreamQuery(o->d->stream);
     if (turn > SPINS) nanosleep(&(struct timespec){.tv_nsec = NAP}, NULL);
   }
-  // all that was queued is done, or something went wrong
+  // the stream is idle, or a call failed
   if (result != CUDA_NOT_READY) result = o->d->call.cuStreamSynchronize(o->d->stream);
   if (result == CUDA_NOT_READY) result = 0;
-  if (!cuda_good(e, result, "a step on the GPU failed")) return false;
-  show_slot(e, o, r->done++);
+  if (!cuda_check(e, result, "a step on the GPU failed")) return false;
+  expose_outputs(e, o, r->done++);
   return true;
 }
 
-void ring_recall(Engine *e, CudaEngine *o) {
+void ring_restore_inputs(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
   uint64_t step = r->done - 1;
   const char *slot = slot_of(r, step);

@@ -49,7 +49,7 @@ bool engine_device_ready(World *w, const char *text, Device **device, const char
   return false;
 }
 
-bool engine_device_alive(Device *d) { return !d || device_lives(d); }
+bool engine_device_alive(Device *d) { return !d || device_is_alive(d); }
 
 const char *engine_device_model(const Device *d) { return d ? d->name : "the CPU"; }
 

@@ -118,8 +118,8 @@ static Engine *try_engine(World *w, const Diagram *d, Store *store, int64_t samp
 }
 
 // Halves *samples until the engine fits in the device's memory, if `parts` allows it. NULL: nothing fits.
-static Engine *find_room(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
-                         const Target *how) {
+static Engine *find_fitting(World *w, const Diagram *d, Store *store, int64_t *samples, bool parts,
+                            const Target *how) {
   int64_t fewer = *samples;
   Engine *e = try_engine(w, d, store, fewer, how);
   while (!e && w->device_full && parts && fewer > 1)
@@ -132,7 +132,7 @@ Engine *engine_new_fitting(World *w, const Diagram *d, Store *store, int64_t *sa
                            const Target *how) {
   Target cpu = *how;
   if (!how->device || how->reference) return engine_new(w, d, store, *samples, how);
-  Engine *e = find_room(w, d, store, samples, parts, how);
+  Engine *e = find_fitting(w, d, store, samples, parts, how);
   if (e) return e;
   if (!w->device_full || !how->cpu_fallback)
     return engine_new(w, d, store, *samples, how); // reports the error
@@ -202,7 +202,9 @@ RunStatus engine_run(Engine *e, int64_t n, uint64_t step) {
 }
 
 // On the CPU, queueing a run runs it.
-uint32_t engine_queue_limit(const Engine *e) { return e->kind->room ? e->kind->room(e) : 1; }
+uint32_t engine_queue_limit(const Engine *e) {
+  return e->kind->queue_limit ? e->kind->queue_limit(e) : 1;
+}
 
 bool engine_queue(Engine *e, int64_t n, uint64_t step) {
   if (!e->states_checked && !labels_fit(e)) return false;

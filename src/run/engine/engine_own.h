@@ -10,7 +10,7 @@ typedef struct {
   // The next four are NULL where runs are synchronous.
   bool (*queue)(Engine *, int64_t n, uint64_t step); // false: e->error
   RunStatus (*next)(Engine *);
-  uint32_t (*room)(const Engine *);
+  uint32_t (*queue_limit)(const Engine *);
   int32_t *(*table)(Engine *, uint32_t input, const EngineTable *);
   void (*plan)(const Engine *, Buf *);
   void (*free)(Engine *); // frees what is not in the engine's arena; or NULL

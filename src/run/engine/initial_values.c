@@ -24,8 +24,8 @@ typedef struct {
   Number number;
   char *to;
   int64_t count;
-  uint64_t
-      tiny; // the caller's denormal mode: initial values keep denormals, pool threads flush them
+  // The caller's denormal mode: initial values keep denormals, which pool threads flush.
+  uint64_t tiny;
 } FillJob;
 
 static void fill_chunk(void *filling, int64_t task, uint32_t thread) {

@@ -15,13 +15,13 @@ typedef struct {
 } NonfiniteTrace;
 
 // The first cell that is NaN (or, if !nan, infinite); count: none is.
-static int64_t first_of(const Tensor *t, bool nan) {
+static int64_t find_nonfinite(const Tensor *t, bool nan) {
   int64_t i = 0;
   while (i < t->count && !(nan ? isnan(t->data[i]) : isinf(t->data[i]))) i++;
   return i;
 }
 
-static bool has(const Tensor *t, bool nan) { return first_of(t, nan) < t->count; }
+static bool has_nonfinite(const Tensor *t, bool nan) { return find_nonfinite(t, nan) < t->count; }
 
 // The box contains an infinite constant or padding, or an empty maximum or minimum may give one.
 static bool means_infinity(const Box *b) {
@@ -35,10 +35,11 @@ static bool means_infinity(const Box *b) {
 
 static Id bad_operand(const NonfiniteTrace *t, const Box *b) {
   for (uint32_t i = 0; i < b->nin; i++)
-    if (has(&t->wire[b->in[i]], true)) return b->in[i];
+    if (has_nonfinite(&t->wire[b->in[i]], true)) return b->in[i];
   for (uint32_t i = 0; i < b->nin; i++) {
     Id maker = t->d->wire.at[b->in[i]].box;
-    if (has(&t->wire[b->in[i]], false) && !(maker && means_infinity(&t->d->box.at[maker])))
+    if (has_nonfinite(&t->wire[b->in[i]], false) &&
+        !(maker && means_infinity(&t->d->box.at[maker])))
       return b->in[i];
   }
   return 0;
@@ -54,7 +55,7 @@ static Id find_origin(const NonfiniteTrace *t, Id wire) {
 
 // -- what to say ----------------------------------------------------------------------------------
 static int64_t first_bad(const Tensor *t) {
-  int64_t at = first_of(t, has(t, true));
+  int64_t at = find_nonfinite(t, has_nonfinite(t, true));
   return at < t->count ? at : 0;
 }
 

@@ -139,6 +139,12 @@ static void close_file(void *what) {
   if (*fd >= 0) close(*fd);
 }
 
+// A regular file of the user with one name, private, and of a plausible size.
+static bool is_trusted(const struct stat *s) {
+  return S_ISREG(s->st_mode) && is_private(s) && s->st_nlink == 1 && s->st_size > 0 &&
+         s->st_size <= MOST_BYTES;
+}
+
 // Reads a private file of the user. The descriptor is closed with `scratch`, so that an exhausted arena
 // leaves no descriptor open.
 static FileText read_private(Arena *a, int folder, const char *name) {
@@ -149,8 +155,7 @@ static FileText read_private(Arena *a, int folder, const char *name) {
   arena_on_free(scratch, close_file, fd);
   *fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   struct stat s;
-  if (*fd >= 0 && !fstat(*fd, &s) && S_ISREG(s.st_mode) && is_private(&s) && s.st_nlink == 1 &&
-      s.st_size > 0 && s.st_size <= MOST_BYTES) {
+  if (*fd >= 0 && !fstat(*fd, &s) && is_trusted(&s)) {
     char *bytes = arena_alloc(a, (size_t)s.st_size);
     size_t n = 0;
     for (ssize_t got = 1; got > 0 && n<(size_t)s.st_size; n += got> 0 ? (size_t)got : 0)

@@ -162,15 +162,14 @@ static uint32_t count_split_checks(const InnerLoop *l) {
   uint32_t n = 0;
   if (extent_most(l->e->p, l->s->dim[l->s->ndim - 1]) < SHORT) return 0;
   for (uint32_t i = 0; i < l->s->node.n; i++)
-    if (l->w[i].x->scatter || (l->w[i].sum_loop != PLAN_NONE && l->w[i].sum_loop <= l->s->ndim))
-      return 0;
+    if (l->w[i].x->scatter || sums_in_variable(l->e->k, &l->w[i])) return 0;
   for (const PlanCoord *c; (c = next_checked(l, &at)); n++)
     if (!moves_by_one(l->e, &l->w[at.node], c)) return 0;
   return n;
 }
 
 // Intersects [lo, hi) with the range of the loop in which a coordinate is in bounds.
-static void emit_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent size) {
+static void emit_split_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent size) {
   const PlanTerm *inner = emit_inner_term(e, w, c);
   PlanCoord rest = *c;
   rest.term = NEW_ARRAY(e->p->arena, PlanTerm, c->n + 1);
@@ -190,14 +189,14 @@ static void emit_bound(Emit *e, const NodeLevels *w, const PlanCoord *c, Extent 
   emit_close(e);
 }
 
-static void emit_bounds(const InnerLoop *l) {
+static void emit_split_bounds(const InnerLoop *l) {
   Emit *e = l->e;
   CheckedAt at = {0};
   emit_line(e, "long lo = %s, hi = %s;", l->from, l->to);
   for (const PlanCoord *c; (c = next_checked(l, &at));) {
     const NodeLevels *w = &l->w[at.node];
     const PlanWire *x = &e->p->wire.at[w->x->in[at.operand].wire];
-    emit_bound(e, w, c, x->shape[at.axis - 1]);
+    emit_split_bound(e, w, c, x->shape[at.axis - 1]);
   }
   emit_line(e, "lo = lo < %s ? lo : %s; hi = hi > lo ? hi : lo;", l->to, l->to);
 }
@@ -221,7 +220,7 @@ static void emit_inner(const InnerLoop *l) {
     return;
   }
   BoundsState outer = asked == 1 ? BOUNDS_OUTSIDE : BOUNDS_UNKNOWN;
-  emit_bounds(l);
+  emit_split_bounds(l);
   emit_inner_loop(l, l->from, "lo", outer);
   emit_inner_loop(l, "lo", "hi", BOUNDS_INSIDE);
   emit_inner_loop(l, "hi", l->to, outer);

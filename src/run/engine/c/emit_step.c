@@ -51,7 +51,7 @@ static const char *points_text(Emit *e, const Kernel *k) {
 }
 
 // Returns 1 if a loss is not finite, before the step overwrites a state.
-static void emit_finite(Emit *e) {
+static void emit_loss_test(Emit *e) {
   for (uint32_t i = 0; i < e->p->out.n; i++) {
     const PlanWire *w = &e->p->wire.at[e->p->out.at[i]];
     if (w->rank || w->base != BASE_R) continue;
@@ -141,7 +141,7 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
   e->indent++;
   uint32_t scan = 0, end = 0;
   for (uint32_t i = 0; i < e->p->kernel.n; i++) {
-    if (i == check_at) emit_finite(e);
+    if (i == check_at) emit_loss_test(e);
     const Kernel *k = &e->p->kernel.at[i];
     const PlanNode *x = k->node.n ? &e->p->node.at[k->node.at[0]] : NULL;
     switch (k->kind) {
@@ -179,12 +179,12 @@ static void emit_step(Emit *e, EmitKernel *kernel, uint32_t check_at) {
     case KERNEL_ATTENTION: break; // a plan for a CPU has none
     }
   }
-  if (check_at >= e->p->kernel.n) emit_finite(e);
+  if (check_at >= e->p->kernel.n) emit_loss_test(e);
   emit_line(e, "return 0;");
   emit_close(e);
 }
 
-static void emit_front(Emit *e) {
+static void emit_context_type(Emit *e) {
   emit_line(e, "typedef struct Context { long n; Bits64 seed, step; long at[8]; char ***table; "
                "void **out;");
   emit_line(e,
@@ -205,7 +205,7 @@ static void emit_kernels(Emit *e, EmitKernel *kernel) {
 
 void emit_c(Plan *p, bool whole, uint32_t check_at, EmitKernel *kernel, Buf *b) {
   Emit e = {.p = p, .b = b, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1)};
-  emit_front(&e);
+  emit_context_type(&e);
   emit_kernels(&e, kernel);
   if (!whole) return;
   emit_step(&e, kernel, check_at);
@@ -245,7 +245,7 @@ static void export_slots(Plan *p, EmitExport *a) {
 
 void emit_export_header(Arena *arena, Buf *b) {
   Plan none = {.arena = arena};
-  emit_front(&(Emit){.p = &none, .b = b});
+  emit_context_type(&(Emit){.p = &none, .b = b});
 }
 
 void emit_export(Plan *p, EmitExport *a, Buf *b) {

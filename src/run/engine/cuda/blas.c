@@ -1,8 +1,7 @@
-// Products by cuBLASLt. To it a matrix lies column after column, and may be read transposed; a C whose
-// rows lie along memory is the transposed product Cᵀ = Bᵀ Aᵀ. Of the ways it offers, the first one is
-// taken, which depends on sizes and addresses alone; or one that was faster in a short search and is
-// kept in the cache from then on: either way the same program gives the same bytes twice. Sums that
-// several blocks add to in any order are not asked for.
+// Products by cuBLASLt, whose matrices are column-major and may be transposed; a row-major C is computed as
+// Cᵀ = Bᵀ Aᵀ. Of the algorithms that the library offers, the first one is used, which depends on sizes and
+// addresses only, or one that autotuning found and cached. Atomic reductions are excluded, so the same
+// program gives the same bytes.
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/blas.h"
 
@@ -10,46 +9,47 @@
 #include <stdlib.h>
 
 enum {
-  // kinds of numbers
+  // cudaDataType_t
   REAL_32 = 0,
   REAL_64 = 1,
   REAL_BF16 = 14,
-  // how sums are made
+  // cublasComputeType_t
   SUM_32 = 68,
   SUM_64 = 70,
   SUM_TF32 = 77,
-  // attributes of a product, of a matrix, and of what is wanted
-  PRODUCT_TURN_A = 3,
-  PRODUCT_END = 7,
-  PRODUCT_ROW = 8,
-  END_WITH_ROW = 4,
-  PRODUCT_TURN_B = 4,
+  // attributes of cublasLtMatmulDesc, cublasLtMatrixLayout and cublasLtMatmulPreference
+  PRODUCT_TRANSPOSE_A = 3,
+  PRODUCT_EPILOGUE = 7,
+  PRODUCT_BIAS = 8,
+  EPILOGUE_BIAS = 4,
+  PRODUCT_TRANSPOSE_B = 4,
   MATRIX_BATCH = 5,
   MATRIX_BATCH_STEP = 6,
-  WANTED_WORKSPACE = 1,
-  WANTED_REDUCTION = 3,
-  WANTED_ALIGNED_A = 5, // … B, C, D follow
+  PREFER_WORKSPACE = 1,
+  PREFER_REDUCTION = 3,
+  PREFER_ALIGNED_A = 5, // … B, C, D follow
 };
-enum { ROOMS = 3 };
-static const size_t room_bytes[ROOMS] = {1 << 20, 8 << 20, 32 << 20};
+enum { WORKSPACES = 3 };
+static const size_t workspace_bytes[WORKSPACES] = {1 << 20, 8 << 20, 32 << 20};
 enum { IN_ORDER = 2 | 4, ALIGNED_MOST = 256 };
-enum { WAYS = 8, TIMES_MOST = 12, TRIES = 2 };                  // of a search
-static const double search_seconds = 0.002, much_better = 0.97; // for a way; of what is best so far
+enum { ALGORITHMS = 8, TIMES_MOST = 12, TRIES = 2 }; // of autotuning
+// The seconds of measuring one algorithm; a better one takes at most this part of the best time so far.
+static const double tuning_seconds = 0.002, much_better = 0.97;
 
 typedef struct {
   uint64_t own[8];
-} BlasWay;
+} BlasAlgorithm;
 typedef struct {
-  BlasWay way;
+  BlasAlgorithm way;
   size_t workspace;
   int state;
   float waves;
   int reserved[4];
-} BlasFound;
+} BlasHeuristic;
 typedef struct {
-  BlasWay way;
-  size_t room; // bytes that it wants
-} BlasTaken;
+  BlasAlgorithm way;
+  size_t workspace; // bytes
+} BlasSelected;
 
 #define BLAS_FUNCTIONS(F)                                                                          \
   F(cublasLtCreate, (void **))                                                                     \
@@ -64,18 +64,18 @@ typedef struct {
   F(cublasLtMatmulPreferenceSetAttribute, (void *, int, const void *, size_t))                     \
   F(cublasLtMatmulPreferenceDestroy, (void *))                                                     \
   F(cublasLtMatmulAlgoGetHeuristic,                                                                \
-    (void *, void *, void *, void *, void *, void *, void *, int, BlasFound *, int *))             \
+    (void *, void *, void *, void *, void *, void *, void *, int, BlasHeuristic *, int *))         \
   F(cublasLtMatmul, (void *, void *, const void *, DeviceAddress, void *, DeviceAddress, void *,   \
-                     const void *, DeviceAddress, void *, DeviceAddress, void *, const BlasWay *,  \
-                     DeviceAddress, size_t, CudaStream))
+                     const void *, DeviceAddress, void *, DeviceAddress, void *,                   \
+                     const BlasAlgorithm *, DeviceAddress, size_t, CudaStream))
 
 struct Blas {
 #define BLAS_MEMBER(name, takes) int(*name) takes;
   BLAS_FUNCTIONS(BLAS_MEMBER)
   void *library, *handle;
   size_t version;
-  // What ways put down on each track, if one of them wanted so much; 0: none did.
-  DeviceAddress room[ROOMS][TRACKS];
+  // [size][stream] workspaces, allocated when an algorithm first needs one; 0: not allocated.
+  DeviceAddress workspace[WORKSPACES][STREAMS];
 };
 
 // -- the library ----------------------------------------------------------------------------------
@@ -105,36 +105,37 @@ Blas *blas_open(const Device *d, Arena *a) {
   return NULL;
 }
 
-// Without a handle no product is taken.
+// Without a handle no product is supported.
 void blas_start(Blas *b) {
   if (b && !b->handle && b->cublasLtCreate(&b->handle)) b->handle = NULL;
 }
 
 void blas_close(Blas *b, const Device *d) {
   if (!b) return;
-  for (uint32_t i = 0; i < ROOMS; i++)
-    for (uint32_t track = 0; track < TRACKS; track++)
-      if (b->room[i][track]) d->call.cuMemFree_v2(b->room[i][track]);
+  for (uint32_t i = 0; i < WORKSPACES; i++)
+    for (uint32_t stream = 0; stream < STREAMS; stream++)
+      if (b->workspace[i][stream]) d->call.cuMemFree_v2(b->workspace[i][stream]);
   if (b->handle) b->cublasLtDestroy(b->handle);
   if (b->library) dlclose(b->library);
   free(b);
 }
 
 // -- matrices -------------------------------------------------------------------------------------
-// One matrix: `rows` along memory.
+// A column-major matrix: its columns, of `rows` cells, are contiguous.
 typedef struct {
   int64_t rows, columns, step, batch_step;
-  bool turned; // it is to be read so that its columns become rows
+  bool transposed; // it is used transposed
   DeviceAddress at;
   int kind;
 } BlasMatrix;
 
-// A matrix of x by y: whichever loop lies along memory is its rows. One of length 1 lies along any.
-static bool lay(BlasMatrix *m, int64_t x, int64_t y, int64_t xs, int64_t ys) {
+// Lays out a matrix of x by y with strides xs and ys. False: neither loop is contiguous. A loop of length 1
+// counts as contiguous.
+static bool lay_out_matrix(BlasMatrix *m, int64_t x, int64_t y, int64_t xs, int64_t ys) {
   bool plain = (xs == 1 || x == 1) && (ys >= x || y == 1),
-       turned = (ys == 1 || y == 1) && (xs >= y || x == 1);
-  if (!plain && !turned) return false;
-  m->turned = !plain;
+       transposed = (ys == 1 || y == 1) && (xs >= y || x == 1);
+  if (!plain && !transposed) return false;
+  m->transposed = !plain;
   m->rows = plain ? x : y;
   m->columns = plain ? y : x;
   m->step = plain ? ys : xs;
@@ -142,19 +143,21 @@ static bool lay(BlasMatrix *m, int64_t x, int64_t y, int64_t xs, int64_t ys) {
   return true;
 }
 
-// As cuBLASLt sees it: D = first · second.
+// As passed to cuBLASLt: sum = first · second.
 typedef struct {
   BlasMatrix first, second, sum;
 } BlasLayout;
 
 static bool lay_out(const BlasProduct *p, BlasLayout *l) {
   *l = (BlasLayout){0};
-  if (!lay(&l->sum, p->m, p->n, p->cm, p->cn)) return false;
-  bool rows = l->sum.turned; // C's rows lie along memory: Cᵀ[n m] = Bᵀ[n k] Aᵀ[k m]
-  l->sum.turned = false;
+  if (!lay_out_matrix(&l->sum, p->m, p->n, p->cm, p->cn)) return false;
+  bool rows = l->sum.transposed; // C is row-major: Cᵀ[n m] = Bᵀ[n k] Aᵀ[k m]
+  l->sum.transposed = false;
   BlasMatrix *a = rows ? &l->second : &l->first, *b = rows ? &l->first : &l->second;
-  bool good = rows ? lay(b, p->n, p->k, p->bn, p->bk) && lay(a, p->k, p->m, p->ak, p->am)
-                   : lay(a, p->m, p->k, p->am, p->ak) && lay(b, p->k, p->n, p->bk, p->bn);
+  bool good = rows ? lay_out_matrix(b, p->n, p->k, p->bn, p->bk) &&
+                         lay_out_matrix(a, p->k, p->m, p->ak, p->am)
+                   : lay_out_matrix(a, p->m, p->k, p->am, p->ak) &&
+                         lay_out_matrix(b, p->k, p->n, p->bk, p->bn);
   a->at = p->a, b->at = p->b, l->sum.at = p->c;
   a->batch_step = p->ta, b->batch_step = p->tb, l->sum.batch_step = p->tc;
   int real = p->precision == PRECISION_64 ? REAL_64 : REAL_32;
@@ -163,7 +166,7 @@ static bool lay_out(const BlasProduct *p, BlasLayout *l) {
   return good;
 }
 
-bool blas_takes(const BlasProduct *p) {
+bool blas_supports(const BlasProduct *p) {
   BlasLayout l;
   bool good = p->m > 0 && p->n > 0 && p->k > 0 && p->batch > 0 && lay_out(p, &l);
   return good && (!p->has_row || (p->cn == 1 && p->batch == 1 && p->narrow_c));
@@ -186,16 +189,16 @@ static void *product_new(const Blas *b, const BlasProduct *p, const BlasLayout *
   int sums = p->precision == PRECISION_64     ? SUM_64
              : p->precision == PRECISION_TF32 ? SUM_TF32
                                               : SUM_32;
-  int32_t turn_first = l->first.turned, turn_second = l->second.turned;
+  int32_t turn_first = l->first.transposed, turn_second = l->second.transposed;
   void *x = NULL;
   int scale = p->precision == PRECISION_64 ? REAL_64 : REAL_32;
   if (b->cublasLtMatmulDescCreate(&x, sums, scale)) return NULL;
-  b->cublasLtMatmulDescSetAttribute(x, PRODUCT_TURN_A, &turn_first, sizeof turn_first);
-  b->cublasLtMatmulDescSetAttribute(x, PRODUCT_TURN_B, &turn_second, sizeof turn_second);
+  b->cublasLtMatmulDescSetAttribute(x, PRODUCT_TRANSPOSE_A, &turn_first, sizeof turn_first);
+  b->cublasLtMatmulDescSetAttribute(x, PRODUCT_TRANSPOSE_B, &turn_second, sizeof turn_second);
   if (!p->has_row) return x;
-  int32_t end = END_WITH_ROW;
-  if (!b->cublasLtMatmulDescSetAttribute(x, PRODUCT_END, &end, sizeof end) &&
-      !b->cublasLtMatmulDescSetAttribute(x, PRODUCT_ROW, &p->row, sizeof p->row))
+  int32_t end = EPILOGUE_BIAS;
+  if (!b->cublasLtMatmulDescSetAttribute(x, PRODUCT_EPILOGUE, &end, sizeof end) &&
+      !b->cublasLtMatmulDescSetAttribute(x, PRODUCT_BIAS, &p->row, sizeof p->row))
     return x;
   b->cublasLtMatmulDescDestroy(x);
   return NULL;
@@ -207,100 +210,103 @@ static uint32_t aligned_to(DeviceAddress at) {
   return n;
 }
 
-static void *wanted_new(const Blas *b, const BlasLayout *l) {
+static void *preference_new(const Blas *b, const BlasLayout *l) {
   const DeviceAddress at[] = {l->first.at, l->second.at, l->sum.at, l->sum.at};
-  size_t workspace = room_bytes[ROOMS - 1];
+  size_t workspace = workspace_bytes[WORKSPACES - 1];
   uint32_t reduction = IN_ORDER;
   void *x = NULL;
   if (b->cublasLtMatmulPreferenceCreate(&x)) return NULL;
-  b->cublasLtMatmulPreferenceSetAttribute(x, WANTED_WORKSPACE, &workspace, sizeof workspace);
-  b->cublasLtMatmulPreferenceSetAttribute(x, WANTED_REDUCTION, &reduction, sizeof reduction);
+  b->cublasLtMatmulPreferenceSetAttribute(x, PREFER_WORKSPACE, &workspace, sizeof workspace);
+  b->cublasLtMatmulPreferenceSetAttribute(x, PREFER_REDUCTION, &reduction, sizeof reduction);
   for (int i = 0; i < (int)COUNT(at); i++) {
     uint32_t bytes = aligned_to(at[i]);
-    b->cublasLtMatmulPreferenceSetAttribute(x, WANTED_ALIGNED_A + i, &bytes, sizeof bytes);
+    b->cublasLtMatmulPreferenceSetAttribute(x, PREFER_ALIGNED_A + i, &bytes, sizeof bytes);
   }
   return x;
 }
 
-// All that the library wants to know of a product.
+// The library's descriptors of a product.
 typedef struct {
   BlasLayout l;
-  void *product, *wanted, *first, *second, *sum;
+  void *product, *preference, *first, *second, *sum;
   bool wide;
-  uint32_t track;
+  uint32_t stream_index;
 } BlasCall;
 
 static bool call_open(const Blas *b, const BlasProduct *p, BlasCall *c) {
-  *c = (BlasCall){.wide = p->precision == PRECISION_64, .track = p->track};
+  *c = (BlasCall){.wide = p->precision == PRECISION_64, .stream_index = p->stream_index};
   if (!b->handle || !lay_out(p, &c->l)) return false;
   c->product = product_new(b, p, &c->l);
-  c->wanted = wanted_new(b, &c->l);
+  c->preference = preference_new(b, &c->l);
   c->first = matrix_new(b, &c->l.first, p->batch);
   c->second = matrix_new(b, &c->l.second, p->batch);
   c->sum = matrix_new(b, &c->l.sum, p->batch);
-  return c->product && c->wanted && c->first && c->second && c->sum;
+  return c->product && c->preference && c->first && c->second && c->sum;
 }
 
 static void call_close(const Blas *b, const BlasCall *c) {
   if (c->product) b->cublasLtMatmulDescDestroy(c->product);
-  if (c->wanted) b->cublasLtMatmulPreferenceDestroy(c->wanted);
+  if (c->preference) b->cublasLtMatmulPreferenceDestroy(c->preference);
   if (c->first) b->cublasLtMatrixLayoutDestroy(c->first);
   if (c->second) b->cublasLtMatrixLayoutDestroy(c->second);
   if (c->sum) b->cublasLtMatrixLayoutDestroy(c->sum);
 }
 
-// How many ways there are: the library's best guess first.
-static int call_ways(const Blas *b, const BlasCall *c, int most, BlasFound *found) {
+// Asks for at most `most` algorithms, by the library's heuristic, the best guess first. Gives their number.
+static int call_algorithms(const Blas *b, const BlasCall *c, int most, BlasHeuristic *found) {
   int n = 0, good = 0;
   memset(found, 0, (size_t)most * sizeof *found);
   if (b->cublasLtMatmulAlgoGetHeuristic(b->handle, c->product, c->first, c->second, c->sum, c->sum,
-                                        c->wanted, most, found, &n))
+                                        c->preference, most, found, &n))
     return 0;
   for (int i = 0; i < n; i++)
-    if (!found[i].state && found[i].workspace <= room_bytes[ROOMS - 1]) found[good++] = found[i];
+    if (!found[i].state && found[i].workspace <= workspace_bytes[WORKSPACES - 1])
+      found[good++] = found[i];
   return good;
 }
 
 int64_t blas_bytes(const Blas *b) {
   size_t all = 0;
-  for (uint32_t i = 0; b && i < ROOMS; i++)
-    for (uint32_t track = 0; track < TRACKS; track++)
-      if (b->room[i][track]) all += room_bytes[i];
+  for (uint32_t i = 0; b && i < WORKSPACES; i++)
+    for (uint32_t stream = 0; stream < STREAMS; stream++)
+      if (b->workspace[i][stream]) all += workspace_bytes[i];
   return (int64_t)all;
 }
 
-// The smallest room that a way has enough of, on its track. A way that wants none gets none.
-static CudaResult find_room(Blas *b, const Device *d, uint32_t track, size_t wanted,
-                            DeviceAddress *at, size_t *bytes) {
+// The smallest workspace of at least `wanted` bytes, on this stream; 0 bytes need none.
+static CudaResult get_workspace(Blas *b, const Device *d, uint32_t stream, size_t wanted,
+                                DeviceAddress *at, size_t *bytes) {
   uint32_t i = 0;
   *at = *bytes = 0;
   if (!wanted) return 0;
-  while (i + 1 < ROOMS && room_bytes[i] < wanted) i++;
-  CudaResult r = b->room[i][track] ? 0 : d->call.cuMemAlloc_v2(&b->room[i][track], room_bytes[i]);
-  *at = b->room[i][track];
-  *bytes = room_bytes[i];
+  while (i + 1 < WORKSPACES && workspace_bytes[i] < wanted) i++;
+  CudaResult r = b->workspace[i][stream]
+                     ? 0
+                     : d->call.cuMemAlloc_v2(&b->workspace[i][stream], workspace_bytes[i]);
+  *at = b->workspace[i][stream];
+  *bytes = workspace_bytes[i];
   return r;
 }
 
-static CudaResult call_launch(Blas *b, const Device *d, const BlasCall *c, const BlasTaken *w) {
+static CudaResult call_launch(Blas *b, const Device *d, const BlasCall *c, const BlasSelected *w) {
   static const double one = 1, zero = 0;
   static const float one_32 = 1, zero_32 = 0;
   const BlasLayout *l = &c->l;
   DeviceAddress room;
   size_t bytes;
-  CudaResult r = find_room(b, d, c->track, w->room, &room, &bytes);
+  CudaResult r = get_workspace(b, d, c->stream_index, w->workspace, &room, &bytes);
   if (r) return r;
   return b->cublasLtMatmul(b->handle, c->product, c->wide ? (const void *)&one : &one_32,
                            l->first.at, c->first, l->second.at, c->second,
                            c->wide ? (const void *)&zero : &zero_32, l->sum.at, c->sum, l->sum.at,
-                           c->sum, &w->way, room, bytes, d->track[c->track]);
+                           c->sum, &w->way, room, bytes, d->streams[c->stream_index]);
 }
 
-// -- which way ------------------------------------------------------------------------------------
-// Everything that a way depends on, as bytes.
+// -- autotuning -----------------------------------------------------------------------------------
+// Everything that the choice of an algorithm depends on; hashed and stored as bytes.
 typedef struct {
   int64_t rows, columns, step, batch_step;
-  int32_t turned, kind, aligned, unused;
+  int32_t transposed, kind, aligned, unused;
 } MatrixKey;
 typedef struct {
   MatrixKey first, second, sum;
@@ -308,7 +314,7 @@ typedef struct {
 } BlasKey;
 struct BlasChoice {
   BlasKey key;
-  BlasTaken taken;
+  BlasSelected taken;
 };
 
 static MatrixKey matrix_key(const BlasMatrix *m) {
@@ -316,7 +322,7 @@ static MatrixKey matrix_key(const BlasMatrix *m) {
                      .columns = m->columns,
                      .step = m->step,
                      .batch_step = m->batch_step,
-                     .turned = m->turned,
+                     .transposed = m->transposed,
                      .kind = m->kind,
                      .aligned = (int32_t)aligned_to(m->at)};
 }
@@ -333,7 +339,7 @@ static BlasKey key_of(const BlasProduct *p, const BlasLayout *l) {
 bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasChoice *choice,
                    CudaResult *result) {
   BlasCall c;
-  BlasFound found;
+  BlasHeuristic found;
   *result = 0;
   bool takes = call_open(b, p, &c), done = false;
   if (takes && choice) {
@@ -341,9 +347,9 @@ bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasCho
     done = !memcmp(&key, &choice->key, sizeof key) && !call_launch(b, d, &c, &choice->taken);
   }
   if (takes && !done) {
-    takes = call_ways(b, &c, 1, &found) > 0;
-    if (takes) *result = call_launch(b, d, &c, &(BlasTaken){found.way, found.workspace});
-    if (*result == CUDA_OUT_OF_MEMORY) { // there is no room for what it wants
+    takes = call_algorithms(b, &c, 1, &found) > 0;
+    if (takes) *result = call_launch(b, d, &c, &(BlasSelected){found.way, found.workspace});
+    if (*result == CUDA_OUT_OF_MEMORY) { // no memory for its workspace
       *result = 0;
       takes = false;
     }
@@ -352,9 +358,9 @@ bool blas_multiply(Blas *b, const Device *d, const BlasProduct *p, const BlasCho
   return takes;
 }
 
-// A graph that does it so often, so that launching costs nothing; NULL: it cannot be.
-static CudaGraphExec repeated(Blas *b, const Device *d, const BlasCall *c, const BlasTaken *way,
-                              int times) {
+// A graph that repeats the product, so that the cost of launching does not count; NULL: capturing failed.
+static CudaGraphExec capture_repeated(Blas *b, const Device *d, const BlasCall *c,
+                                      const BlasSelected *way, int times) {
   CudaGraph graph = NULL;
   CudaGraphExec exec = NULL;
   CudaResult r = d->call.cuStreamBeginCapture_v2(d->stream, CUDA_CAPTURE_RELAXED);
@@ -366,7 +372,7 @@ static CudaGraphExec repeated(Blas *b, const Device *d, const BlasCall *c, const
   return exec;
 }
 
-// From a stream that is empty to the next time that it is.
+// The seconds from an idle stream to an idle stream.
 static bool run_seconds(const Device *d, CudaGraphExec exec, double *seconds) {
   double start = clock_seconds();
   if (d->call.cuGraphLaunch(exec, d->stream) || d->call.cuStreamSynchronize(d->stream))
@@ -375,18 +381,18 @@ static bool run_seconds(const Device *d, CudaGraphExec exec, double *seconds) {
   return true;
 }
 
-// False: the library refuses this way.
-static bool way_seconds(Blas *b, const Device *d, const BlasCall *c, const BlasTaken *way,
-                        double *best) {
+// The best time of an algorithm. False: the library refuses it.
+static bool time_algorithm(Blas *b, const Device *d, const BlasCall *c, const BlasSelected *way,
+                           double *best) {
   double seconds = 0;
-  CudaGraphExec once = repeated(b, d, c, way, 1);
-  // the first run brings code to the device
+  CudaGraphExec once = capture_repeated(b, d, c, way, 1);
+  // the first run also loads code onto the device
   bool good = once && run_seconds(d, once, &seconds) && run_seconds(d, once, &seconds);
   if (once) d->call.cuGraphExecDestroy(once);
   if (!good) return false;
-  double wanted = search_seconds / (seconds > 1e-6 ? seconds : 1e-6);
+  double wanted = tuning_seconds / (seconds > 1e-6 ? seconds : 1e-6);
   int times = wanted < 1 ? 1 : wanted > TIMES_MOST ? TIMES_MOST : (int)wanted;
-  CudaGraphExec exec = repeated(b, d, c, way, times);
+  CudaGraphExec exec = capture_repeated(b, d, c, way, times);
   *best = -1;
   for (int i = 0; exec && good && i < TRIES; i++) {
     good = run_seconds(d, exec, &seconds);
@@ -396,32 +402,33 @@ static bool way_seconds(Blas *b, const Device *d, const BlasCall *c, const BlasT
   return exec && good;
 }
 
-// Rooms that only trying has wanted are given back.
-static void leave_rooms(Blas *b, const Device *d, const Blas *before) {
-  for (uint32_t i = 0; i < ROOMS; i++)
-    for (uint32_t track = 0; track < TRACKS; track++) {
-      if (b->room[i][track] == before->room[i][track]) continue;
-      d->call.cuMemFree_v2(b->room[i][track]);
-      b->room[i][track] = 0;
+// Frees the workspaces that only autotuning has used.
+static void free_workspaces(Blas *b, const Device *d, const Blas *before) {
+  for (uint32_t i = 0; i < WORKSPACES; i++)
+    for (uint32_t stream = 0; stream < STREAMS; stream++) {
+      if (b->workspace[i][stream] == before->workspace[i][stream]) continue;
+      d->call.cuMemFree_v2(b->workspace[i][stream]);
+      b->workspace[i][stream] = 0;
     }
 }
 
-// The fastest that was tried until then; the first one if there is no time.
-static bool find_way(Blas *b, const Device *d, const BlasCall *c, double until, BlasTaken *way) {
-  BlasFound found[WAYS];
+// The fastest algorithm that was tried before `until`; without time, the first one.
+static bool find_algorithm(Blas *b, const Device *d, const BlasCall *c, double until,
+                           BlasSelected *way) {
+  BlasHeuristic found[ALGORITHMS];
   double best = -1, seconds;
   const Blas before = *b;
-  int n = call_ways(b, c, WAYS, found);
+  int n = call_algorithms(b, c, ALGORITHMS, found);
   if (!n) return false;
-  *way = (BlasTaken){found[0].way, found[0].workspace};
+  *way = (BlasSelected){found[0].way, found[0].workspace};
   for (int i = 0; i < n && clock_seconds() < until; i++) {
-    BlasTaken other = {found[i].way, found[i].workspace};
-    if (!way_seconds(b, d, c, &other, &seconds)) continue;
+    BlasSelected other = {found[i].way, found[i].workspace};
+    if (!time_algorithm(b, d, c, &other, &seconds)) continue;
     if (best >= 0 && seconds > much_better * best) continue;
     best = seconds;
     *way = other;
   }
-  leave_rooms(b, d, &before);
+  free_workspaces(b, d, &before);
   return true;
 }
 
@@ -441,9 +448,9 @@ const BlasChoice *blas_choose(Blas *b, const Device *d, Arena *a, CodeFolder *fo
   if (folder->temporary || !call_open(b, p, &c)) return NULL;
   BlasKey key = key_of(p, &c.l);
   const char *name = choice_key(b, d, a, &key);
-  BlasTaken way;
+  BlasSelected way;
   FileText kept = code_read(folder, a, name);
-  if (kept.n != sizeof way && find_way(b, d, &c, until, &way))
+  if (kept.n != sizeof way && find_algorithm(b, d, &c, until, &way))
     kept = code_store_first(folder, a, name, (const char *)&way, sizeof way);
   if (kept.n == sizeof way) {
     choice = NEW(a, BlasChoice);

@@ -1,4 +1,5 @@
-// cuda: a diagram made to run on a GPU. Private to the engine.
+// cuda: kernels of a plan as CUDA C, NVIDIA's libraries, and the embedded device functions. Private to the
+// engine.
 #ifndef LIMN_RUN_ENGINE_CUDA_CUDA_H
 #define LIMN_RUN_ENGINE_CUDA_CUDA_H
 

@@ -1,4 +1,5 @@
-// NVIDIA's libraries: found, opened, asked. A folder in $LIMN_CUDA comes first, and alone.
+// NVIDIA's libraries, devices, and compiling by NVRTC. If $LIMN_CUDA is set, libraries are looked up in that
+// folder only.
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/driver.h"
 #include "base/sandbox.h"
@@ -13,14 +14,14 @@
 enum { DRIVER_LEAST = 12000 };
 
 // -- finding --------------------------------------------------------------------------------------
-// The only folder that is looked into; NULL: there is none such.
-static const char *own_folder(void) {
+// $LIMN_CUDA, or NULL.
+static const char *configured_folder(void) {
   const char *own = getenv("LIMN_CUDA");
   return own && *own ? own : NULL;
 }
 
 void *device_library(Arena *a, const char *const *names, const char *const *folders) {
-  const char *own = own_folder();
+  const char *own = configured_folder();
   for (; own && *names; names++) {
     void *library = dlopen(arena_format(a, "%s/%s", own, *names), RTLD_NOW | RTLD_LOCAL);
     if (library) return library;
@@ -52,26 +53,27 @@ bool device_expected(Arena *a) {
   CudaResult (*init)(unsigned) = NULL;
   void *driver = driver_library(a), *at = driver ? dlsym(driver, "cuInit") : NULL;
   memcpy(&init, &at, sizeof at);
-  return driver && (!init || init(0) != NO_DEVICE); // the driver stays: it does not like to go
+  return driver &&
+         (!init || init(0) != NO_DEVICE); // the driver stays loaded: unloading it is unsafe
 }
 
-// Why the only folder does not have it: the file is not there, or what the loader says of it.
+// Why a library cannot be loaded from $LIMN_CUDA: the file is missing, or the loader's error.
 static const char *not_in_folder(Arena *a, const char *what, const char *file) {
-  const char *path = arena_format(a, "%s/%s", own_folder(), file);
+  const char *path = arena_format(a, "%s/%s", configured_folder(), file);
   if (access(path, F_OK) == 0 && !dlopen(path, RTLD_NOW | RTLD_LOCAL)) {
     const char *said = dlerror();
     return arena_format(a, "%s, which LIMN_CUDA names, cannot be loaded: %s", path,
                         said ? said : "");
   }
   return arena_format(a, "there is no %s (%s) in %s, which LIMN_CUDA names", what, file,
-                      own_folder());
+                      configured_folder());
 }
 
 static bool open_driver(Device *d, Arena *a, const char **why) {
   d->driver = driver_library(a);
   if (!d->driver) {
-    *why = own_folder() ? not_in_folder(a, "NVIDIA driver", "libcuda.so.1")
-                        : "there is no NVIDIA driver (libcuda.so.1) on this machine";
+    *why = configured_folder() ? not_in_folder(a, "NVIDIA driver", "libcuda.so.1")
+                               : "there is no NVIDIA driver (libcuda.so.1) on this machine";
     return false;
   }
 #define FIND_IN_DRIVER(name, takes)                                                                \
@@ -85,9 +87,10 @@ static bool open_compiler(Device *d, Arena *a, const char **why) {
   static const char *const folders[] = {"/usr/local/cuda/lib64", "/opt/cuda/lib64", NULL};
   d->compiler = device_library(a, names, folders);
   if (!d->compiler) {
-    *why = own_folder() ? not_in_folder(a, "CUDA compiler library", "libnvrtc.so.13")
-                        : "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, "
-                          "version 12 or later";
+    *why = configured_folder()
+               ? not_in_folder(a, "CUDA compiler library", "libnvrtc.so.13")
+               : "there is no CUDA compiler library (libnvrtc.so): install CUDA's NVRTC, "
+                 "version 12 or later";
     return false;
   }
 #define FIND_IN_COMPILER(name, takes)                                                              \
@@ -99,7 +102,7 @@ static bool open_compiler(Device *d, Arena *a, const char **why) {
   return true;
 }
 
-const char *device_word(const Device *d, Arena *a, CudaResult r, const char *what) {
+const char *device_error(const Device *d, Arena *a, CudaResult r, const char *what) {
   const char *text = NULL;
   if (!r) return NULL;
   d->call.cuGetErrorString(r, &text);
@@ -111,7 +114,7 @@ static int count_devices(Device *d, Arena *a, const char **why) {
   int n = 0;
   CudaResult r = d->call.cuInit(0);
   if (!r) r = d->call.cuDeviceGetCount(&n);
-  if (r) *why = device_word(d, a, r, "no GPU can be used");
+  if (r) *why = device_error(d, a, r, "no GPU can be used");
   if (!r && !n) *why = "there is no NVIDIA GPU on this machine";
   return r ? 0 : n;
 }
@@ -123,7 +126,7 @@ int device_count(Arena *a, const char **why) {
   return n;
 }
 
-static void ask_device(Device *d) {
+static void query_device(Device *d) {
   const CudaCalls *c = &d->call;
   c->cuDeviceGetName(d->name, sizeof d->name - 1, d->handle);
   c->cuDeviceGetAttribute(&d->major, CUDA_CAPABLE_MAJOR, d->handle);
@@ -143,50 +146,50 @@ static bool find_device(Device *d, Arena *a, const char **why) {
   }
   CudaResult r = d->call.cuDeviceGet(&d->handle, d->number);
   if (r) {
-    *why = device_word(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
+    *why = device_error(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
     return false;
   }
-  ask_device(d);
+  query_device(d);
   if (d->driver_version >= DRIVER_LEAST) return true;
   *why = arena_format(a, "the NVIDIA driver is for CUDA %d.%d: 12.0 or later is needed",
                       d->driver_version / 1000, d->driver_version % 1000 / 10);
   return false;
 }
 
-// A device takes a tenth of a second and more to start, in which steps can be planned and written.
+// Starting a device takes a tenth of a second and more; the caller plans and prints steps meanwhile.
 static void *start(void *given) {
   Device *d = given;
   const CudaCalls *c = &d->call;
   CudaResult r = c->cuDevicePrimaryCtxRetain(&d->context, d->handle);
   if (!r) r = c->cuCtxSetCurrent(d->context);
-  for (uint32_t i = 0; !r && i < TRACKS_ALL; i++) r = c->cuStreamCreate(&d->track[i], 1);
-  d->stream = d->track[0];
+  for (uint32_t i = 0; !r && i < ALL_STREAMS; i++) r = c->cuStreamCreate(&d->streams[i], 1);
+  d->stream = d->streams[0];
   if (!r) r = c->cuMemAlloc_v2(&d->stop, sizeof(int));
   if (!r) r = c->cuMemsetD8Async(d->stop, 0, sizeof(int), d->stream);
   d->started = r;
   return NULL;
 }
 
-static void begin_starting(Device *d) {
+static void start_in_thread(Device *d) {
   d->starts = !pthread_create(&d->starter, NULL, start, d);
   if (!d->starts) start(d);
 }
 
-static void end_starting(Device *d) {
+static void wait_for_start(Device *d) {
   if (d->starts) pthread_join(d->starter, NULL);
   d->starts = false;
 }
 
 bool device_ready(Device *d, Arena *a, const char **why) {
-  end_starting(d);
+  wait_for_start(d);
   CudaResult r = d->started ? d->started : d->call.cuCtxSetCurrent(d->context);
-  if (r) *why = device_word(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
+  if (r) *why = device_error(d, a, r, arena_format(a, "GPU %d cannot be opened", d->number));
   return !r;
 }
 
 static bool open_all(Device *d, Arena *a, const char **why) {
   if (!open_driver(d, a, why) || !find_device(d, a, why)) return false;
-  begin_starting(d);
+  start_in_thread(d);
   return open_compiler(d, a, why);
 }
 
@@ -205,43 +208,43 @@ Device *device_open(int number, Arena *a, const char **why) {
   return NULL;
 }
 
-bool device_lives(Device *d) {
-  end_starting(d);
+bool device_is_alive(Device *d) {
+  wait_for_start(d);
   return !d->started && !d->call.cuStreamSynchronize(d->stream);
 }
 
 void device_close(Device *d) {
   if (!d) return;
-  end_starting(d);
+  wait_for_start(d);
   blas_close(d->blas, d);
   if (d->stop) d->call.cuMemFree_v2(d->stop);
-  for (uint32_t i = 0; i < TRACKS_ALL; i++)
-    if (d->track[i]) d->call.cuStreamDestroy_v2(d->track[i]);
+  for (uint32_t i = 0; i < ALL_STREAMS; i++)
+    if (d->streams[i]) d->call.cuStreamDestroy_v2(d->streams[i]);
   if (d->context) d->call.cuDevicePrimaryCtxRelease_v2(d->handle);
   if (d->compiler) dlclose(d->compiler);
-  free(d); // the driver stays: it does not like to be unloaded
+  free(d); // the driver stays loaded: unloading it is unsafe
 }
 
 bool device_is_hopper(const Device *d) { return d->major == 9 && d->minor == 0; }
 
 // -- code -----------------------------------------------------------------------------------------
-static const char *compiler_says(const Device *d, NvrtcProgram p, Arena *a) {
+static const char *compiler_error(const Device *d, NvrtcProgram p, Arena *a) {
   size_t n = 0;
   if (d->call.nvrtcGetProgramLogSize(p, &n) || !n) return "nothing";
   char *text = NEW_ARRAY(a, char, n + 1);
   d->call.nvrtcGetProgramLog(p, text);
-  for (char *c = text; *c; c++) // the first error alone
+  for (char *c = text; *c; c++) // up to the end of the first error
     if (*c == '\n' && strstr(text, "error") && strstr(text, "error") < c) *c = 0;
   return text;
 }
 
-// CUDA C to code for this device, as bytes. False with the reason.
+// Compiles CUDA C to a cubin. False with the reason.
 static bool compile_text(const Device *d, Arena *a, const DeviceText *text, FileText *code,
                          const char **why) {
   const char *own = device_is_hopper(d) ? "a" : "",
              *arch = arena_format(a, "-arch=sm_%d%d%s", d->major, d->minor, own);
-  // sums and products are fused where the text says so, and anywhere where factors are rounded; denormal numbers count as 0,
-  // as on the CPU
+  // multiply–adds are fused where the text says so, or anywhere if factors are rounded (quick); denormals are
+  // flushed to 0, as on the CPU
   const char *const options[] = {arch,
                                  text->quick ? "-fmad=true" : "-fmad=false",
                                  "-ftz=true",
@@ -259,7 +262,7 @@ static bool compile_text(const Device *d, Arena *a, const DeviceText *text, File
   if (!r) r = d->call.nvrtcGetCUBIN(p, bytes);
   if (r)
     *why = arena_format(a, "the CUDA compiler refuses a kernel: %s",
-                        p ? compiler_says(d, p, a) : "it does not begin");
+                        p ? compiler_error(d, p, a) : "it does not begin");
   if (p) d->call.nvrtcDestroyProgram(&p);
   *code = (FileText){.text = bytes, .n = n};
   return !r;
@@ -273,31 +276,31 @@ static const char *key_of(const Device *d, Arena *a, const DeviceText *text) {
   return code_key(a, h);
 }
 
-// A text while it is compiled, by a thread of its own.
+// A text that is compiled in a thread of its own.
 typedef struct {
   const Device *d;
   const DeviceText *text;
   Arena *arena;
   FileText code;
   const char *key, *why;
-  bool found, good, begun; // begun: by a thread
+  bool found, good, begun; // found: in the cache; begun: its thread was started
   pthread_t thread;
 } Compiling;
 
-static void *compile_alone(void *given) {
+static void *compile_in_thread(void *given) {
   Compiling *c = given;
   c->good = compile_text(c->d, c->arena, c->text, &c->code, &c->why);
   return NULL;
 }
 
-// The compiler takes seconds for a long program: each text that is not in the cache has a thread.
+// Compiling takes seconds: each text that is not in the cache gets a thread.
 static void compile_texts(Compiling *all, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     Compiling *c = &all[i];
     if (c->found) continue;
     c->arena = arena_new();
-    c->begun = c->arena && !pthread_create(&c->thread, NULL, compile_alone, c);
-    if (!c->begun && c->arena) compile_alone(c);
+    c->begun = c->arena && !pthread_create(&c->thread, NULL, compile_in_thread, c);
+    if (!c->begun && c->arena) compile_in_thread(c);
     if (!c->arena) c->why = "out of memory";
   }
   for (uint32_t i = 0; i < n; i++)
@@ -323,7 +326,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
     if (!c->good && good)
       *why = arena_format(a, "%s", c->why);
     else if (r && good)
-      *why = device_word(d, a, r, "the GPU does not take the compiled kernels");
+      *why = device_error(d, a, r, "the GPU does not take the compiled kernels");
     if (!r && kept && !c->found) code_store(&folder, a, c->key, c->code.text, c->code.n);
     if (r) module[i] = NULL;
     good &= !r;

@@ -1,13 +1,12 @@
-// driver: NVIDIA's libraries, opened at run time. Nothing of them is needed to build limn, and where
-// they are not there, or no GPU is, there is a sentence that says so.
+// driver: CUDA's driver and NVRTC, opened at run time. Building limn needs no CUDA; without a driver or a
+// GPU, callers get a sentence that says so.
 //
 //   const char *why;
 //   Device *d = device_open(arena, 0, &why);           // NULL: why not
 //   CudaModule m;
 //   device_compile(d, arena, &(DeviceText){.text = text}, 1, &m, &word, &why);
 //
-// The names and numbers below are those of CUDA's driver interface and of NVRTC, as far as they are
-// used here.
+// The names and numbers below are those of CUDA's driver API and of NVRTC.
 #ifndef LIMN_RUN_ENGINE_CUDA_DRIVER_H
 #define LIMN_RUN_ENGINE_CUDA_DRIVER_H
 
@@ -15,14 +14,14 @@
 
 #include <pthread.h>
 
-typedef int CudaResult; // 0: good
+typedef int CudaResult; // 0: success
 typedef unsigned long long DeviceAddress;
 typedef struct CUctx_st *CudaContext;
 typedef struct CUmod_st *CudaModule;
 typedef struct CUfunc_st *CudaFunction;
 typedef struct CUstream_st *CudaStream;
 typedef struct CUevent_st *CudaEvent;
-enum { TRACKS = 4, ASIDE = TRACKS, TRACKS_ALL }; // the last is for what is beside all kernels
+enum { STREAMS = 4, SIDE_STREAM = STREAMS, ALL_STREAMS }; // streams for kernels, and a side stream
 typedef struct CUgraph_st *CudaGraph;
 typedef struct CUgraphExec_st *CudaGraphExec;
 typedef struct _nvrtcProgram *NvrtcProgram;
@@ -30,16 +29,16 @@ typedef struct _nvrtcProgram *NvrtcProgram;
 enum {
   CUDA_OUT_OF_MEMORY = 2,
   CUDA_NOT_READY = 600,
-  CUDA_SHARED_MOST = 97,   // attribute of a device: shared memory that a block may ask for
+  CUDA_SHARED_MOST = 97,   // attribute of a device: shared memory of a block, at most
   CUDA_PROCESSORS = 16,    // … multiprocessors
-  CUDA_CAPABLE_MAJOR = 75, // … what code it runs
+  CUDA_CAPABLE_MAJOR = 75, // … compute capability
   CUDA_CAPABLE_MINOR = 76,
   CUDA_FUNCTION_SHARED = 8, // attribute of a function: shared memory of a launch
   CUDA_CAPTURE_RELAXED = 2,
   CUDA_EVENT_UNTIMED = 2,
 };
 
-// How a kernel is launched, as the driver wants it.
+// CUlaunchAttribute and CUlaunchConfig.
 typedef struct {
   int id;
   char unused[4];
@@ -48,9 +47,8 @@ typedef struct {
     char room[64];
   } value;
 } CudaLaunchAttribute;
-enum {
-  CUDA_LAUNCH_EARLY = 6
-}; // it may be sent to its place before the one in front of it is whole
+// Programmatic dependent launch: a kernel may start before the previous one in its stream has ended.
+enum { CUDA_LAUNCH_PROGRAMMATIC = 6 };
 typedef struct {
   unsigned blocks[3], threads[3], shared;
   CudaStream stream;
@@ -58,8 +56,7 @@ typedef struct {
   unsigned attributes;
 } CudaLaunchConfig;
 
-// One row for each function: its result, its name, what it takes. One that is missing makes the whole
-// library too old.
+// One row for each function: its name and parameters. If one is missing, the library is too old.
 #define CUDA_FUNCTIONS(F)                                                                          \
   F(cuInit, (unsigned))                                                                            \
   F(cuDriverGetVersion, (int *))                                                                   \
@@ -122,44 +119,43 @@ typedef struct Device {
   void *driver, *compiler; // libraries
   int number, handle;
   char name[128];
-  int major, minor; // what code it runs: 9.0
+  int major, minor; // compute capability
   int processors, shared_most;
   size_t bytes;
   int driver_version, compiler_version; // 13000 is 13.0
-  pthread_t starter;                    // who makes what follows, as long as it starts
-  bool starts;
+  pthread_t starter;                    // the thread that starts the device and sets what follows
+  bool starts;                          // the thread has not been joined
   CudaResult started;
   CudaContext context;
-  CudaStream stream;            // the first of its tracks
-  CudaStream track[TRACKS_ALL]; // for what is captured
-  struct Blas *blas;            // products by cuBLASLt, once something asks for it
-  bool no_blas;                 // it was asked for, and is not there
-  DeviceAddress stop;  // a number there: not 0 when a loss was not finite, until it is seen
-  struct Engine *late; // whose steps wait for a launch (cuda_steps.c); NULL: nobody's
+  CudaStream stream;               // streams[0]
+  CudaStream streams[ALL_STREAMS]; // for captured steps
+  struct Blas *blas;               // cuBLASLt, opened when first needed
+  bool no_blas;                    // cuBLASLt is missing
+  DeviceAddress
+      stop; // an int on the device: not 0 from a loss that is not finite until the host handles it
+  struct Engine *pending; // the engine with steps that wait for a launch (cuda_steps.c); or NULL
 } Device;
 
-// One of these names, in $LIMN_CUDA alone where that is set; NULL: none is there.
+// Opens the first of these names, in the folder $LIMN_CUDA only if that is set; or NULL.
 void *device_library(Arena *, const char *const *names, const char *const *folders);
-// How many there are; with none, why.
-// Is there a driver, and does it not say that there is no GPU? Where there is none, nobody expects one.
+// There is a driver, and it does not report that there is no GPU.
 bool device_expected(Arena *);
-int device_count(Arena *, const char **why);
-Device *device_open(int number, Arena *, const char **why); // close it; or NULL
-// It starts while the caller goes on, who waits for it here before anything is asked of it. False: why not.
+int device_count(Arena *, const char **why);                // *why if there is none
+Device *device_open(int number, Arena *, const char **why); // for device_close; or NULL
+// device_open starts the device in a thread; this waits for it, before any other use. False: *why.
 bool device_ready(Device *, Arena *, const char **why);
-bool device_lives(Device *); // false: a call failed for good, and all later ones do
+bool device_is_alive(Device *); // false: a call failed for good, and all later ones will fail
 void device_close(Device *);
-bool device_is_hopper(
-    const Device *); // it has instructions that no other has, for four warps at once
-// What a call said, as a sentence; NULL: it was good.
-const char *device_word(const Device *, Arena *, CudaResult, const char *what);
-// CUDA C to code for this device, which is kept as compiled steps are. NULL with the reason.
+bool device_is_hopper(const Device *); // has wgmma: four warps multiply together
+// The error of a call as a sentence; NULL: the call succeeded.
+const char *device_error(const Device *, Arena *, CudaResult, const char *what);
 typedef struct {
   const char *text;
   const char *cache; // as in Target
-  bool quick;        // quotients and roots may be off by their last bit or two
+  bool quick;        // allow inexact division and square root, off by a bit or two
 } DeviceText;
-// Several at once, for one cache folder. A word: nothing can be kept there. False, and why: then some modules are NULL.
+// Compiles CUDA C for this device, several texts in parallel, with one cache folder. *word: nothing can be
+// cached. False with *why: some modules are NULL.
 bool device_compile(Device *, Arena *, const DeviceText *, uint32_t n, CudaModule *,
                     const char **word, const char **why);
 

@@ -1,23 +1,21 @@
-// Kernels as CUDA C. In front stands the prelude; then one function for each kernel of loops:
+// Prints kernels as CUDA C: after the prelude, one function for each kernel of loops:
 //
 //   extern "C" __global__ void limn_k3(const Context *g, Wires7 wires, Places at) {
 //     for (long q = first team; q < points; q += teams) {     the parallel loops
 //       const long i1 = q % 64, i0 = q / 64;
 //       …                                                     nest after nest, by the team's lanes
 //
-// A kernel of one nest without sums has no teams: each point is a thread. In others a team of lanes
-// works on a point of the parallel loops, and walks through nest after nest together. The cells of a
-// nest, which are its loops that nothing sums over, are dealt out to the lanes. What is summed is a
-// chain of its own for each cell where there are cells enough; else several lanes take turns at one
-// cell, and what they have is put together in a fixed order, so that the same numbers give the same
-// sums on every device.
+// In a kernel of one nest without reductions each point is a thread. Otherwise a team of lanes works on a
+// point of the parallel loops, nest after nest. The output cells of a nest are dealt out to the lanes. With
+// enough cells, one lane computes the whole reduction of a cell; otherwise several lanes share it, and
+// their accumulators are combined in a fixed order, so that sums are the same on every device.
 #include "run/engine/cuda/emit_cuda_own.h"
 
 #include <ctype.h>
 
-enum { BLOCK_LANES = 256, ROOM = 3 };
-enum { ENOUGH_LANES = 256 * 1024 }; // of large devices
-enum { FEW_POINTS = 256 }; // of which the largest devices have one for each multiprocessor or two
+enum { BLOCK_LANES = 256, MIN_BLOCKS = 3 };
+enum { ENOUGH_LANES = 256 * 1024 }; // lanes that fill a large device
+enum { FEW_POINTS = 256 };          // one or two for each multiprocessor of the largest devices
 enum { MANY_POINTS = 4096, LONG_ROW = 1024, SHORT_ROW = 512 };
 enum { SLICES = 128, SLICED_BYTES = 64 << 20, SERIAL = 64, FEWEST_LOTS = 16 };
 
@@ -57,7 +55,7 @@ static void emit_flat(Emit *e) {
   Extent all[64];
   memcpy(all, k->p, k->np * sizeof *all);
   memcpy(all + k->np, team_loops(&t), s->ndim * sizeof *all);
-  cuda_same(e, t.w, s->node.n);
+  cuda_uniforms(e, t.w, s->node.n);
   emit_line(e, "const long points = %s;", cuda_length(e, all, 0, k->np + s->ndim));
   emit_line(e, "for (long q = GRID_THREAD; q < points; q += GRID_THREADS) {");
   e->indent++;
@@ -67,8 +65,7 @@ static void emit_flat(Emit *e) {
   emit_close(e);
 }
 
-// Slices have an output each, as far as it reaches: if memory has room for them. (A wire that lies inside
-// another one has steps of its own: its cells reach as far as its last one.)
+// The cells from the first to the last one of an output. A view of another wire may have gaps.
 static int64_t output_reach(const Plan *p, const PlanNode *x) {
   const PlanWire *out = &p->wire.at[x->out.wire];
   int64_t reach = 1;
@@ -77,7 +74,7 @@ static int64_t output_reach(const Plan *p, const PlanNode *x) {
   return reach;
 }
 
-// Where the outputs of a kernel's first n nodes end in a slice.
+// The bytes of a slice for the outputs of the kernel's first n nodes.
 static int64_t slice_reach(const Plan *p, const Kernel *k, uint32_t n) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -88,33 +85,33 @@ static int64_t slice_reach(const Plan *p, const Kernel *k, uint32_t n) {
   return bytes;
 }
 
-// Nests behind this one stand inside it as long as they have nothing to do with it. The first that does not; *meets: lanes
-// meet in front of that one.
-static uint32_t hold_next(Emit *e, TeamNest *all, uint32_t i, bool *meets) {
+// Marks the nests after this one that can be printed inside it (holds_next) because they have no conflict.
+// Gives the first nest that cannot; *meets: a barrier is needed before it.
+static uint32_t mark_held_nests(Emit *e, TeamNest *all, uint32_t i, bool *meets) {
   *meets = false;
-  while (++i < e->k->nest.n && !whole_beside(e, &e->k->nest.at[i])) {
-    Meeting with = whole_meets(e, &all[i]);
-    *meets = with == MEETING;
-    all[i - 1].holds = with == APART && team_may_hold(&all[i - 1]);
-    if (!all[i - 1].holds) break;
+  while (++i < e->k->nest.n && !fused_is_on_side(e, &e->k->nest.at[i])) {
+    Conflict with = fused_conflict(e, &all[i]);
+    *meets = with == NEEDS_BARRIER;
+    all[i - 1].holds_next = with == NO_CONFLICT && team_may_hold(&all[i - 1]);
+    if (!all[i - 1].holds_next) break;
   }
   return i;
 }
 
-// Of a step that is one block's.
-static void emit_whole_nests(Emit *e, TeamNest *all) {
+// The nests of a kernel in a fused step.
+static void emit_fused_nests(Emit *e, TeamNest *all) {
   const Kernel *k = e->k;
   bool asked = false, meets = false;
   for (uint32_t i = 0, next; i < k->nest.n; i = next) {
-    if (whole_beside(e, &k->nest.at[i])) {
-      whole_put_back(e, &k->nest.at[i]);
+    if (fused_is_on_side(e, &k->nest.at[i])) {
+      fused_store_side(e, &k->nest.at[i]);
       next = i + 1;
       asked = false;
       continue;
     }
-    if (asked ? meets : whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
-    next = hold_next(e, all, i, &meets);
-    asked = true; // of the next one, unless it is made beside
+    if (asked ? meets : fused_conflict(e, &all[i]) == NEEDS_BARRIER) emit_line(e, "TEAM_SYNC();");
+    next = mark_held_nests(e, all, i, &meets);
+    asked = true; // `meets` holds for the next nest, unless the side warp runs it
     team_emit(all, i);
   }
 }
@@ -144,16 +141,16 @@ static void emit_teams(Emit *e, const CudaKernel *c) {
   cuda_digits(e, cut ? "q / SLICES" : "q", 0, k->p, 0, k->np);
   TeamNest *all = team_nests(e, c);
   if (e->accesses && !k->np) {
-    emit_whole_nests(e, all);
+    emit_fused_nests(e, all);
     emit_close(e);
     return;
   }
   uint32_t done = 0;
   for (uint32_t i = 0; i < k->nest.n; i++) {
     if (i < done) continue;
-    if (e->accesses && whole_meets(e, &all[i]) == MEETING) emit_line(e, "TEAM_SYNC();");
-    if (team_walks(all, i)) {
-      team_emit_walk(all, i);
+    if (e->accesses && fused_conflict(e, &all[i]) == NEEDS_BARRIER) emit_line(e, "TEAM_SYNC();");
+    if (softmax_matches(all, i)) {
+      softmax_emit(all, i);
       emit_line(e, "TEAM_SYNC();");
       team_emit(all, i + 1);
       done = i + 3;
@@ -189,7 +186,7 @@ static void emit_order(Emit *e) {
   emit_close(e);
 }
 
-// The lanes of a team: as many as the largest nest can use.
+// Chooses the lanes of a team: as many as the largest nest can use.
 static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKernel *c) {
   int64_t inner = 1;
   c->points = cuda_length_most(p, k->p, 0, k->np);
@@ -200,7 +197,7 @@ static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKern
   c->tile_bytes = k->tile_bytes;
   c->teams = 1;
   bool few = c->points < FEW_POINTS && inner > 4 * BLOCK_LANES;
-  bool many = c->points >= MANY_POINTS; // a row for each warp: no lane waits for another warp
+  bool many = c->points >= MANY_POINTS; // one warp for each row: no barriers between warps
   c->team = few || inner > 64 * 1024                ? 4 * BLOCK_LANES
             : inner > (many ? LONG_ROW : SHORT_ROW) ? BLOCK_LANES
                                                     : WARP;
@@ -210,7 +207,7 @@ static void choose_team(const Plan *p, const Kernel *k, uint32_t lanes, CudaKern
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
 }
 
-// Lanes that the nest with most to do at a point can use, if that is known.
+// The lanes that the largest nest can use, if its lengths are constants; otherwise WARP.
 static int64_t useful_lanes(Emit *e) {
   int64_t most = 1;
   for (uint32_t i = 0; i < e->k->nest.n; i++) {
@@ -225,8 +222,8 @@ static int64_t useful_lanes(Emit *e) {
   return most;
 }
 
-// Of very short rows, several are a warp's: a team is a part of it. Whole warps have a point for each, or for none, since
-// all of their lanes meet.
+// For very short rows a team is a part of a warp. The number of points must fill whole warps, because all
+// lanes of a warp reach its barriers.
 static void choose_part_of_warp(Emit *e, CudaKernel *c) {
   int64_t known = 1;
   uint32_t team = cuda_power_up(useful_lanes(e), WARP);
@@ -240,7 +237,7 @@ static void choose_part_of_warp(Emit *e, CudaKernel *c) {
   c->shared = true;
 }
 
-static void cut_slices(const Plan *p, const Kernel *k, CudaKernel *c, int64_t most) {
+static void split_into_slices(const Plan *p, const Kernel *k, CudaKernel *c, int64_t most) {
   int64_t bytes = slice_reach(p, k, k->node.n), slices = SLICED_BYTES / bytes;
   if (slices > SLICES) slices = SLICES;
   if (slices > most) slices = most;
@@ -250,8 +247,8 @@ static void cut_slices(const Plan *p, const Kernel *k, CudaKernel *c, int64_t mo
   c->points *= slices;
 }
 
-// One node that adds numbers up, from where its output begins, or several that do so side by side.
-static bool adds_alone(const Plan *p, const Kernel *k) {
+// The kernel is one nest of sums that can be split into slices: one sum or scatter, or several sums.
+static bool can_split(const Plan *p, const Kernel *k) {
   for (uint32_t i = 0; i < k->node.n; i++) {
     const PlanNode *x = &p->node.at[k->node.at[i]];
     if (x->nwinner || x->combine != SUM || x->noise || p->wire.at[x->out.wire].base != BASE_R ||
@@ -261,18 +258,18 @@ static bool adds_alone(const Plan *p, const Kernel *k) {
   return k->nest.n == 1;
 }
 
-// Each bucket is a point of its own. Where it makes a list, several loads are under way: see choose_room.
-static void cut_buckets(const Plan *p, const Kernel *k, CudaKernel *c) {
+// Makes each bucket of labels a point. With a list, several loads are in flight: see choose_occupancy.
+static void split_into_buckets(const Plan *p, const Kernel *k, CudaKernel *c) {
   int64_t list = scatter_list_bytes(p, k, &p->node.at[k->node.at[0]], c->team);
   c->buckets = BUCKETS;
   c->points *= BUCKETS;
   c->tile_bytes += list;
   c->shared = c->tile_bytes * c->teams <= SHARED_BYTES;
-  if (list) c->room = ROOM * BLOCK_LANES / (c->team * c->teams);
+  if (list) c->min_blocks = MIN_BLOCKS * BLOCK_LANES / (c->team * c->teams);
 }
 
-// A scatter whose lanes have much to do in order: slices of what is added, or buckets of labels.
-static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
+// Splits a scatter whose lanes have many sequential additions: into slices or buckets of labels.
+static void split_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   const PlanNode *x = &p->node.at[k->node.at[0]];
   uint32_t of_dim[64], first = PLAN_NONE;
   int64_t serial = 1, cells = 1;
@@ -286,62 +283,65 @@ static void cut_scatter(const Plan *p, const Kernel *k, CudaKernel *c) {
   if (cells < c->team && c->team > WARP)
     c->team = cells > WARP ? cuda_power_up(cells, c->team) : WARP;
   if (serial < SERIAL) return;
-  if (!x->accumulate) cut_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
+  if (!x->accumulate) split_into_slices(p, k, c, extent_most(p, k->nest.at[0].dim[first]));
   bool dense = x->accumulate || output_reach(p, x) == p->wire.at[x->out.wire].count;
   if (c->slices || !dense || k->depth || scatter_label(p, x) == PLAN_NONE) return;
-  cut_buckets(p, k, c);
+  split_into_buckets(p, k, c);
 }
 
-// Sums of columns, by blocks of which several have room on a multiprocessor: as many as the device takes at once, each
-// with whole lots of rows.
-static void cut_columns(Plan *p, const Kernel *k, CudaKernel *c) {
+// Splits sums of columns into as many slices as fill the device, each of whole groups of rows.
+static void split_columns(Plan *p, const Kernel *k, CudaKernel *c) {
   Emit e = {.p = p, .k = k, .lanes = true};
   TeamNest t = team_nest(&e, 0, BLOCK_LANES);
   const Nest *s = &k->nest.at[0];
-  int64_t rows = cuda_length_most(p, s->dim, t.summed, s->ndim), lot = (int64_t)ROWS * t.turns,
-          lots = (rows + lot - 1) / lot, wanted = ENOUGH_LANES / 2 / (c->points * BLOCK_LANES);
+  int64_t rows = cuda_length_most(p, s->dim, t.split_loop, s->ndim),
+          lot = (int64_t)ROWS * t.lanes_per_cell, lots = (rows + lot - 1) / lot,
+          wanted = ENOUGH_LANES / 2 / (c->points * BLOCK_LANES);
   if (lots < FEWEST_LOTS || wanted < 2) return;
   int64_t each = (lots + wanted / 2) / wanted;
   if (each < 1) each = 1;
-  cut_slices(p, k, c, (lots + each - 1) / each);
+  split_into_slices(p, k, c, (lots + each - 1) / each);
   if (c->slices) c->team = BLOCK_LANES;
 }
 
-// A long sum of which there are few: in slices.
-static void cut_sum(Plan *p, const Kernel *k, CudaKernel *c) {
+// Splits long sums into slices if there are few of them.
+static void split_sum(Plan *p, const Kernel *k, CudaKernel *c) {
   Emit e = {.p = p, .k = k, .lanes = true};
   TeamNest t = team_nest(&e, 0, c->team);
   const Nest *s = &k->nest.at[0];
   int64_t lanes = c->points * c->team;
-  if (t.kept != t.summed || t.kept == s->ndim || lanes >= ENOUGH_LANES) return;
-  if (t.columns && c->team >= BLOCK_LANES) {
-    cut_columns(p, k, c);
+  if (t.cell_loops != t.split_loop || t.cell_loops == s->ndim || lanes >= ENOUGH_LANES) return;
+  if (t.column_sums && c->team >= BLOCK_LANES) {
+    split_columns(p, k, c);
     return;
   }
-  int64_t long_enough = cuda_length_most(p, s->dim, t.summed, s->ndim) / t.turns / SERIAL * 4,
-          wanted = (t.columns ? 1 : 2) * ENOUGH_LANES / lanes;
-  if (t.columns) long_enough *= t.lot;
-  cut_slices(p, k, c, wanted < long_enough ? wanted : long_enough);
+  int64_t long_enough =
+              cuda_length_most(p, s->dim, t.split_loop, s->ndim) / t.lanes_per_cell / SERIAL * 4,
+          wanted = (t.column_sums ? 1 : 2) * ENOUGH_LANES / lanes;
+  if (t.column_sums) long_enough *= t.vector;
+  split_into_slices(p, k, c, wanted < long_enough ? wanted : long_enough);
 }
 
 static void choose_slices(Plan *p, const Kernel *k, CudaKernel *c) {
   const PlanNode *x = &p->node.at[k->node.at[0]];
-  if (!adds_alone(p, k)) return;
+  if (!can_split(p, k)) return;
   if (x->scatter)
-    cut_scatter(p, k, c);
+    split_scatter(p, k, c);
   else if (node_has_reduction(x))
-    cut_sum(p, k, c);
+    split_sum(p, k, c);
 }
 
-// A compiler that aims at as many lanes as have room puts loads behind each other again: so few blocks on a
-// multiprocessor are enough where several turns' loads are under way.
-static void choose_room(Emit *e, CudaKernel *c) {
+// A compiler that aims at high occupancy saves registers by serialising loads. With unrolled loads, ROOM
+// blocks on a multiprocessor are enough.
+static void choose_occupancy(Emit *e, CudaKernel *c) {
   for (uint32_t i = 0; i < e->k->nest.n; i++)
-    if (team_nest(e, i, c->team).ahead && c->team * c->teams == BLOCK_LANES) c->room = ROOM;
+    if (team_nest(e, i, c->team).unrolled && c->team * c->teams == BLOCK_LANES)
+      c->min_blocks = MIN_BLOCKS;
 }
 
-// Long rows that are walked over again and again are few at once, so that what was read of them is still near.
-static void choose_again(Emit *e, CudaKernel *c) {
+// Kernels with several passes over long rows: fewer rows at the same time, so that a row stays in the cache
+// between passes.
+static void choose_for_long_rows(Emit *e, CudaKernel *c) {
   uint32_t walks = 0;
   for (uint32_t i = 0; i < e->k->nest.n; i++) {
     const Nest *s = &e->k->nest.at[i];
@@ -349,7 +349,7 @@ static void choose_again(Emit *e, CudaKernel *c) {
   }
   if (walks < 2 || c->team != BLOCK_LANES || c->slices || c->buckets) return;
   c->team = 2 * BLOCK_LANES;
-  c->room = c->at_once = 2;
+  c->min_blocks = c->max_blocks = 2;
   e->streaming_stores = true;
 }
 
@@ -373,7 +373,7 @@ static void choose_order(const Plan *p, const Kernel *k, CudaKernel *c) {
   c->shared = c->tile_bytes <= SHARED_BYTES;
 }
 
-// lanes: of the one block that does the whole step, or 0
+// lanes: of the block that runs a fused step; 0: the step is not fused.
 static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   e->streaming_stores = false;
   if (e->k->kind == KERNEL_ORDER)
@@ -387,8 +387,8 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   if (e->k->kind == KERNEL_LOOPS && !lanes && c->team == WARP) choose_part_of_warp(e, c);
   if (e->k->kind == KERNEL_LOOPS && !lanes && c->team > 1) {
     choose_slices(e->p, e->k, c);
-    choose_room(e, c);
-    choose_again(e, c);
+    choose_occupancy(e, c);
+    choose_for_long_rows(e, c);
   }
   emit_wires(e);
   if (e->k->kind == KERNEL_ORDER)
@@ -401,7 +401,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
     emit_teams(e, c);
 }
 
-// The slices of an output, one after the other, cell by cell.
+// Adds the slices of an output in order, cell by cell.
 static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t node) {
   const PlanWire *out = &e->p->wire.at[e->p->node.at[e->k->node.at[node]].out.wire];
   const char *number = emit_number(out->number);
@@ -414,7 +414,7 @@ static void emit_sum_of_slices(Emit *e, const CudaKernel *c, uint32_t node) {
     emit_line(e, "at += r %% %s * %lldL; r /= %s;", n, (long long)out->stride[d], n);
   }
   emit_line(e, "%s sum = 0;", number);
-  emit_line(e, "UNROLL_MANY"); // few threads: each has many loads under way
+  emit_line(e, "UNROLL_MANY"); // few threads: each has many loads in flight
   emit_line(e,
             "for (int slice = 0; slice < %u; slice++) sum += ((const %s *)(c->parts + slice * "
             "%lldL + %lldL))[at];",
@@ -433,7 +433,7 @@ static void emit_sums_of_slices(Emit *e, const CudaKernel *c, uint32_t i) {
   emit_line(e, "}");
 }
 
-// The text as it comes: parts, and which kernel has which body.
+// The texts being printed; `known` finds kernels with equal bodies.
 typedef struct {
   Buf *part;
   uint32_t parts;
@@ -448,10 +448,10 @@ static uint32_t shortest_part(const CudaText *t) {
   return least;
 }
 
-// -- short numbers --------------------------------------------------------------------------------
-// Points of loops, and cells of what a kernel has memory for, are counted by ints, if there are not too many: numbers of 64
-// bits take two to four times as many instructions.
-static bool is_short(const Plan *p, const Kernel *k, const CudaKernel *c) {
+// -- 32-bit indices -------------------------------------------------------------------------------
+// A kernel uses 32-bit indices if its points and cells are few enough: 64-bit arithmetic takes two to four
+// times as many instructions.
+static bool fits_32_bits(const Plan *p, const Kernel *k, const CudaKernel *c) {
   enum { CELLS = 1 << 29 };
   double points = 1;
   for (uint32_t i = 0; i < k->np; i++) points *= (double)extent_most(p, k->p[i]);
@@ -469,8 +469,8 @@ static bool is_short(const Plan *p, const Kernel *k, const CudaKernel *c) {
 
 static bool in_word(char x) { return isalnum((unsigned char)x) || x == '_'; }
 
-// Every long becomes an int, and so does every number that ends in L.
-static void shorten(Buf *b) {
+// Replaces every long by int, and removes the suffix L of constants.
+static void use_32_bits(Buf *b) {
   size_t to = 0;
   for (size_t i = 0; i < b->n;) {
     size_t end = i;
@@ -501,7 +501,7 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   e->b = &body;
   e->indent = 1;
   emit_body(e, c, lanes);
-  if (is_short(e->p, e->k, c)) shorten(&body);
+  if (fits_32_bits(e->p, e->k, c)) use_32_bits(&body);
   e->indent = 0;
   c->part = shortest_part(t);
   e->b = &t->part[c->part];
@@ -517,7 +517,7 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   if (lanes) {
     emit_line(e, "PART(limn_k%u, Wires%u, %u)", i, i, lanes);
   } else {
-    const char *room = c->room ? arena_format(e->p->arena, ", %u", c->room) : "";
+    const char *room = c->min_blocks ? arena_format(e->p->arena, ", %u", c->min_blocks) : "";
     emit_line(e, "KERNEL(limn_k%u, Wires%u, %u%s) {", i, i, c->team * c->teams, room);
     emit_line(e, "  BEGIN(Wires%u, %u, %lldL, %d)", i, c->team, (long long)c->tile_bytes,
               c->shared);
@@ -527,8 +527,8 @@ static void emit_kernel(Emit *e, const CudaText *t, uint32_t i, uint32_t lanes) 
   if (c->slices) emit_sums_of_slices(e, c, i);
 }
 
-// What the warp beside the others does of a kernel.
-static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
+// Prints the nests of a kernel that the side warp runs, as a function of their own.
+static void emit_side_kernel(Emit *e, const CudaText *t, uint32_t i) {
   CudaKernel c = t->kernel[i];
   Buf body = buf_new(e->p->arena);
   bool any = false;
@@ -538,12 +538,12 @@ static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
   c.team = WARP;
   const TeamNest *all = team_nests(e, &c);
   for (uint32_t n = 0; n < e->k->nest.n; n++) {
-    if (!whole_beside(e, &e->k->nest.at[n])) continue;
+    if (!fused_is_on_side(e, &e->k->nest.at[n])) continue;
     team_emit(all, n);
     emit_line(e, "TEAM_SYNC();");
     any = true;
   }
-  if (is_short(e->p, e->k, &c)) shorten(&body);
+  if (fits_32_bits(e->p, e->k, &c)) use_32_bits(&body);
   e->b = &t->part[c.part];
   e->indent = 0;
   if (!any) return;
@@ -552,9 +552,9 @@ static void emit_beside(Emit *e, const CudaText *t, uint32_t i) {
   emit_line(e, "}");
 }
 
-// -- what finishes a product ----------------------------------------------------------------------
-// The loops of a group of the product's indices, from the number that counts all their points.
-static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32_t n) {
+// -- epilogues of products ------------------------------------------------------------------------
+// Declares the epilogue's loop indices for a group of the product's indices, from its linear index `of`.
+static void epilogue_digits(Emit *e, const char *of, const uint32_t *group, uint32_t n) {
   const PlanNode *x = &e->p->node.at[e->k->node.at[0]];
   uint32_t index[PLAN_AXES];
   operand_is_permutation(e->p, &x->out, index);
@@ -569,30 +569,30 @@ static void finish_digits(Emit *e, const char *of, const uint32_t *group, uint32
   }
 }
 
-static void finish_begin(Emit *e) {
+static void epilogue_begin(Emit *e) {
   const Product *q = e->p->node.at[e->k->node.at[0]].product;
   emit_wires(e);
-  finish_digits(e, "y", q->m, q->nm);
-  finish_digits(e, "x", q->n, q->nn);
-  finish_digits(e, "t", q->batch, q->nbatch);
+  epilogue_digits(e, "y", q->m, q->nm);
+  epilogue_digits(e, "x", q->n, q->nn);
+  epilogue_digits(e, "t", q->batch, q->nbatch);
 }
 
-// Numbers of memory that finish a cell are read before the product is made: what is written of one cell would hold up what
-// is read for the next one, and each takes as long to come as a small product takes.
-static bool is_read_first(const Emit *e, const NodeLevels *w, uint32_t k) {
+// Operands of an epilogue are loaded before the product is computed: a load takes as long as a small
+// product, and loads may not pass the stores of other cells.
+static bool is_preloaded_operand(const Emit *e, const NodeLevels *w, uint32_t k) {
   const Operand *o = &w->x->in[k];
   uint32_t maker;
   return e->p->wire.at[o->wire].base == BASE_R && !operand_checked(e->p, o) &&
          operand_is_affine(e->p, o) && !producer_in_nest(e->p, e->k, w, o->wire, &maker);
 }
 
-// Their names, and a function that reads them.
-static void emit_finish_reads(Emit *e, NodeLevels *w, uint32_t n, Buf *fields) {
+// Prints the fields for these operands, and their loads.
+static void emit_epilogue_loads(Emit *e, NodeLevels *w, uint32_t n, Buf *fields) {
   e->preload_struct = false;
-  finish_begin(e);
+  epilogue_begin(e);
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t k = 0; k < w[i].x->nin; k++) {
-      if (!is_read_first(e, &w[i], k)) continue;
+      if (!is_preloaded_operand(e, &w[i], k)) continue;
       bool wide = e->p->wire.at[w[i].x->in[k].wire].number == NUMBER_F64;
       buf_printf(fields, "%s early%u_%u; ", wide ? "double" : "float", w[i].id, k);
       emit_line(e, "read->early%u_%u = %s;", w[i].id, k, emit_load(e, &w[i], k));
@@ -600,17 +600,18 @@ static void emit_finish_reads(Emit *e, NodeLevels *w, uint32_t n, Buf *fields) {
     }
 }
 
-static void emit_finish(Emit *e, const NodeLevels *w) {
+static void emit_epilogue(Emit *e, const NodeLevels *w) {
   const Nest *s = &e->k->nest.at[0];
   e->preload_struct = true;
-  finish_begin(e);
-  cuda_same(e, w, s->node.n);
+  epilogue_begin(e);
+  cuda_uniforms(e, w, s->node.n);
   for (uint32_t level = 0; level <= s->ndim; level++) emit_level(e, w, s->node.n, level, s->ndim);
 }
 
-// What is read for the finish of kind `i`, the function that reads it, and the one that finishes.
-static void write_finish(Buf *text, uint32_t i, uint32_t slots, const Buf *fields, const Buf *reads,
-                         const Buf *body) {
+// Prints epilogue i: its arguments, the struct of preloaded operands, the function that loads them, and the
+// function that computes a cell.
+static void write_epilogue(Buf *text, uint32_t i, uint32_t slots, const Buf *fields,
+                           const Buf *reads, const Buf *body) {
   buf_printf(text, "typedef struct { LIMN_PRODUCT_FIELDS char *at[%u]; } LimnProduct%u;\n",
              slots + 1, i);
   buf_printf(text, "typedef struct { %s} limn_finish%u_read;\n",
@@ -625,7 +626,7 @@ static void write_finish(Buf *text, uint32_t i, uint32_t slots, const Buf *field
              i, i, i, body->at);
 }
 
-void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
+void emit_epilogues(Plan *p, CudaKernel *kernel, Buf *text) {
   Emit e = {.p = p, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
   Table *known = table_new(p->arena);
   const Ids *slot = kernel_slots(p);
@@ -638,12 +639,12 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
     e.indent = 1;
     NodeLevels *w = nest_levels(p, e.k, 0);
     e.b = &reads;
-    emit_finish_reads(&e, w, e.k->nest.at[0].node.n, &fields);
+    emit_epilogue_loads(&e, w, e.k->nest.at[0].node.n, &fields);
     e.b = &body;
-    emit_finish(&e, w);
-    if (is_short(p, e.k, &kernel[i])) {
-      shorten(&reads);
-      shorten(&body);
+    emit_epilogue(&e, w);
+    if (fits_32_bits(p, e.k, &kernel[i])) {
+      use_32_bits(&reads);
+      use_32_bits(&body);
     }
     Buf both = buf_new(p->arena);
     buf_printf(&both, "%s%s", reads.at, body.at);
@@ -651,21 +652,22 @@ void emit_finishes(Plan *p, CudaKernel *kernel, Buf *text) {
     kernel[i].emit.fn = found ? found - 1 : i;
     if (found) continue;
     table_put(known, both.at, both.n, i + 1);
-    write_finish(text, i, slot[i].n, &fields, &reads, &body);
+    write_epilogue(text, i, slot[i].n, &fields, &reads, &body);
   }
 }
 
-void emit_cuda(Plan *p, CudaKernel *kernel, CudaWhole *whole, Buf *part, uint32_t parts) {
+void emit_cuda(Plan *p, CudaKernel *kernel, CudaFusedStep *whole, Buf *part, uint32_t parts) {
   Emit e = {.p = p, .b = part, .slot = NEW_ARRAY(p->arena, uint32_t, p->wire.n + 1), .lanes = true};
   CudaText t = {part, parts, table_new(p->arena), kernel};
   const Ids *slot = kernel_slots(p);
-  const Whole *w = whole_new(&e, kernel, whole);
+  const FusedStep *w = fused_new(&e, kernel, whole);
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     kernel[i].emit.slot = slot[i];
-    whole_before(w, i);
+    fused_before(w, i);
     if (kernel_has_text(&p->kernel.at[i])) emit_kernel(&e, &t, i, whole->lanes);
-    if (whole->threads > whole->lanes && kernel_has_text(&p->kernel.at[i])) emit_beside(&e, &t, i);
+    if (whole->threads > whole->lanes && kernel_has_text(&p->kernel.at[i]))
+      emit_side_kernel(&e, &t, i);
   }
   e.b = part;
-  whole_emit(w);
+  fused_emit(w);
 }

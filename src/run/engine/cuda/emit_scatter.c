@@ -1,8 +1,9 @@
-// A nest that adds up in places, some of which labels name: each lane has cells of its own, and adds in order.
+// Prints scatter-add nests, whose output cells may depend on labels. Each lane owns cells that no other lane
+// adds to, and adds in order: no atomics, so results are deterministic.
 #include "run/engine/cuda/emit_cuda_own.h"
 
-// The cells of a wire shaped like the output that belong to this point hold a value. Along an axis that
-// is cut into blocks, they are those of the point's block.
+// Initialises the cells of a wire of the output's shape that belong to this point; along a blocked axis, the
+// cells of the point's block.
 static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
@@ -37,7 +38,6 @@ static void emit_fill(const TeamNest *t, uint32_t wire, const char *value) {
   emit_close(e);
 }
 
-// The operand that says which rows of the output are added to; PLAN_NONE: none does so by itself.
 uint32_t scatter_label(const Plan *p, const PlanNode *x) {
   for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++) {
     const PlanCoord *c = &x->out.coord[i];
@@ -48,8 +48,7 @@ uint32_t scatter_label(const Plan *p, const PlanNode *x) {
   return PLAN_NONE;
 }
 
-// Has each value of the index cells of the output of its own, at this point of the kernel? So it has
-// where it counts inside a block, and the point says which block.
+// Also true for an index inside a block whose number is a parallel loop of the kernel.
 bool scatter_owns(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t index) {
   uint32_t uses = 0;
   bool block = false;
@@ -67,8 +66,8 @@ bool scatter_owns(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t in
   return block && uses == 1;
 }
 
-// Several points may hit one cell: lanes have loops that no two cells share, and take all others in
-// order.
+// Lanes share the loops that own cells, and run all other loops in order. The number of points of the owned
+// loops, or of the others.
 static const char *owned_length(const TeamNest *t, const uint32_t *of_dim, bool owned) {
   Emit *e = t->e;
   Buf count = buf_new(e->p->arena);
@@ -79,7 +78,7 @@ static const char *owned_length(const TeamNest *t, const uint32_t *of_dim, bool 
   return count.at;
 }
 
-// The loops that cells own, or the others, of a number that counts their points.
+// Declares the indices of the owned loops, or of the others, from their linear index.
 static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool owned,
                               const char *of) {
   Emit *e = t->e;
@@ -98,7 +97,7 @@ static void emit_owned_digits(const TeamNest *t, const uint32_t *of_dim, bool ow
   }
 }
 
-// The label of the point that is `of`-th in order.
+// Declares `it`, the label of point number `of` of the other loops.
 static void emit_label(const TeamNest *t, const uint32_t *of_dim, const char *of) {
   Emit *e = t->e;
   const PlanNode *x = t->w->x;
@@ -106,9 +105,9 @@ static void emit_label(const TeamNest *t, const uint32_t *of_dim, const char *of
   emit_line(e, "const int it = (int)%s;", emit_cell_at(e, t->w, &x->in[scatter_label(e->p, x)]));
 }
 
-// Does nothing but the label say which of a lane's cells is added to, and that it is one? Then what has the same label is
-// added up first.
-static bool label_says_all(const Plan *p, const Kernel *k, const PlanNode *x) {
+// The label alone determines the lane's cell, so terms with equal labels can be added before the cell is
+// updated.
+static bool label_determines_cell(const Plan *p, const Kernel *k, const PlanNode *x) {
   for (uint32_t i = 0; i < p->wire.at[x->out.wire].rank; i++)
     for (uint32_t n = 0; n < x->out.coord[i].n; n++) {
       const PlanTerm *term = &x->out.coord[i].term[n];
@@ -119,23 +118,23 @@ static bool label_says_all(const Plan *p, const Kernel *k, const PlanNode *x) {
   return !operand_checked(p, &x->out) && x->combine == SUM && !x->nwinner && k->node.n == 1;
 }
 
-// -- a list of what is in a bucket -----------------------------------------------------------------
-// Labels of which a team makes one list. Each lane of a warp keeps what the warp has found at one look, so there are no more
-// looks than lanes.
-static uint32_t labels_listed(uint32_t lanes) {
+// -- the list of a bucket -------------------------------------------------------------------------
+// The labels that a team compacts into one list at a time. Lane k of a warp keeps the ballot of the warp's
+// look k, so there are at most WARP looks.
+static uint32_t list_length(uint32_t lanes) {
   return lanes * WARP < LISTED ? lanes * WARP : LISTED;
 }
 
 int64_t scatter_list_bytes(const Plan *p, const Kernel *k, const PlanNode *x, uint32_t lanes) {
-  int64_t counts = lanes / WARP * 4, entries = labels_listed(lanes) * (4 + 2);
-  return label_says_all(p, k, x) ? (counts + entries + 15) / 16 * 16 : 0;
+  int64_t counts = lanes / WARP * 4, entries = list_length(lanes) * (4 + 2);
+  return label_determines_cell(p, k, x) ? (counts + entries + 15) / 16 * 16 : 0;
 }
 
-// The warps share the labels. A warp looks at neighbours, several times before the first have come; lane k keeps which ones
-// it has found at look k. Behind the last label, the first one is looked at once more, for nothing.
-static void emit_looks(const TeamNest *t, const uint32_t *of_dim) {
+// The warps share the labels. A warp loads consecutive labels, with several loads in flight; lane k keeps the
+// ballot of look k. After the last label, the first one is loaded again and ignored.
+static void emit_ballots(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
-  uint32_t all = labels_listed(t->lanes) / t->lanes, looks = all < LOOKS ? all : LOOKS;
+  uint32_t all = list_length(t->lanes) / t->lanes, looks = all < LOOKS ? all : LOOKS;
   emit_line(e, "unsigned found = 0;");
   emit_line(e, "UNROLL_BY(1) for (int look = 0; look < %u; look += %u) {", all, looks);
   e->indent++;
@@ -154,7 +153,7 @@ static void emit_looks(const TeamNest *t, const uint32_t *of_dim) {
   emit_close_all(e, 2);
 }
 
-// What the lanes have found, in order: each knows how many entries those in front of it have.
+// Stream compaction: a prefix sum of the lanes' counts gives the position of each lane's entries.
 static void emit_list(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   emit_line(e, "const int own = __popc(found), so_far = limn_so_far(own);");
@@ -175,7 +174,7 @@ static void emit_list(const TeamNest *t, const uint32_t *of_dim) {
   emit_line(e, "TEAM_SYNC();");
 }
 
-// The values of some entries. Behind the last one, the first is read once more, for nothing.
+// Computes the values of VALUES entries. After the last entry, the first one is computed again and ignored.
 static void emit_values(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int u = 0; u < %d; u++) {", VALUES);
@@ -191,7 +190,7 @@ static void emit_values(const TeamNest *t, const uint32_t *of_dim) {
   emit_close(e);
 }
 
-// For each of some entries, what is done with the cell that its label says, which stands between the two texts.
+// For each entry, prints `before`, the cell of its label, and `behind`.
 static void emit_cells(const TeamNest *t, const char *before, const char *behind) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int u = 0; u < %d; u++) {", VALUES);
@@ -201,8 +200,8 @@ static void emit_cells(const TeamNest *t, const char *before, const char *behind
   emit_close(e);
 }
 
-// Some entries at once: all that they read is on its way before any of it is used. The first one of a label takes what the
-// others have, in order, and is the only one that writes.
+// Adds VALUES entries at a time, with all loads in flight before the first use. The first entry of each label
+// adds the values of the others, in order, and is the only one that writes.
 static void emit_entries(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   bool wide = e->p->wire.at[t->w->x->out.wire].number == NUMBER_F64;
@@ -228,14 +227,14 @@ static void emit_entries(const TeamNest *t, const uint32_t *of_dim) {
 
 static void emit_by_list(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
-  uint32_t warps = t->lanes / WARP, labels = labels_listed(t->lanes);
+  uint32_t warps = t->lanes / WARP, labels = list_length(t->lanes);
   emit_line(e, "const int warp = LANE / %d, of_warp = warp * %u;", WARP, labels / warps);
   emit_line(e, "int *const count = (int *)(s + %lldL), *const label = count + %u;",
             (long long)e->k->tile_bytes, warps);
   emit_line(e, "unsigned short *const place = (unsigned short *)(label + %u);", labels);
   emit_line(e, "for (long base = 0; base < added; base += %u) {", labels);
   e->indent++;
-  emit_looks(t, of_dim);
+  emit_ballots(t, of_dim);
   emit_list(t, of_dim);
   emit_entries(t, of_dim);
   emit_close(e);
@@ -253,8 +252,8 @@ static void emit_one_by_one(const TeamNest *t, const uint32_t *of_dim) {
   emit_close(e);
 }
 
-// Each warp by itself: its lanes look at some labels each, which are on their way at once, and then follow those that are of
-// the bucket.
+// Without a list, each warp by itself: its lanes load some labels each, with all loads in flight, and then
+// process the points whose labels are in the bucket.
 static void emit_by_warp(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   emit_line(e, "for (long base = 0; base < added; base += %d) {", LOOKS * WARP);
@@ -274,12 +273,12 @@ static void emit_by_warp(const TeamNest *t, const uint32_t *of_dim) {
   emit_close_all(e, 2);
 }
 
-// What has a label of this bucket.
+// Adds the points whose labels are in this bucket.
 static void emit_bucket(const TeamNest *t, const uint32_t *of_dim) {
   Emit *e = t->e;
   emit_line(e, "const int lane = (int)(threadIdx.x %% %d);", WARP);
   emit_line(e, "const long added = %s;", owned_length(t, of_dim, false));
-  if (label_says_all(e->p, e->k, t->w->x))
+  if (label_determines_cell(e->p, e->k, t->w->x))
     emit_by_list(t, of_dim);
   else
     emit_by_warp(t, of_dim);

@@ -152,9 +152,9 @@ static int64_t partial_step(const GemmPlan *p) {
 static void plan_dots(GemmPlan *p) {
   const Gemm *g = &p->in;
   int64_t lanes = p->kernel->lanes, few = g->n % lanes;
-  if (few <= DOT_COLUMNS && 4 * few <= lanes && g->k >= 2 * lanes && !p->pack_a && !g->am.at &&
-      !g->bk.at && axis_has_stride(g->ak, 1))
-    p->dots = few;
+  bool pays = few <= DOT_COLUMNS && 4 * few <= lanes && g->k >= 2 * lanes;
+  bool strided = !g->am.at && !g->bk.at && axis_has_stride(g->ak, 1);
+  if (pays && strided && !p->pack_a) p->dots = few;
 }
 
 static void plan_memory(GemmPlan *p) {

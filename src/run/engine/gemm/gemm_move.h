@@ -22,8 +22,8 @@ typedef struct {
   int64_t m0, rows, n0, columns;
   bool add;
 } TileTarget;
-void tile_store(const TileTarget *, Precision, const void *from,
-                int64_t step); // from: [rows][step]
+// from: [rows][step]
+void tile_store(const TileTarget *, Precision, const void *from, int64_t step);
 
 static inline int64_t axis_offset(GemmAxis l, int64_t i) { return l.at ? l.at[i] : i * l.step; }
 static inline bool axis_has_stride(GemmAxis l, int64_t step) { return !l.at && l.step == step; }

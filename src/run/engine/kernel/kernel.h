@@ -38,7 +38,7 @@ typedef struct {
   uint64_t seed; // of noise
   bool ticks;    // a step is the first tick of a row: noise in the outermost scan counts from there
   double steps;  // the value of the clock `steps`
-  void (*say)(void *to, const char *text); // called before slow work; or NULL
+  void (*say)(void *to, const char *text); // called while slow work runs; or NULL
   void *say_to;
   // Not 0: a running compiler is stopped, and the engine is not opened.
   const volatile sig_atomic_t *stop;

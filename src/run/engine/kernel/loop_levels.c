@@ -149,7 +149,7 @@ static void find_sum(const Plan *p, const Kernel *k, NodeLevels *w) {
     w->row_loop = first_summed(x, of_dim, s->ndim - 1);
 }
 
-static bool is_made_in(const Plan *p, const Nest *s, uint32_t wire) {
+static bool is_written_in(const Plan *p, const Nest *s, uint32_t wire) {
   for (uint32_t i = 0; i < s->node.n; i++)
     if (wire_root(p, p->node.at[s->node.at[i]].out.wire) == wire_root(p, wire)) return true;
   return false;
@@ -161,7 +161,7 @@ static void find_packed(const Plan *p, const Kernel *k, NodeLevels *w) {
   if (k->np || !s->ndim || w->x->scatter) return;
   node_dims(k, w->x, of_dim);
   for (uint32_t i = 0; i < w->x->nin; i++)
-    w->packed[i] = w->load_level[i] == s->ndim && !is_made_in(p, s, w->x->in[i].wire) &&
+    w->packed[i] = w->load_level[i] == s->ndim && !is_written_in(p, s, w->x->in[i].wire) &&
                    operand_packed_cells(p, w->x, &w->x->in[i], of_dim[s->ndim - 1]);
 }
 

@@ -29,6 +29,10 @@ typedef struct {
 } NodeLevels;
 
 NodeLevels *nest_levels(const Plan *, const Kernel *, uint32_t nest); // one for each of its nodes
+// The reduction accumulates in a variable, not in memory.
+static inline bool sums_in_variable(const Kernel *k, const NodeLevels *w) {
+  return w->sum_loop != PLAN_NONE && w->sum_loop <= k->nest.at[w->nest].ndim;
+}
 bool operand_checked(const Plan *, const Operand *); // a coordinate may be out of bounds
 // of_dim[d]: the index of the node that loop d of its nest runs over.
 void node_dims(const Kernel *, const PlanNode *, uint32_t *of_dim);

@@ -9,7 +9,7 @@
 
 enum { NODES_LIMIT = 512 }; // of a scan: its body becomes one function
 
-static bool is_numbers(const Plan *p, const Kernel *k) {
+static bool is_scalar_kernel(const Plan *p, const Kernel *k) {
   if (k->kind != KERNEL_LOOPS || k->np || k->ranged || k->block) return false;
   for (uint32_t i = 0; i < k->nest.n; i++)
     if (k->nest.at[i].ndim || p->node.at[k->nest.at[i].node.at[0]].kind == NODE_PRODUCT)
@@ -21,12 +21,12 @@ static uint32_t scan_end(const Plan *p, uint32_t scan) {
   uint32_t nodes = 0, i = scan + 1;
   for (; p->kernel.at[i].kind != KERNEL_SCAN_END; i++) {
     nodes += p->kernel.at[i].node.n;
-    if (!is_numbers(p, &p->kernel.at[i]) || nodes > NODES_LIMIT) return PLAN_NONE;
+    if (!is_scalar_kernel(p, &p->kernel.at[i]) || nodes > NODES_LIMIT) return PLAN_NONE;
   }
   return i;
 }
 
-static void see(const Plan *p, uint32_t wire, uint8_t how, uint8_t *held) {
+static void mark_use(const Plan *p, uint32_t wire, uint8_t how, uint8_t *held) {
   if (wire == PLAN_NONE || !wire_has_memory(&p->wire.at[wire])) return;
   const PlanWire *w = &p->wire.at[wire];
   bool place = w->place == AT_ARENA || w->place == AT_TILE || w->place == AT_STATE;
@@ -41,9 +41,9 @@ uint8_t *scan_registers(const Plan *p, uint32_t scan, uint32_t *end) {
   for (uint32_t i = scan + 1; i < *end; i++)
     for (uint32_t j = 0; j < p->kernel.at[i].node.n; j++) {
       const PlanNode *x = &p->node.at[p->kernel.at[i].node.at[j]];
-      see(p, x->out.wire, HELD_WRITTEN, held);
-      for (uint32_t k = 0; k < x->nin; k++) see(p, x->in[k].wire, HELD_READ, held);
-      for (uint32_t k = 0; k < x->nwinner; k++) see(p, x->winner[k], HELD_NOT, held);
+      mark_use(p, x->out.wire, HELD_WRITTEN, held);
+      for (uint32_t k = 0; k < x->nin; k++) mark_use(p, x->in[k].wire, HELD_READ, held);
+      for (uint32_t k = 0; k < x->nwinner; k++) mark_use(p, x->winner[k], HELD_NOT, held);
     }
   for (uint32_t i = 0; i < p->wire.n; i++)
     if (held[i] & HELD_NOT) held[i] = 0;

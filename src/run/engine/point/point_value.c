@@ -144,7 +144,7 @@ static void emit_value(Emit *e, const NodeLevels *w) {
   if (is_fused_sum(e, w)) return;
   const PlanNode *x = w->x;
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
-  bool summed = w->sum_loop != PLAN_NONE && w->sum_loop <= e->k->nest.at[w->nest].ndim;
+  bool summed = sums_in_variable(e->k, w);
   const char *type = summed                       ? emit_sum_type(e, x)
                      : wire->base != BASE_R       ? "int"
                      : wire->number == NUMBER_F64 ? "double"
@@ -183,7 +183,7 @@ static void emit_store(Emit *e, const NodeLevels *w) {
   const PlanWire *wire = &e->p->wire.at[x->out.wire];
   Arena *a = e->p->arena;
   const char *v = arena_format(a, "v%u", w->id), *number = emit_number(wire->number);
-  if (w->sum_loop != PLAN_NONE && w->sum_loop <= e->k->nest.at[w->nest].ndim) {
+  if (sums_in_variable(e->k, w)) {
     const char *acc = arena_format(a, "s%u", w->id);
     if (is_fused_sum(e, w)) {
       emit_fused_sum(e, w, acc, strcmp(emit_sum_type(e, x), "double") == 0);

@@ -57,8 +57,7 @@ static bool may_collapse(const StripBuild *b, const NodeLevels *w, uint32_t d) {
   const PlanNode *x = w->x;
   uint32_t var = b->k->np + d;
   if (node_wants_winner(x) && (sums_over(x, var) || sums_over(x, var + 1))) return false;
-  if (w->sum_loop != PLAN_NONE && w->sum_loop <= b->k->nest.at[b->number].ndim && d < w->sum_loop)
-    return false;
+  if (sums_in_variable(b->k, w) && d < w->sum_loop) return false;
   if (!x->noise) return true;
   for (uint32_t i = 0; i + 1 < b->p->wire.at[x->out.wire].rank;
        i++) // linear indices are consecutive

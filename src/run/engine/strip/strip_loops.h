@@ -55,8 +55,8 @@ typedef struct {
   // Offsets: start + line[i], or start + i·step if line is NULL. shift adds step·label[i].
   void (*places)(int64_t *at, int64_t start, int64_t step, const int64_t *line, int64_t n);
   void (*shift)(int64_t *at, const int32_t *label, int64_t step, int64_t n);
-  void (*inside)(int32_t *mask, const int64_t *at, int64_t size,
-                 int64_t n); // mask &= 0 ≤ at < size
+  // mask[i] &= 0 ≤ at[i] < size
+  void (*inside)(int32_t *mask, const int64_t *at, int64_t size, int64_t n);
   // to[at[i]] = first + i·step where won[i]
   void (*store_winners)(int32_t *to, const int64_t *at, const int32_t *won, int64_t first,
                         int64_t step, int64_t n);

@@ -281,7 +281,7 @@ static void build_combine(StripBuild *b, const StripNode *m, uint32_t v, uint32_
 
 static void build_result(StripBuild *b, StripNode *m, uint32_t v, uint32_t guard) {
   const PlanNode *x = m->w->x;
-  if (m->w->sum_loop != PLAN_NONE && m->w->sum_loop <= b->k->nest.at[b->number].ndim) {
+  if (sums_in_variable(b->k, m->w)) {
     StripInstr *s =
         instr_push(b, b->inner, node_wants_winner(x) ? DO_REDUCE_WINNER : DO_REDUCE, PLAN_NONE);
     s->a = v;

@@ -1,57 +1,57 @@
-// A kernel of pairs (run/plan/flash_attention.c) as CUDA C. A block has some places that stay, sixteen for each warp, and walks
-// over the others in tiles of 64:
+// Prints flash attention kernels (KERNEL_ATTENTION): attention and its gradients, computed tile by tile on tensor
+// cores without storing the matrix of scores. A block owns rows, 16 for each warp, and loops over columns in
+// tiles of 64:
 //
-//   left factors of the places that stay, in registers; what is known of each of them
-//   for each tile:
-//     the next tile's rows are sent into shared memory
-//     for each part of it, since registers are few, unless a mask leaves nothing of it:
-//     products of left factors and rows: pairs, in registers (units.h says who has which)
-//     what is made of pairs, point by point; sums of them
-//     products of pairs and rows, added up in registers
-//   sums and products, into memory
+//   load the left factors of the rows (queries) into registers; compute what depends on the row only
+//   for each tile, unless a mask excludes it:
+//     start copying the next tile's row factors (keys, values) into shared memory
+//     for each part of the tile that fits in registers:
+//       scores = left factors · tile (units.h gives the layout of fragments)
+//       the element-wise nodes and reductions, point by point
+//       accumulators += weights · tile
+//   store reductions and accumulators
 //
-// A row factor that several products read is in shared memory once. What the outer of both loops knows (a row's
-// largest number, the inverse of its sum) is made once for a place: of those that stay, in registers in front of
-// all tiles; of those that are walked over, in shared memory beside the tile's rows.
+// In the code a score is a pair, a product that gives scores is a seed, and one that multiplies them is a
+// weighing. Values of the outer loop (a row's maximum, the inverse of its sum) are computed once: for rows, in
+// registers before all tiles; for columns, in shared memory beside the tile.
 //
-// A softmax in one walk (run/plan/online_softmax.c) uses the largest number so far, and makes the sums that it has
-// smaller when that grows. Of the nest's nodes the first ones, up to the largest number, are worked on for all of a
-// row's pairs; then the one that has no column; then those up to the sum; what is left is made of sums in the end.
+// Online softmax: a running maximum, and sums that are rescaled when it grows. The nest's nodes up to the
+// maximum run for all pairs of a row; then the node that depends on the row only (`row`); then those up to
+// the sum (`sum`); the rest runs after the last tile.
 #include "run/engine/cuda/emit_cuda_own.h"
 
 #include <ctype.h>
 
 enum { TILE = 64, ROWS_OF_WARP = 16, WARPS_MOST = 4, BUFFERS = 2, CHUNK = 8 };
 
-// Rows of a factor in shared memory.
+// A tile of a factor's rows in shared memory, in chunks of 16 bytes.
 typedef struct {
-  const char *from; // text: where the first place's row begins
-  int64_t step;     // from one row to the next, in cells
+  const char *from; // text: the address of the first row
+  int64_t step;     // the row stride, in cells
   uint32_t chunks;  // in a row
-  uint32_t at;      // its first chunk in a buffer
+  uint32_t at;      // the first chunk of the tile in a buffer
 } RowTile;
 
-// A number that the outer of both loops knows and the inner one reads.
+// A scalar that is invariant in the inner loop and used there.
 typedef struct {
   const char *type, *name;
-  const char *of; // the first one with the same value, by which it is kept
-} KnownNumber;
+  const char *of; // the first scalar with the same value, under whose name it is stored
+} OuterScalar;
 
 typedef struct {
   Emit *e;
-  NodeLevels *w, *inside; // inside: the same for pairs that are known to lie inside of the mask
+  NodeLevels *w, *inside; // inside: the nodes without the mask, for pairs that it does not exclude
   const Nest *s;
   bool masked;
   AttentionMask mask;
-  uint32_t stays, summed; // the numbers of both loops
-  uint32_t part;          // columns that are worked on at a time
-  bool together;          // all warps multiply at once
-  uint32_t row,
-      sum; // of a walk: the nest's nodes that have no column, and whose sum is made smaller; else PLAN_NONE
-  RowTile *tile;                // different ones
-  uint32_t ntile, *tile_of;     // [node of the kernel]
-  uint32_t buffer;              // chunks
-  VEC(KnownNumber) known, kept; // kept: those of different values
+  uint32_t row_loop, column_loop; // the loops over rows and over columns
+  uint32_t part;                  // columns that are computed at a time
+  bool uses_wgmma;                // four warps multiply together (Hopper's wgmma)
+  uint32_t row, sum;        // of an online softmax, nodes of the nest (see above); else PLAN_NONE
+  RowTile *tile;            // the different tiles
+  uint32_t ntile, *tile_of; // tile_of[node of the kernel]
+  uint32_t buffer;          // chunks of all tiles
+  VEC(OuterScalar) known, kept; // kept: one of each value
 } PairsText;
 
 static const PlanNode *node_at(const PairsText *t, uint32_t i) {
@@ -61,7 +61,7 @@ static const PlanNode *node_at(const PairsText *t, uint32_t i) {
 static bool is_product(const PairsText *t, uint32_t i) {
   return node_at(t, i)->kind == NODE_PRODUCT;
 }
-static bool is_weighing(const PairsText *t, uint32_t i) {
+static bool multiplies_scores(const PairsText *t, uint32_t i) {
   return is_product(t, i) && !node_makes_scores(node_at(t, i));
 }
 
@@ -77,17 +77,17 @@ static uint32_t index_of_loop(const PlanNode *x, uint32_t var) {
   return i;
 }
 
-// The index of a product that is no loop: of its short sum, or along the rows of its result.
+// The index of a product that is no loop of the kernel: the head dimension.
 static uint32_t short_index(const PlanNode *x) { return index_of_loop(x, PLAN_NONE); }
 
-// The operand that has this loop, and is no pairs.
+// The operand with this loop that is a factor, not scores.
 static const Operand *factor_with(const Plan *p, const PlanNode *x, uint32_t var) {
   uint32_t index = index_of_loop(x, var), along = short_index(x);
   const Operand *a = &x->in[x->product->a], *b = &x->in[x->product->b];
   return operand_uses_index(p, a, index) && operand_uses_index(p, a, along) ? a : b;
 }
 
-// Where an operand begins at this point of the batch, as cells.
+// The offset of an operand at this point of the batch, in cells.
 static const char *batch_text(const PairsText *t, const PlanNode *x, const Operand *o) {
   const Plan *p = t->e->p;
   Buf b = buf_new(p->arena);
@@ -106,9 +106,9 @@ static const char *factor_text(const PairsText *t, const PlanNode *x, const Oper
 static void add_tile(PairsText *t, uint32_t i) {
   const Plan *p = t->e->p;
   const PlanNode *x = node_at(t, i);
-  const Operand *o = factor_with(p, x, t->summed);
+  const Operand *o = factor_with(p, x, t->column_loop);
   RowTile r = {.from = factor_text(t, x, o),
-               .step = operand_step(p, o, index_of_loop(x, t->summed)),
+               .step = operand_step(p, o, index_of_loop(x, t->column_loop)),
                .chunks = (uint32_t)(x->index[short_index(x)].c / CHUNK)};
   uint32_t k = 0;
   while (k < t->ntile && (strcmp(t->tile[k].from, r.from) || t->tile[k].step != r.step ||
@@ -121,23 +121,23 @@ static void add_tile(PairsText *t, uint32_t i) {
   t->tile[t->ntile++] = r;
 }
 
-// How many places stay, and over how many others it walks.
-static int64_t rows_of(const PairsText *t) { return t->s->dim[t->stays - t->e->k->np].c; }
-static int64_t columns_of(const PairsText *t) { return t->s->dim[t->summed - t->e->k->np].c; }
+// The numbers of rows and of columns.
+static int64_t rows_of(const PairsText *t) { return t->s->dim[t->row_loop - t->e->k->np].c; }
+static int64_t columns_of(const PairsText *t) { return t->s->dim[t->column_loop - t->e->k->np].c; }
 
-// -- what the outer of both loops knows -----------------------------------------------------------
-static bool is_walk(const PairsText *t) { return t->row != PLAN_NONE; }
+// -- scalars of the outer loop --------------------------------------------------------------------
+static bool is_online(const PairsText *t) { return t->row != PLAN_NONE; }
 
 // Nodes [from, to) of the nest.
-static void emit_some(const PairsText *t, const NodeLevels *w, uint32_t from, uint32_t to,
-                      uint32_t level) {
+static void emit_nodes(const PairsText *t, const NodeLevels *w, uint32_t from, uint32_t to,
+                       uint32_t level) {
   if (from < to) emit_level(t->e, w + from, to - from, level, 2);
 }
 
-// All nodes that are worked on for each pair.
+// All nodes that run for each pair.
 static void emit_pair_level(const PairsText *t, const NodeLevels *w, uint32_t level) {
-  emit_some(t, w, 0, is_walk(t) ? t->row : t->s->node.n, level);
-  if (is_walk(t)) emit_some(t, w, t->row + 1, t->sum + 1, level);
+  emit_nodes(t, w, 0, is_online(t) ? t->row : t->s->node.n, level);
+  if (is_online(t)) emit_nodes(t, w, t->row + 1, t->sum + 1, level);
 }
 
 static const char *level_text(const PairsText *t, uint32_t level) {
@@ -149,16 +149,16 @@ static const char *level_text(const PairsText *t, uint32_t level) {
   return b.at;
 }
 
-static bool is_of_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 static bool has_name(const char *text, const char *name) {
   size_t n = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += n)
-    if (!is_of_name(at[n]) && (at == text || !is_of_name(at[-1]))) return true;
+    if (!is_name_char(at[n]) && (at == text || !is_name_char(at[-1]))) return true;
   return false;
 }
 
-// The n-th word of a line, behind its indentation.
+// The n-th word of a line, after its indentation.
 static const char *line_word(Arena *a, const char *line, uint32_t n) {
   line += strspn(line, " ");
   while (n--) line += strcspn(line, " "), line += strspn(line, " ");
@@ -170,31 +170,33 @@ static const char *line_value(Arena *a, const char *line) {
   return arena_format(a, "%.*s", (int)strcspn(value, "\n"), value);
 }
 
-// A name wherever it stands in a text, by another one.
+// Replaces a name by another one.
 static const char *with_name(Arena *a, const char *text, const char *name, const char *by) {
   Buf b = buf_new(a);
   size_t n = strlen(name);
   for (const char *at = text; *at;) {
-    bool here = !strncmp(at, name, n) && !is_of_name(at[n]) && (at == text || !is_of_name(at[-1]));
+    bool here =
+        !strncmp(at, name, n) && !is_name_char(at[n]) && (at == text || !is_name_char(at[-1]));
     here ? buf_text(&b, by) : buf_char(&b, *at);
     at += here ? n : 1;
   }
   return b.at;
 }
 
-// A level is lines `const type name = value;`. Different nodes may say the same: a number is of the first one whose
-// value is the same, once names in it are of theirs.
+// Value numbering on the printed text. A level is lines `const type name = value;`. Different nodes may
+// compute equal values: each scalar gets the name of the first one with the same value, after the names in
+// the value have been replaced in the same way.
 typedef struct {
-  KnownNumber number;
+  OuterScalar number;
   const char *value;
-} KnownLine;
-typedef VEC(KnownLine) KnownLines;
+} ScalarLine;
+typedef VEC(ScalarLine) ScalarLines;
 
-static KnownLines known_lines(const PairsText *t) {
+static ScalarLines scalar_lines(const PairsText *t) {
   Arena *a = t->e->p->arena;
-  KnownLines all = {0};
+  ScalarLines all = {0};
   for (const char *line = level_text(t, 1); *line; line += strcspn(line, "\n") + 1) {
-    KnownLine k = {{line_word(a, line, 1), line_word(a, line, 2), NULL}, line_value(a, line)};
+    ScalarLine k = {{line_word(a, line, 1), line_word(a, line, 2), NULL}, line_value(a, line)};
     uint32_t same = 0;
     for (uint32_t i = 0; i < all.n; i++)
       k.value = with_name(a, k.value, all.at[i].number.name, all.at[i].number.of);
@@ -207,12 +209,12 @@ static KnownLines known_lines(const PairsText *t) {
   return all;
 }
 
-static void find_known(PairsText *t) {
+static void find_outer_scalars(PairsText *t) {
   Arena *a = t->e->p->arena;
   const char *inner = level_text(t, 2);
-  KnownLines all = known_lines(t);
+  ScalarLines all = scalar_lines(t);
   for (uint32_t i = 0; i < all.n; i++) {
-    KnownNumber k = all.at[i].number;
+    OuterScalar k = all.at[i].number;
     uint32_t kept = 0;
     if (!has_name(inner, k.name)) continue;
     vec_push(a, &t->known, k);
@@ -221,23 +223,24 @@ static void find_known(PairsText *t) {
   }
 }
 
-static bool rows_first(const PairsText *t) { return t->stays < t->summed; }
+static bool rows_first(const PairsText *t) { return t->row_loop < t->column_loop; }
 
-// In shared memory: of each number, a tile's columns for each buffer.
+// The bytes of column scalars in shared memory, for all buffers.
 static int64_t known_bytes(const PairsText *t) {
   enum { NUMBER_BYTES = 4 };
   return rows_first(t) ? 0 : (int64_t)t->kept.n * BUFFERS * TILE * NUMBER_BYTES;
 }
 
-// One product leaves registers for a whole tile's pairs.
-static uint32_t part_of(const PairsText *t) {
+// With one seed, the pairs of a whole tile fit in registers.
+static uint32_t choose_part(const PairsText *t) {
   uint32_t seeds = 0;
-  for (uint32_t i = 0; i < t->e->k->node.n; i++) seeds += is_product(t, i) && !is_weighing(t, i);
+  for (uint32_t i = 0; i < t->e->k->node.n; i++)
+    seeds += is_product(t, i) && !multiplies_scores(t, i);
   return seeds > 1 ? TILE / 2 : TILE;
 }
 
-// Four warps multiply together by a tile whose rows have a length that the units know (units.h).
-static bool is_together(const PairsText *t) {
+// Four warps can multiply together if all rows have a length that wgmma supports (units.h).
+static bool can_use_wgmma(const PairsText *t) {
   bool known = true;
   for (uint32_t i = 0; i < t->ntile; i++)
     known = known && (t->tile[i].chunks == 4 || t->tile[i].chunks == 8);
@@ -258,33 +261,33 @@ static PairsText pairs_text(Emit *e) {
   PairsText t = {.e = e,
                  .w = nest_levels(e->p, e->k, 0),
                  .s = &e->k->nest.at[0],
-                 .summed = attention_summed_loop(e->p, e->k),
+                 .column_loop = attention_summed_loop(e->p, e->k),
                  .tile = NEW_ARRAY(e->p->arena, RowTile, n + 1),
                  .tile_of = NEW_ARRAY(e->p->arena, uint32_t, n + 1)};
-  t.stays = 2 * e->k->np + 1 - t.summed;
+  t.row_loop = 2 * e->k->np + 1 - t.column_loop;
   for (uint32_t i = 0; i < n; i++)
     if (is_product(&t, i)) add_tile(&t, i);
-  t.part = part_of(&t);
-  t.together = is_together(&t);
+  t.part = choose_part(&t);
+  t.uses_wgmma = can_use_wgmma(&t);
   t.row = t.sum = attention_row_node(e->p, e->k);
-  while (is_walk(&t) && !node_has_reduction(t.w[t.sum].x)) t.sum++;
+  while (is_online(&t) && !node_has_reduction(t.w[t.sum].x)) t.sum++;
   e->exp_less = rows_first(&t);
   find_inside(&t);
-  find_known(&t);
+  find_outer_scalars(&t);
   return t;
 }
 
-// -- what a block begins with ---------------------------------------------------------------------
-static void emit_lefts(const PairsText *t) {
+// -- the beginning of a block ---------------------------------------------------------------------
+static void emit_left_factors(const PairsText *t) {
   const Plan *p = t->e->p;
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
-    if (!is_product(t, i) || is_weighing(t, i)) continue;
+    if (!is_product(t, i) || multiplies_scores(t, i)) continue;
     const PlanNode *x = node_at(t, i);
-    const Operand *o = factor_with(p, x, t->stays);
+    const Operand *o = factor_with(p, x, t->row_loop);
     int64_t steps = x->index[short_index(x)].c / 16;
     emit_line(t->e, "Bits32 left%u[%lld][4];", i, (long long)steps);
     emit_line(t->e, "limn_left(left%u, %s, %lldL, first + mine, %lld, %lld);", i,
-              factor_text(t, x, o), (long long)operand_step(p, o, index_of_loop(x, t->stays)),
+              factor_text(t, x, o), (long long)operand_step(p, o, index_of_loop(x, t->row_loop)),
               (long long)rows_of(t), (long long)steps);
   }
 }
@@ -292,7 +295,7 @@ static void emit_lefts(const PairsText *t) {
 static void emit_sums(const PairsText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     const PlanNode *x = node_at(t, i);
-    if (is_weighing(t, i)) {
+    if (multiplies_scores(t, i)) {
       long long groups = (long long)(x->index[short_index(x)].c / 8);
       emit_line(t->e, "float sum%u[%lld][4]; limn_clear(sum%u, %lld);", i, groups, i, groups);
     } else if (!is_product(t, i) && node_has_reduction(x)) {
@@ -303,7 +306,7 @@ static void emit_sums(const PairsText *t) {
   }
 }
 
-static void emit_send(const PairsText *t, const char *tile) {
+static void emit_tile_copy(const PairsText *t, const char *tile) {
   for (uint32_t i = 0; i < t->ntile; i++)
     emit_line(t->e, "limn_send_rows(all + ((%s) & %d) * %u + %u, %s, %lldL, (%s) * %d, %lld, %u);",
               tile, BUFFERS - 1, t->buffer, t->tile[i].at, t->tile[i].from,
@@ -312,32 +315,32 @@ static void emit_send(const PairsText *t, const char *tile) {
 }
 
 // -- a tile ---------------------------------------------------------------------------------------
-// Chunks from one row of a tile to the next (units.h).
+// The row stride of a tile, in chunks (units.h).
 static uint32_t row_of(const RowTile *r) { return r->chunks < CHUNK ? r->chunks : CHUNK; }
 
-// Products that run on by themselves, whichever they are, have ended.
-static void emit_multiplied(const PairsText *t, bool weighings) {
-  if (!t->together) return;
+// Waits for the asynchronous products.
+static void emit_product_wait(const PairsText *t, bool weighings) {
+  if (!t->uses_wgmma) return;
   emit_line(t->e, "LIMN_UNITS_SENT(); LIMN_UNITS_MADE(0);");
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    if (is_product(t, i) && is_weighing(t, i) == weighings)
+    if (is_product(t, i) && multiplies_scores(t, i) == weighings)
       emit_line(t->e, "limn_held(%s%u, %u);", weighings ? "sum" : "got", i,
                 weighings ? t->tile[t->tile_of[i]].chunks : t->part / 8);
 }
 
 static void emit_seeds(const PairsText *t) {
-  if (t->together) emit_line(t->e, "LIMN_UNITS_BEGIN();");
+  if (t->uses_wgmma) emit_line(t->e, "LIMN_UNITS_BEGIN();");
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
-    if (!is_product(t, i) || is_weighing(t, i)) continue;
+    if (!is_product(t, i) || multiplies_scores(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
     emit_line(t->e, "float got%u[%u][4];", i, t->part / 8);
     emit_line(t->e, "limn_pairs(got%u, left%u, here + %u + part * %u, %u, %u, %u, %d);", i, i,
-              r->at, row_of(r), t->part, r->chunks / 2, r->chunks, t->together);
+              r->at, row_of(r), t->part, r->chunks / 2, r->chunks, t->uses_wgmma);
   }
-  emit_multiplied(t, false);
+  emit_product_wait(t, false);
 }
 
-// The value that a weighing product has of the pairs at this point.
+// The value of the scores' factor of a weighing, at this pair.
 static const char *weight_text(const PairsText *t, uint32_t i) {
   const Emit *e = t->e;
   const PlanNode *x = node_at(t, i);
@@ -350,14 +353,14 @@ static const char *weight_text(const PairsText *t, uint32_t i) {
   return "0";
 }
 
-// The sum of row h, taken out of the lane's two and put back.
-static void emit_take(const PairsText *t, uint32_t i) {
+// Loads the accumulator of row h from the lane's two; store_accumulator stores it.
+static void load_accumulator(const PairsText *t, uint32_t i) {
   const PlanNode *x = node_at(t, i);
   emit_line(t->e, "%s s%u = rows%u[h];", emit_sum_type(t->e, x), i, i);
   if (x->nwinner) emit_line(t->e, "int bad%u = bads%u[h];", i, i);
 }
 
-static void emit_put(const PairsText *t, uint32_t i) {
+static void store_accumulator(const PairsText *t, uint32_t i) {
   emit_line(t->e, "rows%u[h] = s%u;", i, i);
   if (node_at(t, i)->nwinner) emit_line(t->e, "bads%u[h] = bad%u;", i, i);
 }
@@ -366,25 +369,25 @@ static bool is_sum(const PairsText *t, uint32_t i) {
   return !is_product(t, i) && node_has_reduction(node_at(t, i));
 }
 
-// The place that stays, of row h; beyond the last one, the last one once more.
+// Declares the index of row h; after the last row, the last one again.
 static void emit_row(const PairsText *t) {
   long long rows = (long long)rows_of(t);
   if (rows % (warps_of(rows) * ROWS_OF_WARP))
     emit_line(t->e, "const int row = first + mine + 8 * h, i%u = row < %lld ? row : %lld;",
-              t->stays, rows, rows - 1);
+              t->row_loop, rows, rows - 1);
   else
-    emit_line(t->e, "const int i%u = first + mine + 8 * h;", t->stays);
+    emit_line(t->e, "const int i%u = first + mine + 8 * h;", t->row_loop);
 }
 
-// Of each warp's pairs a lane has two rows, of which two neighbours in each eight columns. One of both
-// loops is the outer one; what is known there is taken out of where it was made.
+// A lane has two rows of its warp's pairs, with two neighbours in every eight columns (the layout of tensor
+// core accumulators). Scalars of the outer loop are read from where they were stored.
 static void emit_row_loop(const PairsText *t) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
   for (uint32_t i = 0; i < e->k->node.n; i++)
-    if (is_sum(t, i)) emit_take(t, i);
+    if (is_sum(t, i)) load_accumulator(t, i);
   for (uint32_t i = 0; rows_first(t) && i < t->known.n; i++)
     emit_line(e, "const %s %s = kept_%s[h];", t->known.at[i].type, t->known.at[i].name,
               t->known.at[i].of);
@@ -392,11 +395,11 @@ static void emit_row_loop(const PairsText *t) {
 
 static void close_row_loop(const PairsText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    if (is_sum(t, i)) emit_put(t, i);
+    if (is_sum(t, i)) store_accumulator(t, i);
   emit_close(t->e);
 }
 
-// Two neighbours at a time, whose numbers are read at once.
+// Loads the column scalars of two neighbours at once.
 static void emit_known_neighbours(const PairsText *t) {
   Emit *e = t->e;
   for (uint32_t i = 0; i < t->kept.n; i++)
@@ -413,8 +416,8 @@ static void emit_column_loop(const PairsText *t) {
   emit_line(e, "UNROLL for (int f = two; f < two + 2; f++) {");
   e->indent++;
   emit_line(e, "const int i%u = tile * %d + part + lane %% 4 * 2 + (f / 2 * 8 + f %% 2);",
-            t->summed, TILE);
-  if (columns % TILE) emit_line(e, "if (i%u >= %lld) continue;", t->summed, columns);
+            t->column_loop, TILE);
+  if (columns % TILE) emit_line(e, "if (i%u >= %lld) continue;", t->column_loop, columns);
   for (uint32_t i = 0; !rows_first(t) && i < t->known.n; i++)
     emit_line(e, "const %s %s = two_%s.at[f %% 2];", t->known.at[i].type, t->known.at[i].name,
               t->known.at[i].of);
@@ -422,7 +425,7 @@ static void emit_column_loop(const PairsText *t) {
 
 static void close_column_loop(const PairsText *t) { emit_close_all(t->e, 2); }
 
-// What is known of both rows of a lane, in front of all tiles.
+// Computes the row scalars of a lane's two rows, before all tiles.
 static void emit_known_rows(const PairsText *t) {
   Emit *e = t->e;
   if (!rows_first(t) || !t->kept.n) return;
@@ -437,22 +440,23 @@ static void emit_known_rows(const PairsText *t) {
   emit_close(e);
 }
 
-// Where the columns' numbers lie: behind the tiles.
-static void emit_known_places(const PairsText *t) {
+// Column scalars are stored after the tiles.
+static void emit_column_pointers(const PairsText *t) {
   for (uint32_t i = 0; !rows_first(t) && i < t->kept.n; i++)
     emit_line(t->e, "%s *kept_%s = (%s *)(all + %u) + %u;", t->kept.at[i].type, t->kept.at[i].of,
               t->kept.at[i].type, t->buffer * BUFFERS, i * BUFFERS * TILE);
 }
 
-// What is known of a tile's columns, one for each lane. It is asked for here, as variables that are put into their
-// places when the tile before has been worked on.
+// Computes the scalars of a tile's columns, one column for each lane, in variables; emit_put_columns stores
+// them after the previous tile has been processed.
 static void emit_known_columns(const PairsText *t, const char *tile) {
   Emit *e = t->e;
   long long columns = (long long)columns_of(t);
   if (rows_first(t) || !t->kept.n) return;
   emit_open(e);
   emit_line(e, "const int column = (%s) * %d + (int)threadIdx.x %% %d;", tile, TILE, TILE);
-  emit_line(e, "const int i%u = column < %lld ? column : %lld;", t->summed, columns, columns - 1);
+  emit_line(e, "const int i%u = column < %lld ? column : %lld;", t->column_loop, columns,
+            columns - 1);
   emit_pair_level(t, t->w, 1);
   for (uint32_t i = 0; i < t->kept.n; i++)
     emit_line(e, "next_%s = %s;", t->kept.at[i].of, t->kept.at[i].of);
@@ -475,70 +479,71 @@ static void emit_put_columns(const PairsText *t, const char *tile) {
   emit_close(e);
 }
 
-static void emit_got(const PairsText *t) {
+static void emit_scores(const PairsText *t) {
   Emit *e = t->e;
   for (uint32_t i = 0; i < e->k->node.n; i++)
-    if (is_product(t, i) && !is_weighing(t, i))
+    if (is_product(t, i) && !multiplies_scores(t, i))
       emit_line(e, "const float w%u[1] = {got%u[f / 2][2 * h + f %% 2]};",
                 e->slot[node_at(t, i)->out.wire], i);
 }
 
 static void emit_point(const PairsText *t, const NodeLevels *w) {
   Emit *e = t->e;
-  emit_got(t);
-  emit_some(t, w, 0, t->s->node.n, 2);
+  emit_scores(t);
+  emit_nodes(t, w, 0, t->s->node.n, 2);
   for (uint32_t i = 0; i < e->k->node.n; i++)
-    if (is_weighing(t, i))
+    if (multiplies_scores(t, i))
       emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, weight_text(t, i));
 }
 
-// -- a walk ---------------------------------------------------------------------------------------
-static const NodeLevels *max_of(const PairsText *t) { return &t->w[t->row - 1]; }
-// The exponential: what the sum is of, by its name.
+// -- online softmax -------------------------------------------------------------------------------
+static const NodeLevels *maximum_node(const PairsText *t) { return &t->w[t->row - 1]; }
+// The name of the exponential, the term of the sum.
 static const char *exponential_text(const PairsText *t) {
   return arena_format(t->e->p->arena, "v%u", t->w[t->sum - 1].id);
 }
 
-// A wire of one cell, which is at hand.
-static void emit_at_hand(const PairsText *t, uint32_t wire, const char *value) {
+// Declares a wire of one cell with a value in a register.
+static void emit_register_wire(const PairsText *t, uint32_t wire, const char *value) {
   emit_line(t->e, "const float w%u[1] = {%s};", t->e->slot[wire], value);
 }
 
-// What is made of the largest number so far, as a variable.
+// Computes the row's node from the running maximum.
 static void emit_row_node(const PairsText *t) {
   Emit *e = t->e;
   const NodeLevels *w = &t->w[t->row];
   uint32_t last = w->x->nscalar - 1;
-  emit_at_hand(t, w->x->in[0].wire, arena_format(e->p->arena, "s%u", max_of(t)->id));
+  emit_register_wire(t, w->x->in[0].wire, arena_format(e->p->arena, "s%u", maximum_node(t)->id));
   for (uint32_t i = 0; i <= last; i++)
     if (w->scalar_level[i] == 1) emit_scalar(e, w, i);
   emit_line(e, "const real v%u = %s;", w->id, emit_argument(e, w, last, last));
 }
 
-// … and of the largest one, in memory.
+// … from the final maximum, and stores it.
 static void emit_row_out(const PairsText *t) {
   const NodeLevels *w = &t->w[t->row];
   emit_row_node(t);
   emit_line(t->e, "%s = v%u;", emit_cell_at(t->e, w, &w->x->out), w->id);
 }
 
-static void emit_walk_begin(const PairsText *t) {
+static void emit_online_begin(const PairsText *t) {
   Emit *e = t->e;
-  if (!is_walk(t)) return;
+  if (!is_online(t)) return;
   emit_line(e, "real was[2];");
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
-  emit_take(t, max_of(t)->id);
+  load_accumulator(t, maximum_node(t)->id);
   emit_row_node(t);
   emit_line(e, "was[h] = v%u;", t->w[t->row].id);
   emit_close(e);
 }
 
-// All four lanes of a row have the same largest number: they add to the same products.
-static void emit_grow(const PairsText *t) {
+// Rescales the sums when the running maximum grows. The four lanes of a row first agree on the maximum,
+// because they share the accumulators of products.
+static void emit_rescale(const PairsText *t) {
   Emit *e = t->e;
-  uint32_t max = max_of(t)->id, row = t->w[t->row].id, sum = t->w[t->sum].id;
+  uint32_t max = maximum_node(t)->id, row = t->w[t->row].id, sum = t->w[t->sum].id;
   emit_line(e, "UNROLL for (int far = 1; far < 4; far *= 2) {");
   e->indent++;
   emit_line(e, "const real v = near_real(s%u, LANE ^ far);", max);
@@ -549,37 +554,37 @@ static void emit_grow(const PairsText *t) {
   emit_line(e, "was[h] = v%u;", row);
   emit_line(e, "s%u *= by;", sum);
   for (uint32_t i = 0; i < e->k->node.n; i++)
-    if (is_weighing(t, i)) {
+    if (multiplies_scores(t, i)) {
       const PlanNode *x = node_at(t, i);
       emit_line(e, "limn_shrink(sum%u, %lld, h, by);", i,
                 (long long)(x->index[short_index(x)].c / 8));
     }
 }
 
-static void emit_walk_points(const PairsText *t, const NodeLevels *w) {
+static void emit_online_points(const PairsText *t, const NodeLevels *w) {
   Emit *e = t->e;
   emit_row_loop(t);
   emit_column_loop(t);
-  emit_got(t);
-  emit_some(t, w, 0, t->row - 1, 2);
-  emit_line(e, "s%u = limn_larger(%s, s%u);", max_of(t)->id, emit_load(e, max_of(t), 0),
-            max_of(t)->id);
+  emit_scores(t);
+  emit_nodes(t, w, 0, t->row - 1, 2);
+  emit_line(e, "s%u = limn_larger(%s, s%u);", maximum_node(t)->id, emit_load(e, maximum_node(t), 0),
+            maximum_node(t)->id);
   close_column_loop(t);
-  emit_grow(t);
+  emit_rescale(t);
   emit_column_loop(t);
-  emit_got(t);
-  emit_some(t, w, 0, t->row - 1, 2);
-  emit_some(t, w, t->row + 1, t->sum + 1, 2);
+  emit_scores(t);
+  emit_nodes(t, w, 0, t->row - 1, 2);
+  emit_nodes(t, w, t->row + 1, t->sum + 1, 2);
   for (uint32_t i = 0; i < e->k->node.n; i++)
-    if (is_weighing(t, i))
+    if (multiplies_scores(t, i))
       emit_line(e, "weight%u[f / 2][2 * h + f %% 2] = %s;", i, exponential_text(t));
   close_column_loop(t);
   close_row_loop(t);
 }
 
 static void emit_points(const PairsText *t, const NodeLevels *w) {
-  if (is_walk(t)) {
-    emit_walk_points(t, w);
+  if (is_online(t)) {
+    emit_online_points(t, w);
     return;
   }
   rows_first(t) ? emit_row_loop(t) : emit_column_loop(t);
@@ -591,18 +596,17 @@ static void emit_points(const PairsText *t, const NodeLevels *w) {
 
 static void emit_weights(const PairsText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    if (is_weighing(t, i)) {
+    if (multiplies_scores(t, i)) {
       emit_line(t->e, "float weight%u[%u][4];", i, t->part / 8);
       if (columns_of(t) % TILE) emit_line(t->e, "limn_clear(weight%u, %u);", i, t->part / 8);
     }
 }
 
-// The corners of this warp's pairs that are nearest to the mask's border, seen from outside and from inside. Warps
-// that multiply together go on together.
-static void emit_corners(const PairsText *t) {
-  bool less = t->mask.less == t->summed;
-  const char *row = t->together ? "first" : "row";
-  uint32_t rows = t->together ? ROWS_OF_WARP * WARPS_MOST : ROWS_OF_WARP;
+// Skips this part if the mask excludes all of the warp's pairs; warps that multiply together decide together.
+static void emit_mask_skip(const PairsText *t) {
+  bool less = t->mask.less == t->column_loop;
+  const char *row = t->uses_wgmma ? "first" : "row";
+  uint32_t rows = t->uses_wgmma ? ROWS_OF_WARP * WARPS_MOST : ROWS_OF_WARP;
   emit_line(t->e, "const int column = tile * %d + part, row = first + mine - lane / 4;", TILE);
   emit_line(t->e, "if (%s >%s %s) continue;", less ? "column" : row, t->mask.strict ? "=" : "",
             less ? arena_format(t->e->p->arena, "%s + %u", row, rows - 1)
@@ -611,13 +615,13 @@ static void emit_corners(const PairsText *t) {
 
 static const char *inside_text(const PairsText *t) {
   const char *is = t->mask.strict ? "<" : "<=";
-  return t->mask.less == t->summed
+  return t->mask.less == t->column_loop
              ? arena_format(t->e->p->arena, "column + %u %s row", t->part - 1, is)
              : arena_format(t->e->p->arena, "row + %d %s column", ROWS_OF_WARP - 1, is);
 }
 
-// Most pairs lie inside of a mask: those that a border crosses have a text of their own.
-static void emit_either(const PairsText *t) {
+// Most parts are not cut by the mask: they get a copy of the code without the mask.
+static void emit_masked_points(const PairsText *t) {
   Emit *e = t->e;
   if (!t->masked) {
     emit_points(t, t->w);
@@ -635,38 +639,38 @@ static void emit_either(const PairsText *t) {
 
 static void emit_weighings(const PairsText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    if (is_weighing(t, i))
+    if (multiplies_scores(t, i))
       emit_line(t->e, "Bits32 lefts%u[%u][4]; limn_weights(lefts%u, weight%u, %u);", i,
                 t->part / 16, i, i, t->part);
-  if (t->together) emit_line(t->e, "LIMN_UNITS_BEGIN();");
+  if (t->uses_wgmma) emit_line(t->e, "LIMN_UNITS_BEGIN();");
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
-    if (!is_weighing(t, i)) continue;
+    if (!multiplies_scores(t, i)) continue;
     const RowTile *r = &t->tile[t->tile_of[i]];
     emit_line(t->e, "limn_weigh(sum%u, lefts%u, here + %u + part * %u, %u, %u, %d);", i, i, r->at,
-              row_of(r), t->part, r->chunks, t->together);
+              row_of(r), t->part, r->chunks, t->uses_wgmma);
   }
-  emit_multiplied(t, true);
+  emit_product_wait(t, true);
 }
 
-// The first of the places that stay. Where a mask makes ways of different lengths, the longest begin first.
-static void emit_first(const PairsText *t, const char *batch, long long blocks, int64_t rows) {
-  if (t->masked && t->mask.less == t->summed)
+// Declares the block's first row. With a mask, blocks with the most tiles start first (load balancing).
+static void emit_first_row(const PairsText *t, const char *batch, long long blocks, int64_t rows) {
+  if (t->masked && t->mask.less == t->column_loop)
     emit_line(t->e, "const int first = (int)(%lldL - q / (%s)) * %lld;", blocks - 1, batch,
               (long long)rows);
   else
     emit_line(t->e, "const int first = (int)(q / (%s)) * %lld;", batch, (long long)rows);
 }
 
-// The tiles that this block walks over: all of them, but for those that lie outside of a mask.
+// The range of tiles of this block: all that the mask does not exclude.
 static void emit_range(const PairsText *t, int64_t rows) {
   Emit *e = t->e;
   emit_line(e, "int begin = 0, end = %lld;", (long long)((columns_of(t) + TILE - 1) / TILE));
   if (!t->masked) return;
   const char *or_same = t->mask.strict ? "=" : "";
-  if (t->mask.less == t->summed) // no column of the tile comes before, or at, the last row
+  if (t->mask.less == t->column_loop) // the tile's first column is after the last row
     emit_line(e, "while (end > begin && (end - 1) * %d >%s first + %lld) end--;", TILE, or_same,
               (long long)rows - 1);
-  else // no column comes behind, or at, the first row
+  else // the tile's last column is before the first row
     emit_line(e, "while (begin < end && begin * %d + %d <%s first) begin++;", TILE, TILE - 1,
               or_same);
 }
@@ -675,7 +679,7 @@ static void emit_tiles(const PairsText *t) {
   Emit *e = t->e;
   emit_line(e, "if (begin < end) {");
   e->indent++;
-  emit_send(t, "begin");
+  emit_tile_copy(t, "begin");
   emit_known_next(t);
   emit_known_columns(t, "begin");
   emit_put_columns(t, "begin");
@@ -684,22 +688,22 @@ static void emit_tiles(const PairsText *t) {
   e->indent++;
   emit_line(e, "const LimnEight *here = all + (tile & %d) * %u;", BUFFERS - 1, t->buffer);
   emit_line(e, "LIMN_ARRIVED(0);");
-  if (t->together) emit_line(e, "LIMN_TILE_READY();");
+  if (t->uses_wgmma) emit_line(e, "LIMN_TILE_READY();");
   emit_line(e, "__syncthreads();");
   emit_known_next(t);
   emit_line(e, "if (tile + 1 < end) {");
   e->indent++;
-  emit_send(t, "tile + 1");
+  emit_tile_copy(t, "tile + 1");
   emit_known_columns(t, "tile + 1");
   emit_close(e);
   emit_line(e, "for (int part = 0; part < %d; part += %u) {", TILE, t->part);
   e->indent++;
   if (!rows_first(t) && t->known.n)
     emit_line(e, "const int even = (tile & %d) * %d + part + lane %% 4 * 2;", BUFFERS - 1, TILE);
-  if (t->masked) emit_corners(t);
+  if (t->masked) emit_mask_skip(t);
   emit_seeds(t);
   emit_weights(t);
-  emit_either(t);
+  emit_masked_points(t);
   emit_weighings(t);
   emit_close(e);
   emit_put_columns(t, "tile + 1");
@@ -707,35 +711,35 @@ static void emit_tiles(const PairsText *t) {
   emit_line(e, "__syncthreads();");
 }
 
-// -- what a block ends with -----------------------------------------------------------------------
+// -- the end of a block ---------------------------------------------------------------------------
 static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
-  emit_line(e, "const int i%u = first + mine + 8 * h;", t->stays);
-  emit_take(t, w->id);
+  emit_line(e, "const int i%u = first + mine + 8 * h;", t->row_loop);
+  load_accumulator(t, w->id);
   emit_line(e, "for (int far = 1; far < 4; far *= 2) {");
   e->indent++;
   emit_line(e, "const int other = LANE ^ far;");
   cuda_join(e, w, "near");
   emit_close(e);
-  if (is_walk(t)) emit_put(t, w->id);
-  emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lld)) {", t->stays, (long long)rows_of(t));
+  if (is_online(t)) store_accumulator(t, w->id);
+  emit_line(e, "if ((lane %% 4 == 0) & (i%u < %lld)) {", t->row_loop, (long long)rows_of(t));
   e->indent++;
   emit_close_sum(e, w);
-  if (is_walk(t) && w == max_of(t)) emit_row_out(t);
+  if (is_online(t) && w == maximum_node(t)) emit_row_out(t);
   emit_close(e);
   emit_close(e);
 }
 
-// Where something was no number, the sum of exponentials is none, and so is the largest.
-static void emit_bads(const PairsText *t) {
-  if (!is_walk(t) || !max_of(t)->x->nwinner) return;
+// If the sum of exponentials is NaN, the maximum becomes NaN, too.
+static void emit_nan_flags(const PairsText *t) {
+  if (!is_online(t) || !maximum_node(t)->x->nwinner) return;
   emit_line(t->e, "UNROLL for (int h = 0; h < 2; h++) bads%u[h] = rows%u[h] != rows%u[h];",
-            max_of(t)->id, t->w[t->sum].id, t->w[t->sum].id);
+            maximum_node(t)->id, t->w[t->sum].id, t->w[t->sum].id);
 }
 
-// In a walk, what is left to make of the sums of a row: first what the row knows.
+// Online softmax: prints the row level of the nodes after the sum.
 static void emit_last_row(const PairsText *t) {
   const char *sum = arena_format(t->e->p->arena, "rows%u[h]", t->w[t->sum].id);
   bool at_hand = false;
@@ -743,13 +747,13 @@ static void emit_last_row(const PairsText *t) {
     for (uint32_t k = 0; k < t->w[i].x->nin; k++) {
       uint32_t wire = t->w[i].x->in[k].wire;
       if (t->e->p->wire.at[wire].place != AT_TILE || at_hand) continue;
-      emit_at_hand(t, wire, sum);
+      emit_register_wire(t, wire, sum);
       at_hand = true;
     }
-  emit_some(t, t->w, t->sum + 1, t->s->node.n, 1);
+  emit_nodes(t, t->w, t->sum + 1, t->s->node.n, 1);
 }
 
-// Do two neighbours along the rows of a result lie side by side, from an even cell on?
+// Two neighbours in a row of the result are contiguous and aligned, so they can be stored together.
 static bool is_even_result(const PairsText *t, const PlanNode *x) {
   const Plan *p = t->e->p;
   const Operand *o = &x->out;
@@ -767,10 +771,10 @@ static void emit_neighbours_out(const PairsText *t, uint32_t i) {
   const Operand *o = &x->out;
   bool narrow = e->p->wire.at[o->wire].number == NUMBER_BF16;
   long long along = (long long)operand_step(e->p, o, short_index(x));
-  const char *cell =
-      arena_format(e->p->arena, "w%u[%s + %lldL * i%u + %lldL * (two * 4 + lane %% 4 * 2",
-                   e->slot[o->wire], batch_text(t, x, o),
-                   (long long)operand_step(e->p, o, index_of_loop(x, t->stays)), t->stays, along);
+  const char *cell = arena_format(
+      e->p->arena, "w%u[%s + %lldL * i%u + %lldL * (two * 4 + lane %% 4 * 2", e->slot[o->wire],
+      batch_text(t, x, o), (long long)operand_step(e->p, o, index_of_loop(x, t->row_loop)),
+      t->row_loop, along);
   if (is_even_result(t, x))
     emit_line(e, "limn_put_two%s(&%s)], made[0], made[1]);", narrow ? "_narrow" : "", cell);
   else
@@ -784,7 +788,7 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
-  if (is_walk(t)) emit_last_row(t);
+  if (is_online(t)) emit_last_row(t);
   emit_line(e, "UNROLL for (int two = 0; two < %lld; two += 2) {",
             (long long)(x->index[short_index(x)].c / 4));
   e->indent++;
@@ -792,9 +796,9 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
   emit_line(e, "UNROLL for (int u = 0; u < 2; u++) {");
   e->indent++;
   emit_line(e, "const real %s = sum%u[two / 2][2 * h + u];",
-            is_walk(t) ? exponential_text(t) : "whole", i);
-  if (is_walk(t)) emit_some(t, t->w, t->sum + 1, t->s->node.n, 2);
-  emit_line(e, "made[u] = %s;", is_walk(t) ? weight_text(t, i) : "whole");
+            is_online(t) ? exponential_text(t) : "whole", i);
+  if (is_online(t)) emit_nodes(t, t->w, t->sum + 1, t->s->node.n, 2);
+  emit_line(e, "made[u] = %s;", is_online(t) ? weight_text(t, i) : "whole");
   emit_close(e);
   emit_line(e, "if (first + mine + 8 * h < %lld) {", (long long)rows_of(t));
   e->indent++;
@@ -803,28 +807,29 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
 }
 
 static void emit_results(const PairsText *t) {
-  emit_bads(t);
+  emit_nan_flags(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
     if (node_has_reduction(t->w[i].x)) emit_sum_out(t, &t->w[i]);
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    if (is_weighing(t, i)) emit_product_out(t, i);
+    if (multiplies_scores(t, i)) emit_product_out(t, i);
 }
 
 // -- the kernel -----------------------------------------------------------------------------------
-// Numbers that a lane has all the time: factors and pairs of products, sums and weights of weighings.
-static int64_t held_numbers(const PairsText *t) {
+// The registers that a lane needs throughout: factors and pairs of seeds, accumulators and weights of
+// weighings.
+static int64_t registers_needed(const PairsText *t) {
   int64_t held = 0, of_part = t->part / 2;
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (is_product(t, i)) {
       int64_t along = node_at(t, i)->index[short_index(node_at(t, i))].c;
-      held += (is_weighing(t, i) ? along / 2 : along / 4) + of_part;
+      held += (multiplies_scores(t, i) ? along / 2 : along / 4) + of_part;
     }
   return held;
 }
 
-// Several blocks at a time hide each other's waiting, as long as what they hold has room in registers.
-static uint32_t room_of(const PairsText *t) {
-  int64_t held = held_numbers(t);
+// Occupancy: several blocks on a multiprocessor hide each other's latency, as far as registers allow.
+static uint32_t occupancy_of(const PairsText *t) {
+  int64_t held = registers_needed(t);
   return held <= 112 ? 4 : held <= 160 ? 3 : 0;
 }
 
@@ -839,7 +844,7 @@ void pairs_choose(Emit *e, CudaKernel *c) {
   c->points = cuda_length_most(e->p, k->p, 0, k->np) * blocks;
   c->tile_bytes = (int64_t)t.buffer * BUFFERS * 16 + known_bytes(&t);
   c->shared = true;
-  c->room = room_of(&t);
+  c->min_blocks = occupancy_of(&t);
   e->exp_less = false;
 }
 
@@ -849,24 +854,24 @@ void pairs_emit(Emit *e, const CudaKernel *c) {
   int64_t rows = c->team / WARP * ROWS_OF_WARP;
   long long blocks = (long long)((rows_of(&t) + rows - 1) / rows);
   emit_line(e, "LimnEight *all = (LimnEight *)tiles;");
-  emit_known_places(&t);
+  emit_column_pointers(&t);
   emit_line(
       e,
       "const int lane = (int)(threadIdx.x %% 32), mine = (int)(threadIdx.x / 32 * %d) + lane / 4;",
       ROWS_OF_WARP);
-  cuda_same(e, t.w, t.s->node.n);
+  cuda_uniforms(e, t.w, t.s->node.n);
   const char *batch = cuda_length(e, k->p, 0, k->np);
   emit_line(e, "const long points = %s * %lldL;", batch, blocks);
   emit_line(e, "for (long q = blockIdx.x; q < points; q += gridDim.x) {");
   e->indent++;
-  emit_first(&t, batch, blocks, rows);
+  emit_first_row(&t, batch, blocks, rows);
   emit_range(&t, rows);
   cuda_digits(e, arena_format(e->p->arena, "q %% (%s)", batch), 0, k->p, 0, k->np);
   emit_level(e, t.w, t.s->node.n, 0, 2);
-  emit_lefts(&t);
+  emit_left_factors(&t);
   emit_known_rows(&t);
   emit_sums(&t);
-  emit_walk_begin(&t);
+  emit_online_begin(&t);
   emit_tiles(&t);
   emit_results(&t);
   emit_close(e);

@@ -1,15 +1,15 @@
-// Small steps on the GPU: a whole step is one function that one block runs (emit_whole.c), and several steps that
-// wait in the ring are one launch: what a launch costs is shared by all of them.
+// Fused steps: all kernels of a small step are one function that one thread block runs
+// (cuda/emit_fused_step.c). Several queued steps run in one launch and share its cost.
 #include "run/engine/cuda_own.h"
 
 enum {
-  GIVEN_BYTES = 4000,       // that a launch may be given
-  OUTPUTS = 64,             // that a step may give back
-  SHARED_OTHERS = 28 << 10, // that functions of team.h may share beside it
+  ARGUMENT_BYTES = 4000,    // the most arguments of a launch
+  OUTPUTS = 64,             // the most outputs of a fused step
+  SHARED_OTHERS = 28 << 10, // static shared memory of functions in team.h
 };
 
 // -- states ---------------------------------------------------------------------------------------
-// Pieces of the device's memory that states lie in, each once.
+// The whole entries (blocks of device memory) that contain the step's states, each once.
 typedef VEC(State *) Pieces;
 
 static State *piece_of(const Engine *e, uint32_t param) {
@@ -32,13 +32,13 @@ static Pieces pieces_of(const Engine *e) {
   return all;
 }
 
-// Memory of a piece goes on for some bytes behind it (take_states): it is moved by 16.
+// Rounded up to 16 bytes, which are copied at once; allocate_states allocates some bytes more.
 static size_t piece_bytes(const State *s) {
   return ((size_t)s->count * number_bytes(s->number) + 15) / 16 * 16;
 }
 
-// -- what the text of a step needs to know ----------------------------------------------------------
-static size_t given_bytes(const Engine *e, const CudaEngine *o) {
+// -- the layout of a slot -------------------------------------------------------------------------
+static size_t argument_bytes(const Engine *e, const CudaEngine *o) {
   size_t bytes = sizeof(CudaSteps) + pieces_of(e).n * sizeof(DeviceAddress);
   const Ids *slot = kernel_slots(o->plan);
   for (uint32_t i = 0; i < o->plan->kernel.n; i++)
@@ -46,12 +46,13 @@ static size_t given_bytes(const Engine *e, const CudaEngine *o) {
   return bytes;
 }
 
-// Everything that a step takes from its slot and gives back is small, and nobody asks how long each kernel takes.
-static bool whole_fits(const Engine *e, const CudaEngine *o) {
+// All inputs and outputs are small, the launch's arguments fit, and kernels are not profiled.
+static bool can_fuse(const Engine *e, const CudaEngine *o) {
   const Plan *p = o->plan;
   for (uint32_t i = 0; i < p->in.n; i++)
     if (!o->in[i].small) return false;
-  return o->small_out && !o->seconds && p->out.n <= OUTPUTS && given_bytes(e, o) <= GIVEN_BYTES;
+  return o->scalar_outputs && !o->seconds && p->out.n <= OUTPUTS &&
+         argument_bytes(e, o) <= ARGUMENT_BYTES;
 }
 
 static void lay_params(const Engine *e, const Pieces *pieces, CudaParamAt *param) {
@@ -61,13 +62,13 @@ static void lay_params(const Engine *e, const Pieces *pieces, CudaParamAt *param
     if (!s) continue;
     param[i] = (CudaParamAt){.of = piece_number(pieces, piece_of(e, i)),
                              .at = (size_t)s->offset * number_bytes(s->number),
-                             .brings = engine_widens(e, i),
+                             .widens = engine_widens(e, i),
                              .back = e->d->param.at[i].next != 0};
   }
 }
 
-const CudaSlot *whole_slot(const Engine *e, const CudaEngine *o) {
-  if (!whole_fits(e, o)) return NULL;
+const CudaSlot *fused_slot(const Engine *e, const CudaEngine *o) {
+  if (!can_fuse(e, o)) return NULL;
   const Plan *p = o->plan;
   Pieces pieces = pieces_of(e);
   CudaParamAt *param = NEW_ARRAY(e->arena, CudaParamAt, e->d->param.n + 1);
@@ -79,40 +80,41 @@ const CudaSlot *whole_slot(const Engine *e, const CudaEngine *o) {
   for (uint32_t i = 0; i < pieces.n; i++) bytes[i] = piece_bytes(pieces.at[i]);
   lay_params(e, &pieces, param);
   CudaSlot *slot = NEW(e->arena, CudaSlot);
-  *slot = (CudaSlot){
-      .room = o->d->shared_most > SHARED_OTHERS ? (size_t)(o->d->shared_most - SHARED_OTHERS) : 0,
-      .bytes = o->ring.small_bytes,
-      .clock_at = o->ring.clock_at,
-      .input_at = input,
-      .output_at = output,
-      .param = param,
-      .piece_bytes = bytes,
-      .params = e->d->param.n,
-      .pieces = pieces.n};
+  *slot = (CudaSlot){.shared_limit = o->d->shared_most > SHARED_OTHERS
+                                         ? (size_t)(o->d->shared_most - SHARED_OTHERS)
+                                         : 0,
+                     .bytes = o->ring.small_bytes,
+                     .clock_at = o->ring.clock_at,
+                     .input_at = input,
+                     .output_at = output,
+                     .param = param,
+                     .piece_bytes = bytes,
+                     .params = e->d->param.n,
+                     .pieces = pieces.n};
   for (uint32_t i = 0; i < slot->params; i++) slot->changes |= param[i].back;
   return slot;
 }
 
 // -- launching ------------------------------------------------------------------------------------
-static void put_pointers(Engine *e, CudaEngine *o, DeviceAddress *to) {
+static void write_pointers(Engine *e, CudaEngine *o, DeviceAddress *to) {
   const Plan *p = o->plan;
   Pieces pieces = pieces_of(e);
   for (uint32_t i = 0; i < pieces.n; i++) *to++ = pieces.at[i]->device_address;
   for (uint32_t i = 0; i < p->kernel.n; i++) {
     uint32_t n = o->call[i].k.emit.slot.n;
     if (!kernel_has_text(&p->kernel.at[i])) continue;
-    cuda_fill_wires(e, o, i);
+    cuda_fill_pointers(e, o, i);
     memcpy(to, o->call[i].wire, n * sizeof *to);
-    to += n ? n : 1; // a kernel without pointers has room for one
+    to += n ? n : 1; // a struct of pointers has at least one
   }
 }
 
-static CudaSteps *given(Engine *e, CudaEngine *o) {
+static CudaSteps *make_arguments(Engine *e, CudaEngine *o) {
   const CudaRing *r = &o->ring;
-  CudaSteps *to = o->whole_given;
+  CudaSteps *to = o->fused_arguments;
   if (to) return to;
-  o->whole_given = to = arena_alloc(e->arena, given_bytes(e, o));
-  memset(to, 0, given_bytes(e, o));
+  o->fused_arguments = to = arena_alloc(e->arena, argument_bytes(e, o));
+  memset(to, 0, argument_bytes(e, o));
   *to = (CudaSteps){.ring = (DeviceAddress)(uintptr_t)r->host,
                     .arena = o->arena,
                     .near = o->parts,
@@ -120,20 +122,20 @@ static CudaSteps *given(Engine *e, CudaEngine *o) {
                     .slots = (int64_t)r->slots,
                     .done = ring_done(o),
                     .stop = o->d->stop};
-  put_pointers(e, o, (DeviceAddress *)(to + 1));
+  write_pointers(e, o, (DeviceAddress *)(to + 1));
   return to;
 }
 
-bool whole_launch(Engine *e, CudaEngine *o) {
-  CudaSteps *to = given(e, o);
+bool fused_launch(Engine *e, CudaEngine *o) {
+  CudaSteps *to = make_arguments(e, o);
   to->first = (int64_t)((o->ring.queued - o->waiting) % o->ring.slots);
   to->steps = (int64_t)o->waiting;
   to->whole = (int64_t)o->ring.queued;
-  steps_forget(e, o);
+  steps_discard(e, o);
   return cuda_launch(e, o,
-                     &(CudaLaunch){.fn = o->whole_fn,
+                     &(CudaLaunch){.fn = o->fused_fn,
                                    .blocks = 1,
-                                   .threads = o->whole.threads,
-                                   .shared = o->whole.shared,
+                                   .threads = o->fused.threads,
+                                   .shared = o->fused.shared,
                                    .wires = to});
 }
