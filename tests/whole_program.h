@@ -88,6 +88,7 @@ typedef struct {
   uint32_t family; // so many members
   bool weighted, noisy, slopes, batched, remembers, stops;
   bool learns;    // it uses learners
+  bool bodiless;  // a learner whose type alone says what it is
   bool flows;     // a system
   bool elsewhere; // in another file
   bool asked;     // it can be evaluated for itself
