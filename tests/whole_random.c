@@ -97,8 +97,15 @@ const WholeWire *maker_let(Maker *m, WholeNode *value) {
   return &m->wire.at[m->wire.n - 1];
 }
 
+// What callers see of an axis is what the type says: its size has a name, or its label stands there.
+static Id name_said(const WholeAxis *a) {
+  return a->variable ? a->variable : a->axis ? a->axis : a->label;
+}
+
 void maker_return(Maker *m, WholeNode *value) {
-  vec_push(m->p->arena, &m->d->out, value->type);
+  WholeType out = value->type;
+  for (uint32_t i = 0; i < out.rank; i++) out.axis[i].label = name_said(&out.axis[i]);
+  vec_push(m->p->arena, &m->d->out, out);
   maker_line(m, whole_node(m->p, NULL, "return %E", value))->last = true;
 }
 
@@ -252,9 +259,10 @@ static bool turn_noise(Maker *m) {
   WholeNode *noise = whole_node(m->p, NULL, one_in(m, 2) ? "normal[" : "uniform[");
   for (uint32_t i = 0; i < x->type.rank; i++) {
     const WholeAxis *a = &x->type.axis[i];
-    if (!a->variable && !a->axis) return false;
+    // Its axes are named by their sizes: only so they are those of the wire.
+    if ((!a->variable && !a->axis) || a->label != name_said(a)) return false;
     vec_push(m->p->arena, &noise->piece, (WholePiece){.text = i ? " " : ""});
-    vec_push(m->p->arena, &noise->piece, (WholePiece){.name = a->variable ? a->variable : a->axis});
+    vec_push(m->p->arena, &noise->piece, (WholePiece){.name = name_said(a)});
   }
   vec_push(m->p->arena, &noise->piece, (WholePiece){.text = "]"});
   WholeNode *value = whole_node(m->p, &x->type, "%e + 0.1 * %e", maker_ref(m, x), noise);

@@ -67,6 +67,7 @@ enum { LAWS = COUNT(laws), CHECK = 13 };
 typedef struct {
   Arena *arena;
   char dir[64];
+  double seconds; // of a core, by the processes that looked at programs
 } Place;
 
 static bool place_open(Place *at) {
@@ -129,13 +130,19 @@ static void ended(int status) {
   _exit(status);
 }
 
+static double seconds_of(const struct timeval *t) {
+  return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
+}
+
 // What is wrong, or NULL.
 static const char *try_law(Place *at, Law *law, const Whole *p) {
   fflush(NULL);
   pid_t id = fork();
   if (id == 0) ended(child(law, p, at->dir));
   int status = 0;
-  if (id < 0 || waitpid(id, &status, 0) != id) return "no process";
+  struct rusage used;
+  if (id < 0 || wait4(id, &status, 0, &used) != id) return "no process";
+  at->seconds += seconds_of(&used.ru_utime) + seconds_of(&used.ru_stime);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return NULL;
   if (!WIFEXITED(status))
     return arena_format(at->arena, "died of %s: signal %d",
@@ -200,6 +207,7 @@ static bool look_at(Place *at, uint32_t which, uint64_t seed, bool small) {
 typedef struct {
   uint64_t tried, bad;
   uint64_t refused, through[LAWS], wrong[LAWS]; // of the doors
+  double seconds[LAWS];
 } Tally;
 
 static Whole *varied(Place *at, uint64_t seed) {
@@ -232,7 +240,9 @@ static void through_doors(Place *at, uint64_t seed, Tally *t) {
   for (uint32_t k = 0; k < LAWS; k++) {
     if (!laws[k].door || !is_listed(one, laws[k].name)) continue;
     if (laws[k].door == DEAR_DOOR && (!thin || seed / 2 % thin)) continue;
+    double before = at->seconds;
     bool good = look_at_program(at, k, seed, p, !getenv("LARGE"));
+    t->seconds[k] += at->seconds - before;
     t->through[k]++, t->wrong[k] += !good, t->bad += !good;
   }
 }
@@ -257,7 +267,10 @@ static Tally doors_share(uint64_t first, uint64_t end, uint64_t jobs) {
 
 static void tally_add(Tally *to, const Tally *t) {
   to->tried += t->tried, to->bad += t->bad, to->refused += t->refused;
-  for (uint32_t k = 0; k < LAWS; k++) to->through[k] += t->through[k], to->wrong[k] += t->wrong[k];
+  for (uint32_t k = 0; k < LAWS; k++) {
+    to->through[k] += t->through[k], to->wrong[k] += t->wrong[k];
+    to->seconds[k] += t->seconds[k];
+  }
 }
 
 static void doors_show(const Tally *t) {
@@ -265,8 +278,8 @@ static void doors_show(const Tally *t) {
           t->tried ? 100 - 100 * (double)t->refused / (double)t->tried : 0);
   for (uint32_t k = 0; k < LAWS; k++)
     if (t->through[k])
-      fprintf(stderr, "%-10s %8llu through, %llu wrong\n", laws[k].name,
-              (unsigned long long)t->through[k], (unsigned long long)t->wrong[k]);
+      fprintf(stderr, "%-10s %8llu through, %llu wrong, %.1f s of a core\n", laws[k].name,
+              (unsigned long long)t->through[k], (unsigned long long)t->wrong[k], t->seconds[k]);
 }
 
 // A law, or all of them, on every `jobs`-th program.
