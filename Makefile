@@ -27,7 +27,7 @@
 # make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
 # make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
 # make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=doors: every export too; LAW=hybrid: of hybrid systems)
+# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=doors: every export too; LAW=hybrid: of hybrid systems; tests/laws.sh says all)
 # make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
 # make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
 # make onnx-damage  the same tests, each damaged in every way that makes it no ONNX model: all must be refused (minutes)
@@ -392,11 +392,11 @@ bless: packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
-# LAW=hybrid, or hybrid.order and others of tests/laws_hybrid_test.c: of hybrid systems. LAW=gestures: edits by picture.
-LAWS_OF = $(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,whole))_test
+# tests/laws.sh says which laws there are, and what of.
+LAWS_OF = $(if $(filter exports hostile_names,$(LAW)),$(BUILD)/limn,$(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,$(if $(filter options,$(LAW)),options,whole)))_test)
 laws: packages
 	+@$(PARALLEL) $(LAWS_OF)
-	@JOBS=$(JOBS) $(LAWS_OF) $(patsubst hybrid.%,%,$(or $(LAW),all)) $(or $(FIRST),1) $(or $(RUNS),1000)
+	@JOBS=$(JOBS) tests/laws.sh $(BUILD) $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)

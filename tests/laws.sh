@@ -1,0 +1,48 @@
+#!/bin/sh
+# What `make laws` runs: laws.sh BUILD LAW FIRST RUNS, RUNS programs by chance from seed FIRST on. JOBS=2: so many at once.
+#   options        domains of options, by an oracle (tests/options_test.c)
+#   exports        programs with plans of training, as files of PyTorch and JAX: ten steps against limn's (tests/python_out)
+#   hostile_names  names that mean something to the language of a file (tests/names)
+#   gestures       edits by picture (tests/gesture_test.c)
+#   hybrid, hybrid.order, …  hybrid systems (tests/laws_hybrid_test.c)
+#   all, doors, batch, …     random whole programs (tests/whole_test.c)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+build=$1 law=$2 first=$3 runs=$4
+LIMN=$PWD/$build/limn
+
+# without_faults FILE: what a script said of things that it looked at, "ok NAME" or "not ok NAME"
+without_faults() {
+  grep -v '^ok ' "$1"
+  echo "$(grep -c '^not ok ' "$1") of $runs fail"
+  ! grep -q '^not ok ' "$1" && grep -q '^ok ' "$1"
+}
+
+case $law in
+options) "$build/tests/options_test" "$first" "$runs" && echo "0 of $runs fail" ;;
+exports)
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  python=${PYTHON:-/usr/bin/python3}
+  export PYTHONDONTWRITEBYTECODE=1
+  cd tests/python_out || exit 1
+  # shellcheck disable=SC2046 # paths without spaces
+  "$python" -W ignore make.py "$LIMN" "$work/cases" --train $("$python" random_programs.py "$work/programs" "$runs" "$first") >"$work/said"
+  ways=""
+  for way in torch jax; do if "$python" -c "import $way" 2>/dev/null; then ways="$ways $way"; fi; done
+  for way in ${ways:-shim}; do "$python" all.py "$work/cases" "$way" >>"$work/said" || echo "not ok all.py $way" >>"$work/said"; done
+  without_faults "$work/said"
+  ;;
+hostile_names)
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  /usr/bin/python3 tests/names/hostile.py "$LIMN" "$work" "$runs" "$first" >"$work/said"
+  without_faults "$work/said"
+  ;;
+gestures) "$build/tests/gesture_test" gestures "$first" "$runs" ;;
+hybrid*)
+  law=${law#hybrid} law=${law#.}
+  "$build/tests/laws_hybrid_test" "${law:-all}" "$first" "$runs"
+  ;;
+*) "$build/tests/whole_test" "$law" "$first" "$runs" ;;
+esac
