@@ -3,8 +3,8 @@
 #
 #   tests/doors.sh pack             build/doors: the test binaries without what debuggers want, the emulated GPU and the libraries that they
 #                                   need, for a machine with this tree and no build. SAN=1: also the whole programs' under the sanitizers, which is built
-#   tests/doors.sh run FIRST RUNS   there, from the tree: seeds FIRST to FIRST + RUNS. JOBS=16 at once; THIN=8: doors that start compilers for
-#                                   every 8th program; EVERY=512: a line after so many programs; SECONDS=440: no new ones after so many; DOOR=onnx:
+#   tests/doors.sh run FIRST RUNS   there, from the tree: seeds FIRST to FIRST + RUNS. JOBS=16 at once; THIN=16: doors that take longest,
+#                                   which start compilers or compare changed programs, for every 16th program; EVERY=512: a line after so many programs; SECONDS=440: no new ones after so many; DOOR=onnx:
 #                                   this door alone (doors.sh says which there are); LAW=hybrid: those of hybrid systems; SAN=1: under the sanitizers;
 #                                   OUT=DIR: what failed, in DIR/faults.txt, otherwise in build/doors/out
 # The last lines: programs, how many were accepted, what went through each door and what was wrong there, and the seeds of what failed.

@@ -67,7 +67,7 @@ static bool is_refused_rightly(const char *said) {
 static const char *c_text(Case *c, const CBox *b) {
   Buf t = buf_new(c->arena);
   const char *name = whole_name(c->p, b->d->name, false);
-  buf_printf(&t, "#include \"%s.h\"\n#include <stdlib.h>\nvoid call_%s(void **at);\n", b->stem,
+  buf_printf(&t, "#include \"%s.c\"\n#include <stdlib.h>\nvoid call_%s(void **at);\n", b->stem,
              b->stem);
   buf_printf(&t, "void call_%s(void **at) { if (%s(", b->stem, name);
   for (uint32_t i = 0; i < b->n; i++) buf_printf(&t, "%sat[%u]", i ? ", " : "", i);
@@ -147,9 +147,10 @@ static bool called(Case *c, void *library, CBox *b) {
 
 static bool compiled(Case *c, const CBox *box, uint32_t n) {
   Buf b = buf_new(c->arena);
-  buf_text(&b, "cc -std=c99 -O0 -Wall -Wextra -Wconversion -pedantic -Werror -fPIC -shared -o "
-               "as_c.so");
-  for (uint32_t i = 0; i < n; i++) buf_printf(&b, " %s.c %s_call.c", box[i].stem, box[i].stem);
+  buf_text(&b,
+           "cc -std=c99 -O0 -pipe -Wall -Wextra -Wconversion -pedantic -Werror -fPIC -shared -o "
+           "as_c.so");
+  for (uint32_t i = 0; i < n; i++) buf_printf(&b, " %s_call.c", box[i].stem);
   buf_text(&b, " -lm >as_c.said 2>&1");
   if (!system(b.at)) return true;
   FileText said = file_read(c->arena, "as_c.said", 100000);

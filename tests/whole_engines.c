@@ -14,8 +14,11 @@ static const char *const engines[] = {"the interpreter", "prebuilt kernels", "co
 static void by_engine(int way, bool *reference, const char **device) {
   *reference = way == BY_INTERPRETER;
   *device = way == BY_GPU ? "cuda" : NULL;
+  const char *quick = getenv("WHOLE_CC"); // a compiler that takes no trouble
   if (way == BY_PREBUILT)
     setenv("LIMN_CC", "", 1);
+  else if (way == BY_COMPILED && quick)
+    setenv("LIMN_CC", quick, 1);
   else
     unsetenv("LIMN_CC");
 }

@@ -10,12 +10,17 @@ typedef struct {
   Arena *arena;
   const char *dir, *weights; // weights: a file for case_eval, or NULL
   Buf said;                  // "KIND: …"
+  bool sparing;              // one of very many programs: it is changed in fewer ways
 } Case;
 typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
     law_diff, law_gpu, law_finite, law_onnx, law_json, law_check, law_draw, law_compiled, law_c,
     law_python, law_misnamed, law_freeze, law_pictures;
+
+// whole_python.c: the process that runs exported Python files, one for many programs; asked by law_python. Is it there?
+bool python_open(void);
+void python_close(void);
 
 // whole_values.c
 typedef struct {

@@ -4,7 +4,50 @@
 #define _DEFAULT_SOURCE
 #include "whole_laws.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// -- the process that runs them -------------------------------------------------------------------
+// It is asked by a line, the path of a folder, and answers by one, the status of what it did there.
+static pid_t python;
+static int ask[2], answer[2];
+
+bool python_open(void) {
+  const char *script = getenv("WHOLE_PYTHON");
+  if (python || !script) return python > 0;
+  if (pipe(ask) || pipe(answer)) return false;
+  python = fork();
+  if (python == 0) {
+    dup2(ask[0], 0), dup2(answer[1], 1);
+    for (int i = 0; i < 2; i++) close(ask[i]), close(answer[i]);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+    execl("/usr/bin/python3", "python3", script, (char *)NULL);
+    _exit(2);
+  }
+  close(ask[0]), close(answer[1]);
+  return python > 0;
+}
+
+void python_close(void) {
+  if (python <= 0) return;
+  close(ask[1]), close(answer[0]);
+  kill(python, SIGKILL); // what it began ends by itself
+  waitpid(python, NULL, 0);
+  python = 0;
+}
+
+// The status for a folder; -1: there is no answer.
+static int python_says(const char *folder) {
+  char line[16] = "";
+  size_t n = strlen(folder);
+  if (write(ask[1], folder, n) != (ssize_t)n || write(ask[1], "\n", 1) != 1) return -1;
+  for (size_t i = 0; i + 1 < sizeof line; i++)
+    if (read(answer[0], line + i, 1) != 1 || line[i] == '\n')
+      return line[0] ? (int)strtol(line, NULL, 10) : -1;
+  return -1;
+}
 
 static bool is_refused_rightly(const char *said) {
   static const char *const why[] = {"has no form in", "have a form in Python only",
@@ -68,11 +111,8 @@ bool law_python(Case *c) {
   if (system("rm -rf python && mkdir python")) return false;
   for (uint32_t i = 0; i < c->p->decl.n; i++)
     if (whole_is_quiet(c->p->decl.at[i]) && !put_there(c, c->p->decl.at[i], &count)) return false;
-  const char *script = getenv("WHOLE_PYTHON");
-  if (!count || !script) return true;
-  int status = system(arena_format(
-      c->arena, "PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 %s python >said.python 2>&1", script));
-  if (!status) return true;
-  FileText said = file_read(c->arena, "said.python", 100000);
+  if (!count || python <= 0) return true;
+  if (!python_says(arena_format(c->arena, "%s/python", c->dir))) return true;
+  FileText said = file_read(c->arena, "python/said", 100000);
   return case_says(c, "python: %s", said.text ? said.text : "");
 }

@@ -1,6 +1,7 @@
 // A compiler for a GPU that is not there: the part of NVRTC that limn uses. The text of kernels
 // becomes a library by the C compiler ($CC or cc), behind emulated.h, which $FAKE_CUDA_HEADER names. Its
-// code is the library's length and bytes. $FAKE_CUDA=compiler makes it refuse. In the folder $FAKE_CUDA_KEPT, what was
+// code is the library's length and bytes. $FAKE_CUDA_LEVEL says how much trouble the compiler takes: -Og, or -O0, which is half the time for
+// kernels that run for a moment. $FAKE_CUDA=compiler makes it refuse. In the folder $FAKE_CUDA_KEPT, what was
 // compiled stays for who asks for the same again.
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -43,15 +44,17 @@ static char *path_to(char *to, size_t n, const char *folder, const char *file) {
 // Nothing of the C library is linked: who loads this has it, and looking for it takes a while.
 static int compile(Program *p, const char *folder, const char *library) {
   char file[512], command[4096];
-  const char *cc = getenv("CC"), *header = getenv("FAKE_CUDA_HEADER");
+  const char *cc = getenv("CC"), *header = getenv("FAKE_CUDA_HEADER"),
+             *level = getenv("FAKE_CUDA_LEVEL");
   FILE *f = fopen(path_to(file, sizeof file, folder, "k.c"), "w");
   if (!f) return REFUSED;
   fputs(p->text, f);
   fclose(f);
   snprintf(command, sizeof command,
-           "%s -w -Og -pipe -fPIC -shared -nostdlib -ffp-contract=off -include %s -o %s/k.so "
+           "%s -w %s -pipe -fPIC -shared -nostdlib -ffp-contract=off -include %s -o %s/k.so "
            "%s/k.c >%s/log 2>&1",
-           cc ? cc : "cc", header ? header : "emulated.h", folder, folder, folder);
+           cc ? cc : "cc", level ? level : "-Og", header ? header : "emulated.h", folder, folder,
+           folder);
   int r = system(command);
   size_t said;
   unlink(file);
