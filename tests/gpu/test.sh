@@ -129,9 +129,9 @@ done
 ahead() { LIMN_LAUNCHES=1 "$LIMN" train ahead.limn --plain --device cuda --out "ahead.$1" >"$said" 2>&1; }
 ahead once; (FAKE_CUDA=late ahead late)
 same ahead.once ahead.late && ok "a slot brought ahead" || not_ok "a slot brought ahead"
-for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
-near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
 if [ -n "${FULL:-}" ]; then # seconds each
+  for on in cpu cuda; do LIMN_DUMP=norms.$on.text "$LIMN" train norms.limn --plain --device $on --out norms.$on >"$said" 2>&1; done
+  near norms.cpu norms.cuda && grep -q 'Bits32 kept' norms.cuda.text && grep -q 'BEGIN(Wires[0-9]*, 4,' norms.cuda.text && ok "rows in registers" || not_ok "rows in registers"
   for on in cpu cuda; do LIMN_DUMP=long.$on.text "$LIMN" train long.limn --plain --device $on --out long.$on >"$said" 2>&1; done
   near long.cpu long.cuda && grep -q 'limn_top(v' long.cuda.text && ok "a wide softmax in one walk" || not_ok "a wide softmax in one walk"
   awk 'BEGIN { print "u,v,word"; for (i = 0; i < 4201; i++) print i % 7 "," i % 5 ",w" i }' >classes.csv
@@ -143,20 +143,20 @@ fi
 for on in cpu cuda; do "$LIMN" train heads.limn --plain --device $on --precision bf16 --out heads.$on >"$said" 2>&1; done
 paste -d, heads.cpu/metrics.csv heads.cuda/metrics.csv | awk -F, 'NR > 1 { for (i = 4; i <= 5; i++) { d = $i - $(i + 5); if (!(d * d <= 1e-6 * $i * $i)) bad = 1; rows++ } } END { exit bad || rows != 4 }' &&
   ok "a large and a small product of the same wire" || not_ok "a large and a small product of the same wire"
-for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
-"$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
-FAKE_CUDA=askew "$LIMN" train narrow.limn --plain --device cuda --precision bf16 --out kept.askew >"$said" 2>&1 && same kept.cuda kept.askew && ok "… in any order" || not_ok "… in any order"
-LIMN_STRIPES=0 "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
-near kept.cpu kept.cuda 1e-2 && [ "$(grep -c '\[n 24 32\] bf16 = product' "$said")" -ge 9 ] && ok "results in bfloat16" || not_ok "results in bfloat16"
 if [ -n "${FULL:-}" ]; then # seconds each
+  for on in cpu cuda; do "$LIMN" train narrow.limn --plain --device $on --precision bf16 --out kept.$on >"$said" 2>&1; done
+  "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+  FAKE_CUDA=askew "$LIMN" train narrow.limn --plain --device cuda --precision bf16 --out kept.askew >"$said" 2>&1 && same kept.cuda kept.askew && ok "… in any order" || not_ok "… in any order"
+  LIMN_STRIPES=0 "$LIMN" train narrow.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+  near kept.cpu kept.cuda 1e-2 && [ "$(grep -c '\[n 24 32\] bf16 = product' "$said")" -ge 9 ] && ok "results in bfloat16" || not_ok "results in bfloat16"
   FAKE_CUDA=products "$LIMN" train biased.limn --plain --device cuda --precision bf16 --out biased.own >"$said" 2>&1
   for on in cpu cuda; do FAKE_CUDA=searches "$LIMN" train biased.limn --plain --device $on --precision bf16 --out biased.$on >"$said" 2>&1; done
   near biased.cpu biased.cuda 1e-2 && near biased.cuda biased.own 1e-4 && grep -q 'a search, with a row' "$said" && ok "a product that adds a bias" || not_ok "a product that adds a bias"
 fi
-for on in cpu cuda; do "$LIMN" train pairs.limn --plain --device $on --precision bf16 --out pairs.$on >"$said" 2>&1; done
-"$LIMN" train pairs.limn --plan --device cuda --precision bf16 >"$said" 2>&1
-near pairs.cpu pairs.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 3 ] && ok "attention without scores in memory" || not_ok "attention without scores in memory"
 if [ -n "${FULL:-}" ]; then # seconds each
+  for on in cpu cuda; do "$LIMN" train pairs.limn --plain --device $on --precision bf16 --out pairs.$on >"$said" 2>&1; done
+  "$LIMN" train pairs.limn --plan --device cuda --precision bf16 >"$said" 2>&1
+  near pairs.cpu pairs.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 3 ] && ok "attention without scores in memory" || not_ok "attention without scores in memory"
   for on in cpu cuda; do "$LIMN" train pairs_odd.limn --plain --device $on --precision bf16 --out odd.$on >"$said" 2>&1; done
   "$LIMN" train pairs_odd.limn --plan --device cuda --precision bf16 >"$said" 2>&1
   near odd.cpu odd.cuda 3e-3 && [ "$(grep -c ': pairs over' "$said")" -eq 33 ] && ok "… in other words" || not_ok "… in other words"
