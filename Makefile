@@ -393,7 +393,7 @@ draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
 # tests/laws.sh says which laws there are, and what of.
-LAWS_OF = $(if $(filter exports hostile_names,$(LAW)),$(BUILD)/limn,$(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,$(if $(filter options,$(LAW)),options,whole)))_test)
+LAWS_OF = $(if $(filter exports hostile_names doors steps,$(LAW)),$(BUILD)/limn $(BUILD)/c-steps) $(if $(filter exports hostile_names,$(LAW)),,$(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,$(if $(filter options,$(LAW)),options,whole)))_test)
 laws: packages
 	+@$(PARALLEL) $(LAWS_OF)
 	@JOBS=$(JOBS) tests/laws.sh $(BUILD) $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `make laws` runs: laws.sh BUILD LAW FIRST RUNS, RUNS programs by chance from seed FIRST on. JOBS=2: so many at once.
 #   options        domains of options, by an oracle (tests/options_test.c)
-#   exports        programs with plans of training, as files of PyTorch and JAX: ten steps against limn's (tests/python_out)
+#   exports        programs with plans of training, as files of PyTorch and JAX, ten steps against limn's (tests/python_out), and as C, thirty (tests/c_out)
 #   hostile_names  names that mean something to the language of a file (tests/names)
 #   gestures       edits by picture (tests/gesture_test.c)
 #   hybrid, hybrid.order, …  hybrid systems (tests/laws_hybrid_test.c)
@@ -26,11 +26,15 @@ exports)
   python=${PYTHON:-/usr/bin/python3}
   export PYTHONDONTWRITEBYTECODE=1
   cd tests/python_out || exit 1
-  # shellcheck disable=SC2046 # paths without spaces
-  "$python" -W ignore make.py "$LIMN" "$work/cases" --train $("$python" random_programs.py "$work/programs" "$runs" "$first") >"$work/said"
+  programs=$("$python" random_programs.py "$work/programs" "$runs" "$first")
+  # shellcheck disable=SC2086 # paths without spaces
+  "$python" -W ignore make.py "$LIMN" "$work/cases" --train $programs >"$work/said"
   ways=""
   for way in torch jax; do if "$python" -c "import $way" 2>/dev/null; then ways="$ways $way"; fi; done
   for way in ${ways:-shim}; do "$python" all.py "$work/cases" "$way" >>"$work/said" || echo "not ok all.py $way" >>"$work/said"; done
+  mkdir "$work/c"
+  # shellcheck disable=SC2086
+  "$python" ../c_out/steps.py "$LIMN" "${LIMN%/*}/c-steps" "$work/c" --precision 64 --steps 30 --compiler cc $programs >>"$work/said" || echo "not ok steps.py" >>"$work/said"
   without_faults "$work/said"
   ;;
 hostile_names)

@@ -175,3 +175,24 @@ bool law_c(Case *c) {
   dlclose(library);
   return good;
 }
+
+// -- training -------------------------------------------------------------------------------------
+// Thirty rounds of training as C against as many of our own compiled steps, from the same start and on the same numbers: losses and
+// the whole state, which is all that evaluation reads. tests/c_out/steps.py does it, in a folder beside.
+bool law_steps(Case *c) {
+  const char *command = getenv("WHOLE_STEPS");
+  Limn *l =
+      c->p->trains && command ? case_load(c, whole_text(c->arena, c->p, &(Printed){0})) : NULL;
+  if (!l) return !c->p->trains || !command;
+  limn_free(l);
+  if (system(arena_format(c->arena,
+                          "mkdir -p steps && %s steps --precision 64 --steps 30 --compiler cc "
+                          "chance.limn >said.steps 2>&1",
+                          command)))
+    return case_says(c, "steps: not looked at");
+  FileText said = file_read(c->arena, "said.steps", 100000);
+  if (!said.text) return case_says(c, "steps: nothing is said");
+  return !strncmp(said.text, "ok ", 3) ||
+         (!strncmp(said.text, "refused ", 8) && is_refused_rightly(said.text)) ||
+         case_says(c, "steps as c: %s", said.text);
+}

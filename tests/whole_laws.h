@@ -16,7 +16,7 @@ typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
     law_diff, law_gpu, law_finite, law_onnx, law_json, law_check, law_draw, law_compiled, law_c,
-    law_python, law_misnamed, law_freeze, law_pictures;
+    law_steps, law_python, law_misnamed, law_freeze, law_pictures;
 
 // whole_python.c: the process that runs exported Python files, one for many programs; asked by law_python. Is it there?
 bool python_open(void);

@@ -62,7 +62,8 @@ static const struct {
             {"python", law_python, 0, DEAR_DOOR},
             {"misnamed", law_misnamed, 12, NO_DOOR},
             {"freeze", law_freeze, 100, NO_DOOR},
-            {"pictures", law_pictures, 12, NO_DOOR}};
+            {"pictures", law_pictures, 12, NO_DOOR},
+            {"steps", law_steps, 0, DEAR_DOOR}};
 enum { LAWS = COUNT(laws), CHECK = 13 };
 
 typedef struct {
@@ -507,18 +508,25 @@ static int by_hand(int argc, char **argv) {
   return known ? 0 : tried_by_many(argv[1], first, n);
 }
 
-// The script of the door to Python, from whatever folder it is looked for later.
-static void have_script(void) {
-  char path[4096];
-  if (!getcwd(path, sizeof path - 64)) return;
-  strcat(path, "/tests/python_out/doors.py");
+// The scripts of the doors to Python and to training in C, from whatever folder they are looked for later.
+static void have_scripts(void) {
+  char at[1024], path[5 * 1024];
+  if (!getcwd(at, sizeof at)) return;
+  snprintf(path, sizeof path, "%s/tests/python_out/doors.py", at);
   if (!access(path, R_OK)) setenv("WHOLE_PYTHON", path, 1);
+  snprintf(path, sizeof path, "%s/" FAKE_CUDA "/../c-steps", at);
+  if (access(path, X_OK)) return; // who needs it builds it
+  snprintf(path, sizeof path,
+           "/usr/bin/python3 %s/tests/c_out/steps.py %s/" FAKE_CUDA "/../limn %s/" FAKE_CUDA
+           "/../c-steps",
+           at, at, at);
+  setenv("WHOLE_STEPS", path, 1);
 }
 
 int main(int argc, char **argv) {
   have_gpu();
   setenv("FAKE_CUDA_LEVEL", "-O0", 0); // kernels run for a moment
-  have_script();
+  have_scripts();
   if (argc > 1) return by_hand(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(batch),        cmocka_unit_test(names),  cmocka_unit_test(naming),
