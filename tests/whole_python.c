@@ -23,7 +23,7 @@ bool python_open(void) {
     dup2(ask[0], 0), dup2(answer[1], 1);
     for (int i = 0; i < 2; i++) close(ask[i]), close(answer[i]);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
-    execl("/usr/bin/python3", "python3", script, (char *)NULL);
+    execl("/usr/bin/python3", "python3", "-W", "ignore", script, (char *)NULL);
     _exit(2);
   }
   close(ask[0]), close(answer[1]);
