@@ -239,7 +239,7 @@ static bool line_holds(const Walk *w, uint32_t part, const Line *l) {
 static double line_value(const Walk *w, uint32_t part, const Line *l) {
   const double *s = w->s[part];
   switch (l->value) {
-  case 0: return fmod(s[l->to] + 1, 3);
+  case 0: return s[l->to] + 1 - 3 * floor((s[l->to] + 1) / 3);
   case 1: return 1 - s[l->from];
   case 2: return port_of(w, part);
   case 3: return s[l->from] + s[l->more] - 4 * floor((s[l->from] + s[l->more]) / 4);
@@ -338,8 +338,8 @@ static bool moments_agree(HybridCase *c, const char *text, const Walk *w, const 
       return hybrid_differs(c, text, "instants: something happens at %.17g, not at %.17g",
                             w->time.at[i], first);
     if (n != w->much.at[i])
-      return hybrid_differs(c, text, "instants: at %.17g so much happens: %u, not %u", first,
-                            w->much.at[i], n);
+      return hybrid_differs(c, text, "instants: at %.17g so much happens: %u, not %u", first, n,
+                            w->much.at[i]);
   }
   return k == r->happening.n ||
          hybrid_differs(c, text, "instants: something happens at %.17g, and should not",

@@ -33,7 +33,8 @@ static const struct {
             {"compiled", hybrid_compiled, 1}, {"written", hybrid_written, 5},
             {"balls", hybrid_balls, 8},       {"swept", hybrid_swept, 2},
             {"pieces", hybrid_pieces, 10},    {"instants", hybrid_instants, 240},
-            {"queues", hybrid_queues, 12},    {"options", hybrid_options, 60}};
+            {"queues", hybrid_queues, 12},    {"options", hybrid_options, 60},
+            {"tables", hybrid_tables, 24}};
 
 // -- one system -----------------------------------------------------------------------------------
 enum { SAID = 20000 };

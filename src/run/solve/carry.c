@@ -83,6 +83,7 @@ static void carry_events(Solver *s, Carry *c) {
   double *row[] = {s->guard_now, s->event_last, s->event_since, s->guard.noise};
   carry_bytes(c, s->armed, m);
   carry_bytes(c, s->fired, m);
+  carry_bytes(c, s->guard.falls, m);
   for (uint32_t i = 0; i < COUNT(row); i++) carry_reals(c, row[i], m);
   carry_counts32(c, s->event_quick, m);
   carry_counts32(c, s->event_count, m);

@@ -29,7 +29,7 @@ static const char *event_name(const Solver *s, uint32_t i) {
                                : arena_format(s->arena, "`event %u`", i);
 }
 
-static bool guards_anywhere(Solver *s, double t, const double *x, Side side, double *g) {
+bool events_guards(Solver *s, double t, const double *x, Side side, double *g) {
   const Problem *p = &s->problem;
   if (p->late) late_at(s, t, side);
   return p->guards(p->context, t, x, s->late, g) ||
@@ -38,7 +38,7 @@ static bool guards_anywhere(Solver *s, double t, const double *x, Side side, dou
 
 // On the way that is taken.
 static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
-  if (!guards_anywhere(s, t, x, side, g)) return false;
+  if (!events_guards(s, t, x, side, g)) return false;
   for (uint32_t i = 0; i < setting(s); i++)
     if (isnan(g[i])) {
       s->odd = true;
@@ -85,6 +85,7 @@ void events_new(Solver *s) {
   if (s->problem.between) know_between(s);
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
   s->guard.noise = NEW_ARRAY(s->arena, double, m);
+  s->guard.falls = NEW_ARRAY(s->arena, uint8_t, m);
   s->pace = NEW_ARRAY(s->arena, EventPace, m);
   for (int i = 0; i < 6; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
   s->guard_now = NEW_ARRAY(s->arena, double, m);
@@ -171,7 +172,7 @@ double events_ahead(Solver *s, double h) {
   double soonest = INFINITY, part = small * fmin(h, s->how.largest), *later = s->guard.row[1];
   if (!(s->t + part > s->t)) return soonest;
   for (uint32_t i = 0; i < s->n; i++) s->look[i] = s->x[i] + part * s->rate[i];
-  if (!guards_anywhere(s, s->t + part, s->look, SIDE_LEFT, later)) return soonest;
+  if (!events_guards(s, s->t + part, s->look, SIDE_LEFT, later)) return soonest;
   for (uint32_t i = 0; i < s->problem.events; i++) {
     double now = s->guard_now[i], rise = later[i] - now;
     if (s->armed[i] && now < 0 && rise > 0 && -now * part < soonest * rise)
@@ -191,6 +192,18 @@ static bool storm(Solver *s, uint32_t i, uint32_t count, double span, double unt
                      "change the state so that it does not happen again at once: a mode of rest, "
                      "or two thresholds instead of one",
                      event_name(s, i), count, span, until);
+}
+
+// It was turned back, and rises again.
+static bool lost(Solver *s, uint32_t i) {
+  double last = s->event_last[i];
+  if (zeno_shrinks(s, i)) return storm(s, i, s->pace[i].shrinks + 1, last - s->pace[i].since, last);
+  return solver_fail(
+      s,
+      "too many events: %s turns its condition back at t = %.10g by less than rounding can "
+      "tell, and it would stay true from then on. Let it change the state so that it does "
+      "not happen again at once: a mode of rest, or two thresholds instead of one",
+      event_name(s, i), last);
 }
 
 // Those that make each other true at one moment: the ones that happened about as often as this one.
@@ -269,8 +282,7 @@ static bool set_all(Solver *s, uint32_t *first, bool crossed) {
       continue;
     }
     any = true;
-    if (!crossed) zeno_lifted(s, i);
-    if (crossed && !zeno_happens(s, i)) return false;
+    zeno_happens(s, i, crossed);
     if (too_often(s, i)) return false;
   }
   if (!any) return true;
@@ -300,7 +312,7 @@ static bool events_happen(Solver *s, bool crossed) {
     crossed = false;
   } while (fire(s, s->guard_now, before));
   s->first_event = first;
-  return true;
+  return s->stopped || zeno_settled(s);
 }
 
 // The values of the last walk become those of this moment; what crossed on it, happens.
@@ -309,9 +321,7 @@ bool events_moved(Solver *s) {
   memcpy(s->armed, s->guard.live, m);
   memcpy(s->guard_now, s->guard.row[0], m * sizeof(double));
   for (uint32_t i = 0; s->guard.noisy && i < setting(s); i++)
-    if (zeno_is_lost(s, i))
-      return storm(s, i, s->pace[i].shrinks + 1, s->event_last[i] - s->pace[i].since,
-                   s->event_last[i]);
+    if (zeno_is_lost(s, i)) return lost(s, i);
   return !fire(s, s->guard_now, s->guard_now) || events_happen(s, true);
 }
 
@@ -340,7 +350,7 @@ bool events_behind(Solver *s, double by) {
   if (!some || s->message || s->stopped) return !s->message;
   if (!solver_straight(s, by, s->look)) return false;
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
-  if (!guards_anywhere(s, s->t + by, s->look, SIDE_RIGHT, later)) return false;
+  if (!events_guards(s, s->t + by, s->look, SIDE_RIGHT, later)) return false;
   for (uint32_t i = s->problem.events; i-- > 0;) {
     s->fired[i] = i < some && s->armed[i] && !(s->guard_now[i] > 0) && later[i] > 0;
     any |= s->fired[i];

@@ -165,7 +165,7 @@ static void put_live(Root *r, const double *g) {
   for (uint32_t i = 0; i < r->n; i++)
     if (!(g[i] > -r->noise[i]))
       r->live[i] = 1;
-    else if (r->noise[i] > 0 && !r->live[i] && g[i] > r->noise[i] && !r->lost)
+    else if (r->falls[i] && !r->live[i] && g[i] > r->noise[i] && !r->lost)
       r->lost = i + 1;
 }
 

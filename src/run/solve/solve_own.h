@@ -42,12 +42,13 @@ typedef struct {
   uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
   double *noise;  // [n] and further below it than that
   bool noisy;     // some has noise, or had
-  uint32_t lost;  // one with noise that rose above it, and had not fallen: its number + 1; 0: none
+  uint8_t *falls; // [n] one with noise was turned back: it has to fall
+  uint32_t lost;  // one that had to fall, and rose above its noise: its number + 1; 0: none
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
-  double longest; // no piece of an interval that is longer is taken as it is
-  double begin;   // on the way: where the values in row[0] are
-  uint32_t *swings; // as in Halves
+  double longest;     // no piece of an interval that is longer is taken as it is
+  double begin;       // on the way: where the values in row[0] are
+  uint32_t *swings;   // as in Halves
   uint32_t
       rough; // the first that was as rough as rounding wherever it was looked at, its number + 1;
   double rough_from; // from when on
@@ -91,6 +92,7 @@ typedef struct {
 typedef struct SolverStepper SolverStepper;
 typedef struct Stiff Stiff;
 typedef struct SlideWatch SlideWatch;
+typedef struct GuardLook GuardLook;
 struct Solver {
   Arena *arena;
   uint32_t swings;          // that may still be looked at closely
@@ -135,6 +137,7 @@ struct Solver {
   uint32_t *event_quick, *event_count;
   uint32_t *event_rounds; // [events] how often it happened at this moment
   EventPace *pace;        // [events]
+  GuardLook *guard_look;  // zeno.c; or NULL
   bool happened, stopped, begun;
   bool turned;  // the last step ended where something happened, or a switch turned
   bool loose;   // a switch was loosened
@@ -237,12 +240,16 @@ bool late_passed(Solver *);                    // was t a moment that a step mus
 double late_limit(const Solver *, double end); // the next such moment, or end
 void late_carry(Solver *, Carry *);
 // zeno.c
-bool zeno_happens(Solver *, uint32_t event);       // its guard came to 0; false: with a message
-void zeno_lifted(Solver *, uint32_t event);        // what happens lifted it at this moment
+// It happens: its guard has come to 0 while time flew, or something that happens lifted it at this moment.
+void zeno_happens(Solver *, uint32_t event, bool crossed);
+bool zeno_settled(Solver *); // all has happened at this moment; false: with a message
 bool zeno_is_lost(const Solver *, uint32_t event); // its guard rose again, and had not fallen
+bool zeno_shrinks(const Solver *, uint32_t event); // it follows itself ever faster
 
 // events.c
 void events_new(Solver *);
+// Of all events at a place beside the way that is taken.
+bool events_guards(Solver *, double t, const double *x, Side, double *g);
 bool events_turn(Solver *);              // switches become what they are at (t, x)
 double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
 bool solver_swings(Solver *, const char *what, double from); // too often: an error

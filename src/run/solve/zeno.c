@@ -1,16 +1,20 @@
-// Events that follow each other ever faster, and where rounding takes over.
+// Events that turn their own guard back, and where rounding takes over.
 //
-// A ball that comes to rest on a table that moves: from some height on, what is between them is rounding,
-// and the condition comes true and false by chance. Each such event would throw the ball into the table,
-// where it falls on for ever, since the condition does not come true again. So how far a guard is from a
-// smooth curve is found once gaps have become very short; such a guard has to fall below that before its event
-// can happen again, and where it rises instead, the run stops. This is about guards that come to 0 while time
-// flows: what another event lifts above 0, or what jumps there, is above 0 by what it is and not by chance.
+// In: the state when all has happened at a moment. Out: for each guard that is near 0 there, whether it has been turned
+// back, and how far rounding may move it.
+//
+// A ball on a table: its guard comes to 0, and what happens lets it fall again. Right behind that moment rounding may take it
+// below 0 and above it once more: the event would happen twice, and throw the ball into the table. And where it falls by
+// less than rounding before it rises, the ball falls through the table, since the condition does not come true again. So a
+// guard that is near 0 and falls from there has to fall below its rounding before its event can happen again; and where it
+// rises above that without having fallen, the event is lost, and the run stops. A guard that rises or rests was not turned
+// back: its condition stays true. What is far from 0 has jumped there, and rounding has no say in it.
 #include "run/solve/solve_own.h"
 
 #include <float.h>
 #include <math.h>
 
+// -- how fast they follow each other --------------------------------------------------------------
 // So that rounding may have a say.
 static bool is_fast(const EventPace *p) { return p->shrinks >= 2 && p->gap < 1e-2 * p->first; }
 
@@ -18,53 +22,6 @@ static bool is_fast(const EventPace *p) { return p->shrinks >= 2 && p->gap < 1e-
 static bool is_zeno(const EventPace *p) {
   return (p->shrinks >= 4 && p->gap < 1e-4 * p->first) ||
          (p->shrinks >= 2 && p->gap < 1e-9 * p->first);
-}
-
-// What rounding does to a guard that is a smooth curve close before this moment.
-typedef struct {
-  double rough;     // the largest second difference over a few neighbours
-  double way;       // how far it moves over them
-  double sensitive; // and when all that it reads moves by a few digits
-} GuardNoise;
-
-// All states and the time by a few digits of each.
-static bool find_sensitive(Solver *s, uint32_t i, double t, double *out) {
-  const double digits = 4 * DBL_EPSILON;
-  double *g = s->guard.row[1], here;
-  *out = 0;
-  if (!s->guard.at(s->guard.context, t, g)) return false;
-  here = g[i];
-  for (int side = -1; side <= 1; side += 2) {
-    dense_at(&s->dense, s->n, t, s->look);
-    for (uint32_t k = 0; k < s->n; k++) s->look[k] *= 1 + (k % 2 ? -side : side) * digits;
-    if (!s->problem.guards(s->problem.context, t * (1 + side * digits), s->look, s->late, g))
-      return solver_fail(s, "the guards cannot be computed at t = %.10g", t);
-    *out = fmax(*out, fabs(g[i] - here));
-  }
-  return true;
-}
-
-// (Not at this moment itself, where the guard may have jumped.)
-static bool find_noise(Solver *s, uint32_t i, GuardNoise *out) {
-  enum { POINTS = 8, APART = 8 };
-  double g[POINTS], by = APART * DBL_EPSILON * fabs(s->t), low = INFINITY, high = -INFINITY;
-  *out = (GuardNoise){0};
-  for (int k = 0; k < POINTS; k++) {
-    if (!s->guard.at(s->guard.context, s->t - (k + 1) * by, s->guard.row[1])) return false;
-    g[k] = s->guard.row[1][i];
-    low = fmin(low, g[k]), high = fmax(high, g[k]);
-  }
-  for (int k = 1; k + 1 < POINTS; k++)
-    out->rough = fmax(out->rough, fabs(g[k - 1] - 2 * g[k] + g[k + 1]));
-  out->way = high - low;
-  return find_sensitive(s, i, s->t - by, &out->sensitive);
-}
-
-// A guard that is a curve is hardly above 0 where it was found to pass it. What is far above, has
-// jumped there: rounding had no say in it.
-static bool has_jumped(const GuardNoise *n, double guard) {
-  const double far = 1e4;
-  return guard > far * (n->rough + n->way + n->sensitive);
 }
 
 static void note_gap(EventPace *p, double gap, double last) {
@@ -77,31 +34,141 @@ static void note_gap(EventPace *p, double gap, double last) {
   p->gap = gap;
 }
 
-bool zeno_happens(Solver *s, uint32_t i) {
-  const double safe = 4, least = 1e-300; // it is looked after, also where nothing is to be seen
+void zeno_happens(Solver *s, uint32_t i, bool crossed) {
   EventPace *p = &s->pace[i];
-  GuardNoise found;
   double gap = s->t - s->event_last[i];
-  if (!(gap > 0) || !isfinite(gap)) return true;
-  note_gap(p, gap, s->event_last[i]);
-  s->guard.noise[i] = 0;
-  if (!is_fast(p)) return true;
-  if (!find_noise(s, i, &found)) return false;
-  if (has_jumped(&found, s->guard_now[i])) return true;
-  s->guard.noise[i] = safe * fmax(fmax(found.rough, fabs(s->guard_now[i])), least);
-  s->guard.noisy = true;
+  if (!crossed) p->shrinks = 0;
+  if (!(gap > 0) || !isfinite(gap)) return;
+  if (crossed)
+    note_gap(p, gap, s->event_last[i]);
+  else
+    p->gap = gap;
+}
+
+// -- how far rounding may move them ---------------------------------------------------------------
+struct GuardLook { // [events] of each guard
+  double *rough;   // what rounding may move it by
+  double *way;     // how far it moves close before the moment
+  double *slope, *error;
+  double *one, *two;
+};
+
+static GuardLook *look_of(Solver *s) {
+  if (s->guard_look) return s->guard_look;
+  GuardLook *l = s->guard_look = NEW(s->arena, GuardLook);
+  double **row[] = {&l->rough, &l->way, &l->slope, &l->error, &l->one, &l->two};
+  for (uint32_t i = 0; i < COUNT(row); i++)
+    *row[i] = NEW_ARRAY(s->arena, double, s->problem.events);
+  return l;
+}
+
+// The largest second difference over a few neighbours. (Not at this moment itself, where the guard may have jumped.)
+static bool find_rough(Solver *s, GuardLook *l) {
+  enum { POINTS = 8, APART = 8 };
+  uint32_t m = s->problem.events;
+  double by = APART * DBL_EPSILON * fabs(s->t), *now = s->guard.row[1];
+  for (uint32_t i = 0; i < m; i++) l->rough[i] = l->way[i] = 0, l->one[i] = l->two[i] = NAN;
+  for (int k = POINTS; k > 0; k--) {
+    dense_at(&s->dense, s->n, s->t - k * by, s->look);
+    if (!events_guards(s, s->t - k * by, s->look, SIDE_LEFT, now)) return false;
+    for (uint32_t i = 0; i < m; i++) {
+      l->rough[i] = fmax(l->rough[i], fabs(now[i] - 2 * l->one[i] + l->two[i]));
+      l->way[i] = fmax(l->way[i], POINTS * fabs(now[i] - l->one[i]));
+      l->two[i] = l->one[i], l->one[i] = now[i];
+    }
+  }
   return true;
 }
 
-void zeno_lifted(Solver *s, uint32_t i) {
-  double gap = s->t - s->event_last[i];
-  s->pace[i].shrinks = 0;
-  if (gap > 0 && isfinite(gap)) s->pace[i].gap = gap;
-  s->guard.noise[i] = 0;
+// What the last digits of states and time move it by, which rough may not show: neighbours may be rounded alike. (Half of
+// their digits are changed, and the change is scaled: else it would be rounded away.)
+static bool find_sensitive(Solver *s, GuardLook *l) {
+  enum { TURNS = 4 };
+  const double small = 0x1p-26, digits = 2 * DBL_EPSILON;
+  double *now = s->guard.row[1];
+  for (uint32_t turn = 0; turn < TURNS; turn++) {
+    for (uint32_t k = 0; k < s->n; k++) {
+      bool up = (k + 1) * 2654435761u >> (7 + turn) & 1;
+      s->look[k] = s->x[k] * (1 + (up ? small : -small));
+    }
+    double t = s->t * (1 + (turn % 2 ? small : -small));
+    if (!s->problem.guards(s->problem.context, t, s->look, s->late, now))
+      return solver_fail(s, "the guards cannot be computed at t = %.10g", s->t);
+    for (uint32_t i = 0; i < s->problem.events; i++)
+      l->rough[i] = fmax(l->rough[i], fabs(now[i] - s->guard_now[i]) * (digits / small));
+  }
+  return true;
+}
+
+// -- where they go --------------------------------------------------------------------------------
+static bool guards_along(Solver *s, double by, double *g) {
+  for (uint32_t i = 0; i < s->n; i++) s->look[i] = s->x[i] + by * s->rate[i];
+  return events_guards(s, s->t + by, s->look, SIDE_RIGHT, g);
+}
+
+// Along the straight line that the rates say, to both sides: how it bends leaves no trace. From near to far, since rounding
+// says less the farther it is, as long as what is found fits what was found nearer.
+static bool find_slopes(Solver *s, GuardLook *l) {
+  enum { LENGTHS = 7, WIDER = 32 };
+  uint32_t m = s->problem.events;
+  double by = fmin(s->h > 0 ? s->h : 1e-3, s->how.largest) / 8;
+  for (int k = 1; k < LENGTHS; k++) by /= WIDER;
+  for (uint32_t i = 0; i < m; i++) l->slope[i] = 0, l->error[i] = INFINITY, l->two[i] = 0;
+  if (s->problem.constrained) return true; // what equations say does not move so
+  if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
+  for (int k = 0; k < LENGTHS; k++, by *= WIDER) {
+    double *ahead = s->guard.row[1], *behind = s->guard.row[2];
+    if (!guards_along(s, by, ahead) || !guards_along(s, -by, behind)) return false;
+    for (uint32_t i = 0; i < m; i++) {
+      double slope = (ahead[i] - behind[i]) / (2 * by), noise = 4 * l->rough[i] / by;
+      double error = noise + (k ? fabs(slope - l->one[i]) : 0);
+      bool fits = l->two[i] == k && (!k || fabs(slope - l->slope[i]) <= l->error[i] + noise);
+      l->one[i] = slope, l->two[i] = k + fits;
+      if (fits && error < l->error[i]) l->slope[i] = slope, l->error[i] = error;
+    }
+  }
+  return true;
+}
+
+// -- what follows ---------------------------------------------------------------------------------
+// May it be at 0? It happened at this moment, and still is true, or was let down to 0.
+static bool may_be_near(const Solver *s, uint32_t i) {
+  const double down = 1e-9;
+  return s->event_rounds[i] && (!s->armed[i] || s->guard_now[i] > -down);
+}
+
+// Where its slope is lost in rounding, it is as it was the time before.
+static void settle(Solver *s, const GuardLook *l, uint32_t i, bool fell) {
+  const double safe = 4, far = 1e4, least = 1e-300;
+  double g = s->guard_now[i], slope = l->slope[i], error = 4 * l->error[i];
+  double moves = DBL_EPSILON * fabs(s->t * slope), noise = safe * (l->rough[i] + moves);
+  bool falls = slope < -error || (fell && slope <= error), fast = is_fast(&s->pace[i]);
+  if (s->armed[i] && (g < -noise || !falls)) return;
+  if (g > least + far * (l->rough[i] + l->way[i] + 64 * moves) || (!falls && !fast)) return;
+  if (falls) s->armed[i] = 0;
+  s->guard.falls[i] = falls || is_zeno(&s->pace[i]);
+  s->guard.noise[i] = noise + safe * fmax(fabs(g), least);
+  s->guard.noisy = true;
+}
+
+bool zeno_settled(Solver *s) {
+  GuardLook *l = look_of(s);
+  bool near = false;
+  for (uint32_t i = 0; i < s->problem.events; i++) near |= may_be_near(s, i);
+  near &= !s->stepper->given;
+  if (near && !(find_rough(s, l) && find_sensitive(s, l) && find_slopes(s, l))) return false;
+  for (uint32_t i = 0; i < s->problem.events; i++) {
+    bool fell = s->guard.falls[i];
+    if (!s->event_rounds[i]) continue;
+    s->guard.noise[i] = 0, s->guard.falls[i] = 0;
+    if (near && may_be_near(s, i)) settle(s, l, i, fell);
+  }
+  return true;
 }
 
 bool zeno_is_lost(const Solver *s, uint32_t i) {
-  double noise = s->guard.noise[i];
-  bool up = !s->armed[i] && s->guard_now[i] > noise && s->t > s->event_last[i];
-  return noise > 0 && is_zeno(&s->pace[i]) && (up || s->guard.lost == i + 1);
+  bool up = !s->armed[i] && s->guard_now[i] > s->guard.noise[i] && s->t > s->event_last[i];
+  return s->guard.falls[i] && (up || s->guard.lost == i + 1);
 }
+
+bool zeno_shrinks(const Solver *s, uint32_t i) { return is_zeno(&s->pace[i]); }
