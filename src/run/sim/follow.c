@@ -490,10 +490,32 @@ static void tell_notes(const Following *g) {
   diag_help(to, e, "`by stiff` names it: then it is there from the start");
 }
 
+// What no rate moves, too.
+static bool starts_finite(const Following *g) {
+  const Sim *m = g->m;
+  for (uint32_t i = 0; i < m->s->state.n; i++) {
+    const State *s = sim_state(m, i);
+    double *x = NEW_ARRAY(m->arena, double, s->count + 1);
+    state_get(s, x);
+    for (int64_t k = 0; k < s->count; k++) {
+      if (isfinite(x[k])) continue;
+      const Diagram *d = m->s->d;
+      Span at = origin_span(m->w, d->wire.at[d->param.at[m->s->state.at[i].param].wire].origin);
+      Id e = diag_error(m->w->diags, at.file ? at : m->run->span, "`%s` is not finite at the start",
+                        sim_place(m, i, k));
+      if (!isnan(x[k]))
+        diag_help(m->w->diags, e, "a moment that never comes is one behind the end of the run");
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool follow_once(Following *g) {
   Sim *m = g->m;
   record_channels(m->w, m->p, g->number, &g->f->record);
   g->errors = m->w->diags->errors;
+  if (!starts_finite(g)) return false;
   g->flow = flow_open(m, !has_fixed_steps(m->run));
   if (!g->flow || !open_look(g, g->number) || !flow_drive(g->flow)) return false;
   g->flow->look = g->look;
