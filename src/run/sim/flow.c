@@ -320,6 +320,7 @@ static bool set_all(Flow *f, double t, uint8_t *which, const double *late, doubl
 
 static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
   Flow *f = flow;
+  if (f->rounds++ && f->between) f->between(f->follower, t, x, late);
   f->broken = !set_all(f, t, which, late, x);
   return !f->broken;
 }

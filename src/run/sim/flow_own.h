@@ -83,6 +83,10 @@ typedef struct {
 struct Flow {
   Sim *m;
   SimRecord *record; // where events are noted; or NULL
+  // Is told how all is between two rounds of a moment; or NULL. `rounds`: of this moment, so far.
+  void (*between)(void *follower, double t, const double *x, const double *late);
+  void *follower;
+  uint32_t rounds;
   Problem problem;
   uint32_t n;
   uint32_t events; // those of the system; behind them in the problem's row, switches

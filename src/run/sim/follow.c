@@ -151,11 +151,35 @@ static bool see_step(Following *g, double from, double to, bool happened) {
   return true;
 }
 
+// Between two rounds of a moment, which is found before what leads to it has been seen.
+static void note_round(void *following, double t, const double *x, const double *late) {
+  Following *g = following;
+  bool finite;
+  if (t < g->begun) return;
+  flow_put(g->flow, t, x, late);
+  if (!sim_try(g->m, g->look, 0, &finite)) return;
+  for (uint32_t i = 0; i < g->watchers.n; i++)
+    vec_push(g->m->arena, &g->rounds, follow_watched(g, i));
+}
+
+// What has come true has done so, though it may be over at once; the extremes and all else are those of what lasts. (What is
+// not finite there, is so for no time.)
+static void watch_rounds(Following *g, double t) {
+  uint32_t n = g->watchers.n;
+  for (uint32_t k = 0; k < g->rounds.n; k++) {
+    Watcher *w = &g->watchers.at[k % n];
+    bool counts = w->watch->kind == WATCH_WHEN || w->watch->kind == WATCH_COUNT;
+    if (counts && isfinite(g->rounds.at[k])) watcher_moment(w, t, g->rounds.at[k]);
+  }
+  g->rounds.n = g->flow->rounds = 0;
+}
+
 // What is seen right after something has happened; a round time that this is but for rounding.
 static bool see_happened(Following *g, double t) {
   double near = round_time(g->m->run, g->moment);
   bool is_round = fabs(near - t) <= one_moment * t;
   if (is_round) g->moment++;
+  watch_rounds(g, t);
   return watch_moment(g, t, solver_state(g->solver)) &&
          keep_moment(g, is_round ? near : t, solver_state(g->solver));
 }
@@ -523,6 +547,7 @@ static bool follow_once(Following *g) {
   if (g->keeps) g->flow->record = &g->f->record;
   if (!flow_noise(g->flow, m->run)) return false;
   take_follow_rows(g);
+  if (g->watchers.n) g->flow->between = note_round, g->flow->follower = g;
   if (!follow_restore(g)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++) // periods are those of the second half
     g->watchers.at[i].half = (g->begun + m->run->end) / 2;

@@ -15,6 +15,7 @@ typedef struct {
   uint32_t shows; // those that are kept or shown come first, then those that checks watch
   Watchers watchers;
   double *x, *row;
+  VEC(double) rounds;     // [round][watcher] between two rounds of this moment
   double *before, *after; // what does not flow, around an event
   int64_t held;
   bool keeps;      // false: only the watchers are interested
