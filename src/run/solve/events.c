@@ -88,6 +88,7 @@ void events_new(Solver *s) {
   s->guard.falls = NEW_ARRAY(s->arena, uint8_t, m);
   s->pace = NEW_ARRAY(s->arena, EventPace, m);
   for (int i = 0; i < 6; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
+  s->guard.beside = NEW_ARRAY(s->arena, double, m);
   s->guard_now = NEW_ARRAY(s->arena, double, m);
   s->armed = NEW_ARRAY(s->arena, uint8_t, m);
   s->fired = NEW_ARRAY(s->arena, uint8_t, m);

@@ -250,6 +250,34 @@ static uint32_t restless(const Root *r) {
   return i + 1;
 }
 
+// -- rounding -------------------------------------------------------------------------------------
+// On which side of 0 it is beside a piece in which it is no larger than `most`: by the first value that is much larger, or
+// lasts (a condition that only says that it is true does not grow). 0: none is in the interval.
+static int side_of(Root *r, uint32_t i, const double piece[2], bool behind, double most) {
+  enum { FARTHER = 4, MUCH = 8 };
+  double before = NAN;
+  for (double by = piece[1] - piece[0];; by *= FARTHER) {
+    double t = behind ? piece[1] + by : piece[0] - by;
+    if (!(t > r->first && t < r->last) || !r->at(r->context, t, r->beside)) return 0;
+    double x = r->beside[i];
+    if (fabs(x) > MUCH * most || x == before) return x > 0 ? 1 : -1;
+    before = x;
+  }
+}
+
+// The first that is as rough as rounding in a piece, and for which it matters: not one that is below 0 on one side of the
+// piece and above on the other, which passes 0 in there for sure.
+static void note_rough(Root *r, double from, double to) {
+  const double piece[2] = {from, to};
+  for (uint32_t i = 0; i < r->n && !r->rough; i++) {
+    double most = 0;
+    if (!may_cross(r, i)) continue;
+    for (int k = 0; k < 6; k++) most = fmax(most, fabs(r->row[k][i]));
+    if (side_of(r, i, piece, false, most) * side_of(r, i, piece, true, most) < 0) continue;
+    r->rough = i + 1, r->rough_from = from;
+  }
+}
+
 static RootEnd swings(Root *r, double from) {
   r->wild = restless(r), r->begin = from;
   return ROOT_LOST;
@@ -333,9 +361,7 @@ static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
   switch (halves ? HALVES_SPLIT : halves_or_whole(&own, from, to, deep)) {
   case HALVES_LOST: return ROOT_LOST;
   case HALVES_SPENT: return swings(r, from);
-  case HALVES_ROUGH:
-    if (!r->rough) r->rough = restless(r), r->rough_from = from;
-    return walk_whole(r, from, to, when);
+  case HALVES_ROUGH: note_rough(r, from, to); return walk_whole(r, from, to, when);
   case HALVES_WHOLE: return walk_whole(r, from, to, when);
   case HALVES_SPLIT: break;
   }
@@ -363,7 +389,8 @@ static bool begins_apart(const Root *r) {
 RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
   enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
   put_live(r, r->row[0]);
-  double start = r->begin = from;
+  double start = r->begin = r->first = from;
+  r->last = to;
   if (close && to - from <= r->longest) {
     bool tame;
     if (!sample(r, from, to, &tame)) return ROOT_LOST;

@@ -46,6 +46,8 @@ typedef struct {
   uint32_t lost;  // one that had to fall, and rose above its noise: its number + 1; 0: none
   double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
                   // where the walk ended: at the place found, or at `to`
+  double *beside; // [n] free
+  double first, last; // the interval
   double longest;     // no piece of an interval that is longer is taken as it is
   double begin;       // on the way: where the values in row[0] are
   uint32_t *swings;   // as in Halves
