@@ -248,6 +248,7 @@ kill -TERM $pid
 wait $pid
 same "stopped: status" 143 $?
 has "stopped: words" out ", stopped at "
+said=$(sed -n 's/.*stopped at t = \([0-9.e+]*\).*/\1/p' out)
 has "stopped: how it goes on" out "stopped; to go on: limn run slow.limn --resume slow"
 /usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$LIMN" run slow.limn --plain >cut 2>err &
 pid=$!
@@ -291,6 +292,10 @@ for i in 1 2 3; do
 done
 same "at once: one of two has the folder, the other says so" "3 3" "$good $told"
 has "stopped: the page says so" slow/report.html "stopped at time"
+paged=$(sed -n 's/.*stopped at time \([0-9.e+]*\).*/\1/p' slow/report.html)
+same "stopped: where the page says, and the command" yes "$(echo "$said $paged" | awk '{ print ($1 > 0 && ($1 - $2) ^ 2 <= 1e-10 * $1 ^ 2 ? "yes" : $0) }')"
+"$LIMN" report slow.limn --from slow >/dev/null 2>&1
+has "stopped: the page made anew says it too" slow/report.html "stopped at time $paged"
 has "stopped: what was not looked at" slow/report.html "not looked at"
 [ -s slow/Spin.csv ] && ok "stopped: what there is stays" || not_ok "stopped: what there is stays"
 cat >storm.limn <<'END'

@@ -85,6 +85,7 @@ static void put_runs(const RunNote *n, JsonOut *j) {
     json_number(j, "moments", run->moments);
     json_number(j, "happened", run->happened);
     json_print(j, "seconds", "%.3f", run->seconds);
+    if (run->reached > 0) json_number(j, "reached", run->reached);
     json_text(j, "state", run->state);
     json_end(j);
   }
@@ -222,6 +223,7 @@ static void read_runs(Arena *a, RunNote *n) {
     run.steps = number_at(one, "steps");
     run.moments = number_at(one, "moments");
     run.seconds = number_at(one, "seconds");
+    run.reached = number_at(one, "reached");
     vec_push(a, &n->run, run);
   }
 }

@@ -55,6 +55,7 @@ typedef struct {
 typedef struct {
   const char *name, *words, *file; // words: "to 100"; file: its numbers are FILE.csv
   double steps, moments, happened, seconds;
+  double reached;    // where it was stopped: the time, or the tick
   const char *state; // finished, failed, stopped, not begun
 } NoteRun;
 typedef struct {

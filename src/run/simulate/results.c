@@ -96,6 +96,7 @@ const RunNote *results_note(Results *r) {
                    .moments = run->record.time.n,
                    .happened = run->record.happening.n,
                    .seconds = run->seconds,
+                   .reached = run->stopped ? run->record.reached : 0,
                    .state = run->failed    ? "failed"
                             : run->stopped ? "stopped"
                             : run->done    ? "finished"
@@ -113,6 +114,7 @@ static void take_run(const NoteRun *from, SimResult *run) {
   run->failed = strcmp(from->state, "failed") == 0;
   if (run->failed) run->done = from->moments > 0;
   run->seconds = from->seconds;
+  run->record.reached = from->reached;
   run->record.steps = from->steps > 0 && from->steps < 1e18 ? (uint64_t)from->steps : 0;
 }
 

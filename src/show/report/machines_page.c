@@ -136,9 +136,11 @@ static void put_run_facts(HtmlPage *g, const SimResult *run) {
         g, " class=\"bad\"",
         *end ? arena_format(g->arena, "failed after %s %s", record->flows ? "time" : "tick", end)
              : "failed");
-  if (run->stopped)
+  if (run->stopped) {
+    if (record->reached > 0) end = number_text(g->arena, record->reached);
     page_fact(g, " class=\"bad\"",
               arena_format(g->arena, "stopped at %s %s", record->flows ? "time" : "tick", end));
+  }
   if (run->done) {
     if (record->steps)
       page_fact(g, "",
