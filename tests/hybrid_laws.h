@@ -18,6 +18,6 @@ bool hybrid_differs(HybridCase *, const char *text, const char *format, ...)
 
 HybridLaw hybrid_order, hybrid_names, hybrid_nested, hybrid_checked, hybrid_again, hybrid_watched,
     hybrid_precise, hybrid_shifted, hybrid_compiled, hybrid_written, hybrid_balls, hybrid_swept,
-    hybrid_pieces, hybrid_instants, hybrid_queues, hybrid_options, hybrid_tables;
+    hybrid_pieces, hybrid_instants, hybrid_queues, hybrid_options, hybrid_tables, hybrid_flags;
 
 #endif

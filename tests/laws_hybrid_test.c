@@ -34,7 +34,7 @@ static const struct {
             {"balls", hybrid_balls, 8},       {"swept", hybrid_swept, 2},
             {"pieces", hybrid_pieces, 10},    {"instants", hybrid_instants, 240},
             {"queues", hybrid_queues, 12},    {"options", hybrid_options, 60},
-            {"tables", hybrid_tables, 24}};
+            {"tables", hybrid_tables, 24},    {"flags", hybrid_flags, 40}};
 
 // -- one system -----------------------------------------------------------------------------------
 enum { SAID = 20000 };
