@@ -57,7 +57,9 @@ static const char *const programs[] = {
     "two(x) by «gABC:huber[1]|huber[2]|l2»   times «gABCw:1|2|0.5»   "
     "«gABCw:trains net|trains two|trains net, two»\n"
     "train 1 epochs, «ABC:adam(0.001)|adam(0.002)|gd(0.001)|adam(0.001, b1: 0.8)|adam(0.001, b1: "
-    "0.7)|adam(cosine(0.001))»\n",
+    "0.7)|adam(cosine(0.001))»«ABC:|, clip 1|, clip 2|, decay 0.1|, accumulate 2|, "
+    "turns[net: 2]»\n"
+    "«ABC:|train 2 epochs, gd(0.1)\n|train 2 epochs, gd(0.2)\n»",
     // a result that is chosen
     "given x, y from iris\n"
     "box both(x: R[4]) -> R[4], R[4] = (x, 2 * x)\n"

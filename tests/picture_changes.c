@@ -223,11 +223,35 @@ static bool is_left_out(const char *text, const TextChange *x) {
          (x->at && text[x->at - 1] == '{');
 }
 
-// How long it learns, how much at a time and by which dice, is in no picture.
+// What a program does not miss when it is gone is read by nothing, and drawn nowhere.
+static bool is_unread(PictureChanges *p, Arena *scratch, size_t at) {
+  const char *statement = statement_of(p->text, at);
+  if (!begins_with(statement, "axis") && !begins_with(statement, "const") &&
+      !begins_with(statement, "space"))
+    return false;
+  TextChange gone = {CHANGE_LINE, (size_t)(statement - p->text), strcspn(statement, "\n"), ""};
+  Limn *l = loaded(p->now, text_changed(scratch, p->text, &gone));
+  limn_free(l);
+  return l != NULL;
+}
+
+// Does a legend have the whole `train`? It does where there are several, or one does more with gradients.
+static bool is_train_told(const char *text) {
+  static const char *const words[] = {", clip ", ", decay ", ", accumulate ", ", turns["};
+  const char *first = strstr(text, "\ntrain "), *end = first ? strchr(first + 1, '\n') : NULL;
+  bool told = end && strstr(end, "\ntrain ");
+  for (uint32_t i = 0; end && i < COUNT(words); i++) {
+    const char *at = strstr(first, words[i]);
+    told |= at && at < end;
+  }
+  return told;
+}
+
+// How long it learns, how much at a time and by which dice, is in no other picture.
 static bool is_of_plan(const char *text, const TextChange *x) {
   static const char *const words[] = {"train ", "batch ", "seed ", "epochs ", "steps "};
   const char *after = text + x->at + x->n;
-  if (!begins_with(statement_of(text, x->at), "train")) return false;
+  if (!begins_with(statement_of(text, x->at), "train") || is_train_told(text)) return false;
   if (x->kind == CHANGE_LINE || begins_with(after, " epochs") || begins_with(after, " steps"))
     return true;
   for (uint32_t i = 0; i < COUNT(words); i++) {
@@ -246,6 +270,7 @@ PictureChangeAnswer picture_change_try(PictureChanges *p, const TextChange *x, c
   PictureChangeAnswer answer = NOTHING;
   if (other) answer = judged(p, scratch, other, statement_of(p->text, x->at), level);
   if (answer == HIDDEN && means_the_same(p, scratch, text)) answer = NOTHING;
+  if (answer == HIDDEN && is_unread(p, scratch, x->at)) answer = NOTHING;
   if (answer == HIDDEN && x->kind == CHANGE_LINE && same_pairs(p, scratch, other)) answer = NOTHING;
   if (answer == HIDDEN && same_diagrams(p, scratch, other, statement_of(p->text, x->at)))
     answer = NOTHING;

@@ -5,8 +5,19 @@
 
 enum { CHANGES = 10 };
 
-bool law_pictures(Case *c) {
+// Random programs train once, and plainly: some train again.
+static const char *text_of(const Case *c) {
+  static const char *const more[] = {"train 3 steps, batch 4, gd(0.05)\n",
+                                     "train 3 steps, batch 4, adam(0.01), clip 1\n",
+                                     "train 3 steps, batch 4, gd(0.05), decay 0.1, accumulate 2\n"};
   const char *text = whole_text(c->arena, c->p, &(Printed){0});
+  uint64_t seed = c->p->seed;
+  if (!c->p->trains || seed % 2) return text;
+  return arena_format(c->arena, "%s%s", text, more[seed / 2 % COUNT(more)]);
+}
+
+bool law_pictures(Case *c) {
+  const char *text = text_of(c);
   Limn *l = case_load(c, text); // writes the files beside it
   if (!l) return false;
   limn_free(l);

@@ -254,8 +254,8 @@ static const char *start_text(const CircuitPart *p, Id wire) {
   case INIT_CONST: text = formula_number(a, x->init.k); break;
   case INIT_DATA: text = data_text(p->c->w, a, &p->d->wire.at[wire].type, x->init.data); break;
   case INIT_DIAGRAM: text = computed_text(p->c->w, a, x->init.diagram); break;
-  case INIT_NORMAL: text = "N"; break;
-  case INIT_UNIFORM: text = "U"; break;
+  case INIT_NORMAL: text = "normal"; break;
+  case INIT_UNIFORM: text = "uniform"; break;
   case INIT_HE: text = "he"; break;
   case INIT_ORTHOGONAL: text = "orthogonal"; break;
   default: break;
@@ -267,7 +267,7 @@ static const char *start_text(const CircuitPart *p, Id wire) {
 static Glyph *put_source(CircuitPart *p, uint32_t stage, Id wire) {
   const char *name = weight_label(p, param_name(p, wire)), *text = start_text(p, wire);
   Sketch *s = p->c->s;
-  if (text && formula_letters(text) > 6)
+  if (text && formula_letters(text) > 5)
     return stage_glyph(s, stage, GLYPH_BOX, arena_format(s->arena, "!{%s} = %s", name, text));
   Glyph *g = stage_glyph(s, stage, GLYPH_START, name);
   g->bold = true;

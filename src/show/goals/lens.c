@@ -522,6 +522,35 @@ static Canvas *paint_all(Goals *g, Lenses *all) {
   return c;
 }
 
+// What follows `train`, in one line and without comments.
+static const char *train_text(const Goals *g, Span at) {
+  const char *text = g->w->sources->file.at[at.file].text, *from = text + at.at, *end = from + at.n;
+  Buf b = buf_new(g->arena);
+  for (from += strcspn(from, " \n"); from < end; from++) {
+    if (*from == '#') from += strcspn(from, "\n");
+    bool space = *from == ' ' || *from == '\n';
+    if (!space)
+      buf_char(&b, *from);
+    else if (b.n && b.at[b.n - 1] != ' ')
+      buf_char(&b, ' ');
+  }
+  return b.n ? b.at : "";
+}
+
+// Optimisers are those of the first `train`. Where it does more with gradients, or others follow, a
+// legend has all of them.
+static void paint_trains(const Goals *g, Canvas *c, const Training *t) {
+  RowList rows = {0};
+  uint32_t n = g->p->train.n;
+  bool plain = t->clip == 0 && t->decay == 0 && t->accumulate <= 1 && !t->turn.n;
+  if (n == 1 && plain) return;
+  for (uint32_t i = 0; i < n; i++) {
+    const char *number = n > 1 ? arena_format(g->arena, "train %u", i + 1) : "train";
+    legend_add(g->arena, &rows, number, train_text(g, g->p->train.at[i]->span));
+  }
+  legend_plate(c, &rows, true, true);
+}
+
 Canvas *lens_draw(Elab *in, Arena *a, Program *p, const char *name, const CircuitOptions *how) {
   Goals g = {.in = in, .w = elab_world(in), .arena = a, .p = p};
   Training training = {0};
@@ -542,5 +571,8 @@ Canvas *lens_draw(Elab *in, Arena *a, Program *p, const char *name, const Circui
     Lens k = lens_new(&g, t, name, how);
     if (d && lens_of_learner(&k, d) && lay(&k)) vec_push(a, &all, k);
   }
-  return all.n ? paint_all(&g, &all) : NULL;
+  if (!all.n) return NULL;
+  Canvas *c = paint_all(&g, &all);
+  if (t && !how->no_legend) paint_trains(&g, c, t);
+  return c;
 }
