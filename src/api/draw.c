@@ -197,40 +197,80 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
 // What a picture is of decides which options mean anything.
 typedef enum {
   PICTURE_BOX,  // a circuit, broken into rows
+  PICTURE_GRAD, // as well
   PICTURE_LENS, // these have no rows: they are made smaller
   PICTURE_GOALS,
   PICTURE_WHO,
   PICTURE_GRAPH,
   PICTURE_MACHINE,
+  PICTURE_UNFOLDED,
 } PictureKind;
 
 static PictureKind picture_kind(Limn *l, const char *name, const LimnDraw *how) {
   if (how->who) return PICTURE_WHO;
   if (how->lens) return PICTURE_LENS;
-  if (how->grad) return PICTURE_BOX;
+  if (how->grad) return PICTURE_GRAD;
   if (learning_named(l, name)) return PICTURE_GRAPH;
   name = l->load_errors ? name : name_or_machine(l, name, how);
-  if (is_machine(l, name)) return PICTURE_MACHINE;
+  if (is_machine(l, name)) return how->unfold ? PICTURE_UNFOLDED : PICTURE_MACHINE;
   return name ? PICTURE_BOX : PICTURE_GOALS;
 }
 
 static bool has_names(const char *const *list) { return list && *list; }
 
-// An option that cannot mean anything is not passed over.
+// The one of these that is given; two exclude each other, and are refused.
+static bool one_view(Limn *l, const LimnDraw *how) {
+  const struct {
+    const char *option;
+    bool given;
+  } view[] = {
+      {"--lens", how->lens}, {"--grad", how->grad}, {"--who", how->who}, {"--unfold", how->unfold}};
+  const char *first = NULL;
+  for (uint32_t i = 0; i < COUNT(view); i++) {
+    if (view[i].given && first)
+      diag_error(l->diags, (Span){0}, "either %s or %s is wanted, not both", first, view[i].option);
+    if (view[i].given && first) return false;
+    if (view[i].given) first = view[i].option;
+  }
+  return true;
+}
+
+// An option that cannot mean anything is not passed over. An editor keeps its level from one picture
+// to the next.
 static bool options_fit(Limn *l, PictureKind kind, const LimnDraw *how) {
-  static const char *const of[] = {[PICTURE_GOALS] = "goals",
-                                   [PICTURE_WHO] = "who trains whom",
-                                   [PICTURE_GRAPH] = "a learning diagram",
-                                   [PICTURE_MACHINE] = "a machine"};
-  bool opens = kind != PICTURE_GOALS && kind != PICTURE_WHO && kind != PICTURE_GRAPH;
-  bool closes = opens && kind != PICTURE_MACHINE;
-  const char *option = has_names(how->open) && !opens      ? "--open"
-                       : has_names(how->close) && !closes  ? "--close"
-                       : how->level && kind == PICTURE_WHO ? "--level"
-                                                           : NULL;
-  if (!option || l->load_errors) return true;
-  diag_error(l->diags, (Span){0}, "%s means nothing for a picture of %s", option, of[kind]);
-  return false;
+  enum {
+    BOX = 1,
+    GRAD = 2,
+    LENS = 4,
+    GOALS = 8,
+    WHO = 16,
+    GRAPH = 32,
+    MACHINE = 64,
+    UNFOLDED = 128
+  };
+  static const char *const of[] = {
+      [PICTURE_BOX] = "a box",           [PICTURE_GRAD] = "a derivative",
+      [PICTURE_LENS] = "lenses",         [PICTURE_GOALS] = "goals",
+      [PICTURE_WHO] = "who trains whom", [PICTURE_GRAPH] = "a learning diagram",
+      [PICTURE_MACHINE] = "a machine",   [PICTURE_UNFOLDED] = "an unfolded wiring"};
+  const struct {
+    const char *option;
+    bool given;
+    unsigned kinds;
+  } all[] = {{"--open", has_names(how->open), BOX | GRAD | LENS | MACHINE},
+             {"--close", has_names(how->close), BOX | GRAD | LENS},
+             {"--level", how->level,
+              BOX | GRAD | LENS | GRAPH | MACHINE | (how->places ? GOALS | UNFOLDED : 0)},
+             {"--no-legend", how->no_legend, BOX | LENS | MACHINE | UNFOLDED},
+             {"--notes", how->notes, BOX}};
+  if (!one_view(l, how)) return false;
+  for (uint32_t i = 0; i < COUNT(all) && !l->load_errors; i++) {
+    if (!all[i].given || all[i].kinds >> kind & 1) continue;
+    diag_error(l->diags, (Span){0}, "%s means nothing for a picture of %s", all[i].option,
+               of[kind]);
+    return false;
+  }
+  return true;
 }
 
 // NULL with a diagnostic.
@@ -287,7 +327,7 @@ static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, 
   PictureKind kind = c->l->program ? picture_kind(c->l, name, &out->how) : PICTURE_BOX;
   if (!options_fit(c->l, kind, &out->how)) return LIMN_USAGE;
   out->canvas = draw(c->l, name, &out->how, &circuit);
-  if (kind != PICTURE_BOX && circuit.width > 0) out->fit = circuit.width;
+  if (kind != PICTURE_BOX && kind != PICTURE_GRAD && circuit.width > 0) out->fit = circuit.width;
   return out->canvas ? LIMN_GOOD : LIMN_WRONG;
 }
 

@@ -55,6 +55,11 @@ void command_words(CommandText, int *least, int *most);
 bool command_option(CommandText, const char *name, char *values, size_t room);
 // Whether it may be given where there is a NAME, or none.
 bool command_option_fits(CommandText, const char *name, bool named);
+// Whether the text of one says that it is "(not with --a, --b)", and names the other.
+bool command_options_exclude(CommandText, const char *a, const char *b);
+// Whether its text begins "with --other:".
+bool command_option_needs(CommandText, const char *name, char *other, size_t room);
+bool command_writes_out(CommandText);                   // "-o -" is standard output
 const char *near_option(CommandText, const char *name); // "did you mean", or NULL
 const char *near_command(const char *name);
 

@@ -205,6 +205,15 @@ static LimnStatus confine_use(Limn *l, Options *o, const char *program) {
   return confine_files(l, o, program, NULL);
 }
 
+// An export may be several files, side by side.
+static LimnStatus confine_export(Limn *l, Options *o, const char *program) {
+  const char *out = o->eval.out, *slash = out ? strrchr(out, '/') : NULL;
+  size_t n = slash ? (size_t)(slash - out) : 0;
+  if (n >= sizeof o->folder) return confine_use(l, o, program);
+  snprintf(o->folder, sizeof o->folder, "%.*s", (int)(n ? n : 1), n ? out : slash ? "/" : ".");
+  return confine_files(l, o, program, o->folder);
+}
+
 static LimnStatus confine_page(Limn *l, Options *o, const char *program) {
   return confine_files(l, o, program, o->use.from);
 }
@@ -259,9 +268,50 @@ int run_sample(Limn *l, Options *o) {
   return answer(l, o, s, "values", text);
 }
 
+// What cannot be written is told at the end, as of all output.
+static int copy_out(const char *path) {
+  char part[65536];
+  FILE *f = fopen(path, "rb");
+  if (!f) return perror("limn export: the file on its way"), LIMN_SYSTEM;
+  for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+    if (fwrite(part, 1, n, stdout) < n) break;
+  bool good = !ferror(f);
+  fclose(f);
+  return good ? 0 : LIMN_SYSTEM;
+}
+
+// Why an export is not for standard output, or NULL.
+static const char *no_stream(const Options *o) {
+  const char *as = o->export.as ? o->export.as : "";
+  bool python = !strcmp(as, "torch") || !strcmp(as, "jax"), c = !strcmp(as, "c");
+  bool bytes = !strcmp(as, "onnx") || !strcmp(as, "safetensors");
+  if (c || (python && (o->export.from || o->export.weights)))
+    return "this is more than one file: --out wants a name";
+  if (o->json) return "--json has the names of files, and --out - has none";
+  return bytes && isatty(STDOUT_FILENO) ? "what is no text does not go to a terminal" : NULL;
+}
+
+static int export_out(Limn *l, Options *o) {
+  const char *at = getenv("TMPDIR"), *why = no_stream(o), *text;
+  char dir[512], file[sizeof dir + 8];
+  if (why) return SAY(stderr, "limn export: ", why, "\n"), LIMN_USAGE;
+  snprintf(dir, sizeof dir, "%s/limn-export-XXXXXX", at && *at ? at : "/tmp");
+  if (!mkdtemp(dir)) return perror("limn export: no folder for the file on its way"), LIMN_SYSTEM;
+  snprintf(file, sizeof file, "%s/out", dir);
+  o->export.out = o->eval.out = file;
+  LimnStatus s = load_confined(l, o, confine_export);
+  if (!s) s = limn_export(l, o->name, &o->export, &text);
+  int status = answer(l, o, s, NULL, NULL);
+  if (!status) status = copy_out(file);
+  unlink(file);
+  rmdir(dir);
+  return status;
+}
+
 int run_export(Limn *l, Options *o) {
   const char *text = NULL;
-  LimnStatus s = load_confined(l, o, confine_use);
+  if (o->eval.out && !strcmp(o->eval.out, "-")) return export_out(l, o);
+  LimnStatus s = load_confined(l, o, confine_export);
   if (!s) s = limn_export(l, o->name, &o->export, &text);
   text = as_asked(l, o, text);
   return answer(l, o, s, "files", text);
@@ -272,10 +322,6 @@ int run_read(Limn *l, Options *o) {
   const char *text = NULL;
   LimnRead how = {.size = sizeof how, .places = true},
            files = {.size = sizeof files, .out = o->eval.out, .weights = o->eval.weights};
-  if (files.weights && !files.out) {
-    fputs("limn: --weights wants --out too: they are written beside the program\n", stderr);
-    return LIMN_USAGE;
-  }
   LimnStatus s = limn_read(l, o->file, &how, &text);
   if (!s) s = limn_load_text(l, o->file, text, strlen(text));
   if (!s) s = limn_check(l);

@@ -243,8 +243,6 @@ static int take_word(const CliReading *r, int most, char *word) {
 }
 
 static int missing(const CliReading *r, int least) {
-  if (r->o->sandbox && r->o->no_sandbox)
-    return wrong(r, "either --sandbox or --no-sandbox is wanted, not both", NULL);
   if (r->o->sandbox && r->o->train.device && !strncmp(r->o->train.device, "cuda", 4))
     return wrong(r, "in a sandbox there is no GPU: without --sandbox, or with --device cpu", NULL);
   bool find = !strcmp(r->name, "find");
@@ -255,6 +253,31 @@ static int missing(const CliReading *r, int least) {
     return wrong(r, "a name is missing: which box, learner or goal?", NULL);
   if (!strcmp(r->name, "check") && r->o->name && !r->o->paths)
     return wrong(r, "a learning diagram is named for --paths only:", r->o->name);
+  return 0;
+}
+
+// Two of which one would be passed over.
+static int excluded(const CliReading *r, const bool *seen) {
+  const size_t n = sizeof options / sizeof options[0];
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = i + 1; seen[i] && k < n; k++) {
+      if (!seen[k] || !command_options_exclude(r->text, options[i].name, options[k].name)) continue;
+      SAY(stderr, "limn ", r->name, ": either ", options[i].name, " or ", options[k].name,
+          " is wanted, not both\n");
+      command_usage(r->text, stderr);
+      return 2;
+    }
+  for (size_t i = 0; i < n; i++) {
+    char other[64];
+    if (!seen[i] || !command_option_needs(r->text, options[i].name, other, sizeof other)) continue;
+    if (seen[option_named(other) - options]) continue;
+    SAY(stderr, "limn ", r->name, ": ", options[i].name, " wants ", other, " too\n");
+    command_usage(r->text, stderr);
+    return 2;
+  }
+  const char *out = r->o->eval.out;
+  if (out && !strcmp(out, "-") && !command_writes_out(r->text))
+    return wrong(r, "--out wants a name; it is ./- for a file that is called so, not", out);
   return 0;
 }
 
@@ -332,6 +355,7 @@ int read_options(CommandText text, const char *name, int argc, char **argv, Opti
   }
   if (!status) status = missing(&r, least);
   if (!status) status = misplaced(&r, seen);
+  if (!status) status = excluded(&r, seen);
   share(o);
   return status;
 }

@@ -161,6 +161,44 @@ bool command_option_fits(CommandText c, const char *name, bool named) {
   return true;
 }
 
+// What is said of an option, up to the next one or the end of its lines.
+static size_t said_of(CommandText c, const char *name, const char **at) {
+  char own[NAME_ROOM];
+  for (*at = option_first(c); *at; *at = option_next(c, *at)) {
+    name_of(*at, own);
+    if (strcmp(own, name)) continue;
+    const char *end = line_after(*at);
+    while (end < c.at + c.n && !strncmp(end, "   ", 3)) end = line_after(end);
+    return (size_t)(end - *at);
+  }
+  return 0;
+}
+
+static bool says(CommandText c, const char *name, const char *words, const char *other) {
+  const char *at;
+  size_t n = said_of(c, name, &at), k = strlen(words), m = strlen(other);
+  for (size_t i = 0; i + k <= n; i++) {
+    if (strncmp(at + i, words, k)) continue;
+    if (!m) return true;
+    for (size_t j = i + k; j + m < n && at[j] != ')'; j++)
+      if (!strncmp(at + j, other, m) && strchr(",) \n", at[j + m])) return true;
+  }
+  return false;
+}
+
+bool command_options_exclude(CommandText c, const char *a, const char *b) {
+  return says(c, a, "(not with ", b) || says(c, b, "(not with ", a);
+}
+
+bool command_option_needs(CommandText c, const char *name, char *other, size_t room) {
+  const char *at, *meaning = said_of(c, name, &at) ? meaning_of(at) : "";
+  size_t n = strncmp(meaning, "with --", 7) ? 0 : strcspn(meaning + 5, ": ");
+  snprintf(other, room, "%.*s", (int)n, meaning + 5);
+  return n && meaning[5 + n] == ':';
+}
+
+bool command_writes_out(CommandText c) { return says(c, "--out", "-o - ", ""); }
+
 static const char *nearest(const char *name, char (*all)[NAME_ROOM], uint32_t n) {
   const char *list[NAMES];
   for (uint32_t i = 0; i < n; i++) list[i] = all[i];

@@ -70,7 +70,19 @@ refused "a seed that is too long" "--seed wants a whole number from 0 to 1844674
 refused "no batch" "--batch wants a whole number from 1 to 1000000000, not 0" train net.limn --batch 0
 refused "no samples" "--n wants a whole number from 1 to 1000000000, not 0" sample net.limn --n 0
 refused "too many epochs" "--epochs wants a number up to 1000000000000, not 99999999999999999999" train net.limn --epochs 99999999999999999999
+refused "two tables at once" "limn check: either --who or --paths is wanted, not both" check net.limn --who --paths
+refused "two pictures at once" "either --lens or --grad is wanted, not both" draw net.limn net --grad --lens
+refused "an option of another one" "limn diff: --theme wants --out too" diff net.limn net.limn --theme mono
+refused "standard output where there is none" "limn eval: --out wants a name; it is ./- for a file that is called so, not -" eval net.limn net --out -
+refused "two files on standard output" "limn export: this is more than one file: --out wants a name" export net.limn net --as c -o -
+refused "names of files beside them" "limn export: --json has the names of files, and --out - has none" export net.limn net --as json -o - --json
+for as in onnx json torch; do
+  "$LIMN" export net.limn net --as $as -o whole >/dev/null 2>err && "$LIMN" export net.limn net --as $as -o - >streamed 2>err && cmp -s whole streamed && [ ! -e ./- ]
+  if [ $? -eq 0 ]; then ok "$as on standard output"; else not_ok "$as on standard output"; cat err; fi
+done
 if [ -w /dev/full ]; then
+  "$LIMN" export net.limn net --as json -o - >/dev/full 2>err
+  if [ $? -eq 3 ] && [ "$(cat err)" = "limn: cannot write: No space left on device" ]; then ok "a full disk is no export"; else not_ok "a full disk is no export"; cat err; fi
   "$LIMN" check net.limn >/dev/full 2>err
   if [ $? -eq 3 ] && grep -q "cannot write" err; then ok "a full disk is not a success"; else not_ok "a full disk is not a success"; fi
 fi

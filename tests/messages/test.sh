@@ -53,6 +53,15 @@ says "makes no values of its own: it is made of other boxes" print iris.limn f -
 says "\`step\` wants a \`train\`, and this program has none" print sized.limn --after step
 says "nothing in \`fixed\` has a derivative" draw bare.limn fixed --grad -o f.svg
 says "--open means nothing for a picture of goals" draw iris.limn --open f -o f.svg
+says "either --lens or --grad is wanted, not both" draw iris.limn f --lens --grad -o f.svg
+says "--notes means nothing for a picture of a derivative" draw iris.limn f --grad --notes -o f.svg
+says "--level means nothing for a picture of goals" draw iris.limn --level layer -o f.svg
+says "either --from or --weights is wanted, not both" eval iris.limn f --in "[1, 2, 3, 4]" --from a --weights b
+says "either --from or --weights is wanted, not both" export iris.limn f --as c --from a --weights b
+says "--batch means nothing for --as onnx" export iris.limn f --as onnx --batch 2
+says "--seed means nothing for --as torch" export iris.limn f --as torch --seed 2
+"$LIMN" export iris.limn f --as safetensors -o drawn.safetensors >/dev/null
+says "--temperature is for models of text, and this is none" sample iris.limn f --from drawn.safetensors --temperature 2
 says "as text, only boxes and learners have rows: leave --width out" draw iris.limn --width 100 -o -
 says "there is no learning diagram \`flowers\` in this program" check iris.limn --paths flowers
 says "\`--set n=-1\`: a size is a whole number from 1 to 9007199254740992" check sized.limn --set n=-1

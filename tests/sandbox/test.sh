@@ -91,6 +91,11 @@ same "nor spoken of" "" "$(cat err)"
 status "both at once" 2 "$LIMN" train own/net.limn --sandbox --no-sandbox
 says "are refused" err "either --sandbox or --no-sandbox is wanted, not both"
 
+# an export is written where it stands, also where it is several files
+status "an export without a name" 0 "$LIMN" export own/net.limn --as safetensors --sandbox
+status "an export of two files" 0 "$LIMN" export own/net.limn net --as c --weights-beside --out own/out.c --sandbox
+same "both are there" "own/out.bin own/out.c own/out.h" "$(echo own/out.*)"
+
 # -- where there is none
 case $BUILD in */san) export ASAN_OPTIONS=verify_asan_link_order=0 ;; esac
 if ${CC:-cc} -shared -fPIC -o without.so "$here/without.c" 2>log; then ok "the shim compiles"; else not_ok "the shim compiles"; cat log; fi

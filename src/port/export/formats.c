@@ -5,21 +5,24 @@
 #include "port/json/json.h"
 #include "port/python/python.h"
 
+// What a format can be asked for besides.
+enum { WEIGHTS = 1, SEED = 2, PRECISION = 4, TRAIN = 8, CALLS = 16, NUMBERS = 7, ALL = 31 };
 static const struct {
   const char *name, *ending, *kind, *words;
   bool (*write)(Export *); // false with a diagnostic
   bool once;               // it is called, and keeps nothing from one call to the next
+  unsigned takes;
 } formats[] = {
-    {"onnx", ".onnx", "", "a box or learner as an ONNX model", export_onnx, true},
+    {"onnx", ".onnx", "", "a box or learner as an ONNX model", export_onnx, true, NUMBERS},
     {"safetensors", ".safetensors", "", "weights by name, of a box or learner or of all",
-     export_safetensors, false},
+     export_safetensors, false, NUMBERS},
     {"c", ".c", "", "C99 that needs nothing but libm, of a box or learner or of a training step",
-     export_c, true},
+     export_c, true, ALL},
     {"torch", ".py", "_torch",
      "a box or learner, or the program with its training, as Python for PyTorch", export_torch,
-     true},
-    {"jax", ".py", "_jax", "the same for JAX", export_jax, true},
-    {"json", ".json", "", "the typed diagram, as docs/json.md has it", export_json, false},
+     true, WEIGHTS | PRECISION | TRAIN},
+    {"jax", ".py", "_jax", "the same for JAX", export_jax, true, WEIGHTS | PRECISION | TRAIN},
+    {"json", ".json", "", "the typed diagram, as docs/json.md has it", export_json, false, 0},
 };
 
 static Outcome no_format(Export *e, const char *as) {
@@ -37,6 +40,28 @@ static Outcome no_format(Export *e, const char *as) {
   return OUTCOME_USAGE;
 }
 
+// An option that the format would pass over, or one that another one overrules.
+static bool options_fit(Export *e, unsigned takes) {
+  const LimnExport *how = e->how;
+  const struct {
+    const char *option;
+    bool given;
+    unsigned kind;
+  } all[] = {{"--from", how->from, WEIGHTS},
+             {"--weights", how->weights, WEIGHTS},
+             {"--seed", how->has_seed || how->seed, SEED},
+             {"--precision", how->precision != LIMN_PRECISION_DEFAULT, PRECISION},
+             {"--train", how->train, TRAIN},
+             {"--batch", how->batch, CALLS},
+             {"--weights-beside", how->weights_beside, CALLS}};
+  for (uint32_t i = 0; i < COUNT(all); i++)
+    if (all[i].given && !(takes & all[i].kind))
+      return export_wrong(e, OUTCOME_USAGE, "%s means nothing for --as %s", all[i].option, how->as);
+  if (how->from && how->weights)
+    return export_wrong(e, OUTCOME_USAGE, "either --from or --weights is wanted, not both");
+  return true;
+}
+
 Outcome export_as(Export *e) {
   const char *as = e->how->as;
   for (uint32_t i = 0; as && i < COUNT(formats); i++) {
@@ -47,6 +72,7 @@ Outcome export_as(Export *e) {
       export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
       return OUTCOME_USAGE;
     }
+    if (!options_fit(e, formats[i].takes)) return e->status;
     if (formats[i].once && is_stateful_machine(e->in, e->p, e->name)) {
       export_wrong(e, OUTCOME_WRONG,
                    "`%s` is a machine, which goes on through time, and `%s` would have only its "

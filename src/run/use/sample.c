@@ -271,7 +271,15 @@ static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *
   return true;
 }
 
-// -- kinds of samples -----------------------------------------------------------------------------
+// -- kinds of samples --------------------------------------------------------------------------------
+// What is said of letters means nothing for numbers.
+static bool asks_no_letters(Use *u) {
+  const char *option = u->how->prompt ? "--prompt" : u->how->length ? "--length" : NULL;
+  if (!option && u->how->temperature > 0) option = "--temperature";
+  return !option ||
+         use_wrong(u, OUTCOME_USAGE, "%s is for models of text, and this is none", option);
+}
+
 static bool sample_named(Use *u, const char *name, const char *prompt, int64_t length) {
   if (is_stateful_machine(u->in, u->p, name))
     return use_wrong(u, OUTCOME_WRONG,
@@ -281,7 +289,7 @@ static bool sample_named(Use *u, const char *name, const char *prompt, int64_t l
   const Diagram *formal = diagram_trained(u->in, u->p, name);
   TextLabels l = {0};
   if (!formal) return false;
-  if (!is_text_model(u->w, formal, &l)) return sample_from_noise(u, name, formal);
+  if (!is_text_model(u->w, formal, &l)) return asks_no_letters(u) && sample_from_noise(u, name, formal);
   int64_t n = how_many(u, 1);
   LabelList *text = NEW_ARRAY(u->arena, LabelList, n);
   if (u->how->prompt) prompt = u->how->prompt;
@@ -356,7 +364,7 @@ static bool sample(Use *u, void *context) {
   const Show *show = &u->p->show.at[0];
   if (is_generate(u, show_what(show->node), &name, &prompt, &length))
     return sample_named(u, name, prompt, length);
-  return sample_shown(u, show);
+  return asks_no_letters(u) && sample_shown(u, show);
 }
 
 Outcome use_sample(Elab *in, Program *p, const char *name, const UseCall *call) {

@@ -77,6 +77,8 @@ static void warn_of_unused(WeightReading *r) {
 bool use_weights(Use *u, const Diagram *d, const WeightsAsked *asked, Tensor *out) {
   WeightReading r = {.u = u, .d = d, .asked = asked, .file = asked->weights};
   const char *error;
+  if (asked->weights && asked->from)
+    return use_wrong(u, OUTCOME_USAGE, "either --from or --weights is wanted, not both");
   if (!r.file && asked->from) r.file = folder_weights(u->arena, asked->from);
   if (r.file && !safetensors_read(u->arena, r.file, &r.given, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
