@@ -2,6 +2,7 @@
 // their messages, files that are cut at every length, and files with every bit turned.
 #define _POSIX_C_SOURCE 200809L
 #include "io/bytes/bytes.h"
+#include "serve/serve.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -608,6 +609,8 @@ static void png_reads(void **state) {
   png_is(a, "rgb.png", 2, 2, 3, "\1\2\3\4\5\6\7\10\11\12\13\14");
   png_is(a, "rgba.png", 2, 1, 3, "\12\24\36\377\377\377");
   png_is(a, "palette.png", 2, 1, 3, "\144\156\170\11\10\7");
+  png_is(a, "palette2.png", 3, 1, 3, "\1\2\3\4\5\6\1\2\3");
+  png_is(a, "palette_clear.png", 2, 1, 3, "\377\377\377\11\10\7");
 }
 
 static void png_round_trip(void **state) {
@@ -638,7 +641,10 @@ static void png_refuses(void **state) {
   Arena *a = *state;
   refused(a, read_png, "GIF89a", 6,
           "it begins with `GIF89a`, where a png begins with \\x89PNG and its size");
-  View v = load(a, "grey.png");
+  View v = load(a, "palette_short.png");
+  refused(a, read_png, v.at, v.n,
+          "in row 0 and column 2, counted from 0, is colour 2 of a palette that has 2");
+  v = load(a, "grey.png");
   uint8_t *wide = arena_copy(a, v.at, v.n);
   wide[16] = wide[20] = 0x7f; // 2130706435 × 2130706434
   uint32_t sum = (uint32_t)crc32(0, wide + 12, 17);
@@ -650,6 +656,17 @@ static void png_refuses(void **state) {
   size_t before = arena_used(a);
   refused(a, read_png, wide, v.n, "its 983043×8323074 pixels are too many for its bytes");
   assert_in_range(arena_used(a) - before, 0, 10000);
+}
+
+// -- json -----------------------------------------------------------------------------------------
+static void json_is_copied(void **state) {
+  static const char text[] = "{\"a\":[true,false,null,1.5,\"x\"],\"b\":{}}";
+  const char *error;
+  Buf b = buf_new(*state);
+  const Json *j = json_read(*state, text, sizeof text - 1, &error);
+  assert_non_null(j);
+  serve_copy(&b, j);
+  assert_string_equal(b.at, text);
 }
 
 // -- events ---------------------------------------------------------------------------------------
@@ -724,6 +741,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(npz_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(npz_is_hurt, setup, teardown),
       cmocka_unit_test_setup_teardown(npz_refuses, setup, teardown),
+      cmocka_unit_test_setup_teardown(json_is_copied, setup, teardown),
       cmocka_unit_test_setup_teardown(png_reads, setup, teardown),
       cmocka_unit_test_setup_teardown(png_round_trip, setup, teardown),
       cmocka_unit_test_setup_teardown(png_is_hurt, setup, teardown),

@@ -130,6 +130,9 @@ static void serve_format(const ServeCall *c) {
 void serve_copy(Buf *b, const Json *j) {
   if (j->kind == JSON_TEXT) buf_json(b, j->text, j->n);
   if (j->kind == JSON_NUMBER) buf_number(b, j->number);
+  if (j->kind == JSON_TRUE || j->kind == JSON_FALSE)
+    buf_text(b, j->kind == JSON_TRUE ? "true" : "false");
+  if (j->kind == JSON_NULL) buf_text(b, "null");
   bool object = j->kind == JSON_OBJECT;
   if (!object && j->kind != JSON_LIST) return;
   const Json *one = json_first(j);

@@ -90,7 +90,7 @@ void serve_edit(const ServeCall *);
 // requests.c
 bool serve_request(const ServeCall *); // false: there is none of this name
 const char *serve_capabilities(LimnServer *);
-void serve_copy(Buf *, const Json *); // texts, numbers, and lists and objects of them
+void serve_copy(Buf *, const Json *); // the same as text
 // A place of the protocol; false: it is none.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 LimnAsk serve_asking(const LimnServer *);

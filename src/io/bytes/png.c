@@ -65,12 +65,16 @@ bool png_size(const void *bytes, size_t n, Picture *out) {
   return true;
 }
 
-// Configures libpng: 8 bits, alpha (if present) as a channel.
+static bool has_palette(const PngJob *j) {
+  return png_get_color_type(j->png, j->info) == PNG_COLOR_TYPE_PALETTE;
+}
+
+// Configures libpng: 8 bits, alpha (if present) as a channel; indices if there is a palette.
 static void choose_form(PngJob *j) {
-  int colour = png_get_color_type(j->png, j->info);
-  png_set_expand(j->png);
-  png_set_scale_16(j->png);
-  if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(j->png);
+  if (has_palette(j))
+    png_set_packing(j->png);
+  else
+    png_set_expand(j->png), png_set_scale_16(j->png);
   png_set_interlace_handling(j->png);
   png_read_update_info(j->png, j->info);
 }
@@ -84,6 +88,28 @@ static void compose_over_white(const uint8_t *from, uint8_t *to, size_t pixels, 
   }
 }
 
+// libpng would take a colour beyond the palette for black.
+static bool put_colours(PngJob *j, const uint8_t *pixels, Picture *p) {
+  png_colorp palette = NULL;
+  png_bytep alpha = NULL;
+  int n = 0, clear = 0;
+  png_get_PLTE(j->png, j->info, &palette, &n);
+  png_get_tRNS(j->png, j->info, &alpha, &clear, NULL);
+  uint8_t *to = p->at = arena_alloc(j->arena, (size_t)p->width * p->height * 3);
+  p->channels = 3;
+  for (size_t i = 0; i < (size_t)p->width * p->height; i++, to += 3) {
+    uint8_t k = pixels[i];
+    if (k >= n)
+      return file_error(j->arena, j->error,
+                        "in row %zu and column %zu, counted from 0, is colour %u of a palette that "
+                        "has %d",
+                        i / p->width, i % p->width, k, n);
+    const png_color *c = &palette[k];
+    put_on_white((uint8_t[]){c->red, c->green, c->blue, k < clear ? alpha[k] : 255}, to, 1, 3);
+  }
+  return true;
+}
+
 static bool read_pixels(PngJob *j, Picture *out) {
   png_read_info(j->png, j->info);
   choose_form(j);
@@ -93,17 +119,19 @@ static bool read_pixels(PngJob *j, Picture *out) {
   Picture p = {.width = png_get_image_width(j->png, j->info),
                .height = png_get_image_height(j->png, j->info),
                .channels = alpha ? channels - 1 : channels};
-  size_t pixel = channels + (alpha ? p.channels : 0);
+  bool palette = has_palette(j);
+  size_t pixel = channels + (palette ? 3 : alpha ? p.channels : 0);
   if (pixel * p.width + sizeof(uint8_t *) > j->limit / p.height)
     return file_error(j->arena, j->error, "its %u×%u pixels are too many for its bytes", p.width,
                       p.height);
-  Arena *memory = alpha ? j->scratch : j->arena;
+  Arena *memory = alpha || palette ? j->scratch : j->arena;
   uint8_t *pixels = arena_alloc(memory, row * p.height);
   uint8_t **rows = NEW_ARRAY(j->scratch, uint8_t *, p.height);
   for (uint32_t i = 0; i < p.height; i++) rows[i] = pixels + i * row;
   png_read_image(j->png, rows);
   png_read_end(j->png, NULL);
   p.at = pixels;
+  if (palette && !put_colours(j, pixels, &p)) return false;
   if (alpha) {
     p.at = arena_alloc(j->arena, (size_t)p.width * p.height * p.channels);
     compose_over_white(pixels, p.at, (size_t)p.width * p.height, p.channels);
