@@ -1,6 +1,8 @@
 // Values: a box on arrays, what was trained on new data, and weights by name.
 #include "api/api_own.h"
+
 #include "io/data/one_sample.h"
+#include "run/runs/weights.h"
 
 // -- arrays out -----------------------------------------------------------------------------------
 static LimnArray array_of(const Array *x) {
@@ -366,7 +368,7 @@ LimnStatus limn_weight_set(Limn *l, const char *weight, const LimnArray *from) {
 static LimnStatus weights_read(ApiCall *c, const char *from) {
   const char *error, *file = folder_weights(c->scratch, from);
   Arrays given = {0};
-  if (!safetensors_read(c->scratch, file, &given, &error)) {
+  if (!folder_read_weights(c->scratch, from, &given, &error)) {
     diag_error(c->l->diags, (Span){0}, "%s", error);
     return LIMN_WRONG;
   }

@@ -97,6 +97,26 @@ cp -r part linked
 ln -sf "$dir/outside/file" linked/metrics.csv
 status "a link that would be written to is refused" 1 "$LIMN" train net.limn --reference --resume linked
 says "with its name" err "cannot write linked/metrics.csv: linked/metrics.csv is a link, and links in a folder of limn's are not followed"
+# nor is one followed to read: the numbers of another run would be taken for those of this one
+# linked FILE COMMAND…: it stands elsewhere, and a link in its place
+linked() {
+  rm -rf elsewhere && cp -r whole elsewhere && mkdir -p outside && mv "elsewhere/$1" "outside/$1"
+  ln -s "../outside/$1" "elsewhere/$1"
+  which=$1
+  shift
+  "$LIMN" "$@" >out 2>err
+  have=$?
+  if [ $have -ne 0 ] && grep -q "elsewhere/*$which.* is a link, and links in a folder of limn's are not followed\|it is a link, and links in a folder of limn's are not followed" err; then
+    ok "$1 follows no link to $which"
+  else not_ok "$1 follows no link to $which: status $have"; cat err; fi
+  rm "outside/$which"
+}
+linked model.safetensors predict plain.limn net --reference --from elsewhere --in '[1, 2, 3, 4]'
+linked model.safetensors eval plain.limn net --from elsewhere --in '[1, 2, 3, 4]'
+linked model.safetensors export plain.limn net --as onnx --from elsewhere -o net.onnx
+linked model.safetensors export plain.limn --as c --train --from elsewhere -o step.c
+linked state.safetensors train plain.limn --reference --resume elsewhere
+for file in model.safetensors run.json metrics.csv program.limn; do linked $file diff elsewhere whole; done
 rm linked/metrics.csv
 ln outside/file linked/metrics.csv
 "$LIMN" train net.limn --reference --resume linked >out 2>err

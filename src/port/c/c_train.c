@@ -4,6 +4,8 @@
 //
 // A program whose `train` takes turns has a function for each of its steps; they share the struct.
 #include "port/c/c_own.h"
+
+#include "run/runs/weights.h"
 #include "run/train/train.h"
 
 #include <assert.h>
@@ -261,10 +263,10 @@ static bool use_steps(void *context, const TrainSteps *steps) {
 
 // The weights it begins with, if a file is named.
 static bool read_set(Export *e, Arrays *set) {
-  const char *error, *file = e->how->weights;
-  if (!file && e->how->from) file = folder_weights(e->arena, e->how->from);
-  return !file || safetensors_read(e->arena, file, set, &error) ||
-         export_wrong(e, OUTCOME_WRONG, "%s", error);
+  const char *error = "", *file = e->how->weights, *from = e->how->from;
+  bool good = file ? safetensors_read(e->arena, file, set, &error)
+                   : !from || folder_read_weights(e->arena, from, set, &error);
+  return good || export_wrong(e, OUTCOME_WRONG, "%s", error);
 }
 
 bool c_export_step(CFile *f) {

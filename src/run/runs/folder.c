@@ -4,6 +4,8 @@
 #include "base/within.h"
 #include "run/runs/runs.h"
 
+#include "run/runs/weights.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +28,19 @@ static bool exists(const RunFolder *f, const char *name) {
 
 const char *folder_weights(Arena *a, const char *from) {
   return path_is_folder(from) ? arena_format(a, "%s/model.safetensors", from) : from;
+}
+
+bool folder_read(Arena *a, const char *path, Arrays *out, const char **error) {
+  struct stat s;
+  if (lstat(path, &s) || !S_ISLNK(s.st_mode)) return safetensors_read(a, path, out, error);
+  return file_error(
+      a, error, "cannot read %s: it is a link, and links in a folder of limn's are not followed",
+      path);
+}
+
+bool folder_read_weights(Arena *a, const char *from, Arrays *out, const char **error) {
+  const char *file = folder_weights(a, from);
+  return (file == from ? safetensors_read : folder_read)(a, file, out, error);
 }
 
 Outcome folder_blame(Arena *a, const char *dir, const char *name) {

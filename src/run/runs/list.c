@@ -5,6 +5,8 @@
 #define _DEFAULT_SOURCE
 #include "run/runs/runs.h"
 
+#include "run/runs/weights.h"
+
 #include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -39,7 +41,7 @@ static void read_learners(Arena *a, RunInfo *r) {
   Arrays all = {0};
   Arena *own = arena_child(a);
   Table *seen = table_new(a);
-  bool good = safetensors_read(own, path, &all, &error);
+  bool good = folder_read(own, path, &all, &error);
   if (!good && !is_absent(path)) r->wrong = arena_text(a, error, strlen(error));
   if (good)
     for (uint32_t i = 0; i < all.array.n; i++) {

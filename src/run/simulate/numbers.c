@@ -5,6 +5,8 @@
 // FILE.safetensors, with the moments in front. FILE.happened.csv says what happened when. Numbers
 // are written with as many digits as they need, so what is read is what was written, bit for bit.
 #include "core/pass/pass.h"
+
+#include "run/runs/weights.h"
 #include "run/simulate/simulate.h"
 
 enum { CELLS_MOST = 64, NUMBERS_MOST = 1 << 22, CELL_BYTES = 64 };
@@ -362,7 +364,7 @@ static bool read_arrays(Results *r, SimResult *run, const char **error) {
   const char *path = file_path(r, run, ".safetensors");
   Arrays all = {0};
   if (!path_exists(path)) return true;
-  if (!safetensors_read(r->arena, path, &all, error)) return false;
+  if (!folder_read(r->arena, path, &all, error)) return false;
   for (uint32_t i = 0; i < run->record.channel.n; i++) {
     SimChannel *c = &run->record.channel.at[i];
     const Array *x = arrays_find(&all, one_line(r->arena, c->name));

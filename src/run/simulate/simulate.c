@@ -4,6 +4,8 @@
 // run begins, so that what cannot be written is known before the work. Whatever happens, the folder
 // says how it ended; what was followed until then is in it.
 #include "base/stop.h"
+
+#include "run/runs/weights.h"
 #include "run/simulate/simulate_own.h"
 
 #include "run/feed/feed.h"
@@ -98,7 +100,7 @@ static bool read_run(Ran *r, const char *dir, uint32_t run, SavedRun *out) {
   out->file = arena_format(r->w->arena, "%s/%s", dir, state_name(r, run));
   if (!path_exists(out->file)) return true;
   out->arrays = all;
-  return safetensors_read(r->w->arena, out->file, all, &error) || wrong(r, error);
+  return folder_read(r->w->arena, out->file, all, &error) || wrong(r, error);
 }
 
 // Is it what it was begun with? `--from`, `--set`
@@ -158,7 +160,7 @@ static bool read_weights(Ran *r) {
     return true;
   }
   r->file = folder_weights(r->w->arena, r->how->from);
-  if (!safetensors_read(r->w->arena, r->file, &r->weights, &error)) return wrong(r, error);
+  if (!folder_read_weights(r->w->arena, r->how->from, &r->weights, &error)) return wrong(r, error);
   r->time.fill = put_weights;
   return true;
 }

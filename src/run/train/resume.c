@@ -2,6 +2,8 @@
 // only as what it was: the same program but for its length, the same settings, seed, batch and
 // precision, and data of the same size. Options that are not said again are taken from the run.
 #include "base/version.h"
+
+#include "run/runs/weights.h"
 #include "run/train/train_own.h"
 
 #include <stdlib.h>
@@ -24,7 +26,7 @@ static double noted_number(const Arrays *state, const char *key) {
 bool resume_read(Trainer *t, Arena *a, Arrays *state, bool *found) {
   const char *path = folder_path(&t->folder, "state.safetensors"), *error;
   *found = path_exists(path);
-  if (!*found || safetensors_read(a, path, state, &error)) return true;
+  if (!*found || folder_read(a, path, state, &error)) return true;
   return diag_refuse(t->w->diags, (Span){0}, "%s", error);
 }
 
@@ -112,8 +114,7 @@ static void resume_best(Trainer *t, const Arrays *state) {
   Arrays best = {0};
   const char *why = "";
   t->has_best = noted_count(state, "has_best") != 0;
-  if (t->has_best &&
-      !safetensors_read(a, folder_path(&t->folder, "best.safetensors"), &best, &why)) {
+  if (t->has_best && !folder_read(a, folder_path(&t->folder, "best.safetensors"), &best, &why)) {
     tell_wrong(t, "the best weights so far are lost: %s", why);
     t->has_best = false;
   }

@@ -4,6 +4,8 @@
 #define _DEFAULT_SOURCE
 #include "run/use/use_own.h"
 
+#include "run/runs/weights.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -167,8 +169,7 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
     s.value = (Arrays){0};
     s.text = arena_format(u->arena, "%s, after %llu step%s", last->text, (unsigned long long)step,
                           step == 1 ? "" : "s");
-    if (!safetensors_read(u->arena, run_file(u, frame_name(u->arena, show, step)), &s.value,
-                          &error))
+    if (!folder_read(u->arena, run_file(u, frame_name(u->arena, show, step)), &s.value, &error))
       return use_wrong(u, OUTCOME_WRONG, "%s", error);
     vec_push(u->arena, out, s);
   }

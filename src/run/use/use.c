@@ -3,6 +3,8 @@
 // weights file has the run's seed, which determines the splits of data, and its precision.
 #include "run/use/use_own.h"
 
+#include "run/runs/weights.h"
+
 #include <stdlib.h>
 
 enum { USE_BATCH = 256 };
@@ -62,7 +64,7 @@ static void report_precision(const Use *u) {
 bool use_open(Use *u) {
   const char *error, *from = u->how->from;
   if (from) u->file = folder_weights(u->arena, from);
-  if (from && !safetensors_read(u->arena, u->file, &u->weight, &error))
+  if (from && !folder_read_weights(u->arena, from, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   u->seed = u->how->has_seed       ? u->how->seed
             : *metadata(u, "seed") ? strtoull(metadata(u, "seed"), NULL, 10)

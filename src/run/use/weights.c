@@ -2,6 +2,8 @@
 // names, or as initialised.
 #include "run/use/use_own.h"
 
+#include "run/runs/weights.h"
+
 typedef struct {
   Use *u;
   const Diagram *d;
@@ -80,8 +82,9 @@ bool use_weights(Use *u, const Diagram *d, const WeightsAsked *asked, Tensor *ou
   if (asked->weights && asked->from)
     return use_wrong(u, OUTCOME_USAGE, "either --from or --weights is wanted, not both");
   if (!r.file && asked->from) r.file = folder_weights(u->arena, asked->from);
-  if (r.file && !safetensors_read(u->arena, r.file, &r.given, &error))
-    return use_wrong(u, OUTCOME_WRONG, "%s", error);
+  bool good = asked->from ? folder_read_weights(u->arena, asked->from, &r.given, &error)
+                          : !r.file || safetensors_read(u->arena, r.file, &r.given, &error);
+  if (!good) return use_wrong(u, OUTCOME_WRONG, "%s", error);
   Table *known = table_new(u->arena);
   paths_add(known, &r.given);
   paths_add(known, asked->set);
