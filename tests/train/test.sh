@@ -336,6 +336,27 @@ END
 "$LIMN" eval early.limn --from early/best.safetensors --json >out 2>err
 /usr/bin/python3 -c 'import json; assert json.load(open("out"))["measures"]["fit.hits"] == json.load(open("early/run.json"))["best"]' && ok "best.safetensors is the best" || not_ok "best.safetensors is the best"
 
+# -- two phases: the best is that of the run, and patience is that of each phase
+sed '/^train/d' early.limn >phases.limn
+printf 'train 20 epochs, batch 32, adam(0.05)\ntrain 20 epochs, batch 32, gd(30), patience 2\n' >>phases.limn
+status "a second phase that makes it worse" 0 train phases.limn --out phases
+says "ends by its own patience" out "nothing better in 2"
+rm -rf gone && train phases.limn --out gone --pause 85 --quiet >out 2>&1
+status "stopped in the second phase, it goes on" 0 train phases.limn --resume gone --quiet
+/usr/bin/python3 - <<'END' && ok "the best is that of all phases" || not_ok "the best is that of all phases"
+import csv, json
+run = json.load(open("phases/run.json"))
+rows = [(int(r["step"]), float(r["fit.hits"])) for r in csv.DictReader(open("phases/metrics.csv")) if r["fit.hits"]]
+best = max(v for _, v in rows)
+assert run["best"] == best and run["best_step"] == next(s for s, v in rows if v == best) <= 80, (run, rows)
+assert len(rows) == 20 + 2 + 1 + [v for s, v in rows if s > 80].index(max(v for s, v in rows if s > 80)), rows
+gone = json.load(open("gone/run.json"))
+assert all(gone[k] == run[k] for k in ("best", "best_step", "steps", "hash")), (gone, run)
+END
+is "the best weights are the same" cmp phases/best.safetensors gone/best.safetensors
+"$LIMN" eval phases.limn --from phases/best.safetensors --json >out 2>err
+/usr/bin/python3 -c 'import json; assert json.load(open("out"))["measures"]["fit.hits"] == json.load(open("phases/run.json"))["best"]' && ok "and are those of the first phase" || not_ok "and are those of the first phase"
+
 # -- what is said
 "$LIMN" train net.limn --out told --json >out 2>err
 /usr/bin/python3 - <<'END' && ok "JSON, line by line" || not_ok "JSON, line by line"

@@ -165,12 +165,36 @@ static double score(const Trainer *t, bool *up) {
   return sum;
 }
 
+const char *judged_by(const Trainer *t) {
+  const Gauge *judge = gauge_for_best(&t->gauge);
+  if (judge) return judge->label;
+  const Ids *goals = &t->regime.training.goals;
+  Buf b = buf_new(t->arena);
+  buf_text(&b, "the loss of");
+  for (uint32_t i = 0; i < goals->n; i++)
+    buf_printf(&b, "%s%s", i ? ", " : " ",
+               name_text(t->w->names, t->p->goal.at[goals->at[i]].name));
+  return b.at;
+}
+
+// Values of another measure, or of other goals, cannot be compared with those before.
+static void judge_anew(Trainer *t) {
+  const char *now = judged_by(t);
+  if (strcmp(t->judged, now) != 0) t->has_best = false, t->best_here = NAN;
+  t->judged = now;
+}
+
+static bool is_better(double x, double than, bool up) {
+  return isnan(than) ? isfinite(x) : up ? x > than : x < than;
+}
+
 static void keep_best(Trainer *t) {
   bool up;
   double x = score(t, &up);
-  bool better = !t->has_best ? isfinite(x) : up ? x > t->best : x < t->best;
+  bool better = is_better(x, t->best_here, up);
   t->waited = better ? 0 : t->waited + 1;
-  if (!better) return;
+  if (better) t->best_here = x;
+  if (!is_better(x, t->has_best ? t->best : NAN, up)) return;
   t->has_best = true;
   t->best = x;
   t->best_step = t->base + t->step;
@@ -188,12 +212,11 @@ bool loop_measures(void *trainer, const Gauge *g, double part) {
 // A measure that fails costs neither the weights nor what else is measured. False: it was stopped, and
 // the report is owed.
 static bool report(Trainer *t) {
-  const Gauge *judge = gauge_for_best(&t->gauge);
   bool good = gauges_run(&t->gauge);
   t->owes = t->gauge.stopped || (!good && !engine_device_alive(t->device));
   if (t->owes) return false;
   if (!good) tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
-  if (judge != gauge_for_best(&t->gauge)) t->has_best = false; // another one judges
+  judge_anew(t);
   keep_best(t);
   save_reported(t);
   tell_report(t);

@@ -426,9 +426,8 @@ static void plain_end(const Trainer *t, Buf *b) {
   buf_printf(b, "%s after %llu step%s, ", t->how, (unsigned long long)steps, steps == 1 ? "" : "s");
   put_time(b, trainer_seconds(t));
   if (!stopped) put_gauges(t, b, ": ", ", ");
-  const Gauge *judge = gauge_for_best(&t->gauge);
   if (t->has_best && t->gauge.n && t->best_step != t->base + t->step && !failed(t))
-    buf_printf(b, "; the best was %s %.4g after %llu", judge ? judge->label : "the loss", t->best,
+    buf_printf(b, "; the best was %s %.4g after %llu", t->judged, t->best,
                (unsigned long long)t->best_step);
   if (!t->folder.dir) return;
   if (failed(t))

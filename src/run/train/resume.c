@@ -6,6 +6,7 @@
 #include "run/runs/weights.h"
 #include "run/train/train_own.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define STEP_LIMIT ((uint64_t)1 << 50)
@@ -120,6 +121,10 @@ static void resume_best(Trainer *t, const Arrays *state) {
   }
   t->best = noted_number(state, "best");
   t->best_step = noted_count(state, "best_step");
+  // Older checkpoints know the best of their phase alone.
+  bool whole = arrays_metadata(state, "judged_by") != NULL;
+  t->judged = whole ? arena_format(t->arena, "%s", noted(state, "judged_by")) : judged_by(t);
+  t->best_here = whole ? noted_number(state, "best_here") : t->has_best ? t->best : NAN;
   arena_free(a);
 }
 

@@ -112,6 +112,8 @@ static void note_position(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "has_best", "%d", t->has_best);
   note_real(a, all, "best", t->best);
   note(a, all, "best_step", "%llu", (unsigned long long)t->best_step);
+  note(a, all, "judged_by", "%s", t->judged);
+  note_real(a, all, "best_here", t->best_here);
   note(a, all, "waited", "%u", t->waited);
   note(a, all, "owes", "%d", t->owes);
   note_real(a, all, "seconds", trainer_seconds(t));

@@ -485,7 +485,7 @@ static bool next_phase(Trainer *t) {
   t->store = NULL;
   t->base += t->step;
   t->step = t->waited = 0;
-  t->has_best = false;
+  t->best_here = NAN;
   t->phase++;
   return start_phase(t, NULL, false);
 }
@@ -538,6 +538,7 @@ static bool open_data(Trainer *t) {
 static bool begin(Trainer *t) {
   Arrays state = {0};
   bool old = false;
+  t->judged = "", t->best_here = NAN;
   if (!read_options(t)) return false;
   t->program = program_hash(t->w, t->p);
   if (t->o->resume) {

@@ -110,7 +110,8 @@ typedef enum {
   LOOP_PART,   // as many steps as were asked for; there are more
   LOOP_CHANGED // the steps are others from here on
 } LoopEnd;
-void loop_start(Trainer *); // before the first step of a phase
+const char *judged_by(const Trainer *); // by what the best weights are chosen now
+void loop_start(Trainer *);             // before the first step of a phase
 bool loop_measures(void *trainer, const Gauge *,
                    double part); // it is to go on; Gauges.may_continue
 LoopEnd loop_run(Trainer *);     // on from where it is
@@ -175,12 +176,14 @@ struct Trainer {
   uint64_t step, base; // done in this phase, and in those before
   Mean row, report;    // since the last of each
   Mean last;           // of the last step alone
-  double best;
+  double best;         // of all phases that the same measure judges
   bool has_best;
   uint64_t best_step;
-  uint32_t waited; // reports without anything better
-  double seconds;  // before this call
-  bool owes;       // the report of this step: it was stopped while it measured
+  const char *judged; // what `best` is a value of: the label of a measure, or the loss
+  double best_here;   // of this phase, for patience; NAN: none
+  uint32_t waited;    // reports of this phase without anything better
+  double seconds;     // before this call
+  bool owes;          // the report of this step: it was stopped while it measured
 
   // this call
   double started, saved, save_took, looked, drawn, said, rate;
