@@ -58,6 +58,9 @@ rm ring
 status "one set" 0 "$LIMN" data iris
 says "its line" out "iris: 150 plants, 4 measures in cm, 3 kinds; 100 to train, 50 to test"
 says "its labels" out "setosa "
+{ echo t,v; for k in $(seq 0 19); do echo "$((1700000000 + k)),$k"; done; } >far.csv
+status "numbers that are large against their spread" 0 "$LIMN" data far.csv
+if awk '/deviation/ { d[n++] = $NF } END { exit !(n == 2 && d[0] == d[1] && d[0] > 5) }' out; then ok "the deviation is that of numbers from 0"; else not_ok "the deviation is that of numbers from 0"; fi
 for s in iris moons glyphs faces scenes; do
   status "$s as JSON" 0 "$LIMN" data $s --json
   json "$s is JSON" out

@@ -89,18 +89,19 @@ typedef struct {
 
 static bool find_range(Arena *a, Set *s, uint32_t field, ColumnRange *out, const char **why) {
   int64_t n = some_rows(s, LOOK), count = field_count(set_field(s, field));
-  double *x = NEW_ARRAY(a, double, count), sum = 0, squares = 0, all = (double)n * (double)count;
+  double *x = NEW_ARRAY(a, double, count), met = 0, squares = 0; // of differences from the mean
   *out = (ColumnRange){INFINITY, -INFINITY, 0, 0};
   for (int64_t i = 0; i < n; i++) {
     int64_t row = some_row(s, n, i);
     if (!set_read(s, (SetRows){SPLIT_TRAIN, field, &row, 1}, NUMBER_F64, x, why)) return false;
     for (int64_t k = 0; k < count; k++) {
       out->low = fmin(out->low, x[k]), out->high = fmax(out->high, x[k]);
-      sum += x[k], squares += x[k] * x[k];
+      double far = x[k] - out->mean;
+      out->mean += far / ++met;
+      squares += far * (x[k] - out->mean);
     }
   }
-  out->mean = sum / all;
-  out->deviation = sqrt(fmax(0, squares / all - out->mean * out->mean));
+  out->deviation = met > 0 ? sqrt(squares / met) : NAN;
   return true;
 }
 
