@@ -76,6 +76,9 @@ Base wanted_base(World *w, const Formal *f); // BASE_NONE: its type is not a typ
 const char *call_name(const Call *c);
 bool inside(Span s, Span whole);
 const Syntax *formal_items(const Formal *f, uint32_t *n);
+// How many of the axes own[n] are called so, and at which place; two are refused.
+uint32_t find_axis(World *, const Val *, Name label, const uint32_t *own, uint32_t n,
+                   const char *word, uint32_t *at);
 bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m);
 bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p);
 

@@ -97,17 +97,14 @@ static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_
   if (!items) return true;
   if (items_in(items).n != 1 || items_in(items).at[0]->kind != N_NAME)
     return diag_refuse(w->diags, config->span, "`concat` joins along one axis: `concat[n](a, b)`");
+  const Syntax *along = items_in(items).at[0];
   for (uint32_t a = 0; a < args->n; a++) {
     uint32_t k = own_axes(&args->at[a].type, own);
-    for (uint32_t i = 0; i < k; i++)
-      if (args->at[a].type.axis[own[i]].label == items_in(items).at[0]->name) {
-        *at = i;
-        return true;
-      }
+    uint32_t found = find_axis(w, &args->at[a], along->name, own, k, "concat", at);
+    if (found) return found == 1;
   }
-  return diag_refuse(w->diags, items_in(items).at[0]->span,
-                     "no argument of `concat` has an axis %s",
-                     name_text(w->names, items_in(items).at[0]->name));
+  return diag_refuse(w->diags, along->span, "no argument of `concat` has an axis %s",
+                     name_text(w->names, along->name));
 }
 
 Value builtin_concat(const BuiltinUse *u) {

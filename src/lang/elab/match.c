@@ -184,18 +184,16 @@ static bool take_spread(const Call *c, const Syntax *item, const Val *arg, const
   return true;
 }
 
-static bool find_along(const Call *c, Name label, const Val *arg, uint32_t *own, uint32_t n,
-                       uint32_t *at) {
-  World *w = c->b->w;
+uint32_t find_axis(World *w, const Val *v, Name label, const uint32_t *own, uint32_t n,
+                   const char *word, uint32_t *at) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < n; i++)
-    if (own[i] != UINT32_MAX && arg->type.axis[own[i]].label == label) *at = i, found++;
-  if (found == 1) return true;
-  if (found)
-    diag_error(w->diags, arg->span,
+    if (own[i] != UINT32_MAX && v->type.axis[own[i]].label == label) *at = i, found++;
+  if (found > 1)
+    diag_error(w->diags, v->span,
                "%s has two axes called %s: which one `%s` works along is not clear",
-               own_text(w, &arg->type), name_text(w->names, label), call_name(c));
-  return false;
+               own_text(w, &v->type), name_text(w->names, label), word);
+  return found;
 }
 
 // One argument on its way into one parameter.
@@ -260,12 +258,13 @@ static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
 
 // The axes that an option selects by label, wherever they stand.
 static bool choose_axes(Taking *t) {
+  World *w = t->c->b->w;
   for (uint32_t i = 0; i < t->count; i++) {
     t->chosen[i] = UINT32_MAX;
     Name label = t->items ? along_label(t->c, items_in(t->items).at[i]) : 0;
     uint32_t at, last = t->nown ? t->own[t->nown - 1] : UINT32_MAX;
     if (!label) continue;
-    if (find_along(t->c, label, t->arg, t->own, t->nown, &at)) {
+    if (find_axis(w, t->arg, label, t->own, t->nown, call_name(t->c), &at) == 1) {
       t->chosen[i] = t->own[at];
       t->own[at] = UINT32_MAX;
       continue;

@@ -48,9 +48,8 @@ static Type with_passing(Body *b, const Type *formal, const Type *start) {
 // A start value is the same along what passes over the cell and it lacks.
 static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, const Type *formal,
                      Span span) {
-  Val v = val_literal(b, 0, span);
+  Val v = at < args->n ? args->at[at] : val_literal(b, 0, span);
   uint32_t own[RANK_LIMIT], n = own_axes(t, own);
-  if (at < args->n) v = args->at[at];
   if (v.literal)
     v = val_fill(b, v, *t);
   else {
@@ -91,12 +90,15 @@ static bool find_rows(ScanPlan *p) {
   World *w = p->b->w;
   Value *args = &p->args;
   bool nowhere = true;
+  uint32_t own[RANK_LIMIT], at;
   for (uint32_t i = 0; i < args->n; i++)
     nowhere &= args->at[i].literal || scan_axis(&args->at[i], p->axis, false) == UINT32_MAX;
   for (uint32_t i = 0; i < args->n && i < p->formal.n && i < RANK_LIMIT; i++) {
     p->at[i] =
         args->at[i].literal ? UINT32_MAX : scan_axis(&args->at[i], p->axis, nowhere && i == 0);
     if (p->at[i] == UINT32_MAX) break;
+    uint32_t n = own_axes(&args->at[i].type, own);
+    if (find_axis(w, &args->at[i], p->axis, own, n, "scan", &at) > 1) return false;
     p->scan.slice++;
   }
   if (p->scan.slice && p->scan.slice < p->formal.n) {
