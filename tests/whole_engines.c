@@ -7,11 +7,10 @@
 
 #include <stdlib.h>
 
-enum { BY_INTERPRETER, BY_PREBUILT, BY_COMPILED, BY_GPU };
 static const char *const engines[] = {"the interpreter", "prebuilt kernels", "compiled code",
                                       "kernels for a GPU"};
 
-static void by_engine(int way, bool *reference, const char **device) {
+void by_engine(int way, bool *reference, const char **device) {
   *reference = way == BY_INTERPRETER;
   *device = way == BY_GPU ? "cuda" : NULL;
   const char *quick = getenv("WHOLE_CC"); // a compiler that takes no trouble

@@ -16,7 +16,7 @@ typedef bool Law(Case *);
 
 Law law_batch, law_names, law_naming, law_order, law_runs, law_engines, law_who, law_claims,
     law_diff, law_gpu, law_finite, law_onnx, law_json, law_check, law_draw, law_compiled, law_c,
-    law_steps, law_python, law_misnamed, law_freeze, law_pictures;
+    law_steps, law_python, law_misnamed, law_freeze, law_pictures, law_draws;
 
 // whole_python.c: the process that runs exported Python files, one for many programs; asked by law_python. Is it there?
 bool python_open(void);
@@ -52,6 +52,10 @@ bool values_near(Case *, const char *what, const Value *a, const Value *b, doubl
 const Value *value_named(const Values *, const char *name);
 void value_add(Value *to, const Value *more);
 void value_show(Buf *, const Value *);
+
+// Which engine does what is asked next: how it is asked for, and the environment (whole_engines.c).
+enum { BY_INTERPRETER, BY_PREBUILT, BY_COMPILED, BY_GPU };
+void by_engine(int way, bool *reference, const char **device);
 
 // A box or learner that can be asked for values, and gives the same twice.
 bool whole_is_quiet(const WholeDecl *);

@@ -63,7 +63,8 @@ static const struct {
             {"misnamed", law_misnamed, 12, NO_DOOR},
             {"freeze", law_freeze, 100, NO_DOOR},
             {"pictures", law_pictures, 12, NO_DOOR},
-            {"steps", law_steps, 0, DEAR_DOOR}};
+            {"steps", law_steps, 0, DEAR_DOOR},
+            {"draws", law_draws, 60, NO_DOOR}};
 enum { LAWS = COUNT(laws), CHECK = 13 };
 
 typedef struct {
@@ -438,6 +439,7 @@ static void misnamed(void **state) { (void)state, holds(18); }
 static void freeze(void **state) { (void)state, holds(19); }
 static void through_json(void **state) { (void)state, holds(11); }
 static void pictures(void **state) { (void)state, holds(20); }
+static void draws(void **state) { (void)state, holds(21); }
 // Plain programs go through the doors of the other tests; here are varied ones.
 static void every_door(void **state) {
   (void)state;
@@ -535,6 +537,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(covered),      cmocka_unit_test(gpu),    cmocka_unit_test(through_onnx),
       cmocka_unit_test(through_json), cmocka_unit_test(finite), cmocka_unit_test(every_door),
       cmocka_unit_test(misnamed),     cmocka_unit_test(freeze), cmocka_unit_test(pictures),
-      cmocka_unit_test(diff)};
+      cmocka_unit_test(diff),         cmocka_unit_test(draws)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

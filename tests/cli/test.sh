@@ -281,9 +281,9 @@ done
 { sleep 0.1 && printf 'box f(x: R[3]) -> R[3] = 2 * x\n'; } | status "a pipe that is written to" 0 "$LIMN" check /dev/stdin
 { head -c 300000 /dev/zero | tr '\0' ' '; sleep 0.1; printf '\nbox f(x: R[3]) -> R[3] = 2 * x\n'; } | status "a long one" 0 "$LIMN" check /dev/stdin
 
-# A draw in an index equation that gives one number for all indices is told, and no other is.
+# A draw in an index equation is made for each index; one that is the same for all is told, and no other is.
 for form in 'uniform[]' 'normal[]' 'uniform[3][i]' 'exp(uniform[])' 'exp(uniform[3])[i]' 'one()' 'two()' 'noisy(2)' 'noisy(s[i])' 'noisy(noisy(s[i]))' \
-  'noisy(one())' 'max(uniform[], s[i] - 9)' 'max(uniform[3][i], s[i] - 9)' 'softmax(uniform[3])[i]' 'softmax[i](uniform[3][i])' 'softmax[i](s[i] + 0 * noisy(1))' \
+  'noisy(one())' 'max(uniform[], s[i] - 9)' 'max(uniform[3][i], s[i] - 9)' 'softmax(uniform[3])[i]' 'softmax[i](uniform[3][i])' 'softmax[i](s[i] + noisy(1))' \
   'rows(uniform[3])[i]' 'rows(s)[i]' 'sum[k](s[k] + one())' 'sum[k:4](uniform[3][i] + k)' '(log(uniform[3])[2 - i])' 'log(uniform[3])[1]'; do
   printf 'box one() -> R[] = normal[]\nbox two() -> R[] = one() * 2\nbox noisy(a: R[]) -> R[] = a + normal[]\nbox rows(a: R[n]) -> R[n] = a * normal[n]\nbox f(s: R[3]) -> R[3] {\n  y[i] = s[i] + %s\n  return y\n}\n' "$form" >draw.limn
   "$LIMN" check draw.limn >/dev/null 2>told || { not_ok "a draw in an equation, $form: it is refused"; cat told; }

@@ -166,7 +166,9 @@ static Val operand(const BuiltinUse *u) {
   if (!u->args.n && argument(u->use)) {
     uint32_t inside = u->eq->inside;
     u->eq->inside = 0;
+    u->eq->whole += !u->config;
     Val v = eval_one(u->b, u->env, argument(u->use), u->eq);
+    u->eq->whole -= !u->config;
     u->eq->inside = inside;
     return v;
   }
@@ -197,7 +199,7 @@ static Value reduce(const BuiltinUse *u, bool mean) {
   uint32_t first = b->d->box.n;
   Val v = operand(u);
   if (v.error) return value_error(b, span);
-  tell_shared_draws(b, &v, u->eq, first);
+  tell_shared_draws(b, &v, u->eq, first, false);
   bool counts = along.batch && !mean && (combine == SUM || combine == PROD);
   if (counts && v.literal) v = val_fill(b, v, (Type){.base = BASE_R});
   if (v.literal && along.n && !mean && (combine == SUM || combine == PROD))
@@ -275,9 +277,12 @@ static Value do_noise(const BuiltinUse *u) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < b->npass; i++)
     if (b->pass[i].size) axis[n] = b->pass[i], axis[n++].pass = i + 1;
-  Axis own[RANK_LIMIT];
-  uint32_t k = axes_eval(b, u->env, u->config, false, own);
-  if (k == UINT32_MAX || !rank_fits(b->w, (uint64_t)n + k, u->span)) return value_error(b, u->span);
+  Axis own[RANK_LIMIT], index[RANK_LIMIT];
+  uint32_t k = axes_eval(b, u->env, u->config, false, own), each = 0;
+  if (k == UINT32_MAX) return value_error(b, u->span);
+  each = draw_axes(b, own, k, index);
+  if (!rank_fits(b->w, (uint64_t)n + k + each, u->span)) return value_error(b, u->span);
+  for (uint32_t i = 0; i < each; i++) axis[n++] = index[i];
   for (uint32_t i = 0; i < k; i++) axis[n++] = own[i];
   Type t = type_make(b->w, BASE_R, n, axis);
   Id wire = box_random(b->w, b->d, (Noise)u->box->kind, noise_site(b), t, origin_at(b, u->span));

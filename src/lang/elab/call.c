@@ -3,10 +3,11 @@
 // where it was.
 #include "lang/elab/call.h"
 
-static uint32_t passing_number(const Body *b, const Value *args, uint32_t *number) {
+static uint32_t passing_number(const Body *b, const Value *args, bool all, uint32_t *number) {
   uint32_t next = 2; // 1 is the sample axis
   for (uint32_t id = 1; id <= b->npass; id++) {
-    bool used = is_member_axis(b->in, id); // they are called the same everywhere
+    bool used = is_member_axis(b->in, id) || // they are called the same everywhere
+                (all && b->pass[id - 1].size);
     for (uint32_t i = 0; i < args->n; i++)
       for (uint32_t k = 0; k < args->at[i].type.rank; k++)
         used |= args->at[i].type.axis[k].pass == id;
@@ -237,18 +238,49 @@ static bool pass_over(const Call *c, const Value *args, const Match *m, Passing 
   World *w = c->b->w;
   p->where = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args->n + 1));
   if (!over_something(c, args, m) || !merge_passing(c, args, m, p)) return false;
-  p->first = passing_number(c->b, args, p->number);
+  p->first = passing_number(c->b, args, false, p->number);
   return rank_fits(w, (uint64_t)p->first + p->n + 1, c->span);
 }
 
+// A box that draws draws for each sample, for all else that passes over this body and for each
+// index around the call, also where no argument differs between them. False: over each of these it
+// passes already.
+static bool pass_for_draws(const Call *c, const Value *args, Passing *p, Inputs *in) {
+  World *w = c->b->w;
+  Axis index[RANK_LIMIT], own[RANK_LIMIT];
+  uint32_t nown = 0, before = p->n;
+  bool more = false;
+  for (uint32_t i = 0; i < args->n; i++)
+    for (uint32_t k = 0; k < args->at[i].type.rank && nown < RANK_LIMIT; k++)
+      if (!args->at[i].type.axis[k].pass) own[nown++] = args->at[i].type.axis[k];
+  uint32_t n = draw_axes(c->b, own, nown, index);
+  for (uint32_t id = 1; id <= c->b->npass; id++) more |= c->b->pass[id - 1].size && !p->number[id];
+  for (uint32_t i = 0; i < n && p->n < RANK_LIMIT; i++) p->axis[p->n++] = index[i];
+  if (!more && p->n == before) return false;
+  p->first = passing_number(c->b, args, true, p->number);
+  if (!rank_fits(w, (uint64_t)p->first + p->n + 1, c->span)) return false;
+  in->pass = NEW_ARRAY(w->arena, Axis, p->first + p->n);
+  for (uint32_t id = 1; id <= c->b->npass; id++)
+    if (p->number[id]) {
+      in->pass[in->npass] = c->b->pass[id - 1];
+      in->pass[in->npass++].pass = p->number[id];
+    }
+  for (uint32_t i = 0; i < p->n; i++)
+    in->pass[in->npass++] = (Axis){.size = p->axis[i].size, .pass = p->first + i};
+  return true;
+}
+
+static void see_args(const Call *c, const Value *args, const Match *m, const Passing *p, Inputs *in,
+                     AxisOrder *order) {
+  for (uint32_t i = 0; i < args->n; i++)
+    in->in[i] = callee_type(c->b, &args->at[i], &m[i], p, i, &order[i]);
+}
+
 // The arguments as wires, their axes in the callee's order.
-static bool give_args(const Call *c, const Value *args, const Match *m, const Passing *p,
-                      Inputs *in, Id *wires) {
+static bool give_args(Body *b, const Value *args, const AxisOrder *order, Id *wires) {
   for (uint32_t i = 0; i < args->n; i++) {
-    AxisOrder order;
-    in->in[i] = callee_type(c->b, &args->at[i], &m[i], p, i, &order);
-    Val v = val_permute(c->b, args->at[i], order.at, order.n);
-    wires[i] = val_to_wire(c->b, &v, 0);
+    Val v = val_permute(b, args->at[i], order[i].at, order[i].n);
+    wires[i] = val_to_wire(b, &v, 0);
     if (!wires[i]) return false;
   }
   return true;
@@ -303,16 +335,21 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   bool typed;
   Match *m = NEW_ARRAY(w->arena, Match, args.n);
   Passing passing = {0};
-  Inputs in = {NEW_ARRAY(w->arena, Type, args.n), args.n};
+  Inputs in = {.in = NEW_ARRAY(w->arena, Type, args.n), .n = args.n};
   Id *wires = NEW_ARRAY(w->arena, Id, args.n);
+  AxisOrder *order = NEW_ARRAY(w->arena, AxisOrder, args.n);
   if (!bind_options(&c, config, false) || !read_formals(&c, args.n, &formals, &typed) ||
-      !match_args(&c, &formals, &args, m) || !pass_over(&c, &args, m, &passing) ||
-      !give_args(&c, &args, m, &passing, &in, wires))
+      !match_args(&c, &formals, &args, m) || !pass_over(&c, &args, m, &passing))
     return out;
+  see_args(&c, &args, m, &passing, &in, order);
+  if (!give_args(b, &args, order, wires)) return out;
   note_over(b, &args, m);
   Body *callee = callee_body(&c, &use, &formals, &in);
+  if (callee && callee->d->noisy && pass_for_draws(&c, &args, &passing, &in)) {
+    see_args(&c, &args, m, &passing, &in, order);
+    callee = callee_body(&c, &use, &formals, &in);
+  }
   if (!callee) return out;
-  if (callee->d->noisy) tell_draw_of_samples(b, passing.number, use.span);
   AxisOrder stay = {0};
   const Syntax *result = result_types(&h);
   let_labels_flow(&c, &formals, typed, &args);

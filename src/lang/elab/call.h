@@ -54,7 +54,8 @@ typedef struct {
 
 typedef struct {
   Type *in; // as the callee sees the arguments
-  uint32_t n;
+  uint32_t n, npass;
+  Axis *pass; // what passes over it whether or not an argument has it
 } Inputs;
 
 // header.c

@@ -531,9 +531,10 @@ Value eval_access(Body *b, Env *env, const Syntax *n, Eq *eq) {
       return value_error(b, n->span);
     }
   }
+  eq->whole++;
   Val v = eval_one(b, env, base, eq);
-  bool indexed = v.indexed;
-  if (indexed) v.indexed = false;
+  eq->whole--;
+  v.indexed = false;
   return value_one(b, index_value(b, env, v, at_brackets(n), n->span, eq));
 }
 
@@ -698,7 +699,10 @@ Value eval(Body *b, Env *env, const Syntax *n, Eq *eq) {
   }
   b->in->nest++;
   uint32_t mark = trace_begin(b);
+  const Eq *around = b->eq;
+  b->eq = eq;
   Value v = trace_value(b, env, n, mark, eval_node(b, env, n, eq), false);
+  b->eq = around;
   b->in->nest--;
   return v;
 }

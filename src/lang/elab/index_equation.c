@@ -476,7 +476,7 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   if (!meet_indices(b, &l.eq, &v)) return val_error(span);
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
   if (!eq_finish(b, env, &l.eq, written.error || b->w->diags->met > errors)) return val_error(span);
-  tell_shared_draws(b, &v, &l.eq, first);
+  tell_shared_draws(b, &v, &l.eq, first, true);
   written.span = span;
   written.indexed = written.access = false;
   return written;
@@ -502,7 +502,7 @@ static void label_ranges(Body *b, const Eq *eq, Val *v) {
 
 static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const Type *want,
                           Span span) {
-  uint32_t errors = b->w->diags->met;
+  uint32_t errors = b->w->diags->met, first = b->d->box.n;
   Value v = eval(b, env, expr, eq);
   bool failed = false;
   for (uint32_t i = 0; i < v.n; i++) {
@@ -510,6 +510,7 @@ static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const T
     if (!one->error && summed_left_over(b, eq, one)) *one = val_error(span);
     failed |= one->error;
     if (one->error) continue;
+    tell_shared_draws(b, one, eq, first, true);
     if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
     one->indexed = one->access = false;
     label_ranges(b, eq, one);

@@ -57,6 +57,8 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
   if (family) buf_text(&key, family);
   for (uint32_t i = 0; i < c->to->binding.n; i++) key_binding(&key, w, &c->to->binding.at[i]);
   for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);
+  for (uint32_t i = 0; i < in->npass; i++)
+    key_numbers(&key, (uint32_t[]){in->pass[i].pass, size_now(w, in->pass[i].size)}, 2);
   for (uint32_t i = 0; i < c->to->binding.n;
        i++) // a box that is passed in may refer to the caller's axes
     if (c->to->binding.at[i].box.node)
@@ -163,6 +165,7 @@ Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, boo
   collect_labels(body, c->h->result);
   collect_labels(body, c->h->body);
   pass_members(body);
+  for (uint32_t i = 0; i < in->npass; i++) body_pass(body, in->pass[i].pass, in->pass[i]);
   Value args = {.n = in->n, .at = NEW_ARRAY(w->arena, Val, in->n)};
   for (uint32_t i = 0; i < in->n; i++) {
     Name name = i < formals->n ? formals->at[i].name : 0;
@@ -315,7 +318,7 @@ Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
   if (!alone || !c->b->generic || home || c->h->cfg || c->b->in->training || alone->d->param.n)
     return NULL;
   Stands s = {0};
-  if (alone->d->in.n != in->n) return NULL;
+  if (alone->d->in.n != in->n || in->npass) return NULL;
   for (uint32_t i = 0; i < in->n; i++)
     if (!types_stand(w, &alone->d->wire.at[alone->d->in.at[i]].type, &in->in[i], &s)) return NULL;
   Body *twin = arena_copy(w->arena, alone, sizeof *alone);
@@ -474,7 +477,7 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
 // With the types that its header declares.
 static bool declared_inputs(const Call *c, const Formals *formals, Inputs *in) {
   World *w = c->b->w;
-  *in = (Inputs){NEW_ARRAY(w->arena, Type, formals->n), formals->n};
+  *in = (Inputs){.in = NEW_ARRAY(w->arena, Type, formals->n), .n = formals->n};
   for (uint32_t i = 0; i < formals->n; i++) {
     Types t = {0};
     if (!formal_types(c->b, c->to, &formals->at[i], &t) || t.n != 1) return false;

@@ -429,7 +429,7 @@ static void add_rest(Elab *in, PartialDiagram *k, Span span) {
 
 // The inputs as the header has them; one whose type is wrong has none.
 static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
-  Inputs in = {NEW_ARRAY(b->w->arena, Type, formals->n + 1), formals->n};
+  Inputs in = {.in = NEW_ARRAY(b->w->arena, Type, formals->n + 1), .n = formals->n};
   for (uint32_t i = 0; i < formals->n; i++) {
     Types t = {0};
     if (formal_types(b, to, &formals->at[i], &t) && t.n == 1) in.in[i] = t.at[0];

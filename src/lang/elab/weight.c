@@ -278,18 +278,6 @@ static Value broken_const(Body *b, Def *d, Span span) {
   return value_error(b, span);
 }
 
-static Value weight_from_file(Body *b, Def *d, const Syntax *file, const Type *want, Span span) {
-  Type t;
-  if (!const_file_read(b, d, file, want, &t)) return value_error(b, span);
-  Init init = {.kind = INIT_DATA, .data = d->file->data};
-  WeightDecl decl = {.path = name_text(b->w->names, d->name),
-                     .rooted = true,
-                     .role = ROLE_CONST,
-                     .name = d->name,
-                     .span = span};
-  return value_one(b, add_weight(b, t, init, &decl));
-}
-
 Value const_value(Body *b, Def *d, Span span) {
   World *w = b->w;
   const Syntax *n = d->node, *value = typed_value(n);
@@ -311,7 +299,14 @@ Value const_value(Body *b, Def *d, Span span) {
     diag_error(w->diags, d->span, "constant `%s` depends on itself", text);
     return broken_const(b, d, span);
   }
-  if (value->kind == N_STR) return weight_from_file(b, d, value, want, span);
+  WeightDecl decl = {
+      .path = text, .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
+  if (value->kind == N_STR) {
+    Type file;
+    if (!const_file_read(b, d, value, want, &file)) return value_error(b, span);
+    Init init = {.kind = INIT_DATA, .data = d->file->data};
+    return value_one(b, add_weight(b, file, init, &decl));
+  }
   if (value->kind == N_LIST) return list_value(b, env, value, text, true, want, span);
   if (b->in->chain >= CHAIN_LIMIT) {
     diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others", text,
@@ -320,8 +315,6 @@ Value const_value(Body *b, Def *d, Span span) {
   }
   d->busy = true;
   b->in->chain++;
-  WeightDecl decl = {
-      .path = text, .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
   Value v = want ? value_one(b, add_weight(b, *want, init_from(b, env, value, want), &decl))
                  : eval_alone(b, env, value);
   b->in->chain--;

@@ -15,7 +15,7 @@ Value white_value(const BuiltinUse *u) {
   Body *b = u->b;
   World *w = b->w;
   MachineBuilder *m = b->maker;
-  Axis own[RANK_LIMIT];
+  Axis own[RANK_LIMIT], axis[2 * RANK_LIMIT];
   if (!m) {
     Id e = diag_error(w->diags, u->span, "`white` is noise in the rates of machines");
     diag_help(w->diags, e, "`normal[]` is a number that is drawn");
@@ -27,7 +27,10 @@ Value white_value(const BuiltinUse *u) {
       diag_error(w->diags, u->span, "white noise has a size and no arguments: `white[]`");
     return value_error(b, u->span);
   }
-  Type t = type_make(w, BASE_R, n, own);
+  uint32_t each = draw_axes(b, own, n, axis);
+  if (!rank_fits(w, (uint64_t)each + n, u->span)) return value_error(b, u->span);
+  memcpy(axis + each, own, n * sizeof(Axis));
+  Type t = type_make(w, BASE_R, each + n, axis);
   const char *path = arena_format(w->arena, "white.%u", ++m->whites);
   Param p = {.path = path, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
   uint32_t k =

@@ -1,8 +1,12 @@
-// Warnings of noise that is one draw for many places, or for all samples, where nothing says so.
+// Noise in index equations: which axes a draw has there, and warnings where it is one draw for all of
+// an index, and nothing says so.
 //
-// Comes in: the value of an equation, or of what is reduced in it, with the boxes that were made for
-// it. Goes out: a warning at each draw among them that is read at none of the equation's indices, as
-// `uniform[]` in `y[i] = x[i] + uniform[]`, which is one number for all i.
+// A draw is made anew for each index of the equations around it that is known when it is met: those
+// of the left side and those that a reduction names. Not those of an equation without a left side,
+// and not in what is read at an index or reduced over all axes, which is drawn as a whole. There a
+// draw may be shared. Comes in: the value of an equation, or of what is reduced in it, with the boxes
+// that were made for it. Goes out: a warning at each draw among them that is read at none of the
+// equation's indices, as `normal[]` in `return x[i] + normal[]`, which is one number for all i.
 //
 // From the value backwards: of each wire it is known which of its axes run with an index. A draw
 // without such an axis is shared. One that is read at some index is not: its place says what it
@@ -13,6 +17,7 @@ typedef struct {
   Body *b;
   const Eq *eq;
   uint32_t first; // the first box of the equation
+  bool whole;     // the value is that of a whole equation without a left side
   bool *seen;     // [box since then, twice]: shared, or not
 } DrawSearch;
 
@@ -20,9 +25,26 @@ static bool is_active(const EqIndex *index) {
   return index->name && (index->left || (index->bound && !index->gone && !index->outer));
 }
 
+// One that stays in the result of an equation without a left side.
+static bool is_free(const EqIndex *index) {
+  return index->name && !index->nameless && !index->left && !index->bound && !index->outer &&
+         !index->gone && !index->summed.file;
+}
+
+static bool is_about(const DrawSearch *s, const EqIndex *index) {
+  return is_active(index) || (s->whole && is_free(index));
+}
+
 static bool runs(const DrawSearch *s, Name label) {
   uint32_t at;
-  return label && eq_has(s->eq, label, &at) && is_active(&s->eq->index.at[at]);
+  if (!label || !eq_has(s->eq, label, &at)) return false;
+  return s->eq->index.at[at].outer || is_about(s, &s->eq->index.at[at]);
+}
+
+static bool has_label(const Axis *axis, uint32_t n, Name label) {
+  for (uint32_t i = 0; i < n; i++)
+    if (axis[i].label == label) return true;
+  return false;
 }
 
 static bool draws(const Box *b) {
@@ -30,14 +52,16 @@ static bool draws(const Box *b) {
          (b->op == OP_scan && b->scan->body->noisy);
 }
 
-// "i", "i and j", and in the language's words: "i j", with their sizes "3 4".
-static void name_indices(const DrawSearch *s, Buf *prose, Buf *brackets, Buf *sizes) {
+// Of the indices that the draw does not have: "i", "i and j", and in the language's words: "i j", with
+// their sizes "3 4".
+static void name_indices(const DrawSearch *s, const Type *t, Buf *prose, Buf *brackets,
+                         Buf *sizes) {
   World *w = s->b->w;
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->eq->index.n; i++) {
     const EqIndex *index = &s->eq->index.at[i];
     Id var;
-    if (!is_active(index)) continue;
+    if (!is_about(s, index) || has_label(t->axis, t->rank, index->name)) continue;
     const char *name = name_text(w->names, index->name);
     bool unknown = size_is_var(w, index->size, &var) && size_var_kind(w, var) == VAR_INDEX;
     buf_printf(prose, "%s%s", n ? " and " : "", name);
@@ -53,22 +77,30 @@ static void tell_draw(const DrawSearch *s, const Box *box) {
   uint32_t own[RANK_LIMIT];
   Buf prose = buf_new(w->arena), brackets = buf_new(w->arena), sizes = buf_new(w->arena);
   if (!span.file) return;
-  name_indices(s, &prose, &brackets, &sizes);
-  bool number = box->op == OP_random && !own_axes(&s->b->d->wire.at[box->out[0]].type, own);
-  if (!number) {
-    Id e = diag_warning(w->diags, span, "this draws once, the same for all of %s", prose.at);
+  const Type *t = &s->b->d->wire.at[box->out[0]].type;
+  name_indices(s, t, &prose, &brackets, &sizes);
+  bool number = box->op == OP_random && !own_axes(t, own);
+  const char *said = span_words(w, span);
+  Id e = diag_warning(w->diags, span,
+                      number ? "this is one number for all of %s"
+                             : "this draws once, the same for all of %s",
+                      prose.at);
+  if (s->whole) {
     diag_help(w->diags, e,
-              "an input that is read at %s makes it draw for each; a name in a line before, as in "
-              "`u = %s`, says that one draw is meant",
-              prose.at, span_words(w, span));
-    return;
+              "a line of its own with %s on its left side draws for each; a name in a line before, "
+              "as in `u = %s`, says that one draw is meant",
+              prose.at, said);
+  } else if (number) {
+    const char *word = box->random->noise == NOISE_NORMAL ? "normal" : "uniform";
+    diag_help(
+        w->diags, e,
+        "`u = %s[%s]` in a line before, and `u[%s]` here, draws one for each; `u = %s[]` in a "
+        "line before, and `u` here, says that one is meant",
+        word, sizes.at, brackets.at, word);
+  } else {
+    diag_help(w->diags, e, "a name in a line before, as in `u = %s`, says that one draw is meant",
+              said);
   }
-  const char *word = box->random->noise == NOISE_NORMAL ? "normal" : "uniform";
-  Id e = diag_warning(w->diags, span, "this is one number for all of %s", prose.at);
-  diag_help(w->diags, e,
-            "`u = %s[%s]` in a line before, and `u[%s]` here, draws one for each; `u = %s[]` in a "
-            "line before, and `u` here, says that one is meant",
-            word, sizes.at, brackets.at, word);
 }
 
 static void search_wire(DrawSearch *s, Id wire, uint64_t with);
@@ -104,6 +136,18 @@ static void search_inputs(DrawSearch *s, const Box *box, uint64_t with) {
   }
 }
 
+// A draw that was made for some index, and not for one of those that stay.
+static bool lacks_free(const DrawSearch *s, const Type *t) {
+  bool some = false, lacks = false;
+  for (uint32_t i = 0; s->whole && i < s->eq->index.n; i++) {
+    const EqIndex *index = &s->eq->index.at[i];
+    bool has = index->name && has_label(t->axis, t->rank, index->name);
+    some |= has;
+    lacks |= !has && is_free(index);
+  }
+  return some && lacks;
+}
+
 static void search_wire(DrawSearch *s, Id wire, uint64_t with) {
   Id made = s->b->d->wire.at[wire].box;
   if (made < s->first || !made) return;
@@ -111,7 +155,7 @@ static void search_wire(DrawSearch *s, Id wire, uint64_t with) {
   if (*seen) return;
   *seen = true;
   const Box *box = &s->b->d->box.at[made];
-  if (draws(box) && !with)
+  if (draws(box) && (!with || lacks_free(s, &s->b->d->wire.at[wire].type)))
     tell_draw(s, box);
   else if (box->op == OP_loop)
     search_loop(s, box, with);
@@ -138,31 +182,28 @@ static void search_expr(DrawSearch *s, const Expr *x, uint64_t with) {
   }
 }
 
-void tell_shared_draws(Body *b, const Val *v, const Eq *eq, uint32_t first) {
-  DrawSearch s = {.b = b, .eq = eq, .first = first};
-  bool any = false, active = false;
+void tell_shared_draws(Body *b, const Val *v, const Eq *eq, uint32_t first, bool whole) {
+  DrawSearch s = {.b = b, .eq = eq, .first = first, .whole = whole && !eq->left};
+  bool any = false, about = false;
   uint64_t with = 0;
   for (uint32_t i = first; i < b->d->box.n; i++) any |= draws(&b->d->box.at[i]);
-  for (uint32_t i = 0; i < eq->index.n; i++) active |= is_active(&eq->index.at[i]);
-  if (!any || !active || v->error || b->w->diags->muted) return;
+  for (uint32_t i = 0; i < eq->index.n; i++) about |= is_about(&s, &eq->index.at[i]);
+  if (!any || !about || v->error || b->w->diags->muted) return;
   s.seen = NEW_ARRAY(b->w->arena, bool, 2 * (b->d->box.n - first));
   for (uint32_t i = 0; i < v->type.rank; i++)
     if (!v->type.axis[i].pass && runs(&s, v->type.axis[i].label)) with |= (uint64_t)1 << i;
   search_expr(&s, v->x, with);
 }
 
-void tell_draw_of_samples(Body *b, const uint32_t *number, Span span) {
-  for (uint32_t id = 1; id <= b->npass; id++) {
-    if (number[id] || !b->pass[id - 1].size) continue;
-    Name label = b->pass[id - 1].label;
-    const char *whose = id == PASS_SAMPLE && b->pass[0].pass == PASS_SAMPLE ? "all samples"
-                        : label
-                            ? arena_format(b->w->arena, "all of %s", name_text(b->w->names, label))
-                            : "all places of an axis that passes over the box around it";
-    Id e = diag_warning(b->w->diags, span, "this draws once, the same for %s", whose);
-    diag_help(b->w->diags, e,
-              "it draws for each if it has an input that differs between them; `normal[]` and "
-              "`uniform[]` do so by themselves");
-    return;
+uint32_t draw_axes(const Body *b, const Axis *own, uint32_t nown, Axis *out) {
+  uint32_t n = 0;
+  for (const Eq *eq = b->eq; eq; eq = eq->around) {
+    if (eq->whole) return 0;
+    for (uint32_t i = 0; i < eq->index.n && n < RANK_LIMIT; i++) {
+      const EqIndex *index = &eq->index.at[i];
+      if (is_active(index) && !has_label(own, nown, index->name) && !has_label(out, n, index->name))
+        out[n++] = (Axis){.label = index->name, .size = index->size};
+    }
   }
+  return n;
 }

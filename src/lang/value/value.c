@@ -273,7 +273,8 @@ static bool seems_indexed(const Val *v,
   for (uint32_t i = 0; i < v->type.rank; i++) {
     if (v->type.axis[i].pass) continue;
     Name label = v->type.axis[i].label;
-    if (!eq_has(eq, label, NULL) && !names_have(&eq->called, label)) return false;
+    if (!eq_has(eq, label, NULL) && !names_have(&eq->called, label) && !index_around(eq, label))
+      return false;
     any = true;
   }
   return any;
@@ -387,8 +388,19 @@ static bool map_indices(Joined *j, const Val *v, uint32_t *map) {
   return true;
 }
 
+// What boxes give, or draws, in an index equation: axes that are all named as its indices are these.
+static bool all_indexed(const Joined *j, const Val *arg, uint32_t n) {
+  uint32_t with = 0;
+  for (uint32_t a = 0; a < n; a++) {
+    if (!own_rank(&arg[a])) continue;
+    if (!seems_indexed(&arg[a], j->eq)) return false;
+    with++;
+  }
+  return with > 1;
+}
+
 static bool join(Joined *j, const Val *arg, uint32_t n, uint32_t **map, bool *indexed) {
-  *indexed = false;
+  *indexed = all_indexed(j, arg, n);
   for (uint32_t a = 0; a < n; a++) *indexed |= arg[a].indexed;
   if (!add_passing(j, arg, n)) return false;
   const Val *big = largest(arg, n);

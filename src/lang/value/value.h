@@ -221,6 +221,7 @@ struct Body {
   VEC(uint32_t) param_site; // for each param: its site + 1, or 0
   const Syntax *header_result;
   const Def *def;
+  const struct Eq *eq; // of the expression that is being evaluated; NULL: none
   Table *labels;       // names that label an axis somewhere in this body's text
   uint32_t noises;     // uses of noise so far
   const char *inside;  // which of several bodies of one name this is
@@ -273,6 +274,7 @@ typedef struct Eq {
   bool padded;
   double pad;
   uint32_t inside; // inside a function, where nothing is summed silently
+  uint32_t whole;  // inside what is read at an index or reduced as a whole: it is drawn once
 } Eq;
 
 // scope.c
@@ -405,11 +407,12 @@ bool names_have(const Ids *names, Name);
 bool eq_has(const Eq *, Name, uint32_t *);
 const EqIndex *index_around(const Eq *, Name); // of an equation around this one; NULL: none is
 
-// shared_draw.c: warnings of noise that is one draw for many places: of a value in an index equation,
-// with the first box that was made for it; and of a call, with the number of each axis that passes
-// over the body, 0 where no argument has it
-void tell_shared_draws(Body *, const Val *, const Eq *, uint32_t first);
-void tell_draw_of_samples(Body *, const uint32_t *number, Span);
+// shared_draw.c: the axes along which a draw at this place is made anew, beside its own: one for each
+// index of the equations around it. And warnings of noise that is one draw for all of an index nevertheless: of a
+// value in an index equation, or of the whole of it, with the first box that was made for it.
+uint32_t draw_axes(const Body *, const Axis *own, uint32_t n,
+                   Axis *out); // RANK_LIMIT entries of room
+void tell_shared_draws(Body *, const Val *, const Eq *, uint32_t first, bool whole);
 
 // const_file.c: the numbers of a constant from a file, in d->file, and their type
 bool const_file_read(Body *, Def *, const Syntax *file, const Type *want, Type *out);
