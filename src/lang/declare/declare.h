@@ -28,6 +28,9 @@ const Syntax *elab_call_with(Elab *, Program *, const char *name, const Syntax *
 
 // train.c
 bool elab_training(Elab *, Program *, const Syntax *train, Training *); // false with diagnostics
+// In every step of so many the settings that are schedules are in their domains; false with a
+// diagnostic.
+bool schedules_hold(Elab *, Program *, const Training *, double steps);
 // What steps this weight: the optimiser of its learner, else of a learner that has it inside, else
 // the one for all.
 const Stepper *training_stepper(Elab *, const Training *, const Param *); // NULL = none

@@ -10,6 +10,8 @@
 #include "lang/declare/statements.h"
 #include "lang/value/domain.h"
 
+#include <math.h>
+
 typedef VEC(Name) NameList;
 
 typedef struct {
@@ -214,18 +216,21 @@ typedef struct {
   Span span;            // where one of them is written
 } BrokenDomain;
 
-// What goes by the clocks alone, at step 0 of so many.
-static bool begins_with(World *w, const Diagram *d, double steps, double *out) {
-  Tensor result = {0}, *param = NEW_ARRAY(w->arena, Tensor, d->param.n + 1);
-  for (uint32_t i = 0; i < d->param.n; i++) {
-    if (d->param.at[i].role != ROLE_CLOCK) return false;
-    param[i] = tensor_new(w->arena, 0, NULL);
-    param[i].data[0] = strcmp(d->param.at[i].path, "steps") == 0 ? steps : 0;
+// What goes by the clocks alone, in a step of so many.
+static bool number_in(World *w, const Diagram *d, double step, double steps, double *out) {
+  Arena *room = arena_new();
+  Tensor result = {0}, *param = room ? NEW_ARRAY(room, Tensor, d->param.n + 1) : NULL;
+  bool good = room != NULL;
+  for (uint32_t i = 0; good && i < d->param.n; i++) {
+    good = d->param.at[i].role == ROLE_CLOCK;
+    param[i] = tensor_new(room, 0, NULL);
+    param[i].data[0] = strcmp(d->param.at[i].path, "steps") == 0 ? steps : step;
   }
-  Eval e = {.arena = w->arena, .param = param, .out = &result};
-  if (!diagram_eval(w, d, &e) || result.count != 1) return false;
-  *out = result.data[0];
-  return true;
+  Eval e = {.arena = room, .param = param, .out = &result};
+  good = good && diagram_eval(w, d, &e) && result.count == 1;
+  if (good) *out = result.data[0];
+  arena_free(room);
+  return good;
 }
 
 static const Diagram *schedule_alone(Elab *in, Scope *scope, const Syntax *n) {
@@ -251,7 +256,7 @@ static bool setting_number(Body *b, Env *env, Scope *scope, const Syntax *n, dou
   double other;
   if (static_number(b, env, n, out)) return true;
   const Diagram *d = schedule_alone(b->in, scope, n);
-  return d && begins_with(b->w, d, 10, out) && begins_with(b->w, d, 1e6, &other) && *out == other;
+  return d && number_in(b->w, d, 0, 10, out) && number_in(b->w, d, 0, 1e6, &other) && *out == other;
 }
 
 // Settings are in their domains, schedules where they begin.
@@ -286,6 +291,83 @@ static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, con
   }
   out.values = text.at;
   return out;
+}
+
+// -- schedules ------------------------------------------------------------------------------------
+enum {
+  STEPS_LOOKED_AT = 20000
+}; // of a longer plan so many, evenly apart, the first and the last too
+
+typedef struct {
+  Elab *in;
+  const Def *optimiser;
+  Nodes all; // its settings
+  const Syntax *call;
+  Body *b;
+  Env *own;                 // in which settings are numbers
+  const Diagram **schedule; // of each; NULL: it is no schedule
+} ScheduleCheck;
+
+// The settings that are numbers, and the diagrams of the others; false: none is a schedule.
+static bool find_schedules(ScheduleCheck *c, const Program *p) {
+  Env *env = env_new(c->in, NULL, p->scope, c->b);
+  bool any = false;
+  c->schedule = NEW_ARRAY(c->in->w->arena, const Diagram *, c->all.n + 1);
+  for (uint32_t i = 0; i < c->all.n; i++) {
+    const Syntax *setting = c->all.at[i], *written = written_setting(c->call, i, setting->name),
+                 *n = written ? written : arg_value(setting);
+    Binding bind = {.kind = BIND_OPTION, .span = setting->span, .open = true};
+    bind.has_number = static_number(c->b, written ? env : c->own, n, &bind.number);
+    if (!bind.has_number)
+      c->schedule[i] = schedule_alone(c->in, written ? p->scope : c->optimiser->scope, n);
+    any |= c->schedule[i] != NULL;
+    env_bind(c->own, setting->name, bind);
+  }
+  return any;
+}
+
+// In this step; false with a diagnostic.
+static bool step_holds(const ScheduleCheck *c, double step, double steps) {
+  World *w = c->in->w;
+  for (uint32_t i = 0; i < c->all.n; i++) {
+    Binding *bind = env_find(c->own, c->all.at[i]->name);
+    if (c->schedule[i]) bind->has_number = number_in(w, c->schedule[i], step, steps, &bind->number);
+  }
+  for (uint32_t i = 0; i < c->all.n; i++) {
+    const Syntax *broken = domain_broken(c->b, c->own, arg_domains(c->all.at[i]));
+    if (!broken) continue;
+    Buf text = buf_new(w->arena);
+    Span span = broken->span;
+    for (uint32_t k = c->all.n; k-- > 0;) {
+      Name name = c->all.at[k]->name;
+      const Syntax *written = written_setting(c->call, k, name);
+      if (!domain_names(broken, name)) continue;
+      if (written) span = written->span;
+      buf_printf(&text, "%s%s is %.10g", text.n ? " and " : "", name_text(w->names, name),
+                 env_find(c->own, name)->number);
+    }
+    buf_printf(&text, " in step %.0f of %.0f", step + 1, steps);
+    domain_refuse(c->b, name_text(w->names, c->optimiser->name), broken, text.at, span);
+    return false;
+  }
+  return true;
+}
+
+bool schedules_hold(Elab *in, Program *p, const Training *t, double steps) {
+  for (uint32_t i = 0; i < t->stepper.n; i++) {
+    ScheduleCheck c = {.in = in, .call = t->stepper.at[i].call};
+    c.optimiser = optimiser_named(in, p, t->stepper.at[i].name);
+    if (!c.optimiser) continue;
+    c.all = settings_of(c.optimiser);
+    c.b = body_new(in, c.optimiser->name);
+    c.own = env_new(in, NULL, c.optimiser->scope, c.b);
+    if (!find_schedules(&c, p)) continue;
+    double points = steps < STEPS_LOOKED_AT ? steps : STEPS_LOOKED_AT;
+    for (double k = 0; k < points; k++)
+      if (!step_holds(&c, points > 1 ? floor(k * (steps - 1) / (points - 1)) : 0, steps))
+        return false;
+  }
+  return true;
 }
 
 void check_domains(Elab *in, const Program *p, const Def *d, const Syntax *call) {

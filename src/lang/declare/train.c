@@ -511,6 +511,7 @@ bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   read_what(&r, n);
   for (uint32_t i = 0; i < train_options(n).n; i++) read_option(&r, train_options(n).at[i]);
   if (w->diags->met == errors) check_goals(&r, n);
+  if (w->diags->met == errors && out->steps > 0) schedules_hold(in, p, out, out->steps);
   return w->diags->met == errors;
 }
 

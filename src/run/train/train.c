@@ -189,6 +189,7 @@ static bool find_length(Trainer *t) {
     return train_refuse(t, OUTCOME_WRONG,
                         "this is too long: training has at most 1e15 steps, and this would be %g",
                         total);
+  if (!schedules_hold(t->in, t->p, &t->regime.training, total)) return false;
   t->planned = total;
   t->total = (uint64_t)(beyond ? STEPS_BEYOND : total);
   if (t->o->beyond)
