@@ -94,7 +94,7 @@ static void one_program(uint64_t number) {
     fail_msg("program %llu is %s:\n%s%s", (unsigned long long)number, good ? "accepted" : "refused",
              text, limn_messages(l, false));
   char place[32];
-  snprintf(place, sizeof place, "p.limn:%u:", depth ? 2 : line);
+  snprintf(place, sizeof place, "p.limn:%u:", line);
   if (!good && strncmp(limn_messages(l, false), place, strlen(place)) != 0)
     fail_msg("program %llu is refused elsewhere:\n%s%s", (unsigned long long)number, text,
              limn_messages(l, false));

@@ -6,6 +6,9 @@ static bool is_number_of_times(Body *b, Env *env, const Syntax *n, int64_t *time
   Size s = size_eval(b, env, n, false);
   if (!s) return false;
   if (size_value(b->w, s, times) && *times >= 0 && *times <= 100000) return true;
+  if (size_value(b->w, s, times))
+    return diag_refuse(b->w->diags, n->span,
+                       "a box is repeated 0 to 100000 times, and this is %lld", (long long)*times);
   if (!b->generic)
     diag_error(b->w->diags, n->span,
                "how often a box is repeated must be a number that is known beforehand");

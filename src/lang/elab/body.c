@@ -345,6 +345,9 @@ bool loop_numbers(Body *b, Env *env, const Syntax *range, LoopNumbers *out) {
     if (!b->generic) diag_error(w->diags, range->span, "the bounds of this loop are not known");
     return false;
   }
+  if (to < from && range_low(range)->kind == N_NUM && range_high(range)->kind == N_NUM)
+    return diag_refuse(w->diags, range->span, "a loop counts up, and nothing is from %lld to %lld",
+                       (long long)from, (long long)to);
   if (to > from && (uint64_t)to - (uint64_t)from > 100000)
     return diag_refuse(
         w->diags, range->span,

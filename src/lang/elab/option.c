@@ -58,8 +58,8 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
     Binding *bind = env_meaning(env, n);
     out->label = n->name;
     if (bind && bind->kind == BIND_OPTION) {
-      *out = *bind;
-      out->span = n->span;
+      *out = *bind; // with the place where its value is written
+      if (bind->open) out->span = n->span;
       out->label = n->name;
       if (bind->box.node) out->box = (Closure){n, env}; // through this body's words to its own
       return true;

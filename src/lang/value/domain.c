@@ -67,7 +67,10 @@ bool domains_sound(Body *b, Env *env, Nodes domains) {
 
 void domain_refuse(Body *b, const char *what, const Syntax *domain, const char *values, Span span) {
   World *w = b->w;
-  diag_error(w->diags, span, "`%s` wants %s, but %s", what, span_words(w, domain->span), values);
+  Id e = diag_error(w->diags, span, "`%s` wants %s, but %s", what, span_words(w, domain->span),
+                    values);
+  bool library = b->in->library && b->in->library->file == domain->span.file;
+  if (!library && domain->span.at != span.at) diag_note(w->diags, e, domain->span, "declared here");
 }
 
 // "p is 2": the options that a domain names.
@@ -93,7 +96,10 @@ bool domains_hold(Body *b, Env *env, const char *what, Nodes options, const Synt
     if (!broken) continue;
     Span span = broken->span;
     for (uint32_t k = options.n; k-- > 0;)
-      if (given[k] && domain_names(broken, options.at[k]->name)) span = given[k]->span;
+      if (given[k] && domain_names(broken, options.at[k]->name)) {
+        const Binding *bind = env_find(env, options.at[k]->name);
+        span = bind && bind->has_number ? bind->span : given[k]->span;
+      }
     domain_refuse(b, what, broken, values_of(b, env, options, broken), span);
     good = false;
   }
