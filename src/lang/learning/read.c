@@ -680,6 +680,8 @@ static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
     learning_meant(in, s, path);
   } else if (path->kind == N_NAME && d && d->kind == DEF_SPACE) {
     return; // spaces were set before
+  } else if (path->kind == N_NAME && !d) {
+    unknown_in(in, s, path, "learner or space");
   } else if (path->kind == N_NAME) {
     Def *learner = learner_named(in, s, path);
     if (learner && learner->kind == DEF_LEARNER) learner_set(in, s, learner, set_value(n));
