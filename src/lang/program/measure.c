@@ -127,3 +127,47 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   p->acting = acting;
   vec_push(w->arena, &p->measure, m);
 }
+
+// -- names of columns -----------------------------------------------------------------------------
+// A name that the program gives to a goal or a measure.
+typedef struct {
+  const Syntax *node;
+  const char *kind;
+} Column;
+typedef VEC(Column) Columns;
+
+static bool is_fixed_column(const char *name) {
+  return !strcmp(name, "step") || !strcmp(name, "epoch") || !strcmp(name, "time");
+}
+
+static void check_column(World *w, const Columns *all, uint32_t at) {
+  const Syntax *n = all->at[at].node;
+  const char *name = name_text(w->names, n->name);
+  if (is_fixed_column(name))
+    diag_error(w->diags, n->name_span,
+               "a %s cannot be called `%s`: metrics.csv has a column of this name",
+               all->at[at].kind, name);
+  for (uint32_t i = 0; i < at; i++) {
+    const Syntax *other = all->at[i].node;
+    bool goals = n->kind == N_GOAL && other->kind == N_GOAL; // do_goal says it
+    if (goals || other == n || other->name != n->name) continue;
+    Id e = diag_error(w->diags, n->name_span, "there is a %s `%s` already: a %s wants another name",
+                      all->at[i].kind, name, all->at[at].kind);
+    diag_note(w->diags, e, other->name_span, "the other one");
+    return;
+  }
+}
+
+void check_columns(Elab *in, const Program *p) {
+  World *w = in->w;
+  Columns all = {0};
+  for (uint32_t i = 0; i < p->goal.n; i++) {
+    const Syntax *n = p->goal.at[i].node;
+    if (n && n->kind == N_GOAL && n->name) vec_push(w->arena, &all, (Column){n, "goal"});
+  }
+  for (uint32_t i = 0; i < p->measure.n; i++) {
+    const Syntax *n = p->measure.at[i].node;
+    if (n->name) vec_push(w->arena, &all, (Column){n, "measure"});
+  }
+  for (uint32_t i = 0; i < all.n; i++) check_column(w, &all, i);
+}

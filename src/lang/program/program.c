@@ -371,6 +371,7 @@ static void act(Elab *in, Program *p, uint32_t first) {
       if (all.at[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, all.at[i])))
         do_measure(in, p, all.at[i]);
   }
+  check_columns(in, p);
   Nodes own = program_declarations(p->tree);
   for (uint32_t i = 0; i < own.n; i++)
     if (own.at[i]->kind == N_TRAIN) do_train(in, p, own.at[i]);

@@ -7,6 +7,7 @@
 
 // measure.c
 void do_measure(Elab *in, Program *p, const Syntax *n);
+void check_columns(Elab *in, const Program *p); // goals and measures are columns of metrics.csv
 
 // unsettled.c
 void unsolved_sizes(Elab *in, const Program *p); // what is asked for and cannot be made is said
