@@ -138,6 +138,43 @@ status "no run at all" 1 train noisy.limn --resume away
 says "is said" err "holds no run"
 status "nothing there" 1 train noisy.limn --resume nowhere
 
+# -- data that changed while the run was paused
+mkdir pictures
+picture() { /usr/bin/python3 - "$1" "$2" <<'END'
+import struct, sys, zlib
+def piece(kind, body): return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+pixels = b"".join(b"\0" + bytes([int(sys.argv[2])] * 4) for _ in range(4))
+head = struct.pack(">IIBBBBB", 4, 4, 8, 0, 0, 0, 0)
+open(sys.argv[1], "wb").write(b"\x89PNG\r\n\x1a\n" + piece(b"IHDR", head) + piece(b"IDAT", zlib.compress(pixels, 0)) + piece(b"IEND", b""))
+END
+}
+for k in 1 2 3; do picture pictures/$k.png $k; done
+{ echo a,b,kind; for k in $(seq 1 40); do echo "$k,$((k % 7)),k$((k % 3))"; done; } >rows.csv
+cp rows.csv other.csv
+cat >paused.limn <<'END'
+given x : R[2], y from "rows.csv"
+given image from "pictures"
+learn f : R[2] -> R[3] = dense[3]
+learn g : R[4 4] -> R[4 4] = linear[4]
+goal fit  : f(x) ~ y         by cross_entropy
+goal near : g(image) ~ image by l2
+measure other : f(x) ~ y by hits on "other.csv"
+train 20 steps, batch 2, gd(1e-4)
+END
+status "a run is paused" 0 train paused.limn --out paused --pause 5 --quiet
+for f in rows.csv other.csv; do
+  cp $f keep
+  sed -i '9s/^8,1/8,6/' $f
+  status "$f changes in the pause" 1 train paused.limn --resume paused
+  says "the run says it" err "cannot resume paused: the data of the run have changed: $f"
+  cp keep $f
+done
+picture pictures/2.png 9
+status "a picture changes" 1 train paused.limn --resume paused
+says "the run says it too" err "the data of the run have changed: pictures"
+picture pictures/2.png 2
+status "with its data as they were it goes on" 0 train paused.limn --resume paused --quiet
+
 # -- signals
 cat >slow.limn <<'END'
 given x, label from iris

@@ -150,6 +150,8 @@ bool episodes_precision_loss(const Set *s, uint32_t field, PrecisionLoss *out) {
   return field % 2 == 0 && set_precision_loss(s->tasks->base, s->tasks->sample, out);
 }
 
+const Set *episodes_base(const Set *s) { return s->tasks->base; }
+
 bool episode_read(Set *s, SetRows of, Number number, void *out, const char **why) {
   const struct Tasks *t = s->tasks;
   uint32_t field = of.field;

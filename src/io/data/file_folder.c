@@ -33,6 +33,7 @@ typedef struct {
   Picture like;  // the common size
   size_t bytes;  // bytes of one picture
   pthread_mutex_t lock;
+  uint64_t sum;         // of the files
   int64_t places, *row; // [places] the row in each slot, numbered over all splits; -1 = none
   uint8_t *pixels;      // [places bytes]
   char message[512];
@@ -179,13 +180,25 @@ static bool is_plausible_size(const Picture *p, uint64_t bytes) {
   return pixels / 8 <= 1032 * bytes && pixels <= unpack_limit((size_t)bytes) / p->channels;
 }
 
-static bool read_picture_size(Arena *a, const char *path, Picture *p, const char **why) {
+// Adds the name of a file, its size and its last bytes to a checksum: a png ends with the checksum
+// of its pixels.
+static uint64_t sum_file(uint64_t sum, const char *path, int fd, int64_t bytes) {
+  enum { TAIL = 16 };
+  uint8_t tail[TAIL] = {0};
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  if (bytes >= TAIL && pread(fd, tail, TAIL, (off_t)bytes - TAIL) != TAIL) memset(tail, 0, TAIL);
+  sum = hash_bytes(hash_bytes(sum, name, strlen(name)), &bytes, sizeof bytes);
+  return hash_bytes(sum, tail, TAIL);
+}
+
+static bool read_picture_size(Arena *a, const char *path, Picture *p, uint64_t *sum,
+                              const char **why) {
   uint8_t head[HEADER];
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   ssize_t n = fd < 0 ? -1 : read(fd, head, HEADER);
   int error = errno;
   struct stat info = {0};
-  if (n >= 0) fstat(fd, &info);
+  if (n >= 0 && fstat(fd, &info) == 0) *sum = sum_file(*sum, path, fd, info.st_size);
   if (fd >= 0) close(fd);
   if (n < 0) return file_error(a, why, "cannot read %s: %s", path, os_error(a, error));
   if (!png_size(head, (size_t)n, p)) return file_error(a, why, "%s is not a png picture", path);
@@ -203,7 +216,7 @@ static bool check_sizes(Set *s, ImageFolder *f, const char **why) {
     for (uint32_t i = 0; i < f->file[split].n; i++) {
       const char *path = f->file[split].at[i].path;
       Picture p;
-      if (!read_picture_size(s->arena, path, &p, why)) return false;
+      if (!read_picture_size(s->arena, path, &p, &f->sum, why)) return false;
       if (!p.width || !p.height)
         return file_error(s->arena, why, "%s has %u×%u pixels: there is nothing in it", path,
                           p.width, p.height);
@@ -313,7 +326,7 @@ static void add_pictures(Set *s, ImageFolder *f, int64_t files) {
   Column c = column_new(f->pixels, (int64_t)f->bytes, EL_U8);
   c.picture = true;
   s->lazy_field = s->field.n;
-  s->lazy = (Lazy){.read = read_lazy, .state = f};
+  s->lazy = (Lazy){.read = read_lazy, .state = f, .sum = f->sum};
   set_add(s, &image, (Column[]){c, c, c});
 }
 

@@ -177,6 +177,26 @@ bool set_is_whole(const Set *s, Split split, uint32_t field) {
 bool set_is_table(const Set *s) { return s->table; }
 int64_t set_stride(const Set *s) { return s->window; }
 
+static uint64_t column_sum(const Set *s, Split split, uint32_t field, uint64_t sum) {
+  const SetPart *p = &s->part[split];
+  const Column *c = &s->column[p->block].at[field];
+  size_t bytes = (size_t)c->count * element_info[c->kind].bytes;
+  if (c->drawn || (s->lazy.read && field == s->lazy_field) || !p->rows) return sum;
+  if (!p->of && c->step == (int64_t)bytes)
+    return hash_sum(sum, c->at + p->first * c->step, (size_t)p->rows * bytes);
+  for (int64_t r = 0; r < p->rows; r++)
+    sum = hash_sum(sum, c->at + set_place(s, split, r) * c->step, bytes);
+  return sum;
+}
+
+uint64_t set_sum(const Set *s, uint32_t fields) {
+  const Set *of = s->tasks ? episodes_base(s) : s;
+  uint64_t sum = HASH_START ^ of->lazy.sum;
+  for (uint32_t k = 0; k < (s->tasks ? of->field.n : fields); k++)
+    for (Split split = 0; split < SPLITS; split++) sum = column_sum(of, split, k, sum);
+  return sum;
+}
+
 int64_t set_rows(const Set *s, Split split) {
   int64_t rows = s->part[split].rows - s->window + 1;
   return rows > 0 ? rows : 0;

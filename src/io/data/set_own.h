@@ -30,6 +30,7 @@ typedef struct {
 typedef struct Lazy {
   bool (*read)(Set *, uint32_t block, int64_t row, Number, void *out, const char **why);
   void *state;
+  uint64_t sum; // checksum of the files
 } Lazy;
 
 struct Set {
@@ -70,6 +71,7 @@ bool set_to_bits(Set *, const char **why);
 // episodes.c
 bool set_to_episodes(Set *, const char **why);
 bool episodes_precision_loss(const Set *, uint32_t field, PrecisionLoss *);
+const Set *episodes_base(const Set *); // the set that the episodes are made of
 bool episode_read(Set *, SetRows, Number, void *, const char **why);
 
 // column.c

@@ -24,6 +24,9 @@ typedef struct {
   bool whole;
   WordsList words; // words that number its labels
   Set *set;
+  uint32_t fields; // of the set as it was opened
+  uint64_t sum;    // of them, once `summed`
+  bool summed;
 } OpenedSet;
 
 typedef struct {
@@ -66,6 +69,10 @@ typedef struct {
   bool every;   // replaces all sources
   bool ordered; // each sample once, in order; otherwise shuffled
 } DataOverride;
+
+const char *data_sums_text(Data *, Arena *); // metadata for a checkpoint: checksums of the sets
+// The name of an open set with another checksum than in this text; NULL: none.
+const char *data_differs(Data *, Arena *, const char *sums);
 
 typedef struct { // data for one or more engines, batch after batch
   VEC(uint32_t) given;

@@ -97,8 +97,37 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
     return NULL;
   }
   vec_push(d->arena, &d->opened,
-           (OpenedSet){name, g->bits, window, g->episodes, g->pieces, whole, words, set});
+           (OpenedSet){.name = name,
+                       .bits = g->bits,
+                       .window = window,
+                       .episodes = g->episodes,
+                       .pieces = g->pieces,
+                       .whole = whole,
+                       .words = words,
+                       .set = set,
+                       .fields = set_fields(set)});
   return set;
+}
+
+// A line of its own: its name and its checksum.
+static const char *sum_line(OpenedSet *o, Arena *a) {
+  if (!o->summed) o->sum = set_sum(o->set, o->fields), o->summed = true;
+  return arena_format(a, "\n%s\t%016llx\n", o->name, (unsigned long long)o->sum);
+}
+
+const char *data_sums_text(Data *d, Arena *a) {
+  Buf b = buf_new(a);
+  for (uint32_t i = 0; i < d->opened.n; i++) buf_text(&b, sum_line(&d->opened.at[i], a));
+  return b.at;
+}
+
+const char *data_differs(Data *d, Arena *a, const char *sums) {
+  for (uint32_t i = 0; i < d->opened.n; i++) {
+    OpenedSet *o = &d->opened.at[i];
+    bool known = strstr(sums, arena_format(a, "\n%s\t", o->name)) != NULL;
+    if (known && !strstr(sums, sum_line(o, a))) return o->name;
+  }
+  return NULL;
 }
 
 // Are the labels and bits of a field within its type? The file may have changed since the program

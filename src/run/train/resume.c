@@ -1,6 +1,6 @@
 // Going on with a run: state.safetensors comes in, and the trainer is where it was. A run goes on
 // only as what it was: the same program but for its length, the same settings, seed, batch and
-// precision, and data of the same size. Options that are not said again are taken from the run.
+// precision, and the same data. Options that are not said again are taken from the run.
 #include "base/version.h"
 
 #include "run/runs/weights.h"
@@ -133,6 +133,8 @@ bool resume_position(Trainer *t, const Arrays *state) {
   if (samples != t->feed.samples)
     return refuse(t, "an epoch of its data had %lld samples, and now it has %lld",
                   (long long)samples, (long long)t->feed.samples);
+  const char *changed = data_differs(t->data, t->arena, noted(state, "data"));
+  if (changed) return refuse(t, "the data of the run have changed: %s", changed);
   if (!store_load(t->w, t->store, state, folder_path(&t->folder, "state.safetensors")))
     return false;
   if (!read_mean(t, state, "train/row", &t->row) ||

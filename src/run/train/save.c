@@ -101,6 +101,7 @@ static void note_run(Trainer *t, Arena *a, Arrays *all) {
   note_real(a, all, "epochs", t->epochs_asked);
   note_real(a, all, "steps", t->steps_asked);
   note_words(t, a, all);
+  note(a, all, "data", "%s", data_sums_text(t->data, a));
 }
 
 static void note_position(Trainer *t, Arena *a, Arrays *all) {
