@@ -27,7 +27,7 @@ static bool is_active(const EqIndex *index) {
 
 // One that stays in the result of an equation without a left side.
 static bool is_free(const EqIndex *index) {
-  return index->name && !index->nameless && !index->left && !index->bound && !index->outer &&
+  return index->name && !index->ranged && !index->left && !index->bound && !index->outer &&
          !index->gone && !index->summed.file;
 }
 

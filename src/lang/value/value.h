@@ -414,6 +414,13 @@ uint32_t draw_axes(const Body *, const Axis *own, uint32_t n,
                    Axis *out); // RANK_LIMIT entries of room
 void tell_shared_draws(Body *, const Val *, const Eq *, uint32_t first, bool whole);
 
+// index_sizes.c: sizes of the indices of an equation, from groups and from places with offsets
+bool index_unsolved(World *, const EqIndex *);
+void index_solve_groups(Body *, Eq *);
+void index_solve_by_reach(Body *, Eq *, bool writes); // writes: also from what is written
+void index_check_reach(Body *, const Eq *, const IndexReach *);
+void index_check_groups(Body *, Eq *);
+
 // const_file.c: the numbers of a constant from a file, in d->file, and their type
 bool const_file_read(Body *, Def *, const Syntax *file, const Type *want, Type *out);
 
