@@ -91,7 +91,9 @@ static void count_labels(Arena *a, const Column *c, int64_t rows, Field *f) {
   f->labels = most + 1;
   if (!rows || c->count != 1) return;
   column_read(c, &row, 1, 1, NUMBER_F64, &value);
-  f->peak = arena_format(a, "row %lld, counted from 0, holds %g", (long long)row, value);
+  char text[NUMBER_ROOM];
+  size_t n = number_print(text, value);
+  f->peak = arena_format(a, "row %lld, counted from 0, holds %.*s", (long long)row, (int)n, text);
 }
 
 // Determines the field of an array. pictures: bytes with one further axis are pixels too (idx).
@@ -349,7 +351,10 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
     if (x->number) {
       Column own = column_new(x->value, 1, EL_F64);
       count_labels(s->arena, &own, t.rows, &f);
-      if (f.labels > LABELS_MOST) f.labels = 0;
+      if (f.labels > LABELS_MOST) {
+        f.labels = 0;
+        f.peak = arena_format(s->arena, "%s, and a label is at most %d", f.peak, LABELS_MOST - 1);
+      }
       c = number_column(&n, &t, x, order);
     } else if (x->label) {
       const char **words = NEW_ARRAY(s->arena, const char *, x->labels);
