@@ -105,7 +105,8 @@ static bool put_colours(PngJob *j, const uint8_t *pixels, Picture *p) {
                         "has %d",
                         i / p->width, i % p->width, k, n);
     const png_color *c = &palette[k];
-    put_on_white((uint8_t[]){c->red, c->green, c->blue, k < clear ? alpha[k] : 255}, to, 1, 3);
+    compose_over_white((uint8_t[]){c->red, c->green, c->blue, k < clear ? alpha[k] : 255}, to, 1,
+                       3);
   }
   return true;
 }

@@ -289,7 +289,8 @@ static bool sample_named(Use *u, const char *name, const char *prompt, int64_t l
   const Diagram *formal = diagram_trained(u->in, u->p, name);
   TextLabels l = {0};
   if (!formal) return false;
-  if (!is_text_model(u->w, formal, &l)) return asks_no_letters(u) && sample_from_noise(u, name, formal);
+  if (!is_text_model(u->w, formal, &l))
+    return asks_no_letters(u) && sample_from_noise(u, name, formal);
   int64_t n = how_many(u, 1);
   LabelList *text = NEW_ARRAY(u->arena, LabelList, n);
   if (u->how->prompt) prompt = u->how->prompt;
