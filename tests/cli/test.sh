@@ -292,22 +292,6 @@ for form in 'uniform[]' 'normal[]' 'uniform[3][i]' 'exp(uniform[])' 'exp(uniform
   same "a draw in an equation, $form: it is told that it is shared, if it is" $shared $told
 done
 
-# What is one for all samples is one number, asked for by `eval` and by `predict`.
-printf 'box m(x: R[]) -> R[] = mean[batch](x)\nbox k(x: R[]) -> R[] = 5\nbox both(x: R[n]) -> R[n], R[] = (x, mean[batch n](x))\n' >one.limn
-for form in 'm [3,6] 4.5' 'k [3,6] 5' 'k 3 5' 'both [[1,2],[3,6]] [[1,2],[3,6]]3' 'both [1,3] [1,3]2'; do
-  set -- $form
-  for command in eval predict; do
-    same "$command of $1 at $2" "$("$LIMN" $command one.limn "$1" --in "$2" | tr -d ' \n')" "$3"
-  done
-done
-
-# In a machine too a draw is made for each index: what is drawn at ticks, and white noise.
-printf 'box g() -> R[] = normal[]\nmachine Walk -> (s: R[3]) {\n  state s : R[3] = 0\n  next s[i] = s[i] + normal[] + g()\n}\nrun Walk for 3 ticks\nmachine Noise -> (s: R[3]) {\n  state s : R[3] = 0\n  s'"'"'[i] = white[] - s[i]\n}\nrun Noise to 1\n' >walk.limn
-status "a machine that draws for each index" 0 "$LIMN" run walk.limn -o walk
-for machine in Walk Noise; do
-  same "it does: $machine" "$(tail -1 walk/$machine.csv | tr ',' '\n' | tail -3 | sort -u | wc -l | tr -d ' ')" 3
-done
-
 # the generated page of operations is up to date
 if "$LIMN" ops | cmp -s - "$here/../../docs/ops.md"; then ok "docs/ops.md"; else not_ok "docs/ops.md: run make docs"; fi
 

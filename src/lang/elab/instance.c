@@ -440,24 +440,10 @@ static void without_site(World *w, Body *caller, Name box) {
   caller->d->param_table = NULL;
 }
 
-static const Box *only_call(const Diagram *d) {
+static const Diagram *only_callee(const Diagram *d) {
   for (Id i = 1; i < d->box.n; i++)
-    if (d->box.at[i].op == OP_call) return &d->box.at[i];
+    if (d->box.at[i].op == OP_call) return d->box.at[i].callee;
   return NULL;
-}
-
-static bool has_passing(const Type *t) {
-  uint32_t own[RANK_LIMIT];
-  return own_axes(t, own) < t->rank;
-}
-
-// A result that is one for all that passes over the box is not repeated for each.
-static Id result_wire(Body *caller, const Box *call, uint32_t i, Val *out) {
-  const Diagram *f = call ? call->callee : NULL;
-  bool passes = false;
-  for (uint32_t k = 0; f && k < f->in.n; k++) passes |= has_passing(&f->wire.at[f->in.at[k]].type);
-  if (!passes || has_passing(&f->wire.at[f->out.at[i]].type)) return val_to_wire(caller, out, 0);
-  return call->out[i];
 }
 
 // As a call with wires of the types that are given.
@@ -477,11 +463,11 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
   caller->env = env_new(c->b->in, NULL, d->scope, caller);
   BoxUse use = {.def = d, .family = family, .node = d->node, .name = d->name, .span = d->span};
   Value out = call_def(caller, caller->env, &use, config, args, NULL);
-  const Box *call = only_call(caller->d);
+  const Diagram *called = only_callee(caller->d);
   for (uint32_t i = 0; i < out.n; i++) {
-    Id wire = out.at[i].error ? 0 : result_wire(caller, call, i, &out.at[i]);
+    Id wire = out.at[i].error ? 0 : val_to_wire(caller, &out.at[i], 0);
     if (!wire) return NULL;
-    diagram_output_as(w, caller->d, wire, call ? diagram_output_name(call->callee, i) : 0);
+    diagram_output_as(w, caller->d, wire, called ? diagram_output_name(called, i) : 0);
   }
   body_finish(caller);
   if (d->kind == DEF_BOX) without_site(w, caller, d->name);

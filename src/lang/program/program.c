@@ -195,41 +195,16 @@ static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
   }
 }
 
-// -- what goes over the samples -------------------------------------------------------------------
-typedef struct {
-  World *w;
-  Scope *scope; // in which names are found
-  Ids *seen;    // boxes that are looked into, or were
-} SampleSearch;
-
-static bool goes_over_samples(void *context, const Syntax *n);
-
-static bool box_goes_over_samples(void *context, const Syntax *n) {
-  SampleSearch *s = context;
-  Def *d = n->kind == N_NAME ? scope_find(s->scope, n->name) : NULL;
-  if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER) || names_have(s->seen, d->id))
-    return false;
-  vec_push(s->w->arena, s->seen, d->id);
-  SampleSearch inner = {s->w, d->scope, s->seen};
-  return syntax_any(d->node, goes_over_samples, &inner);
+static bool is_samples(void *names, const Syntax *n) {
+  return n->kind == N_NAME && !strcmp(name_text(names, n->name), "batch");
 }
 
-static bool goes_over_samples(void *context, const Syntax *n) {
-  SampleSearch *s = context;
-  if (n->kind == N_NAME) return !strcmp(name_text(s->w->names, n->name), "batch");
-  return n->kind == N_CALL && syntax_any(call_callee(n), box_goes_over_samples, s);
-}
-
-// A constant of a box that goes over the samples, itself or in a box that it calls, would be another
-// number for each batch.
+// A constant of a box that goes over the samples would be another number for each batch.
 static bool check_const(void *context, const Syntax *n) {
-  SampleSearch *around = context;
-  World *w = around->w;
+  World *w = context;
   for (uint32_t i = 0; n->kind == N_CONSTS && i < consts_in(n).n; i++) {
     const Syntax *typed = consts_in(n).at[i];
-    Ids seen = {0};
-    SampleSearch s = {w, around->scope, &seen};
-    if (!syntax_any(typed_value(typed), goes_over_samples, &s)) continue;
+    if (!syntax_any(typed_value(typed), is_samples, w->names)) continue;
     Id e = diag_error(w->diags, typed_value(typed)->span,
                       "constant `%s` is computed from the samples, so it is another one for each "
                       "batch",
@@ -245,7 +220,7 @@ static void prepare(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
     const Syntax *n = program_declarations(s->tree).at[i];
     if (n->kind == N_BOX || n->kind == N_LEARN || n->kind == N_REFINE)
-      syntax_any(n, check_const, &(SampleSearch){in->w, s, NULL});
+      syntax_any(n, check_const, in->w);
     switch (n->kind) {
     case N_REFINE: do_refine(in, s, n); break;
     case N_FREEZE: do_freeze(in, s, n); break;
