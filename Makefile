@@ -523,7 +523,7 @@ glyphs:
 docs: all
 	$(BUILD)/limn ops > docs/ops.md
 	tools/files.sh > docs/files.md
-	$(BUILD)/limn draw docs/figures/pipeline.limn pipeline -o docs/pictures/pipeline.svg
+	$(BUILD)/limn draw docs/pictures/pipeline.limn pipeline -o docs/pictures/pipeline.svg
 	$(BUILD)/limn draw examples/lens.limn -o docs/pictures/lens.svg
 	$(BUILD)/limn draw examples/attention.limn multihead -o docs/pictures/multihead.svg
 	$(BUILD)/limn draw examples/transformer.limn model -o docs/pictures/transformer.svg

@@ -188,7 +188,7 @@ static void fill_store(Bench *b, Precision precision) {
   for (uint32_t i = 0; i < b->regime.step.n; i++)
     good = good && store_add_params(b->w, b->store, b->regime.step.at[i].diagram, 0);
   for (uint32_t i = 0; i < b->regime.start.n; i++)
-    good = good && store_copy(b->w, b->store, b->regime.start.at[i].path, b->regime.start.at[i].as);
+    good = good && store_start_as(b->w, b->store, b->regime.start.at[i].path, b->regime.start.at[i].as);
   if (!good) fail_with_messages(b->w);
 }
 

@@ -277,7 +277,7 @@ static void check_product(Blas *blas, const Device *d, BlasProduct *p, double *a
   CudaResult result = 1;
   p->a = (DeviceAddress)(uintptr_t)a, p->b = (DeviceAddress)(uintptr_t)b;
   p->c = (DeviceAddress)(uintptr_t)c;
-  assert_true(blas_takes(p));
+  assert_true(blas_supports(p));
   assert_true(blas_multiply(blas, d, p, NULL, &result));
   assert_int_equal(result, 0);
   for (int64_t t = 0; t < p->batch; t++)
@@ -313,7 +313,7 @@ static void products_of_gpu(void **state) {
   }
   BlasProduct across = {.m = 4, .n = 4, .k = 4, .batch = 1, .am = 8, .ak = 2, .bk = 4, .bn = 1};
   across.cm = 4, across.cn = 1;
-  assert_false(blas_takes(&across)); // neither its rows nor its columns lie along memory
+  assert_false(blas_supports(&across)); // neither its rows nor its columns lie along memory
   blas_close(blas, d);
   device_close(d);
   arena_free(arena);

@@ -63,10 +63,11 @@ static uint32_t add_faults(Tally *t, const char *set, const char *picture, const
 static uint32_t check_picture(Tally *t, Limn *l, const char *set, const char *file,
                               const char *name, const char *level) {
   const char *text = NULL;
+  if (!name) level = NULL; // a picture of goals has none
   LimnStatus s =
       limn_draw_check(l, name, &(LimnDraw){.size = sizeof(LimnDraw), .level = level}, &text);
-  const char *picture =
-      arena_format(t->arena, "%s %s --level %s", file, name ? name : "goals", level);
+  const char *picture = arena_format(t->arena, "%s %s%s%s", file, name ? name : "goals",
+                                     level ? " --level " : "", level ? level : "");
   t->pictures++;
   if (!text) fail_msg("%s: status %d: %s", picture, s, limn_messages(l, false));
   return add_faults(t, set, picture, text);
@@ -114,7 +115,7 @@ static void check_file(Tally *t, const char *set, const char *file, const char *
                     levels[k]);
   }
   if (file == names_from && strstr(text.text, "\ngoal"))
-    check_picture(t, l, arena_format(t->arena, "%s.goals", set), file, NULL, "model");
+    check_picture(t, l, arena_format(t->arena, "%s.goals", set), file, NULL, NULL);
   limn_free(l);
 }
 
@@ -167,7 +168,7 @@ static uint32_t check_chance(Tally *t, uint64_t seed, uint32_t statements, bool 
       if (!name && (k || !p->goal.n)) continue;
       const char *set = arena_format(t->arena, "random.%s", name ? levels[k] : "goals");
       faults += check_picture(t, l, set, file, name, levels[k]);
-      if (o && !same_bytes(l, o, name, levels[k]))
+      if (o && !same_bytes(l, o, name, name ? levels[k] : NULL))
         faults += add_faults(t, set, arena_format(t->arena, "%s %s", file, name ? name : "goals"),
                              "other bytes at 0, 0: the order of declarations is seen\n");
     }

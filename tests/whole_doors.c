@@ -11,8 +11,8 @@ static const char *beside(Case *c, const char *ending) {
 
 static LimnStatus write_as(Case *c, Limn *l, const char *name, const char *as) {
   const char *text;
-  LimnExport how = {
-      .size = sizeof how, .as = as, .out = beside(c, as), .precision = LIMN_PRECISION_64};
+  LimnExport how = {.size = sizeof how, .as = as, .out = beside(c, as)};
+  if (strcmp(as, "json")) how.precision = LIMN_PRECISION_64;
   return limn_export(l, name, &how, &text);
 }
 

@@ -27,7 +27,8 @@ static bool is_picture(Case *c, Limn *l, const char *name, LimnDraw how) {
              arena_format(c->arena, "draw %s",
                           how.level  ? how.level
                           : how.grad ? "gradient"
-                                     : "lens"),
+                          : how.lens ? "lens"
+                                     : "goals"),
              name, limn_draw_bytes(l, name, &how, &bytes, &n) == LIMN_GOOD))
     return false;
   bool whole = n > 20 && strstr(arena_text(c->arena, bytes + n - 20, 20), end);
@@ -38,6 +39,7 @@ static bool is_picture(Case *c, Limn *l, const char *name, LimnDraw how) {
 static bool drawn(Case *c, Limn *l, const char *name, uint32_t k) {
   static const char *const level[] = {"learner", "model", "layer"};
   LimnDraw how = {.size = sizeof how, .level = level[(c->p->seed + k) % COUNT(level)]};
+  if (!name) how.level = NULL; // a picture of goals has none
   return is_picture(c, l, name, how);
 }
 

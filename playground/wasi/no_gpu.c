@@ -27,7 +27,7 @@ bool device_ready(Device *d, Arena *a, const char **why) {
   return false;
 }
 
-bool device_lives(Device *d) {
+bool device_is_alive(Device *d) {
   (void)d;
   return false;
 }

@@ -16,7 +16,7 @@ if (cd "$out" && ./alloc) >"$out/log" 2>&1; then echo "ok alloc"; else
   tail -20 "$out/log"
 fi
 printf 'box f(x: R[3]) -> R[3] = x + 1\n' >"$out/f.limn"
-${CC:-cc} $flags -o "$out/limn" "$BUILD"/cli/*.o $(ls "$BUILD"/studio/*.o "$BUILD"/line/*.o 2>/dev/null) src/base/arena.c "$BUILD/libinner.a" ${HTTP_LIBS:-} ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>/dev/null
+${CC:-cc} $flags -o "$out/limn" "$BUILD"/cli/*.o $(ls "$BUILD"/studio/*.o "$BUILD"/queue/*.o 2>/dev/null) src/base/arena.c "$BUILD/libinner.a" ${HTTP_LIBS:-} ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>/dev/null
 for k in 1 2 3 50 2000; do # the command says so, with exit status 3
   LIMN_FAIL_ALLOC=$k "$out/limn" check "$out/f.limn" >"$out/log" 2>&1
   status=$?

@@ -9,7 +9,7 @@ flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Isrc -Iinclude"
 case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all" ;; esac
 wrap=""
 for f in malloc calloc realloc aligned_alloc arena_alloc loader_next engine_queue; do wrap="$wrap,--wrap=$f"; done
-if ! ${CC:-cc} $flags -Wl$wrap -o "$dir/limn" "$here/steady.c" "$BUILD"/cli/*.o $(ls "$BUILD"/studio/*.o "$BUILD"/line/*.o 2>/dev/null) "$BUILD/libinner.a" ${HTTP_LIBS:-} ${LDLIBS:--lpng -lz -lpthread -lm} 2>"$dir/log"; then
+if ! ${CC:-cc} $flags -Wl$wrap -o "$dir/limn" "$here/steady.c" "$BUILD"/cli/*.o $(ls "$BUILD"/studio/*.o "$BUILD"/queue/*.o 2>/dev/null) "$BUILD/libinner.a" ${HTTP_LIBS:-} ${LDLIBS:--lpng -lz -lpthread -lm} 2>"$dir/log"; then
   echo "not ok steady compiles"
   cat "$dir/log"
   exit 1

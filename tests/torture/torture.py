@@ -34,7 +34,7 @@ def build(o):
     cc, libs = os.environ.get("CC", "cc").split(), (os.environ.get("HTTP_LIBS", "") + " " + os.environ.get("LDLIBS", "-lpng -lz -lpthread -ldl -lm")).split()
     san = ["-fsanitize=address,undefined"] if o.san else []
     subprocess.run([*cc, "-std=gnu11", *["-DSANITIZED"][:len(san)], "-O1", "-shared", "-fPIC", "-o", shim, os.path.join(HERE, "shim.c"), "-ldl"], check=True)
-    cli = sorted(glob.glob(os.path.join(o.build, "cli", "*.o")) + glob.glob(os.path.join(o.build, "studio", "*.o")) + glob.glob(os.path.join(o.build, "line", "*.o")))
+    cli = sorted(glob.glob(os.path.join(o.build, "cli", "*.o")) + glob.glob(os.path.join(o.build, "studio", "*.o")) + glob.glob(os.path.join(o.build, "queue", "*.o")))
     subprocess.run([*cc, "-std=c11", "-D_DEFAULT_SOURCE", "-g", "-O1", "-Isrc", "-Iinclude", "-DLIMN_GUARD", *san, "-o", guard, *cli, "src/base/arena.c",
                     os.path.join(o.build, "libinner.a"), *libs], check=True, cwd=ROOT)
     return shim, guard
