@@ -55,6 +55,7 @@ put 644 LICENSE "$DOCDIR"
 tree docs "$DOCDIR/docs"
 # What the pages link to.
 put 644 CONTRIBUTING.md "$DOCDIR"
+put 644 CHANGELOG.md "$DOCDIR"
 put 644 SECURITY.md "$DOCDIR"
 put 644 bench/README.md "$DOCDIR/bench"
 put 644 include/limn.h "$DOCDIR/include"

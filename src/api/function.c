@@ -78,14 +78,13 @@ static LimnStatus open_function(LimnFunction *f, Limn *from, const char *name,
   Limn *own = f->own;
   LimnStatus status = load_again(own, from);
   Guard g;
-  Outcome end = OUTCOME_SYSTEM;
   if (status) return status;
   own->copy = arena_save(own->world);
   if (!own->copy || !GUARDED(own->own, &g)) return LIMN_SYSTEM;
   forget_messages(own); // warnings were told before
   for (uint32_t i = 0; i < from->weight.n; i++)
     if (from->weight.at[i].set) arrays_keep(own->own, &f->set, &from->weight.at[i].array);
-  f->made = callable_open(own->in, own->program, own->own, name, how, &f->set, &end);
+  Outcome end = callable_open(own->in, own->program, own->own, name, how, &f->set, &f->made);
   const Diagram *d = end ? NULL : callable_diagram(f->made);
   if (d) f->in = ports_of(f, d, false), f->out = ports_of(f, d, true);
   guard_leave(&g);

@@ -72,9 +72,9 @@ static bool prepare(Callable *f) {
          (!is_known(u->w, d) || add_weights(f, d));
 }
 
-Callable *callable_open(Elab *in, Program *p, Arena *keep, const char *name, const LimnPrepare *how,
-                        const Arrays *set, Outcome *end) {
-  Callable *f = NEW(keep, Callable);
+Outcome callable_open(Elab *in, Program *p, Arena *keep, const char *name, const LimnPrepare *how,
+                      const Arrays *set, Callable **out) {
+  Callable *f = *out = NEW(keep, Callable);
   World *w = elab_world(in);
   f->keep = keep;
   f->name = arena_text(keep, name, strlen(name));
@@ -99,8 +99,7 @@ Callable *callable_open(Elab *in, Program *p, Arena *keep, const char *name, con
   bool good = prepare(f);
   f->u.arena = w->arena;
   f->how.from = NULL; // the text belongs to the caller
-  *end = good ? OUTCOME_GOOD : f->u.status ? f->u.status : OUTCOME_WRONG;
-  return f;
+  return good ? OUTCOME_GOOD : f->u.status ? f->u.status : OUTCOME_WRONG;
 }
 
 void callable_forget(Callable *f) {

@@ -79,10 +79,10 @@ typedef struct {
   LimnArrays *out, *grads; // in memory of the engines, or of `keep`; grads may be NULL
   Arena *scratch, *keep;
 } CallOf;
-// Allocated in this arena, which outlives that of the world. *end: the outcome; diagnostics if it
-// failed.
-Callable *callable_open(Elab *, Program *, Arena *, const char *name, const LimnPrepare *,
-                        const Arrays *set, Outcome *end);
+// Allocated in this arena, which outlives that of the world. *out is set before memory can run out, so
+// that the caller can close it whatever happens. Diagnostics if it failed.
+Outcome callable_open(Elab *, Program *, Arena *, const char *name, const LimnPrepare *,
+                      const Arrays *set, Callable **out);
 void callable_close(Callable *);
 Precision callable_precision(const Callable *);
 bool callable_is_full(const Callable *); // callable_forget is due
