@@ -239,14 +239,13 @@ static bool one_view(Limn *l, const LimnDraw *how) {
 // to the next.
 static bool options_fit(Limn *l, PictureKind kind, const LimnDraw *how) {
   enum {
-    BOX = 1,
-    GRAD = 2,
-    LENS = 4,
-    GOALS = 8,
-    WHO = 16,
-    GRAPH = 32,
-    MACHINE = 64,
-    UNFOLDED = 128
+    BOX = 1 << PICTURE_BOX,
+    GRAD = 1 << PICTURE_GRAD,
+    LENS = 1 << PICTURE_LENS,
+    GOALS = 1 << PICTURE_GOALS,
+    GRAPH = 1 << PICTURE_GRAPH,
+    MACHINE = 1 << PICTURE_MACHINE,
+    UNFOLDED = 1 << PICTURE_UNFOLDED
   };
   static const char *const of[] = {
       [PICTURE_BOX] = "a box",           [PICTURE_GRAD] = "a derivative",

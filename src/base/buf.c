@@ -159,7 +159,7 @@ bool text_ends(const char *text, const char *end) {
   return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-// Writes the first character as \uXXXX, so that a terminal does not interpret it; invalid UTF-8
+// Writes the first character as a JSON escape, \u and four hexadecimal digits, so that a terminal does not interpret it; invalid UTF-8
 // becomes U+FFFD. Returns the number of bytes read.
 static size_t json_escape(Buf *b, const char *text, size_t n) {
   const unsigned char *p = (const unsigned char *)text;

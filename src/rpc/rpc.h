@@ -21,12 +21,13 @@ typedef enum { // error codes of JSON-RPC, and of the language server protocol
 } RpcError;
 
 typedef struct {
-  const char *id,
-      *method; // id: as JSON. Without an id it is a notification, without a method a response
+  const char *id;     // as JSON; NULL: a notification
+  const char *method; // NULL: a response
   const Json *params; // NULL: none
-  const char *wrong;  // why it is no message
+  const char *wrong;  // why the JSON is no message of the protocol; NULL: it is one
 } RpcMessage;
-// False with `wrong`: it is no message of the protocol. The id is "null" then, which an error names.
+// False: out->wrong says why. out->id is "null" then: an error response to a message without a usable id
+// has that id.
 bool rpc_read(Arena *, const Json *, RpcMessage *out);
 const char *rpc_id(Arena *, const Json *id); // as JSON again; NULL: an id is a number or a text
 // Does this object name this method, "$/cancelRequest", or one with this prefix, "host/"? The rest of

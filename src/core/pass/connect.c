@@ -25,8 +25,9 @@ typedef struct {
   VEC(Visit) stack;
 } Connecting;
 
-// Follows connections to a wire that is no input of its part. UINT32_MAX as part: the input `wire`
-// of the result. False: a cycle of connections without any box.
+// Finds the source of a wire: while the wire is an input of its part, goes to the wire that is connected
+// to that input. The source is a wire that some box computes, or an input of the result (*part is
+// UINT32_MAX then). False: the connections form a cycle without any box.
 static bool resolve_source(const Connecting *v, uint32_t *part, Id *wire) {
   for (uint64_t steps = 0;; steps++) {
     uint32_t number = v->input[*part][*wire];

@@ -153,15 +153,6 @@ static bool removes_product(const ScanHoist *k) {
 // -- boxes outside the scan -----------------------------------------------------------------------
 static Id outside_wire(ScanHoist *, Id wire);
 
-static Type type_per_step(const ScanHoist *k, Type t) {
-  Axis *axis = NEW_ARRAY(k->w->arena, Axis, t.rank + 1);
-  axis[0] = (Axis){.label = k->s->axis.name, .size = k->s->axis.size};
-  if (t.rank) memcpy(axis + 1, t.axis, t.rank * sizeof(Axis));
-  t.axis = axis;
-  t.rank++;
-  return t;
-}
-
 // The access with the position as new index 0, and (row) as first coordinate.
 static Access access_per_step(World *w, const Access *old, bool row) {
   Access a = *old;
@@ -199,14 +190,14 @@ static Id lift_loop(ScanHoist *k, const Loop *old, const Id *wire, Type type, bo
   loop->out = access_per_step(w, &old->out, !total);
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_AT) loop->scalar[i].ref++;
-  Type t = total ? type : type_per_step(k, type);
+  Type t = total ? type : type_along(k->w, type, &k->s->axis);
   return box_loop_shared(w, k->to, loop, in, old->nin, t, origin);
 }
 
 // Broadcasts a wire over all positions.
 static Id broadcast_over_steps(ScanHoist *k, Id wire, const Type *t, Id origin) {
   World *w = k->w;
-  Type rows = type_per_step(k, *t);
+  Type rows = type_along(w, *t, &k->s->axis);
   Loop *loop = loop_over(w, &rows);
   loop->nin = 1;
   loop->in = NEW(w->arena, Access);
@@ -243,7 +234,7 @@ static void lift_box(ScanHoist *k, const Box *b) {
     const Wire *x = &k->body->wire.at[b->out[i]];
     k->outside[b->out[i]] = first + i;
     k->place[b->out[i]] = rows ? PER_STEP : INVARIANT;
-    k->to->wire.at[first + i].type = rows ? type_per_step(k, x->type) : x->type;
+    k->to->wire.at[first + i].type = rows ? type_along(k->w, x->type, &k->s->axis) : x->type;
     k->to->wire.at[first + i].name = x->name;
   }
 }

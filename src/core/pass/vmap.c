@@ -19,15 +19,6 @@ typedef struct {
   Index axis;
 } Vmap;
 
-static Type type_batched(World *w, Type t, const Index *first) {
-  Axis *axis = NEW_ARRAY(w->arena, Axis, t.rank + 1);
-  axis[0] = (Axis){.label = first->name, .size = first->size};
-  if (t.rank) memcpy(axis + 1, t.axis, t.rank * sizeof(Axis));
-  t.axis = axis;
-  t.rank++;
-  return t;
-}
-
 // Transposes a wire of `to`: axis i of the result is axis order[i] of the wire, or new if order[i]
 // >= rank.
 static Id transposed(const Vmap *k, Id wire, Type t, const uint32_t *order, uint32_t rank) {
@@ -49,7 +40,7 @@ static Id batched_wire(const Vmap *k, Id wire) {
   uint32_t *order = NEW_ARRAY(k->w->arena, uint32_t, t->rank + 1);
   order[0] = UINT32_MAX;
   for (uint32_t i = 0; i < t->rank; i++) order[i + 1] = i;
-  return transposed(k, k->map[wire], type_batched(k->w, *t, &k->axis), order, t->rank);
+  return transposed(k, k->map[wire], type_along(k->w, *t, &k->axis), order, t->rank);
 }
 
 // Exchanges the first two axes.
@@ -82,7 +73,7 @@ static Id vmap_loop(const Vmap *k, const Box *b, const Id *in) {
   for (uint32_t i = 0; i < loop->nin; i++)
     if (k->batched[b->in[i]]) loop->in[i] = with_batch_index(k->w, &loop->in[i], index);
   loop->out = with_batch_index(k->w, &loop->out, index);
-  Type t = type_batched(k->w, k->from->wire.at[b->out[0]].type, &k->axis);
+  Type t = type_along(k->w, k->from->wire.at[b->out[0]].type, &k->axis);
   return box_loop_shared(k->w, k->to, loop, in, b->nin, t, b->origin);
 }
 
@@ -143,7 +134,7 @@ static void vmap_box(Vmap *k, const Box *b) {
     const Wire *x = &k->from->wire.at[b->out[i]];
     k->map[b->out[i]] = first + i;
     k->batched[b->out[i]] = true;
-    k->to->wire.at[first + i].type = type_batched(k->w, x->type, &k->axis);
+    k->to->wire.at[first + i].type = type_along(k->w, x->type, &k->axis);
     k->to->wire.at[first + i].name = x->name;
   }
 }
@@ -162,7 +153,7 @@ static Diagram *vmap_diagram(World *w, const Diagram *d, const bool *given, cons
     Id wire = diagram_source(d, i);
     if (!given[i]) continue;
     k.batched[wire] = true;
-    k.to->wire.at[k.map[wire]].type = type_batched(w, d->wire.at[wire].type, &axis);
+    k.to->wire.at[k.map[wire]].type = type_along(w, d->wire.at[wire].type, &axis);
   }
   for (Id i = 1; i < d->box.n; i++) vmap_box(&k, &d->box.at[i]);
   for (uint32_t i = 0; i < d->out.n; i++) {

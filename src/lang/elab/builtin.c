@@ -149,9 +149,9 @@ static bool is_two_way(const BuiltinUse *u) {
 
 static Value two_way(const BuiltinUse *u) {
   Val pair[2];
-  if (u->args.n == 2)
+  if (u->args.n == 2) {
     memcpy(pair, u->args.at, sizeof pair);
-  else {
+  } else {
     u->eq->inside++;
     pair[0] = eval_one(u->b, u->env, call_args(u->use).at[0], u->eq);
     pair[1] = eval_one(u->b, u->env, call_args(u->use).at[1], u->eq);

@@ -123,7 +123,8 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
   for (uint32_t i = 0; i < n; i++) {
     uint32_t pass = inner->axis[i].pass;
     if (pass >= p->first) {
-      axis[i] = p->axis[pass - p->first], met++;
+      axis[i] = p->axis[pass - p->first];
+      met++;
     } else if (pass) {
       for (uint32_t id = 1; id <= b->npass; id++)
         if (p->number[id] == pass) axis[i] = b->pass[id - 1], axis[i].pass = id;

@@ -234,8 +234,9 @@ static void add_place(IndexPlaces *p, const Affine *a, Span span) {
   p->place[p->n++] = *a;
 }
 
-// A range has an index that nobody can write, so it is none of the indices around it. Ranges of axes with
-// one label are one index, but not within one access: `x[0..1 0..1]` of R[n n] is a block.
+// The name of the index that iterates over a range. A program cannot contain such a name, so a range never
+// captures an index that is written in the equation. Ranges of axes with the same label share an index, as in
+// `x[0..1] + y[0..1]`, but not within one access: `x[0..1 0..1]` of R[n n] is a block, not its diagonal.
 static Name range_index(const IndexPlaces *p, const Axis *axis) {
   World *w = p->r.b->w;
   Name name =

@@ -1,14 +1,15 @@
 // Events that turn their own guard back, and where rounding takes over.
 //
-// In: the state when all has happened at a moment. Out: for each guard that is near 0 there, whether it has been turned
-// back, and how far rounding may move it.
+// In: the state after all events of one moment. Out: for each guard near 0, whether its event has turned it back,
+// and a bound of its rounding error.
 //
-// A ball on a table: its guard comes to 0, and what happens lets it fall again. Right behind that moment rounding may take it
-// below 0 and above it once more: the event would happen twice, and throw the ball into the table. And where it falls by
-// less than rounding before it rises, the ball falls through the table, since the condition does not come true again. So a
-// guard that is near 0 and falls from there has to fall below its rounding before its event can happen again; and where it
-// rises above that without having fallen, the event is lost, and the run stops. A guard that rises or rests was not turned
-// back: its condition stays true. What is far from 0 has jumped there, and rounding has no say in it.
+// Example: a ball on a table. Its guard falls to 0; the event reverses the speed, and the guard is below 0 again. Rounding
+// may then put the guard below 0 and above it once more, and the event would happen twice. If instead the guard falls by less
+// than the rounding error before it rises, no zero crossing is found, and the ball falls through the table. The rule:
+//   * a guard near 0 whose slope is negative must fall below its rounding error before its event can happen again;
+//   * if it rises above the rounding error without having fallen, an event was missed, and the run stops;
+//   * a guard near 0 that rises or is constant was not turned back: its condition stays true;
+//   * a guard far from 0 has jumped there, and its rounding error does not matter.
 #include "run/solve/solve_own.h"
 
 #include <float.h>

@@ -2,9 +2,9 @@
 //
 // Folder and files belong to the user and have mode 0700 and 0600, whatever the umask. A file is the
 // object followed by a checksum. It is opened without following links, checked (a regular file of the
-// user, private, with one name), read, and compared with its checksum. The bytes that were read are
-// loaded from memory (memfd), so nobody can change them in between, and a disk mounted noexec does no
-// harm. The file itself is loaded only where memory cannot be (no /proc).
+// user, private, with one name), read, and compared with its checksum. The shared
+// object is then loaded from these bytes, through a memfd: a change of the file after the check has no
+// effect, and a file system mounted noexec can hold the cache. Without /proc, the file itself is loaded.
 //
 // Compiling uses a temporary subfolder. Adding code also removes the subfolders of dead processes and the
 // oldest code beyond a total size.

@@ -77,7 +77,8 @@ static uint32_t index_of_loop(const PlanNode *x, uint32_t var) {
   return i;
 }
 
-// The index of a product that is no loop of the kernel: the head dimension.
+// The number of the head dimension among the indices of a product: the one index over which the kernel
+// has no loop.
 static uint32_t short_index(const PlanNode *x) { return index_of_loop(x, PLAN_NONE); }
 
 // The operand with this loop that is a factor, not scores.
