@@ -58,7 +58,35 @@ box passed(x: R[3 2], d: R[3 2]) -> R[3 2] {
   return rev[steps](x, d2)
 }
 box fitted(x: R[3 2], y: R[3 2], q: R[2]) -> R[2] = refit[net, gd, steps: 2, rate: 0.1, by: l2](x, y, q)
+box around(x: R[2]) -> R[2] = net(tanh(x))
+box only_calls(x: R[2]) -> R[2] = around(x)
+learn two[2] : R[2] -> R[2] = dense[2] ; sin
+box reads_nothing(x: R[2], y: R[]) -> R[2] {
+  a = two[0](x)
+  b = two[1](a)
+  return sin(pair)
+}
+box unread(x: R[2]) -> R[] {
+  a, b = rev[reads_nothing](x, 0.5, pair)
+  return b + reads_nothing(x, 1)[0]
+}
+box bent(a: R[], b: R[]) -> R[] = exp(a * b)
+box over_two(x: R[], y: R[]) -> R[2 3] {
+  const moments : R[3] = [0.1, 0.3, 0.7]
+  return flow[cools, steps: 2](fwd[bent](pair, y, pair, x), moments)
+}
+box over_three(y: R[4]) -> R[4 2 3] = over_two(0.5, y)
 PROGRAM
+# near WANTED GOT: the same text, but for the last digits of numbers
+near() {
+  /usr/bin/python3 - "$1" "$2" <<'END'
+import re, sys
+number = r"-?[0-9][0-9.]*(?:e-?[0-9]+)?"
+a, b = (open(f).read() for f in sys.argv[1:])
+x, y = ([float(n) for n in re.findall(number, t)] for t in (a, b))
+sys.exit(re.sub(number, "", a) != re.sub(number, "", b) or len(x) != len(y) or any(abs(p - q) > 1e-14 * max(1, abs(p)) for p, q in zip(x, y)))
+END
+}
 whole() {
   name=$1
   shift
@@ -67,7 +95,7 @@ whole() {
   with= from=
   if [ -e whole.safetensors ]; then with='--weights whole.safetensors' from='--weights back.safetensors'; fi
   if "$LIMN" export whole.limn "$name" --as json -o whole.json >log 2>&1 && "$LIMN" read whole.json $with -o back.limn 2>log && "$LIMN" eval whole.limn "$name" "$@" >want 2>log &&
-    "$LIMN" eval back.limn "$name" "$@" $from >got 2>log && cmp -s want got && "$LIMN" export back.limn "$name" --as json -o again.json >log 2>&1; then echo "ok json: $name is the same again, under its name"
+    "$LIMN" eval back.limn "$name" "$@" $from >got 2>log && near want got && "$LIMN" export back.limn "$name" --as json -o again.json >log 2>&1; then echo "ok json: $name is the same again, under its name"
   else echo "not ok json: $name is the same again, under its name"; cat log back.limn; fi
 }
 whole heads --in '[[[1, 2], [3, 1], [0, 2], [1, 1]], [[2, 2], [0, 1], [1, 2], [3, 1]], [[0, 1], [1, 2], [2, 1], [1, 0]]]' --in '[[[1, 2], [0, 1], [2, 1]], [[3, 1], [1, 1], [0, 2]], [[1, 0], [2, 2], [1, 3]], [[0, 1], [1, 1], [2, 0]]]'
@@ -86,6 +114,10 @@ whole two_uses --in '[[1, 2], [3, 4], [5, 6]]' --in '[0.5, 1]'
 whole backwards --in '[1, 2]' --in '[0.5, 1]'
 whole passed --in '[[1, 2], [3, 4], [5, 6]]' --in '[[1, 0], [0, 1], [1, 1]]'
 whole fitted --in '[[1, 2], [3, 4], [5, 6]]' --in '[[1, 0], [0, 1], [1, 1]]' --in '[1, 2]'
+# A box that only calls another one keeps its name. Weights that nobody reads are named by who does. Axes that pass over a call in several orders.
+whole only_calls --in '[1, 2]'
+whole unread --in '[1, 2]'
+whole over_three --in '[1, 2, 3, 4]'
 # refused WHAT PYTHON WORDS: the file after this change of `j` is refused with these words
 refused() {
   /usr/bin/python3 -c "

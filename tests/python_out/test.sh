@@ -37,7 +37,7 @@ for as in torch jax; do
   "$LIMN" export "$paths" halves --as $as -o "$work/m.py" >"$work/said" 2>&1 && grep -q "^def halves(" "$work/m.py" && ! grep -q "^def halves_2" "$work/m.py" &&
     echo "ok a box is its own function in $as" || { echo "not ok a box is its own function in $as"; cat "$work/said" "$work/m.py"; }
 done
-cases="net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it net.limn signs net.limn fits net.limn named $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
+cases="own.limn kept net.limn sees net.limn twice net.limn again net.limn held net.limn plain net.limn other net.limn train_it net.limn signs net.limn fits net.limn named $paths halves $paths sorted $paths padded $paths bits $paths chosen $paths reader ../../examples/iris.limn guess"
 # shellcheck disable=SC2086 # words without spaces
 "$python" make.py "$LIMN" "$work/cases" $cases
 # shellcheck disable=SC2046

@@ -134,8 +134,8 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
   }
   b->d->wire.at[wire].type = type_like(b->w, inner, n, axis);
   Val v = val_wire(b, wire, c->span);
-  if (met < p->n) return along_missing(c, v, inner, p);
-  return stay->n == n ? val_permute(b, v, stay->at, n) : v;
+  if (met < p->n) v = along_missing(c, v, inner, p);
+  return !v.error && stay->n == v.type.rank ? val_permute(b, v, stay->at, stay->n) : v;
 }
 
 static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
@@ -288,8 +288,9 @@ static bool give_args(Body *b, const Value *args, const AxisOrder *order, Id *wi
 }
 
 // Where the axes of the first argument stood before they were put into the callee's order.
-static AxisOrder old_places(const Type *t, const Match *m) {
-  AxisOrder stay = {.n = t->rank};
+// None, if another argument has axes that pass over, and the first does not.
+static AxisOrder old_places(const Type *t, const Match *m, const Passing *p) {
+  AxisOrder stay = {.n = m->nrest == p->n ? t->rank : UINT32_MAX};
   uint32_t at[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < t->rank; i++)
     if (t->axis[i].pass) at[i] = n++;
@@ -355,7 +356,7 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   const Syntax *result = result_types(&h);
   let_labels_flow(&c, &formals, typed, &args);
   if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
-    stay = old_places(&args.at[0].type, &m[0]);
+    stay = old_places(&args.at[0].type, &m[0], &passing);
   Id first = body_call(b, callee, wires, &use);
   out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};
   for (uint32_t i = 0; i < out.n; i++)

@@ -78,6 +78,7 @@ Id arrays_node(ArrayGraph *o, const char *op, uint32_t nin, const Id *in, const 
   v.name = o->said ? name_text(o->w->names, o->said) : "";
   v.data = NULL;
   v.weight = false;
+  v.form_of = 0, v.turn = NULL; // `like` may be a weight, whose form is not that of the result
   vec_push(o->a, &o->level->node, v.node);
   Id made = add_value(o, v);
   vec_push(o->a, &o->node.at[v.node].out, made);

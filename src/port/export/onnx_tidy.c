@@ -180,6 +180,16 @@ static Id sunk_along(ArrayGraph *o, const GraphNode *n, Id *in) {
   return !strncmp(n->op, "Reduce", 6) ? sunk_reduction(o, n, in) : 0;
 }
 
+// The body of a Scan reads values of the levels around it, too.
+static void body_reads_now(const Tidying *t, GraphLevel *body) {
+  for (uint32_t i = 0; i < body->node.n; i++) {
+    const GraphNode *n = &t->o->node.at[body->node.at[i]];
+    for (uint32_t k = 0; k < n->in.n; k++) n->in.at[k] = now(t, n->in.at[k]);
+    if (n->inside) body_reads_now(t, n->inside);
+  }
+  for (uint32_t i = 0; i < body->out.n; i++) body->out.at[i] = now(t, body->out.at[i]);
+}
+
 static void sink_node(Tidying *t, Id node) {
   ArrayGraph *o = t->o;
   GraphNode n = o->node.at[node];
@@ -201,6 +211,7 @@ static void sink_node(Tidying *t, Id node) {
     return;
   }
   for (uint32_t i = 0; i < n.in.n; i++) o->node.at[node].in.at[i] = in[i];
+  if (n.inside) body_reads_now(t, n.inside);
   vec_push(o->a, &o->level->node, node);
 }
 

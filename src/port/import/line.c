@@ -3,17 +3,25 @@
 
 #include <math.h>
 
+// A list with one pair of brackets for each axis from `axis` on, of the sizes from place `at` on. Gives the place behind.
+static int64_t nested_list(Importer *m, const ImpValue *x, uint32_t axis, int64_t at, Buf *b) {
+  if (axis == x->shape.rank) return buf_text(b, dim_inside(m, x->known[at])), at + 1;
+  buf_char(b, '[');
+  for (int64_t i = 0; i < x->shape.dim[axis].n; i++) {
+    if (i) buf_printf(b, ", ");
+    at = nested_list(m, x, axis + 1, at, b);
+  }
+  buf_char(b, ']');
+  return at;
+}
+
 // Sizes as numbers: what was folded away is read after all.
 static void make_known(ImpNode *n, Id v) {
   Importer *m = n->m;
   ImpValue *x = value_at(m, v);
   if (!x->known || x->data || x->kind == IMP_MADE) return;
   Buf b = buf_new(m->arena);
-  int64_t count = shape_count(&x->shape);
-  if (x->shape.rank) buf_char(&b, '[');
-  for (int64_t i = 0; i < count; i++)
-    buf_printf(&b, "%s%s", i ? ", " : "", dim_inside(m, x->known[i]));
-  if (x->shape.rank) buf_char(&b, ']');
+  nested_list(m, x, 0, 0, &b);
   ImpLine line = {.form = {.right = b.at}, .node = n->node, .scope = n->scope->path};
   x->kind = IMP_MADE;
   vec_push(m->arena, &line.out, v);

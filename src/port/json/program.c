@@ -305,23 +305,80 @@ const char *index_name(Writing *w, Table *own, const char *word) {
   return name;
 }
 
-static void arguments_write(Writing *w, const ReadDiagram *callee, const Ids *in) {
-  Table *own = table_new(w->r->arena);
-  const char *over[PASS_LIMIT] = {NULL};
+// Names for axes that pass over a callee: of each the name, and which was named first.
+typedef struct {
+  Table *own;
+  const char *name[PASS_LIMIT];
+  uint32_t turn[PASS_LIMIT], named;
+} PassNames;
+
+static const char **axis_names(Writing *w, PassNames *over, const ReadType *x, const ReadType *t) {
+  const char **name = NEW_ARRAY(w->r->arena, const char *, x->rank + 1);
+  for (uint32_t k = 0; k < x->rank; k++) {
+    uint32_t pass = t->passes[k];
+    if (!axis_shown(w->d, x, k)) continue;
+    if (!pass || !over->name[pass]) {
+      name[k] = index_name(w, over->own, pass ? "over" : "k");
+      if (pass) over->name[pass] = name[k], over->turn[pass] = over->named++;
+    }
+    if (pass) name[k] = over->name[pass];
+  }
+  return name;
+}
+
+// The axes that are shown, those that pass first, in the order in which they were named: all arguments must have them in one order.
+// Whether that is another order than the wire has.
+static bool axes_in_order(const Writing *w, const PassNames *over, const ReadType *x,
+                          const ReadType *t, Ids *axis) {
+  bool moved = false;
+  for (uint32_t k = 0; k < x->rank; k++) {
+    if (!axis_shown(w->d, x, k)) continue;
+    vec_push(w->r->arena, axis, k);
+    for (uint32_t at = axis->n - 1; at > 0 && t->passes[k]; at--) {
+      uint32_t *before = &axis->at[at - 1];
+      if (!t->passes[*before] || over->turn[t->passes[*before]] < over->turn[t->passes[k]]) break;
+      axis->at[at] = *before, *before = k, moved = true;
+    }
+  }
+  return moved;
+}
+
+static const char *indices_text(Writing *w, const Ids *axis, const char *const *name) {
+  Buf b = buf_new(w->r->arena);
+  for (uint32_t i = 0; i < axis->n; i++) buf_printf(&b, "%s%s", i ? " " : "[", name[axis->at[i]]);
+  buf_char(&b, ']');
+  return b.at;
+}
+
+static void argument_write(Writing *w, PassNames *over, const ReadWire *x, const ReadType *t,
+                           Buf *out) {
+  Ids axis = {0}, own = {0};
+  const char **name = axis_names(w, over, &x->type, t), *wire = x->name;
+  bool moved = axes_in_order(w, over, &x->type, t, &axis);
+  for (uint32_t k = 0; k < x->type.rank; k++)
+    if (axis_shown(w->d, &x->type, k)) vec_push(w->r->arena, &own, k);
+  if (moved) {
+    wire = reading_name(w->r, w->d->taken, "turned");
+    buf_printf(w->out, "  %s%s = %s%s\n", wire, indices_text(w, &axis, name), x->name,
+               indices_text(w, &own, name));
+  }
+  buf_printf(out, "%s%s", wire, indices_text(w, &axis, name));
+}
+
+static const char *arguments_text(Writing *w, const ReadDiagram *callee, const Ids *in) {
+  PassNames over = {.own = table_new(w->r->arena)};
+  Buf out = buf_new(w->r->arena);
   bool meet = passes_meet(w->d, callee, in);
   for (uint32_t i = 0; i < in->n; i++) {
     const ReadWire *x = &w->d->wire.at[in->at[i]];
     const ReadType *t = &callee->wire.at[i].type;
-    buf_printf(w->out, "%s%s", i ? ", " : "", x->name);
-    if (!meet || x->type.rank != t->rank || !type_rank(w->d, &x->type)) continue;
-    for (uint32_t k = 0, any = 0; k < x->type.rank; k++) {
-      if (!axis_shown(w->d, &x->type, k)) continue;
-      const char **known = &over[t->passes[k]];
-      if (!t->passes[k] || !*known) *known = index_name(w, own, t->passes[k] ? "over" : "k");
-      buf_printf(w->out, "%s%s", any++ ? " " : "[", *known);
-    }
-    buf_char(w->out, ']');
+    if (i) buf_text(&out, ", ");
+    if (!meet || x->type.rank != t->rank || !type_rank(w->d, &x->type))
+      buf_text(&out, x->name);
+    else
+      argument_write(w, &over, x, t, &out);
   }
+  return out.at ? out.at : "";
 }
 
 static bool call_write(Writing *w, const ReadBox *box) {
@@ -334,9 +391,9 @@ static bool call_write(Writing *w, const ReadBox *box) {
     return false;
   if (callee->out.n > box->n || in.n != callee->nin)
     return reading_error(w->r, w->d, "`%s` is called with other wires than it has", callee->key);
+  const char *arguments = arguments_text(w, callee, &in);
   results_write(w, box, w->r->opened ? box->n : callee->out.n);
-  buf_printf(w->out, "%s(", name);
-  arguments_write(w, callee, &in);
+  buf_printf(w->out, "%s(%s", name, arguments);
   EACH_ITEM(key, i, json_get(box->json, "params")) {
     uint32_t wire = reading_wire(w->r, w->d, key);
     if (!wire || i >= callee->param.n) return false;
@@ -575,7 +632,14 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   return !*r->error;
 }
 
-// A diagram that only hands its wires to a learner is that learner.
+// "f.2" is a second diagram of f.
+static bool is_of_one_name(const ReadDiagram *d, const ReadDiagram *callee) {
+  size_t n = strlen(callee->key);
+  if (strncmp(d->key, callee->key, n) != 0) return false;
+  return !d->key[n] || (d->key[n] == '.' && !d->key[n + 1 + strspn(d->key + n + 1, "0123456789")]);
+}
+
+// A diagram that only hands its wires to the learner of its name is that learner.
 static void skip_wrapper(Reading *r) {
   const ReadDiagram *d = &r->diagram.at[r->main];
   if (d->box.n != 1 || !d->param.n) return;
@@ -592,7 +656,7 @@ static void skip_wrapper(Reading *r) {
   }
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!d->param.at[i].rooted || r->opened) return;
-  r->main = callee - 1;
+  if (is_of_one_name(d, &r->diagram.at[callee - 1])) r->main = callee - 1;
 }
 
 // Who is a thing, who is repeated by a scan, and who draws numbers?
@@ -660,8 +724,8 @@ static const char **paths_of(Reading *r, uint32_t number) {
         uint32_t wire = reading_wire(r, d, key);
         for (uint32_t q = 0; wire && q < d->param.n; q++) {
           if (d->param.at[q].wire != wire - 1) continue;
-          if (callee->param.at[k].rooted) { // found where it is used
-            path[q] = below[k];
+          if (callee->param.at[k].rooted) { // found where it is used, unless the callee does not
+            if (below[k] != callee->param.at[k].path) path[q] = below[k];
             continue;
           }
           Buf b = buf_new(r->arena);

@@ -57,10 +57,14 @@ static const char *fan_text(PythonWork *k, const Type *t, const char **name, con
 }
 
 // -- first values ---------------------------------------------------------------------------------
+static OutType base_type(const PythonWork *k, const Type *t) {
+  return t->base == BASE_R ? k->p->real : t->base == BASE_LABEL ? OUT_INT64 : OUT_BOOL;
+}
+
 static const char *data_text(PythonWork *k, const double *data, const Type *t, const char *shape) {
   int64_t count;
   Buf b = buf_new(k->p->a);
-  OutType type = t->base == BASE_R ? k->p->real : t->base == BASE_LABEL ? OUT_INT64 : OUT_BOOL;
+  OutType type = base_type(k, t);
   if (!type_count(k->p->w, t, &count)) count = 0;
   buf_text(&b, k->p->jax ? "jnp.array([" : "torch.tensor([");
   for (int64_t i = 0; i < count; i++) {
@@ -143,8 +147,8 @@ static const char *first_value(PythonWork *k, const Param *param, const Type *t)
     if (init->k == 0 || init->k == 1)
       return arena_format(a, "%s.%s(%s%s)", lib, init->k == 0 ? "zeros" : "ones", s, kind);
     Buf number = buf_new(a);
-    python_number(&number, init->k, k->p->real);
-    return arena_format(a, "%s.full(%s, %s)", lib, shape.at, number.at);
+    python_number(&number, init->k, base_type(k, t));
+    return arena_format(a, "%s.full(%s, %s%s)", lib, shape.at, number.at, kind);
   case INIT_NORMAL: return arena_format(a, jax ? "normal(rng, %s)" : "torch.randn(%s)", s);
   case INIT_UNIFORM: return arena_format(a, jax ? "uniform(rng, %s)" : "torch.rand(%s)", s);
   case INIT_GLOROT:
