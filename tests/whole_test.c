@@ -13,10 +13,11 @@
 //   JOBS=2                          by so many processes
 //
 // Every program is looked at by a process of its own, with a limit of memory and time: one that dies has failed.
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE // sched_setaffinity
 #include "gpu_help.h"
 #include "whole_laws.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -323,6 +324,17 @@ static Tally try_share(const char *law, uint64_t first, uint64_t end, uint64_t j
   return t;
 }
 
+// One process for each core: more threads than cores would wait for each other.
+static void keep_to_core(uint32_t k) {
+  cpu_set_t all, one;
+  if (sched_getaffinity(0, sizeof all, &all)) return;
+  uint32_t n = (uint32_t)CPU_COUNT(&all), at = k % n;
+  CPU_ZERO(&one);
+  for (size_t core = 0; core < CPU_SETSIZE; core++)
+    if (CPU_ISSET(core, &all) && at-- == 0) CPU_SET(core, &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
 static int tried_by_many(const char *law, uint64_t first, uint64_t n) {
   uint64_t jobs = number_set("JOBS", 1);
   if (jobs < 1 || jobs > 1024) jobs = 1;
@@ -332,6 +344,7 @@ static int tried_by_many(const char *law, uint64_t first, uint64_t n) {
     pid_t id = fork();
     if (id < 0) return 2;
     if (id > 0) continue;
+    keep_to_core((uint32_t)k);
     Tally t = strcmp(law, "doors") ? try_share(law, first + k, first + n, jobs)
                                    : doors_share(first + k, first + n, jobs);
     _exit(write(ends[1], &t, sizeof t) == sizeof t ? 0 : 2);

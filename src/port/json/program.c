@@ -305,79 +305,77 @@ const char *index_name(Writing *w, Table *own, const char *word) {
   return name;
 }
 
-// Names for axes that pass over a callee: of each the name, and which was named first.
+// The axes that pass over a call, in the order in which its arguments have them.
 typedef struct {
-  Table *own;
-  const char *name[PASS_LIMIT];
-  uint32_t turn[PASS_LIMIT], named;
-} PassNames;
+  Table *own; // names that are taken
+  const char *name[PASS_LIMIT], *size[PASS_LIMIT];
+  uint32_t n, pass[PASS_LIMIT];
+} Passes;
 
-static const char **axis_names(Writing *w, PassNames *over, const ReadType *x, const ReadType *t) {
-  const char **name = NEW_ARRAY(w->r->arena, const char *, x->rank + 1);
+static void passes_add(Writing *w, Passes *p, const ReadType *x, const ReadType *t) {
   for (uint32_t k = 0; k < x->rank; k++) {
     uint32_t pass = t->passes[k];
-    if (!axis_shown(w->d, x, k)) continue;
-    if (!pass || !over->name[pass]) {
-      name[k] = index_name(w, over->own, pass ? "over" : "k");
-      if (pass) over->name[pass] = name[k], over->turn[pass] = over->named++;
-    }
-    if (pass) name[k] = over->name[pass];
+    if (!pass || !axis_shown(w->d, x, k) || p->name[pass]) continue;
+    p->name[pass] = index_name(w, p->own, "over");
+    p->size[pass] = x->size[k];
+    p->pass[p->n++] = pass;
   }
-  return name;
 }
 
-// The axes that are shown, those that pass first, in the order in which they were named: all arguments must have them in one order.
-// Whether that is another order than the wire has.
-static bool axes_in_order(const Writing *w, const PassNames *over, const ReadType *x,
-                          const ReadType *t, Ids *axis) {
-  bool moved = false;
-  for (uint32_t k = 0; k < x->rank; k++) {
+// The indices of an argument as it stands; *first: how many of the passes it has, from the first on. UINT32_MAX: others, or in another order.
+static const char *own_indices(Writing *w, Passes *p, const ReadType *x, const ReadType *t,
+                               const char **plain, uint32_t *first) {
+  Buf b = buf_new(w->r->arena), rest = buf_new(w->r->arena);
+  *first = 0;
+  for (uint32_t k = 0, any = 0; k < x->rank; k++) {
+    uint32_t pass = t->passes[k];
     if (!axis_shown(w->d, x, k)) continue;
-    vec_push(w->r->arena, axis, k);
-    for (uint32_t at = axis->n - 1; at > 0 && t->passes[k]; at--) {
-      uint32_t *before = &axis->at[at - 1];
-      if (!t->passes[*before] || over->turn[t->passes[*before]] < over->turn[t->passes[k]]) break;
-      axis->at[at] = *before, *before = k, moved = true;
-    }
+    const char *name = pass ? p->name[pass] : index_name(w, p->own, "k");
+    buf_printf(&b, "%s%s", any++ ? " " : "[", name);
+    if (!pass)
+      buf_printf(&rest, " %s", name);
+    else if (*first < p->n && p->pass[*first] == pass)
+      ++*first;
+    else
+      *first = UINT32_MAX;
   }
-  return moved;
-}
-
-static const char *indices_text(Writing *w, const Ids *axis, const char *const *name) {
-  Buf b = buf_new(w->r->arena);
-  for (uint32_t i = 0; i < axis->n; i++) buf_printf(&b, "%s%s", i ? " " : "[", name[axis->at[i]]);
   buf_char(&b, ']');
+  *plain = rest.at ? rest.at : "";
   return b.at;
 }
 
-static void argument_write(Writing *w, PassNames *over, const ReadWire *x, const ReadType *t,
-                           Buf *out) {
-  Ids axis = {0}, own = {0};
-  const char **name = axis_names(w, over, &x->type, t), *wire = x->name;
-  bool moved = axes_in_order(w, over, &x->type, t, &axis);
-  for (uint32_t k = 0; k < x->type.rank; k++)
-    if (axis_shown(w->d, &x->type, k)) vec_push(w->r->arena, &own, k);
-  if (moved) {
-    wire = reading_name(w->r, w->d->taken, "turned");
-    buf_printf(w->out, "  %s%s = %s%s\n", wire, indices_text(w, &axis, name), x->name,
-               indices_text(w, &own, name));
+// An argument with its indices. All that have axes which pass must have the same, in one order: otherwise a line makes it so.
+static const char *argument_text(Writing *w, Passes *p, const ReadWire *x, const ReadType *t) {
+  const char *plain;
+  uint32_t first;
+  const char *own = own_indices(w, p, &x->type, t, &plain, &first);
+  if (!first || first == p->n) return arena_format(w->r->arena, "%s%s", x->name, own);
+  const char *name = reading_name(w->r, w->d->taken, "along");
+  Buf left = buf_new(w->r->arena), all = buf_new(w->r->arena);
+  for (uint32_t i = 0; i < p->n; i++) {
+    bool has = false;
+    for (uint32_t k = 0; k < t->rank; k++) has |= t->passes[k] == p->pass[i];
+    const char *index = p->name[p->pass[i]], *space = i ? " " : "";
+    buf_printf(&all, "%s%s", space, index);
+    buf_printf(&left, "%s%s%s%s", space, index, has ? "" : ":", has ? "" : p->size[p->pass[i]]);
   }
-  buf_printf(out, "%s%s", wire, indices_text(w, &axis, name));
+  buf_printf(w->out, "  %s[%s%s] = %s%s\n", name, left.at, plain, x->name, own);
+  return arena_format(w->r->arena, "%s[%s%s]", name, all.at, plain);
 }
 
 static const char *arguments_text(Writing *w, const ReadDiagram *callee, const Ids *in) {
-  PassNames over = {.own = table_new(w->r->arena)};
+  Passes p = {.own = table_new(w->r->arena)};
   Buf out = buf_new(w->r->arena);
   bool meet = passes_meet(w->d, callee, in);
-  for (uint32_t i = 0; i < in->n; i++) {
-    const ReadWire *x = &w->d->wire.at[in->at[i]];
-    const ReadType *t = &callee->wire.at[i].type;
-    if (i) buf_text(&out, ", ");
-    if (!meet || x->type.rank != t->rank || !type_rank(w->d, &x->type))
-      buf_text(&out, x->name);
-    else
-      argument_write(w, &over, x, t, &out);
-  }
+  for (uint32_t turn = 0; turn < 2; turn++)
+    for (uint32_t i = 0; i < in->n; i++) {
+      const ReadWire *x = &w->d->wire.at[in->at[i]];
+      const ReadType *t = &callee->wire.at[i].type;
+      bool indexed = meet && x->type.rank == t->rank && type_rank(w->d, &x->type);
+      if (!turn && indexed) passes_add(w, &p, &x->type, t);
+      if (!turn) continue;
+      buf_printf(&out, "%s%s", i ? ", " : "", indexed ? argument_text(w, &p, x, t) : x->name);
+    }
   return out.at ? out.at : "";
 }
 

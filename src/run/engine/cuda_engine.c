@@ -195,8 +195,7 @@ static Buf text_header(Engine *e, bool common) {
 
 // A program's kernels are split into several modules, which are compiled in parallel, one on each core.
 uint32_t cuda_modules(uint32_t wanted) {
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (cores > 0 && wanted > (uint32_t)cores) wanted = (uint32_t)cores;
+  if (wanted > os_cores()) wanted = os_cores();
   if (wanted > TEXTS_MOST) wanted = TEXTS_MOST;
   return wanted ? wanted : 1;
 }

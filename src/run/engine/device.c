@@ -90,10 +90,8 @@ const DeviceInfo *engine_devices(Arena *a, uint32_t *n, const char **why) {
   int gpus = device_count(a, why);
   DeviceInfo *all = NEW_ARRAY(a, DeviceInfo, (size_t)gpus + 1);
   const char *said;
-  all[0] = (DeviceInfo){
-      "cpu",
-      arena_format(a, "%ld cores, %.1f GB", sysconf(_SC_NPROCESSORS_ONLN), os_memory() / 1e9),
-      engine_precision(a, NULL, &said)};
+  all[0] = (DeviceInfo){"cpu", arena_format(a, "%u cores, %.1f GB", os_cores(), os_memory() / 1e9),
+                        engine_precision(a, NULL, &said)};
   *n = 1;
   for (int i = 0; i < gpus; i++) {
     Device *d = device_open(i, a, why);

@@ -135,10 +135,7 @@ static void *worker_main(void *argument) {
 }
 
 Pool *pool_new(uint32_t threads) {
-  if (!threads) {
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    threads = cores < 1 ? 1 : (uint32_t)cores;
-  }
+  if (!threads) threads = os_cores();
   if (threads > THREADS_LIMIT) threads = THREADS_LIMIT;
   Pool *p = aligned_alloc(64, (sizeof *p + 63) / 64 * 64);
   if (!p) return NULL;

@@ -23,7 +23,7 @@ static void put_machine(JsonOut *j) {
   json_text(j, "system", u.sysname);
   json_text(j, "release", u.release);
   json_text(j, "machine", u.machine);
-  json_number(j, "cores", (double)sysconf(_SC_NPROCESSORS_ONLN));
+  json_number(j, "cores", os_cores());
 }
 
 static void put_date(JsonOut *j) {

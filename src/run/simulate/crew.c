@@ -39,8 +39,8 @@ struct Crew {
 
 static uint32_t cores(uint32_t wanted) {
   enum { MOST = 64 };
-  long n = wanted ? (long)wanted : sysconf(_SC_NPROCESSORS_ONLN);
-  return n < 1 ? 1 : n > MOST ? MOST : (uint32_t)n;
+  uint32_t n = wanted ? wanted : os_cores();
+  return n > MOST ? MOST : n;
 }
 
 // Also when memory runs out on the way.

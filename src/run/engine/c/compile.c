@@ -238,10 +238,9 @@ static bool compile_missing(Compiling *x, const CText *text) {
   for (uint32_t i = 0; i < text->n && !c->error; i++)
     if (!c->part[i].library) which[n] = i, run[n++] = prepare_run(x, text, i);
   if (c->error) return false;
-  long cores = sysconf(_SC_NPROCESSORS_ONLN);
   CompilerLimits limits = {.folder = x->folder.work,
                            .seconds = seconds_allowed(),
-                           .parallel = cores > 1 ? (uint32_t)cores : 1,
+                           .parallel = os_cores(),
                            .say_after = SAY_AFTER,
                            .say = x->how->say ? say_compiling : NULL,
                            .say_to = x,
