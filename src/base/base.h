@@ -304,8 +304,8 @@ const char *nearest_name(const char *text, const char *const *candidate, uint32_
 bool diag_suggest(Diags *, Id, const char *name); // adds the help line; false if name is NULL
 
 // os.c: reading files, folders, paths and the clock
-double os_memory(void);                  // bytes of physical memory; infinite if unknown
-uint32_t os_cores(void);                 // that this process may use (taskset, containers); at least 1
+double os_memory(void);  // bytes of physical memory; infinite if unknown
+uint32_t os_cores(void); // that this process may use (taskset, containers); at least 1
 const char *os_error(Arena *, int code); // strerror(code), thread-safe
 typedef struct {
   const char *text; // terminated by 0; NULL on failure

@@ -1,5 +1,5 @@
 // Reading files, folders, paths and the clock. Writing is in write.c.
-#define _GNU_SOURCE // sched_getaffinity
+#define _DEFAULT_SOURCE
 #include "base.h"
 
 #include <dirent.h>
@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -17,16 +16,6 @@ const char *os_error(Arena *a, int code) {
   char text[200];
   if (strerror_r(code, text, sizeof text)) return arena_format(a, "error %d", code);
   return arena_text(a, text, strlen(text));
-}
-
-uint32_t os_cores(void) {
-#ifdef CPU_COUNT
-  cpu_set_t set; // fails on machines with more than 1024 cores
-  if (!sched_getaffinity(0, sizeof set, &set) && CPU_COUNT(&set) > 0)
-    return (uint32_t)CPU_COUNT(&set);
-#endif
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n < 1 ? 1 : (uint32_t)n;
 }
 
 double os_memory(void) {
