@@ -184,14 +184,16 @@ static bool try_over(Maker *m) {
   if (twice || !type_takes(&b, &d->in.at[0].type, &rest)) return false;
   WholeType t = result_of(m, &b, &d->out.at[0]);
   if (!in_front(&t, &h, 1)) return false;
-  // its first parameter's axes: every axis stays where it was
   const WholeType *in = &d->in.at[0].type, *out = &d->out.at[0];
   bool stays = out->rank == in->rank;
   for (uint32_t i = 0; stays && i < in->rank; i++) {
     if (!in->axis[i].label && !out->axis[i].label) return false;
     stays = in->axis[i].label == out->axis[i].label;
   }
-  if (stays && in->rank) t = x->type;
+  if (stays && in->rank) { // its first parameter's axes: every axis stays where it was
+    t.rank = x->type.rank;
+    memcpy(t.axis, x->type.axis, sizeof t.axis);
+  }
   WholeNode *call = whole_node(m->p, &t, "%e(%E) over %n", callee(m, d), maker_ref(m, x), h.label);
   call->atom = false;
   maker_let(m, call);

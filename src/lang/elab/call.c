@@ -112,10 +112,40 @@ static bool label_flows(const Call *c, const Axis *axis) {
   return flows;
 }
 
+// The first argument, if the result keeps the places of its axes.
+typedef struct {
+  const Type *type; // NULL: the passing axes come first
+  const Match *match;
+} FirstArg;
+
+static bool has_passing(const Type *t, uint32_t pass) {
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (t->axis[i].pass == pass) return true;
+  return false;
+}
+
+// Where the axes of the first argument stood before they were put into the callee's order. Samples
+// pass over a result only if it depends on them.
+// None, if another argument has axes that pass over, and the first does not.
+static AxisOrder old_places(const FirstArg *first, const Passing *p, const Type *result) {
+  const Type *t = first->type;
+  const Match *m = first->match;
+  AxisOrder stay = {0};
+  uint32_t at[RANK_LIMIT], n = 0;
+  if (m->nrest != p->n) return (AxisOrder){.n = UINT32_MAX};
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (t->axis[i].pass) at[i] = has_passing(result, t->axis[i].pass) ? n++ : UINT32_MAX;
+  for (uint32_t i = 0; i < m->nrest; i++) at[m->rest[i]] = n++;
+  for (uint32_t i = 0; i < m->ntake; i++) at[m->take[i]] = n++;
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (at[i] != UINT32_MAX) stay.at[stay.n++] = at[i];
+  return stay;
+}
+
 // Puts the axes of a result into the caller's words. `stay`: where they stood in the first
 // argument, if they are the same ones.
 static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, const Passing *p,
-                       const AxisOrder *stay) {
+                       const FirstArg *first) {
   const Type *inner = &callee->out_type.at[result];
   Body *b = c->b;
   Axis axis[RANK_LIMIT];
@@ -135,7 +165,9 @@ static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, co
   b->d->wire.at[wire].type = type_like(b->w, inner, n, axis);
   Val v = val_wire(b, wire, c->span);
   if (met < p->n) v = along_missing(c, v, inner, p);
-  return !v.error && stay->n == v.type.rank ? val_permute(b, v, stay->at, stay->n) : v;
+  AxisOrder stay = {0};
+  if (!v.error && first->type) stay = old_places(first, p, &v.type);
+  return stay.n == v.type.rank ? val_permute(b, v, stay.at, stay.n) : v;
 }
 
 static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
@@ -287,19 +319,6 @@ static bool give_args(Body *b, const Value *args, const AxisOrder *order, Id *wi
   return true;
 }
 
-// Where the axes of the first argument stood before they were put into the callee's order.
-// None, if another argument has axes that pass over, and the first does not.
-static AxisOrder old_places(const Type *t, const Match *m, const Passing *p) {
-  AxisOrder stay = {.n = m->nrest == p->n ? t->rank : UINT32_MAX};
-  uint32_t at[RANK_LIMIT], n = 0;
-  for (uint32_t i = 0; i < t->rank; i++)
-    if (t->axis[i].pass) at[i] = n++;
-  for (uint32_t i = 0; i < m->nrest; i++) at[m->rest[i]] = n++;
-  for (uint32_t i = 0; i < m->ntake; i++) at[m->take[i]] = n++;
-  for (uint32_t i = 0; i < t->rank; i++) stay.at[i] = at[i];
-  return stay;
-}
-
 static Body *callee_body(const Call *c, const BoxUse *use, const Formals *formals,
                          const Inputs *in) {
   Elab *infer = c->b->in;
@@ -352,14 +371,14 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
     callee = callee_body(&c, &use, &formals, &in);
   }
   if (!callee) return out;
-  AxisOrder stay = {0};
+  FirstArg first_arg = {0};
   const Syntax *result = result_types(&h);
   let_labels_flow(&c, &formals, typed, &args);
   if (args.n && callee->d->out.n == 1 && keeps_places(&formals, only_type(result)))
-    stay = old_places(&args.at[0].type, &m[0], &passing);
+    first_arg = (FirstArg){&args.at[0].type, &m[0]};
   Id first = body_call(b, callee, wires, &use);
   out = (Value){callee->d->out.n, NEW_ARRAY(w->arena, Val, callee->d->out.n), callee->space};
   for (uint32_t i = 0; i < out.n; i++)
-    out.at[i] = outer_value(&c, callee, i, first + i, &passing, &stay);
+    out.at[i] = outer_value(&c, callee, i, first + i, &passing, &first_arg);
   return out;
 }

@@ -104,18 +104,22 @@ const Syntax *only_type(const Syntax *types) {
   return only && only->kind == N_PARAM ? param_type(only) : only;
 }
 
-// The result names the axes of the first parameter, in the same order: every axis stays where it
-// was.
+// a, ...s, or a:3 in both: the result has this axis of the parameter.
+static bool names_axis(const Syntax *in, const Syntax *out) {
+  if (in->name != out->name) return false;
+  if (in->kind == N_SIZED) return out->kind == N_NAME || tree_equal(in, out);
+  return in->kind == out->kind && (in->kind == N_NAME || in->kind == N_SPREAD);
+}
+
+// The result has the axes of the first parameter, in the same order: every axis of the argument
+// stays where it was.
 bool keeps_places(const Formals *f, const Syntax *result) {
   if (!f->n || !f->at[0].type || !result || result->kind != N_TYPE || !type_brackets(result))
     return false;
   Nodes a = brackets_items(type_brackets(f->at[0].type)), z = brackets_items(type_brackets(result));
   if (!a.n || a.n != z.n) return false;
-  for (uint32_t i = 0; i < a.n; i++) {
-    const Syntax *x = a.at[i], *y = z.at[i];
-    if (x->kind != y->kind || x->name != y->name || (x->kind != N_NAME && x->kind != N_SPREAD))
-      return false;
-  }
+  for (uint32_t i = 0; i < a.n; i++)
+    if (!names_axis(a.at[i], z.at[i])) return false;
   return true;
 }
 
