@@ -101,6 +101,29 @@ draw "$root/examples/attention.limn" multihead --grad -o closed.svg
 draw "$root/examples/attention.limn" multihead --grad --open attend -o open.svg
 if grep -q '∂attend' closed.svg && ! grep -q '∂attend' open.svg; then ok "a derivative is opened by its name"; else not_ok "a derivative is opened by its name"; fi
 
+cat >zero.limn <<'END'
+learn w : R[2] = [0.5, -0.25]
+learn net : R[2] -> R[2] = dense[2] ; sin
+box weighted(x: R[]) -> R[] {
+  learn a : R[] = 0.5
+  learn b : R[] = 0.5
+  learn c : R[] = 0.5
+  return x * a * b * c
+}
+box unused(x: R[], y: R[]) -> R[] {
+  z = weighted(x)
+  return tanh(y)
+}
+box around(x: R[]) -> R[2] {
+  u = 1 * w
+  return net(w) + u
+}
+END
+draw zero.limn unused --grad -o unused.txt
+is "$(count '∂[xyθ]' unused.txt)" 3 "one wire is the cotangent of an input and of three weights"
+draw zero.limn around --grad -o around.txt
+is "$(count '∂θ' around.txt) $(count '∂w' around.txt)" "1 1" "the weights of a box end in one wire, a seed that is a weight's cotangent in another"
+
 # what cannot be drawn
 echo 'box f(x: {3}) -> {3} = x' >none.limn
 wrong() { # words, options

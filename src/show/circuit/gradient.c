@@ -79,15 +79,18 @@ static void add_parts(World *w, const Diagram *r, Id wire, Ids *out) {
   for (uint32_t i = 0; i < b->nin; i++) add_parts(w, r, b->in[i], out);
 }
 
-// The cotangent of a weight that is used several times is a sum: its parts come out instead.
-static Diagram *without_sums(World *w, const Diagram *r, uint32_t inputs) {
+// The cotangent of a weight that is used several times is a sum: its parts come out instead. *whole
+// gets the wire of r that each output is, or is a part of.
+static Diagram *without_sums(World *w, const Diagram *r, uint32_t inputs, Ids *whole) {
   Diagram *c = copy_of(w, r);
   c->out = (Ids){0};
-  for (uint32_t i = 0; i < r->out.n; i++)
+  for (uint32_t i = 0; i < r->out.n; i++) {
     if (i < inputs)
       vec_push(w->arena, &c->out, r->out.at[i]);
     else
       add_parts(w, r, r->out.at[i], &c->out);
+    while (whole->n < c->out.n) vec_push(w->arena, whole, r->out.at[i]);
+  }
   return diagram_simplify(w, c);
 }
 
@@ -184,6 +187,11 @@ static bool is_taken(const Sketch *s, uint32_t use) {
   return false;
 }
 
+// It ends in a stage of its own, or as part of the one wire for many weights.
+static bool has_end(const Sketch *s, uint32_t use) {
+  return !s->bundle.at[use].of || is_taken(s, use);
+}
+
 // The weights of one box: few are named, many are one wire.
 static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const char *const *name) {
   Stage *t = stage < s->stage.n ? &s->stage.at[stage] : NULL;
@@ -192,9 +200,9 @@ static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const cha
     return;
   }
   for (uint32_t i = 0; i < uses->n; i++) {
-    Bundle *use = &s->bundle.at[uses->at[i]];
-    drop(s, t, use->of);
-    use->of = 0;
+    uint32_t made = s->bundle.at[uses->at[i]].of;
+    s->bundle.at[uses->at[i]].of = 0;
+    if (!is_used(s, made)) drop(s, t, made);
   }
   uint32_t all = sketch_make(s, stage, NULL, 1);
   strand_of(s, all, 0)->ink = INK_SERIES2;
@@ -204,13 +212,14 @@ static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const cha
   end_in(s, use, "∂θ");
 }
 
-// Cotangents of inputs come out; those of weights end where they are made, in their names.
-static void end_weights(World *w, const Diagram *f, const Diagram *r, Sketch *s) {
+// Cotangents of inputs come out; those of weights end where they are made, in the names of these
+// wires of r.
+static void end_weights(World *w, const Diagram *f, const Diagram *r, const Ids *wire, Sketch *s) {
   Ids out = s->out, rest = {0};
   uint32_t inputs = 0;
   const char **name = NEW_ARRAY(s->arena, const char *, out.n + 1);
   for (uint32_t i = 0; i < out.n; i++)
-    name[i] = d_name(s->arena, name_text(w->names, r->wire.at[r->out.at[i]].name));
+    name[i] = d_name(s->arena, name_text(w->names, r->wire.at[wire->at[i]].name));
   for (uint32_t i = 0; i < f->in.n && inputs < out.n; i++) {
     const Wire *x = &f->wire.at[f->in.at[i]];
     if (!has_cotangent(&x->type)) continue;
@@ -222,9 +231,9 @@ static void end_weights(World *w, const Diagram *f, const Diagram *r, Sketch *s)
     uint32_t maker = maker_of(s, s->bundle.at[out.at[i]].of), n = 0;
     const char **own = NEW_ARRAY(s->arena, const char *, out.n + 1);
     Ids uses = {0};
-    if (!s->bundle.at[out.at[i]].of || is_taken(s, out.at[i])) continue;
+    if (has_end(s, out.at[i])) continue;
     for (uint32_t k = i; k < out.n; k++)
-      if (maker_of(s, s->bundle.at[out.at[k]].of) == maker) {
+      if (!has_end(s, out.at[k]) && maker_of(s, s->bundle.at[out.at[k]].of) == maker) {
         vec_push(s->arena, &uses, out.at[k]);
         own[n++] = name[k];
       }
@@ -240,10 +249,11 @@ Canvas *grad_draw(World *w, Arena *a, const Diagram *d, const CircuitOptions *ho
   back.grad = true;
   Diagram *r = diagram_simplify(w, diagram_reverse(w, f, &(Wanted){0}));
   if (!r->out.n) return NULL;
-  r = without_sums(w, r, cotangents(f));
-  Sketch *s = circuit_of(w, a, r, &back, NULL);
-  name_ends(w, f, r, s);
-  end_weights(w, f, r, s);
+  Ids whole = {0};
+  Diagram *parts = without_sums(w, r, cotangents(f), &whole);
+  Sketch *s = circuit_of(w, a, parts, &back, NULL);
+  name_ends(w, f, parts, s);
+  end_weights(w, f, r, &whole, s);
   s->title = arena_format(a, "∂%s", name_text(w->names, f->name));
   s->about = "The reverse derivative, as a circuit";
   SketchPage *p = lay_page(a, s, how->width);
