@@ -1,20 +1,18 @@
-// The canonical layout of a program.
+// The source formatter (`limn fmt`).
 //
-// Comes in: a file without syntax errors, and its tree. Goes out: the same tokens and comments, in
-// the same order, laid out anew. So nothing can be lost and the meaning cannot change.
+// Input: a file without syntax errors and its tree. Output: the same tokens and comments in the
+// same order with new white space, so the meaning cannot change.
 //
 // 1. The text is cut into pieces: tokens and comments.
-// 2. Every piece gets the number of spaces in front of it, first by its neighbour (`gap_of`), then
-// by
-//    its place in the tree (`lay`): operators are tight in sizes, `:` is wide in declarations.
-// 3. Lines end where they ended, and after `{` and before `}` of a block of more than one line.
-// Pipes
-//    that are too long are broken before `;`.
-// 4. What stood in one column on neighbouring lines, because someone put spaces there, stays in one
-//    column: `=`, `:`, `->` and the like, and comments at the ends of lines.
+// 2. The spaces before a piece depend on its neighbours (`gap_of`), then on its node in the tree
+//    (`lay`): operators are tight in sizes, `:` is wide in declarations.
+// 3. Line breaks are kept; a block of several lines gets one after `{` and before `}`. Lines that
+//    are too long are broken before `;`.
+// 4. Columns that the author aligned on neighbouring lines stay aligned: `=`, `:`, `->` and the
+//    like, and comments at the ends of lines.
 //
-// Formatting what has been formatted changes nothing: breaks and gaps of 3 are decided on the
-// widths of step 2, and step 4 only ever moves a column to the place of its furthest member.
+// Formatting is idempotent: breaks and gaps of 3 depend only on the widths of step 2, and step 4
+// only moves a column to the position of its rightmost member.
 #include "lang/syntax/parse_own.h"
 
 enum { WIDTH = 100, INDENT = 2 };
@@ -24,19 +22,19 @@ typedef enum { P_TOKEN, P_COMMENT } PieceKind;
 typedef struct {
   Span span;
   uint8_t kind;
-  bool starts;        // a declaration or a statement
-  bool free;          // it, or for a comment what follows, starts a statement or ends a block
+  bool starts; // begins a declaration or a statement
+  bool free;   // the piece, or for a comment the piece after it, begins a statement or ends a block
   bool opens, closes; // a block
-  bool trails;        // a comment behind something
-  bool spaced;        // white space stood before it
-  uint32_t token;     // its number, for P_TOKEN
-  uint32_t breaks;    // line ends before it: 0, 1, or 2 for an empty line
-  uint32_t column;    // where it stood
-  uint32_t space;     // how much space stood before it on its line
-  uint32_t gap;       // how much is to stand there
-  uint32_t indent;    // at the start of a line
-  uint32_t above;     // 1 + the piece that stood in this column on the line before, or 0
-  bool has_below;     // one stood so on the line after
+  bool trails;        // a comment after a token on its line
+  bool spaced;        // white space precedes it in the source
+  uint32_t token;     // for P_TOKEN: the index of the token
+  uint32_t breaks;    // line breaks before it: 0, 1, or 2 for an empty line
+  uint32_t column;    // its column in the source
+  uint32_t space;     // spaces before it on its line in the source
+  uint32_t gap;       // spaces before it in the output
+  uint32_t indent;    // indentation in the output, if it begins a line
+  uint32_t above;     // 1 + the piece that is aligned with it on the previous line, or 0
+  bool has_below;     // a piece on the next line is aligned with it
 } FormatPiece;
 
 typedef struct {
@@ -49,7 +47,7 @@ typedef struct {
 
 // -- pieces
 
-// Where the text has been read to.
+// The position up to which the text was read.
 typedef struct {
   uint32_t at, column, breaks, space;
 } FormatPlace;
@@ -82,7 +80,7 @@ static void push_comment(Format *f, FormatPlace *here, uint32_t limit) {
   here->at = end;
 }
 
-// White space and comments up to `limit`.
+// Reads white space and comments up to `limit`.
 static void cross_gap(Format *f, FormatPlace *here, uint32_t limit) {
   while (here->at < limit) {
     char c = f->text[here->at];
@@ -98,7 +96,7 @@ static void cross_gap(Format *f, FormatPlace *here, uint32_t limit) {
   }
 }
 
-static void cut(Format *f) {
+static void cut_pieces(Format *f) {
   FormatPlace here = {0};
   if (strncmp(f->text, "\xEF\xBB\xBF", 3) == 0) here.at = 3;
   for (uint32_t i = 0; i < f->tokens.n; i++) {
@@ -133,7 +131,7 @@ static void set_gaps(Format *f) {
 
 // -- spaces by the tree
 
-// The first token at or behind a place in the text.
+// The first token at or after byte `at` of the text.
 static FormatPiece *piece_at(Format *f, uint32_t at) {
   uint32_t low = 0, high = f->piece.n;
   while (low < high) {
@@ -151,7 +149,7 @@ static uint32_t end_of(Span span) { return span.at + span.n; }
 
 static FormatPiece *piece_behind(Format *f, Span span) { return piece_at(f, end_of(span)); }
 
-// The token before a node, which is known to be there.
+// The token before a node, which must exist.
 static FormatPiece *piece_before(Format *f, Span span) {
   FormatPiece *piece = piece_at(f, span.at) - 1;
   while (piece > f->piece.at && piece->kind == P_COMMENT) piece--;
@@ -164,15 +162,15 @@ static void set_operator(Format *f, const Syntax *left, uint32_t gap) {
   piece_behind(f, op->span)->gap = gap;
 }
 
-static void lay(Format *f, const Syntax *node, bool tight);
+static void lay_node(Format *f, const Syntax *node, bool tight);
 
 static void lay_kids(Format *f, const Syntax *node, bool tight) {
   for (uint32_t i = 0; i < node->nkid; i++)
-    if (node->kid[i]) lay(f, node->kid[i], tight);
+    if (node->kid[i]) lay_node(f, node->kid[i], tight);
 }
 
-// `h:28 w:28` beside others, `stride: 2` among arguments; the first, which may be either, stays as
-// it is written.
+// `h:28 w:28` among other axes, `stride: 2` among arguments. A single first item may be either, so
+// its spacing is kept.
 static void lay_items(Format *f, const Syntax *items, bool arguments) {
   for (uint32_t i = 0; i < items->nkid; i++) {
     const Syntax *item = items->kid[i];
@@ -223,18 +221,19 @@ static void lay_labels(Format *f, const Syntax *labels) {
 
 static void lay_power(Format *f, const Syntax *power, bool tight) {
   set_operator(f, power->kid[0], piece_behind(f, power->kid[0]->span)->spaced);
-  lay(f, power->kid[0], tight);
-  lay(f, power->kid[1], true);
+  lay_node(f, power->kid[0], tight);
+  lay_node(f, power->kid[1], true);
 }
 
-// A unit, which comes last, is tight: in m^3/s
+// A unit comes last and is tight, as in m^3/s.
 static void lay_unit(Format *f, const Syntax *node, bool tight) {
   for (uint32_t i = 0; i < node->nkid; i++)
-    if (node->kid[i]) lay(f, node->kid[i], tight || i + 1 == node->nkid);
+    if (node->kid[i]) lay_node(f, node->kid[i], tight || i + 1 == node->nkid);
 }
 
-// What the kind of the node asks for; then its kids. `tight`: no spaces round + - * /.
-static void lay(Format *f, const Syntax *node, bool tight) {
+// Sets the gaps inside a node by its kind, then those of its children. `tight`: no spaces around +
+// - * /.
+static void lay_node(Format *f, const Syntax *node, bool tight) {
   switch ((SyntaxKind)node->kind) {
   case N_SUM:
   case N_PROD:
@@ -244,8 +243,8 @@ static void lay(Format *f, const Syntax *node, bool tight) {
   case N_POW: lay_power(f, node, tight); return;
   case N_CALL:
     piece_behind(f, node->kid[0]->span)->gap = 0;
-    lay(f, node->kid[0], tight);
-    for (uint32_t i = 1; i < node->nkid; i++) lay(f, node->kid[i], false);
+    lay_node(f, node->kid[0], tight);
+    for (uint32_t i = 1; i < node->nkid; i++) lay_node(f, node->kid[i], false);
     return;
   case N_AT: piece_at(f, node->kid[1]->span.at)->gap = 0; break;
   case N_BRACKETS:
@@ -317,7 +316,7 @@ static uint32_t width_of(const Format *f, const FormatPiece *piece) {
   return n;
 }
 
-// Indents, and which empty lines stay. A comment goes with the piece that follows.
+// Sets indentation and drops superfluous empty lines. A comment belongs to the piece after it.
 static void set_lines(Format *f) {
   bool free = true;
   for (uint32_t i = f->piece.n; i-- > 0;) {
@@ -344,7 +343,7 @@ static uint32_t line_end(const Format *f, uint32_t from) { // the first piece of
   return to;
 }
 
-// From `;` to before the next one, or to the end of the line; brackets are stepped over.
+// The end of a pipe segment: the next `;` outside brackets, or the end of the line.
 static uint32_t pipe_segment(const Format *f, uint32_t from, uint32_t to, uint32_t *width) {
   uint32_t i = from, open = 0;
   for (*width = 0; i < to && f->piece.at[i].kind != P_COMMENT; i++) {
@@ -395,12 +394,12 @@ static bool same_text(const Format *f, const FormatPiece *a, const FormatPiece *
          memcmp(f->text + a->span.at, f->text + b->span.at, a->span.n) == 0;
 }
 
-static bool aligns(const Format *f, uint32_t from) { // a line that takes part
+static bool aligns(const Format *f, uint32_t from) { // a line that takes part in alignment
   const FormatPiece *first = &f->piece.at[from];
   return first->kind == P_TOKEN && first->starts;
 }
 
-// Ties the pieces of a line to those of the line before that stood in the same column.
+// Links the pieces of a line to equal pieces of the previous line in the same source column.
 static void tie_lines(Format *f, uint32_t before, uint32_t from, uint32_t to) {
   uint32_t j = before + 1;
   for (uint32_t i = from + 1; i < to; i++) {
@@ -415,7 +414,8 @@ static void tie_lines(Format *f, uint32_t before, uint32_t from, uint32_t to) {
   }
 }
 
-static uint32_t column_now(const Format *f, uint32_t i) { // where a piece would stand
+static uint32_t column_now(const Format *f,
+                           uint32_t i) { // the column of a piece in the output so far
   uint32_t from = i, column;
   while (from && !f->piece.at[from].breaks) from--;
   column = f->piece.at[from].indent + width_of(f, &f->piece.at[from]);
@@ -424,7 +424,8 @@ static uint32_t column_now(const Format *f, uint32_t i) { // where a piece would
   return i == from ? f->piece.at[i].indent : column + f->piece.at[i].gap;
 }
 
-// All in the column that ends with this piece move to the furthest, if anybody wanted a column.
+// Moves the pieces linked above this one to the rightmost column among them, if the author had
+// aligned any of them.
 static void align_column(Format *f, uint32_t bottom) {
   bool wanted = false;
   uint32_t furthest = 0;
@@ -437,7 +438,7 @@ static void align_column(Format *f, uint32_t bottom) {
     f->piece.at[i - 1].gap += furthest - column_now(f, i - 1);
 }
 
-// Columns from left to right: what is moved carries along what stands behind it.
+// Columns are aligned from left to right, since moving a piece moves the rest of its line.
 static void align_lines(Format *f, uint32_t from, uint32_t to) {
   Ids bottoms = {0};
   for (uint32_t i = from; i < to; i++)
@@ -464,7 +465,7 @@ static void align_tokens(Format *f) {
   align_lines(f, start, f->piece.n);
 }
 
-// Comments of neighbouring lines that stood in one column, from piece `first` on: where do they go?
+// Aligns comments at the ends of neighbouring lines that began in one column of the source.
 static void align_comments(Format *f) {
   for (uint32_t from = 0, to; from < f->piece.n; from = to) {
     Ids group = {0};
@@ -488,7 +489,7 @@ static void align_comments(Format *f) {
   }
 }
 
-// -- out
+// -- output
 
 static void write_pieces(const Format *f, Buf *out) {
   for (uint32_t i = 0; i < f->piece.n; i++) {
@@ -506,7 +507,7 @@ void format_program(const Front *front, uint32_t file, const Syntax *program, Bu
   front->diags->muted++;
   f.tokens = lex(front, file);
   front->diags->muted--;
-  cut(&f);
+  cut_pieces(&f);
   if (!f.piece.n) return;
   set_gaps(&f);
   for (uint32_t i = 0; i < program->nkid; i++)

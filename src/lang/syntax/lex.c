@@ -1,25 +1,25 @@
-// Text to tokens.
+// The lexer: text to tokens.
 //
-// Comes in: a file. Goes out: tokens, the last of them TK_END, with these promises:
-//   * brackets are balanced. What the user left open is closed by a token of length 0; this is
-//     reported here, so the parser need not.
-//   * TK_LINE stands only where a statement may end. A line end is dropped inside ( ) and [ ],
-//     after a symbol that wants something behind it, and before one that wants something in front.
-//   * a word in column 1 always begins a new line, and closes ( ) and [ ]; a word that begins a
+// Input: a file. Output: tokens, the last of them TK_END, with these guarantees:
+//   * Brackets are balanced. A bracket that was left open is reported here and closed by a token of
+//     length 0, so the parser need not check.
+//   * TK_LINE stands only where a statement may end. A line break is dropped inside ( ) and [ ],
+//     after a symbol that needs a right operand, and before one that needs a left operand.
+//   * A word in column 1 always begins a new line and closes ( ) and [ ]; a word that begins a
 //     declaration closes { } too.
-//   * the symbol "?" stands for what is already reported: an unknown character, or a bracket that
-//     closes nothing.
-// Operators of other languages are reported and replaced by ours, so that one habit costs one
-// message and not a broken statement.
+//   * The symbol "?" stands for an error that is already reported: an unknown character, or a
+//     closing bracket without an opening one.
+// Operators of other languages are reported and replaced by limn's, so that one habit costs one
+// message and not a statement.
 //
-// Between two tokens stand only white space and comments; format.c finds the comments there.
+// Only white space and comments stand between two tokens; format.c finds the comments there.
 #include "lang/syntax/letters.h"
 #include "lang/syntax/parse_own.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { ENOUGH = 20 }; // messages of one sort
+enum { ENOUGH = 20 }; // the most messages of one kind
 
 typedef struct {
   uint32_t token;
@@ -31,15 +31,15 @@ typedef struct {
   const char *text;
   uint32_t n, file;
   uint32_t at;         // the next byte
-  uint32_t line_start; // where the current line begins
-  bool new_line;       // a line has ended since the last token
-  uint32_t unknown;    // characters reported
-  uint32_t unclosed;   // brackets reported
-  uint32_t orphans;    // how many } may still come for { that were closed by a declaration
+  uint32_t line_start; // the start of the current line
+  bool new_line;       // a line break precedes the next token
+  uint32_t unknown;    // unknown characters reported
+  uint32_t unclosed;   // unclosed brackets reported
+  uint32_t orphans;    // the number of } still expected for { that a declaration has closed
   VEC(Token) out;
   VEC(OpenBracket) open;
   uint32_t open_count[128]; // of each kind of bracket
-  bool begins_foreign[256]; // bytes with which something of another language may begin
+  bool begins_foreign[256]; // bytes with which an operator of another language may begin
 } Lexer;
 
 static const char *const reserved[] = {
@@ -66,8 +66,8 @@ static const char *const line_goes_on_after[] = {"=", "->", "=>", ";",  "&",  ",
 static const char *const line_goes_on_before[] = {";", "&", "~", "->", "=>", "*",  "/",  "//", "+",
                                                   "^", "=", "<", "<=", ">",  ">=", "!=", ")",  "]"};
 
-// Habits from elsewhere: what is written, what is read instead, and what we say (NULL: it is ours).
-// Longest first; a space is looked at, not taken.
+// Operators of other languages: the text, the replacement, and the message (NULL: it is limn's
+// own). Longest first. A trailing space must match but is not consumed.
 static const struct {
   const char *text, *read_as, *message;
 } foreign[] = {
@@ -85,7 +85,7 @@ static const struct {
     {":=", "=", "found `:=`, wanted `=`"},
     {"<>", "!=", "found `<>`: unequal is written `!=`"},
     {"<- ", "=",
-     "found `<-`: an equation is written `=`, a wire `x -> p.a`, and a comparison `< -`"}, // not x <-1
+     "found `<-`: an equation is written `=`, a wire `x -> p.a`, and a comparison `< -`"}, // `x <-1` is a comparison
     {"!=", "!=", NULL},
     {"≤", "<=", NULL},
     {"≥", ">=", NULL},
@@ -95,7 +95,7 @@ static const struct {
     {"@", "?", "found `@`: a product of matrices is written with indices, `a[i j] b[j k]`"},
 };
 
-// Characters that look like ours, or like nothing.
+// Characters that resemble limn's or are invisible.
 static const struct {
   const char *text, *hint;
 } lookalikes[] = {
@@ -128,7 +128,7 @@ bool is_declaration_word(const char *word) {
   return is_one_of(word, declaration_words, COUNT(declaration_words));
 }
 
-// -- not too many messages
+// -- limits on messages
 
 ErrorLimit error_limit(const Front *front) { return (ErrorLimit){.before = front->diags->errors}; }
 
@@ -153,8 +153,8 @@ static const char *lookalike_hint(const char *text, uint32_t n) {
   return NULL;
 }
 
-// Unseen characters (controls, joiners, marks of direction) and look-alikes are not letters; all
-// else beyond ASCII is.
+// Control characters, joiners, direction marks and look-alikes are not letters; every other
+// character beyond ASCII is.
 static bool is_strange(const char *text, uint32_t n) {
   const unsigned char *s = (const unsigned char *)text;
   if (n == 2 && s[0] == 0xC2 && s[1] < 0xA0) return true;
@@ -173,7 +173,7 @@ uint32_t letter_bytes(const char *text, size_t n) {
   return length && !is_strange(text, length) ? length : 0;
 }
 
-// Bytes of the letter that stands at `at`, or 0 when no letter does.
+// The length in bytes of the letter at `at`, or 0 if there is none.
 static uint32_t letter_length(const Lexer *x, uint32_t at) {
   return at >= x->n ? 0 : letter_bytes(x->text + at, x->n - at);
 }
@@ -196,13 +196,13 @@ static char closer_of(char open) { return open == '(' ? ')' : open == '[' ? ']' 
 
 static char innermost(const Lexer *x) { return x->open.n ? x->open.at[x->open.n - 1].symbol : 0; }
 
-// What may stand in a loop too, and is taken for what comes behind it.
+// Declarations that may also stand inside a loop.
 static bool is_about_runs(const char *word) {
   return !strcmp(word, "run") || !strcmp(word, "check") || !strcmp(word, "show");
 }
 
-// Closes the innermost bracket for the user, with a token of no length, before a word in column 1; NULL:
-// at the end.
+// Closes the innermost bracket with a token of length 0, because of a word in column 1 or, with
+// NULL, the end of the file.
 static void close_for_user(Lexer *x, const Token *before) {
   OpenBracket open = x->open.at[--x->open.n];
   x->open_count[(int)open.symbol]--;
@@ -222,7 +222,7 @@ static void close_for_user(Lexer *x, const Token *before) {
   emit(x, t);
 }
 
-// What a word in column 1 closes.
+// Closes the brackets that a word in column 1 ends.
 static void close_before_word(Lexer *x, const Token *word) {
   bool declaration = is_declaration_word(name_text(x->front->names, word->name));
   while (x->open.n && (declaration || innermost(x) != '{')) {
@@ -231,8 +231,8 @@ static void close_before_word(Lexer *x, const Token *word) {
   }
 }
 
-// Decides about the line end before this token, and emits the token.
-static void add(Lexer *x, Token t, uint32_t from, bool spaced) {
+// Emits a token, and before it TK_LINE if a line break counts here.
+static void add_token(Lexer *x, Token t, uint32_t from, bool spaced) {
   t.span = span_from(x, from);
   t.spaced = spaced;
   t.first = from == x->line_start;
@@ -253,7 +253,7 @@ static void add(Lexer *x, Token t, uint32_t from, bool spaced) {
 }
 
 static void lex_opening(Lexer *x, Token t, uint32_t from, bool spaced) {
-  add(x, t, from, spaced);
+  add_token(x, t, from, spaced);
   vec_push(x->front->arena, &x->open, (OpenBracket){x->out.n - 1, t.symbol[0]});
   x->open_count[(int)t.symbol[0]]++;
 }
@@ -265,27 +265,27 @@ static void lex_closing(Lexer *x, Token t, uint32_t from, bool spaced) {
       x->orphans--;
       return;
     }
-    if (x->open.n && innermost(x) != '{') { // [x): the other one was meant
+    if (x->open.n && innermost(x) != '{') { // `[x)`: the wrong kind of closing bracket
       OpenBracket wrong = x->open.at[--x->open.n];
       x->open_count[(int)wrong.symbol]--;
       Id e = diag_error(x->front->diags, span_from(x, from), "found `%c`, wanted `%c`", t.symbol[0],
                         closer_of(wrong.symbol));
       diag_note(x->front->diags, e, x->out.at[wrong.token].span, "to close this");
       t.symbol[0] = closer_of(wrong.symbol);
-      add(x, t, from, spaced);
+      add_token(x, t, from, spaced);
       emit(x, (Token){.kind = TK_SYMBOL,
                       .symbol = "?",
-                      .span = {x->file, x->at, 0}}); // nobody knows which is right
+                      .span = {x->file, x->at, 0}}); // it is unknown which bracket is right
       return;
     }
     diag_error(x->front->diags, span_from(x, from), "`%c` closes nothing", t.symbol[0]);
-    add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
+    add_token(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
     return;
   }
   while (innermost(x) != open) close_for_user(x, NULL);
   x->open.n--;
   x->open_count[(int)open]--;
-  add(x, t, from, spaced);
+  add_token(x, t, from, spaced);
 }
 
 static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced) {
@@ -298,13 +298,13 @@ static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced)
   else if (strchr(")]}", t.symbol[0]) && t.symbol[0])
     lex_closing(x, t, from, spaced);
   else
-    add(x, t, from, spaced);
+    add_token(x, t, from, spaced);
 }
 
 // -- the kinds of token
 
 // NAME = letter or "_" , { letter | digit | "_" }
-// `use` is a word where it begins a line or a file stands behind it; elsewhere it is a name.
+// `use` is a keyword at the start of a line or before a string; elsewhere it is a name.
 static bool uses_file(const Lexer *x, uint32_t from) {
   uint32_t at = x->at;
   while (at < x->n && (x->text[at] == ' ' || x->text[at] == '\t')) at++;
@@ -322,7 +322,7 @@ static void lex_name(Lexer *x, bool spaced) {
   Name name = name_of(x->front->names, x->text + from, x->at - from);
   bool word = is_reserved(name_text(x->front->names, name));
   if (word && strcmp(name_text(x->front->names, name), "use") == 0) word = uses_file(x, from);
-  add(x, (Token){.kind = word ? TK_WORD : TK_NAME, .name = name}, from, spaced);
+  add_token(x, (Token){.kind = word ? TK_WORD : TK_NAME, .name = name}, from, spaced);
 }
 
 static void skip_digits(Lexer *x) {
@@ -351,7 +351,7 @@ static void lex_number(Lexer *x, bool spaced) {
   if (letter)
     diag_error(x->front->diags, (Span){x->file, from, x->at + letter - from},
                "a number and a name need something between them: `*`, or a space between indices");
-  add(x, (Token){.kind = TK_NUM, .num = num, .name = text}, from, spaced);
+  add_token(x, (Token){.kind = TK_NUM, .num = num, .name = text}, from, spaced);
   if (letter) emit(x, (Token){.kind = TK_SYMBOL, .symbol = "*", .span = {x->file, x->at, 0}});
 }
 
@@ -378,12 +378,12 @@ static void lex_string(Lexer *x, bool spaced) {
   }
   if (x->at < x->n && x->text[x->at] == '"') {
     x->at++;
-    add(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from,
-        spaced);
+    add_token(x, (Token){.kind = TK_STR, .name = name_of(x->front->names, text.at, text.n)}, from,
+              spaced);
     return;
   }
   diag_error(x->front->diags, span_from(x, from), "this string is never closed");
-  add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
+  add_token(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
 }
 
 static bool starts_with(const Lexer *x, const char *text) {
@@ -417,7 +417,7 @@ static bool lex_symbol(Lexer *x, bool spaced) {
   return false;
 }
 
-// A text between the quotes of print: one message, and the string that was meant.
+// A string in curly quotes: reported once and read as a string.
 static bool lex_curly_string(Lexer *x, bool spaced) {
   uint32_t from = x->at, n = 3;
   if (!starts_with(x, "\u201c")) return false;
@@ -427,14 +427,14 @@ static bool lex_curly_string(Lexer *x, bool spaced) {
     x->at += x->text[x->at] == '"' ? 1 : n;
     diag_error(x->front->diags, span_from(x, from),
                "found curly quotes: text goes in straight ones, `\"`");
-    add(x, (Token){.kind = TK_STR, .name = text}, from, spaced);
+    add_token(x, (Token){.kind = TK_STR, .name = text}, from, spaced);
     return true;
   }
   x->at = from;
   return false;
 }
 
-// One message for a run of characters that mean nothing.
+// Reports a run of unknown characters once.
 static void lex_unknown(Lexer *x, bool spaced) {
   uint32_t from = x->at, n = (uint32_t)character_length(x->text + from, x->n - from);
   const char *hint = n ? lookalike_hint(x->text + from, n) : NULL;
@@ -456,10 +456,10 @@ static void lex_unknown(Lexer *x, bool spaced) {
     Id id = diag_error(d, span_from(x, from), "unknown character `%.*s`", (int)n, x->text + from);
     if (hint) diag_help(d, id, "%s", hint);
   }
-  add(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
+  add_token(x, (Token){.kind = TK_SYMBOL, .symbol = "?"}, from, spaced);
 }
 
-// White space and comments; true if there was any.
+// Skips white space and comments; true if there were any.
 static bool skip_space(Lexer *x) {
   uint32_t from = x->at;
   for (; x->at < x->n; x->at++) {

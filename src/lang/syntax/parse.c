@@ -1,19 +1,19 @@
-// Tokens to declarations and statements.
+// The parser: tokens to declarations and statements.
 //
-// Comes in: a file. Goes out: an N_PROGRAM, always; what is wrong is in the diagnostics. One rule
-// of the grammar is one function, and the rule stands above it.
+// Input: a file. Output: always an N_PROGRAM; errors are in the diagnostics. One rule of the
+// grammar is one function, with the rule above it. ◆ marks a rule that needs lookahead.
 //
-// Recovery: an error inside a block costs its statement, up to the end of the line, a `,` or the
-// closing brace. An error in a declaration costs the declaration, up to the next word in column 1.
-// What was lost becomes an N_ERROR that still tells the names it would have declared, so that later
-// passes do not complain about them.
+// Recovery: an error inside a block skips its statement, up to the end of the line, a `,` or the
+// closing brace. An error in a declaration skips the declaration, up to the next word in column 1.
+// What was skipped becomes an N_ERROR that lists the names it would have declared, so that later
+// passes do not report them as unknown.
 #include "lang/syntax/parse_own.h"
 
 static Syntax *parse_declaration(Parser *);
 
 // -- lists
 
-Syntax *list_of(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) { // item { "," item }
+Syntax *parse_list_of(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) { // item { "," item }
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, kind);
   do kid_push(p, item(p));
@@ -22,18 +22,18 @@ Syntax *list_of(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) { // item
 }
 
 // word item { "," item }
-Syntax *worded_list(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
+Syntax *parse_keyword_list(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
   Span word = peek(p, 0)->span;
   p->at++;
-  Syntax *node = list_of(p, kind, item);
+  Syntax *node = parse_list_of(p, kind, item);
   node->span = span_join(word, node->span);
   return node;
 }
 
-// "(" item { "," item } ")", with whichever brackets
-Syntax *bracketed(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
+// "(" item { "," item } ")", with any kind of brackets
+Syntax *parse_bracketed(Parser *p, SyntaxKind kind, Syntax *(*item)(Parser *)) {
   uint32_t open = p->at;
-  Syntax *node = worded_list(p, kind, item);
+  Syntax *node = parse_keyword_list(p, kind, item);
   close_bracket(p, open, "`,` or ");
   return node_end(p, node);
 }
@@ -81,8 +81,7 @@ static Syntax *parse_const(Parser *p) {
   return node_end(p, node);
 }
 
-// space = "space" NAME [ "=" types ] [ "by" distance ]          in a diagram, without a type there is
-//                                                               no distance either
+// space = "space" NAME [ "=" types [ "by" distance ] ]; outside diagrams "by" may come without "="
 Syntax *space_of(Parser *p, bool diagram) {
   Syntax *node = node_word(p, N_SPACE, 2);
   want_new_name(p, node);
@@ -96,7 +95,7 @@ static Syntax *parse_space(Parser *p) { return space_of(p, false); }
 
 // -- boxes
 
-// Behind the comma: 0 <= p, p < 1, -1 < p, 2*p != 1; and not p, p: 0.1
+// Is the text after the comma a domain: 0 <= p, p < 1, -1 < p, 2*p != 1, and not another parameter?
 static bool sees_domain(const Parser *p) {
   static const char *const op[] = {"<", "<=", ">", ">=", "!=", "=", "+", "-", "*", "/", "//", "^"};
   uint32_t at = sees(p, 1, "-") ? 2 : 1;
@@ -112,7 +111,7 @@ static Syntax *parse_domain(Parser *p) {
   Syntax *node = node_fixed(p, N_DOMAIN, 0), *left = parse_sum(p);
   for (uint32_t i = 0; i < 2; i++) {
     SyntaxSign sign = comparison(p, true);
-    if (i && !sign) break; // one comparison alone
+    if (i && !sign) break; // a single comparison
     if (!sign || sees(p, 0, "=")) fail(p, "a comparison, as in `0 <= p < 1`");
     if (!sign) break;
     p->at++;
@@ -124,7 +123,7 @@ static Syntax *parse_domain(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-// What was declared just now, and which values it may have: { "," domain }
+// The declared value, followed by its domains: { "," domain }
 static Syntax *with_domains(Parser *p, Syntax *node, Syntax *value) {
   uint32_t mark = p->stack.n;
   kid_push(p, value);
@@ -146,7 +145,7 @@ static Syntax *parse_cfgpar(Parser *p) {
 }
 
 // cfg = "[" cfgpar { "," cfgpar } "]"
-static Syntax *parse_cfg(Parser *p) { return bracketed(p, N_CFG, parse_cfgpar); }
+static Syntax *parse_cfg(Parser *p) { return parse_bracketed(p, N_CFG, parse_cfgpar); }
 
 // param = NAME [ ":" type ] [ unit ]
 static Syntax *parse_param(Parser *p) {
@@ -158,7 +157,7 @@ static Syntax *parse_param(Parser *p) {
   return node_end(p, node);
 }
 
-// (a, b: R[n] in m) types both: the node of the type is the same.
+// In (a, b: R[n] in m) both names share one type node.
 static Syntax *share_types(Syntax *params) {
   for (uint32_t i = params->nkid; i-- > 1;) {
     Syntax *to = params->kid[i - 1], *from = params->kid[i];
@@ -171,7 +170,7 @@ static Syntax *share_types(Syntax *params) {
 
 // params = "(" [ param { "," param } ] ")"
 static Syntax *parse_params(Parser *p) {
-  if (!sees(p, 1, ")")) return share_types(bracketed(p, N_PARAMS, parse_param));
+  if (!sees(p, 1, ")")) return share_types(parse_bracketed(p, N_PARAMS, parse_param));
   Syntax *node = node_word(p, N_PARAMS, 0);
   p->at++;
   return node_end(p, node);
@@ -211,7 +210,7 @@ void parse_box_header(Parser *p, Syntax *node) {
   }
 }
 
-// Which way is better where the box is a measure's distance.
+// Says which direction is better when the box is the distance of a measure.
 static Syntax *parse_better(Parser *p) {
   bool more = sees(p, 0, "maximise");
   if (!more && !sees(p, 0, "minimise")) return NULL;
@@ -234,7 +233,7 @@ static Syntax *parse_box(Parser *p) {
 
 // -- learners
 
-// A family has a number; brackets before a header are a habit from boxes.
+// `[ ]` without `:` is an error: it is the header of a box.
 static void check_family(Parser *p, const Syntax *brackets) {
   if (p->panic || sees(p, 0, ":")) return;
   Id id = diag_error(
@@ -253,14 +252,14 @@ static Syntax *parse_new_name(Parser *p) {
 // STRING ]
 Syntax *parse_learner(Parser *p) {
   Syntax *node = node_fixed(p, N_LEARNER, 6);
-  node->kid[0] = list_of(p, N_NAMES, parse_new_name);
+  node->kid[0] = parse_list_of(p, N_NAMES, parse_new_name);
   if (sees(p, 0, "[")) {
     node->kid[1] = parse_brackets(p);
     check_family(p, node->kid[1]);
   }
   if (sees(p, 0, "(")) {
     node->kid[2] = parse_params(p);
-    need(p, "->");
+    expect(p, "->");
     node->kid[3] = parse_result(p);
   } else if (eat(p, ":")) {
     node->kid[3] = parse_sig(p);
@@ -284,7 +283,7 @@ static Syntax *parse_refine(Parser *p) {
 // freeze = "freeze" path { "," path } [ "in" path ]
 Syntax *parse_freeze(Parser *p) {
   Syntax *node = node_word(p, N_FREEZE, 2);
-  node->kid[0] = list_of(p, N_NAMES, parse_path);
+  node->kid[0] = parse_list_of(p, N_NAMES, parse_path);
   if (eat(p, "in")) node->kid[1] = parse_path(p);
   return node_end(p, node);
 }
@@ -293,7 +292,7 @@ Syntax *parse_freeze(Parser *p) {
 static Syntax *parse_stale(Parser *p) {
   Syntax *node = node_word(p, N_STALE, 2);
   want_new_name(p, node);
-  need(p, "=");
+  expect(p, "=");
   node->kid[0] = parse_target(p);
   syntax_signed(p->arena, node, sees(p, 0, "by") ? SIGN_BY : SIGN_EVERY);
   if (!eat(p, "every") && !eat(p, "by")) fail(p, "`every` or `by`");
@@ -306,8 +305,8 @@ static Syntax *parse_stale(Parser *p) {
 // given = "given" param { "," param } "from" source
 static Syntax *parse_given(Parser *p) {
   Syntax *node = node_word(p, N_GIVEN, 2);
-  node->kid[0] = share_types(list_of(p, N_PARAMS, parse_param));
-  need(p, "from");
+  node->kid[0] = share_types(parse_list_of(p, N_PARAMS, parse_param));
+  expect(p, "from");
   node->kid[1] = parse_postfix(p);
   return node_end(p, node);
 }
@@ -329,12 +328,12 @@ static Syntax *parse_view(Parser *p) {
 static Syntax *forin_of(Parser *p, SyntaxKind kind, uint32_t kids) {
   Syntax *node = node_word(p, kind, kids);
   want_new_name(p, node);
-  need(p, "in");
+  expect(p, "in");
   node->kid[0] = parse_range(p);
   return node_end(p, node);
 }
 
-Syntax *clause_of(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
+Syntax *parse_clause_of(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
   Syntax *node = node_word(p, kind, 1);
   node->kid[0] = value(p);
   return node_end(p, node);
@@ -350,7 +349,7 @@ static const Clause clause_words[] = {{"by", N_BY},     {"trains", N_TRAINS}, {"
 
 static Syntax *parse_trainopt(Parser *);
 
-// NUMBER NAME { "," trainopt }, behind what is on the stack from `mark` on
+// NUMBER NAME { "," trainopt }; the kids from `mark` on come first
 static Syntax *end_training(Parser *p, Syntax *node, uint32_t mark, const char *length,
                             const char *unit) {
   kid_push(p, node_number(p, length));
@@ -373,17 +372,17 @@ static Syntax *parse_refit(Parser *p) {
 
 static Syntax *parse_clause(Parser *p, SyntaxKind kind) {
   switch (kind) {
-  case N_BY: return clause_of(p, kind, parse_soft_postfix);
-  case N_ON: return clause_of(p, kind, parse_postfix);
-  case N_TRAINS: return worded_list(p, kind, parse_target);
-  case N_AS: return worded_list(p, kind, parse_view);
+  case N_BY: return parse_clause_of(p, kind, parse_soft_postfix);
+  case N_ON: return parse_clause_of(p, kind, parse_postfix);
+  case N_TRAINS: return parse_keyword_list(p, kind, parse_target);
+  case N_AS: return parse_keyword_list(p, kind, parse_view);
   case N_FORIN: return forin_of(p, kind, 1);
   case N_REFIT: return parse_refit(p);
-  default: return clause_of(p, kind, parse_sum); // times, every
+  default: return parse_clause_of(p, kind, parse_sum); // times, every
   }
 }
 
-// { clause }: those allowed here, each once. The node is of `first` and them.
+// { clause }: each allowed clause at most once. The node holds `first` and the clauses.
 static Syntax *with_clauses(Parser *p, Syntax *node, Syntax *first, const char *what,
                             const char *allowed) {
   uint32_t mark = p->stack.n;
@@ -414,8 +413,8 @@ static Syntax *parse_plain_expr(Parser *p) { return parse_expr(p, false); }
 
 // claim = ( "maximise" | "minimise" ) expr | expr "~" expr          or only an expr
 static Syntax *parse_claim(Parser *p) {
-  if (sees(p, 0, "maximise")) return clause_of(p, N_MAXIMISE, parse_plain_expr);
-  if (sees(p, 0, "minimise")) return clause_of(p, N_MINIMISE, parse_plain_expr);
+  if (sees(p, 0, "maximise")) return parse_clause_of(p, N_MAXIMISE, parse_plain_expr);
+  if (sees(p, 0, "minimise")) return parse_clause_of(p, N_MINIMISE, parse_plain_expr);
   Syntax *left = parse_expr(p, false);
   if (sees(p, 0, "="))
     diag_error(p->front->diags, peek(p, 0)->span,
@@ -449,7 +448,7 @@ static Syntax *parse_measure(Parser *p) {
 
 // trainopt = NAME ":" postfix | postfix [ sum ]
 static Syntax *parse_trainopt(Parser *p) {
-  if (sees_label(p)) return labelled(p, N_ARG, parse_postfix);
+  if (sees_label(p)) return parse_labelled(p, N_ARG, parse_postfix);
   Syntax *node = node_fixed(p, N_OPTION, 2);
   node->kid[0] = parse_postfix(p);
   if ((node->kid[0]->kind == N_AT || node->kid[0]->kind == N_DOT) && eat(p, ":")) {
@@ -473,7 +472,7 @@ static Syntax *parse_train(Parser *p) {
 }
 
 static Syntax *tuple_or_expr(Parser *p) { // expr { "," expr }
-  Syntax *tuple = list_of(p, N_TUPLE, parse_plain_expr);
+  Syntax *tuple = parse_list_of(p, N_TUPLE, parse_plain_expr);
   return tuple->nkid == 1 ? tuple->kid[0] : tuple;
 }
 
@@ -496,7 +495,7 @@ static Syntax *parse_default(Parser *p) {
 
 static Syntax *parse_guard(Parser *p) { return eat(p, "when") ? parse_cond(p) : NULL; }
 
-// what learns: NAME [ brackets ]
+// learned = NAME [ brackets ]
 static Syntax *parse_learned(Parser *p) {
   Syntax *node = node_fixed(p, N_LHS, 1);
   want_name(p, node);
@@ -506,7 +505,7 @@ static Syntax *parse_learned(Parser *p) {
 
 static Syntax *parse_next_by(Parser *p, Syntax *node) {
   node->kind = N_STEPBY;
-  node->kid[0] = list_of(p, N_LHSS, parse_learned);
+  node->kid[0] = parse_list_of(p, N_LHSS, parse_learned);
   node->name = node->kid[0]->kid[0]->name;
   node->name_span = node->kid[0]->kid[0]->name_span;
   p->at++;
@@ -526,7 +525,7 @@ static Syntax *parse_next_by(Parser *p, Syntax *node) {
 static Syntax *parse_next(Parser *p) {
   uint32_t start = p->at;
   Syntax *node = node_fixed(p, N_STEP, 5);
-  if (sees(p, 1, "=")) { // next = …: a word taken for a name
+  if (sees(p, 1, "=")) { // next = …: the keyword is used as a name
     fail(p, "a name");
     vec_push(p->arena, &p->misused, p->token[start].name);
     return node;
@@ -535,18 +534,18 @@ static Syntax *parse_next(Parser *p) {
   if (names_lead_to(p, 0, "by")) return parse_next_by(p, node);
   want_name(p, node);
   if (sees(p, 0, "[")) node->kid[0] = parse_brackets(p);
-  need(p, "=");
+  expect(p, "=");
   node->kid[1] = parse_expr(p, false);
   node->kid[2] = parse_guard(p);
   return node_end(p, node);
 }
 
-static Syntax *parse_states(Parser *p) { return worded_list(p, N_STATES, parse_typed); }
+static Syntax *parse_states(Parser *p) { return parse_keyword_list(p, N_STATES, parse_typed); }
 
 // state | look | next
 static Syntax *parse_optimiser_part(Parser *p) {
   if (sees(p, 0, "state")) return parse_states(p);
-  if (sees(p, 0, "look")) return clause_of(p, N_LOOK, parse_plain_expr);
+  if (sees(p, 0, "look")) return parse_clause_of(p, N_LOOK, parse_plain_expr);
   if (sees(p, 0, "next")) return parse_next(p);
   return error_node(p, "`state`, `look` or `next`");
 }
@@ -555,7 +554,7 @@ static Syntax *parse_optimiser_part(Parser *p) {
 static Syntax *parse_optimiser(Parser *p) {
   Syntax *node = node_word(p, N_OPTIMISER, 2);
   want_new_name(p, node);
-  if (sees(p, 0, "(")) node->kid[0] = bracketed(p, N_PARAMS, parse_default);
+  if (sees(p, 0, "(")) node->kid[0] = parse_bracketed(p, N_PARAMS, parse_default);
   node->kid[1] = parse_block(p, parse_optimiser_part);
   return node_end(p, node);
 }
@@ -576,7 +575,7 @@ Syntax *parse_lhs(Parser *p) {
   return node_end(p, node);
 }
 
-// a, b = x, y: the right side was meant as a tuple unless a statement follows
+// a, b = x, y: the right side becomes a tuple unless another equation follows
 static Syntax *loose_tuple(Parser *p, Syntax *first) {
   if (!sees(p, 0, ",") || !(sees_name(p, 1) || peek(p, 1)->kind == TK_NUM || sees(p, 1, "(")))
     return first;
@@ -594,8 +593,8 @@ static Syntax *loose_tuple(Parser *p, Syntax *first) {
 // equation = lhs { "," lhs } "=" expr [ "pad" sum ] [ "when" cond ]
 Syntax *parse_equation(Parser *p) {
   Syntax *node = node_fixed(p, N_EQUATION, 4);
-  node->kid[0] = list_of(p, N_LHSS, parse_lhs);
-  need(p, "=");
+  node->kid[0] = parse_list_of(p, N_LHSS, parse_lhs);
+  expect(p, "=");
   node->kid[1] = parse_expr(p, false);
   if (node->kid[0]->nkid > 1) node->kid[1] = loose_tuple(p, node->kid[1]);
   if (eat(p, "pad")) node->kid[2] = parse_sum(p);
@@ -633,7 +632,7 @@ Syntax *parse_for(Parser *p, Syntax *(*item)(Parser *)) {
   return node_end(p, node);
 }
 
-// Words of other languages, and where they lead.
+// Keywords of other languages, and limn's words for them.
 static const struct {
   const char *ours, *words;
 } foreign_words[] = {{"box", "def fn fun func function class module layer"},
@@ -684,11 +683,11 @@ static Syntax *fail_statement(Parser *p) {
 
 // statement = learn | state | next | const | axis | stale | for | return | equation
 Syntax *parse_statement(Parser *p) {
-  if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
+  if (sees(p, 0, "learn")) return parse_keyword_list(p, N_LEARN, parse_learner);
   if (sees(p, 0, "state")) return parse_states(p);
   if (sees(p, 0, "next")) return parse_next(p);
-  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_const);
-  if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);
+  if (sees(p, 0, "const")) return parse_keyword_list(p, N_CONSTS, parse_const);
+  if (sees(p, 0, "axis")) return parse_keyword_list(p, N_AXES, parse_axis);
   if (sees(p, 0, "stale")) return parse_stale(p);
   if (sees(p, 0, "for")) return parse_for(p, parse_statement);
   if (sees(p, 0, "return")) return parse_return(p);
@@ -699,14 +698,14 @@ Syntax *parse_statement(Parser *p) {
 
 // -- declarations
 
-// An unknown word; in a run of such lines only the first is reported, and those with advice.
+// An unknown word. In a run of such lines only the first is reported, and those with a suggestion.
 static Syntax *fail_declaration(Parser *p) {
   Syntax *error = node_new(p, N_ERROR);
   const Token *t = peek(p, 0);
   const char *word = t->kind == TK_NAME || t->kind == TK_WORD ? token_text(p, t) : "";
   const char *ours = our_word(word);
   const char *near = *word ? nearest_name(word, declaration_words, declaration_word_count) : NULL;
-  if ((ours || near) && sees_name(p, 1)) { // what it would have declared
+  if ((ours || near) && sees_name(p, 1)) { // the name it would have declared
     error->name = peek(p, 1)->name;
     error->name_span = peek(p, 1)->span;
   }
@@ -739,9 +738,9 @@ static Syntax *parse_declaration(Parser *p) {
                {"run", parse_simulate},    {"check", parse_check}};
   bool lost = p->lost;
   p->lost = false;
-  if (sees(p, 0, "axis")) return worded_list(p, N_AXES, parse_axis);
-  if (sees(p, 0, "const")) return worded_list(p, N_CONSTS, parse_const);
-  if (sees(p, 0, "learn")) return worded_list(p, N_LEARN, parse_learner);
+  if (sees(p, 0, "axis")) return parse_keyword_list(p, N_AXES, parse_axis);
+  if (sees(p, 0, "const")) return parse_keyword_list(p, N_CONSTS, parse_const);
+  if (sees(p, 0, "learn")) return parse_keyword_list(p, N_LEARN, parse_learner);
   if (sees(p, 0, "for")) return parse_for(p, parse_declaration);
   for (uint32_t i = 0; i < COUNT(rules); i++)
     if (sees(p, 0, rules[i].word)) return rules[i].rule(p);
@@ -759,7 +758,7 @@ static void push_name(Parser *p, const Syntax *from) {
   kid_push(p, node);
 }
 
-// Names before a `=` in what is skipped, to the token where we stand.
+// Collects the names before `=` among the tokens skipped since `from`.
 static void salvage_equations(Parser *p, uint32_t from, uint32_t mark) {
   for (uint32_t i = from; i < p->at; i++) {
     const Token *t = &p->token[i], *behind = &p->token[i + 1];
@@ -771,8 +770,8 @@ static void salvage_equations(Parser *p, uint32_t from, uint32_t mark) {
   }
 }
 
-// What a broken statement would have declared.
-static Syntax *salvage(Parser *p, const Syntax *broken, uint32_t from) {
+// An N_ERROR with the names that a broken statement would have declared.
+static Syntax *salvage_names(Parser *p, const Syntax *broken, uint32_t from) {
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, N_ERROR);
   node->span = broken->span;
@@ -792,8 +791,8 @@ static Syntax *salvage(Parser *p, const Syntax *broken, uint32_t from) {
   return node;
 }
 
-// Inside a block: on to the end of the line, a `,` or the closing brace. A word of the language
-// that begins a line is where the next statement begins: the line before it was unfinished.
+// Inside a block: skips to the end of the line, a `,` or the closing brace. A keyword at the start
+// of a line begins the next statement.
 static void skip_statement(Parser *p, uint32_t start) {
   p->panic = false;
   for (bool moved = p->at > start;; p->at++, moved = true) {
@@ -806,7 +805,7 @@ static void skip_statement(Parser *p, uint32_t start) {
   }
 }
 
-// Outside: on to the next line that begins in column 1 with a word.
+// At the top level: skips to the next word in column 1.
 static void skip_declaration(Parser *p, uint32_t start) {
   p->panic = false;
   if (p->at == start) p->at++;
@@ -825,7 +824,7 @@ static void end_statement(Parser *p, bool block) {
   fail_after_term(p, block ? "`,` or the end of the line" : "the end of the line");
 }
 
-// Pushes one item, whole or salvaged.
+// Parses and pushes one item, or an N_ERROR with its names.
 static void parse_one(Parser *p, Syntax *(*item)(Parser *), bool block) {
   uint32_t start = p->at, depth = p->depth, mark = p->stack.n;
   bool spoilt = p->spoilt;
@@ -836,17 +835,17 @@ static void parse_one(Parser *p, Syntax *(*item)(Parser *), bool block) {
   if (p->panic) {
     p->stack.n = mark;
     p->depth = depth;
-    bool unknown = node->kind == N_ERROR; // no rule has read it
+    bool unknown = node->kind == N_ERROR; // no rule has consumed it
     if (block)
       skip_statement(p, start);
     else
       skip_declaration(p, start);
-    node = salvage(p, node, block || unknown ? start : p->at);
+    node = salvage_names(p, node, block || unknown ? start : p->at);
   } else if (p->spoilt) {
-    node = salvage(p, node, p->at);
+    node = salvage_names(p, node, p->at);
   }
   p->spoilt = spoilt;
-  if (p->at <= start) p->at = start + (peek(p, 0)->kind != TK_END); // always onwards
+  if (p->at <= start) p->at = start + (peek(p, 0)->kind != TK_END); // ensure progress
   kid_push(p, node);
 }
 
@@ -862,7 +861,7 @@ static void check_indented(Parser *p, bool *told) {
 Syntax *parse_block(Parser *p, Syntax *(*item)(Parser *)) {
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, N_BLOCK);
-  need(p, "{");
+  expect(p, "{");
   if (p->panic || !deeper(p)) return node;
   for (bool told = false; !sees(p, 0, "}") && peek(p, 0)->kind != TK_END;) {
     if (peek(p, 0)->kind == TK_LINE) {
@@ -873,7 +872,7 @@ Syntax *parse_block(Parser *p, Syntax *(*item)(Parser *)) {
     parse_one(p, item, true);
     if (!eat(p, ",") && sees(p, 0, "}")) break;
   }
-  eat(p, "}"); // a bracket that was closed late may have swallowed it
+  eat(p, "}"); // an unclosed bracket before it may have consumed it
   p->depth--;
   return kids_end(p, node, mark);
 }
@@ -910,7 +909,7 @@ static uint32_t *find_partners(Arena *a, Tokens tokens) {
 Syntax *parse(const Front *front, uint32_t file) {
   Parser p = {.front = front, .arena = front->arena};
   p.limit = error_limit(front);
-  Arena *scratch = arena_child(front->arena); // tokens go when the tree stands
+  Arena *scratch = arena_child(front->arena); // tokens are freed when the tree is complete
   Tokens tokens = lex(&(Front){scratch, front->names, front->diags, front->sources}, file);
   p.token = tokens.at;
   p.partner = find_partners(scratch, tokens);

@@ -1,12 +1,11 @@
-// Tokens to expressions, brackets and types; and the tools that every rule uses.
+// The parser: expressions, brackets and types, and the helpers that every rule uses.
 //
-// Recursive descent: the grammar rule stands above the function that parses it. Chains of one
-// operator are one node with many kids, so their length costs no depth; real nesting is limited.
+// Recursive descent, with the grammar rule above each function. A chain of one operator is one node
+// with many kids, so its length costs no depth; nesting depth is limited.
 //
-// The first error of a statement is reported and starts a panic (see parse_own.h). Brackets end it:
-// the lexer has balanced them, so after an error between brackets the parser goes on behind the
-// closing one. A closing bracket of length 0 was added for the user and is already reported; errors
-// there are silent.
+// The first error of a statement is reported and sets panic mode (see parse_own.h). Brackets end
+// it: since the lexer balances them, the parser resumes after the closing bracket. Errors at a
+// closing bracket of length 0 are silent, because the lexer has reported them.
 //
 // The kids of a node are collected on a stack and copied when their number is known.
 #include "lang/syntax/parse_own.h"
@@ -61,7 +60,7 @@ bool starts_line(const Parser *p, const Token *t) {
 
 // -- errors
 
-static bool is_silent(const Token *t) { // someone has spoken about it
+static bool is_silent(const Token *t) { // already reported
   return t->kind == TK_SYMBOL && (t->symbol[0] == '?' || t->span.n == 0);
 }
 
@@ -76,14 +75,14 @@ static const char *found_text(const Parser *p, const Token *t) {
   return arena_format(p->arena, "`%.*s%s`", (int)n, text, n < t->span.n ? "…" : "");
 }
 
-// Does the line begin with `state`?
+// Does the line of this token begin with `state`?
 static bool in_states(const Parser *p, const Token *t) {
   while (t > p->token && t[-1].kind != TK_LINE && !token_is(p, t, "state")) t--;
   return token_is(p, t, "state");
 }
 
-// What the user may have had in mind.
-static const char *advice(const Parser *p, const Token *t, const char *wanted) {
+// A hint for what the user may have meant.
+static const char *find_hint(const Parser *p, const Token *t, const char *wanted) {
   if (token_is(p, t, "=>")) return "`=>` is for `find … => …`; a result is written `->`";
   if (token_is(p, t, "//")) return "`//` divides sizes in brackets; a comment begins with `#`";
   if (token_is(p, t, "'") && in_states(p, t))
@@ -106,7 +105,7 @@ static bool is_misused(const Parser *p, const Token *t) {
   return false;
 }
 
-// Inside a ( or [ that the user left open, that is the message.
+// Inside an unclosed ( or [, which the lexer has reported?
 static bool in_unclosed(const Parser *p) {
   for (uint32_t i = p->at; i-- > 0;) {
     const Token *t = &p->token[i];
@@ -138,11 +137,11 @@ void fail(Parser *p, const char *wanted) {
                     found_text(p, t), wanted);
   else
     id = diag_error(p->front->diags, t->span, "found %s, wanted %s", found_text(p, t), wanted);
-  const char *help = advice(p, t, wanted);
+  const char *help = find_hint(p, t, wanted);
   if (help) diag_help(p->front->diags, id, "%s", help);
 }
 
-// Where a term has ended, a second one side by side is the likely fault.
+// Like fail, after a complete term: two terms side by side are the likely error.
 void fail_after_term(Parser *p, const char *wanted) {
   const Token *t = peek(p, 0);
   if (p->panic || t->kind < TK_NAME || t->kind == TK_WORD || t->kind == TK_SYMBOL) {
@@ -164,7 +163,7 @@ void fail_after_term(Parser *p, const char *wanted) {
   diag_help(p->front->diags, id, "%s", help);
 }
 
-void need(Parser *p, const char *text) {
+void expect(Parser *p, const char *text) {
   if (!eat(p, text)) fail(p, arena_format(p->arena, "`%s`", text));
 }
 
@@ -183,14 +182,14 @@ bool deeper(Parser *p) {
 static void recover_at_bracket(Parser *p, uint32_t open) {
   if (!p->panic) return;
   uint32_t close = p->partner[open];
-  if (p->token[close].span.n == 0)
-    return; // the user left it open: nothing behind it can be trusted
+  if (p->token[close].span.n == 0) return; // left open: the text after it is unreliable
   p->at = close + 1;
   p->panic = false;
   p->spoilt = true;
 }
 
-// The end of what `open` opened, with recovery. When the user left it open, that is the message.
+// Consumes the bracket that closes `open`, with recovery. An unclosed bracket is reported by the
+// lexer only.
 void close_bracket(Parser *p, uint32_t open, const char *wanted) {
   const Token *closer = &p->token[p->partner[open]];
   if (!eat(p, closer->symbol)) {
@@ -200,7 +199,7 @@ void close_bracket(Parser *p, uint32_t open, const char *wanted) {
   recover_at_bracket(p, open);
 }
 
-void need_after_term(Parser *p, const char *wanted) {
+void expect_after_term(Parser *p, const char *wanted) {
   if (!eat(p, wanted)) fail_after_term(p, arena_format(p->arena, "`%s`", wanted));
 }
 
@@ -248,7 +247,7 @@ Syntax *error_node(Parser *p, const char *wanted) {
   return node_new(p, N_ERROR);
 }
 
-// A node around one that is already parsed.
+// A node around one that is parsed already.
 Syntax *node_around(Parser *p, SyntaxKind kind, Syntax *base, Syntax *other) {
   Syntax *node = node_fixed(p, kind, other ? 2 : 1);
   node->span = base->span;
@@ -263,7 +262,7 @@ static void take_name(Parser *p, Syntax *node) {
   p->at++;
 }
 
-// A word where a name is wanted is taken for one if what follows fits: that is one message only.
+// Reads a name. A keyword in its place is reported once and read as a name if the next token fits.
 void want_name(Parser *p, Syntax *node) {
   static const char *const behind[] = {":", "=", "(", "[", ","};
   if (sees_name(p, 0)) {
@@ -280,7 +279,7 @@ void want_name(Parser *p, Syntax *node) {
   take_name(p, node);
 }
 
-// A name that is being given to something.
+// A name in a declaration.
 void want_new_name(Parser *p, Syntax *node) {
   const Token *t = peek(p, 0);
   const char *text = t->kind == TK_NAME ? name_text(p->front->names, t->name) : "";
@@ -336,10 +335,10 @@ Syntax *node_number(Parser *p, const char *wanted) {
   return node_end(p, node);
 }
 
-Syntax *labelled(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
+Syntax *parse_labelled(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
   Syntax *node = node_fixed(p, kind, 1);
   want_any_name(p, node);
-  need(p, ":");
+  expect(p, ":");
   node->kid[0] = value(p);
   return node_end(p, node);
 }
@@ -349,7 +348,7 @@ Syntax *labelled(Parser *p, SyntaxKind kind, Syntax *(*value)(Parser *)) {
 typedef Syntax *Rule(Parser *, bool equal);
 
 // sub { op sub }
-static Syntax *chain(Parser *p, SyntaxKind kind, const char *op, Rule *sub, bool equal) {
+static Syntax *parse_chain(Parser *p, SyntaxKind kind, const char *op, Rule *sub, bool equal) {
   uint32_t mark = p->stack.n;
   Syntax *first = sub(p, equal);
   if (!sees(p, 0, op)) return first;
@@ -361,7 +360,7 @@ static Syntax *chain(Parser *p, SyntaxKind kind, const char *op, Rule *sub, bool
 }
 
 typedef struct {
-  const char *text; // NULL behind the last
+  const char *text; // NULL at the end
   SyntaxSign sign;
 } Infix;
 static const Infix sum_signs[] = {{"+", SIGN_PLUS}, {"-", SIGN_MINUS}, {NULL, SIGN_NONE}};
@@ -370,8 +369,8 @@ static const Infix size_signs[] = {
     {"*", SIGN_TIMES}, {"/", SIGN_DIVIDE}, {"//", SIGN_DIVIDE_DOWN}, {NULL, SIGN_NONE}};
 
 // sub { one of infix, sub }
-static Syntax *mixed_chain(Parser *p, SyntaxKind kind, const Infix *infix, Syntax *(*sub)(Parser *),
-                           Syntax *first) {
+static Syntax *parse_mixed_chain(Parser *p, SyntaxKind kind, const Infix *infix,
+                                 Syntax *(*sub)(Parser *), Syntax *first) {
   uint32_t mark = p->stack.n;
   VEC(char) signs = {0};
   for (;;) {
@@ -403,7 +402,7 @@ static Syntax *parse_list(Parser *p) {
     uint32_t from = p->at;
     bool list = sees(p, 0, "[");
     kid_push(p, list ? parse_list(p) : parse_expr(p, false));
-    for (uint32_t i = from + 1; i + 1 < p->at && !list; i++) // [0 -1]: two entries were meant
+    for (uint32_t i = from + 1; i + 1 < p->at && !list; i++) // [0 -1]: probably two entries
       if (token_is(p, &p->token[i], "-") && p->token[i].spaced && p->token[i + 1].kind == TK_NUM &&
           !p->token[i + 1].spaced)
         diag_warning(p->front->diags, p->token[i].span,
@@ -418,14 +417,14 @@ static Syntax *parse_list(Parser *p) {
 
 static Syntax *parse_compared(Parser *p) { return parse_expr(p, true); }
 
-// "(" expr { "," expr } ")"                        one: grouping; several: side by side
+// "(" expr { "," expr } ")"                        one: grouping; several: a tuple
 static Syntax *parse_paren(Parser *p) {
-  Syntax *node = bracketed(p, N_PAREN, parse_compared);
+  Syntax *node = parse_bracketed(p, N_PAREN, parse_compared);
   if (node->nkid > 1) node->kind = N_TUPLE;
   return node;
 }
 
-// mode = on, last(mode) = on, M(mode: on): any word may name a mode
+// mode = on, last(mode) = on, M(mode: on): a keyword may name a mode
 static bool sees_mode_name(const Parser *p) {
   if (p->at < 3 || peek(p, 0)->kind != TK_WORD) return false;
   const Token *op = &p->token[p->at - 1], *mode = op - 1;
@@ -451,7 +450,8 @@ static Syntax *parse_primary(Parser *p) {
   }
   if (sees(p, 0, "[")) return parse_list(p);
   if (sees(p, 0, "(")) return parse_paren(p);
-  if ((sees(p, 0, "mode") && !sees_name(p, 1)) || sees_mode_name(p)) { // of a machine: a value
+  if ((sees(p, 0, "mode") && !sees_name(p, 1)) ||
+      sees_mode_name(p)) { // the mode of a machine, as a value
     p->token[p->at].kind = TK_NAME;
     return node_name(p);
   }
@@ -484,18 +484,18 @@ static bool sees_place_label(const Parser *p) {
 static Syntax *parse_place_arg(Parser *p) {
   Syntax *node = node_fixed(p, N_STEPPED, 2);
   node->kid[0] = parse_postfix(p);
-  need(p, ":");
+  expect(p, ":");
   node->kid[1] = parse_compared(p);
   return node_end(p, node);
 }
 
-// A state of a part has one name with dots in it: bend.z.
+// A state of a part is one dotted name: bend.z.
 static Syntax *parse_arg(Parser *p) {
   if (sees_place_label(p)) return parse_place_arg(p);
   if (!sees_arg_label(p)) return parse_expr(p, true);
   Syntax *node = node_fixed(p, N_ARG, 1);
   want_dotted_name(p, node);
-  need(p, ":");
+  expect(p, ":");
   node->kid[0] = parse_compared(p);
   return node_end(p, node);
 }
@@ -536,7 +536,7 @@ static Syntax *parse_dot(Parser *p, Syntax *base) {
 
 // postfix = primary { "(" args ")" | brackets | "." NAME | "over" … }
 Syntax *parse_postfix(Parser *p) {
-  enum { LINKS = 32 }; // they nest in the tree
+  enum { LINKS = 32 }; // nesting depth in the tree
   Syntax *e = parse_primary(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
@@ -576,7 +576,7 @@ static Syntax *parse_power(Parser *p) {
   Syntax *base = parse_postfix(p);
   if (!sees(p, 0, "^") || !deeper(p)) return base;
   p->at++;
-  Syntax *exponent = sees(p, 0, "-") ? clause_of(p, N_NEG, parse_power) : parse_power(p);
+  Syntax *exponent = sees(p, 0, "-") ? parse_clause_of(p, N_NEG, parse_power) : parse_power(p);
   p->depth--;
   return node_around(p, N_POW, base, exponent);
 }
@@ -619,7 +619,7 @@ static Syntax *parse_unary(Parser *p) {
   return node_end(p, node);
 }
 
-// a / b[i] c[i] is (a/b)c to some and a/(bc) to others.
+// Refuses a / b[i] c[i], which could be (a/b)c or a/(bc).
 static void check_division(Parser *p, const Syntax *prod) {
   for (uint32_t i = 1; i < prod->nkid; i++) {
     const Syntax *by = prod->kid[i];
@@ -634,13 +634,15 @@ static void check_division(Parser *p, const Syntax *prod) {
 
 // prod = unary { ("*"|"/") unary }
 static Syntax *parse_prod(Parser *p) {
-  Syntax *node = mixed_chain(p, N_PROD, prod_signs, parse_unary, parse_unary(p));
+  Syntax *node = parse_mixed_chain(p, N_PROD, prod_signs, parse_unary, parse_unary(p));
   if (node->kind == N_PROD && !p->panic) check_division(p, node);
   return node;
 }
 
 // sum = prod { ("+"|"-") prod }
-Syntax *parse_sum(Parser *p) { return mixed_chain(p, N_SUM, sum_signs, parse_prod, parse_prod(p)); }
+Syntax *parse_sum(Parser *p) {
+  return parse_mixed_chain(p, N_SUM, sum_signs, parse_prod, parse_prod(p));
+}
 
 SyntaxSign comparison(const Parser *p, bool equal) {
   static const char *const text[] = {"!=", "<", ">", ">=", "=", "<="};
@@ -676,15 +678,23 @@ static Syntax *parse_not(Parser *p, bool equal) {
 }
 
 // or = and { "or" and }      and = not { "and" not }
-static Syntax *parse_and(Parser *p, bool equal) { return chain(p, N_AND, "and", parse_not, equal); }
-static Syntax *parse_or(Parser *p, bool equal) { return chain(p, N_OR, "or", parse_and, equal); }
+static Syntax *parse_and(Parser *p, bool equal) {
+  return parse_chain(p, N_AND, "and", parse_not, equal);
+}
+static Syntax *parse_or(Parser *p, bool equal) {
+  return parse_chain(p, N_OR, "or", parse_and, equal);
+}
 // pipe = fan { ";" fan }     fan = or { "&" or }
-static Syntax *parse_fan(Parser *p, bool equal) { return chain(p, N_FAN, "&", parse_or, equal); }
-static Syntax *parse_pipe(Parser *p, bool equal) { return chain(p, N_PIPE, ";", parse_fan, equal); }
+static Syntax *parse_fan(Parser *p, bool equal) {
+  return parse_chain(p, N_FAN, "&", parse_or, equal);
+}
+static Syntax *parse_pipe(Parser *p, bool equal) {
+  return parse_chain(p, N_PIPE, ";", parse_fan, equal);
+}
 
 Syntax *parse_cond(Parser *p) { return parse_or(p, true); }
 
-// ◆ A `when` makes an expression only if an `else` follows on the line, at the same depth.
+// ◆ `when` belongs to the expression only if `else` follows on the line at the same depth.
 static bool else_follows(const Parser *p) {
   for (uint32_t i = p->at;; i++) {
     const Token *t = &p->token[i];
@@ -707,7 +717,7 @@ Syntax *parse_expr(Parser *p, bool equal) {
     node->span = e->span;
     node->kid[0] = e;
     node->kid[1] = parse_cond(p);
-    need_after_term(p, "else");
+    expect_after_term(p, "else");
     node->kid[2] = parse_expr(p, equal);
     e = node_end(p, node);
   }
@@ -719,7 +729,7 @@ Syntax *parse_expr(Parser *p, bool equal) {
 
 static Syntax *parse_items(Parser *p, const char *closer);
 
-// [ bitem { "," bitem } ], with brackets around it, into a node. False: too deep.
+// "[" [ bitem { "," bitem } ] "]" into a node. False: nested too deeply.
 static bool parse_slots(Parser *p, Syntax *node, const char *closer) {
   uint32_t open = p->at, mark = p->stack.n;
   if (!deeper(p)) return false;
@@ -779,10 +789,10 @@ static Syntax *parse_sfact(Parser *p) {
 
 // sterm = sfact { ("*"|"/"|"//") sfact }
 static Syntax *parse_sterm(Parser *p) {
-  return mixed_chain(p, N_PROD, size_signs, parse_sfact, parse_sfact(p));
+  return parse_mixed_chain(p, N_PROD, size_signs, parse_sfact, parse_sfact(p));
 }
 
-// In [0 -1] the minus is an operator; the spaces say that two entries were meant.
+// Warns about [0 -1], where the minus is an operator though the spacing suggests two entries.
 static Syntax *parse_sterm_after_sign(Parser *p) {
   const Token *sign = &p->token[p->at - 1], *t = peek(p, 0);
   if (t->kind == TK_NUM && sign->spaced && !t->spaced)
@@ -795,10 +805,10 @@ static Syntax *parse_sterm_after_sign(Parser *p) {
 static Syntax *parse_signed_size(Parser *p, bool may_be_negative) {
   Syntax *first;
   if (may_be_negative && sees(p, 0, "-"))
-    first = clause_of(p, N_NEG, parse_sterm);
+    first = parse_clause_of(p, N_NEG, parse_sterm);
   else
     first = parse_sterm(p);
-  return mixed_chain(p, N_SUM, sum_signs, parse_sterm_after_sign, first);
+  return parse_mixed_chain(p, N_SUM, sum_signs, parse_sterm_after_sign, first);
 }
 
 static Syntax *parse_named_size(Parser *p) { return parse_signed_size(p, true); }
@@ -815,12 +825,12 @@ static Syntax *parse_item(Parser *p, bool first) {
       want_name(p, node);
     return node_end(p, node);
   }
-  if (sees_label(p)) return labelled(p, N_SIZED, parse_named_size);
+  if (sees_label(p)) return parse_labelled(p, N_SIZED, parse_named_size);
   Syntax *e = parse_signed_size(p, first);
   return eat(p, "..") ? node_around(p, N_RANGE, e, parse_size(p)) : e;
 }
 
-// item { (";"|"&") item }                          a box made on the spot; & binds tighter
+// item { (";"|"&") item }                          a box composed in brackets; & binds tighter
 static Syntax *parse_item_pipe(Parser *p, Syntax *item) {
   uint32_t mark = p->stack.n;
   Syntax *pipe = node_new(p, N_PIPE);
@@ -873,7 +883,7 @@ Syntax *parse_range(Parser *p) {
 
 // labels = "{" size { "," size } "}"
 static Syntax *parse_type_base(Parser *p) {
-  if (sees(p, 0, "{")) return bracketed(p, N_LABELS, parse_size);
+  if (sees(p, 0, "{")) return parse_bracketed(p, N_LABELS, parse_size);
   if (peek(p, 0)->kind == TK_STR) return node_string(p, "");
   if (peek(p, 0)->kind == TK_NAME) return parse_path(p);
   if (!sees(p, 0, "(")) return error_node(p, "a type");
@@ -897,7 +907,7 @@ Syntax *parse_type(Parser *p) {
   return node_end(p, node);
 }
 
-// types = type { "," type }                        ◆ `, b :` is not a type: the comma is not ours
+// types = type { "," type }                        ◆ stops before `, b :`, which is a parameter
 Syntax *parse_types(Parser *p) {
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, N_TYPES);
@@ -917,8 +927,8 @@ Syntax *parse_sig(Parser *p) {
   return node_end(p, node);
 }
 
-// ◆ Looks over NAME [ "'" ] [ brackets ] { "," … } at what follows. A list is looked over only
-// once, whichever of its names we stand on.
+// ◆ Does the list NAME [ "'" ] [ brackets ] { "," … } lead to `symbol`? Each list is scanned only
+// once; its extent is cached in `names`.
 bool names_lead_to(Parser *p, uint32_t ahead, const char *symbol) {
   if (p->panic) return false;
   uint32_t from = p->at + ahead, i = from;

@@ -1,10 +1,9 @@
-// Tokens to learning diagrams: `diagram`, and what is done to one, `find` and `set`. One rule of
-// the grammar is one function, and the rule stands above it; recovery is that of parse.c.
+// The parser: learning diagrams, that is `diagram`, `find` and `set`. Recovery is that of parse.c.
 //
-// `at`, `most`, `only` and `replace` are words here only.
+// `at`, `most`, `only` and `replace` are keywords only here.
 #include "lang/syntax/parse_own.h"
 
-static Syntax *route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { ";" step }
+static Syntax *parse_route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { ";" step }
   uint32_t mark = p->stack.n;
   Syntax *node = node_new(p, N_PIPE);
   do kid_push(p, step(p));
@@ -13,7 +12,7 @@ static Syntax *route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { 
   return node->nkid == 1 ? node->kid[0] : node;
 }
 
-// -- what stands in the braces
+// -- the body of a diagram
 
 // [ "at" "most" NUMBER "times" ]
 static Syntax *parse_most(Parser *p, Syntax *edge) {
@@ -21,13 +20,13 @@ static Syntax *parse_most(Parser *p, Syntax *edge) {
   p->at += 2;
   Syntax *times = node_number(p, "how often a path may run along it");
   Syntax *node = node_around(p, N_MOST, edge, times);
-  need(p, "times");
+  expect(p, "times");
   return node_end(p, node);
 }
 
 // edge = "box" header [ body ] | "learn" learner
 static Syntax *parse_edge(Parser *p) {
-  if (sees(p, 0, "learn")) return parse_most(p, worded_list(p, N_LEARN, parse_learner));
+  if (sees(p, 0, "learn")) return parse_most(p, parse_keyword_list(p, N_LEARN, parse_learner));
   Syntax *node = node_fixed(p, N_BOX, 6);
   parse_box_header(p, node);
   if (sees(p, 0, "=") || sees(p, 0, "{")) node->kid[3] = parse_body(p, "");
@@ -42,9 +41,9 @@ static Syntax *parse_order(Parser *p) {
     want_new_name(p, node);
     p->at++;
   }
-  node->kid[0] = route_of_steps(p, parse_path);
+  node->kid[0] = parse_route_of_steps(p, parse_path);
   if (!eat(p, "<=")) fail(p, "`<=` between two routes, or `;` and the next edge");
-  node->kid[1] = route_of_steps(p, parse_path);
+  node->kid[1] = parse_route_of_steps(p, parse_path);
   if (sees_word(p, 0, "only")) {
     p->at++;
     syntax_signed(p->arena, node, SIGN_ONLY);
@@ -57,7 +56,7 @@ static Syntax *parse_order(Parser *p) {
     if (eat(p, "times"))
       node->kid[2] = parse_sum(p);
     else
-      node->kid[3] = worded_list(p, N_TRAINS, parse_target);
+      node->kid[3] = parse_keyword_list(p, N_TRAINS, parse_target);
   }
   return node_end(p, node);
 }
@@ -107,7 +106,7 @@ Syntax *parse_diagram(Parser *p) {
   want_new_name(p, node);
   if (eat(p, "=")) {
     node->kid[0] = parse_parts(p);
-    if (sees(p, 0, "along")) node->kid[1] = worded_list(p, N_NAMES, parse_same);
+    if (sees(p, 0, "along")) node->kid[1] = parse_keyword_list(p, N_NAMES, parse_same);
   } else if (!sees(p, 0, "{")) {
     fail(p, "`{`, or `=` and the diagrams that are glued");
   }
@@ -119,7 +118,7 @@ static bool sees_deed(const Parser *p) {
   return sees(p, 0, "freeze") || sees(p, 0, "set") || sees_word(p, 0, "replace");
 }
 
-// Is what comes the name of a piece, with `=` behind it?
+// Does a path with `=` after it follow?
 static bool sees_piece(const Parser *p) {
   uint32_t i = 0;
   while (sees_name(p, i) && sees(p, i + 1, ".")) i += 2;
@@ -139,13 +138,13 @@ static Syntax *parse_deed(Parser *p) {
   }
   if (set && sees_piece(p)) {
     node->kid[0] = parse_path(p);
-    need(p, "=");
+    expect(p, "=");
   }
   node->kid[1] = parse_expr(p, false);
   return node_end(p, node);
 }
 
-// freeze m, n: the word counts for what follows too
+// freeze m, n: `freeze` applies to each path of the list
 static Syntax *parse_frozen_too(Parser *p) {
   Syntax *node = node_fixed(p, N_DEED, 2);
   syntax_signed(p->arena, node, SIGN_FREEZE);
@@ -157,10 +156,10 @@ static Syntax *parse_frozen_too(Parser *p) {
 Syntax *parse_find(Parser *p) {
   Syntax *node = node_word(p, N_FIND, 0);
   uint32_t mark = p->stack.n;
-  kid_push(p, route_of_steps(p, parse_postfix));
-  need(p, "in");
+  kid_push(p, parse_route_of_steps(p, parse_postfix));
+  expect(p, "in");
   kid_push(p, parse_path(p));
-  need(p, "=>");
+  expect(p, "=>");
   Syntax *deed = parse_deed(p);
   kid_push(p, deed);
   while (eat(p, ",")) {
@@ -172,7 +171,7 @@ Syntax *parse_find(Parser *p) {
   return kids_end(p, node, mark);
 }
 
-// Is what comes a type, and not an expression? {5}, R[2], or something with a distance.
+// Does a type follow, not an expression? {5}, R[2], or anything with a distance.
 static bool sees_types(const Parser *p) {
   if (sees(p, 0, "{")) return true;
   if ((sees_word(p, 0, "R") || sees_word(p, 0, "B")) && sees(p, 1, "[")) return true;
@@ -185,7 +184,7 @@ static bool sees_types(const Parser *p) {
 Syntax *parse_set(Parser *p) {
   Syntax *node = node_word(p, N_SET, 3);
   node->kid[0] = parse_path(p);
-  need(p, "=");
+  expect(p, "=");
   bool types = sees_types(p);
   node->kid[1] = types ? parse_types(p) : parse_expr(p, false);
   if (types && eat(p, "by")) node->kid[2] = parse_soft_postfix(p);

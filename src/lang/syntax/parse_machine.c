@@ -1,13 +1,13 @@
-// Tokens to machines: `machine`, `share`, `wiring`, what stands in their braces, and what is done
-// with them, `run` and `check`. One rule of the grammar is one function, and the rule stands above
-// it; recovery is that of parse.c.
+// The parser: machines, that is `machine`, `share` and `wiring` with their bodies, `run` and
+// `check`. Recovery is that of parse.c.
 #include "lang/syntax/parse_own.h"
 
 static Syntax *parse_part(Parser *);
 
-// -- what stands in the braces
+// -- the body of a machine
 
-// "mode" NAME [ "stop" ] [ params ] [ "->" result ] "{" { part } "}"; what stops may have no braces
+// "mode" NAME [ "stop" ] [ params ] [ "->" result ] "{" { part } "}"; with "stop" the braces are
+// optional
 static Syntax *parse_mode(Parser *p) {
   Syntax *node = node_word(p, N_MODE, 3);
   want_any_name(p, node);
@@ -34,13 +34,13 @@ static Syntax *parse_jump(Parser *p) {
 static Syntax *parse_born_value(Parser *p) { return parse_expr(p, false); }
 
 // NAME ":" expr
-static Syntax *parse_born(Parser *p) { return labelled(p, N_ARG, parse_born_value); }
+static Syntax *parse_born(Parser *p) { return parse_labelled(p, N_ARG, parse_born_value); }
 
 // lhs { "," lhs } ":" postfix [ "every" sum ] [ "while" cond [ "born" "(" born { "," born } ")" ] ]
 static Syntax *parse_parts(Parser *p) {
   Syntax *node = node_fixed(p, N_PART, 5);
-  node->kid[0] = list_of(p, N_LHSS, parse_lhs);
-  need(p, ":");
+  node->kid[0] = parse_list_of(p, N_LHSS, parse_lhs);
+  expect(p, ":");
   node->kid[1] = parse_postfix(p);
   if (eat(p, "every")) node->kid[2] = parse_sum(p);
   if (!sees_word(p, 0, "while")) return node_end(p, node);
@@ -48,12 +48,12 @@ static Syntax *parse_parts(Parser *p) {
   node->kid[3] = parse_cond(p);
   if (sees_word(p, 0, "born")) {
     p->at++;
-    node->kid[4] = bracketed(p, N_PARAMS, parse_born);
+    node->kid[4] = parse_bracketed(p, N_PARAMS, parse_born);
   }
   return node_end(p, node);
 }
 
-// dx/dt = …: the state whose rate is meant; NULL: it is something else
+// The state name in dx/dt = …, which is reported; otherwise NULL.
 static const char *leibniz_state(const Parser *p, const Syntax *n) {
   if (n->kind != N_PROD || n->nkid != 2 || !sees(p, 0, "=")) return NULL;
   if (n->kid[0]->kind != N_NAME || n->kid[1]->kind != N_NAME) return NULL;
@@ -89,7 +89,7 @@ static Syntax *parse_constraint(Parser *p) {
   if (zero->kind != N_NUM || zero->num != 0)
     diag_error(p->front->diags, zero->span,
                "an equation between values has 0 on its left: `0 = a - b`");
-  need(p, "=");
+  expect(p, "=");
   node->kid[0] = parse_expr(p, false);
   if (eat(p, "pad")) node->kid[1] = parse_sum(p);
   return node_end(p, node);
@@ -129,11 +129,11 @@ Syntax *parse_machine(Parser *p) {
   return node_end(p, node);
 }
 
-// -- what is done with them
+// -- runs and checks
 
 // "for" NUMBER NAME
 static Syntax *parse_duration(Parser *p) {
-  Syntax *node = clause_of(p, N_LASTS, parse_sum);
+  Syntax *node = parse_clause_of(p, N_LASTS, parse_sum);
   want_name(p, node);
   return node_end(p, node);
 }
@@ -148,13 +148,13 @@ Syntax *parse_simulate(Parser *p) {
     if (sees(p, 0, "for"))
       kid_push(p, parse_duration(p));
     else if (sees(p, 0, "to"))
-      kid_push(p, clause_of(p, N_TO, parse_sum));
+      kid_push(p, parse_clause_of(p, N_TO, parse_sum));
     else if (sees(p, 0, "on"))
-      kid_push(p, clause_of(p, N_ON, parse_postfix));
+      kid_push(p, parse_clause_of(p, N_ON, parse_postfix));
     else if (sees(p, 0, "every"))
-      kid_push(p, clause_of(p, N_EVERY, parse_sum));
+      kid_push(p, parse_clause_of(p, N_EVERY, parse_sum));
     else if (sees(p, 0, "by"))
-      kid_push(p, clause_of(p, N_BY, parse_soft_postfix));
+      kid_push(p, parse_clause_of(p, N_BY, parse_soft_postfix));
     else
       break;
   }
@@ -166,7 +166,7 @@ Syntax *parse_check(Parser *p) {
   Syntax *node = node_word(p, N_CHECK, 4);
   if (names_lead_to(p, 0, ":")) {
     node->kid[0] = parse_postfix(p);
-    need(p, ":");
+    expect(p, ":");
   }
   node->kid[1] = parse_expr(p, false);
   if (eat(p, "<="))

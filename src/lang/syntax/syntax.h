@@ -1,10 +1,10 @@
-// Text to syntax tree, and back. Knows words, not meanings.
+// The syntax tree: its parser and its formatter. It has no semantics.
 //
 //   Syntax *program = parse(&(Front){arena, names, diags, sources}, file);
 //   format_program(...)
 //
-// The tree is uniform: a kind, a span, an atom and parts. nodes.def is its grammar, and all that other
-// rooms see of a node is made of it: they ask for parts by name, and keep out of `kid` and `signs`.
+// All nodes have one struct: kind, span, atom, kids. The accessors of each kind are generated from
+// nodes.def, the grammar of the tree; other rooms use only them, never `kid` or `signs`.
 #ifndef LIMN_LANG_SYNTAX_SYNTAX_H
 #define LIMN_LANG_SYNTAX_SYNTAX_H
 
@@ -17,7 +17,7 @@ typedef enum {
   N_KINDS
 } SyntaxKind;
 
-// What stands between the parts of a node or says which form of it this is, as one character.
+// The operator between two kids, or the variant of a node, as one character.
 typedef enum {
   SIGN_NONE = 0,
   SIGN_PLUS = '+',
@@ -49,12 +49,12 @@ typedef enum {
 typedef struct Syntax {
   uint8_t kind;
   uint32_t nkid;
-  Span span;      // the whole construct
-  Span name_span; // where the name stands, when there is one
+  Span span;      // of the whole construct
+  Span name_span; // of the name, if there is one
   Name name;
   double num;
   const char *text;  // N_NUM, N_STR, N_USE
-  const char *signs; // SyntaxSign each
+  const char *signs; // an array of SyntaxSign
   struct Syntax **kid;
 } Syntax;
 
@@ -74,9 +74,9 @@ typedef struct {
 typedef enum { TK_END, TK_LINE, TK_NAME, TK_WORD, TK_NUM, TK_STR, TK_SYMBOL } TokenKind;
 typedef struct {
   uint8_t kind;
-  bool spaced;    // white space stands before it
+  bool spaced;    // preceded by white space
   bool first;     // stands in column 1
-  char symbol[4]; // TK_SYMBOL: the symbol, or "?" for what is already reported
+  char symbol[4]; // TK_SYMBOL: the symbol, or "?" for an error already reported
   Name name;      // TK_NAME, TK_WORD, TK_NUM: as written; TK_STR: unescaped
   double num;
   Span span;
@@ -87,50 +87,52 @@ typedef struct {
 } Tokens;
 Tokens lex(const Front *, uint32_t file);
 bool is_reserved(const char *word);
-bool is_declaration_word(const char *word); // that begins one
+bool is_declaration_word(const char *word); // a keyword that begins a declaration
 
 // parse.c
-Syntax *parse(const Front *, uint32_t file); // N_PROGRAM, always; errors are in diags
+Syntax *parse(const Front *, uint32_t file); // always an N_PROGRAM; errors are in diags
 
 // tree.c
 const char *node_kind_name(SyntaxKind);
 void tree_print(const Names *, const Syntax *, Buf *); // as an S-expression, for tests
-bool tree_equal(const Syntax *, const Syntax *);       // up to spans
+bool tree_equal(const Syntax *, const Syntax *);       // ignores spans
 
-// tree.c: nodes that are not in the text
+// tree.c: synthesised nodes
 #define NODES(...)                                                                                 \
   ((Nodes){sizeof((Syntax *[]){__VA_ARGS__}) / sizeof(Syntax *), (Syntax *[]){__VA_ARGS__}})
 Syntax *syntax_new(Arena *, SyntaxKind, Span, Nodes parts, Nodes rest); // lists are copied
 Syntax *syntax_name(Arena *, Name, Span);
 Syntax *syntax_num(Arena *, double, Span);
-Syntax *syntax_signed(Arena *, Syntax *, SyntaxSign); // the same node
-Syntax *syntax_copy(Arena *, const Syntax *);         // its parts are the same, its list is its own
-void syntax_become_name(Syntax *, Name);              // where it stands
+Syntax *syntax_signed(Arena *, Syntax *, SyntaxSign); // returns the same node
+Syntax *syntax_copy(Arena *, const Syntax *);         // shallow: the kids are shared
+void syntax_become_name(Syntax *, Name);              // in place
 Nodes nodes_join(Arena *, Nodes, Nodes);
 Syntax *brackets_of(Arena *, Span, Nodes items); // [a b c]
 Nodes brackets_items(const Syntax *);            // a b c of [a b c]; of [a, b], [] and NULL: none
 Syntax *brackets_first(const Syntax *);          // the first slot; of [] and NULL: NULL
-Syntax *slot_item(const Syntax *);               // the only item in it; otherwise itself
+Syntax *slot_item(const Syntax *);               // its only item; otherwise the node itself
 
-// tree.c: every kind alike
+// tree.c: for every kind
 typedef bool SyntaxTest(void *context, const Syntax *);
 typedef Syntax *SyntaxMap(void *context, const Syntax *);
-Nodes syntax_parts(const Syntax *); // in order; what is missing is NULL
+Nodes syntax_parts(const Syntax *); // in order; NULL for a missing part
 void syntax_put(Syntax *, uint32_t i, Syntax *part);
-const char *syntax_signs(const Syntax *);                     // as text, "" when there are none
-bool syntax_any(const Syntax *, SyntaxTest *, void *context); // of a node and those below; NULL: no
-Syntax *syntax_map(Arena *, const Syntax *, SyntaxMap *, void *context); // each part; the same node
-                                                                         // when none changes
+const char *syntax_signs(const Syntax *); // as text, "" if there are none
+bool syntax_any(const Syntax *, SyntaxTest *,
+                void *context); // tests a node and its descendants; false for NULL
+Syntax *syntax_map(Arena *, const Syntax *, SyntaxMap *,
+                   void *context); // maps each part; returns the same node if none changed
 
-// tree.c: parts that kinds share
+// tree.c: accessors for several kinds
 Nodes chain_terms(const Syntax *);                 // of ; & + * and or, a run, a tuple
 SyntaxSign chain_sign(const Syntax *, uint32_t i); // of + and *: before term i, i > 0
 Syntax *inner_of(const Syntax *);                  // of ( ), minus, not
-Syntax *first_box(const Syntax *);       // of (f), f ; g, f & g, f ^ 2, f over h, f when c else g
-Syntax *stated_claim(const Syntax *);    // of a goal, a measure
-Syntax *claim_left(const Syntax *claim); // l of l ~ r, x of `maximise x`; or it is a value itself
-Syntax *clause(const Syntax *, SyntaxKind); // NULL: it has none
-Syntax *clause_value(const Syntax *);       // of a clause with one
+Syntax *first_box(const Syntax *);    // of (f), f ; g, f & g, f ^ 2, f over h, f when c else g
+Syntax *stated_claim(const Syntax *); // of a goal, a measure
+Syntax *
+claim_left(const Syntax *claim); // l of l ~ r, x of `maximise x`; otherwise the value itself
+Syntax *clause(const Syntax *, SyntaxKind); // NULL if absent
+Syntax *clause_value(const Syntax *);       // of a clause that has one
 Syntax *declared_params(const Syntax *);    // of a box, a machine, a learner
 Syntax *declared_result(const Syntax *);
 Syntax *declared_body(const Syntax *);
@@ -140,24 +142,25 @@ void declared_set_body(Syntax *, Syntax *);
 Syntax *path_base(const Syntax *); // of p.q, p[i]
 Syntax *path_root(const Syntax *); // p of p.q[i].r
 
-// A use is a name or a path, perhaps with brackets, perhaps called.
-Syntax *use_base(const Syntax *);     // without brackets
-Syntax *use_brackets(const Syntax *); // NULL: it has none
-Syntax *use_callee(const Syntax *);   // of a call what is called; otherwise itself
-Syntax *arg_given(const Syntax *);    // of an argument by name its value; otherwise itself
+// A use is a name or a path, with optional brackets, optionally called.
+Syntax *use_base(const Syntax *);     // without its brackets
+Syntax *use_brackets(const Syntax *); // NULL if absent
+Syntax *use_callee(const Syntax *);   // the callee of a call; otherwise the node itself
+Syntax *arg_given(const Syntax *);    // the value of a named argument; otherwise the node itself
 static inline Syntax *nodes_only(Nodes list) { return list.n == 1 ? list.at[0] : NULL; }
 static inline Nodes nodes_from(Nodes list, uint32_t first) {
-  return (Nodes){list.n - first, first ? list.at + first : list.at}; // of none there is no place
+  return (Nodes){list.n - first,
+                 first ? list.at + first : list.at}; // an empty list has no address to offset
 }
 
 // format.c
 void format_program(const Front *, uint32_t file, const Syntax *program,
                     Buf *out); // keeps comments
 
-// -- parts by name, from nodes.def ----------------------------------------------------------------
-// call_callee(n), call_args(n), call_set_callee(n, to), and to make one: node_call(arena, span,
-// (CallParts){.callee = f, .args = NODES(x, y)}). Each asks that `n` is of its kind, where
-// LIMN_GUARD is defined.
+// -- generated accessors --------------------------------------------------------------------------
+// Of each kind, here N_CALL: call_callee(n), call_args(n), call_set_callee(n, to), and the
+// constructor node_call(arena, span, (CallParts){.callee = f, .args = NODES(x, y)}). With
+// LIMN_GUARD each asserts the kind of `n`.
 #ifdef LIMN_GUARD
 #include <assert.h>
 #define SYNTAX_IS(n, KIND) assert((n)->kind == (KIND))

@@ -1,4 +1,4 @@
-// The syntax tree as such: names of its kinds, printing for tests, equality; nodes that nobody wrote; what kinds share.
+// Syntax trees: printing for tests, equality, synthesised nodes, accessors shared by several kinds.
 //
 // Printed, a node is (kind name text op kid …), with what it has: `x[i] + 1` is
 // (sum "+" (at (name x) (brackets (items (name i)))) (num 1)). An absent kid is _.
@@ -48,7 +48,8 @@ bool tree_equal(const Syntax *a, const Syntax *b) {
   return true;
 }
 
-// -- nodes that are not in the text ---------------------------------------------------------------
+// -- synthesised nodes
+// ------------------------------------------------------------------------------
 Syntax *syntax_new(Arena *a, SyntaxKind kind, Span span, Nodes parts, Nodes rest) {
   Syntax *n = NEW(a, Syntax);
   *n = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = parts.n + rest.n};
@@ -114,7 +115,8 @@ Syntax *slot_item(const Syntax *n) {
   return n->kind == N_ITEMS && items_in(n).n == 1 ? items_in(n).at[0] : (Syntax *)n;
 }
 
-// -- every kind alike -----------------------------------------------------------------------------
+// -- for every kind
+// ---------------------------------------------------------------------------------
 Nodes syntax_parts(const Syntax *n) { return (Nodes){n->nkid, n->kid}; }
 
 void syntax_put(Syntax *n, uint32_t i, Syntax *part) { n->kid[i] = part; }
@@ -140,7 +142,8 @@ Syntax *syntax_map(Arena *a, const Syntax *n, SyntaxMap *map, void *context) {
   return copy;
 }
 
-// -- parts that kinds share -----------------------------------------------------------------------
+// -- accessors for several kinds
+// --------------------------------------------------------------------
 static bool is_chain(const Syntax *n) {
   switch (n->kind) {
   case N_PIPE:
@@ -164,7 +167,7 @@ SyntaxSign chain_sign(const Syntax *n, uint32_t i) {
   return n->kind == N_SUM ? sum_sign(n, i) : prod_sign(n, i);
 }
 
-// Each of these kinds has what is asked for as its first part.
+// For kinds whose wanted part is the first kid.
 static Syntax *first_part(const Syntax *n) { return n->kid[0]; }
 
 Syntax *inner_of(const Syntax *n) {
@@ -190,7 +193,7 @@ Syntax *claim_left(const Syntax *claim) {
 
 Syntax *clause(const Syntax *n, SyntaxKind kind) {
   assert(n->kind == N_GOAL || n->kind == N_MEASURE || n->kind == N_SHOW || n->kind == N_SIMULATE);
-  for (uint32_t i = 1; i < n->nkid; i++) // behind what is stated
+  for (uint32_t i = 1; i < n->nkid; i++) // kid 0 is the claim
     if (n->kid[i]->kind == kind) return n->kid[i];
   return NULL;
 }
@@ -201,7 +204,7 @@ Syntax *clause_value(const Syntax *n) {
   return first_part(n);
 }
 
-// Boxes and machines have their parts in the same places, learners each one further on.
+// A learner has these parts one index later than boxes and machines.
 static Syntax **declared_part(const Syntax *n, uint32_t of_box) {
   assert(n->kind == N_LEARNER || n->kind == N_MACHINE || n->kind == N_BOX);
   return &n->kid[of_box + (n->kind == N_LEARNER)];
