@@ -49,15 +49,14 @@ static void warn_uncalled(Limn *l, const Diagram *d, const char *option, const c
   }
 }
 
-static Canvas *draw_box(Limn *l, const char *name, const CircuitOptions *how) {
-  Span use = {0};
-  Diagram *d = diagram_named(l->in, l->program, name, &(Instance){.use = &use});
-  if (d && use.file)
-    diag_warning(l->diags, use,
-                 "`%s` needs a use to be drawn: this is the picture of its first one", name);
-  if (d) warn_uncalled(l, d, "--open", how->open), warn_uncalled(l, d, "--close", how->close);
-  return d && diagram_is_small(l->w, d) ? circuit_draw(l->w, l->world, d, how) : NULL;
-}
+// -- what a picture is of -------------------------------------------------------------------------
+typedef struct {
+  Limn *l;
+  const char *name; // of what is drawn; NULL: the goals
+  bool chosen;      // the call has no name: it is the machine that runs
+  const LimnDraw *how;
+  CircuitOptions circuit;
+} PictureAsked;
 
 // NULL: there is none of that name.
 static const Learning *learning_named(Limn *l, const char *name) {
@@ -67,49 +66,241 @@ static const Learning *learning_named(Limn *l, const char *name) {
   return NULL;
 }
 
-static Canvas *draw_goals(Limn *l, bool places) {
-  Canvas *c = goals_draw(l->in, l->world, l->program, places);
-  if (!c) diag_error(l->diags, (Span){0}, "this program has no goals: name a box or a learner");
-  return c;
-}
-
 static bool is_machine(Limn *l, const char *name) {
   return name && l->program && machine_known(l->in, l->program, name);
 }
 
-// What is drawn when no name is given and there are no goals: what runs.
-static const char *name_or_machine(Limn *l, const char *name, const LimnDraw *how) {
-  if (how->unfold && !name) return machine_last(l->w, l->program);
-  bool other = name || how->lens || how->grad || how->who;
-  return other || l->program->goal.n ? name : machine_last(l->w, l->program);
+// NULL with a diagnostic: there is none of this name, or it is too large.
+static Diagram *small_diagram(Limn *l, const char *name) {
+  Diagram *d = diagram_named(l->in, l->program, name, NULL);
+  return d && diagram_is_small(l->w, d) ? d : NULL;
+}
+
+// -- builders: NULL, perhaps with a diagnostic ----------------------------------------------------
+static Canvas *draw_box(const PictureAsked *p) {
+  Limn *l = p->l;
+  Span use = {0};
+  Diagram *d = diagram_named(l->in, l->program, p->name, &(Instance){.use = &use});
+  if (d && use.file)
+    diag_warning(l->diags, use,
+                 "`%s` needs a use to be drawn: this is the picture of its first one", p->name);
+  if (d) warn_uncalled(l, d, "--open", p->circuit.open);
+  if (d) warn_uncalled(l, d, "--close", p->circuit.close);
+  return d && diagram_is_small(l->w, d) ? circuit_draw(l->w, l->world, d, &p->circuit) : NULL;
+}
+
+static Canvas *draw_gradient(const PictureAsked *p) {
+  Limn *l = p->l;
+  if (!p->name) diag_error(l->diags, (Span){0}, "a gradient wants the name of a box or a learner");
+  Diagram *d = p->name ? small_diagram(l, p->name) : NULL;
+  if (!d) return NULL;
+  Canvas *c = grad_draw(l->w, l->world, d, &p->circuit);
+  if (!c) diag_error(l->diags, (Span){0}, "nothing in `%s` has a derivative", p->name);
+  return c;
+}
+
+static Canvas *draw_lens(const PictureAsked *p) {
+  Limn *l = p->l;
+  if (p->name && !small_diagram(l, p->name)) return NULL;
+  Canvas *c = lens_draw(l->in, l->world, l->program, p->name, &p->circuit);
+  if (!c && !p->name) diag_error(l->diags, (Span){0}, "this program has no goals: name a learner");
+  return c;
+}
+
+static Canvas *draw_goals(const PictureAsked *p) {
+  Limn *l = p->l;
+  Canvas *c = goals_draw(l->in, l->world, l->program, p->how->places);
+  if (!c) diag_error(l->diags, (Span){0}, "this program has no goals: name a box or a learner");
+  return c;
+}
+
+static Canvas *draw_who(const PictureAsked *p) {
+  Limn *l = p->l;
+  Canvas *c = who_draw(l->in, l->world, l->program);
+  if (!c) diag_error(l->diags, (Span){0}, "no goal of this program moves a learner");
+  return c;
+}
+
+static Canvas *draw_learning(const PictureAsked *p) {
+  bool parts = !p->how->level || p->circuit.level != LEVEL_MODEL;
+  return learning_draw(p->l->in, p->l->world, p->l->program, learning_named(p->l, p->name), parts);
 }
 
 // How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
-static Canvas *draw_machine(Limn *l, const char *name, bool runs, const LimnDraw *how,
-                            const CircuitOptions *circuit) {
-  static const uint32_t depth[] = {0, UINT32_MAX, 1};
-  WiringOptions wiring = {.depth = depth[circuit->level],
-                          .unfold = how->unfold,
-                          .width = circuit->width,
-                          .no_legend = circuit->no_legend,
-                          .runs = runs};
-  const char *open = how->open ? how->open[0] : NULL;
+// False with a diagnostic: --open is no number of levels.
+static bool depth_of(const PictureAsked *p, uint32_t *out) {
+  static const uint32_t depth[] = {
+      [LEVEL_MODEL] = 0, [LEVEL_LAYER] = UINT32_MAX, [LEVEL_LEARNER] = 1};
+  const char *open = p->how->open ? p->how->open[0] : NULL;
   char *end = NULL;
   unsigned long levels = open ? strtoul(open, &end, 10) : 0;
-  if (open && (*end || !levels || levels > 64)) {
-    diag_error(l->diags, (Span){0}, "a machine is opened by levels: --open 2, from 1 to 64, not %s",
-               open);
+  *out = open ? (uint32_t)levels : depth[p->circuit.level];
+  if (!open || (!*end && levels && levels <= 64)) return true;
+  diag_error(p->l->diags, (Span){0},
+             "a machine is opened by levels: --open 2, from 1 to 64, not %s", open);
+  return false;
+}
+
+static Canvas *draw_machine(const PictureAsked *p) {
+  WiringOptions wiring = {.unfold = p->how->unfold,
+                          .width = p->circuit.width,
+                          .no_legend = p->circuit.no_legend,
+                          .runs = p->chosen};
+  if (!depth_of(p, &wiring.depth)) return NULL;
+  return machine_draw(p->l->in, p->l->world, p->l->program, p->name, &wiring);
+}
+
+static Canvas *draw_unfolded(const PictureAsked *p) {
+  Limn *l = p->l;
+  if (!is_machine(l, p->name)) {
+    diag_error(l->diags, (Span){0}, "unfolding wants the name of a wiring");
     return NULL;
   }
-  if (open) wiring.depth = (uint32_t)levels;
-  Canvas *c = machine_draw(l->in, l->world, l->program, name, &wiring);
-  if (!c && how->unfold && !is_wrong(l))
+  Canvas *c = draw_machine(p);
+  if (!c && !is_wrong(l))
     diag_error(l->diags, (Span){0},
                "`%s` cannot be unfolded: that wants a wiring whose parts hear each other in "
                "layers, with outputs from the last layer",
-               name);
+               p->name);
   return c;
 }
+
+// Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
+static Canvas *draw_broken(const PictureAsked *p) {
+  Limn *l = p->l;
+  if (!l->program) return NULL;
+  const Learning *g = learning_named(l, p->name);
+  if (g) return learning_draw(l->in, l->world, l->program, g, true);
+  bool goal = !p->name;
+  for (uint32_t i = 0; i < l->program->goal.n && p->name; i++)
+    goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), p->name) == 0;
+  Canvas *c = goal ? goals_draw(l->in, l->world, l->program, p->circuit.places) : NULL;
+  if (c) return c;
+  PictureAsked first = *p;
+  if (!p->name) first.name = elab_first_broken(l->in, l->program);
+  if (!first.name) return NULL;
+  PartialDiagram *k = elab_broken(l->in, l->program, first.name);
+  if (!k) return draw_box(&first);
+  return diagram_is_small(l->w, k->diagram) ? broken_draw(l->w, l->world, k, &p->circuit) : NULL;
+}
+
+// -- kinds of pictures ----------------------------------------------------------------------------
+// Options that mean something for some kinds only
+enum { TAKES_OPEN = 1, TAKES_CLOSE = 2, TAKES_LEVEL = 4, TAKES_LEGEND = 8, TAKES_NOTES = 16 };
+
+typedef enum {
+  PICTURE_BOX,
+  PICTURE_GRADIENT,
+  PICTURE_LENS,
+  PICTURE_GOALS,
+  PICTURE_WHO,
+  PICTURE_LEARNING,
+  PICTURE_MACHINE,
+  PICTURE_UNFOLDED,
+} PictureKind;
+
+static const struct {
+  const char *of; // what it is a picture of, in words
+  Canvas *(*draw)(const PictureAsked *);
+  unsigned takes; // options
+  bool ignores;   // an editor keeps its level from one picture to the next: here it means nothing
+  bool rows;      // it is broken into rows where it is too wide; others are made smaller
+} kinds[] = {
+    [PICTURE_BOX] = {"a box", draw_box,
+                     TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND | TAKES_NOTES,
+                     .rows = true},
+    [PICTURE_GRADIENT] = {"a derivative", draw_gradient, TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL,
+                          .rows = true},
+    [PICTURE_LENS] = {"lenses", draw_lens, TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND},
+    [PICTURE_GOALS] = {"goals", draw_goals, .ignores = true},
+    [PICTURE_WHO] = {"who trains whom", draw_who},
+    [PICTURE_LEARNING] = {"a learning diagram", draw_learning, TAKES_LEVEL},
+    [PICTURE_MACHINE] = {"a machine", draw_machine, TAKES_OPEN | TAKES_LEVEL | TAKES_LEGEND},
+    [PICTURE_UNFOLDED] = {"an unfolded wiring", draw_unfolded, TAKES_LEGEND, .ignores = true},
+};
+
+// An option asks for a kind, or else the name does. Without a name it is the goals, and without
+// goals the machine that runs.
+static PictureKind picture_kind(PictureAsked *p) {
+  Limn *l = p->l;
+  const LimnDraw *how = p->how;
+  if (how->who) return PICTURE_WHO;
+  if (how->lens) return PICTURE_LENS;
+  if (how->grad) return PICTURE_GRADIENT;
+  if (!p->name && !l->load_errors && (how->unfold || !l->program->goal.n))
+    p->chosen = true, p->name = machine_last(l->w, l->program);
+  if (how->unfold) return PICTURE_UNFOLDED;
+  if (learning_named(l, p->name)) return PICTURE_LEARNING;
+  if (is_machine(l, p->name)) return PICTURE_MACHINE;
+  return p->name ? PICTURE_BOX : PICTURE_GOALS;
+}
+
+static bool has_names(const char *const *list) { return list && *list; }
+
+// The one of these that is given; two exclude each other, and are refused.
+static bool one_view(Limn *l, const LimnDraw *how) {
+  const struct {
+    const char *option;
+    bool given;
+  } view[] = {
+      {"--lens", how->lens}, {"--grad", how->grad}, {"--who", how->who}, {"--unfold", how->unfold}};
+  const char *first = NULL;
+  for (uint32_t i = 0; i < COUNT(view); i++) {
+    if (view[i].given && first)
+      diag_error(l->diags, (Span){0}, "either %s or %s is wanted, not both", first, view[i].option);
+    if (view[i].given && first) return false;
+    if (view[i].given) first = view[i].option;
+  }
+  return true;
+}
+
+// An option that cannot mean anything is not passed over.
+static bool options_fit(const PictureAsked *p, PictureKind kind) {
+  const LimnDraw *how = p->how;
+  const struct {
+    const char *option;
+    bool given;
+    unsigned bit;
+  } all[] = {{"--open", has_names(how->open), TAKES_OPEN},
+             {"--close", has_names(how->close), TAKES_CLOSE},
+             {"--level", how->level, TAKES_LEVEL},
+             {"--no-legend", how->no_legend, TAKES_LEGEND},
+             {"--notes", how->notes, TAKES_NOTES}};
+  unsigned takes = kinds[kind].takes;
+  if (kinds[kind].ignores && how->places) takes |= TAKES_LEVEL;
+  if (!one_view(p->l, how)) return false;
+  for (uint32_t i = 0; i < COUNT(all) && !p->l->load_errors; i++) {
+    if (!all[i].given || all[i].bit & takes) continue;
+    diag_error(p->l->diags, (Span){0}, "%s means nothing for a picture of %s", all[i].option,
+               kinds[kind].of);
+    return false;
+  }
+  return true;
+}
+
+// A picture is whole, or there is none: NULL with a diagnostic.
+static Canvas *draw(const PictureAsked *p, PictureKind kind) {
+  Limn *l = p->l;
+  bool broken = l->load_errors > 0;
+  Canvas *c = broken ? draw_broken(p) : kinds[kind].draw(p);
+  if (!c && !broken && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");
+  if (!broken && is_wrong(l)) return NULL;
+  if (!c || !canvas_is_cut(c)) return c;
+  diag_error(l->diags, (Span){0},
+             "this picture would be more than 100 000 units wide or high: draw a part of it, or "
+             "a lower --level, and in rows");
+  return NULL;
+}
+
+typedef struct {
+  LimnDraw how;
+  PictureAsked asked;
+  PictureKind kind;
+  Look look;
+  Canvas *canvas;
+  double fit; // it has no rows, and is so wide at most; 0: as wide as it is
+  Buf text;   // of the answer
+} AskedPicture;
 
 // The width of a row in units; negative: one row; 0: the default. A unit is half a point in print,
 // so that labels are 7 points high.
@@ -129,46 +320,6 @@ static bool width_of(Limn *l, const char *text, double *out) {
   }
   *out = x > 0 ? x : -1;
   return true;
-}
-
-static Canvas *draw_who(Limn *l) {
-  Canvas *c = who_draw(l->in, l->world, l->program);
-  if (!c) diag_error(l->diags, (Span){0}, "no goal of this program moves a learner");
-  return c;
-}
-
-static Canvas *draw_lens(Limn *l, const char *name, const CircuitOptions *how) {
-  Diagram *d = name ? diagram_named(l->in, l->program, name, NULL) : NULL;
-  if (name && (!d || !diagram_is_small(l->w, d))) return NULL;
-  Canvas *c = lens_draw(l->in, l->world, l->program, name, how);
-  if (!c && !name) diag_error(l->diags, (Span){0}, "this program has no goals: name a learner");
-  return c;
-}
-
-static Canvas *draw_grad(Limn *l, const char *name, const CircuitOptions *how) {
-  if (!name) diag_error(l->diags, (Span){0}, "a gradient wants the name of a box or a learner");
-  Diagram *d = name ? diagram_named(l->in, l->program, name, NULL) : NULL;
-  if (!d || !diagram_is_small(l->w, d)) return NULL;
-  Canvas *c = grad_draw(l->w, l->world, d, how);
-  if (!c) diag_error(l->diags, (Span){0}, "nothing in `%s` has a derivative", name);
-  return c;
-}
-
-// Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
-static Canvas *draw_broken(Limn *l, const char *name, const CircuitOptions *how) {
-  if (!l->program) return NULL;
-  const Learning *g = learning_named(l, name);
-  if (g) return learning_draw(l->in, l->world, l->program, g, true);
-  bool goal = !name;
-  for (uint32_t i = 0; i < l->program->goal.n && name; i++)
-    goal |= strcmp(name_text(l->w->names, l->program->goal.at[i].name), name) == 0;
-  Canvas *c = goal ? goals_draw(l->in, l->world, l->program, how->places) : NULL;
-  if (c) return c;
-  if (!name) name = elab_first_broken(l->in, l->program);
-  if (!name) return NULL;
-  PartialDiagram *k = elab_broken(l->in, l->program, name);
-  if (k) return diagram_is_small(l->w, k->diagram) ? broken_draw(l->w, l->world, k, how) : NULL;
-  return draw_box(l, name, how);
 }
 
 // False with a diagnostic: an option that is not one.
@@ -194,139 +345,19 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
   return true;
 }
 
-// What a picture is of decides which options mean anything.
-typedef enum {
-  PICTURE_BOX,  // a circuit, broken into rows
-  PICTURE_GRAD, // as well
-  PICTURE_LENS, // these have no rows: they are made smaller
-  PICTURE_GOALS,
-  PICTURE_WHO,
-  PICTURE_GRAPH,
-  PICTURE_MACHINE,
-  PICTURE_UNFOLDED,
-} PictureKind;
-
-static PictureKind picture_kind(Limn *l, const char *name, const LimnDraw *how) {
-  if (how->who) return PICTURE_WHO;
-  if (how->lens) return PICTURE_LENS;
-  if (how->grad) return PICTURE_GRAD;
-  if (learning_named(l, name)) return PICTURE_GRAPH;
-  name = l->load_errors ? name : name_or_machine(l, name, how);
-  if (is_machine(l, name)) return how->unfold ? PICTURE_UNFOLDED : PICTURE_MACHINE;
-  return name ? PICTURE_BOX : PICTURE_GOALS;
-}
-
-static bool has_names(const char *const *list) { return list && *list; }
-
-// The one of these that is given; two exclude each other, and are refused.
-static bool one_view(Limn *l, const LimnDraw *how) {
-  const struct {
-    const char *option;
-    bool given;
-  } view[] = {
-      {"--lens", how->lens}, {"--grad", how->grad}, {"--who", how->who}, {"--unfold", how->unfold}};
-  const char *first = NULL;
-  for (uint32_t i = 0; i < COUNT(view); i++) {
-    if (view[i].given && first)
-      diag_error(l->diags, (Span){0}, "either %s or %s is wanted, not both", first, view[i].option);
-    if (view[i].given && first) return false;
-    if (view[i].given) first = view[i].option;
-  }
-  return true;
-}
-
-// An option that cannot mean anything is not passed over. An editor keeps its level from one picture
-// to the next.
-static bool options_fit(Limn *l, PictureKind kind, const LimnDraw *how) {
-  enum {
-    BOX = 1 << PICTURE_BOX,
-    GRAD = 1 << PICTURE_GRAD,
-    LENS = 1 << PICTURE_LENS,
-    GOALS = 1 << PICTURE_GOALS,
-    GRAPH = 1 << PICTURE_GRAPH,
-    MACHINE = 1 << PICTURE_MACHINE,
-    UNFOLDED = 1 << PICTURE_UNFOLDED
-  };
-  static const char *const of[] = {
-      [PICTURE_BOX] = "a box",           [PICTURE_GRAD] = "a derivative",
-      [PICTURE_LENS] = "lenses",         [PICTURE_GOALS] = "goals",
-      [PICTURE_WHO] = "who trains whom", [PICTURE_GRAPH] = "a learning diagram",
-      [PICTURE_MACHINE] = "a machine",   [PICTURE_UNFOLDED] = "an unfolded wiring"};
-  const struct {
-    const char *option;
-    bool given;
-    unsigned kinds;
-  } all[] = {{"--open", has_names(how->open), BOX | GRAD | LENS | MACHINE},
-             {"--close", has_names(how->close), BOX | GRAD | LENS},
-             {"--level", how->level,
-              BOX | GRAD | LENS | GRAPH | MACHINE | (how->places ? GOALS | UNFOLDED : 0)},
-             {"--no-legend", how->no_legend, BOX | LENS | MACHINE | UNFOLDED},
-             {"--notes", how->notes, BOX}};
-  if (!one_view(l, how)) return false;
-  for (uint32_t i = 0; i < COUNT(all) && !l->load_errors; i++) {
-    if (!all[i].given || all[i].kinds >> kind & 1) continue;
-    diag_error(l->diags, (Span){0}, "%s means nothing for a picture of %s", all[i].option,
-               of[kind]);
-    return false;
-  }
-  return true;
-}
-
-// NULL with a diagnostic.
-static Canvas *draw_any(Limn *l, const char *name, const LimnDraw *how,
-                        const CircuitOptions *circuit) {
-  Level level = circuit->level;
-  if (l->load_errors) return draw_broken(l, name, circuit);
-  bool named = name != NULL;
-  name = name_or_machine(l, name, how);
-  bool machine = is_machine(l, name);
-  if (how->unfold && !machine) {
-    diag_error(l->diags, (Span){0}, "unfolding wants the name of a wiring");
-    return NULL;
-  }
-  const Learning *g = learning_named(l, name);
-  Canvas *c = how->who                        ? draw_who(l)
-              : g && !how->lens && !how->grad ? learning_draw(l->in, l->world, l->program, g,
-                                                              !how->level || level != LEVEL_MODEL)
-              : how->lens                     ? draw_lens(l, name, circuit)
-              : how->grad                     ? draw_grad(l, name, circuit)
-              : machine                       ? draw_machine(l, name, !named, how, circuit)
-              : name                          ? draw_box(l, name, circuit)
-                                              : draw_goals(l, how->places);
-  if (!c && !is_wrong(l)) diag_error(l->diags, (Span){0}, "this cannot be laid out");
-  return is_wrong(l) ? NULL : c;
-}
-
-// A picture is whole, or there is none.
-static Canvas *draw(Limn *l, const char *name, const LimnDraw *how, const CircuitOptions *circuit) {
-  Canvas *c = draw_any(l, name, how, circuit);
-  if (!c || !canvas_is_cut(c)) return c;
-  diag_error(l->diags, (Span){0},
-             "this picture would be more than 100 000 units wide or high: draw a part of it, or "
-             "a lower --level, and in rows");
-  return NULL;
-}
-
-typedef struct {
-  LimnDraw how;
-  Look look;
-  Canvas *canvas;
-  double fit; // it has no rows, and is so wide at most; 0: as wide as it is
-  Buf text;   // of the answer
-} AskedPicture;
-
 // The picture that is asked for, or a status that is not LIMN_GOOD.
 static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, const void *to,
                              AskedPicture *out) {
   *out = (AskedPicture){.text = buf_new(c->slot ? c->answer : c->scratch)};
   if (!to) return call_misuse(c, "there is no place for the picture");
-  CircuitOptions circuit;
-  if (!OPTIONS(c, &out->how, how) || !take_look(c->l, &out->how, &out->look, &circuit))
-    return LIMN_USAGE;
-  PictureKind kind = c->l->program ? picture_kind(c->l, name, &out->how) : PICTURE_BOX;
-  if (!options_fit(c->l, kind, &out->how)) return LIMN_USAGE;
-  out->canvas = draw(c->l, name, &out->how, &circuit);
-  if (kind != PICTURE_BOX && kind != PICTURE_GRAD && circuit.width > 0) out->fit = circuit.width;
+  if (!OPTIONS(c, &out->how, how)) return LIMN_USAGE;
+  out->asked = (PictureAsked){.l = c->l, .name = name, .how = &out->how};
+  if (!take_look(c->l, &out->how, &out->look, &out->asked.circuit)) return LIMN_USAGE;
+  out->kind = picture_kind(&out->asked);
+  if (!options_fit(&out->asked, out->kind)) return LIMN_USAGE;
+  out->canvas = draw(&out->asked, out->kind);
+  double width = out->asked.circuit.width;
+  if (!kinds[out->kind].rows && width > 0) out->fit = width;
   return out->canvas ? LIMN_GOOD : LIMN_WRONG;
 }
 
@@ -387,13 +418,13 @@ LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const
 }
 
 // Of a box, the circuit is compared with its diagram too.
-static void check_circuit(Limn *l, const char *name, const LimnDraw *how, Canvas *canvas,
-                          Faults *faults) {
-  bool box = name && !l->load_errors && !how->grad && !how->lens && !how->who &&
-             !learning_named(l, name) && !is_machine(l, name);
-  Diagram *d = box ? diagram_named(l->in, l->program, name, &(Instance){.use = &(Span){0}}) : NULL;
-  bool strings = how->level && strcmp(how->level, "learner") == 0;
-  if (d) circuit_check(l->w, l->world, d, strings, canvas, faults);
+static void check_circuit(const AskedPicture *d, Faults *faults) {
+  Limn *l = d->asked.l;
+  bool box = d->kind == PICTURE_BOX && !l->load_errors;
+  Instance use = {.use = &(Span){0}};
+  Diagram *of = box ? diagram_named(l->in, l->program, d->asked.name, &use) : NULL;
+  bool strings = d->asked.circuit.level == LEVEL_LEARNER;
+  if (of) circuit_check(l->w, l->world, of, strings, d->canvas, faults);
 }
 
 LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const char **text) {
@@ -406,8 +437,8 @@ LimnStatus limn_draw_check(Limn *l, const char *name, const LimnDraw *how, const
   if (status) return call_end(c, status);
   if (d.fit > 0) canvas_fit(d.canvas, d.fit);
   canvas_check(l->world, d.canvas, &faults);
-  if (!d.how.lens) beginnings_check(l->world, d.canvas, &faults);
-  check_circuit(l, name, &d.how, d.canvas, &faults);
+  if (d.kind != PICTURE_LENS) beginnings_check(l->world, d.canvas, &faults);
+  check_circuit(&d, &faults);
   faults_print(&faults, &d.text);
   *text = d.text.at;
   return call_end(c, LIMN_GOOD);
