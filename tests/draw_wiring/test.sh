@@ -335,7 +335,7 @@ machine Lift(call: R[]) -> (z: R[], door: R[]) {
 L
 draw wide.limn Lift -o wide.svg
 seen 0 'another row' wide.svg "no arrow between modes is cut"
-grep -A1 '<title>call &lt; z − 0.01' wide.svg >arrow
+grep -A3 '<title>call &lt; z − 0.01' wide.svg >arrow
 seen 1 'v[0-9.]*c[^"]*h-[0-9.]*c[^"]*v[0-9.]*c[^"]*h' arrow "it runs back between rows"
 seen 1 'aria-label="next t = 0 when door ≥ 1"' wide.svg "lines have the signs that arrows have"
 wide=$(sed -n 's/.*viewBox="0 0 \([0-9]*\).*/\1/p' wide.svg)

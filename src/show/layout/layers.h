@@ -9,6 +9,7 @@
 //   layers_place.c  heights, widths, the order of tracks between layers
 //   layers_sweep.c  heights of large layouts
 //   layers_route.c  lanes of cables that run back, the lines of each cable
+//   layers_rows.c   a layout that is too wide is broken into rows
 #ifndef LIMN_SHOW_LAYOUT_LAYERS_H
 #define LIMN_SHOW_LAYOUT_LAYERS_H
 
@@ -73,6 +74,7 @@ typedef struct {
 typedef struct {
   bool peer;                // it says nothing about layers
   double label, below;      // the width of a label where it ends; what lies below its lines
+  uint32_t group;           // + 1: where rows end, cables of a group are one; 0: it is alone
   CableWay way;             // out
   double label_x, label_y;  // out: the middle of the label, and the height of its line
   Ids pin;                  // as they were tied, then those of passes, from the left
@@ -133,6 +135,29 @@ const Ids *layers_facing(const Layers *, const LayerPin *);
 void layers_place(Layers *);
 double layers_pin_y(const Layers *, uint32_t pin);
 double layers_apart(const Layers *, uint32_t above, uint32_t below); // from top to top, at least
+
+// layers_rows.c
+typedef struct { // where cables leave a row, or enter one
+  Ids cable;
+  uint32_t row;
+  bool leaves;
+  LayerUnit unit;   // in: its kind and its size; out: its place
+  double pin;       // in: from the top of the unit
+  const char *text; // in: what is written there
+} LayerEnd;
+typedef VEC(LayerEnd) LayerEnds;
+typedef struct {
+  double gap;  // between rows
+  bool lanes;  // cables run on between rows, and what helps a unit stays beside it
+  bool framed; // units of an edge stand on a frame around all rows
+  // Of an end that has a cable: what is to be filled in. cut: [cable] it goes from row to row
+  void (*measure)(const void *context, const bool *cut, LayerEnd *);
+  const void *context;
+} RowRules;
+// Breaks a layout that is wider than this into rows. Units have their layers and places in one row,
+// and nothing else is known; then units, cables and ends have places. No ends and no ways: it stays
+// as it is.
+LayerEnds layers_rows(Layers *, const RowRules *, double width);
 
 // layers_sweep.c
 void layers_sweep(Layers *);

@@ -1,5 +1,5 @@
-// A panel as a layered layout: what is particular to wirings is how far apart things stand and how
-// hard cables pull.
+// A panel as a layered layout: what is particular to wirings is how far apart things stand, how hard
+// cables pull, and what stands where a cable goes from row to row.
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>
@@ -69,14 +69,13 @@ static bool stands_away(const Panel *p, const Unit *u) {
 
 static void add_unit(Layers *l, const Panel *p, const Unit *u) {
   LayerUnit to = {.kind = kind_of[u->kind], .owner = u->owner + 1, .away = stands_away(p, u)};
+  to.x = u->x, to.y = u->y, to.layer = u->layer;
   to.width = u->width, to.height = u->height;
   to.right = u->width - (u->count ? LIFT : 0);
   if (to.kind == LAY_PORT && !p->depth) to.kind = LAY_OUTER;
   if (u->behind) to.kind = LAY_BEHIND;
   if (u->kind == UNIT_IN) to.edge = EDGE_FIRST, to.right = 0;
   if (u->kind == UNIT_OUT) to.edge = EDGE_LAST, to.left = u->width;
-  if (u->kind == UNIT_ENTERS) to.edge = EDGE_FIRST;
-  if (u->kind == UNIT_LEAVES) to.edge = EDGE_LAST;
   if (u->kind == UNIT_SHARED) to.left = to.right = floor(u->width / 2);
   uint32_t unit = layers_unit(l, to);
   for (int right = 0; right < 2; right++) {
@@ -89,22 +88,84 @@ static void add_unit(Layers *l, const Panel *p, const Unit *u) {
   }
 }
 
-void panel_lay(Arena *a, Panel *p) {
-  LayerRules rules = panel_rules;
-  Layers l = {.arena = arena_child(a), .out = a, .rules = &rules, .framed = true};
-  l.title = p->title;
-  if (p->shares) pull_less(&rules);
-  if (p->graph) rules.nearer = 4; // arrows of a mode and of one beside it are no more apart
+static Layers layers_of(Arena *a, const Panel *p, LayerRules *rules) {
+  Layers l = {.arena = arena_child(a), .out = a, .rules = rules, .framed = true};
+  *rules = panel_rules;
+  l.title = p->title, l.width = p->width;
+  if (p->shares) pull_less(rules);
+  if (p->graph) rules->nearer = 4; // arrows of a mode and of one beside it are no more apart
   for (uint32_t i = 0; i < p->cable.n; i++)
     layers_cable(&l, (LayerCable){.peer = p->cable.at[i].peer});
   for (uint32_t i = 0; i < p->unit.n; i++) add_unit(&l, p, &p->unit.at[i]);
-  layers_rank(&l);
-  layers_order(&l);
-  layers_place(&l);
+  return l;
+}
+
+static void read_places(Panel *p, const Layers *l) {
   for (uint32_t i = 0; i < p->unit.n; i++)
-    p->unit.at[i].x = l.unit.at[i].x, p->unit.at[i].y = l.unit.at[i].y,
-    p->unit.at[i].layer = l.unit.at[i].layer;
-  for (uint32_t i = 0; i < p->cable.n; i++) p->cable.at[i].way = l.cable.at[i].way;
-  p->width = l.width, p->height = l.height;
+    p->unit.at[i].x = l->unit.at[i].x, p->unit.at[i].y = l->unit.at[i].y,
+    p->unit.at[i].layer = l->unit.at[i].layer;
+  for (uint32_t i = 0; i < p->cable.n; i++) p->cable.at[i].way = l->cable.at[i].way;
+  p->width = l->width, p->height = l->height;
+}
+
+void panel_lay(Arena *a, Panel *p) {
+  LayerRules rules;
+  Layers l = layers_of(a, p, &rules);
+  layers_rank(&l), layers_order(&l), layers_place(&l);
+  read_places(p, &l);
+  arena_free(l.arena);
+}
+
+// -- rows -----------------------------------------------------------------------------------------
+typedef struct {
+  Arena *arena;
+  const Panel *p;
+} RowNames;
+
+// What a cable is called where it is cut; the second of a name has a number.
+static const char *cut_name(const RowNames *m, const bool *cut, uint32_t cable) {
+  const char *name = m->p->cable.at[cable].label;
+  uint32_t same = 1;
+  if (!name) return arena_format(m->arena, "%u", cable + 1);
+  for (uint32_t i = 0; i < cable; i++) {
+    const char *other = m->p->cable.at[i].label;
+    same += cut[i] && other && !strcmp(other, name);
+  }
+  return same > 1 ? arena_format(m->arena, "%s (%u)", name, same) : name;
+}
+
+// The unit where a cable leaves its row, or enters another.
+static Unit unit_of_end(Arena *a, const LayerEnd *e) {
+  Unit u = {.kind = e->leaves ? UNIT_LEAVES : UNIT_ENTERS, .text = e->text};
+  if (u.text)
+    u.words = arena_format(a, "%s %s another row", u.text, e->leaves ? "goes to" : "comes from");
+  vec_push(a, e->leaves ? &u.in : &u.out, (Pin){.cable = e->cable.at[0] + 1});
+  unit_measure(&u, false);
+  return u;
+}
+
+static void measure_end(const void *context, const bool *cut, LayerEnd *e) {
+  const RowNames *m = context;
+  if (!m->p->graph)
+    e->text = text_cut(m->arena, FACE_ITALIC, PORT_SIZE, cut_name(m, cut, e->cable.at[0]), 120);
+  Unit u = unit_of_end(m->arena, e);
+  e->unit = (LayerUnit){.kind = kind_of[u.kind], .width = u.width, .height = u.height};
+  e->pin = (e->leaves ? u.in : u.out).at[0].y;
+}
+
+void panel_rows(Arena *a, Panel *p, double width) {
+  enum { ROWS_GAP = 14 };
+  LayerRules rules;
+  RowNames names = {a, p};
+  if (p->shares || p->width <= width) return;
+  Layers l = layers_of(a, p, &rules);
+  RowRules how = {ROWS_GAP, p->graph, .framed = true, measure_end, &names};
+  LayerEnds ends = layers_rows(&l, &how, width);
+  if (ends.n) read_places(p, &l);
+  for (uint32_t i = 0; i < ends.n && !p->graph; i++) {
+    Unit u = unit_of_end(a, &ends.at[i]);
+    u.owner = p->unit.n, u.x = ends.at[i].unit.x, u.y = ends.at[i].unit.y;
+    vec_push(a, &p->unit, u);
+  }
   arena_free(l.arena);
 }

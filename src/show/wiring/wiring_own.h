@@ -6,9 +6,7 @@
 //   wiring_lines.c  what a machine says: its lines, its states
 //   wiring_legend.c which constants and options its lines name
 //   wiring_modes.c  a machine with modes: its modes, and the jumps between them
-//   wiring_lay.c    a panel is laid out (layers.h)
-//   wiring_rows.c   a wide panel is cut into rows
-//   wiring_lanes.c  arrows between rows of modes
+//   wiring_lay.c    a panel is laid out, in rows where it is wide (layers.h)
 //   wiring_paint.c  a panel on a canvas
 //   wiring_driven.c what runs and what it stands on, as one wiring
 //   wiring_unfold.c a network from left to right, and the same from inside to outside
@@ -160,29 +158,10 @@ typedef struct {
 // asked: [port] the sides that what holds it wants; NULL: none
 Sides shared_sides(Arena *, const System *, const bool *asked);
 
-// wiring_lanes.c
-typedef struct {
-  uint32_t cable;          // in the whole
-  uint32_t from, to;       // rows
-  uint32_t leaves, enters; // units there
-  double source, target;   // heights: in the whole where the order is looked for, then in the panel
-  double lane;
-  uint32_t track[2]; // at the left and at the right
-} RowLink;
-typedef VEC(RowLink) RowLinks;
-enum { ROWS_GAP = 14 };
-uint32_t lanes_below(const RowLinks *, uint32_t row);
-// Lanes and tracks; rows end at these heights, and sources and targets are where they will be.
-void links_place(Arena *, RowLinks *, const double *row_end);
-// It leaves at x[0] and enters at x[1]; side: x of the first tracks.
-Cable link_cable(Arena *, const RowLink *, const Cable *like, const double x[2],
-                 const double side[2]);
-
-// wiring_rows.c
-void panel_rows(Arena *, Panel *, double width); // after panel_finish: where it is wider than that
-
 // wiring_lay.c
 void panel_lay(Arena *, Panel *); // places and lines
+void panel_rows(Arena *, Panel *,
+                double width); // of one that has places: where it is wider than that
 // Ties a cable to a pin; right: at the right side, so that it comes from there
 void panel_tie(Panel *, uint32_t cable, uint32_t unit, uint32_t pin, bool right);
 

@@ -459,9 +459,7 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
     break;
   case UNIT_STATE: state_paint(c, u, x, y); break;
   case UNIT_LEAVES:
-  case UNIT_ENTERS:
-    if (!p->graph) end_paint(c, p, u, x, y);
-    break;
+  case UNIT_ENTERS: end_paint(c, p, u, x, y); break;
   case UNIT_IN:
     if (!p->graph) inner_port(c, only_pin(u), x, y, p->depth, false);
     break;
