@@ -29,7 +29,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   if (one.type.base == own.base && !one.type.rank && own.rank) { // the same everywhere
     Axis axis[RANK_LIMIT];
     for (uint32_t i = 0; i < own.rank; i++) axis[i] = own.axis[i], axis[i].pass = i + 1;
-    one = widen(b, one, axis, own.rank, n->span);
+    one = broadcast_to(b, one, axis, own.rank, n->span);
     fits = true;
   }
   for (uint32_t i = 0; fits && i < own.rank; i++)

@@ -259,7 +259,7 @@ Def *learner_named(Elab *in, Scope *s, const Syntax *n) {
   if (path->kind != N_NAME) {
     Def *d = text ? scope_find(s, name_from(in->w->names, text)) : NULL;
     if (!d || !is_learner(d)) return no_learner(in, s, path);
-    name_means(in, path, d->span, NAMED_MAP);
+    use_of_name(in, path, d->span, NAMED_MAP);
     return d;
   }
   Def *d = scope_meaning(s, path);
@@ -407,7 +407,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
   if (suffix)
     name = name_from(w->names, arena_format(w->arena, "%s%s", name_text(w->names, name), suffix));
   g.name = name;
-  name_means(in, n, n->name_span, NAMED_GOAL);
+  use_of_name(in, n, n->name_span, NAMED_GOAL);
   const Syntax *times = clause(n, N_TIMES), *by = clause(n, N_BY);
   in->training = true;
   Body *b = goal_body(in, p, name);

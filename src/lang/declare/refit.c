@@ -377,7 +377,7 @@ static Value do_refit(const BuiltinUse *u) {
     if (args.at[i].error) return value_error(b, span);
     val_settle(b, &args.at[i]);
     r.type[i] = own_type(b->w, &args.at[i].type);
-    Val v = widen(b, args.at[i], pass, n, span);
+    Val v = broadcast_to(b, args.at[i], pass, n, span);
     wire[i] = val_to_wire(b, &v, 0);
     if (!wire[i]) return value_error(b, span);
   }

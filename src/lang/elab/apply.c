@@ -1,4 +1,4 @@
-// Boxes made of boxes, applied to wires: `;` `&` `(f, g)` `^`, and names, wherever they lead.
+// Applies a box expression to values: `;` `&` `(f, g)` `^`, and names of any kind.
 #include "lang/elab/call.h"
 #include "lang/elab/partial.h"
 
@@ -15,8 +15,8 @@ static bool is_number_of_times(Body *b, Env *env, const Syntax *n, int64_t *time
   return false;
 }
 
-// Of `over h`, what is left for one of several boxes: nothing if no wire has such an axis here.
-static const Syntax *still_over(const Value *args, const Syntax *over) {
+// The part of `over h` for one of several boxes: none if no argument has such an axis.
+static const Syntax *remaining_over(const Value *args, const Syntax *over) {
   for (uint32_t i = 0; over && i < over_names(over).n; i++)
     for (uint32_t a = 0; a < args->n; a++)
       for (uint32_t k = 0; k < args->at[a].type.rank; k++)
@@ -36,7 +36,7 @@ static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, const S
     b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)i);
     b->d->turn = turn_new(b->w, first, outer, 0, i);
     if (!first) first = b->d->turn;
-    args = apply(b, env, pow_base(n), args, still_over(&args, over), span);
+    args = apply(b, env, pow_base(n), args, remaining_over(&args, over), span);
     if (args.n && args.at[0].error) break;
   }
   b->suffix = suffix;
@@ -44,7 +44,7 @@ static Value apply_power(Body *b, Env *env, const Syntax *n, Value args, const S
   return args;
 }
 
-// (f, g): side by side, each takes as many wires as it has inputs.
+// (f, g) takes as many wires as f and g have inputs, in this order.
 static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
                          Span span) {
   WideValue all = {0};
@@ -62,7 +62,7 @@ static Value apply_tuple(Body *b, Env *env, const Syntax *n, Value args, const S
                           sum, args.n, args.n == 1 ? "is" : "are");
     }
     Value own = {(uint32_t)want, args.at + at, NULL};
-    Value one = apply(b, env, tuple_values(n).at[i], own, still_over(&own, over), span);
+    Value one = apply(b, env, tuple_values(n).at[i], own, remaining_over(&own, over), span);
     if (!value_join(b, &all, one, span)) return all.value;
     at += (uint32_t)want;
   }
@@ -76,8 +76,8 @@ static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, const Syn
   WideValue all = {0};
   for (uint32_t i = 0; i < args.n; i++) val_to_wire(b, &args.at[i], 0);
   for (uint32_t i = 0; i < fan_branches(n).n; i++) {
-    Value one =
-        apply(b, env, fan_branches(n).at[i], value_copy(b, args), still_over(&args, over), span);
+    Value one = apply(b, env, fan_branches(n).at[i], value_copy(b, args),
+                      remaining_over(&args, over), span);
     if (!value_join(b, &all, one, span)) break;
   }
   return all.value;
@@ -86,7 +86,7 @@ static Value apply_fan(Body *b, Env *env, const Syntax *n, Value args, const Syn
 static Value apply_pipe(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over,
                         Span span) {
   for (uint32_t i = 0; i < pipe_stages(n).n; i++) {
-    args = apply(b, env, pipe_stages(n).at[i], args, still_over(&args, over), span);
+    args = apply(b, env, pipe_stages(n).at[i], args, remaining_over(&args, over), span);
     if (!b->trace && value_failed(&args)) return value_error(b, span);
   }
   return args;
@@ -114,8 +114,8 @@ static Value apply_fn(Body *b, Fn fn, Value args, Span span) {
   return value_one(b, val_fn(b, fn, args.at, args.n, span, NULL));
 }
 
-// A box that was passed as an option refers to axes in the words of where it was written: labels
-// are put into those words on the way in, and back into this body's on the way out.
+// A box passed as an option refers to axes by the labels of its call site: labels are translated to
+// those on the way in, and back on the way out.
 static Name label_outside(Env *env, Name label) {
   Binding *bind = label ? env_find(env, label) : NULL;
   return bind && bind->kind == BIND_SIZE ? bind->label : label;
@@ -150,16 +150,16 @@ static bool names_in_brackets(const Syntax *n, bool inside) {
   return false;
 }
 
-static bool speaks_of_axes(const Closure *box) {
+static bool mentions_axes(const Closure *box) {
   if (box->node->kind != N_NAME) return names_in_brackets(box->node, false);
   const Binding *bind = env_meaning(box->env, box->node);
-  return bind && bind->kind == BIND_OPTION && bind->box.node && speaks_of_axes(&bind->box);
+  return bind && bind->kind == BIND_OPTION && bind->box.node && mentions_axes(&bind->box);
 }
 
 static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, const Syntax *over,
                           Span span) {
   Closure box = bind->box;
-  if (box.env == env || over || !speaks_of_axes(&box))
+  if (box.env == env || over || !mentions_axes(&box))
     return apply(b, box.env, box.node, args, over, span);
   for (uint32_t i = 0; i < args.n; i++) val_settle(b, &args.at[i]);
   relabel(b, env, &args, label_outside);
@@ -170,26 +170,29 @@ static Value apply_option(Body *b, Env *env, const Binding *bind, Value args, co
   return v;
 }
 
-// How a box or a learner is called: its name, perhaps with brackets.
+// A call of a box or a learner by name, with or without brackets.
 typedef struct {
   Body *b;
   Env *env;
   const Syntax *name, *config;
-  const Syntax *use; // the whole: the name, with its brackets, with its arguments
+  const Syntax *use; // the whole use: the name with its brackets and arguments
   const Syntax *over;
 } NamedCall;
 
-static const char *called(const NamedCall *c) { return name_text(c->b->w->names, c->name->name); }
+static const char *call_text(const NamedCall *c) {
+  return name_text(c->b->w->names, c->name->name);
+}
 
-// A box or a learner of the file, or a learner that a body declares (`home`).
+// Calls a box or a learner of the file, or a learner declared in a body (`home`).
 static Value apply_def(const NamedCall *c, Def *d, Body *home, Value args) {
   BoxUse use = {
       .def = d, .home = home, .node = c->use, .name = c->name->name, .span = c->use->span};
   const Syntax *config = c->config;
   bool family = family_of(d);
   if (family && !config && !d->broken) {
-    Id e = diag_error(c->b->w->diags, c->name->span,
-                      "`%s` is a family: say which member, as in `%s[0]`", called(c), called(c));
+    Id e =
+        diag_error(c->b->w->diags, c->name->span,
+                   "`%s` is a family: say which member, as in `%s[0]`", call_text(c), call_text(c));
     if (!home) diag_note(c->b->w->diags, e, d->span, "declared here");
     return value_error(c->b, use.span);
   }
@@ -201,27 +204,28 @@ static Value apply_def(const NamedCall *c, Def *d, Body *home, Value args) {
   return call_def(c->b, c->env, &use, config, args, c->over);
 }
 
-// What the body itself calls so: a learner, an option, or something that is not a box.
+// Calls what a name is bound to in the body: a learner, an option, or something that is not a box.
 static Value apply_binding(const NamedCall *c, const Binding *bind, Value args) {
   World *w = c->b->w;
   Span span = c->use->span;
   if (bind->kind == BIND_LEARNER) return apply_def(c, (Def *)bind->def, bind->home, args);
   if (bind->kind == BIND_OPTION && bind->box.node)
     return apply_option(c->b, c->env, bind, args, c->over, span);
-  if (bind->open) return value_error(c->b, span); // a box that only a use will give
+  if (bind->open) return value_error(c->b, span); // a box option in generic elaboration
   if (bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error)
     return value_error(c->b, span);
-  if (bind->kind == BIND_OPTION && bind->span.file) { // what was given is at fault
+  if (bind->kind == BIND_OPTION &&
+      bind->span.file) { // the option was given something that is not a box
     bool unknown = bind->label && !bind->has_number && !size_value(w, bind->size, &(int64_t){0});
     const char *what = unknown ? "there is no box of this name" : "this is a size or a number";
-    Id e = diag_error(w->diags, bind->span, "a box is wanted for option `%s`, and %s", called(c),
+    Id e = diag_error(w->diags, bind->span, "a box is wanted for option `%s`, and %s", call_text(c),
                       what);
     diag_note(w->diags, e, c->name->span, "used as a box here");
     return value_error(c->b, span);
   }
   Id e = diag_error(w->diags, c->name->span,
                     bind->kind == BIND_VALUE ? "`%s` is a wire, not a box" : "`%s` is not a box",
-                    called(c));
+                    call_text(c));
   diag_note(w->diags, e, bind->span, "it comes from here");
   return value_error(c->b, span);
 }
@@ -229,15 +233,15 @@ static Value apply_binding(const NamedCall *c, const Binding *bind, Value args) 
 static Value apply_declared(const NamedCall *c, Def *d, Value args) {
   if (d->kind == DEF_BOX || is_learner(d)) return apply_def(c, d, NULL, args);
   if (d->broken) return value_error(c->b, c->use->span);
-  Id e = diag_error(c->b->w->diags, c->name->span, "`%s` is not a box", called(c));
+  Id e = diag_error(c->b->w->diags, c->name->span, "`%s` is not a box", call_text(c));
   diag_note(c->b->w->diags, e, d->span, "it is declared here");
   if (d->kind == DEF_MACHINE)
     diag_help(c->b->w->diags, e, "as a part of a wiring it is `p : %s`, with wires to its ports",
-              called(c));
+              call_text(c));
   return value_error(c->b, c->use->span);
 }
 
-// Axes are found by name where a box is called that has a header: it says which axes are its own.
+// `over` needs a box with a header, which tells its own axes from batch axes.
 Value refuse_over(Body *b, const Syntax *over, const char *what) {
   Id e = diag_error(b->w->diags, over->span, "`over` has no meaning for `%s`", what);
   diag_help(b->w->diags, e,
@@ -245,7 +249,7 @@ Value refuse_over(Body *b, const Syntax *over, const char *what) {
   return value_error(b, over->span);
 }
 
-// callee: a name, perhaps with brackets; use: the same, or the call that it stands in
+// callee: a name, perhaps with brackets; use: the callee, or the call it stands in
 static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *use, Value args,
                         const Syntax *over) {
   NamedCall c = {b, env, use_base(callee), use_brackets(callee), use, over};
@@ -254,13 +258,13 @@ static Value apply_name(Body *b, Env *env, const Syntax *callee, const Syntax *u
   Def *d = scope_meaning(env->scope, c.name);
   if (d) return apply_declared(&c, d, args);
   const BuiltinBox *f = builtin_find(b->in, c.name->name);
-  if (f && over && !f->takes_over) return refuse_over(b, over, called(&c));
+  if (f && over && !f->takes_over) return refuse_over(b, over, call_text(&c));
   if (f) return f->make(&(BuiltinUse){f, b, env, use, c.config, args, use->span, &(Eq){0}, over});
-  Fn fn = fn_find(called(&c));
+  Fn fn = fn_find(call_text(&c));
   if (fn != FN_COUNT && !c.config) return apply_fn(b, fn, args, use->span);
   if (fn != FN_COUNT) {
-    Id e = diag_error(b->w->diags, c.config->span, "`%s` has no options", called(&c));
-    diag_help(b->w->diags, e, "an index belongs to the wire: `%s(x[i])`", called(&c));
+    Id e = diag_error(b->w->diags, c.config->span, "`%s` has no options", call_text(&c));
+    diag_help(b->w->diags, e, "an index belongs to the wire: `%s(x[i])`", call_text(&c));
     return value_error(b, use->span);
   }
   unknown_name(b, env, c.name, "box");
@@ -319,7 +323,7 @@ Value apply(Body *b, Env *env, const Syntax *n, Value args, const Syntax *over, 
   return trace_apply(b, n, mark, given, apply_node(b, env, n, args, over, span));
 }
 
-// f(a, b: x): arguments by name go where the header has them.
+// Reorders named arguments, f(a, b: x), to the order of the header.
 static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *call, Value *out) {
   World *w = b->w;
   bool named = false;
@@ -364,7 +368,7 @@ Value apply_call(Body *b, Env *env, const Syntax *callee, const Syntax *call, co
                  const Eq *around) {
   Value args = eval_args(b, env, call, around);
   if (value_failed(&args)) {
-    if (callee->kind == N_NAME && !env_meaning(env, callee)) { // still say so if the box is unknown
+    if (callee->kind == N_NAME && !env_meaning(env, callee)) { // report an unknown box too
       Def *d = scope_meaning(env->scope, callee);
       if (d)
         d->used = true;

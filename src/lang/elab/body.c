@@ -1,4 +1,4 @@
-// Bodies: statements in order, inputs and results by their declared types.
+// Elaborates bodies: statements in order, between declared inputs and results.
 #include "lang/elab/body.h"
 #include "base/stop.h"
 #include "lang/elab/partial.h"
@@ -22,7 +22,7 @@ void body_pass(Body *b, uint32_t number, Axis axis) {
   if (number > b->npass) b->npass = number;
 }
 
-// What is muted is not heard: then the next who is says it.
+// Counts work against the limit. While messages are muted, the error is left to the next caller.
 bool work_on(Body *b, uint32_t steps, Span span) {
   Elab *in = b->in;
   if (in->work <= in->work_limit) in->work += steps;
@@ -53,7 +53,7 @@ uint64_t noise_site(Body *b) {
 }
 
 // -- statements -----------------------------------------------------------------------------------
-static bool redefines(Body *b, Env *env, const Syntax *lhs) {
+static bool refuse_redefinition(Body *b, Env *env, const Syntax *lhs) {
   Binding *old = env_meaning(env, lhs);
   if (!old || (!old->fixed && (old->kind == BIND_VALUE || old->kind == BIND_KEPT))) return false;
   static const char *const word[] = {"an option",       "an axis", "a row of axes", "", "a learner",
@@ -66,7 +66,7 @@ static bool redefines(Body *b, Env *env, const Syntax *lhs) {
   return true;
 }
 
-// Names that label an axis of some wire are indices in brackets, even if they are options too.
+// Records the labels of axes: such names are indices in brackets, even if they are options too.
 static void learn_labels(Body *b, const Value *v) {
   for (uint32_t i = 0; b->labels && i < v->n; i++)
     for (uint32_t k = 0; k < v->at[i].type.rank && !v->at[i].error; k++) {
@@ -76,14 +76,14 @@ static void learn_labels(Body *b, const Value *v) {
 }
 
 static void bind_wire(Body *b, Env *env, const Syntax *lhs, Value v) {
-  if (redefines(b, env, lhs)) return;
+  if (refuse_redefinition(b, env, lhs)) return;
   learn_labels(b, &v);
   for (uint32_t i = 0; i < v.n; i++)
     if (!v.at[i].error && !v.at[i].literal) val_to_wire(b, &v.at[i], lhs->name);
   bind_value(env, lhs->name, v, lhs->name_span);
 }
 
-// C[l] = X inside a loop, with nothing but numbers and loop variables in the brackets.
+// Is it C[l] = X inside a loop, with only numbers and loop variables in the brackets?
 static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
   const Syntax *n = nodes_only(brackets_items(lhs_brackets(lhs)));
   if (!n) return false;
@@ -99,10 +99,10 @@ static bool is_kept(Body *b, Env *env, const Syntax *lhs, int64_t *which) {
   return s && size_value(b->w, s, which);
 }
 
-static void keep(Body *b, Env *env, const Syntax *lhs, int64_t which, Value v) {
+static void bind_kept(Body *b, Env *env, const Syntax *lhs, int64_t which, Value v) {
   Binding *bind = env_meaning(env, lhs);
   if (!bind || bind->kind != BIND_KEPT) {
-    if (redefines(b, env, lhs)) return;
+    if (refuse_redefinition(b, env, lhs)) return;
     bind = env_bind(
         env, lhs->name,
         (Binding){.kind = BIND_KEPT, .kept = table_new(b->w->arena), .span = lhs->name_span});
@@ -115,7 +115,7 @@ static void keep(Body *b, Env *env, const Syntax *lhs, int64_t which, Value v) {
   table_put(bind->kept, &which, sizeof which, bind->kept_value.n);
 }
 
-static void equation(Body *b, Env *env, const Syntax *n) {
+static void eval_equation_statement(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
   const Syntax *lhss = equation_lhss(n), *expr = equation_value(n), *pad = equation_pad(n),
                *guard = equation_cond(n);
@@ -128,7 +128,7 @@ static void equation(Body *b, Env *env, const Syntax *n) {
     bool kept = brackets && is_kept(b, env, lhs, &which);
     Value v = eval_equation(b, env, kept ? NULL : brackets, expr, pad, NULL, n->span);
     if (kept)
-      keep(b, env, lhs, which, v);
+      bind_kept(b, env, lhs, which, v);
     else
       bind_wire(b, env, lhs, v);
     return;
@@ -161,7 +161,8 @@ static void local_learner(Body *b, Env *env, const Syntax *n) {
       diag_note(w->diags, e, old->span, "and here");
       continue;
     }
-    if (!(old && old->fixed) && redefines(b, env, &(Syntax){.name = name, .name_span = span}))
+    if (!(old && old->fixed) &&
+        refuse_redefinition(b, env, &(Syntax){.name = name, .name_span = span}))
       continue;
     Def *d = def_new(b->in, DEF_LEARNER, name, span, env->scope, n);
     if (b->suffix)
@@ -323,7 +324,7 @@ typedef struct {
   bool done;
 } Outcome;
 
-static void statements(Body *, Env *, const Syntax *, Outcome *);
+static void eval_statements(Body *, Env *, const Syntax *, Outcome *);
 
 bool loop_numbers(Body *b, Env *env, const Syntax *range, LoopNumbers *out) {
   World *w = b->w;
@@ -357,8 +358,9 @@ bool loop_numbers(Body *b, Env *env, const Syntax *range, LoopNumbers *out) {
   return true;
 }
 
-static void blur(Body *b, Env *env,
-                 const Syntax *block) { // what a loop of unknown length would assign is unknown
+static void
+bind_unknown(Body *b, Env *env,
+             const Syntax *block) { // after a loop of unknown length, what it assigns is unknown
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
     Nodes lhs = n->kind == N_EQUATION ? lhss_in(equation_lhss(n)) : (Nodes){0, NULL};
@@ -370,7 +372,7 @@ static void blur(Body *b, Env *env,
 static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
   LoopNumbers numbers = {0};
   if (!loop_numbers(b, env, for_range(n), &numbers)) {
-    blur(b, env, for_body(n));
+    bind_unknown(b, env, for_body(n));
     return;
   }
   const char *suffix = b->suffix;
@@ -384,13 +386,13 @@ static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
     if (!first) first = b->d->turn;
     env_bind(env, n->name,
              (Binding){.kind = BIND_LOOP, .size = size_of(b->w, k), .span = n->name_span});
-    statements(b, env, for_body(n), out);
+    eval_statements(b, env, for_body(n), out);
   }
   b->suffix = suffix;
   b->d->turn = outer;
 }
 
-static Value returned(Body *b, Env *env, const Syntax *n) {
+static Value eval_return(Body *b, Env *env, const Syntax *n) {
   const Syntax *what = return_what(n), *pad = return_pad(n);
   const Type *want = b->want.n == 1 ? &b->want.at[0] : NULL;
   if (what->kind != N_EQUATION) return eval_equation(b, env, NULL, what, pad, want, what->span);
@@ -398,14 +400,14 @@ static Value returned(Body *b, Env *env, const Syntax *n) {
   if (lhss_in(lhss).n != 1)
     return value_refuse(b, what->span, what->span,
                         "`return` takes one equation, or several values");
-  name_means(b->in, lhss_in(lhss).at[0], lhss_in(lhss).at[0]->name_span, NAMED_WIRE);
+  use_of_name(b->in, lhss_in(lhss).at[0], lhss_in(lhss).at[0]->name_span, NAMED_WIRE);
   return eval_equation(b, env, lhs_brackets(lhss_in(lhss).at[0]), equation_value(what),
                        equation_pad(what), want, what->span);
 }
 
-static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
+static void eval_statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
   switch (n->kind) {
-  case N_EQUATION: equation(b, env, n); break;
+  case N_EQUATION: eval_equation_statement(b, env, n); break;
   case N_LEARN:
     for (uint32_t i = 0; i < learn_learners(n).n; i++)
       local_learner(b, env, learn_learners(n).at[i]);
@@ -416,7 +418,7 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
   case N_AXES: local_axes(b, env, n); break;
   case N_FOR: for_loop(b, env, n, out); break;
   case N_RETURN:
-    out->value = returned(b, env, n);
+    out->value = eval_return(b, env, n);
     out->done = true;
     break;
   case N_STALE:
@@ -434,10 +436,10 @@ static void statement(Body *b, Env *env, const Syntax *n, Outcome *out) {
 
 void body_statement(Body *b, Env *env, const Syntax *n) {
   Outcome none = {0};
-  statement(b, env, n, &none);
+  eval_statement(b, env, n, &none);
 }
 
-static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
+static void eval_statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
     if (out->done) {
@@ -448,7 +450,7 @@ static void statements(Body *b, Env *env, const Syntax *block, Outcome *out) {
       *out = (Outcome){.value = value_error(b, n->span), .done = true};
       return;
     }
-    statement(b, env, n, out);
+    eval_statement(b, env, n, out);
     if (!out->done) trace_statement(b);
   }
 }
@@ -502,10 +504,10 @@ static bool fits_declared(Body *b, Val *v, const Type *want, Span span) {
   return true;
 }
 
-// What the labels of a result are called stands on its wire: a run knows them by these names.
+// Copies the names of a result's labels to its wire, for runs.
 static void name_labels(Body *b, Id wire, const Type *t) {
   for (uint32_t i = 0; i < b->d->in.n; i++)
-    if (b->d->in.at[i] == wire) return; // its own header names them
+    if (b->d->in.at[i] == wire) return; // inputs have names from the header
   if (t->names) b->d->wire.at[wire].type.names = t->names;
 }
 
@@ -519,7 +521,7 @@ static Val passing_first(Body *b, Val v) {
   return val_permute(b, v, order, n);
 }
 
-static bool outputs(Body *b, Value v, Span span) {
+static bool add_outputs(Body *b, Value v, Span span) {
   World *w = b->w;
   if (value_failed(&v)) return false;
   if (b->want.n && v.n != b->want.n) {
@@ -544,7 +546,7 @@ static bool outputs(Body *b, Value v, Span span) {
   return true;
 }
 
-// Names for the inputs. A parameter whose type is a tuple is as many wires.
+// Binds the inputs. A parameter whose type is a tuple is several wires.
 static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params, Value args) {
   const Def *real = learner_of(def);
   const Syntax *refine =
@@ -595,11 +597,11 @@ static bool has_line(const Syntax *block, SyntaxKind kind) {
   return false;
 }
 
-// { … return x }. A line that could not be read may have returned, and so may a loop of a box that
-// is checked for itself.
+// { … return x }. In generic elaboration, or after a syntax error, a missing `return` is not
+// reported.
 static bool block_returns(Body *b, Env *env, const Def *def, const Syntax *block, Outcome *out) {
   uint32_t errors = b->w->diags->met;
-  statements(b, env, block, out);
+  eval_statements(b, env, block, out);
   if (out->done) return true;
   bool may = has_line(block, N_ERROR) ||
              (b->generic && (has_line(block, N_RETURN) || has_line(block, N_FOR)));
@@ -629,7 +631,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
   if (!body && b->trace && (def->kind == DEF_BOX || !b->want.n || value_failed(&args))) {
     out.value = trace_nothing(b, args, def->span);
   } else if (!body) {
-    out.value = fallback(b, args, def->span, &((Def *)real)->fallback);
+    out.value = default_body_value(b, args, def->span, &((Def *)real)->fallback);
   } else if (body->kind == N_BLOCK) {
     if (!block_returns(b, inner, def, body, &out)) return false;
   } else if (named || (!args.n && !is_box(b, inner, body))) {
@@ -641,7 +643,7 @@ bool body_work(Body *b, Env *env, const Def *def, const Syntax *params, const Sy
     out.value = apply(b, inner, body, value_copy(b, args), NULL, body->span);
   }
   if (!b->want.n && !b->space) b->space = out.value.space;
-  bool fits = outputs(b, out.value, span);
+  bool fits = add_outputs(b, out.value, span);
   trace_results(b, out.value, fits);
   if (!fits) return false;
   body_finish(b);

@@ -1,5 +1,5 @@
-// The few boxes that cannot be written in the language: reductions, which take part in index
-// equations; noise; joining; scan; and the derivatives of a box as boxes.
+// Built-in boxes that cannot be written in the language: reductions, which take part in index
+// equations; noise; concatenation; scan; derivatives.
 #include "lang/elab/builtin.h"
 #include "core/pass/pass.h"
 
@@ -24,7 +24,7 @@ typedef struct {
   uint32_t n;
   Name name[RANK_LIMIT];
   Span span[RANK_LIMIT];
-  uint32_t index[RANK_LIMIT]; // of the equation, or UINT32_MAX: a label
+  uint32_t index[RANK_LIMIT]; // into Eq.index, or UINT32_MAX: a label
   bool batch;
 } JoinAlong;
 
@@ -58,7 +58,7 @@ static bool read_along(Body *b, Env *env, const Syntax *config, const Syntax *in
     a->name[a->n] = n->name;
     a->span[a->n] = n->span;
     a->index[a->n] = UINT32_MAX;
-    name_is_axis(env, n);
+    use_label_as_axis(env, n);
     if (inner && (n->kind == N_SIZED || stands_in_brackets(inner, n->name, false))) {
       if (eq_has(eq, n->name, NULL))
         return diag_refuse(w->diags, n->span, "index %s is already used outside this reduction",
@@ -100,7 +100,8 @@ static bool mark_along(Body *b, const Val *v, const JoinAlong *a, bool all, bool
   return true;
 }
 
-// A machine learns from one sample at a tick: what says something about several would say nothing.
+// A learner inside a machine is trained on one sample per tick, so a reduction over the batch is an
+// error.
 static bool batch_is_there(Body *b, const JoinAlong *a, const bool *axes, uint32_t rank,
                            Span span) {
   bool any = !a->batch || !b->in->owned;
@@ -112,7 +113,7 @@ static bool batch_is_there(Body *b, const JoinAlong *a, const bool *axes, uint32
   return false;
 }
 
-// An index that only calls are read at, as in sum[i](softmax(x[i])), is as long as their axis.
+// Solves the size of an index that occurs only in a result of a call, as in sum[i](softmax(x[i])).
 static void size_indices(const BuiltinUse *u, const Val *v, const JoinAlong *a) {
   for (uint32_t k = 0; k < a->n; k++)
     for (uint32_t i = 0; i < v->type.rank && a->index[k] != UINT32_MAX; i++) {
@@ -122,14 +123,14 @@ static void size_indices(const BuiltinUse *u, const Val *v, const JoinAlong *a) 
     }
 }
 
-static Size places(Body *b, const Val *v, const bool *axes) {
+static Size count_places(Body *b, const Val *v, const bool *axes) {
   Size n = size_of(b->w, 1);
   for (uint32_t i = 0; i < v->type.rank; i++)
     if (axes[i]) n = size_mul(b->w, n, v->type.axis[i].size);
   return n;
 }
 
-// Padding that the combine ignores is the same as skipping.
+// Padding with the neutral element is the same as skipping.
 static void skip_padding(Body *b, Val *v, Combine combine) {
   double same = combine == MAX ? -INFINITY : combine == MIN ? INFINITY : combine == PROD ? 1 : 0;
   if (v->x->kind != X_WIRE || !v->x->padded || v->x->pad != same) return;
@@ -161,7 +162,7 @@ static Value two_way(const BuiltinUse *u) {
   return value_one(u->b, val_fn(u->b, fn, pair, 2, u->span, u->eq));
 }
 
-static Val operand(const BuiltinUse *u) {
+static Val operand_value(const BuiltinUse *u) {
   if (u->args.n == 1) return u->args.at[0];
   if (!u->args.n && argument(u->use)) {
     uint32_t inside = u->eq->inside;
@@ -175,7 +176,7 @@ static Val operand(const BuiltinUse *u) {
   return val_refuse(u->b, u->span, u->span, "`%s` takes one value", u->box->name);
 }
 
-// What is the same for each sample, or for each place that passes over the box, is added up so often.
+// Broadcasts a value to all batch axes before it is summed over the batch.
 static Val for_all_that_pass(Body *b, Val v, Span span) {
   Axis pass[RANK_LIMIT];
   uint32_t n = 0;
@@ -187,7 +188,7 @@ static Val for_all_that_pass(Body *b, Val v, Span span) {
   return for_each_row(b, v, pass, n, span);
 }
 
-// sum[i](x), and others that make one number of many
+// sum[i](x) and the other reductions
 static Value reduce(const BuiltinUse *u, bool mean) {
   Body *b = u->b;
   Span span = u->span;
@@ -197,9 +198,9 @@ static Value reduce(const BuiltinUse *u, bool mean) {
   const Syntax *inner = u->args.n ? NULL : argument(u->use);
   if (!read_along(b, u->env, u->config, inner, u->eq, &along)) return value_error(b, span);
   uint32_t first = b->d->box.n;
-  Val v = operand(u);
+  Val v = operand_value(u);
   if (v.error) return value_error(b, span);
-  tell_shared_draws(b, &v, u->eq, first, false);
+  warn_shared_draws(b, &v, u->eq, first, false);
   bool counts = along.batch && !mean && (combine == SUM || combine == PROD);
   if (counts && v.literal) v = val_fill(b, v, (Type){.base = BASE_R});
   if (v.literal && along.n && !mean && (combine == SUM || combine == PROD))
@@ -215,7 +216,7 @@ static Value reduce(const BuiltinUse *u, bool mean) {
   if (!mark_along(b, &v, &along, !u->config, axes, u->box->name)) return value_error(b, span);
   if (!batch_is_there(b, &along, axes, v.type.rank, span)) return value_error(b, span);
   size_indices(u, &v, &along);
-  Size n = places(b, &v, axes);
+  Size n = count_places(b, &v, axes);
   skip_padding(b, &v, combine);
   v.span = span;
   Val r = val_reduce(b, v, combine, axes);
@@ -234,7 +235,7 @@ static Value do_reduce(const BuiltinUse *u) {
   return is_two_way(u) ? two_way(u) : reduce(u, false);
 }
 
-// The place of the largest: the winner of a maximum.
+// argmax and argmin.
 static Value do_winner(const BuiltinUse *u) {
   Body *b = u->b;
   Span span = u->span;
@@ -267,7 +268,8 @@ static Value do_winner(const BuiltinUse *u) {
   Val r = val_reduce(b, v, (Combine)u->box->kind, axes);
   r.span = span;
   val_settle(b, &r);
-  return value_one(b, val_wire(b, r.x->wire + 1, span)); // the winner follows the value
+  return value_one(
+      b, val_wire(b, r.x->wire + 1, span)); // the wire of the winner follows that of the value
 }
 
 // -- noise and positions --------------------------------------------------------------------------
@@ -289,7 +291,7 @@ static Value do_noise(const BuiltinUse *u) {
   return value_one(b, val_wire(b, wire, u->span));
 }
 
-// positions[n]: the labels 0, 1, …, in a row
+// positions[n]: the vector of the labels 0, 1, …
 static Value do_positions(const BuiltinUse *u) {
   Body *b = u->b;
   Axis axis[RANK_LIMIT];
@@ -325,8 +327,9 @@ static Value do_order(const BuiltinUse *u) {
   return value_one(b, val_wire(b, box_order(b->w, b->d, at, wire, origin_at(b, span)), span));
 }
 
-// -- a box inside a box ---------------------------------------------------------------------------
-// The box applied to wires of these types, as a diagram of its own.
+// -- boxes as arguments
+// ----------------------------------------------------------------------------
+// Elaborates a box on inputs of these types as a diagram of its own.
 Body *box_for_itself(Body *b, const Alone *how) {
   World *w = b->w;
   Span span = how->span;
@@ -379,7 +382,8 @@ Def *box_called(Body *b, const char *name) {
   return d;
 }
 
-// -- the table ------------------------------------------------------------------------------------
+// -- table
+// ------------------------------------------------------------------------------------------
 static const BuiltinBox boxes[] = {
     {"sum", do_reduce, true, SUM, false},
     {"mean", do_mean, true, SUM, false},
@@ -400,14 +404,14 @@ static const BuiltinBox boxes[] = {
 
 void core_builtins(Elab *in) { builtins_add(in, boxes, COUNT(boxes)); }
 
-// A name that is an option of the box around it says what that is.
+// The text of an option; a name bound to a box option gives the text of that box.
 static const char *slot_word(Body *b, Env *env, const Syntax *slot) {
   const Syntax *item = slot_item(slot);
   if (item->kind == N_NAME) return box_word(b->w, &(Closure){.node = item, .env = env});
   return span_words(b->w, slot->span);
 }
 
-// As the program has them, for those who look: refit (head, gd, steps: 50) in a picture.
+// Stores the options with the diagram, as written, for pictures: refit (head, gd, steps: 50).
 void config_keep(Body *b, Env *env, const Syntax *config, uint32_t from, Diagram *to) {
   for (uint32_t i = from; config && i < brackets_slots(config).n; i++)
     vec_push(b->w->arena, &to->option,

@@ -1,12 +1,12 @@
-// Calls: arguments are matched, an instance is found or made, and its diagram becomes a box here.
-// Results get the caller's labels; if they name the axes of the first parameter, every axis stays
-// where it was.
+// Calls: match arguments with parameters, find or make an instance, emit a call box. Results get
+// the caller's labels; if they name the axes of the first parameter in order, every axis keeps its
+// position.
 #include "lang/elab/call.h"
 
 static uint32_t passing_number(const Body *b, const Value *args, bool all, uint32_t *number) {
   uint32_t next = 2; // 1 is the sample axis
   for (uint32_t id = 1; id <= b->npass; id++) {
-    bool used = is_member_axis(b->in, id) || // they are called the same everywhere
+    bool used = is_member_axis(b->in, id) || // members have the same number everywhere
                 (all && b->pass[id - 1].size);
     for (uint32_t i = 0; i < args->n; i++)
       for (uint32_t k = 0; k < args->at[i].type.rank; k++)
@@ -20,7 +20,7 @@ typedef struct {
   uint32_t n, at[RANK_LIMIT];
 } AxisOrder;
 
-// An argument as the callee sees it; *order: its axes as they stand here.
+// The type of an argument inside the callee; *order: the permutation of its axes.
 static Type callee_type(Body *b, const Val *arg, const Match *m, const Passing *p,
                         uint32_t argument, AxisOrder *order) {
   Axis axis[RANK_LIMIT];
@@ -53,7 +53,7 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
     Types t = {0};
     uint32_t count;
     const Syntax *items = formal_items(&f->at[i], &count);
-    for (uint32_t k = 0; k < count; k++) // ...s of a bare number has no axes
+    for (uint32_t k = 0; k < count; k++) // a literal has no axes for ...s
       if (items_in(items).at[k]->kind == N_SPREAD && !env_meaning(c->to, items_in(items).at[k]))
         bind_spread(c->to, c->b->w, items_in(items).at[k]->name,
                     (Binding){.kind = BIND_SPREAD,
@@ -70,7 +70,7 @@ static bool fill_literals(const Call *c, const Formals *f, Value *args) {
   return true;
 }
 
-// A result that does not depend on an axis that passes over is the same along it.
+// Broadcasts a result to batch axes it does not depend on.
 static Val along_missing(const Call *c, Val v, const Type *inner, const Passing *p) {
   World *w = c->b->w;
   Axis all[RANK_LIMIT], final[RANK_LIMIT];
@@ -95,8 +95,8 @@ static Val along_missing(const Call *c, Val v, const Type *inner, const Passing 
   return val_wire(c->b, val_emit(c->b, &v, &access, wide, c->span), c->span);
 }
 
-// Labels of inputs without a type are the caller's, and stay so if the result has none either; a box
-// without a header gives its labels as they are.
+// Labels pass through unchanged if the parameter and the result have no types, or if there is no
+// header.
 static void let_labels_flow(Call *c, const Formals *formals, bool typed, const Value *args) {
   c->flows = !typed && !result_types(c->h);
   for (uint32_t i = 0; !result_types(c->h) && i < args->n; i++)
@@ -124,9 +124,8 @@ static bool has_passing(const Type *t, uint32_t pass) {
   return false;
 }
 
-// Where the axes of the first argument stood before they were put into the callee's order. Samples
-// pass over a result only if it depends on them.
-// None, if another argument has axes that pass over, and the first does not.
+// The positions of the axes of the first argument before permutation; none if only another argument
+// has batch axes. Samples pass over a result only if it depends on them.
 static AxisOrder old_places(const FirstArg *first, const Passing *p, const Type *result) {
   const Type *t = first->type;
   const Match *m = first->match;
@@ -142,8 +141,7 @@ static AxisOrder old_places(const FirstArg *first, const Passing *p, const Type 
   return stay;
 }
 
-// Puts the axes of a result into the caller's words. `stay`: where they stood in the first
-// argument, if they are the same ones.
+// A result with the caller's axes. `first`: axes return to their positions in the first argument.
 static Val outer_value(const Call *c, Body *callee, uint32_t result, Id wire, const Passing *p,
                        const FirstArg *first) {
   const Type *inner = &callee->out_type.at[result];
@@ -179,7 +177,7 @@ static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
   return false;
 }
 
-// Of several headers, the one whose number and bases of inputs fit.
+// Overload resolution: the first header that fits the number and bases of the arguments.
 static Def *choose_overload(Body *b, Def *d, const Value *args) {
   for (Def *o = d; o && d->overload; o = o->overload) {
     Header h = header_of(o);
@@ -203,8 +201,8 @@ static Def *choose_overload(Body *b, Def *d, const Value *args) {
 
 static bool weight_learner(const Def *d) { return is_learner(d) && !learner_has_input(d); }
 
-// What cannot be called so, and learners that are weights. True: *out is the answer.
-static bool no_call(Body *b, const BoxUse *use, Value *args, Value *out) {
+// Handles learners that are weights and names that cannot be called. True: *out is the result.
+static bool refuse_call(Body *b, const BoxUse *use, Value *args, Value *out) {
   World *w = b->w;
   Def *d = use->def;
   Span span = use->span;
@@ -232,7 +230,7 @@ static bool no_call(Body *b, const BoxUse *use, Value *args, Value *out) {
   return true;
 }
 
-// The parameters of the callee, one for each argument. *typed: its header says what they are.
+// The parameters of the callee, one for each argument. *typed: they come from a header.
 static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *typed) {
   bool good = true;
   *typed = formals_of(c->b, c->to, c->def, c->h, formals, &good);
@@ -242,7 +240,7 @@ static bool read_formals(const Call *c, uint32_t nargs, Formals *formals, bool *
   return true;
 }
 
-// Arguments with types first: what they bind gives the literals theirs.
+// Matches typed arguments first; their bindings then give literals their types.
 static bool match_args(const Call *c, const Formals *formals, Value *args, Match *m) {
   for (uint32_t i = 0; i < args->n; i++)
     if (!args->at[i].literal && !match_formal(c, &formals->at[i], &args->at[i], &m[i]))
@@ -267,7 +265,7 @@ static bool over_something(const Call *c, const Value *args, const Match *m) {
   return true;
 }
 
-static bool pass_over(const Call *c, const Value *args, const Match *m, Passing *p) {
+static bool add_batch_axes(const Call *c, const Value *args, const Match *m, Passing *p) {
   World *w = c->b->w;
   p->where = arena_alloc(w->arena, sizeof(uint32_t[RANK_LIMIT]) * (args->n + 1));
   if (!over_something(c, args, m) || !merge_passing(c, args, m, p)) return false;
@@ -275,10 +273,9 @@ static bool pass_over(const Call *c, const Value *args, const Match *m, Passing 
   return rank_fits(w, (uint64_t)p->first + p->n + 1, c->span);
 }
 
-// A box that draws draws for each sample, for all else that passes over this body and for each
-// index around the call, also where no argument differs between them. False: over each of these it
-// passes already.
-static bool pass_for_draws(const Call *c, const Value *args, Passing *p, Inputs *in) {
+// A box that draws noise is mapped over every batch axis of this body and every enclosing index,
+// even where no argument varies. False: it is so already.
+static bool add_draw_axes(const Call *c, const Value *args, Passing *p, Inputs *in) {
   World *w = c->b->w;
   Axis index[RANK_LIMIT], own[RANK_LIMIT];
   uint32_t nown = 0, before = p->n;
@@ -303,14 +300,14 @@ static bool pass_for_draws(const Call *c, const Value *args, Passing *p, Inputs 
   return true;
 }
 
-static void see_args(const Call *c, const Value *args, const Match *m, const Passing *p, Inputs *in,
-                     AxisOrder *order) {
+static void callee_types(const Call *c, const Value *args, const Match *m, const Passing *p,
+                         Inputs *in, AxisOrder *order) {
   for (uint32_t i = 0; i < args->n; i++)
     in->in[i] = callee_type(c->b, &args->at[i], &m[i], p, i, &order[i]);
 }
 
-// The arguments as wires, their axes in the callee's order.
-static bool give_args(Body *b, const Value *args, const AxisOrder *order, Id *wires) {
+// Lowers the arguments to wires, with axes in the callee's order.
+static bool emit_args(Body *b, const Value *args, const AxisOrder *order, Id *wires) {
   for (uint32_t i = 0; i < args->n; i++) {
     Val v = val_permute(b, args->at[i], order[i].at, order[i].n);
     wires[i] = val_to_wire(b, &v, 0);
@@ -319,13 +316,13 @@ static bool give_args(Body *b, const Value *args, const AxisOrder *order, Id *wi
   return true;
 }
 
-static Body *callee_body(const Call *c, const BoxUse *use, const Formals *formals,
-                         const Inputs *in) {
+static Body *find_callee_body(const Call *c, const BoxUse *use, const Formals *formals,
+                              const Inputs *in) {
   Elab *infer = c->b->in;
   LearnerMode before = learner_begin(infer, use);
   if (is_learner(c->def) && (c->def->frozen || c->def->kind == DEF_STALE)) infer->training = false;
-  Body *callee = instance_renamed(c, use->home, in);
-  if (!callee) callee = instance(c, use->home, use->family, formals, in);
+  Body *callee = instance_by_substitution(c, use->home, in);
+  if (!callee) callee = find_instance(c, use->home, use->family, formals, in);
   learner_end(infer, before);
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
@@ -347,7 +344,7 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   BoxUse use = *written;
   use.def->used = true;
   if (!find_own(b, &use)) return value_error(b, use.span);
-  if (no_call(b, &use, &args, &out)) return out;
+  if (refuse_call(b, &use, &args, &out)) return out;
   use.def = choose_overload(b, use.def, &args);
   Header h = header_of(use.def);
   Call c = {.b = b, .env = env, .def = use.def, .h = &h, .over = over, .span = use.span};
@@ -360,15 +357,15 @@ Value call_def(Body *b, Env *env, const BoxUse *written, const Syntax *config, V
   Id *wires = NEW_ARRAY(w->arena, Id, args.n);
   AxisOrder *order = NEW_ARRAY(w->arena, AxisOrder, args.n);
   if (!bind_options(&c, config, false) || !read_formals(&c, args.n, &formals, &typed) ||
-      !match_args(&c, &formals, &args, m) || !pass_over(&c, &args, m, &passing))
+      !match_args(&c, &formals, &args, m) || !add_batch_axes(&c, &args, m, &passing))
     return out;
-  see_args(&c, &args, m, &passing, &in, order);
-  if (!give_args(b, &args, order, wires)) return out;
+  callee_types(&c, &args, m, &passing, &in, order);
+  if (!emit_args(b, &args, order, wires)) return out;
   note_over(b, &args, m);
-  Body *callee = callee_body(&c, &use, &formals, &in);
-  if (callee && callee->d->noisy && pass_for_draws(&c, &args, &passing, &in)) {
-    see_args(&c, &args, m, &passing, &in, order);
-    callee = callee_body(&c, &use, &formals, &in);
+  Body *callee = find_callee_body(&c, &use, &formals, &in);
+  if (callee && callee->d->noisy && add_draw_axes(&c, &args, &passing, &in)) {
+    callee_types(&c, &args, m, &passing, &in, order);
+    callee = find_callee_body(&c, &use, &formals, &in);
   }
   if (!callee) return out;
   FirstArg first_arg = {0};

@@ -1,16 +1,16 @@
-// A learner without a body gets one from the library, by its type.
+// Default bodies: a learner without a body gets boxes of the library by its type.
 //
-// Each input is read into a row of numbers by a box that suits its type (any_image reads pictures,
-// any_row rows of labels, …), the rows are joined, and each output is made from them by
-// any_numbers, or any_draw if it is a picture. Three pairs of types need not go through one row: a
-// picture to a picture of the same sides, a row of labels to scores at each place, bits to bits.
-// What these boxes are is said in the library, lib/2_layers.limn; here is only which of them is
-// taken. The learner remembers it in words, for `limn check`.
+// Each input is read into a vector by a box for its type (any_image for pictures, any_row for rows
+// of labels, …), the vectors are concatenated, and each output is made from them by any_numbers, or
+// any_draw for a picture. Three pairs of types have a direct box: picture to picture of the same
+// sides, row of labels to scores at each position, bits to bits. The boxes are defined in
+// lib/2_layers.limn; here they are only selected. The learner records the selection as text, for
+// `limn check`.
 #include "lang/elab/body.h"
 
-enum { SIDE_LEAST = 8 }; // a table with shorter sides is not a picture
+enum { SIDE_LEAST = 8 }; // shorter tables are not pictures
 
-static bool picture(World *w, const Type *t) {
+static bool is_picture(World *w, const Type *t) {
   int64_t h, v;
   return t->base == BASE_R && (t->rank == 2 || t->rank == 3) &&
          size_value(w, t->axis[0].size, &h) && size_value(w, t->axis[1].size, &v) &&
@@ -19,30 +19,31 @@ static bool picture(World *w, const Type *t) {
 
 static bool same_size(World *w, Size a, Size b) { return size_now(w, a) == size_now(w, b); }
 
-// NULL: it is a row already.
-static const char *reader(World *w, const Type *t, bool bits) {
+// NULL: it is a vector already.
+static const char *reader_box(World *w, const Type *t, bool bits) {
   if (t->base == BASE_BIT && !bits) return "any_bits";
   if (t->base == BASE_LABEL) return t->rank == 1 ? "any_row" : "any_labels";
-  return picture(w, t) ? "any_image" : t->rank == 1 ? NULL : "flatten";
+  return is_picture(w, t) ? "any_image" : t->rank == 1 ? NULL : "flatten";
 }
 
-static const char *writer(World *w, const Type *t) {
-  return t->base == BASE_BIT ? "lut" : picture(w, t) ? "any_draw" : "any_numbers";
+static const char *writer_box(World *w, const Type *t) {
+  return t->base == BASE_BIT ? "lut" : is_picture(w, t) ? "any_draw" : "any_numbers";
 }
 
-// The box that goes from one wire to another without a row between them, or NULL.
-static const char *direct(World *w, const Type *in, const Type *out) {
+// The direct box from one wire to another, or NULL.
+static const char *direct_box(World *w, const Type *in, const Type *out) {
   if (in->base == BASE_LABEL && in->rank == 1 && out->base == BASE_R && out->rank == 2 &&
       same_size(w, in->axis[0].size, out->axis[0].size))
     return "any_text";
-  if (picture(w, in) && picture(w, out) && same_size(w, in->axis[0].size, out->axis[0].size) &&
+  if (is_picture(w, in) && is_picture(w, out) &&
+      same_size(w, in->axis[0].size, out->axis[0].size) &&
       same_size(w, in->axis[1].size, out->axis[1].size))
     return "any_picture";
   return NULL;
 }
 
-// Adds what a box is, as the library has it, with the sizes of `o` for its `...o`.
-static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
+// Appends the library's definition of a box to the text, with the sizes of `o` for its `...o`.
+static void describe_box(Body *b, Buf *says, const char *name, const Type *o) {
   World *w = b->w;
   const Def *d = scope_find(b->in->library, name_from(w->names, name));
   Buf sizes = buf_new(w->arena);
@@ -68,21 +69,22 @@ static void say_box(Body *b, Buf *says, const char *name, const Type *o) {
       buf_char(says, text[i]);
 }
 
-// A size as a text of the program would have it: a number, or a name for what is not solved yet.
+// A size as syntax: a number, or a fresh name bound to an unsolved size.
 static Syntax *size_syntax(Body *b, Env *env, const Axis *axis, uint32_t k, Span span) {
   World *w = b->w;
   int64_t v;
   Id var;
   if (size_value(w, axis->size, &v)) return syntax_num(w->arena, (double)v, span);
   Name name = name_from(w->names, arena_format(w->arena, "o_%u", k)), label = 0;
-  if (size_open_space(w, axis->size, &var)) name = label = axis->label; // under its own name
+  if (size_open_space(w, axis->size, &var))
+    name = label = axis->label; // an open space keeps its name
   env_bind(env, name,
            (Binding){.kind = BIND_SIZE, .size = axis->size, .label = label, .span = span});
   return syntax_name(w->arena, name, span);
 }
 
-// The library's box of this name, with the axes of `o` in its brackets, on `args`.
-static Value use(Body *b, const char *box, const Type *o, Value args, Span span) {
+// Calls a library box with the axes of `o` as options.
+static Value call_library_box(Body *b, const char *box, const Type *o, Value args, Span span) {
   World *w = b->w;
   Env *env = env_new(b->in, NULL, b->in->library, b);
   Syntax *at = syntax_name(w->arena, name_from(w->names, box), span);
@@ -96,34 +98,34 @@ static Value use(Body *b, const char *box, const Type *o, Value args, Span span)
   return apply(b, env, at, args, NULL, span);
 }
 
-// The same, said as well; a picture without channels gets one.
-static Value use_and_say(Body *b, const char *box, const Type *o, Value args, Buf *says,
-                         Span span) {
+// The same, and appends it to the text; a picture without channels gets one first.
+static Value call_and_describe(Body *b, const char *box, const Type *o, Value args, Buf *says,
+                               Span span) {
   bool pictures = strcmp(box, "any_image") == 0 || strcmp(box, "any_picture") == 0;
   if (pictures && own_type(b->w, &args.at[0].type).rank == 2) {
-    say_box(b, says, "channel", NULL);
-    args = use(b, "channel", NULL, args, span);
+    describe_box(b, says, "channel", NULL);
+    args = call_library_box(b, "channel", NULL, args, span);
   }
-  say_box(b, says, box, o);
-  return use(b, box, o, args, span);
+  describe_box(b, says, box, o);
+  return call_library_box(b, box, o, args, span);
 }
 
-// All inputs as one row.
+// All inputs as one vector.
 static Value read_all(Body *b, Value args, bool bits, Buf *says, Span span) {
   Value rows = {0};
   if (args.n > 1) buf_char(says, '(');
   for (uint32_t i = 0; i < args.n; i++) {
     Type t = own_type(b->w, &args.at[i].type);
-    const char *box = reader(b->w, &t, bits);
+    const char *box = reader_box(b->w, &t, bits);
     Value row = {1, args.at + i, NULL};
     Buf one = buf_new(b->w->arena);
-    if (box) row = use_and_say(b, box, NULL, row, &one, span);
+    if (box) row = call_and_describe(b, box, NULL, row, &one, span);
     rows = value_concat(b, rows, row);
     if (box || args.n > 1) buf_printf(says, "%s%s", i ? ", " : "", box ? one.at : "id");
   }
   if (args.n < 2) return rows;
   buf_text(says, ") ; concat");
-  return use(b, "concat", NULL, rows, span);
+  return call_library_box(b, "concat", NULL, rows, span);
 }
 
 static bool all_bits(const Type *want, Value args) {
@@ -132,7 +134,7 @@ static bool all_bits(const Type *want, Value args) {
   return bits;
 }
 
-// Why a type cannot be learned without a body, or NULL.
+// Why a type needs a written body, or NULL.
 static const char *refusal(const Type *want, Value args) {
   if (want->base == BASE_LABEL)
     return "a learner gives numbers or bits: for labels give scores, `R[n]`, and a distance like "
@@ -144,7 +146,7 @@ static const char *refusal(const Type *want, Value args) {
   return NULL;
 }
 
-Value fallback(Body *b, Value args, Span span, const char **words) {
+Value default_body_value(Body *b, Value args, Span span, const char **words) {
   if (!args.n || value_failed(&args)) return value_error(b, span); // its types are wrong
   World *w = b->w;
   Value all = {0};
@@ -157,13 +159,13 @@ Value fallback(Body *b, Value args, Span span, const char **words) {
   }
   const Type *first = &b->want.at[0];
   Type in = own_type(w, &args.at[0].type);
-  const char *box = args.n == 1 && b->want.n == 1 ? direct(w, &in, first) : NULL;
+  const char *box = args.n == 1 && b->want.n == 1 ? direct_box(w, &in, first) : NULL;
   if (box) {
     bool grey = first->rank == 2 && strcmp(box, "any_picture") == 0;
     Axis last = grey ? (Axis){.size = size_of(w, 1)} : first->axis[first->rank - 1];
     Type o = type_make(w, BASE_R, 1, &last);
-    all = use_and_say(b, box, &o, args, &says, span);
-    if (grey) all = use_and_say(b, "grey", NULL, all, &says, span);
+    all = call_and_describe(b, box, &o, args, &says, span);
+    if (grey) all = call_and_describe(b, "grey", NULL, all, &says, span);
     *words = says.at;
     return all;
   }
@@ -172,7 +174,7 @@ Value fallback(Body *b, Value args, Span span, const char **words) {
     const Type *t = &b->want.at[i];
     Buf one = buf_new(w->arena);
     const Type *o = t->base == BASE_BIT ? NULL : t;
-    all = value_concat(b, all, use_and_say(b, writer(w, t), o, row, &one, span));
+    all = value_concat(b, all, call_and_describe(b, writer_box(w, t), o, row, &one, span));
     buf_text(&says, i ? " & " : says.n ? " ; " : "");
     buf_printf(&says, b->want.n > 1 ? "(%s)" : "%s", one.at);
   }

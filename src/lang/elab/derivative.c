@@ -1,11 +1,11 @@
-// fwd[f] and rev[f]: boxes that take the inputs of f and a change for each input, or for each
-// output. What passes over f passes over its derivative: each row is a point of its own, with
-// changes of its own. What only a change has is rows of changes of one point: f, its noise and what
-// it makes of its batch are the same for all of them, and none sees another.
+// fwd[f] and rev[f]: the forward and reverse derivative of f as boxes. They take the inputs of f
+// (the point) and a change, that is a tangent for each input or a cotangent for each output. Batch
+// axes of f are batch axes of the derivative. Axes that only a change has are rows of changes of
+// one point: f, its noise and its batch statistics are evaluated once for all of them.
 //
-// f is elaborated twice: once as it is called, to see which axes pass over it, and once with those
-// axes on every input, so that no input collects the cotangents of other rows. Its derivative is
-// then put on rows of changes (core/pass/rows.c).
+// f is elaborated twice: first as called, to find its batch axes, then with these axes on every
+// input, so that no input collects cotangents of other rows. The derivative is then mapped over the
+// rows of changes (core/pass/rows.c).
 #include "core/pass/pass.h"
 #include "lang/elab/builtin.h"
 
@@ -16,10 +16,10 @@ typedef struct {
   const Syntax *over_named; // … over h, where an input has h; or NULL
   Span span;
   bool back;
-  uint32_t n; // inputs of f
-  Type *type; // of each, with all that passes over
+  uint32_t n; // number of inputs of f
+  Type *type; // input types, with all batch axes
   uint64_t *over;
-  Ids moves;        // the inputs that have a change: labels have none
+  Ids moves;        // the inputs that have tangents: labels have none
   const Axis *rows; // the axes that only changes have
   uint32_t nrows;
 } Derivative;
@@ -51,13 +51,13 @@ static Body *box_of(const Derivative *d, uint64_t *over) {
                      .in = d->type,
                      .n = d->n,
                      .over = over,
-                     .named = over ? d->over_named : NULL, // then they pass over already
+                     .named = over ? d->over_named : NULL, // then they are batch axes already
                      .rows = true,
                      .span = d->span});
 }
 
-// f on what it is given, to see what it takes.
-static Body *probe(Derivative *d, Value *args) {
+// Elaborates f on the given inputs, to find which axes it consumes.
+static Body *elaborate_probe(Derivative *d, Value *args) {
   for (uint32_t i = 0; i < d->n; i++) {
     if (!val_to_wire(d->b, &args->at[i], 0)) return NULL;
     d->type[i] = args->at[i].type;
@@ -66,7 +66,8 @@ static Body *probe(Derivative *d, Value *args) {
   }
   Body *sub = box_of(d, d->over);
   for (uint32_t i = 0; i < d->n; i++)
-    if (d->over[i] == UINT64_MAX) d->over[i] = 0; // no box was called with it: all of it is taken
+    if (d->over[i] == UINT64_MAX)
+      d->over[i] = 0; // no box was called with it: all axes are consumed
   if (!sub) return NULL;
   uint32_t more = d->back ? sub->d->out.n : d->moves.n;
   if (args->n == d->n + more) return sub;
@@ -76,7 +77,7 @@ static Body *probe(Derivative *d, Value *args) {
   return NULL;
 }
 
-// What is left of the inputs passes over.
+// The axes that f does not consume become batch axes.
 static bool lift_inputs(Derivative *d, Lift *l, const Value *args) {
   Match *m = NEW_ARRAY(d->b->w->arena, Match, d->n);
   for (uint32_t i = 0; i < d->n; i++)
@@ -91,7 +92,7 @@ static bool same_passing(const Type *a, const Type *z) {
   return same;
 }
 
-// Every input with every axis that passes over any of them.
+// Broadcasts every input to the union of the batch axes.
 static bool widen_inputs(Derivative *d, Value *args, bool *changed) {
   Axis pass[RANK_LIMIT];
   uint32_t npass = all_passing(args, pass);
@@ -110,7 +111,7 @@ static const Type *point_of(const Derivative *d, const Body *sub, uint32_t chang
   return d->back ? &sub->out_type.at[change] : &d->type[d->moves.at[change]];
 }
 
-// A change has the axes of its point, from the last on; what it has in front of them passes over.
+// Aligns the axes of a change with those of its point from the right; the rest in front are rows.
 static bool meet_point(Derivative *d, const Lift *l, Val *v, const Type *point, uint32_t least,
                        Match *m) {
   uint32_t own[RANK_LIMIT], at[RANK_LIMIT], n = own_axes(&v->type, own), meet = 0;
@@ -130,7 +131,7 @@ static bool meet_point(Derivative *d, const Lift *l, Val *v, const Type *point, 
   return true;
 }
 
-// least: for each change, how many axes its point had when f was called
+// least[i]: the number of axes the point of change i had when f was called
 static bool lift_changes(Derivative *d, Lift *l, const Body *sub, Value *args,
                          const uint32_t *least) {
   Value changes = {args->n - d->n, args->at + d->n, NULL};
@@ -147,8 +148,8 @@ static Type on_rows(const Derivative *d, const Type *t) {
   return type_like(d->b->w, t, d->nrows + t->rank, axis);
 }
 
-// A change of a value of this type: a number for all of it, or a value with the same axes; where it
-// lacks one that passes over, it is the same along it.
+// A change for a value of this type: a literal, or a value with the same axes, broadcast along
+// batch axes it lacks.
 static Id change_wire(Derivative *d, Val v, const Type *point) {
   Body *b = d->b;
   uint32_t own[RANK_LIMIT], kept[RANK_LIMIT];
@@ -156,7 +157,7 @@ static Id change_wire(Derivative *d, Val v, const Type *point) {
   if (v.literal) v = val_fill(b, v, *point);
   Val wide = v;
   bool fits = own_axes(&v.type, own) == own_axes(want, kept) && want->base == v.type.base;
-  if (fits) wide = arranged(b, v, want->axis, want->rank, d->span);
+  if (fits) wide = arrange_axes(b, v, want->axis, want->rank, d->span);
   for (uint32_t i = 0; fits && i < want->rank; i++)
     fits = sizes_agree(b, want->axis[i].size, wide.type.axis[i].size, d->span, d->span, "a change");
   if (fits) return val_to_wire(b, &wide, 0);
@@ -173,11 +174,11 @@ static Body *as_body(Body *b, Diagram *d) {
   return r;
 }
 
-// f with every axis that passes over it on every input, and the axes that only its changes have.
-static Body *lifted(Derivative *d, Lift *l, Value *args) {
+// f with all batch axes on every input; finds the row axes of its changes.
+static Body *elaborate_lifted(Derivative *d, Lift *l, Value *args) {
   uint32_t own[RANK_LIMIT];
   bool changed = false;
-  Body *sub = probe(d, args);
+  Body *sub = elaborate_probe(d, args);
   if (!sub) return NULL;
   uint32_t *least = NEW_ARRAY(d->b->w->arena, uint32_t, args->n + 1);
   for (uint32_t i = 0; i < args->n - d->n; i++) least[i] = own_axes(point_of(d, sub, i), own);
@@ -193,7 +194,7 @@ static Body *lifted(Derivative *d, Lift *l, Value *args) {
   return sub;
 }
 
-// The longest equation in a diagram and in all that it calls, in steps. Each diagram is seen once.
+// The largest number of scalar steps in one loop, in a diagram and its callees (each visited once).
 static uint32_t longest_equation(World *w, const Diagram *d, Table *seen) {
   uint32_t longest = 0;
   if (table_get(seen, &d, sizeof d)) return 0;
@@ -210,8 +211,7 @@ static uint32_t longest_equation(World *w, const Diagram *d, Table *seen) {
   return longest;
 }
 
-// Each derivative is a few times as long as what it is of, and that of a long equation takes long to
-// make: what grows from derivative to derivative ends here.
+// Limits the size of nested derivatives, each of which is a few times larger than the last.
 static bool may_derive(Derivative *d, const Diagram *of) {
   enum { DERIVED_LIMIT = 5000 };
   World *w = d->b->w;
@@ -230,14 +230,14 @@ static bool may_derive(Derivative *d, const Diagram *of) {
                      longest, X_LIMIT);
 }
 
-static Diagram *derived(Derivative *d, Body *sub) {
+static Diagram *derive_body(Derivative *d, Body *sub) {
   World *w = d->b->w;
   bool *none = NEW_ARRAY(w->arena, bool, sub->d->param.n);
   Wanted wanted = {.want_param = none};
   diagram_resolve(w, sub->d);
   Diagram *made =
       d->back ? diagram_reverse(w, sub->d, &wanted) : diagram_forward(w, sub->d, &wanted);
-  uint32_t outs = d->back ? 0 : sub->d->out.n; // only the change of the outputs
+  uint32_t outs = d->back ? 0 : sub->d->out.n; // keep only the tangents of the outputs
   for (uint32_t i = outs; i < made->out.n; i++) made->out.at[i - outs] = made->out.at[i];
   made->out.n -= outs;
   bool *changes = NEW_ARRAY(w->arena, bool, made->in.n + 1);
@@ -260,7 +260,7 @@ static Value apply_derived(Derivative *d, Body *sub, const Value *args, const Sy
     vec_push(b->w->arena, &wire, in);
   }
   if (!may_derive(d, sub->d)) return value_error(b, d->span);
-  Diagram *made = derived(d, sub);
+  Diagram *made = derive_body(d, sub);
   BoxUse call = {
       .def = box_called(b, word_of(d)), .node = use, .name = made->name, .span = d->span};
   Id first = body_call(b, as_body(b, made), wire.at, &call);
@@ -283,7 +283,7 @@ static bool has_axis(const Val *v, Name name, uint32_t *at) {
   return false;
 }
 
-// An axis that only changes have counts their rows: it goes in front, wherever it stands.
+// An axis that only changes have is a row axis: it is moved to the front.
 static bool rows_in_front(const Derivative *d, const Value *args, const Syntax *name) {
   bool any = false;
   uint32_t at;
@@ -305,7 +305,8 @@ static bool take_over(Derivative *d, const Value *args, const Syntax *over) {
   Arena *arena = d->b->w->arena;
   VEC(Syntax *) points = {0};
   uint32_t at;
-  for (uint32_t i = over ? over_names(over).n : 0; i-- > 0;) { // the first comes to stand in front
+  for (uint32_t i = over ? over_names(over).n : 0;
+       i-- > 0;) { // in reverse, so that the first ends in front
     Syntax *name = over_names(over).at[i];
     bool point = false;
     for (uint32_t k = 0; k < d->n; k++) point |= has_axis(&args->at[k], name->name, &at);
@@ -335,15 +336,16 @@ Value builtin_derivative(const BuiltinUse *u) {
   Value given = {u->args.n, arena_copy(b->w->arena, u->args.at, u->args.n * sizeof(Val)), NULL};
   if (!take_over(&d, &given, u->over)) return value_error(b, u->span);
   lift_begin(&l, b, word_of(&d), u->span);
-  Body *sub = lifted(&d, &l, &given);
+  Body *sub = elaborate_lifted(&d, &l, &given);
   Value out = sub ? apply_derived(&d, sub, &given, u->use) : value_error(b, u->span);
   lift_end(&l, &out);
   return out;
 }
 
-// -- what they take -------------------------------------------------------------------------------
-// f on what its header declares; NULL: that does not say enough. Nothing of it stays, but what is
-// wrong with it if it is loud.
+// -- the inputs of a derivative
+// ---------------------------------------------------------------------
+// Elaborates f on its declared types; NULL if the header is incomplete. The result is dropped;
+// `loud` keeps its diagnostics.
 static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in, bool loud) {
   Type *type = NEW_ARRAY(b->w->arena, Type, in->n + 1);
   for (uint32_t i = 0; i < in->n; i++) type[i] = in->at[i].type;
@@ -360,7 +362,7 @@ static const Syntax *derived_box(const Syntax *config) {
   return box && slot_item(box)->kind != N_ITEMS ? slot_item(box) : NULL;
 }
 
-// What a derivative takes is not known if what it is of is wrong: then that is what is said.
+// Reports errors in f, since they leave the inputs of its derivative unknown.
 static bool inner_fault(Body *b, Env *env, const Syntax *box) {
   uint32_t errors = b->w->diags->met;
   if (uses_broken(env, box)) return true;

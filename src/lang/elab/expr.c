@@ -1,4 +1,4 @@
-// Expressions to values.
+// Elaborates expressions to values.
 #include "lang/elab/body.h"
 #include "lang/elab/partial.h"
 
@@ -38,14 +38,14 @@ static Value no_value(Body *b, const Syntax *n, const char *what, Span declared)
   return value_error(b, n->span);
 }
 
-// A learner by its bare name, or a member of a family: a weight is its value.
+// A bare learner name or family member: for a weight, its value.
 static Value learned_value(Body *b, Env *env, Def *d, Body *home, const char *family,
                            const Syntax *n) {
   BoxUse use = {d, home, family, n, use_base(n)->name, n->span};
   return call_def(b, env, &use, NULL, (Value){0}, NULL);
 }
 
-// What an option is that is no number.
+// Describes an option that is not a number.
 static const char *option_word(const Body *b, const Binding *bind) {
   if (bind->box.node) return "a box";
   if (bind->text) return "a text";
@@ -109,7 +109,7 @@ static Value free_name(Body *b, Env *env, const Syntax *n) {
     return value_error(b, n->span);
   }
   unknown_name(b, env, n, "wire or value");
-  bind_value(env, n->name, value_error(b, n->span), n->span); // said once
+  bind_value(env, n->name, value_error(b, n->span), n->span); // reported once
   return value_error(b, n->span);
 }
 
@@ -198,7 +198,7 @@ static Val sum_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   return v;
 }
 
-// normal[2]: it takes nothing, so it is a value where it stands.
+// normal[2] takes no arguments, so it is a value here.
 static bool is_drawn(Body *b, Env *env, const Syntax *n) {
   while (n->kind == N_PAREN) n = paren_inner(n);
   if (n->kind != N_AT || at_base(n)->kind != N_NAME) return false;
@@ -247,7 +247,7 @@ static Val logic(Body *b, Env *env, const Syntax *n, Eq *eq) {
   return v;
 }
 
-// on, on.hot: what may be the name of a label, since nothing else is called so; 0: it is not.
+// on, on.hot: a name that may be a label, being otherwise unbound; or 0.
 static Name label_path(Elab *in, Env *env, const Syntax *n) {
   if (n->kind == N_NAME) return env_meaning(env, n) ? 0 : n->name;
   const char *path = n->kind == N_DOT ? path_text(in, n) : NULL;
@@ -256,7 +256,7 @@ static Name label_path(Elab *in, Env *env, const Syntax *n) {
                                                                  : 0;
 }
 
-// A name of a label, where the other side says of which set.
+// A label name, resolved by the type of the other operand.
 static bool named_label(Body *b, Env *env, const Syntax *n, const Type *like, Val *out) {
   Name name = label_path(b->in, env, n);
   int label = name ? label_named(b->w, like, name) : -1;
@@ -265,8 +265,7 @@ static bool named_label(Body *b, Env *env, const Syntax *n, const Type *like, Va
   return label >= 0;
 }
 
-// Is it one of the labels in this one? `x = on`, where the labels are on.warm and on.hot. False: there
-// is only one.
+// Membership of a label in a group: `x = on` with labels on.warm and on.hot. False: a single label.
 static bool in_group(Body *b, Env *env, const Syntax *n, Val left, Val *out, Eq *eq) {
   World *w = b->w;
   SyntaxSign sign = cmp_sign(n);
@@ -335,7 +334,7 @@ static Value choice(Body *b, Env *env, const Syntax *n, Eq *eq) {
     if (t == IS_TRUE) return eval(b, env, yes, eq);
     if (t == IS_FALSE) return eval(b, env, no, eq);
     if (t == IS_OPEN && b->generic)
-      return value_error(b, n->span); // depends on sizes that only a use will give
+      return value_error(b, n->span); // depends on a size that only a use determines
     if (t == IS_OPEN)
       return value_refuse(b, n->span, cond->span,
                           "this condition is about sizes, but they are not known yet");
@@ -358,7 +357,7 @@ static bool is_list_of_numbers(Body *b, Env *env, const Syntax *n) {
   return true;
 }
 
-// [x, y]: wires of one type, one after the other along a new axis in front of their own.
+// [x, y]: wires of one type stacked along a new first axis.
 static Value stacked(Body *b, Env *env, const Syntax *n) {
   Value rows = {.n = list_entries(n).n, .at = NEW_ARRAY(b->w->arena, Val, list_entries(n).n)};
   for (uint32_t i = 0; i < rows.n; i++) {
@@ -440,7 +439,8 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
 }
 
-// -- brackets after something ---------------------------------------------------------------------
+// -- brackets
+// ---------------------------------------------------------------------------------------
 static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   World *w = b->w;
   int64_t k;
@@ -461,7 +461,7 @@ static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   return bind->kept_value.at[id - 1];
 }
 
-// learn p[3]: p[0] is the first of the family.
+// learn p[3]: p[0] is the first member. Is its index an open option?
 static bool is_open_option(Env *env, const Syntax *n) {
   const Binding *bind = n->kind == N_NAME ? env_meaning(env, n) : NULL;
   if (bind) return bind->open;
@@ -479,7 +479,7 @@ const char *family_member(Body *b, Env *env, const Def *learner, const Syntax *b
   Size size = count ? size_eval(b, family_env(b, env, learner), count, false) : 0;
   if (!which || !size) return NULL;
   if (!size_value(w, which, &k) && b->generic && is_open_option(env, item))
-    return ".0"; // a use says which; all are alike
+    return ".0"; // any member: all are alike
   if (!size_value(w, which, &k)) {
     diag_error(w->diags, brackets->span, "a member of a family is chosen by a number");
     return NULL;
@@ -576,7 +576,7 @@ static Value call_value(Body *b, Env *env, const Syntax *n, const Syntax *over, 
   const Syntax *named = use_base(callee);
   if (named->kind == N_NAME && name_is_free(env, named->name)) {
     const BuiltinBox *f = builtin_find(b->in, named->name);
-    if (f && f->nodes) // sees the text of its argument: it works inside an index equation
+    if (f && f->nodes) // evaluates its argument inside the enclosing index equation
       return over && !f->takes_over
                  ? refuse_over(b, over, f->name)
                  : f->make(
@@ -615,7 +615,7 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
   case N_TUPLE: return is_box(b, env, first_box(n));
   case N_AT:
     if (at_base(n)->kind != N_NAME) return false;
-    n = at_base(n); // fall through to the name
+    n = at_base(n); // continue with the name below
     break;
   case N_NAME: break;
   default: return false;
@@ -630,8 +630,8 @@ bool is_box(Body *b, Env *env, const Syntax *n) {
   return builtin_find(b->in, n->name) || fn_find(name_text(b->w->names, n->name)) != FN_COUNT;
 }
 
-// An edge of a learning diagram is one map: its noise is counted anew at each place, so that all
-// paths through it see the same draw.
+// An edge of a learning diagram numbers its draws by itself, so that all paths through it share
+// them.
 static Value edge_value(Body *b, Env *env, const Syntax *n, Eq *eq) {
   const char *edge = b->edge, *inside = b->inside;
   uint32_t noises = b->noises;

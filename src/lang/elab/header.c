@@ -1,9 +1,9 @@
-// What a box or learner says of itself: its inputs as wires, how many there are, and their types. A
-// parameter whose type is a tuple is as many wires; a box without a header has the inputs of the
-// first box in it.
+// Headers: the inputs of a box or learner as wires. A parameter whose type is a tuple is several
+// wires; a box without a header has the inputs of the first box in its body.
 #include "lang/elab/builtin.h"
 
-// -- what is called -------------------------------------------------------------------------------
+// -- headers
+// ----------------------------------------------------------------------------------------
 
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
@@ -25,7 +25,7 @@ Header header_of(const Def *d) {
   h.body = learner_body(n);
   if (d->refined) {
     if (refine_params(d->refined))
-      h.params = NULL; // its names come from the refinement, its types from the declaration
+      h.params = NULL; // names from the refinement, types from the declaration
     h.body = refine_body(d->refined);
   }
   return h;
@@ -47,7 +47,7 @@ static bool space_named(Env *env, const Syntax *type, Def **out) {
   return d && d->kind == DEF_SPACE;
 }
 
-// Parameters as wires: a space that is a tuple is as many.
+// Adds a parameter as wires; a tuple space is several.
 static bool add_formals(Body *b, Env *env, const Syntax *type, Name name, Span span, Formals *out) {
   Def *space;
   if (!type) {
@@ -76,7 +76,7 @@ static bool add_formals(Body *b, Env *env, const Syntax *type, Name name, Span s
   return true;
 }
 
-// False: nothing is said about the inputs, whatever comes is taken as it is.
+// False: no types are declared, so any arguments are accepted.
 bool header_formals(Body *b, Env *env, const Header *h, Formals *out, bool *good) {
   *good = true;
   if (h->params) {
@@ -181,8 +181,7 @@ static int arity_in_chain(Body *b, Env *env, const Syntax *n) {
                                            : -1;
 }
 
-// A box without a header takes what the first box in it takes, which may have none either, and so
-// on.
+// The number of inputs; a box without a header has that of its first box, recursively.
 int arity_of(Body *b, Env *env, const Syntax *n) {
   if (b->in->chain >= CHAIN_LIMIT || !work_on(b, 1, n->span)) return -1;
   b->in->chain++;
@@ -203,9 +202,9 @@ bool uses_broken(Env *env, const Syntax *n) {
   return false;
 }
 
-// -- a box or learner for itself ------------------------------------------------------------------
-// A stale copy takes what its learner takes, and a box without a header what the first box in it
-// does.
+// -- declared inputs
+// --------------------------------------------------------------------------------
+// A stale copy has the inputs of its learner, a box without a header those of its first box.
 static bool inputs_of_def(Body *b, Env *env, Def *d, const Binding *bind, const Syntax *use,
                           BoxInputs *out) {
   Header h = header_of(d);

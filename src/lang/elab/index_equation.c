@@ -1,10 +1,11 @@
-// Index equations as a whole: Y[left] = terms. The left side says where results are written. Sizes of
-// indices are variables until then, and come from: a plain place, a size written with the index, an
-// axis of that name, the type of a result, and last the largest range that has every read inside.
+// Index equations: Y[left] = terms. The left side says where results are written. Sizes of indices
+// are variables until solved from, in this order: a plain read, a size written with the index, an
+// axis of that name, the type of a result, and last the largest range that keeps every read inside.
 #include "lang/elab/index_own.h"
 #include "lang/elab/partial.h"
 
-// -- sizes of indices -----------------------------------------------------------------------------
+// -- solving sizes
+// ----------------------------------------------------------------------------------
 static void solve_by_name(Body *b, Env *env, Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->index.n; i++) {
@@ -15,7 +16,7 @@ static void solve_by_name(Body *b, Env *env, Eq *eq) {
     Size s = 0;
     if (bind && (bind->kind == BIND_SIZE || bind->kind == BIND_OPTION)) s = bind->size;
     if (d && d->kind == DEF_AXIS) s = axis_size(b->in, d), d->used = true;
-    if (s) index_is_axis(b->in, index->name, index->span, bind, d);
+    if (s) use_index_as_axis(b->in, index->name, index->span, bind, d);
     if (!s || sizes_agree(b, index->size, s, index->span, index->span, "an index")) continue;
     Id e = diag_error(w->diags, index->span, "index %s runs over %s places, but %s is %s",
                       name_text(w->names, index->name), size_text(w, index->size),
@@ -31,7 +32,7 @@ static void solve_by_around(Body *b, Eq *eq) {
       size_equate(b->w, eq->index.at[i].size, index_around(eq, eq->index.at[i].name)->size, true);
 }
 
-// x[n-1-i] with n an axis: n is an index there, and summed, which is hardly meant.
+// Reports x[n-1-i] with n an axis: n would be an index that is summed.
 static void check_lengths(Body *b, Env *env, const Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->index.n; i++) {
@@ -78,7 +79,8 @@ bool eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   return known;
 }
 
-// -- equations ------------------------------------------------------------------------------------
+// -- equations
+// ---------------------------------------------------------------------------------------
 static void eq_pad(Body *b, Env *env, Eq *eq, const Syntax *pad) {
   if (!pad) return;
   bool known = static_number(b, env, pad, &eq->pad);
@@ -86,7 +88,7 @@ static void eq_pad(Body *b, Env *env, Eq *eq, const Syntax *pad) {
   if (!known) diag_error(b->w->diags, pad->span, "`pad` wants a number that is known beforehand");
 }
 
-// What a place on the left becomes: the coordinate written, its size, its label.
+// The result axis of a position on the left: its size and label.
 static Axis left_axis(Body *b, Eq *eq, const Affine *a, const Axis *want, Span span) {
   World *w = b->w;
   Axis axis = {0};
@@ -161,7 +163,7 @@ static uint32_t value_axis(Val *v, Axis *room, const Axis *axis) {
   return v->type.rank++;
 }
 
-// Writes the value at the places of the left side. Indices that only the left side has repeat it.
+// Writes the value at the positions of the left side. Indices only on the left broadcast.
 static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
   World *w = b->w;
   bool plain = left_is_plain(w, l);
@@ -202,7 +204,7 @@ static Val write_left(Body *b, Left *l, Val v, const Type *want, Span span) {
   return val_wire(b, val_emit(b, &v, &out, t, span), span);
 }
 
-// An axis that labels point into has a place for each of them.
+// The size of an axis that is written at labels: the number of labels.
 static bool scatter_axis(Body *b, Left *l, uint32_t k, const Type *want, Axis *out) {
   World *w = b->w;
   const Affine *a = &l->p.place[k];
@@ -224,7 +226,7 @@ static bool scatter_axis(Body *b, Left *l, uint32_t k, const Type *want, Axis *o
                      "`return` with a declared type");
 }
 
-// Y[y[i] m] += v: the label wires become operands of the write.
+// Scatter-add, Y[y[i] m] = v: label wires become operands of the write.
 static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
   World *w = b->w;
   val_settle(b, &v);
@@ -277,7 +279,7 @@ static Val scatter(Body *b, Left *l, Val v, const Type *want, Span span) {
   return val_wire(b, box_loop(w, b->d, &loop, in, loop.nin, t, origin_at(b, span)), span);
 }
 
-// An index that is summed has no value outside its product.
+// Reports an index that is summed in a product but also used outside of it.
 static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
   World *w = b->w;
   for (uint32_t i = 0; i < v->type.rank; i++) {
@@ -296,7 +298,7 @@ static bool summed_left_over(Body *b, Eq *eq, const Val *v) {
   return false;
 }
 
-// y[i] = softmax[j](S[i j]): what is called is not summed silently either.
+// y[i] = softmax[j](S[i j]): results of calls are not summed implicitly, so j is an error.
 static bool called_left_over(Body *b, const Eq *eq, const Val *v) {
   for (uint32_t i = 0; i < v->type.rank; i++) {
     Name name = v->type.axis[i].label;
@@ -311,8 +313,8 @@ static bool called_left_over(Body *b, const Eq *eq, const Val *v) {
   return false;
 }
 
-// softmax[j](Q[i c] K[j c]) has axes i and j: what is called has indices of its own, and those that
-// stay are the indices of the left by their names.
+// The remaining axes of a call's result, as i and j of softmax[j](Q[i c] K[j c]), unify with
+// indices of the left side by name.
 static bool meet_indices(Body *b, Eq *eq, const Val *v) {
   for (uint32_t i = 0; i < v->type.rank; i++) {
     uint32_t index;
@@ -354,13 +356,13 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   if (!meet_indices(b, &l.eq, &v)) return val_error(span);
   Val written = l.p.r.label.n ? scatter(b, &l, v, want, span) : write_left(b, &l, v, want, span);
   if (!eq_finish(b, env, &l.eq, written.error || b->w->diags->met > errors)) return val_error(span);
-  tell_shared_draws(b, &v, &l.eq, first, true);
+  warn_shared_draws(b, &v, &l.eq, first, true);
   written.span = span;
   written.indexed = written.access = false;
   return written;
 }
 
-// A declared result gives its sizes to the indices that stay.
+// Unifies the sizes of free indices with the declared result.
 static void take_sizes(Body *b, const Val *v, const Type *want, Span span) {
   uint32_t stay[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v->type.rank; i++)
@@ -369,7 +371,7 @@ static void take_sizes(Body *b, const Val *v, const Type *want, Span span) {
     sizes_agree(b, v->type.axis[stay[k]].size, want->axis[k].size, span, span, "a result");
 }
 
-// A range gives an axis with the label of the axis that it is taken from.
+// An axis that is a range keeps the label of its source axis.
 static void label_ranges(Body *b, const Eq *eq, Val *v) {
   uint32_t index;
   v->type.axis = arena_copy(b->w->arena, v->type.axis, v->type.rank * sizeof(Axis));
@@ -388,7 +390,7 @@ static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const T
     if (!one->error && summed_left_over(b, eq, one)) *one = val_error(span);
     failed |= one->error;
     if (one->error) continue;
-    tell_shared_draws(b, one, eq, first, true);
+    warn_shared_draws(b, one, eq, first, true);
     if (want && one->indexed && v.n == 1) take_sizes(b, one, want, span);
     one->indexed = one->access = false;
     label_ranges(b, eq, one);
@@ -401,7 +403,7 @@ static Value without_left(Body *b, Env *env, Eq *eq, const Syntax *expr, const T
 static Value equation_result(Body *b, Env *env, const Syntax *brackets, const Syntax *expr,
                              const Syntax *pad, const Type *want, Span span) {
   if (brackets) return value_one(b, equation_with_left(b, env, brackets, expr, pad, want, span));
-  if (expr->kind == N_TUPLE) { // each part has its own indices
+  if (expr->kind == N_TUPLE) { // each part has its own index scope
     WideValue all = {0};
     for (uint32_t i = 0; i < tuple_values(expr).n; i++) {
       const Syntax *part = tuple_values(expr).at[i];

@@ -1,14 +1,14 @@
-// Private to elab: what the files about index equations share.
+// What the files about index equations share.
 #ifndef LIMN_LANG_ELAB_INDEX_OWN_H
 #define LIMN_LANG_ELAB_INDEX_OWN_H
 
 #include "lang/elab/elab.h"
 
-// A coordinate while it is read: a constant, and coefficients of indices and of labels.
+// An affine coordinate while it is read: a constant and coefficients of indices and labels.
 typedef struct {
   uint32_t n;
   Size coef[RANK_LIMIT];
-  uint32_t var[RANK_LIMIT]; // index of the equation, or label
+  uint32_t var[RANK_LIMIT]; // an index of the equation, or a label
   bool label[RANK_LIMIT];
   Size c;
   bool group, range;
@@ -18,26 +18,26 @@ typedef struct {
   Body *b;
   Env *env;
   Eq *eq;
-  VEC(Val) label; // labels met
-  bool named;     // an index was met
+  VEC(Val) label; // label values met
+  bool named;     // an index occurs
 } PlaceReader;
 
-// All places between one pair of brackets.
+// The positions in one pair of brackets.
 typedef struct {
   PlaceReader r;
-  uint32_t room; // for so many places
+  uint32_t room; // capacity of `place`
   Affine *place; // one for each own axis
   Span *span;
   uint32_t n;
 } IndexPlaces;
 
 typedef struct {
-  uint32_t n; // of those that are wanted; those beyond RANK_LIMIT are not kept
+  uint32_t n; // number wanted; those beyond RANK_LIMIT are dropped
   Axis axis[RANK_LIMIT];
 } AxisList;
 
 // index_place.c
-bool is_plain_index(World *, const Affine *); // i, and nothing else
+bool is_plain_index(World *, const Affine *); // a single index
 bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const uint32_t *own,
                  uint32_t nown);
 uint32_t axis_for(AxisList *list, const Axis *axis);
@@ -47,7 +47,7 @@ Expr *label_leaf(Body *b, AxisList *list, const Val *v);
 // index_product.c
 Expr *without_padding(Body *b, Expr *x, double pad);
 bool range_left_over(Body *,
-                     const EqIndex *); // false with a diagnostic: a sum over a range is written
-Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
+                     const EqIndex *); // reports a sum over a range; false
+Val multiply_values(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
 
 #endif

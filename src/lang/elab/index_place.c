@@ -1,6 +1,5 @@
-// Places: what stands between the brackets of `x[2*i+p (h w) 0 t[i]]`. Each is read as an affine
-// form over the indices of the equation and over labels, and an access becomes a read of a wire
-// with these coordinates.
+// Positions in brackets, as in `x[2*i+p (h w) 0 t[i]]`. Each is read as an affine form over the
+// indices of the equation and over labels; together they make an access of a wire.
 #include "lang/elab/index_own.h"
 
 uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {
@@ -57,8 +56,8 @@ static bool label_term(PlaceReader *r, Affine *a, Val v, Span span) {
   return add_term(r, a, size_of(w, 1), r->label.n - 1, true, span);
 }
 
-// An index if it is one already, or if it labels an axis; a number if it is an option or loop
-// variable that labels none.
+// A name in a position: an index if it is one already or labels an axis; a number if it is an
+// option or loop variable that labels none.
 static bool name_term(PlaceReader *r, const Syntax *n, Affine *a) {
   Binding *bind = env_meaning(r->env, n);
   if (eq_has(r->eq, n->name, NULL)) return index_term(r, a, n->name, n->span);
@@ -147,13 +146,13 @@ static bool product_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   return true;
 }
 
-// What axis i of a row of axes is called.
+// The label of axis i of a spread.
 static Name row_label(World *w, const Binding *row, Name name, uint32_t i) {
   if (row->axis[i].label) return row->axis[i].label;
   return name_from(w->names, arena_format(w->arena, "%s_%u", name_text(w->names, name), i));
 }
 
-// (h w): row-major, plain indices.
+// (h w): row-major index of plain indices.
 static bool group_affine(PlaceReader *r, const Syntax *n, Affine *a) {
   World *w = r->b->w;
   Size all = size_of(w, 1);
@@ -249,7 +248,7 @@ static Name range_index(const IndexPlaces *p, const Axis *axis) {
   return taken ? name_from(w->names, arena_format(w->arena, "_%u", p->n)) : name;
 }
 
-// x[2..5]: the axis stays, shorter.
+// x[2..5]: a slice.
 static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   Body *b = p->r.b;
   World *w = b->w;
@@ -259,7 +258,7 @@ static bool range_place(IndexPlaces *p, const Syntax *n, const Axis *axis) {
   uint32_t i = eq_index(b, p->r.eq, range_index(p, axis), n->span);
   p->r.eq->index.at[i].ranged = true;
   p->r.eq->index.at[i].label = axis ? axis->label : 0;
-  p->r.eq->index.at[i].plain = true; // it keeps its axis
+  p->r.eq->index.at[i].plain = true; // it determines its axis
   Size length = size_add(w, size_sub(w, to, from), size_of(w, 1));
   int64_t v;
   if (size_value(w, length, &v) && v <= 0)
@@ -290,7 +289,7 @@ static bool spread_places(IndexPlaces *p, const Syntax *n) {
   return true;
 }
 
-// A constant's name alone in a place could as well be meant as an index.
+// Reports a lone constant, which could be meant as an index.
 static bool names_constant(const PlaceReader *r, const Syntax *n) {
   if (n->kind != N_NAME || eq_has(r->eq, n->name, NULL) || env_meaning(r->env, n)) return false;
   const Def *d = scope_meaning(r->env->scope, n);
@@ -310,8 +309,7 @@ bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const
   const Syntax *items = brackets_first(brackets);
   p->room = items && items_in(items).n < RANK_LIMIT ? items_in(items).n : RANK_LIMIT;
   for (uint32_t i = 0; items && i < items_in(items).n; i++)
-    if (items_in(items).at[i]->kind == N_SPREAD)
-      p->room = RANK_LIMIT; // may be any number of places
+    if (items_in(items).at[i]->kind == N_SPREAD) p->room = RANK_LIMIT; // any number of positions
   p->place = NEW_ARRAY(w->arena, Affine, p->room);
   p->span = NEW_ARRAY(w->arena, Span, p->room);
   if (brackets_slots(brackets).n > 1) {
@@ -355,7 +353,7 @@ static bool is_one_term(World *w, const Affine *a) {
 
 bool is_plain_index(World *w, const Affine *a) { return is_one_term(w, a) && !a->label[0]; }
 
-// A label points into an axis of its own number of places.
+// A label must have the count of the axis it indexes.
 static bool is_label(World *w, const Affine *a) { return is_one_term(w, a) && a->label[0]; }
 
 static bool label_fits(IndexPlaces *p, const Affine *a, const Axis *axis, Span span) {
@@ -367,14 +365,14 @@ static bool label_fits(IndexPlaces *p, const Affine *a, const Axis *axis, Span s
                      own_text(w, &v->type), size_text(w, axis->size));
 }
 
-// In a sum, as in `x[t[i]+1]`, a label reaches as far as an index of its number of places.
+// In a sum such as `x[t[i]+1]`, a label ranges over its count like an index.
 static uint32_t label_range(Body *b, Eq *eq, const Val *v, Span span) {
   EqIndex index = {.size = v->type.count, .span = span, .gone = true};
   vec_push(b->w->arena, &eq->index, index);
   return eq->index.n - 1;
 }
 
-// The size rule of a plain place, and a note of every other place, to be looked at when all sizes
+// A plain index unifies with its axis; every other position is recorded and checked when all sizes
 // are known.
 static bool note_place(IndexPlaces *p, Eq *eq, const Affine *a, const Axis *axis, Span span) {
   Body *b = p->r.b;
@@ -445,7 +443,7 @@ Val index_value(Body *b, Env *env, Val base, const Syntax *brackets, Span span, 
               .wire = wire,
               .turn = b->d->turn,
               .coord = NEW_ARRAY(w->arena, Coord, base.type.rank)};
-  for (uint32_t i = 0; i < base.type.rank; i++) // what passes over stays
+  for (uint32_t i = 0; i < base.type.rank; i++) // batch axes stay
     if (base.type.axis[i].pass) x->coord[i] = coord_index(w, axis_for(&list, &base.type.axis[i]));
   x->nlabel = p.r.label.n;
   x->label = NEW_ARRAY(w->arena, Expr *, x->nlabel);

@@ -1,4 +1,5 @@
-// Products of accesses: which indices are summed, and the one loop that a product becomes.
+// Products of accesses: which indices are summed (contraction), and the one loop that a product
+// becomes.
 #include "lang/elab/index_own.h"
 
 typedef struct {
@@ -15,9 +16,9 @@ typedef struct {
   Eq *eq;
   Span span;
   FactorNodes f;
-  Val *factor;          // each by itself, once it is known
-  uint32_t first, last; // which mentions of indices are those of the reads among the factors
-  uint32_t held;        // names of indices held from here on are held for this product
+  Val *factor;          // their values, once evaluated
+  uint32_t first, last; // range of Eq.mention written by the reads among the factors
+  uint32_t held;        // start of the names in Eq.held that this product holds
 } Product;
 
 bool is_access(Env *env, const Syntax *n) {
@@ -71,12 +72,12 @@ static bool index_summed_elsewhere(Body *b, const Eq *eq, uint32_t from, const u
   return false;
 }
 
-// Does this text read something at an index of this name, or take the index as a number?
+// Does this text read at an index of this name, or use it as a number?
 static bool writes_index(Env *env, const Eq *eq, const Syntax *n, Name index, bool place) {
   if (!n) return false;
   if ((n->kind == N_NAME || n->kind == N_SIZED) && n->name == index)
     if (place || eq_has(eq, index, NULL)) return true;
-  bool options = n->kind == N_AT && !is_access(env, n); // dense[n]: those are no places
+  bool options = n->kind == N_AT && !is_access(env, n); // dense[n]: options are not positions
   place |= n->kind == N_BRACKETS;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
     const Syntax *part = syntax_parts(n).at[i];
@@ -92,8 +93,8 @@ static bool has_own_axis(const Val *v, Name label) {
   return false;
 }
 
-// softmax[j](S[i j]) keeps axes i and j: what is called has indices of its own, and those that stay
-// are indices here by their names.
+// The remaining axes of a call's result, i of softmax[j](S[i j]), are indices of the equation by
+// name.
 void note_called(Body *b, Env *env, Eq *eq, const Syntax *call, const Val *v) {
   for (uint32_t i = 0; !v->error && i < v->type.rank; i++) {
     Name name = v->type.axis[i].label;
@@ -102,14 +103,14 @@ void note_called(Body *b, Env *env, Eq *eq, const Syntax *call, const Val *v) {
   }
 }
 
-// Does the factor, which is no plain read but a function, a box or a sum of some, have this index?
+// Does a factor that is not a plain read, such as a function or a sum, have this index?
 static bool factor_has(const Product *p, uint32_t i, Name name) {
   return !p->f.at[i].read && has_own_axis(&p->factor[i], name) &&
          writes_index(p->env, p->eq, p->f.at[i].node, name, false);
 }
 
-// How often an index stands in a product: each time in a read, and once for each other factor. What
-// is divided by is no factor.
+// The number of occurrences of an index in a product: each one in a read, and one for each other
+// factor. Divisors do not count.
 static uint32_t times_written(const Product *p, Name name) {
   uint32_t times = 0, index;
   for (uint32_t m = p->first; m < p->last && eq_has(p->eq, name, &index); m++)
@@ -138,8 +139,8 @@ static bool free_elsewhere(Body *b, const EqIndex *e, bool sum, Span other, Span
   return true;
 }
 
-// With a left side nothing is summed silently inside a function or a box; a sum in parentheses, and
-// what is as good as one, sums in each of its terms.
+// With a left side nothing is summed implicitly inside functions or boxes; a parenthesised sum, or
+// a linear function of one, sums in each term.
 static bool sums_nothing(const Product *p, const Syntax *n) {
   if (n->kind == N_OVER) n = over_base(n);
   if (n->kind != N_CALL) return n->kind == N_POW || n->kind == N_NAME || n->kind == N_CMP;
@@ -152,8 +153,8 @@ static bool sums_nothing(const Product *p, const Syntax *n) {
   return fn != FN_stop && fn != FN_neg;
 }
 
-// A factor may be a function or a box, and have an index that another factor has too: then the
-// product sums it as a whole, and not the factors, each for itself.
+// An index shared by several factors, one of them not a read, is summed by the product as a whole
+// and not by each factor.
 static void hold_if_shared(Product *p, Name name) {
   uint32_t times = 0, index;
   if (eq_has(p->eq, name, &index) && (p->eq->index.at[index].left || p->eq->index.at[index].bound))
@@ -183,7 +184,7 @@ static void hold_indices(Product *p) {
     if (!p->f.at[i].read && !p->f.at[i].divides) hold_shared(p, p->f.at[i].node, &seen);
 }
 
-// Is the sum over this index left to this product as a whole?
+// Is the sum over this index held for this product?
 static bool held_here(const Product *p, Name name) {
   for (uint32_t i = p->held; i < p->eq->held.n; i++)
     if (p->eq->held.at[i] == name) return true;
@@ -196,8 +197,7 @@ bool range_left_over(Body *b, const EqIndex *e) {
                      "has one");
 }
 
-// Which axes of a product are summed: with a left side, those not on it; without, those that occur
-// twice.
+// Marks the axes to sum: with a left side, those not on it; without, those that occur twice.
 static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
   Eq *eq = p->eq;
   bool any = false;
@@ -222,7 +222,7 @@ static bool mark_summed(const Product *p, const Val *v, bool *sum, bool *bad) {
   return any;
 }
 
-// In a sum of products a place outside counts as 0 by being skipped.
+// In a sum of products, a padded 0 equals skipping.
 Expr *without_padding(Body *b, Expr *x, double pad) {
   if (x->kind == X_WIRE && x->padded && x->pad == pad) {
     x = arena_copy(b->w->arena, x, sizeof *x);
@@ -235,12 +235,12 @@ Expr *without_padding(Body *b, Expr *x, double pad) {
   return x;
 }
 
-Val times(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq) {
+Val multiply_values(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq) {
   Val pair[2] = {left, right};
   return val_fn(b, fn, pair, 2, span, eq);
 }
 
-// Without a left side the axes stand in the order in which the indices are written.
+// Without a left side the axes stand in textual order of their indices.
 static Val in_order(Body *b, Val v, const Val *factor, uint32_t n) {
   uint32_t order[RANK_LIMIT], k = 0;
   bool put[RANK_LIMIT] = {false}, same = true;
@@ -264,7 +264,7 @@ static Val in_order(Body *b, Val v, const Val *factor, uint32_t n) {
   return v;
 }
 
-// The reads among the factors, times each other; false: there is none.
+// Multiplies the reads among the factors; false: there is none.
 static bool multiply_reads(Product *p, Val *v) {
   bool found = false;
   p->first = p->eq->mention.n;
@@ -273,7 +273,7 @@ static bool multiply_reads(Product *p, Val *v) {
     if (!p->f.at[i].read) continue;
     Value access = eval_access(p->b, p->env, n, p->eq);
     Val one = p->factor[i] = access.n == 1 ? access.at[0] : val_error(n->span);
-    *v = found ? times(p->b, *v, one, FN_mul, p->span, p->eq) : one;
+    *v = found ? multiply_values(p->b, *v, one, FN_mul, p->span, p->eq) : one;
     found = true;
   }
   p->last = p->eq->mention.n;
@@ -293,8 +293,8 @@ static Val sum_product(const Product *p, Val v, bool reads_only) {
   return v;
 }
 
-// The other factors, in the order in which they are written. What their terms note of indices is
-// kept apart: it counts outside only if the product as a whole does not sum the index.
+// Evaluates the other factors in textual order. Their index marks are kept apart: they count only
+// if the product does not sum the index.
 static bool eval_others(Product *p) {
   Eq *eq = p->eq;
   uint32_t summed = eq->summed.n;
@@ -315,7 +315,7 @@ static bool eval_others(Product *p) {
 
 static Span first_of(Span one, Span other) { return one.file ? one : other; }
 
-// Together with what was noted of the indices before this product.
+// Merges the index marks with those made before this product.
 static bool merge_marks(const Product *p, const Eq *before) {
   bool good = true;
   for (uint32_t i = 0; i < before->index.n; i++) {
@@ -337,14 +337,14 @@ static Val multiply_others(const Product *p, Val v, bool found, bool multiply, b
     bool divides = p->f.at[i].divides;
     if (p->f.at[i].read || !(divides ? divide : multiply)) continue;
     if (!found && divides) v = val_literal(p->b, 1, p->f.at[i].node->span), found = true;
-    v = found ? times(p->b, v, p->factor[i], divides ? FN_div : FN_mul, p->span, p->eq)
+    v = found ? multiply_values(p->b, v, p->factor[i], divides ? FN_div : FN_mul, p->span, p->eq)
               : p->factor[i];
     found = true;
   }
   return v;
 }
 
-// An index that two factors share which are not both reads: the product as a whole is summed.
+// Finds indices shared by factors that are not both reads: the product sums them as a whole.
 static bool shares_index(Product *p) {
   bool any = false;
   for (uint32_t k = 0; k < p->f.n; k++)

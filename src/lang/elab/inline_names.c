@@ -1,5 +1,5 @@
-// The way a body's diagram becomes a box in another one: readable names for its weights, states
-// that several uses propose, noise that is fresh at each use.
+// Calls of an instance: readable names for its weights, averaging of states that several uses
+// propose, fresh noise for each use.
 #include "lang/elab/body.h"
 
 static uint32_t site_find(Body *b, const Syntax *use, Name name) {
@@ -38,7 +38,7 @@ static const char *site_text(Body *b, const Site *s) {
                    : arena_format(b->w->arena, "%s%s", name, suffix);
 }
 
-// Several uses of one learner propose a next state: the mean is taken.
+// The next state of a learner is the mean over its uses.
 static void settle_states(Body *b) {
   for (uint32_t p = 0; p < b->d->param.n; p++) {
     Val sum = {0};
@@ -71,7 +71,7 @@ void body_finish(Body *b) {
   b->d->param_table = NULL;
 }
 
-// Where a weight of the callee belongs in the caller.
+// The path of a callee's weight in the caller.
 static Param outer_param(Body *b, const Param *inner, const BoxUse *use, uint32_t site) {
   Param p = *inner;
   World *w = b->w;
@@ -97,7 +97,7 @@ static Param outer_param(Body *b, const Param *inner, const BoxUse *use, uint32_
   return p;
 }
 
-// Every use of a learner has the same weights, so the same sizes.
+// All uses of a learner share its weights, so their sizes must agree.
 static void check_weight(Body *b, const BoxUse *use, const Param *inner, const Type *want,
                          uint32_t param) {
   World *w = b->w;
@@ -143,7 +143,7 @@ Id body_call(Body *b, Body *callee, const Id *args, const BoxUse *use) {
   for (uint32_t i = 0; i < f->in.n; i++) vec_push(w->arena, &in, args[i]);
   body_params(b, callee, use, &in, &number);
   Id first = box_call(w, b->d, f, in.at, in.n, origin_at(b, use->span));
-  if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh at each use
+  if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh for each use
   Id next = first + f->out.n;
   for (uint32_t i = 0; i < f->param.n; i++)
     if (f->param.at[i].next) vec_push(w->arena, &b->proposal, (Proposal){number.at[i], next++});

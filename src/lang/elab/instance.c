@@ -1,11 +1,9 @@
-// Instances. A body is elaborated again for each different set of options and argument types, and
-// the result is a diagram of its own. Equal uses share it: the key is everything that the body can
-// see.
+// Instances: a body is elaborated once for each distinct set of options and argument types
+// (monomorphisation); the cache key is everything the body depends on.
 #include "lang/elab/builtin.h"
 #include "lang/elab/call.h"
 
-// Keys are rows of numbers: each part says how long it is, so that no two rows are read in two
-// ways.
+// Keys are arrays of numbers, each part with its length, so that they are unambiguous.
 static void key_numbers(Buf *key, const uint32_t *number, uint32_t n) {
   buf_add(key, (const char *)number, n * sizeof *number);
 }
@@ -25,7 +23,7 @@ static void key_type(Buf *key, World *w, const Type *t, bool labels) {
 }
 
 static void key_binding(Buf *key, World *w, const Binding *bind) {
-  uint32_t turn = 0; // a box that mentions a loop's variable is another one in each turn
+  uint32_t turn = 0; // a box that mentions a loop variable differs in each iteration
   for (const Env *e = bind->box.node ? bind->box.env : NULL; e; e = e->outer)
     turn = e->turn > turn ? e->turn : turn;
   const char *text = bind->text ? bind->text : "";
@@ -59,8 +57,7 @@ static Buf instance_key(const Call *c, Body *home, const char *family, const Inp
   for (uint32_t i = 0; i < in->n; i++) key_type(&key, w, &in->in[i], labels);
   for (uint32_t i = 0; i < in->npass; i++)
     key_numbers(&key, (uint32_t[]){in->pass[i].pass, size_now(w, in->pass[i].size)}, 2);
-  for (uint32_t i = 0; i < c->to->binding.n;
-       i++) // a box that is passed in may refer to the caller's axes
+  for (uint32_t i = 0; i < c->to->binding.n; i++) // a box option may refer to the caller's axes
     if (c->to->binding.at[i].box.node)
       for (uint32_t k = 0; k < c->to->binding.n; k++)
         key_numbers(&key, &c->to->binding.at[k].label, 1);
@@ -86,7 +83,7 @@ static void collect_labels(Body *b, const Syntax *n) {
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) collect_labels(b, syntax_parts(n).at[i]);
 }
 
-// A result axis in the caller's words.
+// A result axis with the caller's label.
 Axis outer_axis(Env *inner, const Axis *axis, bool flows) {
   Axis a = *axis;
   Binding *bind = axis->label ? env_find(inner, axis->label) : NULL;
@@ -129,7 +126,7 @@ static const char *number_word(World *w, double number) {
   return b.at;
 }
 
-// What it was called with stays with the diagram, for those who look at it.
+// Stores the options of the call with the diagram, for display.
 void keep_options(const Call *c, Diagram *d) {
   World *w = c->b->w;
   for (uint32_t i = 0; c->h->cfg && i < cfg_in(c->h->cfg).n; i++) {
@@ -153,8 +150,8 @@ void keep_options(const Call *c, Diagram *d) {
   }
 }
 
-// An input without a type is an error that stands on its wire.
-Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
+// Elaborates the body. An untyped input in error is an error value on its wire.
+Body *elaborate_instance(const Call *c, const Formals *formals, const Inputs *in, bool *good) {
   Elab *infer = c->b->in;
   World *w = c->b->w;
   Body *body = body_new(infer, c->def->name);
@@ -188,8 +185,7 @@ Body *instance_body(const Call *c, const Formals *formals, const Inputs *in, boo
 static void note_call(Elab *in, const Call *c, uint32_t before) {
   Diags *d = in->w->diags;
   uint32_t library = in->library->file;
-  for (uint32_t i = before; i < d->list.n;
-       i++) // what goes wrong inside the library is shown where it is used
+  for (uint32_t i = before; i < d->list.n; i++) // errors inside the library are reported at the use
     if (d->list.at[i].span.file == library && c->span.file != library) {
       diag_note(d, i, d->list.at[i].span, "here, in `%s`", call_name(c));
       d->list.at[i].span = c->span;
@@ -201,8 +197,7 @@ static void note_call(Elab *in, const Call *c, uint32_t before) {
       diag_note(d, i, c->span, "in this use of `%s`", call_name(c));
 }
 
-// What passes over g and not over an input of f is summed: that input is the same for all rows. The
-// others stand where they stand in the input.
+// Sums over batch axes of g that an input of f lacks, and permutes the others to the input's order.
 static void sum_rows(Body *back, uint32_t i, const Type *want) {
   const Type *have = &back->out_type.at[i];
   bool axes[RANK_LIMIT] = {false}, any = false;
@@ -217,12 +212,12 @@ static void sum_rows(Body *back, uint32_t i, const Type *want) {
   if (any) v = val_reduce(back, v, SUM, axes);
   val_settle(back, &v);
   if (own_axes(&v.type, own) == own_axes(want, kept))
-    v = arranged(back, v, want->axis, want->rank, (Span){0});
+    v = arrange_axes(back, v, want->axis, want->rank, (Span){0});
   back->d->out.at[i] = val_to_wire(back, &v, 0);
   back->out_type.at[i] = v.type;
 }
 
-// A label has no cotangent; what comes out in its place is the label itself, and nobody reads it.
+// Labels have no cotangent; the label itself is returned in its place and ignored.
 static void give_labels_nothing(Body *back, uint32_t n, const Type *types) {
   World *w = back->w;
   Diagram *d = back->d;
@@ -242,8 +237,8 @@ static void give_labels_nothing(Body *back, uint32_t n, const Type *types) {
   back->out_type = type;
 }
 
-// box f … reverse g: g takes the inputs of f and a cotangent for each output, and gives a cotangent
-// for each input.
+// box f … reverse g: g takes the inputs of f and a cotangent for each output, and returns a
+// cotangent for each input.
 static bool own_reverse(const Call *c, Body *body) {
   World *w = body->w;
   const Syntax *g = c->h->reverse;
@@ -278,32 +273,33 @@ static bool own_reverse(const Call *c, Body *body) {
   return true;
 }
 
-// -- symbols for symbols --------------------------------------------------------------------------
+// -- substitution of size variables
+// ------------------------------------------------------------------
 typedef struct {
-  Id var;      // of the box when it was checked for itself
-  Size actual; // what stands for it here
-} Stand;
-typedef VEC(Stand) Stands;
+  Id var;      // a size variable of the generic instance
+  Size actual; // its substitute
+} SizeSubst;
+typedef VEC(SizeSubst) SizeSubsts;
 
-static bool stands_for(World *w, Size formal, Size actual, Stands *s) {
+static bool size_matches(World *w, Size formal, Size actual, SizeSubsts *s) {
   Id var;
   if (!size_is_var(w, formal, &var) || !size_is_var(w, actual, NULL)) return false;
   for (uint32_t i = 0; i < s->n; i++)
     if (s->at[i].var == var) return size_now(w, s->at[i].actual) == size_now(w, actual);
-  vec_push(w->arena, s, (Stand){var, actual});
+  vec_push(w->arena, s, (SizeSubst){var, actual});
   return true;
 }
 
-static bool types_stand(World *w, const Type *formal, const Type *actual, Stands *s) {
+static bool type_matches(World *w, const Type *formal, const Type *actual, SizeSubsts *s) {
   if (formal->base != actual->base || formal->rank != actual->rank || formal->names) return false;
-  if (formal->base == BASE_LABEL && !stands_for(w, formal->count, actual->count, s)) return false;
+  if (formal->base == BASE_LABEL && !size_matches(w, formal->count, actual->count, s)) return false;
   for (uint32_t i = 0; i < formal->rank; i++)
-    if (actual->axis[i].pass || !stands_for(w, formal->axis[i].size, actual->axis[i].size, s))
+    if (actual->axis[i].pass || !size_matches(w, formal->axis[i].size, actual->axis[i].size, s))
       return false;
   return true;
 }
 
-static void take_labels(Env *to, const Env *from) { // label bindings are this call's own
+static void copy_labels(Env *to, const Env *from) { // labels come from this call
   for (uint32_t i = 0; from->names && i < table_count(from->names); i++) {
     Name name;
     memcpy(&name, table_key(from->names, i, NULL), sizeof name);
@@ -313,18 +309,17 @@ static void take_labels(Env *to, const Env *from) { // label bindings are this c
   }
 }
 
-// While boxes are checked for themselves, one that calls another with bare symbols for sizes can
-// learn nothing new about it: the other's own check serves, with these symbols in the place of its
-// own. NULL: it must be elaborated.
-Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
+// In generic elaboration, a call whose sizes are plain variables reuses the callee's generic
+// instance by substituting its size variables. NULL: the callee must be elaborated.
+Body *instance_by_substitution(const Call *c, const Body *home, const Inputs *in) {
   World *w = c->b->w;
   Body *alone = c->def->alone;
   if (!alone || !c->b->generic || home || c->h->cfg || c->b->in->training || alone->d->param.n)
     return NULL;
-  Stands s = {0};
+  SizeSubsts s = {0};
   if (alone->d->in.n != in->n || in->npass) return NULL;
   for (uint32_t i = 0; i < in->n; i++)
-    if (!types_stand(w, &alone->d->wire.at[alone->d->in.at[i]].type, &in->in[i], &s)) return NULL;
+    if (!type_matches(w, &alone->d->wire.at[alone->d->in.at[i]].type, &in->in[i], &s)) return NULL;
   Body *twin = arena_copy(w->arena, alone, sizeof *alone);
   twin->out_type = (Types){0};
   for (uint32_t i = 0; i < alone->out_type.n; i++) {
@@ -337,13 +332,13 @@ Body *instance_renamed(const Call *c, const Body *home, const Inputs *in) {
     }
     vec_push(w->arena, &twin->out_type, t);
   }
-  take_labels(alone->env, c->to);
+  copy_labels(alone->env, c->to);
   return twin;
 }
 
-// A size of the result that neither inputs nor options say, as in `lut(x: B[k]) -> B[n]`, is for
-// each caller to say: such instances are not shared.
-static bool is_open(const Call *c, const Inputs *in, const Body *body) {
+// A result size that neither inputs nor options determine, as in `lut(x: B[k]) -> B[n]`, is solved
+// by each caller, so the instance is not shared.
+static bool has_open_size(const Call *c, const Inputs *in, const Body *body) {
   World *w = c->b->w;
   Ids known = {0}, vars = {0};
   for (uint32_t i = 0; i < in->n; i++) {
@@ -367,17 +362,17 @@ static bool is_open(const Call *c, const Inputs *in, const Body *body) {
   return false;
 }
 
-Body *instance(const Call *c, Body *home, const char *family, const Formals *formals,
-               const Inputs *in) {
+Body *find_instance(const Call *c, Body *home, const char *family, const Formals *formals,
+                    const Inputs *in) {
   Elab *infer = c->b->in;
   Buf key = instance_key(c, home, family, in, true);
   Id known = table_get(infer->instances, key.at, key.n);
   if (known) {
     Body *old = infer->made_body.at[known - 1];
-    if (old && old->env) take_labels(old->env, c->to);
+    if (old && old->env) copy_labels(old->env, c->to);
     return old;
   }
-  if (table_get(infer->working, key.at, key.n)) { // met again before it is done
+  if (table_get(infer->working, key.at, key.n)) { // recursion
     Buf cycle = buf_new(infer->w->arena);
     uint32_t first = infer->stack.n;
     while (first && infer->stack.at[first - 1] != c->def) first--;
@@ -393,7 +388,7 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   if (infer->depth >= DEPTH_LIMIT) {
     diag_error(infer->w->diags, c->span, "boxes are nested more than %d levels deep here",
                DEPTH_LIMIT);
-    work_stop(infer); // boxes that call themselves twice would go on for ever
+    work_stop(infer); // boxes that call themselves twice would not end
     return NULL;
   }
   if (!work_on(c->b, INSTANCE_WORK, c->span)) return NULL;
@@ -402,21 +397,21 @@ Body *instance(const Call *c, Body *home, const char *family, const Formals *for
   infer->depth++;
   table_put(infer->working, key.at, key.n, 1);
   vec_push(infer->w->arena, &infer->stack, c->def);
-  Body *body = instance_body(c, formals, in, &good);
+  Body *body = elaborate_instance(c, formals, in, &good);
   table_put(infer->working, key.at, key.n, 0);
   infer->stack.n--;
   infer->depth--;
   if (good && c->h->reverse) good = own_reverse(c, body);
   if (infer->w->diags->met > errors) note_call(infer, c, before);
   if (!good) body = NULL;
-  if (!body && infer->w->diags->muted) return NULL; // only tried: nobody has said why
-  if (body && is_open(c, in, body)) return body;
+  if (!body && infer->w->diags->muted) return NULL; // tried while muted: reported by nobody
+  if (body && has_open_size(c, in, body)) return body;
   vec_push(infer->w->arena, &infer->made_body, body);
   table_put(infer->instances, key.at, key.n, infer->made_body.n);
   return body;
 }
 
-// The inputs of a box without a header: those of the first box in it, or as many as are given.
+// The inputs of a box without a header: those of its first box, or as many as given.
 static bool formals_of_body(const Call *c, const Instance *how, Formals *out) {
   World *w = c->b->w;
   const Syntax *body = c->h->body;
@@ -432,8 +427,8 @@ static bool formals_of_body(const Call *c, const Instance *how, Formals *out) {
   return true;
 }
 
-// The weights of a box that is looked at for itself are called as they are inside it, whether or not
-// it is called for that.
+// Strips the box's own name from weight paths, so that they are the same whether it was elaborated
+// by a call or not.
 static void without_site(World *w, Body *caller, Name box) {
   const char *site = arena_format(w->arena, "%s/", name_text(w->names, box));
   size_t n = strlen(site);
@@ -450,7 +445,7 @@ static const Diagram *only_callee(const Diagram *d) {
   return NULL;
 }
 
-// As a call with wires of the types that are given.
+// Elaborates by a call with wires of the given types.
 static Body *called_with(const Call *c, const char *family, const Syntax *config,
                          const Formals *formals, const Instance *how) {
   World *w = c->b->w;
@@ -478,7 +473,7 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
   return caller;
 }
 
-// With the types that its header declares.
+// With the declared input types.
 static bool declared_inputs(const Call *c, const Formals *formals, Inputs *in) {
   World *w = c->b->w;
   *in = (Inputs){.in = NEW_ARRAY(w->arena, Type, formals->n), .n = formals->n};
@@ -512,5 +507,5 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   }
   if (!b->generic) return called_with(&c, family, config, &formals, how);
   if (!declared_inputs(&c, &formals, &inputs)) return NULL;
-  return instance(&c, NULL, family, &formals, &inputs);
+  return find_instance(&c, NULL, family, &formals, &inputs);
 }

@@ -1,9 +1,7 @@
-// Values put together along an axis: the same along axes that they do not have yet, `concat` along one
-// that they have, and [x, y] along a new one.
+// Joining values along axes: broadcasting, `concat` along an existing axis, [x, y] along a new one.
 #include "lang/elab/builtin.h"
 
-// The value with `more` axes added behind its own, all of them in the order `out`: it is the same
-// along those that are added.
+// Broadcasts to `more` axes, and permutes all axes by `out`.
 static Val spread_along(Body *b, Val v, const Axis *added, uint32_t more, const uint32_t *out,
                         uint32_t n, Span span) {
   Axis axis[RANK_LIMIT], final[RANK_LIMIT];
@@ -19,7 +17,7 @@ static Val spread_along(Body *b, Val v, const Axis *added, uint32_t more, const 
   return val_wire(b, val_emit(b, &wide, &access, t, span), span);
 }
 
-Val arranged(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
+Val arrange_axes(Body *b, Val v, const Axis *want, uint32_t n, Span span) {
   Axis added[RANK_LIMIT];
   uint32_t out[RANK_LIMIT], own[RANK_LIMIT], more = 0, next = 0;
   if (v.error || !rank_fits(b->w, n, span)) return val_error(span);
@@ -66,16 +64,16 @@ Val for_each_row(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
   }
   if (!n || v.error) return v;
   if (v.type.rank) memcpy(want + n, v.type.axis, v.type.rank * sizeof(Axis));
-  return arranged(b, v, want, n + v.type.rank, span);
+  return arrange_axes(b, v, want, n + v.type.rank, span);
 }
 
-Val widen(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
+Val broadcast_to(Body *b, Val v, const Axis *pass, uint32_t npass, Span span) {
   Axis want[RANK_LIMIT * 2];
   uint32_t n = npass;
   memcpy(want, pass, npass * sizeof(Axis));
   for (uint32_t i = 0; i < v.type.rank; i++)
     if (!v.type.axis[i].pass) want[n++] = v.type.axis[i];
-  return arranged(b, v, want, n, span);
+  return arrange_axes(b, v, want, n, span);
 }
 
 uint32_t all_passing(const Value *args, Axis *pass) {
@@ -121,7 +119,7 @@ Value builtin_concat(const BuiltinUse *u) {
   }
   uint32_t at, own[RANK_LIMIT], first[RANK_LIMIT], n = own_axes(&args.at[0].type, first);
   if (!join_place(b, &args, u->config, &at, span)) return value_error(b, span);
-  if (brackets_items(u->config).n == 1) name_is_axis(u->env, brackets_items(u->config).at[0]);
+  if (brackets_items(u->config).n == 1) use_label_as_axis(u->env, brackets_items(u->config).at[0]);
   Axis pass[RANK_LIMIT];
   uint32_t npass = all_passing(&args, pass);
   Ids wire = {0};
@@ -136,7 +134,7 @@ Value builtin_concat(const BuiltinUse *u) {
       return value_refuse(b, span, args.at[a].span,
                           "%s cannot be joined to %s: all axes but the joined one must agree",
                           own_text(w, t), own_text(w, z));
-    Val v = widen(b, args.at[a], pass, npass, span);
+    Val v = broadcast_to(b, args.at[a], pass, npass, span);
     vec_push(w->arena, &wire, val_to_wire(b, &v, 0));
     if (!wire.at[a]) return value_error(b, span);
   }
@@ -145,7 +143,8 @@ Value builtin_concat(const BuiltinUse *u) {
   return value_one(b, val_wire(b, out, span));
 }
 
-// -- rows one after the other ---------------------------------------------------------------------
+// -- stacking
+// ----------------------------------------------------------------------------------------
 static Val with_new_axis(Body *b, Val v, uint32_t npass, Span span) {
   Axis one = {.size = size_of(b->w, 1)};
   uint32_t out[RANK_LIMIT];
@@ -154,7 +153,7 @@ static Val with_new_axis(Body *b, Val v, uint32_t npass, Span span) {
   return spread_along(b, v, &one, 1, out, v.type.rank + 1, span);
 }
 
-// Numbers take the type of the wires beside them.
+// Literals take the type of the other rows.
 static bool fill_rows(Body *b, Value *rows) {
   const Val *model = NULL;
   for (uint32_t i = 0; i < rows->n; i++)
@@ -194,7 +193,7 @@ Value stack_rows(Body *b, Value rows, Span span) {
                  own_text(w, z), own_text(w, t));
       return value_error(b, span);
     }
-    Val v = with_new_axis(b, widen(b, rows.at[a], pass, npass, span), npass, span);
+    Val v = with_new_axis(b, broadcast_to(b, rows.at[a], pass, npass, span), npass, span);
     vec_push(w->arena, &wire, val_to_wire(b, &v, 0));
     if (!wire.at[a]) return value_error(b, span);
   }

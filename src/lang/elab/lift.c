@@ -1,6 +1,5 @@
-// Axes that pass over a built-in box of a box. Which ones they are is known from what the inner box
-// takes; here they are marked on the arguments, so that inside they look like the axes that pass
-// over the whole body, and the mark is taken off what comes out.
+// Vectorises a built-in box of a box. Axes that the inner box does not consume are marked as batch
+// axes on the arguments; the marks are removed from the results.
 #include "lang/elab/builtin.h"
 
 void mark_axis(Body *b, Val *v, uint32_t at, uint32_t number) {

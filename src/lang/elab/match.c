@@ -1,10 +1,11 @@
-// Arguments meet parameters. A parameter takes the last axes of its argument, as many as it names,
-// or the axis that an option selects by its label; names of axes are bound to what they meet. The
-// axes left in front pass over the box: over all arguments they make one list.
+// Matches arguments with parameters. A parameter consumes the last axes of its argument, as many as
+// it names, or the axis that an option selects by label; its axis names are bound to their sizes.
+// The remaining axes in front become batch axes, merged over all arguments.
 #include "lang/elab/call.h"
 #include "lang/elab/partial.h"
 
-// -- matching an argument with a parameter --------------------------------------------------------
+// -- one argument
+// -----------------------------------------------------------------------------------
 
 const char *call_name(const Call *c) { return name_text(c->b->w->names, c->def->name); }
 
@@ -22,8 +23,8 @@ static Name along_label(const Call *c, const Syntax *item) {
   return bind && bind->kind == BIND_OPTION && !bind->open ? bind->label : 0;
 }
 
-// Where to complain about an argument: at itself if it is written in the call, at the box if it
-// comes along a pipe.
+// Where to report an argument: at itself if it is written in the call, at the box if it comes from
+// a pipe.
 bool inside(Span s, Span whole) {
   return s.file == whole.file && s.at >= whole.at && s.at + s.n <= whole.at + whole.n;
 }
@@ -32,14 +33,13 @@ static Span place_of(const Call *c, const Val *arg) {
   return inside(arg->span, c->span) || !c->span.file || c->b->distance ? arg->span : c->span;
 }
 
-// An option that says which axis, but not how long it is.
+// An option that names an axis without a size.
 static bool is_label_only(const Binding *bind) {
   return bind->kind == BIND_OPTION && bind->label && !bind->size && !bind->open &&
          !bind->has_number && !bind->box.node && !bind->text;
 }
 
-// A name that nothing is bound to yet takes the axis that it meets, and so does an option that is a
-// label.
+// An unbound name, or an option that is only a label, is bound to the axis it meets.
 static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Span span,
                        Axis *inner) {
   Binding *bind = item->kind == N_NAME ? env_meaning(c->to, item) : NULL;
@@ -62,8 +62,8 @@ static bool takes_axis(const Call *c, const Syntax *item, const Axis *actual, Sp
   return true;
 }
 
-static void say_other_axis(const Call *c, const Syntax *item, const Axis *formal,
-                           const Axis *actual, const Val *arg) {
+static void report_other_axis(const Call *c, const Syntax *item, const Axis *formal,
+                              const Axis *actual, const Val *arg) {
   World *w = c->b->w;
   Id e = diag_error(w->diags, place_of(c, arg), "`%s` wants axis %s here, but this is axis %s",
                     call_name(c), name_text(w->names, formal->label),
@@ -73,7 +73,7 @@ static void say_other_axis(const Call *c, const Syntax *item, const Axis *formal
   clash_note(c->b, *formal, *actual);
 }
 
-static Id say_size(const Call *c, const Axis *formal, const Axis *actual, const Val *arg) {
+static Id report_size(const Call *c, const Axis *formal, const Axis *actual, const Val *arg) {
   World *w = c->b->w;
   const char *label = name_text(w->names, actual->label), *wanted = size_text(w, formal->size);
   if (arg->type.base == BASE_LABEL && !actual->label && actual->size == arg->type.count)
@@ -90,11 +90,11 @@ static Id say_size(const Call *c, const Axis *formal, const Axis *actual, const 
                     size_text(w, actual->size));
 }
 
-// bind: what the name of the formal axis was bound to before, or NULL
-static void say_other_size(const Call *c, const Syntax *item, const Binding *bind,
-                           const Axis *formal, const Axis *actual, const Val *arg) {
+// bind: the earlier binding of the formal axis, or NULL
+static void report_other_size(const Call *c, const Syntax *item, const Binding *bind,
+                              const Axis *formal, const Axis *actual, const Val *arg) {
   World *w = c->b->w;
-  Id e = say_size(c, formal, actual, arg);
+  Id e = report_size(c, formal, actual, arg);
   Size all = size_of(w, 1);
   uint32_t own = 0;
   for (uint32_t i = 0; i < arg->type.rank; i++)
@@ -108,7 +108,7 @@ static void say_other_size(const Call *c, const Syntax *item, const Binding *bin
     diag_note(w->diags, e, item->span, "declared here");
 }
 
-// The formal axis meets an actual one: its name is bound, or must agree with what it is bound to.
+// Unifies a formal axis with an actual one, binding its name if unbound.
 static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, const Val *arg,
                       Axis *inner) {
   if (takes_axis(c, item, actual, arg->span, inner)) return true;
@@ -121,12 +121,12 @@ static bool bind_axis(const Call *c, const Syntax *item, const Axis *actual, con
   if (item->kind == N_SIZED && env_meaning(c->to, item))
     env_meaning(c->to, item)->label = actual->label;
   if (formal[0].decl && actual->decl && formal[0].decl != actual->decl) {
-    say_other_axis(c, item, &formal[0], actual, arg);
+    report_other_axis(c, item, &formal[0], actual, arg);
     return false;
   }
   if (sizes_agree(c->b, formal[0].size, actual->size, arg->span, item->span, "an argument"))
     return true;
-  say_other_size(c, item, bind, &formal[0], actual, arg);
+  report_other_size(c, item, bind, &formal[0], actual, arg);
   return false;
 }
 
@@ -150,8 +150,8 @@ static bool wrong_base(const Call *c, const Formal *f, const Val *arg, Base want
   return true;
 }
 
-static bool take_spread(const Call *c, const Syntax *item, const Val *arg, const uint32_t *own,
-                        uint32_t n, Match *m, Axis *inner) {
+static bool match_spread(const Call *c, const Syntax *item, const Val *arg, const uint32_t *own,
+                         uint32_t n, Match *m, Axis *inner) {
   World *w = c->b->w;
   Binding *s = env_meaning(c->to, item);
   if (s && s->kind == BIND_SPREAD) {
@@ -196,18 +196,18 @@ uint32_t find_axis(World *w, const Val *v, Name label, const uint32_t *own, uint
   return found;
 }
 
-// One argument on its way into one parameter.
+// The state of matching one argument with one parameter.
 typedef struct {
   const Call *c;
   const Formal *f;
   const Val *arg;
   Match *m;
   const Syntax *items;            // the parameter's axes as written, `count` of them
-  uint32_t count, spread;         // spread: how many of them are rows, ...s
-  uint32_t own[RANK_LIMIT], nown; // the argument's own axes; UINT32_MAX = chosen already
-  uint32_t chosen[RANK_LIMIT];    // for each item: the axis an option selects, or UINT32_MAX
-  Axis inner[RANK_LIMIT];         // the axes as the callee sees them
-} Taking;
+  uint32_t count, spread;         // spread: how many of them are ...s
+  uint32_t own[RANK_LIMIT], nown; // the argument's own axes; UINT32_MAX = already chosen
+  uint32_t chosen[RANK_LIMIT];    // for each item: the axis selected by an option, or UINT32_MAX
+  Axis inner[RANK_LIMIT];         // the axes inside the callee
+} AxisMatch;
 
 Base wanted_base(World *w, const Formal *f) {
   if (f->fixed) return (Base)f->known.base;
@@ -217,12 +217,12 @@ Base wanted_base(World *w, const Formal *f) {
   return strcmp(name, "B") == 0 ? BASE_BIT : strcmp(name, "R") == 0 ? BASE_R : BASE_NONE;
 }
 
-static bool match_base(const Taking *t) {
+static bool match_base(const AxisMatch *t) {
   const Call *c = t->c;
   Base want = wanted_base(c->b->w, t->f);
   if (want == BASE_NONE) {
     Types none = {0};
-    types_eval(c->b, c->to, t->f->type, true, &none, NULL); // says what is wrong with the type
+    types_eval(c->b, c->to, t->f->type, true, &none, NULL); // reports the error in the type
     return false;
   }
   if (wrong_base(c, t->f, t->arg, want)) return false;
@@ -231,7 +231,7 @@ static bool match_base(const Taking *t) {
   return bind_axis(c, labels_in(type_base(t->f->type)).at[0], &labels, t->arg, &ignored);
 }
 
-static bool enough_axes(const Taking *t) {
+static bool enough_axes(const AxisMatch *t) {
   World *w = t->c->b->w;
   if (t->spread > 1)
     return diag_refuse(w->diags, t->f->span,
@@ -246,7 +246,7 @@ static bool enough_axes(const Taking *t) {
   return false;
 }
 
-static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
+static bool no_such_axis(const AxisMatch *t, Name label, const Binding *option) {
   World *w = t->c->b->w;
   Id e =
       diag_error(w->diags, place_of(t->c, t->arg), "`%s` works along %s, but %s has no such axis",
@@ -256,8 +256,8 @@ static bool no_such_axis(const Taking *t, Name label, const Binding *option) {
   return false;
 }
 
-// The axes that an option selects by label, wherever they stand.
-static bool choose_axes(Taking *t) {
+// Axes selected by options, by label.
+static bool choose_axes(AxisMatch *t) {
   World *w = t->c->b->w;
   for (uint32_t i = 0; i < t->count; i++) {
     t->chosen[i] = UINT32_MAX;
@@ -272,12 +272,12 @@ static bool choose_axes(Taking *t) {
     const Binding *option = env_meaning(t->c->to, items_in(t->items).at[i]);
     bool unlabelled = last != UINT32_MAX && !t->arg->type.axis[last].label;
     if (!option->size || !unlabelled) return no_such_axis(t, label, option);
-  } // an axis without a label meets anything of its size
+  } // an unlabelled axis matches any axis of its size
   return true;
 }
 
-// An axis of a space meets the argument's.
-static bool meet_fixed(const Taking *t, const Axis *formal, const Axis *actual) {
+// Unifies an axis of a space with the argument's.
+static bool meet_fixed(const AxisMatch *t, const Axis *formal, const Axis *actual) {
   World *w = t->c->b->w;
   if (formal->decl && actual->decl && formal->decl != actual->decl)
     return diag_refuse(w->diags, t->arg->span, "`%s` wants axis %s here, but this is axis %s",
@@ -291,7 +291,7 @@ static bool meet_fixed(const Taking *t, const Axis *formal, const Axis *actual) 
   return false;
 }
 
-static bool take_one(Taking *t, uint32_t i, uint32_t from) {
+static bool match_item(AxisMatch *t, uint32_t i, uint32_t from) {
   const Axis *actual = &t->arg->type.axis[from];
   Axis *inner = &t->inner[t->m->ntake];
   if (t->f->fixed) *inner = t->f->known.axis[i];
@@ -302,8 +302,8 @@ static bool take_one(Taking *t, uint32_t i, uint32_t from) {
   return true;
 }
 
-// Then the last axes, as many as are still wanted (...s takes all); those in front pass over.
-static bool take_axes(Taking *t) {
+// Then the last axes, as many as still needed (...s takes all); those in front become batch axes.
+static bool match_axes(AxisMatch *t) {
   uint32_t left[RANK_LIMIT], n = 0, need = 0;
   for (uint32_t i = 0; i < t->nown; i++)
     if (t->own[i] != UINT32_MAX) left[n++] = t->own[i];
@@ -314,18 +314,18 @@ static bool take_axes(Taking *t) {
   for (uint32_t i = 0; i < t->count; i++) {
     if (t->items && items_in(t->items).at[i]->kind == N_SPREAD) {
       uint32_t many = n - need;
-      if (!take_spread(t->c, items_in(t->items).at[i], t->arg, left + at, many, t->m,
-                       t->inner + t->m->ntake))
+      if (!match_spread(t->c, items_in(t->items).at[i], t->arg, left + at, many, t->m,
+                        t->inner + t->m->ntake))
         return false;
       at += many;
-    } else if (!take_one(t, i, t->chosen[i] != UINT32_MAX ? t->chosen[i] : left[at++])) {
+    } else if (!match_item(t, i, t->chosen[i] != UINT32_MAX ? t->chosen[i] : left[at++])) {
       return false;
     }
   }
   return true;
 }
 
-static void sort_rest(Match *m) { // what passes over stays in the order in which it stands
+static void sort_rest(Match *m) { // batch axes keep their order
   for (uint32_t i = 1; i < m->nrest; i++)
     for (uint32_t k = i; k > 0 && m->rest[k] < m->rest[k - 1]; k--) {
       uint32_t swap = m->rest[k];
@@ -335,7 +335,7 @@ static void sort_rest(Match *m) { // what passes over stays in the order in whic
 }
 
 bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
-  Taking t = {.c = c, .f = f, .arg = arg, .m = m};
+  AxisMatch t = {.c = c, .f = f, .arg = arg, .m = m};
   for (uint32_t i = 0; i < arg->type.rank; i++) {
     if (arg->type.axis[i].pass) continue;
     if (is_over(c, arg->type.axis[i].label))
@@ -344,7 +344,7 @@ bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
       t.own[t.nown++] = i;
   }
   m->type = arg->type;
-  if (!f->type && !f->fixed) { // nothing said: everything is taken as it is
+  if (!f->type && !f->fixed) { // untyped: all axes are consumed
     for (; m->ntake < t.nown; m->ntake++) {
       m->take[m->ntake] = t.own[m->ntake];
       t.inner[m->ntake] = arg->type.axis[t.own[m->ntake]];
@@ -354,7 +354,7 @@ bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
     if (f->fixed) t.count = f->known.rank;
     for (uint32_t i = 0; t.items && i < t.count; i++)
       t.spread += items_in(t.items).at[i]->kind == N_SPREAD;
-    if (!match_base(&t) || !enough_axes(&t) || !choose_axes(&t) || !take_axes(&t)) return false;
+    if (!match_base(&t) || !enough_axes(&t) || !choose_axes(&t) || !match_axes(&t)) return false;
     sort_rest(m);
   }
   m->type.axis = arena_copy(c->b->w->arena, t.inner, m->ntake * sizeof(Axis));
@@ -362,9 +362,10 @@ bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
   return true;
 }
 
-// -- what passes over -----------------------------------------------------------------------------
+// -- batch axes
+// --------------------------------------------------------------------------------------
 
-// A label that all arguments have, though not as their last axis: was it meant to pass over?
+// A label of all arguments, none as last axis: probably meant as a batch axis.
 static Name common_label(const Value *args) {
   for (uint32_t k = 0; args->n && k + 1 < args->at[0].type.rank; k++) {
     const Axis *axis = &args->at[0].type.axis[k];
@@ -379,7 +380,8 @@ static Name common_label(const Value *args) {
   return 0;
 }
 
-static void outer_product(const Call *c, const Value *args, const Val *arg, const Val *other) {
+static void report_outer_product(const Call *c, const Value *args, const Val *arg,
+                                 const Val *other) {
   World *w = c->b->w;
   Name label = c->over ? 0 : common_label(args);
   Id e = diag_error(w->diags, place_of(c, arg),
@@ -397,8 +399,7 @@ static bool same_axis(const Axis *a, const Axis *z) {
   return a->label && z->label ? a->label == z->label : !a->label && !z->label;
 }
 
-// All arguments' passing axes as one list; where[i][k] is the place of the k-th passing axis of
-// argument i.
+// Merges the batch axes of all arguments; where[i][k] is the index of the k-th one of argument i.
 bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p) {
   uint32_t most = 0;
   for (uint32_t i = 1; i < args->n; i++)
@@ -411,14 +412,14 @@ bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p)
     for (uint32_t k = m[a].nrest; k-- > 0;) {
       const Axis *axis = &arg->type.axis[m[a].rest[k]];
       uint32_t found = UINT32_MAX;
-      bool over = is_over(c, axis->label); // found by its name wherever it stands
+      bool over = is_over(c, axis->label); // matched by name at any position
       for (uint32_t i = over ? p->n : at; i-- > 0 && found == UINT32_MAX;)
         if (same_axis(&p->axis[i], axis) || (!axis->label && i == at - 1) ||
             (!p->axis[i].label && i == at - 1))
           found = i;
       if (found == UINT32_MAX || !sizes_agree(c->b, p->axis[found].size, axis->size, arg->span,
                                               c->span, "axes that pass over")) {
-        outer_product(c, args, arg, &args->at[most]);
+        report_outer_product(c, args, arg, &args->at[most]);
         return false;
       }
       p->where[a][k] = found;

@@ -1,12 +1,11 @@
-// Options: what stands in the brackets of a box. Each is a size, a number, a text, a label, a row
-// of axes, or another box; which of these is found out from what is written, and the callee uses
-// what it needs.
+// Options: the brackets of a box. Each is a size, a number, a text, a label, a spread of axes, or a
+// box; the syntax decides which.
 #include "lang/elab/call.h"
 #include "lang/value/domain.h"
 
 #include <math.h>
 
-// (f): the one thing in it; otherwise the node itself.
+// The only item of (f), otherwise the node itself.
 static const Syntax *in_group(const Syntax *n) {
   const Syntax *slot = n->kind == N_GROUP ? nodes_only(group_slots(n)) : NULL;
   const Syntax *only = slot ? nodes_only(syntax_parts(slot)) : NULL;
@@ -58,10 +57,10 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
     Binding *bind = env_meaning(env, n);
     out->label = n->name;
     if (bind && bind->kind == BIND_OPTION) {
-      *out = *bind; // with the place where its value is written
+      *out = *bind; // including the position where its value is written
       if (bind->open) out->span = n->span;
       out->label = n->name;
-      if (bind->box.node) out->box = (Closure){n, env}; // through this body's words to its own
+      if (bind->box.node) out->box = (Closure){n, env}; // resolved through this environment
       return true;
     }
     if (bind && (bind->kind == BIND_VALUE || bind->kind == BIND_STATE)) {
@@ -107,7 +106,7 @@ static Def *space_named(Env *env, const Syntax *n) {
   return d && d->kind == DEF_SPACE ? d : NULL;
 }
 
-// conv[...o]: a row of axes, each with an inner label of its own.
+// conv[...o]: a spread of axes, each with a label of its own.
 static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) {
   World *w = b->w;
   Axis axis[RANK_LIMIT];
@@ -165,7 +164,7 @@ static bool option_spread(Body *b, Env *env, const Syntax *items, Binding *out) 
   return true;
 }
 
-// A row of axes bound under a name: inside they are called name_0, name_1, …
+// Binds a spread: inside, its axes are name_0, name_1, …
 void bind_spread(Env *env, World *w, Name name, Binding s) {
   Axis *inner = arena_copy(w->arena, s.axis, s.naxis * sizeof(Axis));
   for (uint32_t i = 0; i < s.naxis; i++) {
@@ -202,7 +201,7 @@ static bool along_an_axis(const Header *h, Name name) { // the option names an a
   return false;
 }
 
-static void say_options(Body *b, const Def *d, const Syntax *cfg, Name wrong, Id e) {
+static void list_options(Body *b, const Def *d, const Syntax *cfg, Name wrong, Id e) {
   Buf text = buf_new(b->w->arena);
   Nearest near = nearest_to(name_text(b->w->names, wrong));
   for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
@@ -220,7 +219,7 @@ static void say_options(Body *b, const Def *d, const Syntax *cfg, Name wrong, Id
   diag_note(b->w->diags, e, d->span, "declared here");
 }
 
-// Which of the written options goes to which parameter.
+// Assigns the written options to the parameters.
 static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax *config,
                           const Syntax **given) {
   World *w = b->w;
@@ -235,7 +234,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
       if (sized && !(next < count && cfgpar_is_spread(cfg_in(cfg).at[next]))) {
         Id e = diag_error(w->diags, items->span, "`%s` has no option `%s`", name,
                           name_text(w->names, sized->name));
-        say_options(b, d, cfg, sized->name, e);
+        list_options(b, d, cfg, sized->name, e);
         return false;
       }
       at = next++;
@@ -250,7 +249,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
       Id e =
           diag_error(w->diags, items->span, count ? "`%s` has only %u %s" : "`%s` has no options",
                      name, count, count == 1 ? "option" : "options");
-      say_options(b, d, cfg, 0, e);
+      list_options(b, d, cfg, 0, e);
       return false;
     }
     if (given[at]) {
@@ -259,7 +258,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
       diag_note(w->diags, e, given[at]->span, "here first");
       return false;
     }
-    if (named) name_means(b->in, sized, cfg_in(cfg).at[at]->name_span, NAMED_OPTION);
+    if (named) use_of_name(b->in, sized, cfg_in(cfg).at[at]->name_span, NAMED_OPTION);
     given[at] = named ? sized_value(sized) : items;
   }
   return true;
@@ -278,7 +277,7 @@ static bool is_new_option(const Call *c, uint32_t i) {
   return true;
 }
 
-// A box that is checked for itself: its option is a size that only a use will give.
+// Generic elaboration: the option is a size variable.
 static void bind_open(const Call *c, const Syntax *par) {
   World *w = c->b->w;
   Size size = size_var(w, par->name, VAR_LOCAL, par->span);
@@ -301,7 +300,7 @@ static void bind_open(const Call *c, const Syntax *par) {
                      .named = par->name_span});
 }
 
-static void say_missing(const Call *c, const Syntax *par, bool first) {
+static void report_missing(const Call *c, const Syntax *par, bool first) {
   World *w = c->b->w;
   const char *box = name_text(w->names, c->def->name), *name = name_text(w->names, par->name);
   Id e = diag_error(w->diags, c->span, "`%s` wants its option `%s`", box, name);
@@ -312,7 +311,7 @@ static void say_missing(const Call *c, const Syntax *par, bool first) {
   diag_note(w->diags, e, c->def->span, "declared here");
 }
 
-static void say_several(const Call *c, const Syntax *par, const Syntax *items) {
+static void report_several(const Call *c, const Syntax *par, const Syntax *items) {
   World *w = c->b->w;
   Nodes item = items_in(items);
   uint32_t at;
@@ -325,7 +324,7 @@ static void say_several(const Call *c, const Syntax *par, const Syntax *items) {
     diag_help(w->diags, e, "options are separated by commas; a space makes one more axis");
 }
 
-// ...o: a row of axes
+// ...o: a spread
 static bool bind_row(const Call *c, const Syntax *par, const Syntax *text, bool given) {
   World *w = c->b->w;
   Binding bind = {.kind = BIND_OPTION, .span = par->span};
@@ -341,7 +340,7 @@ static bool bind_row(const Call *c, const Syntax *par, const Syntax *text, bool 
 static bool bind_one(const Call *c, const Syntax *par, const Syntax *text, bool given) {
   Binding bind = {.kind = BIND_OPTION, .span = par->span};
   if (text->kind == N_ITEMS && items_in(text).n != 1) {
-    say_several(c, par, text);
+    report_several(c, par, text);
     return false;
   }
   const Syntax *one = text->kind == N_ITEMS ? items_in(text).at[0] : text;
@@ -352,14 +351,14 @@ static bool bind_one(const Call *c, const Syntax *par, const Syntax *text, bool 
   return true;
 }
 
-// Parameter i of the brackets; `given`: what the call writes for it, or NULL.
+// Binds option i; `given`: as written in the call, or NULL.
 static bool bind_option(const Call *c, const Syntax *config, uint32_t i, const Syntax *given,
                         bool generic) {
   const Syntax *par = cfg_in(c->h->cfg).at[i], *text = given ? given : cfgpar_value(par);
   bool spread = cfgpar_is_spread(par);
   if (!is_new_option(c, i)) return false;
   if (text) return spread ? bind_row(c, par, text, given) : bind_one(c, par, text, given);
-  if (spread && config && !brackets_slots(config).n) { // dense[]: no axes, one number
+  if (spread && config && !brackets_slots(config).n) { // dense[]: no axes
     bind_spread(c->to, c->b->w, par->name,
                 (Binding){.kind = BIND_SPREAD, .span = config->span, .named = par->name_span});
     return true;
@@ -368,8 +367,8 @@ static bool bind_option(const Call *c, const Syntax *config, uint32_t i, const S
     bind_open(c, par);
     return true;
   }
-  if (along_an_axis(c->h, par->name)) return true; // the last axis, then
-  say_missing(c, par, i == 0);
+  if (along_an_axis(c->h, par->name)) return true; // defaults to the last axis
+  report_missing(c, par, i == 0);
   return false;
 }
 

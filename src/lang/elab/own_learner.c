@@ -1,7 +1,8 @@
-// A learner that a machine has a copy of: it learns while the machine runs.
+// Learners of which a machine owns a copy, trained during its run.
 //
-// In such a machine, and in every box that it calls, the learner's weights belong to the machine: they are params of its diagram, not of the
-// program's learner. A member of an array of parts is elaborated once for all members; its weights have the axes of the array in front.
+// Inside such a machine and every box it calls, the learner's weights are params of the machine's
+// diagram, not of the program's learner. An array of parts is elaborated once for all members; its
+// weights have the axes of the array in front.
 #include "lang/elab/body.h"
 #include "lang/elab/builtin.h"
 
@@ -29,7 +30,7 @@ static bool owns(const MachineText *m, const Def *d, const char *family) {
   return false;
 }
 
-// Declared in a file, not in a body
+// Declared in a file, not in a body.
 static bool is_of_file(const Def *d) { return scope_find(d->scope, d->name) == d; }
 
 Env *home_env(Body *home, const Def *d) { return is_of_file(d) ? NULL : home->env; }
@@ -61,7 +62,7 @@ void learner_end(Elab *in, LearnerMode before) {
   in->owned = before.owned;
 }
 
-// The axes of members, in front of others
+// The member axes, as batch axes.
 static uint32_t member_axes(const Elab *in, Axis *axis) {
   for (uint32_t i = 0; i < in->machine->members; i++) {
     axis[i] = in->machine->member[i];
@@ -84,7 +85,7 @@ Val along_members(Body *b, Val v, Span span) {
   uint32_t n = member_axes(b->in, want);
   for (uint32_t i = 0; i < v.type.rank; i++)
     if (!is_member_axis(b->in, v.type.axis[i].pass)) want[n++] = v.type.axis[i];
-  return arranged(b, v, want, n, span);
+  return arrange_axes(b, v, want, n, span);
 }
 
 const char *own_origin(const Elab *in, const BoxUse *use, const char *path) {

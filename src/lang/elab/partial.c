@@ -1,27 +1,27 @@
-// What can be shown of a box or a goal with errors.
+// Partial diagrams of boxes and goals with errors, for pictures.
 //
-// In comes a box whose text does not check, out comes a diagram as far as there is one, with a list
-// of slips: what was said, what could not be done, which wires were at fault. The body is worked
-// off once more, with messages of its own and a trace. Whenever a part of the text gives an error,
-// the trace puts a box there that stands for it: what it was given goes in, a wire without a type
-// comes out, and the error value remembers that wire, so that what follows has something to be
-// joined to. A part that only follows from an error gets such a box too, without a slip.
+// Input: a box that does not check. Output: a diagram as far as it can be made, and a list of error
+// marks: message, failed expression, faulty wires. The body is elaborated again with its own
+// diagnostics and a trace. For each expression that fails, the trace emits a placeholder box: the
+// expression's operands go in, an untyped wire comes out, and the error value remembers it as its
+// ghost, so that later expressions connect to it. Errors that only follow from others get a
+// placeholder without a mark.
 //
-// Invariant: a body has a trace only here, so right programs never come this way, and a diagram
-// made here is in no Program: only a picture sees it.
+// Invariant: only bodies elaborated here have a trace, so correct programs never come here, and no
+// Program holds a diagram made here.
 #include "lang/elab/partial.h"
 #include "lang/elab/body.h"
 
 typedef struct {
-  Span span; // where it is written
+  Span span; // its position in the text
   Value value;
 } SeenWire;
 
 struct PartialTrace {
   PartialDiagram *out;
-  const Diags *said;  // the messages of the program, as they were
-  VEC(SeenWire) seen; // the parts of what is being elaborated
-  uint32_t told;      // messages of this trace that have a slip
+  const Diags *said;  // the messages of the program
+  VEC(SeenWire) seen; // values of parts of the current expression
+  uint32_t told;      // messages of this trace that have a mark
 };
 
 // -- messages -------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ static bool is_clash(Body *b, const Axis *axis, const Axis *clash) {
   return clash->size && size_now(b->w, axis->size) == size_now(b->w, clash->size);
 }
 
-// The axes that clashed; all of the wire if that is not known.
+// Marks the axes that failed to unify, or the whole wire if they are unknown.
 static void add_faulty(Body *b, ErrorMark *s, Id wire, bool left, bool right) {
   const Type *t = &b->d->wire.at[wire].type;
   uint32_t before = s->wire.n;
@@ -66,8 +66,8 @@ static void add_faulty(Body *b, ErrorMark *s, Id wire, bool left, bool right) {
   if (s->wire.n == before) vec_push(b->w->arena, &s->wire, (FaultyWire){wire, 0});
 }
 
-// What is written where the message points, or its note, is at fault.
-static void add_slip(Body *b, const Diag *e, Id box, const ShownOperands *given) {
+// A mark for a message: operands at its span or its note's span are faulty.
+static void add_mark(Body *b, const Diag *e, Id box, const ShownOperands *given) {
   ErrorMark s = {.span = e->span, .text = e->text, .box = box};
   bool two = false;
   for (uint32_t i = 0; given && i < given->n && e->note; i++)
@@ -80,12 +80,12 @@ static void add_slip(Body *b, const Diag *e, Id box, const ShownOperands *given)
   vec_push(b->w->arena, &b->trace->out->slip, s);
 }
 
-// Everything said since the last time is about this box; 0: about nothing that is drawn.
-static void tell(Body *b, Id box, const ShownOperands *given) {
+// Attaches all new messages to this box; 0: to none.
+static void mark_messages(Body *b, Id box, const ShownOperands *given) {
   const Diags *d = b->w->diags;
   for (; b->trace->told < d->list.n; b->trace->told++)
     if (d->list.at[b->trace->told].kind == DIAG_ERROR)
-      add_slip(b, &d->list.at[b->trace->told], box, given);
+      add_mark(b, &d->list.at[b->trace->told], box, given);
   memset(b->in->clash, 0, sizeof b->in->clash);
 }
 
@@ -98,9 +98,9 @@ static Span broken_part(Body *b, const Syntax *n) {
   return d->node ? d->node->span : (Span){0};
 }
 
-// An error that is silent here was said elsewhere: in this part, in a use of it, or where what it
-// names is declared.
-static void tell_old(Body *b, const Syntax *n, Id box, const ShownOperands *given) {
+// An error that is silent here was reported elsewhere: in this expression, in a use of it, or at a
+// declaration it refers to.
+static void mark_earlier_message(Body *b, const Syntax *n, Id box, const ShownOperands *given) {
   const Diags *d = b->trace->said;
   Span declared = broken_part(b, n);
   for (uint32_t i = 1; i < d->list.n; i++) {
@@ -109,13 +109,14 @@ static void tell_old(Body *b, const Syntax *n, Id box, const ShownOperands *give
     if (!spans_meet(e->span, n->span) && !(e->note && same_place(e->note_span, n->span)) &&
         !spans_meet(e->span, declared))
       continue;
-    add_slip(b, e, box, given);
+    add_mark(b, e, box, given);
     return;
   }
 }
 
-// -- boxes for what could not be done -------------------------------------------------------------
-enum { MOST = 64 }; // wires that one part of a text is seen to be given
+// -- placeholder boxes
+// -------------------------------------------------------------------------------
+enum { MOST = 64 }; // most operands of a placeholder
 
 static void add_operand(Body *b, ShownOperands *o, Id wire, Span span) {
   if (o->n == MOST) return;
@@ -132,8 +133,8 @@ static void add_leaves(Body *b, ShownOperands *o, const Expr *x, Span span) {
     add_leaves(b, o, x->arg[i], span);
 }
 
-// Indices of an equation have no sizes before it is complete: then the wires that are read stand
-// for the value.
+// Before an equation is complete its values have no sizes; then the wires they read are taken as
+// operands.
 static void add_value(Body *b, ShownOperands *o, const Value *v, Span span) {
   for (uint32_t i = 0; i < v->n; i++) {
     Val one = v->at[i];
@@ -162,7 +163,7 @@ static Id unknown_box(Body *b, const char *word, const ShownOperands *o, const T
   return wire;
 }
 
-// How a part is written, in a word.
+// A short label for an expression.
 static const char *word_of(Body *b, const Syntax *n) {
   World *w = b->w;
   switch (n->kind) {
@@ -193,8 +194,7 @@ static bool wants_ghost(const Value *v) {
   return false;
 }
 
-// The last box takes the place of the one before it, which nothing has read. The wire that comes
-// out.
+// Replaces an unread box by the last one, the placeholder. Returns its output.
 static Id put_in_place(Body *b, Id old) {
   Box *from = &b->d->box.at[old + 1], *to = &b->d->box.at[old];
   Ids *unknown = &b->trace->out->unknown;
@@ -206,14 +206,14 @@ static Id put_in_place(Body *b, Id old) {
   return to->out[0];
 }
 
-// A value with a type, of which something was said: it comes out of the box all the same.
+// A typed value with an error: a placeholder of the same type takes its place.
 static bool typed_again(Body *b, Value *v, const char *word, const ShownOperands *o, Span span) {
   if (v->n != 1 || v->at[0].error || v->at[0].literal || v->at[0].indexed) return false;
   val_settle(b, &v->at[0]);
   Id made = val_is_plain(b, &v->at[0]) ? b->d->wire.at[v->at[0].x->wire].box : 0;
-  if (made && b->d->box.at[made].op == OP_call) { // the box is there: it stands for itself
+  if (made && b->d->box.at[made].op == OP_call) { // the call box itself gets the mark
     vec_push(b->w->arena, &b->trace->out->unknown, made);
-    tell(b, made, o);
+    mark_messages(b, made, o);
     return true;
   }
   Type t = v->at[0].type;
@@ -223,21 +223,21 @@ static bool typed_again(Body *b, Value *v, const char *word, const ShownOperands
   Id wire = unknown_box(b, word, o, &t, span);
   if (last) wire = put_in_place(b, made);
   v->at[0] = val_wire(b, wire, span);
-  tell(b, b->d->wire.at[wire].box, o);
+  mark_messages(b, b->d->wire.at[wire].box, o);
   return true;
 }
 
-static Value mended(Body *b, const Syntax *n, const char *word, ShownOperands *o, Value v,
-                    Span span) {
+static Value replace_failed(Body *b, const Syntax *n, const char *word, ShownOperands *o, Value v,
+                            Span span) {
   bool news = has_news(b);
   if (wants_ghost(&v)) {
     Id wire = unknown_box(b, word, o, NULL, span), box = b->d->wire.at[wire].box;
     bool follows = false;
     for (uint32_t i = 0; i < o->n; i++) follows |= !b->d->wire.at[o->at[i].wire].type.base;
     if (news)
-      tell(b, box, o);
+      mark_messages(b, box, o);
     else if (!follows)
-      tell_old(b, n, box, o);
+      mark_earlier_message(b, n, box, o);
     return value_one(b, val_ghost(wire, span));
   }
   if (news && v.n == 1) {
@@ -247,7 +247,7 @@ static Value mended(Body *b, const Syntax *n, const char *word, ShownOperands *o
   return v;
 }
 
-// x[i j] is read where it is written with its brackets.
+// The span of x[i j] for the name x.
 static Span whole_read(const Syntax *n, Span name) {
   if (n->kind == N_AT && same_place(at_base(n)->span, name)) return n->span;
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) {
@@ -257,7 +257,7 @@ static Span whole_read(const Syntax *n, Span name) {
   return name;
 }
 
-// What failed before it looked at its parts was given the wires that its text names.
+// For an expression that failed early, the wires that its text mentions are the operands.
 static void add_text(Body *b, Env *env, const Syntax *n, ShownOperands *o) {
   Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
   if (bind && bind->kind == BIND_VALUE) add_value(b, o, &bind->value, n->span);
@@ -265,7 +265,8 @@ static void add_text(Body *b, Env *env, const Syntax *n, ShownOperands *o) {
     if (syntax_parts(n).at[i]) add_text(b, env, syntax_parts(n).at[i], o);
 }
 
-// -- the hooks ------------------------------------------------------------------------------------
+// -- hooks of elaboration
+// ----------------------------------------------------------------------------
 uint32_t trace_begin(Body *b) { return b->trace ? b->trace->seen.n : 0; }
 
 Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bool whole) {
@@ -275,19 +276,20 @@ Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bo
   const Value *only = t->seen.n == mark + 1 ? &t->seen.at[mark].value : NULL;
   bool news = has_news(b);
   if (only && whole && !news && wants_ghost(&v) && only->n == 1 && only->at[0].ghost) {
-    v = *only; // an equation is nothing in itself
+    v = *only; // an equation of one value
   } else if (wants_ghost(&v) || news) {
     ShownOperands o = {0};
     for (uint32_t i = mark; i < t->seen.n && o.n < MOST; i++)
       add_value(b, &o, &t->seen.at[i].value, whole_read(n, t->seen.at[i].span));
     if (mark == t->seen.n) add_value(b, &o, &v, n->span);
     if (!o.n && n->kind != N_NAME) add_text(b, env, n, &o);
-    v = mended(b, n, word, &o, v, n->span);
+    v = replace_failed(b, n, word, &o, v, n->span);
   }
   t->seen.n = mark;
   vec_push(b->w->arena, &t->seen, (SeenWire){n->span, v});
   Binding *bind = n->kind == N_NAME ? env_find(env, n->name) : NULL;
-  if (bind && bind->kind == BIND_VALUE && wants_ghost(&bind->value)) bind->value = v; // said once
+  if (bind && bind->kind == BIND_VALUE && wants_ghost(&bind->value))
+    bind->value = v; // reported once
   return v;
 }
 
@@ -297,10 +299,10 @@ Value trace_apply(Body *b, const Syntax *box, uint32_t mark, Value args, Value v
   ShownOperands o = {0};
   for (uint32_t i = 0; i < args.n; i++)
     add_value(b, &o, &(Value){1, &args.at[i], NULL}, args.at[i].span);
-  return mended(b, box, word_of(b, box), &o, v, box->span);
+  return replace_failed(b, box, word_of(b, box), &o, v, box->span);
 }
 
-// Several names for what failed: each gets a wire of its own.
+// Several names bound to a failed value: each gets its own wire.
 Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
   World *w = b->w;
   Value out = {.n = n, .at = NEW_ARRAY(w->arena, Val, n)};
@@ -309,7 +311,7 @@ Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
   Id first = v.n == 1 && v.at[0].error ? v.at[0].ghost : 0;
   if (!first || !b->d->wire.at[first].box) { // an input has no parts
     first = unknown_box(b, "", &o, NULL, span);
-    tell(b, b->d->wire.at[first].box, &o);
+    mark_messages(b, b->d->wire.at[first].box, &o);
   }
   Id box = b->d->wire.at[first].box;
   out.at[0] = val_ghost(first, span);
@@ -329,20 +331,20 @@ Value trace_parts(Body *b, Value v, uint32_t n, Span span) {
 void trace_statement(Body *b) {
   if (!b->trace) return;
   b->trace->seen.n = 0;
-  tell(b, 0, NULL);
+  mark_messages(b, 0, NULL);
 }
 
-// Everything said since the last time is about what comes out.
-static void tell_end(Body *b, const ShownOperands *o) {
+// Attaches all new messages to the results.
+static void mark_result_messages(Body *b, const ShownOperands *o) {
   uint32_t before = b->trace->out->slip.n;
-  tell(b, 0, o);
+  mark_messages(b, 0, o);
   for (uint32_t i = before; i < b->trace->out->slip.n; i++) b->trace->out->slip.at[i].end = true;
 }
 
 bool trace_result_types(Body *b) {
   if (!b->trace) return false;
   b->want = (Types){0};
-  tell_end(b, NULL);
+  mark_result_messages(b, NULL);
   return true;
 }
 
@@ -359,14 +361,14 @@ void trace_results(Body *b, Value v, bool fits) {
       add_value(b, &o, &(Value){1, &v.at[i], NULL}, span);
   }
   for (uint32_t i = 0; i < o.n && !fits; i++) diagram_output(b->w, b->d, o.at[i].wire);
-  tell_end(b, &o);
+  mark_result_messages(b, &o);
 }
 
 Value trace_nothing(Body *b, Value args, Span span) {
   ShownOperands o = {0};
   add_value(b, &o, &args, span);
   Id wire = unknown_box(b, name_text(b->w->names, b->d->name), &o, NULL, span);
-  tell(b, b->d->wire.at[wire].box, &o);
+  mark_messages(b, b->d->wire.at[wire].box, &o);
   return value_one(b, val_ghost(wire, span));
 }
 
@@ -374,11 +376,12 @@ void trace_no_result(Body *b) {
   ShownOperands none = {0};
   if (!b->trace) return;
   Id wire = unknown_box(b, "return", &none, NULL, (Span){0});
-  tell(b, b->d->wire.at[wire].box, &none);
+  mark_messages(b, b->d->wire.at[wire].box, &none);
   diagram_output(b->w, b->d, wire);
 }
 
-// -- one box, one side ----------------------------------------------------------------------------
+// -- one box, one side of a goal
+// ----------------------------------------------------------------------
 PartialTrace *trace_new(Elab *in, TraceAside *aside) {
   World *w = in->w;
   PartialTrace *t = NEW(w->arena, PartialTrace);
@@ -391,8 +394,8 @@ PartialTrace *trace_new(Elab *in, TraceAside *aside) {
   return t;
 }
 
-// What was not reported when the program was checked is not reported.
-static void drop_unsaid(PartialTrace *t) {
+// Drops marks of messages that checking the program did not report.
+static void drop_unreported(PartialTrace *t) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->out->slip.n; i++) {
     const ErrorMark *s = &t->out->slip.at[i];
@@ -407,18 +410,18 @@ static void drop_unsaid(PartialTrace *t) {
 
 PartialDiagram *trace_end(Elab *in, PartialTrace *t, Body *b, const TraceAside *aside) {
   World *w = in->w;
-  if (b) tell(b, 0, NULL);
+  if (b) mark_messages(b, 0, NULL);
   t->out->diagram = b ? b->d : NULL;
   w->diags = aside->diags;
   in->open.n = aside->open;
   in->training = aside->training;
-  drop_unsaid(t);
+  drop_unreported(t);
   for (Id i = aside->diagrams; i < w->diagram.n; i++) diagram_resolve(w, w->diagram.at[i]);
   return t->out;
 }
 
-// What was said of this part of the text and has no slip yet.
-static void add_rest(Elab *in, PartialDiagram *k, Span span) {
+// Adds marks for messages in this span that have none yet.
+static void mark_rest(Elab *in, PartialDiagram *k, Span span) {
   const Diags *d = in->w->diags;
   for (uint32_t i = 1; i < d->list.n; i++) {
     const Diag *e = &d->list.at[i];
@@ -427,7 +430,7 @@ static void add_rest(Elab *in, PartialDiagram *k, Span span) {
   }
 }
 
-// The inputs as the header has them; one whose type is wrong has none.
+// The declared input types; a wrong one stays empty.
 static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
   Inputs in = {.in = NEW_ARRAY(b->w->arena, Type, formals->n + 1), .n = formals->n};
   for (uint32_t i = 0; i < formals->n; i++) {
@@ -437,7 +440,7 @@ static Inputs inputs_of(Body *b, Env *to, const Formals *formals) {
   return in;
 }
 
-// From a declaration to the next one: what could not be read at its end belongs to it.
+// From a declaration to the next one, so that unparsed text at its end is included.
 static Span whole_text(Elab *in, const Def *d) {
   const Syntax *tree = d->scope->tree;
   Span s = d->node->span;
@@ -450,7 +453,7 @@ static Span whole_text(Elab *in, const Def *d) {
   return s;
 }
 
-// All that is known is its name.
+// Only its name is known.
 static PartialDiagram *broken_name(Elab *in, Def *d) {
   TraceAside aside;
   PartialTrace *t = trace_new(in, &aside);
@@ -461,7 +464,7 @@ static PartialDiagram *broken_name(Elab *in, Def *d) {
   return trace_end(in, t, b, &aside);
 }
 
-// What is wrong with the header is wrong with the input that it refers to.
+// Errors in the header mark the inputs they concern.
 static void blame_inputs(PartialDiagram *k, Body *b, const Formals *formals) {
   for (uint32_t i = 0; i < k->slip.n; i++)
     for (uint32_t f = 0; f < formals->n && f < b->d->in.n && !k->slip.at[i].box; f++) {
@@ -486,7 +489,7 @@ static PartialDiagram *broken_def(Elab *in, Def *d) {
   bool good = true;
   bind_options(&c, NULL, true);
   formals_of(b, c.to, d, &h, &formals, &good);
-  if (!good && h.params) { // each for itself
+  if (!good && h.params) { // one by one
     formals.n = 0;
     for (uint32_t i = 0; i < params_in(h.params).n; i++) {
       const Syntax *p = params_in(h.params).at[i];
@@ -501,9 +504,9 @@ static PartialDiagram *broken_def(Elab *in, Def *d) {
                (Formal){.known = types.at[i], .fixed = true, .span = d->span});
   Inputs inputs = inputs_of(b, c.to, &formals);
   b->trace = t;
-  tell(b, 0, NULL);
+  mark_messages(b, 0, NULL);
   b->trace = NULL;
-  Body *made = instance_body(&c, &formals, &inputs, &good);
+  Body *made = elaborate_instance(&c, &formals, &inputs, &good);
   blame_inputs(t->out, made, &formals);
   return trace_end(in, t, made, &aside);
 }
@@ -520,14 +523,14 @@ PartialDiagram *elab_broken(Elab *in, Program *p, const char *name) {
   PartialDiagram *k = weight ? NULL : broken_def(in, d);
   if (!k || (!k->diagram->in.n && k->diagram->box.n < 2)) k = broken_name(in, d);
   uint32_t before = k->slip.n;
-  add_rest(in, k, whole_text(in, d));
-  if (d->refined) add_rest(in, k, d->refined->span);
-  if (k->unknown.n == 1 && k->diagram->box.n == 2) // all of it is one box
+  mark_rest(in, k, whole_text(in, d));
+  if (d->refined) mark_rest(in, k, d->refined->span);
+  if (k->unknown.n == 1 && k->diagram->box.n == 2) // a single placeholder gets all marks
     for (uint32_t i = before; i < k->slip.n; i++) k->slip.at[i].box = k->unknown.at[0];
   return k->slip.n || (k->unknown.n && !weight) ? k : NULL;
 }
 
-// The last declaration that begins before this place.
+// The last declaration that begins before this position.
 static Def *def_before(Elab *in, Program *p, Span span) {
   Def *best = NULL;
   for (uint32_t i = 1; i < in->def.n; i++) {
@@ -553,7 +556,7 @@ const char *elab_first_broken(Elab *in, Program *p) {
     const Def *x = d->list.at[i].kind == DIAG_ERROR ? def_before(in, p, d->list.at[i].span) : NULL;
     if (x && is_broken(in, p, x)) return name_text(in->w->names, x->name);
   }
-  uint32_t tried = 0; // errors elsewhere, as in a constant, that boxes feel
+  uint32_t tried = 0; // errors elsewhere, as in a constant, affect boxes
   for (uint32_t i = 1; i < in->def.n && tried < TRIED; i++) {
     tried += in->def.at[i]->scope == p->scope;
     if (is_broken(in, p, in->def.at[i])) return name_text(in->w->names, in->def.at[i]->name);

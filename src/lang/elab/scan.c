@@ -1,6 +1,6 @@
-// scan[t, cell](x…, start…): the cell repeated along axis t. Its first inputs are the rows, one
-// step of each at a time; the others are carried, and its outputs are the next carries. Start
-// values that are not given are 0. The result is every carry, as a row along t.
+// scan[t, cell](x…, start…): folds the cell along axis t. Its first inputs are one row of each
+// sequence; the others are the carries, which are also its outputs. Missing start values are 0. The
+// result is the sequence of each carry along t.
 #include "lang/elab/builtin.h"
 
 typedef struct {
@@ -12,12 +12,12 @@ typedef struct {
   Span span;
   Scan scan;
   Types formal;            // the inputs of the cell
-  uint32_t at[RANK_LIMIT]; // which axis of each row is the one that is scanned
-  Type *types;             // of the inputs of one step
+  uint32_t at[RANK_LIMIT]; // the scanned axis of each sequence
+  Type *types;             // input types of one step
   Body *body;              // one step
 } ScanPlan;
 
-// Which axis of an argument is the one to scan: the labelled one, or the first.
+// The axis to scan: the labelled one, or the first.
 static uint32_t scan_axis(const Val *v, Name label, bool must) {
   uint32_t own[RANK_LIMIT], n = own_axes(&v->type, own);
   for (uint32_t i = 0; i < n; i++)
@@ -32,8 +32,8 @@ static Val first_axis(Body *b, Val v, uint32_t at) {
   return val_permute(b, v, order, n);
 }
 
-// What a start value passes over, the carry passes over; so do the axes that it has in front of
-// those which the cell takes.
+// The batch axes of a start value, and axes in front of those the cell takes, become batch axes of
+// the carry.
 static Type with_passing(Body *b, const Type *formal, const Type *start) {
   Axis axis[RANK_LIMIT * 2];
   uint32_t n = 0, own[RANK_LIMIT], have = own_axes(start, own);
@@ -45,7 +45,7 @@ static Type with_passing(Body *b, const Type *formal, const Type *start) {
   return type_like(b->w, formal, n, axis);
 }
 
-// A start value is the same along what passes over the cell and it lacks.
+// Broadcasts a start value to the type of its carry.
 static Id start_wire(Body *b, const Value *args, uint32_t at, const Type *t, const Type *formal,
                      Span span) {
   Val v = at < args->n ? args->at[at] : val_literal(b, 0, span);
@@ -84,8 +84,7 @@ static bool read_plan(ScanPlan *p, const Syntax *config) {
   return false;
 }
 
-// The first arguments, as long as they have the axis, are rows; what the cell takes beyond them is
-// carried.
+// Leading arguments that have the axis are sequences; the remaining inputs of the cell are carries.
 static bool find_rows(ScanPlan *p) {
   World *w = p->b->w;
   Value *args = &p->args;
@@ -142,8 +141,8 @@ static bool carry_stays(ScanPlan *p, const Type *in, const Type *out) {
   return equal;
 }
 
-// One step as a diagram. Carries may take up axes of the rows that pass over the cell: it is tried
-// until they come out as they go in.
+// Elaborates one step. Carries may acquire batch axes from the sequences: repeated until their
+// types are a fixed point.
 static bool elaborate_step(ScanPlan *p) {
   World *w = p->b->w;
   const char *changed = NULL;
@@ -198,7 +197,7 @@ static bool scan_inputs(ScanPlan *p, const Syntax *use, Ids *in) {
   return true;
 }
 
-// The scanned axis goes back to where it stood in the first row.
+// Moves the scanned axis back to its position in the first sequence.
 static Val axis_back(const ScanPlan *p, Id wire) {
   World *w = p->b->w;
   Val v = val_wire(p->b, wire, p->span);
@@ -224,7 +223,7 @@ Value builtin_scan(const BuiltinUse *u) {
   if (!read_plan(&p, u->config) || !find_rows(&p) || !step_types(&p) || !elaborate_step(&p) ||
       !has_no_state(&p) || !scan_inputs(&p, u->use, &in))
     return value_error(b, u->span);
-  for (uint32_t i = 0; i < p.scan.carry; i++) // each carry is given as a row too
+  for (uint32_t i = 0; i < p.scan.carry; i++) // each carry is also output as a sequence
     diagram_output(w, p.body->d, p.body->d->out.at[i]);
   p.scan.body = p.body->d;
   config_keep(b, u->env, u->config, 0, p.body->d);

@@ -1,16 +1,15 @@
-// Is the start of a restricted weight a point of what it is restricted to?
+// Checks that the start of a constrained weight satisfies its constraint.
 //
-// `learn p : simplex[2] = [0.9, 0.1]`: the box simplex_from finds a free weight, and simplex of that
-// weight has to be the point again. What it misses by no more than numbers are rounded by hand is
-// the same point: three times 0.333.
+// `learn p : simplex[2] = [0.9, 0.1]`: the box simplex_from computes the free weight, and simplex
+// of that must give the point back, up to rounding by hand such as three times 0.333.
 #include "lang/elab/body.h"
 
 #include <math.h>
 
-enum { POINT_LIMIT = 1 << 20 }; // numbers: a longer one is not looked at
+enum { POINT_LIMIT = 1 << 20 }; // larger points are not checked
 #define POINT_WITHIN 1e-3
 
-// The box on a weight of this type, as a diagram of its own; NULL: it has errors, said elsewhere.
+// The box on a weight of this type, as a diagram of its own; NULL after errors reported elsewhere.
 static Diagram *constraint_alone(Body *b, Env *env, const BoxUse *use, const Type *t) {
   World *w = b->w;
   Body *own = body_new(b->in, use->name);
@@ -29,7 +28,7 @@ static Diagram *constraint_alone(Body *b, Env *env, const BoxUse *use, const Typ
 
 static bool is_number(const Init *i) { return i->kind == INIT_CONST || i->kind == INIT_DIAGRAM; }
 
-// The first number of the point that is missed, and what comes instead.
+// The first number that differs, and its value after the round trip.
 static bool is_missed(const Tensor *weight, const Tensor *point, const Tensor *back, double *wanted,
                       double *came) {
   for (int64_t i = 0; i < point->count; i++) {

@@ -1,5 +1,4 @@
-// Weights and constants: where they start, what restricts them, and which diagram parameter they
-// are.
+// Weights and constants: start values, constraints, and their params in the diagram.
 #include "lang/elab/body.h"
 
 static bool label_among(const Types *types, Name label) {
@@ -9,8 +8,8 @@ static bool label_among(const Types *types, Name label) {
   return false;
 }
 
-// Fan in: the axes that do not go out. Fan out: those that do not come in.
-static void fans(Body *b, const Type *t, Init *init) {
+// Fan in: the product of axes that are not outputs; fan out: of those that are not inputs.
+static void set_fans(Body *b, const Type *t, Init *init) {
   World *w = b->w;
   Types in = {0};
   for (uint32_t i = 0; i < b->d->in.n; i++)
@@ -27,7 +26,7 @@ static void fans(Body *b, const Type *t, Init *init) {
   }
 }
 
-// A name in the text that is a wire of the body, or NULL.
+// A wire of the body that the text mentions, or NULL.
 static const Syntax *wire_in(Env *env, const Syntax *n) {
   if (!n) return NULL;
   if (n->kind == N_NAME) {
@@ -52,7 +51,7 @@ bool start_is_known(Body *b, Env *env, const Syntax *n) {
                               name_text(b->w->names, wire->name));
 }
 
-// glorot[9, 16], he[9]: how many come in and go out, where its axes do not say it.
+// glorot[9, 16], he[9]: explicit fan in and fan out.
 static Init init_with_fans(Body *b, Env *env, const Syntax *n, Init init) {
   Nodes slots = brackets_slots(at_brackets(n));
   bool glorot = init.kind == INIT_GLOROT, good = slots.n == (glorot ? 2 : 1);
@@ -75,7 +74,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   Init init = {.kind = t->rank > 1 ? INIT_GLOROT : INIT_CONST};
   double k;
   if (t->base != BASE_R) init.kind = INIT_CONST;
-  fans(b, t, &init);
+  set_fans(b, t, &init);
   if (!n) return init;
   const Syntax *word = n->kind == N_AT ? at_base(n) : n;
   if (word->kind == N_NAME && !env_meaning(env, word) && !scope_meaning(env->scope, word)) {
@@ -97,7 +96,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   Body *own = body_new(b->in, name_from(w->names, "init"));
   own->generic = b->generic;
   own->env = env;
-  const MachineText *machine = b->in->machine; // a start is that of one member
+  const MachineText *machine = b->in->machine; // the start of one member
   b->in->machine = NULL;
   Value v = n->kind == N_LIST ? list_value(own, env, n, "list", false, t, n->span)
                               : eval_equation(own, env, NULL, n, NULL, t, n->span);
@@ -134,19 +133,20 @@ Val add_weight(Body *b, Type t, Init init, const WeightDecl *decl) {
   return val_wire(b, b->d->param.at[i].wire, decl->span);
 }
 
-// learn p : simplex[a]: a box makes a free weight into what is wanted.
-static bool constraint(Env *env, const Syntax *type, Def **out) {
+// learn p : simplex[a]: a constraint, that is a box from the free weight.
+static bool find_constraint(Env *env, const Syntax *type, Def **out) {
   if (type->kind != N_TYPE || type_base(type)->kind != N_NAME || env_meaning(env, type_base(type)))
     return false;
   Def *d = scope_meaning(env->scope, type_base(type));
   *out = d;
   if (!d || d->kind != DEF_BOX || !box_params(d->node)) return false;
   Nodes params = params_in(box_params(d->node));
-  return params.n == 1 && param_type(params.at[0]); // it says what the free weight is
+  return params.n == 1 &&
+         param_type(params.at[0]); // its parameter's type is that of the free weight
 }
 
 static const Syntax *start_of(Body *b, const Syntax *init,
-                              const Def *box) { // how a wanted start value is reached
+                              const Def *box) { // the free weight of a start value
   World *w = b->w;
   Name from =
       name_from(w->names, arena_format(w->arena, "%s_from", name_text(w->names, box->name)));
@@ -156,7 +156,7 @@ static const Syntax *start_of(Body *b, const Syntax *init,
   return node_call(w->arena, init->span, (CallParts){callee, NODES((Syntax *)init)});
 }
 
-// simplex[a]: the sizes in its brackets, as options of the box.
+// simplex[a]: its sizes as options of the box.
 static bool bind_sizes(Body *b, Env *env, const Def *box, const Syntax *type, Env *inner) {
   World *w = b->w;
   const Syntax *config = type_brackets(type), *cfg = box_cfg(box->node);
@@ -179,7 +179,7 @@ static bool bind_sizes(Body *b, Env *env, const Def *box, const Syntax *type, En
   return true;
 }
 
-// The type of the free weight that the box takes.
+// The type of the free weight.
 static bool free_type(Body *b, Env *env, const Def *box, const Syntax *type, Type *out) {
   World *w = b->w;
   Env *inner = env_new(b->in, NULL, box->scope, b);
@@ -198,7 +198,7 @@ static bool free_type(Body *b, Env *env, const Def *box, const Syntax *type, Typ
     return false;
   }
   *out = t.at[0];
-  for (uint32_t i = 0; config && i < out->rank; i++) // the caller's labels
+  for (uint32_t i = 0; config && i < out->rank; i++) // with the caller's labels
     if (brackets_slots(config).n == 1 && axes_eval(b, env, config, false, axis) == out->rank)
       out->axis[i] = axis[i];
   return true;
@@ -228,7 +228,7 @@ Value typed_weight(Body *b, Env *env, const Syntax *sig, const Syntax *init,
     return value_error(b, span);
   }
   Def *box;
-  if (types_in(types).n == 1 && constraint(env, types_in(types).at[0], &box))
+  if (types_in(types).n == 1 && find_constraint(env, types_in(types).at[0], &box))
     return constrained_weight(b, env, box, types_in(types).at[0], init, decl);
   Types t = {0};
   const Def *space;

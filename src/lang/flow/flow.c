@@ -129,7 +129,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
 static Id argument(FlowCall *f, Val v, const Type *want) {
   if (v.literal) v = val_fill(f->b, v, *want);
   val_settle(f->b, &v);
-  v = widen(f->b, v, f->pass, f->npass, f->span);
+  v = broadcast_to(f->b, v, f->pass, f->npass, f->span);
   if (shapes_agree(f->b, &v.type, want, f->span, "a start")) return val_to_wire(f->b, &v, 0);
   diag_error(f->w->diags, v.span.file ? v.span : f->span, "this is %s, but %s is wanted",
              own_text(f->w, &v.type), own_text(f->w, want));
@@ -144,7 +144,7 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   if (v.literal || n != 1 || v.type.base != BASE_R)
     return diag_refuse(w->diags, v.span, "the times are a row of numbers, but this is %s",
                        own_text(w, &v.type));
-  v = widen(f->b, v, f->pass, f->npass, f->span);
+  v = broadcast_to(f->b, v, f->pass, f->npass, f->span);
   uint32_t order[RANK_LIMIT];
   order[0] = f->npass;
   for (uint32_t i = 0; i < f->npass; i++) order[i + 1] = i;

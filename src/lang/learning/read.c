@@ -31,13 +31,13 @@ uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path,
 
 uint32_t vertex_meant(Drawing *r, const Syntax *n, const char *path) {
   uint32_t v = vertex_at(r->g, path);
-  if (v != NOWHERE) name_means(r->in, n, r->g->space.at[v].span, NAMED_SPACE);
+  if (v != NOWHERE) use_of_name(r->in, n, r->g->space.at[v].span, NAMED_SPACE);
   return v;
 }
 
 uint32_t edge_meant(Drawing *r, const Syntax *n, const char *path) {
   uint32_t e = edge_at(r->g, path);
-  if (e != NOWHERE) name_means(r->in, n, r->g->edge.at[e].span, NAMED_MAP);
+  if (e != NOWHERE) use_of_name(r->in, n, r->g->edge.at[e].span, NAMED_MAP);
   return e;
 }
 
@@ -107,7 +107,7 @@ static void read_space(Drawing *r, const Syntax *n) {
   GraphSpace space = {.span = n->name_span, .home = r->g->inside};
   const char *name = name_text(r->w->names, n->name);
   if (!n->name) return;
-  name_means(r->in, n, n->name_span, NAMED_SPACE);
+  use_of_name(r->in, n, n->name_span, NAMED_SPACE);
   if (table_get(r->g->vertex_of, name, strlen(name))) {
     Id e = diag_error(r->w->diags, n->name_span, "there are two spaces `%s`", name);
     diag_note(r->w->diags, e, r->g->space.at[vertex_at(r->g, name)].span, "the other one");
@@ -368,14 +368,14 @@ static void read_edges(Drawing *r, const Syntax *n) {
   const Syntax *most = n->kind == N_MOST ? most_times(n) : NULL;
   if (most) n = most_edge(n);
   if (n->kind == N_BOX) {
-    name_means(r->in, n, n->name_span, NAMED_MAP);
+    use_of_name(r->in, n, n->name_span, NAMED_MAP);
     read_edge(r, n, n->name, n->name_span, most);
   }
   for (uint32_t i = 0; n->kind == N_LEARN && i < learn_learners(n).n; i++) {
     const Syntax *learner = learn_learners(n).at[i];
     Nodes name = names_in(learner_names(learner));
     for (uint32_t k = 0; k < name.n; k++) {
-      name_means(r->in, name.at[k], name.at[k]->span, NAMED_MAP);
+      use_of_name(r->in, name.at[k], name.at[k]->span, NAMED_MAP);
       read_edge(r, learner, name.at[k]->name, name.at[k]->span, most);
     }
   }
@@ -643,7 +643,7 @@ static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
 static void name_paths(Scope *s, Syntax *n) {
   const char *path = n->kind == N_DOT ? path_text(s->in, n) : NULL;
   Def *d = path ? scope_find(s, name_from(s->in->w->names, path)) : NULL;
-  if (d) name_means(s->in, n, d->span, NAMED_MAP);
+  if (d) use_of_name(s->in, n, d->span, NAMED_MAP);
   if (d) syntax_become_name(n, name_from(s->in->w->names, path));
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
     if (syntax_parts(n).at[i]) name_paths(s, syntax_parts(n).at[i]);

@@ -60,7 +60,7 @@ static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes,
   memcpy(pass, m->pass, m->npass * sizeof(Axis));
   for (uint32_t i = 0; i < axes; i++)
     pass[m->npass + i] = own->axis[i], pass[m->npass + i].pass = ALONG + i;
-  v = widen(m->b, v, pass, m->npass + axes, span);
+  v = broadcast_to(m->b, v, pass, m->npass + axes, span);
   v.type.axis = arena_copy(m->w->arena, v.type.axis, v.type.rank * sizeof(Axis));
   uint32_t order[RANK_LIMIT], n = 0;
   for (uint32_t i = 0; i < v.type.rank; i++)
@@ -100,7 +100,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
                own_text(w, &v.type));
     return 0;
   }
-  v = widen(m->b, v, m->pass, m->npass, span);
+  v = broadcast_to(m->b, v, m->pass, m->npass, span);
   if (skip) v = along_array(m, v, own, skip, span);
   Id wire = val_to_wire(m->b, &v, 0);
   if (own->names && !m->b->d->wire.at[wire].type.names) // a choice between labels knows none
@@ -176,7 +176,7 @@ void add_out_ports(MachineBuilder *m, Env *env, const Syntax *result, uint64_t m
                     : name_from(w->names, arena_format(w->arena, "out%u", i + 1));
     if (!name_is_free(m, port.name, port.span)) continue;
     if (!port_type(m, env, named ? param_type(p) : p, &port.type)) continue;
-    if (named) name_means(m->in, p, p->name_span, NAMED_WIRE);
+    if (named) use_of_name(m->in, p, p->name_span, NAMED_WIRE);
     vec_push(w->arena, &m->s->out, port);
   }
 }
@@ -519,7 +519,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
     return;
   }
   const Type *own = &m->s->out.at[port].type;
-  name_means(m->in, lhs, m->s->out.at[port].span, NAMED_WIRE);
+  use_of_name(m->in, lhs, m->s->out.at[port].span, NAMED_WIRE);
   Id target = table_get(m->targets, &lhs->name, sizeof lhs->name);
   if (target && m->target.at[target - 1].placed) {
     Id all = placed_value(m, &m->target.at[target - 1]);

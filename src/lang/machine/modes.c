@@ -61,7 +61,7 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
     } else {
       name_is_new(m->b, m->env, n->name, n->name_span);
     }
-    name_means(m->in, n, n->name_span, NAMED_MODE);
+    use_of_name(m->in, n, n->name_span, NAMED_MODE);
     uint32_t inner = leaves_in(mode_block(n));
     bool stops = mode_stops(n);
     ModeLines x = {n->name, around, level, *first, inner ? inner : 1, stops, n, NULL};
@@ -189,7 +189,7 @@ void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     no_mode(m, n);
     return;
   }
-  name_means(m->in, n, m->modes.at[meant].node->name_span, NAMED_MODE);
+  use_of_name(m->in, n, m->modes.at[meant].node->name_span, NAMED_MODE);
   uint32_t k = m->modes.at[meant].first; // of modes in modes, the first
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
   Id value = val_to_wire(m->b, &to, 0);

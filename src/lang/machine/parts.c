@@ -131,7 +131,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
   for (uint32_t i = 0; i < lhss_in(part_lhss(n)).n; i++) {
     const Syntax *lhs = lhss_in(part_lhss(n)).at[i];
     Part part = {.name = lhs->name, .span = lhs->name_span};
-    name_means(m->in, lhs, lhs->name_span, NAMED_PART);
+    use_of_name(m->in, lhs, lhs->name_span, NAMED_PART);
     read_period(m, n, &part);
     bool good = name_is_new(m->b, m->env, part.name, part.span);
     good = good && d && (!lhs_brackets(lhs) || array_axes(m, lhs_brackets(lhs), &part));

@@ -42,7 +42,7 @@ static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   if (in >= 0 && out < 0 && !m->leads && !p->of->shares) return tell_input(m, p, dot);
   if (out >= 0 || in >= 0) {
     const Port *port = out >= 0 ? &p->of->out.at[out] : &p->of->in.at[in];
-    name_means(m->in, dot, port->span, NAMED_WIRE);
+    use_of_name(m->in, dot, port->span, NAMED_WIRE);
     return true;
   }
   Nearest near = nearest_to(name_text(w->names, dot->name));
@@ -94,7 +94,7 @@ static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   const Part *p = part_named(m, base, &broken);
   Syntax *error = node_error(m->w->arena, n->span, (ErrorParts){.names = {0, NULL}});
   if (!p) return broken || is_family(m, base, brackets) ? error : NULL;
-  name_means(m->in, base, p->span, NAMED_PART);
+  use_of_name(m->in, base, p->span, NAMED_PART);
   if (!has_port(m, p, n)) return error;
   if (brackets && !p->axes) {
     Id e = diag_error(m->w->diags, n->span, "`%s` is one part and has no members",
@@ -184,7 +184,7 @@ static void add_route(MachineBuilder *m, const Syntax *n) {
   const Syntax *route = with_ports(m, n), *to = use_base(route_to(route));
   int own = to->kind == N_NAME ? port_named(m->s->out.at, m->s->out.n, to->name) : -1;
   Id known = to->kind == N_NAME ? table_get(m->targets, &to->name, sizeof to->name) : 0;
-  if (own >= 0) name_means(m->in, to, m->s->out.at[own].span, NAMED_WIRE);
+  if (own >= 0) use_of_name(m->in, to, m->s->out.at[own].span, NAMED_WIRE);
   if (own >= 0 && !known) {
     LineTarget t = {.name = to->name, .port = (uint32_t)own};
     vec_push(w->arena, &m->target, t);

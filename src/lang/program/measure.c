@@ -80,12 +80,12 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   const Syntax *refit = clause(n, N_REFIT);
   Learning *learning = NULL;
   Scope *acting = p->acting;
-  name_means(in, n, n->name_span, NAMED_GOAL);
+  use_of_name(in, n, n->name_span, NAMED_GOAL);
   if (on) read_on(in, p, on, &m.on);
   if (claim->kind == N_NAME || claim->kind == N_DOT) {
     const Goal *g = goal_named(in, p, claim);
     if (g) {
-      if (claim->kind == N_NAME) name_means(in, claim, g->node->name_span, NAMED_GOAL);
+      if (claim->kind == N_NAME) use_of_name(in, claim, g->node->name_span, NAMED_GOAL);
       if (claim->kind == N_DOT && g->learning) goal_is_of(in, g->learning, claim);
       claim = goal_claim(g->node); // the goal's two sides again
       if (!by) by = clause(g->node, N_BY);

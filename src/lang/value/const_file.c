@@ -1,9 +1,8 @@
-// A constant from a file: `const U : R[a b] from "payoffs.npy"`.
+// Constants read from a file: `const U : R[a b] from "payoffs.npy"`.
 //
-// In: the declaration. Out: the numbers of the file and their type. An npy, npz or safetensors file brings
-// its shape, a csv file is a table of rows and columns. A type with as many axes settles or checks
-// their sizes one by one; a type with another number of axes reshapes, so that the number of
-// elements stays. The file is read once, however often the constant is used.
+// Input: the declaration. Output: the numbers and their type. An npy, npz or safetensors file has a
+// shape; a csv file is a matrix. If the declared type has as many axes, their sizes are unified one
+// by one; otherwise the array is reshaped, keeping the number of elements. A file is read once.
 #include "io/data/data.h"
 #include "lang/value/value.h"
 
@@ -12,7 +11,7 @@
 typedef struct {
   Body *b;
   Def *d;
-  const Syntax *file; // its name in quotes
+  const Syntax *file; // the file name, a string
   const char *path;
 } ConstReading;
 
@@ -33,14 +32,14 @@ static bool read_file(ConstReading *r, Array *out) {
   return array_from_file(a, r->path, const_name(r), out, &why) || refuse(r, why);
 }
 
-// -- does it fit? ---------------------------------------------------------------------------------
+// -- type checks ----------------------------------------------------------------------------------
 static bool misfit(ConstReading *r, const Array *x, const Type *want) {
   World *w = r->b->w;
   return refuse(r, arena_format(w->arena, "`%s` is %s, but %s holds %s", const_name(r),
                                 own_text(w, want), r->path, array_type(w->arena, x)));
 }
 
-// The numbers are bits or labels where the type says so.
+// For a type of bits or labels, every number must be one.
 static bool numbers_fit(ConstReading *r, const Array *x, const Type *t) {
   int64_t labels = 2;
   if (t->base == BASE_R) return true;

@@ -1,9 +1,9 @@
-// Domains: which values the options of a box, and the settings of an optimiser, may have.
+// Domains: the values allowed for the options of a box and the settings of an optimiser.
 //
-// In: `0 <= p < 1` behind an option, and the names of the options bound to their values. Out: the first
-// domain that does not hold. One that asks for a value that is not known yet (an option that only a use
-// will give, a size that is open, a schedule) is passed over: it is asked again where the value is known.
-// NaN, infinite numbers and those that no float can hold are in no domain.
+// Input: `0 <= p < 1` after an option, and an environment that binds the options. Output: the first
+// domain that is violated. A domain that depends on a value not known yet (an option of a use, an
+// open size, a schedule) is skipped; it is checked again where the value is known. NaN, infinities
+// and numbers beyond the range of a float violate every domain.
 #include "lang/value/domain.h"
 
 #include <float.h>
@@ -73,7 +73,7 @@ void domain_refuse(Body *b, const char *what, const Syntax *domain, const char *
   if (!library && domain->span.at != span.at) diag_note(w->diags, e, domain->span, "declared here");
 }
 
-// "p is 2": the options that a domain names.
+// "p is 2": the values of the options that a domain mentions.
 static const char *values_of(Body *b, Env *env, Nodes options, const Syntax *domain) {
   World *w = b->w;
   Buf text = buf_new(w->arena);

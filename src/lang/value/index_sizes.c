@@ -1,5 +1,6 @@
-// Sizes of the indices of an equation, from what is read and written at them. A group gives the size of
-// one index when the others are known; a place with an offset bounds its index, since it stays inside.
+// Solves the sizes of the indices of an equation from its reads and writes. An axis group gives the
+// size of one index when the others are known; an offset such as x[i+1] bounds its index, since the
+// read must stay inside.
 #include "lang/value/value.h"
 
 bool index_unsolved(World *w, const EqIndex *index) {
@@ -25,8 +26,8 @@ void index_solve_groups(Body *b, Eq *eq) {
   }
 }
 
-// The largest n for which every read is inside; `writes`: and every write, which a declared type gives
-// its places.
+// Sets each unsolved index to the largest size with every read inside; `writes`: and every write to
+// an axis of declared size.
 void index_solve_by_reach(Body *b, Eq *eq, bool writes) {
   World *w = b->w;
   Size one = size_of(w, 1);
@@ -53,7 +54,7 @@ void index_solve_by_reach(Body *b, Eq *eq, bool writes) {
         }
       }
       if (!coef || !known || coef == size_of(w, 0)) continue;
-      bool back = size_number(w, coef, &sign) && sign < 0; // x[3-i] ends where the axis begins
+      bool back = size_number(w, coef, &sign) && sign < 0; // x[3-i] runs backwards
       Size n = size_add(w,
                         back ? size_floor(w, low, size_sub(w, size_of(w, 0), coef))
                              : size_floor(w, rest, coef),
@@ -82,7 +83,7 @@ void index_check_reach(Body *b, const Eq *eq, const IndexReach *r) {
   Size beyond = size_sub(w, high, size_sub(w, r->size, one));
   bool outside = (size_number(w, size_now(w, beyond), &over) && over > 0) ||
                  (size_number(w, size_now(w, low), &under) && under < 0);
-  if (outside && (!r->coord.n || r->range)) { // written as numbers: pad is not the answer
+  if (outside && (!r->coord.n || r->range)) { // constant positions: no hint at `pad`
     Id e = diag_error(w->diags, r->span,
                       r->range ? "this range leaves the axis, whose places are 0 to %s"
                                : "there is no such place: those of the axis are 0 to %s",
@@ -101,7 +102,7 @@ void index_check_reach(Body *b, const Eq *eq, const IndexReach *r) {
             r->write ? "dropped" : "read");
 }
 
-// (i j) from one axis: only one of them can be found.
+// Two unknown indices in a group (i j) cannot both be solved.
 void index_check_groups(Body *b, Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->reach.n; i++) {

@@ -1,4 +1,4 @@
-// How many wires a declared type is, and what the header of a box calls its results.
+// The number of wires of a declared type, and the names of the results in a header.
 #include "lang/value/results.h"
 
 uint32_t type_wires(Body *b, Env *env, const Syntax *type) {

@@ -1,12 +1,12 @@
-// results: what the header of a box calls its results, wire by wire.
+// The names of the results in the header of a box, one for each wire.
 #ifndef LIMN_LANG_VALUE_RESULTS_H
 #define LIMN_LANG_VALUE_RESULTS_H
 
 #include "lang/value/value.h"
 
-// How many wires a type is: a tuple and a space may be several, anything else is one.
+// The number of wires of a type: several for a tuple or a space, otherwise one.
 uint32_t type_wires(Body *, Env *, const Syntax *type);
-// Body.want_name by the results of a header; one that is several wires has numbers behind its name.
+// Fills Body.want_name from a header; the wires of one result with several get numbered names.
 void results_name(Body *, Env *, const Syntax *result);
 
 #endif

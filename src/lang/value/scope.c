@@ -1,5 +1,5 @@
-// Names. A file has one scope; it sees its own declarations, then those of the files it uses, then
-// the library. Inside a body, environments nest: options, sizes, wires, loop variables.
+// Scopes and environments. Each file has a scope; lookup goes from it to the files it uses, then to
+// the library. Inside a body environments nest: options, sizes, wires, loop variables.
 
 #include "lang/value/value.h"
 #include <stdlib.h>
@@ -35,13 +35,13 @@ Def *def_new(Elab *in, DefKind kind, Name name, Span span, Scope *s, const Synta
   return d;
 }
 
-// `key` is what it is called in this scope, `name` what it is called elsewhere.
+// `key` is the name in this scope, `name` that in messages.
 Def *scope_add(Scope *s, DefKind kind, Name key, Name name, Span span, const Syntax *node) {
   Elab *in = s->in;
   if (!key) return NULL;
   Def *old = scope_own(s, key), *d = def_new(in, kind, name, span, s, node);
   if (old && !s->library && kind == DEF_BOX &&
-      old->kind == DEF_BOX) { // the library may give a box several headers
+      old->kind == DEF_BOX) { // library boxes may be overloaded
     while (old->overload) old = old->overload;
     old->overload = d;
     return d;
@@ -63,22 +63,22 @@ void scope_alias(Scope *s, Name key, const Def *d) {
   if (!scope_own(s, key)) scope_put(s, key, d);
 }
 
-static Def *add(Scope *s, DefKind kind, Name name, Span span, const Syntax *node) {
+static Def *declare(Scope *s, DefKind kind, Name name, Span span, const Syntax *node) {
   return scope_add(s, kind, name, name, span, node);
 }
 
-static void add_each(Scope *s, const Syntax *n, DefKind kind) {
+static void declare_each(Scope *s, const Syntax *n, DefKind kind) {
   Nodes each = syntax_parts(n);
   for (uint32_t i = 0; i < each.n; i++)
-    add(s, kind, each.at[i]->name, each.at[i]->name_span, each.at[i]);
+    declare(s, kind, each.at[i]->name, each.at[i]->name_span, each.at[i]);
 }
 
-static void add_learners(Scope *s, const Syntax *n) {
+static void declare_learners(Scope *s, const Syntax *n) {
   for (uint32_t i = 0; i < learn_learners(n).n; i++) {
     const Syntax *names = learner_names(learn_learners(n).at[i]);
     for (uint32_t k = 0; k < names_in(names).n; k++)
-      add(s, DEF_LEARNER, names_in(names).at[k]->name, names_in(names).at[k]->span,
-          learn_learners(n).at[i]);
+      declare(s, DEF_LEARNER, names_in(names).at[k]->name, names_in(names).at[k]->span,
+              learn_learners(n).at[i]);
   }
 }
 
@@ -95,7 +95,8 @@ static void use_file(Scope *s, const Syntax *n) {
     return;
   }
   const char *refused = rights_refuse(in->w->arena, in->w->sources->rights, path);
-  bool waits = path_exists(path) && !path_is_file(path) && !path_is_folder(path); // a pipe
+  bool waits =
+      path_exists(path) && !path_is_file(path) && !path_is_folder(path); // a pipe would block
   if (!refused && waits) refused = "it is not a regular file";
   FileText f = refused ? (FileText){.error = refused} : file_read(in->w->arena, path, TEXT_LIMIT);
   if (!f.text) {
@@ -111,21 +112,21 @@ static void use_file(Scope *s, const Syntax *n) {
 static void scope_declare(Scope *s, const Syntax *n) {
   switch (n->kind) {
   case N_USE: use_file(s, n); break;
-  case N_AXES: add_each(s, n, DEF_AXIS); break;
-  case N_CONSTS: add_each(s, n, DEF_CONST); break;
-  case N_SPACE: add(s, DEF_SPACE, n->name, n->name_span, n); break;
-  case N_BOX: add(s, DEF_BOX, n->name, n->name_span, n); break;
-  case N_LEARN: add_learners(s, n); break;
-  case N_STALE: add(s, DEF_STALE, n->name, n->name_span, n); break;
-  case N_OPTIMISER: add(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
-  case N_GIVEN: add_each(s, given_params(n), DEF_GIVEN); break;
-  case N_MACHINE: add(s, DEF_MACHINE, n->name, n->name_span, n); break;
-  case N_DIAGRAM: add(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
-  case N_ERROR: // what a broken declaration would have declared: its uses say nothing more
+  case N_AXES: declare_each(s, n, DEF_AXIS); break;
+  case N_CONSTS: declare_each(s, n, DEF_CONST); break;
+  case N_SPACE: declare(s, DEF_SPACE, n->name, n->name_span, n); break;
+  case N_BOX: declare(s, DEF_BOX, n->name, n->name_span, n); break;
+  case N_LEARN: declare_learners(s, n); break;
+  case N_STALE: declare(s, DEF_STALE, n->name, n->name_span, n); break;
+  case N_OPTIMISER: declare(s, DEF_OPTIMISER, n->name, n->name_span, n); break;
+  case N_GIVEN: declare_each(s, given_params(n), DEF_GIVEN); break;
+  case N_MACHINE: declare(s, DEF_MACHINE, n->name, n->name_span, n); break;
+  case N_DIAGRAM: declare(s, DEF_DIAGRAM, n->name, n->name_span, n); break;
+  case N_ERROR: // the names of a broken declaration, so that their uses are not reported
     for (uint32_t i = 0; i < error_names(n).n; i++) {
       if (scope_own(s, error_names(n).at[i]->name)) continue;
       Syntax *empty = node_box(s->in->w->arena, n->span, (BoxParts){0});
-      Def *d = add(s, DEF_BOX, error_names(n).at[i]->name, error_names(n).at[i]->span, empty);
+      Def *d = declare(s, DEF_BOX, error_names(n).at[i]->name, error_names(n).at[i]->span, empty);
       if (d) d->broken = true;
     }
     break;
@@ -162,7 +163,7 @@ Env *env_new(Elab *in, Env *outer, Scope *scope, Body *body) {
   return e;
 }
 
-// The file's own level: one for all who refer to its boxes.
+// The outermost environment of a file, shared by its boxes.
 Env *scope_env(Scope *s) {
   if (!s->env) s->env = env_new(s->in, NULL, s, NULL);
   return s->env;
@@ -183,7 +184,7 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
   if (!binding.named.file) binding.named = binding.span;
   if (binding.kind == BIND_LOOP) e->turn = ++in->turns;
   Id old = table_get(e->names, &name, sizeof name);
-  if (old) { // the same name once more, as in a loop
+  if (old) { // bound again, as in a loop
     Span here = binding.named, first = e->binding.at[old - 1].named;
     if (first.file) binding.named = first;
     use_of_binding(in, name, here, &binding);
@@ -197,14 +198,14 @@ Binding *env_bind(Env *e, Name name, Binding binding) {
 }
 
 void bind_value(Env *e, Name name, Value v, Span span) {
-  value_is_named(e->scope->in, span, &v);
+  use_of_value(e->scope->in, span, &v);
   env_bind(e, name, (Binding){.kind = BIND_VALUE, .value = v, .span = span});
 }
 
-// -- names that are not there ---------------------------------------------------------------------
-enum { HELP_LIMIT = 20 }; // errors after which nobody is helped to the right spelling
+// -- unknown names --------------------------------------------------------------------------------
+enum { HELP_LIMIT = 20 }; // errors after which no spelling is suggested
 
-// Which declarations could have been meant where such a thing is wanted.
+// The kinds of declaration to suggest when such a thing is wanted.
 static uint32_t kinds_for(const char *wanted) {
   if (strcmp(wanted, "box") == 0) return 1u << DEF_BOX | 1u << DEF_LEARNER | 1u << DEF_STALE;
   if (strcmp(wanted, "learner") == 0) return 1u << DEF_LEARNER | 1u << DEF_STALE;
@@ -218,7 +219,7 @@ static uint32_t kinds_for(const char *wanted) {
 
 static bool binding_fits(const Binding *bind, uint32_t kinds) {
   if (kinds & (1u << DEF_OPTIMISER | 1u << DEF_SPACE | 1u << DEF_DIAGRAM)) return false;
-  if (kinds & 1u << DEF_GIVEN) return true; // a value: nearly everything is one
+  if (kinds & 1u << DEF_GIVEN) return true; // nearly everything is a value
   if (kinds & 1u << DEF_BOX)
     return bind->kind == BIND_LEARNER || (bind->kind == BIND_OPTION && !bind->has_number);
   return kinds & 1u << DEF_AXIS && bind->kind != BIND_VALUE && bind->kind != BIND_LEARNER &&
@@ -240,7 +241,7 @@ void unknown_name(Body *b, Env *env, const Syntax *n, const char *wanted) {
   uint32_t kinds = kinds_for(wanted);
   const Def *there = scope_meaning(s, n);
   bool said = there && (there->broken || kinds & 1u << there->kind) && w->diags->errors;
-  if (s->lost || said) return; // it may stand in a file that could not be read, or is wrong itself
+  if (s->lost || said) return; // an unreadable file or a broken declaration explains it
   bool help = w->diags->errors < HELP_LIMIT;
   Id e = diag_error(w->diags, n->name_span.file ? n->name_span : n->span,
                     "there is no %s `%s` here", wanted, near.text);
@@ -304,7 +305,7 @@ const BuiltinBox *builtin_find(Elab *in, Name name) {
   return NULL;
 }
 
-// -- learners and their copies --------------------------------------------------------------------
+// -- learners and stale copies --------------------------------------------------------------------
 bool is_learner(const Def *d) { return d->kind == DEF_LEARNER || d->kind == DEF_STALE; }
 
 const Def *learner_of(const Def *d) {
@@ -330,12 +331,12 @@ const char *path_after(const char *path, const char *begin) {
 
 const Syntax *family_of(const Def *d) {
   for (const Def *at = d; at && at->kind == DEF_STALE; at = at->of)
-    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one of them
+    if (stale_path(at->node)->kind == N_AT) return NULL; // it follows one member
   const Def *real = learner_of(d);
   return real && real->kind == DEF_LEARNER ? learner_family(real->node) : NULL;
 }
 
-// How many there are is said where it is declared: the same name may mean something else where it is used.
+// The environment of the learner's declaration, where the size of its family is evaluated.
 Env *family_env(Body *b, Env *env, const Def *learner) {
   const Def *real = learner_of(learner);
   bool outside = real && real->scope && scope_find(real->scope, real->name) == real;

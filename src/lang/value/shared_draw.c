@@ -1,31 +1,31 @@
-// Noise in index equations: which axes a draw has there, and warnings where it is one draw for all of
-// an index, and nothing says so.
+// Random draws in index equations: the axes of a draw, and warnings about draws that are shared
+// over an index without saying so.
 //
-// A draw is made anew for each index of the equations around it that is known when it is met: those
-// of the left side and those that a reduction names. Not those of an equation without a left side,
-// and not in what is read at an index or reduced over all axes, which is drawn as a whole. There a
-// draw may be shared. Comes in: the value of an equation, or of what is reduced in it, with the boxes
-// that were made for it. Goes out: a warning at each draw among them that is read at none of the
-// equation's indices, as `normal[]` in `return x[i] + normal[]`, which is one number for all i.
+// A draw is repeated for each index of the enclosing equations that is known at that point: those
+// of the left side and those named by a reduction. It is not repeated for indices of an equation
+// without a left side, nor inside a value that is read at an index or reduced as a whole; there it
+// may be shared. Input: the value of an equation or of a reduction in it, and the boxes made for
+// it. Output: a warning at each draw that depends on none of the equation's indices, such as
+// `normal[]` in `return x[i] + normal[]`, one number for all i.
 //
-// From the value backwards: of each wire it is known which of its axes run with an index. A draw
-// without such an axis is shared. One that is read at some index is not: its place says what it
-// depends on. Neither is one that was made before the equation: it has a name, and is one number.
+// Method: from the value backwards, track which axes of each wire vary with an index. A draw
+// without such an axis is shared. Exceptions: a draw read at some index, since its type says what
+// it depends on, and a draw made before the equation, since it has a name.
 #include "lang/value/value.h"
 
 typedef struct {
   Body *b;
   const Eq *eq;
-  uint32_t first; // the first box of the equation
-  bool whole;     // the value is that of a whole equation without a left side
-  bool *seen;     // [box since then, twice]: shared, or not
+  uint32_t first; // the first box made for the equation
+  bool whole;     // the value is that of an equation without a left side
+  bool *seen;     // [box since `first`, twice]: visited as shared, and as not shared
 } DrawSearch;
 
 static bool is_active(const EqIndex *index) {
   return index->name && (index->left || (index->bound && !index->gone && !index->outer));
 }
 
-// One that stays in the result of an equation without a left side.
+// An index that remains in the result of an equation without a left side.
 static bool is_free(const EqIndex *index) {
   return index->name && !index->ranged && !index->left && !index->bound && !index->outer &&
          !index->gone && !index->summed.file;
@@ -35,7 +35,7 @@ static bool is_about(const DrawSearch *s, const EqIndex *index) {
   return is_active(index) || (s->whole && is_free(index));
 }
 
-static bool runs(const DrawSearch *s, Name label) {
+static bool varies_with_index(const DrawSearch *s, Name label) {
   uint32_t at;
   if (!label || !eq_has(s->eq, label, &at)) return false;
   return s->eq->index.at[at].outer || is_about(s, &s->eq->index.at[at]);
@@ -52,8 +52,7 @@ static bool draws(const Box *b) {
          (b->op == OP_scan && b->scan->body->noisy);
 }
 
-// Of the indices that the draw does not have: "i", "i and j", and in the language's words: "i j", with
-// their sizes "3 4".
+// The indices the draw lacks: as prose "i and j", as source "i j", and their sizes "3 4".
 static void name_indices(const DrawSearch *s, const Type *t, Buf *prose, Buf *brackets,
                          Buf *sizes) {
   World *w = s->b->w;
@@ -71,7 +70,7 @@ static void name_indices(const DrawSearch *s, const Type *t, Buf *prose, Buf *br
   }
 }
 
-static void tell_draw(const DrawSearch *s, const Box *box) {
+static void warn_draw(const DrawSearch *s, const Box *box) {
   World *w = s->b->w;
   Span span = origin_span(w, box->origin);
   uint32_t own[RANK_LIMIT];
@@ -105,7 +104,7 @@ static void tell_draw(const DrawSearch *s, const Box *box) {
 
 static void search_wire(DrawSearch *s, Id wire, uint64_t with);
 
-// What a loop reads with the axes of its result that run with an index.
+// The operands of a loop, with the axes that vary with an index, given those of its result.
 static void search_loop(DrawSearch *s, const Box *box, uint64_t with) {
   const Loop *l = box->loop;
   uint64_t index = 0;
@@ -123,20 +122,19 @@ static void search_loop(DrawSearch *s, const Box *box, uint64_t with) {
   }
 }
 
-// What goes into a box of boxes: indices pass over it under their names, and of other axes it is
-// not known what the box does with them.
+// The operands of a call: batch axes keep their names; how the callee uses other axes is unknown.
 static void search_inputs(DrawSearch *s, const Box *box, uint64_t with) {
   for (uint32_t i = 0; i < box->nin; i++) {
     const Type *t = &s->b->d->wire.at[box->in[i]].type;
     uint64_t own = 0;
     uint32_t position[RANK_LIMIT];
     for (uint32_t a = 0; with && a < t->rank; a++)
-      if (!t->axis[a].pass && runs(s, t->axis[a].label)) own |= (uint64_t)1 << a;
+      if (!t->axis[a].pass && varies_with_index(s, t->axis[a].label)) own |= (uint64_t)1 << a;
     if (!with || own || !own_axes(t, position)) search_wire(s, box->in[i], own);
   }
 }
 
-// A draw that was made for some index, and not for one of those that stay.
+// Does the draw have some, but not all, of the indices that remain?
 static bool lacks_free(const DrawSearch *s, const Type *t) {
   bool some = false, lacks = false;
   for (uint32_t i = 0; s->whole && i < s->eq->index.n; i++) {
@@ -156,14 +154,14 @@ static void search_wire(DrawSearch *s, Id wire, uint64_t with) {
   *seen = true;
   const Box *box = &s->b->d->box.at[made];
   if (draws(box) && (!with || lacks_free(s, &s->b->d->wire.at[wire].type)))
-    tell_draw(s, box);
+    warn_draw(s, box);
   else if (box->op == OP_loop)
     search_loop(s, box, with);
   else
     search_inputs(s, box, with);
 }
 
-// `with`: the axes of x that run with an index.
+// `with`: bit set of the axes of x that vary with an index.
 static void search_expr(DrawSearch *s, const Expr *x, uint64_t with) {
   if (x->kind == X_WIRE) {
     uint32_t rank = s->b->d->wire.at[x->wire].type.rank;
@@ -182,7 +180,7 @@ static void search_expr(DrawSearch *s, const Expr *x, uint64_t with) {
   }
 }
 
-void tell_shared_draws(Body *b, const Val *v, const Eq *eq, uint32_t first, bool whole) {
+void warn_shared_draws(Body *b, const Val *v, const Eq *eq, uint32_t first, bool whole) {
   DrawSearch s = {.b = b, .eq = eq, .first = first, .whole = whole && !eq->left};
   bool any = false, about = false;
   uint64_t with = 0;
@@ -191,7 +189,8 @@ void tell_shared_draws(Body *b, const Val *v, const Eq *eq, uint32_t first, bool
   if (!any || !about || v->error || b->w->diags->muted) return;
   s.seen = NEW_ARRAY(b->w->arena, bool, 2 * (b->d->box.n - first));
   for (uint32_t i = 0; i < v->type.rank; i++)
-    if (!v->type.axis[i].pass && runs(&s, v->type.axis[i].label)) with |= (uint64_t)1 << i;
+    if (!v->type.axis[i].pass && varies_with_index(&s, v->type.axis[i].label))
+      with |= (uint64_t)1 << i;
   search_expr(&s, v->x, with);
 }
 

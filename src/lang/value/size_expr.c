@@ -1,11 +1,12 @@
-// Sizes, axes and types from their text, and what can be decided before anything runs.
+// Elaborates sizes, axes and types, and evaluates constant expressions.
 
 #include "lang/value/value.h"
 #include <math.h>
 #include <stdlib.h>
 
-// -- agreeing -------------------------------------------------------------------------------------
-// Two sizes must be the same. What cannot be decided yet is kept, and looked at again at the end.
+// -- unification
+// -----------------------------------------------------------------------------------
+// Unifies two sizes. An equation that cannot be solved yet is stored and checked again at the end.
 bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const char *what) {
   SizeAnswer answer = size_equate(b->w, left, right, b->generic);
   if (answer == SIZES_CLASH) {
@@ -17,21 +18,22 @@ bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const ch
   return true;
 }
 
-// -- axes declared in the file --------------------------------------------------------------------
+// -- axes declared in a file
+// -----------------------------------------------------------------------
 static const char *setting_of(Elab *in, Name name) {
   const char *text = name_text(in->w->names, name);
   Id id = table_get(in->sets, text, strlen(text));
   return id ? in->set_value.at[id - 1] : NULL;
 }
 
-// What a double holds exactly, and what nobody has room for.
+// The largest integer range that a double holds exactly.
 static const int64_t size_most = (int64_t)1 << 53;
 
 static bool is_size(double k) { return k == floor(k) && fabs(k) <= (double)size_most; }
 
 static Size size_from_text(Elab *in, const char *text) {
   char *end;
-  long long v = strtoll(text, &end, 10); // what is too large is cut, and stays too large
+  long long v = strtoll(text, &end, 10); // strtoll saturates on overflow
   return *end || v <= 0 || v > size_most ? 0 : size_of(in->w, v);
 }
 
@@ -171,7 +173,7 @@ static Size chain_size(Body *b, Env *env, const Syntax *n, bool declare) {
   return s;
 }
 
-// size[k]: the length of an axis, where the bare name would be an index
+// size[k]: the length of axis k, where a bare k would be an index
 static Size sized_size(Body *b, Env *env, const Syntax *n, bool declare) {
   const Syntax *item = nodes_only(brackets_items(at_brackets(n)));
   if (at_base(n)->kind == N_NAME && at_base(n)->name == name_from(b->w->names, "size") && item)
@@ -241,13 +243,13 @@ static Id axis_decl(Env *env, Name name) {
   return d && d->kind == DEF_AXIS ? d->id : 0;
 }
 
-// One item of a type's brackets: an axis, or several for ...s.
+// One item in the brackets of a type: an axis, or several for ...s.
 static bool item_axes(Body *b, Env *env, const Syntax *n, bool declare, Axis *out,
                       uint32_t *count) {
   World *w = b->w;
   if (n->kind == N_SPREAD) {
     Binding *s = env_meaning(env, n);
-    if (!s && declare) { // checked for itself: one axis stands for all
+    if (!s && declare) { // generic elaboration: one axis stands for all
       Axis *one = NEW(w->arena, Axis);
       *one = (Axis){.label = n->name, .size = size_var(w, n->name, VAR_LOCAL, n->span)};
       s = env_bind(env, n->name,
@@ -341,7 +343,7 @@ static bool label_type(Body *b, Env *env, const Syntax *base, bool declare, Type
   return true;
 }
 
-// While a space is open, a point of it is a row of numbers whose length is nobody's to choose.
+// A point of an open space is a vector whose length is a fresh variable.
 static Type open_point(World *w, Def *d) {
   if (!d->size) d->size = size_var(w, d->name, VAR_SPACE, d->span);
   return type_make(w, BASE_R, 1, &(Axis){.label = d->name, .size = d->size});
@@ -440,7 +442,7 @@ bool types_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out, co
   if (n->kind == N_TYPE) return type_eval(b, env, n, declare, out, space);
   bool good = true;
   const Def *only = NULL;
-  Nodes each = syntax_parts(n); // types, or parameters that have one
+  Nodes each = syntax_parts(n); // types, or parameters with types
   for (uint32_t i = 0; i < each.n; i++) {
     const Syntax *type = each.at[i]->kind == N_PARAM ? param_type(each.at[i]) : each.at[i];
     if (!type || type->kind == N_ERROR) return false;
@@ -450,7 +452,7 @@ bool types_eval(Body *b, Env *env, const Syntax *n, bool declare, Types *out, co
   return good;
 }
 
-// -- before anything runs -------------------------------------------------------------------------
+// -- constant expressions -------------------------------------------------------------------------
 static bool static_name(Body *b, Env *env, const Syntax *n, double *out) {
   Binding *bind = env_meaning(env, n);
   const char *text = name_text(b->w->names, n->name);
@@ -543,7 +545,7 @@ bool scope_types(Elab *in, Scope *s, const Syntax *types, Types *out) {
   return types_eval(&b, env_new(in, NULL, s, &b), types, false, out, NULL);
 }
 
-// A size whose value is not known while a box is checked for itself.
+// Does this depend on an option or size that is unknown in generic elaboration?
 static bool is_open_number(Body *b, Env *env, const Syntax *n) {
   if (n->kind == N_NAME) {
     Binding *bind = env_meaning(env, n);

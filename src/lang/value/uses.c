@@ -1,12 +1,12 @@
-// What names mean, noted while a text is elaborated, for who looks at the text: an editor.
+// Records name resolution during elaboration, for editors.
 //
-// Comes in: every name of the text that is looked up, with what was found. Goes out: a list with one
-// entry for each place, which says where that name is declared. A name may be looked up several
-// times, in several ways: first as a wire of the body, then as a declaration of the file. The surer
-// answer stays, and of two that are equally sure the first.
+// Input: every name that is looked up, with its binding or declaration. Output: one entry per
+// position in the text, with the declaration it refers to. A name may be looked up several times,
+// as a wire of the body and as a declaration of the file; the entry of higher rank stays, the first
+// among equals.
 //
-// A wire that is given anew under its old name is one name with several places: all lead to the
-// first. An index whose length is that of an axis of its name is that axis.
+// All assignments to one name refer to the first. An index that runs over a declared axis of its
+// name refers to that axis.
 #include "lang/value/value.h"
 
 enum { RANK_FILE = 1, RANK_BODY, RANK_INDEX, RANK_AXIS };
@@ -21,7 +21,7 @@ void elab_note_uses(Elab *in, const volatile sig_atomic_t *stop) {
 
 const NameUses *elab_uses(Elab *in) { return in->uses; }
 
-// Does this name stand there? Nodes that limn made itself have places of other things.
+// Does this name stand at this position? Synthesised nodes borrow positions of other text.
 static bool stands_at(Elab *in, const char *name, Span at) {
   if (!at.file) return false;
   const Source *s = &in->w->sources->file.at[at.file];
@@ -29,7 +29,7 @@ static bool stands_at(Elab *in, const char *name, Span at) {
   return n == at.n && at.at + n <= s->n && memcmp(s->text + at.at, name, n) == 0;
 }
 
-// ...s and h:28 begin or end with their name; other constructs have a place for it.
+// ...s and h:28 begin or end with their name; other nodes have a name_span.
 static Span name_place(Elab *in, const Syntax *n) {
   Span at = n->name_span.file ? n->name_span : n->span;
   const char *name = name_text(in->w->names, n->name);
@@ -39,7 +39,7 @@ static Span name_place(Elab *in, const Syntax *n) {
   return stands_at(in, name, head) ? head : tail;
 }
 
-static void note(Elab *in, Name name, NameUse u) {
+static void record_use(Elab *in, Name name, NameUse u) {
   const char *text = name_text(in->w->names, name);
   if (!stands_at(in, text, u.use)) return;
   if (!stands_at(in, text, u.first)) u.first = (Span){0};
@@ -57,7 +57,7 @@ void use_of_def(Elab *in, Span use, const Def *d) {
   if (!in->uses) return;
   NameUse u = {use, d->span, NAMED_DEF, RANK_FILE, d};
   const char *name = name_text(in->w->names, d->name);
-  if (stands_at(in, name, d->span)) note(in, d->name, u);
+  if (stands_at(in, name, d->span)) record_use(in, d->name, u);
 }
 
 static NamedKind bound_kind(BindKind kind) {
@@ -70,25 +70,25 @@ static NamedKind bound_kind(BindKind kind) {
 
 void use_of_binding(Elab *in, Name name, Span use, const Binding *bind) {
   if (in->uses)
-    note(in, name, (NameUse){use, bind->named, bound_kind(bind->kind), RANK_BODY, NULL});
+    record_use(in, name, (NameUse){use, bind->named, bound_kind(bind->kind), RANK_BODY, NULL});
 }
 
 void use_of_index(Elab *in, Name name, Span use, Span first) {
-  if (in->uses) note(in, name, (NameUse){use, first, NAMED_INDEX, RANK_INDEX, NULL});
+  if (in->uses) record_use(in, name, (NameUse){use, first, NAMED_INDEX, RANK_INDEX, NULL});
 }
 
-void index_is_axis(Elab *in, Name name, Span index, const Binding *bind, const Def *d) {
+void use_index_as_axis(Elab *in, Name name, Span index, const Binding *bind, const Def *d) {
   if (!in->uses) return;
   Span first = bind ? bind->named : d->span;
-  note(in, name, (NameUse){index, first, NAMED_INDEX, RANK_AXIS, NULL});
+  record_use(in, name, (NameUse){index, first, NAMED_INDEX, RANK_AXIS, NULL});
 }
 
-void name_means(Elab *in, const Syntax *use, Span first, NamedKind kind) {
+void use_of_name(Elab *in, const Syntax *use, Span first, NamedKind kind) {
   if (!in->uses || !use->name) return;
-  note(in, use->name, (NameUse){name_place(in, use), first, kind, RANK_BODY, NULL});
+  record_use(in, use->name, (NameUse){name_place(in, use), first, kind, RANK_BODY, NULL});
 }
 
-void name_is_axis(Env *env, const Syntax *n) {
+void use_label_as_axis(Env *env, const Syntax *n) {
   if (!env->scope->in->uses || n->kind != N_NAME) return;
   const Binding *bind = env_find(env, n->name);
   const Def *d = bind ? NULL : scope_find(env->scope, n->name);
@@ -100,7 +100,7 @@ Def *scope_meaning(Scope *s, const Syntax *n) {
   Def *d = scope_find(s, n->name);
   if (d && s->in->uses) {
     NameUse u = {name_place(s->in, n), d->span, NAMED_DEF, RANK_FILE, d};
-    note(s->in, n->name, u);
+    record_use(s->in, n->name, u);
   }
   return d;
 }
@@ -112,9 +112,9 @@ Binding *env_meaning(Env *e, const Syntax *n) {
   return bind;
 }
 
-// Of a box that is a pattern the first types are those of its header, with letters for sizes; those
-// of a use have numbers.
-void value_is_named(Elab *in, Span name, const Value *v) {
+// For a box that is a pattern, the first types are those of the header with symbolic sizes, the
+// second those of a use.
+void use_of_value(Elab *in, Span name, const Value *v) {
   if (!in->uses || !name.file || value_failed(v) || !v->n) return;
   Type *types = NEW_ARRAY(in->w->arena, Type, v->n);
   for (uint32_t i = 0; i < v->n; i++) types[i] = v->at[i].literal ? (Type){0} : v->at[i].type;

@@ -1,7 +1,6 @@
-// Values under construction: scalar expressions with named axes, and how they become boxes. Joining
-// two values first matches their axes: those that pass over the body by their number, indices of an
-// equation by their name, others by label or from the right. A value turns into a loop whose
-// indices are its axes.
+// Values under construction: scalar expressions with named axes, and their lowering to boxes.
+// Combining values first unifies their axes: batch axes by number, indices of an equation by name,
+// others by label or from the right. A value becomes one loop whose indices are its axes.
 
 #include "lang/value/value.h"
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
@@ -81,7 +80,7 @@ bool rank_fits(World *w, uint64_t rank, Span span) {
                      (unsigned long long)rank, RANK_LIMIT);
 }
 
-// The one way from a wire to a value, so none has more axes than there is room for.
+// Every value of a wire is made here, so none exceeds RANK_LIMIT axes.
 Val val_wire(Body *b, Id wire, Span span) {
   Type t = b->d->wire.at[wire].type;
   if (!rank_fits(b->w, t.rank, span)) return val_error(span);
@@ -92,7 +91,7 @@ Val val_wire(Body *b, Id wire, Span span) {
   return (Val){.x = x, .type = t, .span = span};
 }
 
-// A literal where a type is wanted: the same number everywhere.
+// Broadcasts a literal to a type.
 Val val_fill(Body *b, Val v, Type type) {
   if (!v.literal || v.error) return v;
   double k = v.x->k;
@@ -161,7 +160,7 @@ const char *nearest_label(World *w, const Type *t, Name label) {
   return near.best;
 }
 
-// As the user wrote it: without what passes over, and without labels that we made up.
+// A type as the user wrote it: without batch axes and generated labels.
 const char *own_text(World *w, const Type *t) {
   Axis axis[RANK_LIMIT];
   Type shown = *t;
@@ -213,8 +212,8 @@ static void misfit(Joined *j, const Val *a, const Val *v) {
               "say which axis meets which with an index equation, as in `Y[i j] = a[i j] - b[i]`");
 }
 
-// One axis of a value meets one of the whole.
-static bool meet(Joined *j, uint32_t at, const Axis *axis) {
+// Unifies an axis of an operand with the axis of the result.
+static bool unify_axis(Joined *j, uint32_t at, const Axis *axis) {
   Axis *have = &j->axis[at];
   World *w = j->b->w;
   if (have->decl && axis->decl && have->decl != axis->decl && have->label != axis->label) {
@@ -266,7 +265,7 @@ static bool add_passing(Joined *j, const Val *arg, uint32_t n) {
 }
 
 static bool seems_indexed(const Val *v,
-                          const Eq *eq) { // every own axis carries the name of an index
+                          const Eq *eq) { // does every own axis bear the name of an index?
   if (v->indexed) return true;
   if (!eq) return false;
   bool any = false;
@@ -280,7 +279,7 @@ static bool seems_indexed(const Val *v,
   return any;
 }
 
-// Indices of an equation: the union, by name.
+// Inside an index equation: the union of the indices, by name.
 static bool join_indices(Joined *j, const Val *arg, uint32_t n) {
   World *w = j->b->w;
   for (uint32_t a = 0; a < n; a++)
@@ -314,7 +313,7 @@ static const Val *largest(const Val *arg, uint32_t n) {
   return best;
 }
 
-// In a box that is checked for itself: two axes of different names, and any sizes may come.
+// In generic elaboration: two differently named axes whose sizes are unconstrained.
 bool two_unknowns(Body *b, const Axis *left, const Axis *right) {
   World *w = b->w;
   Size one = size_now(w, left->size), other = size_now(w, right->size);
@@ -322,7 +321,7 @@ bool two_unknowns(Body *b, const Axis *left, const Axis *right) {
          size_is_var(w, one, NULL) && size_is_var(w, other, NULL);
 }
 
-// How the own axes of v (fewer, or as many) lie in those of the largest operand.
+// Maps the own axes of v (fewer, or as many) to those of the operand with the most.
 static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
   uint32_t position[RANK_LIMIT], n = own_axes(&v->type, position), whole = j->n - j->npass,
                                  labelled = 0, found = 0, count;
@@ -361,7 +360,7 @@ static bool match_own(Joined *j, const Val *big, const Val *v, uint32_t *map) {
                   left, right, left, right);
       return false;
     }
-    if (!meet(j, at, axis)) return false;
+    if (!unify_axis(j, at, axis)) return false;
     map[position[i]] = at;
   }
   for (uint32_t i = 1; by_label && i < n; i++)
@@ -383,12 +382,12 @@ static bool map_indices(Joined *j, const Val *v, uint32_t *map) {
     uint32_t count;
     if (v->type.axis[i].pass) continue;
     map[i] = find_label(j, v->type.axis[i].label, j->npass, &count);
-    if (!meet(j, map[i], &v->type.axis[i])) return false;
+    if (!unify_axis(j, map[i], &v->type.axis[i])) return false;
   }
   return true;
 }
 
-// What boxes give, or draws, in an index equation: axes that are all named as its indices are these.
+// Results of boxes or draws in an index equation whose axes all bear names of indices join by name.
 static bool all_indexed(const Joined *j, const Val *arg, uint32_t n) {
   uint32_t with = 0;
   for (uint32_t a = 0; a < n; a++) {
@@ -399,7 +398,7 @@ static bool all_indexed(const Joined *j, const Val *arg, uint32_t n) {
   return with > 1;
 }
 
-static bool join(Joined *j, const Val *arg, uint32_t n, uint32_t **map, bool *indexed) {
+static bool join_axes(Joined *j, const Val *arg, uint32_t n, uint32_t **map, bool *indexed) {
   *indexed = all_indexed(j, arg, n);
   for (uint32_t a = 0; a < n; a++) *indexed |= arg[a].indexed;
   if (!add_passing(j, arg, n)) return false;
@@ -426,7 +425,7 @@ static Fn fn_over_bits(Fn fn) {
   return fn;
 }
 
-// How a function is written.
+// The operator or name of a function in the language.
 static const char *fn_word(Fn fn) {
   return fn_rows[fn].written ? fn_rows[fn].written : fn_rows[fn].name;
 }
@@ -436,7 +435,7 @@ static const char *base_word(uint8_t base) {
 }
 
 static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n,
-                      Span span) { // as: what was written
+                      Span span) { // as: the function as written
   const FnRow *row = &fn_rows[fn];
   uint8_t star = BASE_NONE;
   for (uint32_t i = 0; i < n; i++) {
@@ -510,14 +509,14 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
     }
     val_settle(b, &arg[i]);
     if (arg[i].x->weight > X_LIMIT && !arg[i].indexed)
-      val_to_wire(b, &arg[i], 0); // long expressions are several loops
+      val_to_wire(b, &arg[i], 0); // cut long expressions into several loops
   }
   if (!bases_fit(b, fn, as, arg, n, span)) return val_error(span);
   Joined j = {.b = b, .span = span, .eq = eq};
   Expr *x = x_new(b, X_FN, BASE_R, 0);
   bool indexed;
   x->fn = fn;
-  if (!join(&j, arg, n, x->map, &indexed)) return val_error(span);
+  if (!join_axes(&j, arg, n, x->map, &indexed)) return val_error(span);
   x->weight = 1;
   for (uint32_t i = 0; i < n; i++) x->arg[i] = arg[i].x, x->weight += arg[i].x->weight;
   if (x->weight > 2 * X_LIMIT)
@@ -544,7 +543,7 @@ Val val_select(Body *b, Val cond, Val yes, Val no, Span span, const Eq *eq) {
   return val_fn(b, FN_select, arg, 3, span, eq);
 }
 
-// -- becoming a box -------------------------------------------------------------------------------
+// -- lowering to a box ----------------------------------------------------------------------------
 typedef struct {
   Body *b;
   Loop loop;
@@ -658,13 +657,13 @@ void val_settle(Body *b, Val *v) {
   *v = done;
 }
 
-// `x[0..1]` reads only a part of the axis.
+// `x[0..1]` reads only part of the axis.
 static bool whole_axis(Body *b, const Val *v, uint32_t i) {
   Size mine = v->type.axis[i].size, all = b->d->wire.at[v->x->wire].type.axis[i].size;
   return mine == all || size_now(b->w, mine) == size_now(b->w, all);
 }
 
-// A read of a whole wire, axis for axis.
+// Is it a read of a whole wire, axis for axis?
 bool val_is_plain(Body *b, const Val *v) {
   const Expr *x = v->x;
   uint32_t at;
@@ -692,7 +691,7 @@ Id val_to_wire(Body *b, Val *v, Name name) {
   Wire *wire = &b->d->wire.at[v->x->wire];
   if (!wire->name && wire->box) wire->name = name;
   if (!labels_equal(&wire->type,
-                    &v->type)) { // a name of its own for the same wire: keep what the value says
+                    &v->type)) { // another name for the same wire keeps the labels of the value
     Type t = v->type;
     *v = val_wire(b, v->x->wire, v->span);
     v->type = t;

@@ -1,5 +1,5 @@
-// A value under construction as text, at the moment when it becomes a box: which wires it reads
-// where, what is done with them, and over which axes the result is combined.
+// Prints a value under construction when it is lowered to a box: its reads, its functions and its
+// reduced axes.
 //
 //   %3 : R[o] = sum[i](mul(x[i], W[i o]))
 #include "lang/value/value.h"
@@ -51,7 +51,7 @@ void value_watch(Body *b, const Val *v, const Index *index, Id made) {
   ValueWatch *watch = b->in->watch;
   const char *axis[RANK_LIMIT];
   if (!b->def || strcmp(name_text(b->w->names, b->def->name), watch->name) != 0) return;
-  if (!watch->body) watch->body = b; // the first time that it is elaborated
+  if (!watch->body) watch->body = b; // the first elaboration
   if (watch->body != b) return;
   for (uint32_t i = 0; i < v->type.rank; i++) axis[i] = name_text(b->w->names, index[i].name);
   buf_printf(&watch->out, "%%%u : %s = ", made, own_text(b->w, &b->d->wire.at[made].type));
@@ -63,7 +63,7 @@ void value_watch(Body *b, const Val *v, const Index *index, Id made) {
   buf_text(&watch->out, v->nreduce ? ")\n" : "\n");
 }
 
-// -- as the program has it ------------------------------------------------------------------------
+// -- source text ----------------------------------------------------------------------------------
 const char *span_words(World *w, Span span) { return source_words(w->arena, w->sources, span); }
 
 const char *box_word(World *w, const Closure *box) {
