@@ -1,9 +1,10 @@
-// A box, learner, goal or measure prepared for many calls. Arrays in, arrays and gradients out;
-// engines are compiled for the sizes of the arrays and cached.
+// Calls of a box, learner, goal or measure: functions of the public interface, `predict` and `sample`
+// stand on it. Arrays in, arrays and gradients out; engines are compiled for the sizes of the arrays
+// and cached.
 //
-// The callable owns its weights, in one store for all its engines. The number of samples is
-// arbitrary: values are computed in batches; noise, batch statistics, sums and gradients of weights
-// need all samples at once, in one batch. No call changes a weight.
+// The weights are in one store for all engines. The number of samples is arbitrary: values are
+// computed in batches; batch statistics, sums over samples and gradients of weights need all samples
+// in one batch, and so does noise, unless `noise_by_batch`. No call changes a weight.
 //
 // The derivative of order k is the reverse derivative, taken k times, with the weights of the box.
 // Its inputs are those of the box, followed by a cotangent for each result of each derivative
@@ -32,10 +33,9 @@ typedef struct { // an engine, and the sizes that it was compiled for
 } CompiledCall;
 
 struct Callable {
-  Use u;
-  UseCall call;
-  LimnUse how;
+  Use *u;
   const char *name;
+  bool noise_by_batch;   // each batch has noise of its own step
   Arena *keep, *sizes;   // `sizes`: memory of compiled engines and their diagrams
   const Diagram *formal; // NULL: not elaborated
   VEC(CompiledCall) compiled;
@@ -53,7 +53,7 @@ static bool is_known(World *w, const Diagram *d) {
 
 // Adds the weights of a diagram. Weights that the store has keep their values.
 static bool add_weights(Callable *f, const Diagram *d) {
-  Use *u = &f->u;
+  Use *u = f->u;
   uint32_t before = store_count(u->store);
   return store_add_params(u->w, u->store, d, u->seed) &&
          (before == store_count(u->store) ||
@@ -61,45 +61,52 @@ static bool add_weights(Callable *f, const Diagram *d) {
 }
 
 const Diagram *callable_diagram(Callable *f) {
-  if (!f->formal) f->formal = diagram_trained(f->u.in, f->u.p, f->name);
+  if (!f->formal) f->formal = diagram_trained(f->u->in, f->u->p, f->name);
   return f->formal;
 }
 
 static bool prepare(Callable *f) {
-  Use *u = &f->u;
+  Use *u = f->u;
   const Diagram *d = callable_diagram(f);
   return d && diagram_is_small(u->w, d) && use_open(u) && use_new_store(u) &&
          (!is_known(u->w, d) || add_weights(f, d));
 }
 
+Callable *callable_of(Use *u, const char *name) {
+  Callable *f = u->callable = NEW(u->arena, Callable);
+  *f = (Callable){.u = u, .keep = u->arena, .name = name, .noise_by_batch = true};
+  return f;
+}
+
 Outcome callable_open(Elab *in, Program *p, Arena *keep, const char *name, const LimnPrepare *how,
                       const Arrays *set, Callable **out) {
   Callable *f = *out = NEW(keep, Callable);
-  World *w = elab_world(in);
-  f->keep = keep;
-  f->name = arena_text(keep, name, strlen(name));
-  f->how = (LimnUse){.from = how->from,
-                     .seed = how->seed,
-                     .has_seed = how->has_seed,
-                     .threads = how->threads,
-                     .precision = how->precision,
-                     .reference = how->reference,
-                     .say = how->say,
-                     .say_to = how->say_to,
-                     .stop = how->stop};
-  f->call = (UseCall){.how = &f->how, .set = set};
-  f->u = (Use){.in = in,
-               .w = w,
-               .p = p,
-               .arena = keep, // weights are read into this arena
-               .call = &f->call,
-               .how = &f->how,
-               .begins = !how->from,
-               .training = how->training};
+  LimnUse *options = NEW(keep, LimnUse);
+  UseCall *call = NEW(keep, UseCall);
+  Use *u = NEW(keep, Use);
+  *options = (LimnUse){.from = how->from,
+                       .seed = how->seed,
+                       .has_seed = how->has_seed,
+                       .threads = how->threads,
+                       .precision = how->precision,
+                       .reference = how->reference,
+                       .say = how->say,
+                       .say_to = how->say_to,
+                       .stop = how->stop};
+  *call = (UseCall){.how = options, .set = set};
+  *u = (Use){.in = in,
+             .w = elab_world(in),
+             .p = p,
+             .arena = keep, // weights are read into this arena
+             .call = call,
+             .how = options,
+             .begins = !how->from,
+             .training = how->training};
+  *f = (Callable){.u = u, .keep = keep, .name = arena_text(keep, name, strlen(name))};
   bool good = prepare(f);
-  f->u.arena = w->arena;
-  f->how.from = NULL; // the text belongs to the caller
-  return good ? OUTCOME_GOOD : f->u.status ? f->u.status : OUTCOME_WRONG;
+  u->arena = u->w->arena;
+  options->from = NULL; // the text belongs to the caller
+  return good ? OUTCOME_GOOD : u->status ? u->status : OUTCOME_WRONG;
 }
 
 void callable_forget(Callable *f) {
@@ -114,11 +121,11 @@ void callable_forget(Callable *f) {
 void callable_close(Callable *f) {
   callable_forget(f);
   pool_free(f->pool);
-  store_free(f->u.store);
-  f->u.store = NULL;
+  store_free(f->u->store);
+  f->u->store = NULL;
 }
 
-Precision callable_precision(const Callable *f) { return f->u.precision; }
+Precision callable_precision(const Callable *f) { return f->u->precision; }
 bool callable_is_full(const Callable *f) { return f->attempts > MOST_COMPILED; }
 
 // -- shapes ---------------------------------------------------------------------------------------
@@ -126,7 +133,7 @@ static bool read_shape(Callable *f, const CallOf *c, const LimnArray *from, Arra
   const char *error;
   int64_t count;
   if (!array_size(c->scratch, from, &count, &error))
-    return use_wrong(&f->u, OUTCOME_WRONG, "%s", error);
+    return use_wrong(f->u, OUTCOME_WRONG, "%s", error);
   *x = (Array){.name = "",
                .kind = memory_element(from->type),
                .rank = from->rank,
@@ -146,12 +153,12 @@ static int64_t cells_of(World *w, const Type *t, int64_t n, int64_t *shape) {
 static bool has_cotangent_shape(Callable *f, const CallOf *c, const Type *t, int64_t n,
                                 const Array *x, uint32_t which) {
   int64_t shape[ARRAY_RANK_LIMIT];
-  cells_of(f->u.w, t, n, shape);
+  cells_of(f->u->w, t, n, shape);
   bool fits = x->rank == t->rank;
   for (uint32_t i = 0; fits && i < t->rank; i++) fits = x->shape[i] == shape[i];
   if (fits) return true;
   Array wanted = {.rank = t->rank, .shape = shape};
-  return use_wrong(&f->u, OUTCOME_WRONG, "the cotangent of result %u is %s, but the result is %s",
+  return use_wrong(f->u, OUTCOME_WRONG, "the cotangent of result %u is %s, but the result is %s",
                    which + 1, array_type(c->scratch, x), array_type(c->scratch, &wanted));
 }
 
@@ -194,15 +201,15 @@ static bool is_differentiable(const Diagram *d) {
 }
 
 static Diagram *reverse_of(Callable *f, const Diagram *d, bool keep_out) {
-  if (is_differentiable(d)) return diagram_reverse(f->u.w, d, &(Wanted){.keep_out = keep_out});
-  use_wrong(&f->u, OUTCOME_WRONG, "labels have no gradient");
+  if (is_differentiable(d)) return diagram_reverse(f->u->w, d, &(Wanted){.keep_out = keep_out});
+  use_wrong(f->u, OUTCOME_WRONG, "labels have no gradient");
   return NULL;
 }
 
 // The box itself; with gradients, a diagram from its inputs and cotangents to its results and the
 // gradients of inputs and weights.
 static const Diagram *diagram_to_run(Callable *f, const Diagram *d, bool grad) {
-  World *w = f->u.w;
+  World *w = f->u->w;
   const Diagram *runs = grad ? reverse_of(f, d, true) : d;
   return runs ? passes_step(w, without_next(w, runs)) : NULL;
 }
@@ -221,10 +228,10 @@ static void name_gradients(World *w, Diagram *back, const Diagram *d) {
 static const Diagram *derivative_of(Callable *f, const Diagram *d, uint32_t order) {
   for (; d && order; order--) {
     Diagram *back = reverse_of(f, d, false);
-    if (back) name_gradients(f->u.w, back, d);
+    if (back) name_gradients(f->u->w, back, d);
     d = back;
   }
-  return d && diagram_is_small(f->u.w, d) ? d : NULL;
+  return d && diagram_is_small(f->u->w, d) ? d : NULL;
 }
 
 static int64_t power_of_two_above(int64_t n) {
@@ -240,7 +247,10 @@ static int64_t samples_for(const Callable *f, const CompiledCall *m, int64_t n) 
   for (uint32_t i = 0; i < f->compiled.n; i++)
     before |= f->compiled.at[i].instance == m->instance && f->compiled.at[i].order == m->order &&
               f->compiled.at[i].grad == m->grad && !f->compiled.at[i].whole;
-  if (!m->one_batch && n > SAMPLES_AT_ONCE) return SAMPLES_AT_ONCE;
+  if (!m->one_batch) {
+    int64_t most = samples_per_batch(f->u->w, m->d, SAMPLES_AT_ONCE);
+    if (n > most) return most;
+  }
   return before ? power_of_two_above(n) : n;
 }
 
@@ -250,12 +260,12 @@ static CallShape *copy_shapes(Callable *f, const Diagram *d, const Array *given)
     in[i] =
         (CallShape){.rank = given[i].rank,
                     .shape = arena_copy(f->sizes, given[i].shape, given[i].rank * sizeof(int64_t)),
-                    .samples = is_sample_axis(f->u.w, &d->wire.at[d->in.at[i]].type)};
+                    .samples = is_sample_axis(f->u->w, &d->wire.at[d->in.at[i]].type)};
   return in;
 }
 
 static bool open_engine(Callable *f, CompiledCall *m, int64_t samples) {
-  Use *u = &f->u;
+  Use *u = f->u;
   Target how = use_target(u);
   if (!f->pool && !how.reference) f->pool = pool_new(how.threads);
   how.pool = f->pool;
@@ -270,7 +280,7 @@ static bool open_engine(Callable *f, CompiledCall *m, int64_t samples) {
 static bool cotangents_fit(Callable *f, const CallOf *c, const Diagram *d, const Array *x,
                            int64_t n) {
   if (c->nin != d->in.n)
-    return use_wrong(&f->u, OUTCOME_WRONG,
+    return use_wrong(f->u, OUTCOME_WRONG,
                      "the derivative of order %u of `%s` takes %u arrays, and %u are given",
                      c->order, f->name, d->in.n, c->nin);
   uint32_t own = f->formal->in.n;
@@ -280,21 +290,22 @@ static bool cotangents_fit(Callable *f, const CallOf *c, const Diagram *d, const
 }
 
 static const CompiledCall *compile_for(Callable *f, const CallOf *c, Array *x, int64_t *n) {
-  Use *u = &f->u;
+  Use *u = f->u;
   Array *given = arena_copy(c->scratch, x, c->nin * sizeof *x);
   CompiledCall m = {.grad = c->grads != NULL, .order = c->order};
   f->attempts++;
   if (!f->sizes) f->sizes = arena_child(f->keep);
   m.instance = use_instance(u, f->name, f->formal, x, n);
-  if (!m.instance || !diagram_is_small(u->w, m.instance) || !add_weights(f, m.instance))
+  if (!m.instance || !diagram_is_small(u->w, m.instance) || (!u->store && !use_new_store(u)) ||
+      !add_weights(f, m.instance))
     return NULL;
   m.d = derivative_of(f, m.instance, m.order);
   if (!m.d || !cotangents_fit(f, c, m.d, x, *n)) return NULL;
   m.runs = diagram_to_run(f, m.d, m.grad);
   if (!m.runs) return NULL;
   bool samples = has_sample_axis(u->w, m.d);
-  m.one_batch =
-      m.grad || m.order || u->training || m.instance->noisy || has_sample_axis(u->w, f->formal);
+  m.one_batch = m.grad || m.order || u->training || (m.instance->noisy && !f->noise_by_batch) ||
+                (samples && samples_interact(u->w, m.d));
   m.in = copy_shapes(f, m.d, given);
   int64_t room = samples ? samples_for(f, &m, *n) : 0;
   if (!open_engine(f, &m, room)) return NULL;
@@ -308,7 +319,7 @@ static const CompiledCall *compile_for(Callable *f, const CallOf *c, Array *x, i
 
 // -- inputs ---------------------------------------------------------------------------------------
 static bool take_inputs(Callable *f, const CallOf *c, const LimnInput **in, Array *x) {
-  Use *u = &f->u;
+  Use *u = f->u;
   uint32_t own = f->formal->in.n, n = c->order && c->nin > own ? own : c->nin;
   if (!inputs_match(u->w, f->formal, c->in, n, in)) return f->attempts++, false;
   for (uint32_t i = own; i < c->nin; i++) in[i] = &c->in[i]; // cotangents
@@ -348,9 +359,9 @@ static bool put_input(Callable *f, const CallWork *k, uint32_t i, int64_t first,
     count = count / k->x[i].shape[0] * n, from = samples_from(&from, first, shape);
   CellsTo to = {.at = engine_in(m->engine, i),
                 .number = engine_in_number(m->engine, i),
-                .labels = labels_of(f->u.w, &m->d->wire.at[m->d->in.at[i]].type)};
+                .labels = labels_of(f->u->w, &m->d->wire.at[m->d->in.at[i]].type)};
   if (cells_from_memory(&from, count, to, &wrong, &value)) return true;
-  return label_refuse(&f->u, m->d, i, NULL, &k->x[i], wrong + first * (count / n), value);
+  return label_refuse(f->u, m->d, i, NULL, &k->x[i], wrong + first * (count / n), value);
 }
 
 // Writes the cotangent of a result that is not a label; 1 if none is given.
@@ -358,7 +369,7 @@ static bool put_cotangent(Callable *f, const CallOf *c, const CallWork *k, uint3
                           uint32_t at) {
   const Diagram *d = k->compiled->d;
   const Type *t = &d->wire.at[d->out.at[out]].type;
-  int64_t shape[ARRAY_RANK_LIMIT], wrong, count = cells_of(f->u.w, t, k->n, shape);
+  int64_t shape[ARRAY_RANK_LIMIT], wrong, count = cells_of(f->u->w, t, k->n, shape);
   double one = 1, value;
   LimnArray ones = {LIMN_F64, t->rank, shape, (int64_t[ARRAY_RANK_LIMIT]){0}, &one};
   const LimnArray *dy = c->ndy ? &c->dy[out] : &ones;
@@ -373,7 +384,7 @@ static bool put_cotangents(Callable *f, const CallOf *c, const CallWork *k) {
   const Diagram *d = k->compiled->d;
   uint32_t at = d->in.n;
   if (c->ndy && c->ndy != d->out.n)
-    return use_wrong(&f->u, OUTCOME_WRONG, "`%s` has %u results, and %u cotangents are given",
+    return use_wrong(f->u, OUTCOME_WRONG, "`%s` has %u results, and %u cotangents are given",
                      f->name, d->out.n, c->ndy);
   for (uint32_t i = 0; i < d->out.n; i++)
     if (d->wire.at[d->out.at[i]].type.base != BASE_LABEL && !put_cotangent(f, c, k, i, at++))
@@ -388,7 +399,7 @@ static LimnNamedArray array_out(Callable *f, const CallOf *c, const CallWork *k,
   const CompiledCall *m = k->compiled;
   const Type *t = &m->runs->wire.at[m->runs->out.at[i]].type;
   int64_t *shape = NEW_ARRAY(c->keep, int64_t, t->rank + 1);
-  cells_of(f->u.w, t, k->n, shape);
+  cells_of(f->u->w, t, k->n, shape);
   return (LimnNamedArray){arena_text(c->keep, name, strlen(name)),
                           {.type = number_type(engine_out_number(m->engine, i)),
                            .rank = t->rank,
@@ -400,7 +411,7 @@ static void return_results(Callable *f, const CallOf *c, const CallWork *k) {
   const Diagram *d = k->compiled->d;
   LimnNamedArray *out = NEW_ARRAY(c->keep, LimnNamedArray, d->out.n + 1);
   for (uint32_t i = 0; i < d->out.n; i++)
-    out[i] = array_out(f, c, k, i, diagram_result_text(f->u.w, c->scratch, d, i));
+    out[i] = array_out(f, c, k, i, diagram_result_text(f->u->w, c->scratch, d, i));
   *c->out = (LimnArrays){d->out.n, out};
 }
 
@@ -410,7 +421,7 @@ static void return_gradients(Callable *f, const CallOf *c, const CallWork *k) {
   uint32_t n = 0, from = d->out.n;
   for (uint32_t i = 0; i < d->in.n; i++) {
     const Wire *wire = &d->wire.at[d->in.at[i]];
-    const char *name = name_text(f->u.w->names, wire->name);
+    const char *name = name_text(f->u->w->names, wire->name);
     if (wire->type.base == BASE_LABEL) continue;
     if (!*name) name = arena_format(c->keep, "in.%u", i + 1);
     at[n] = array_out(f, c, k, from + n, name), n++;
@@ -429,8 +440,8 @@ static void store_batch(Callable *f, const CallWork *k, char **all, int64_t firs
     const Type *t = &m->runs->wire.at[m->runs->out.at[i]].type;
     int64_t shape[ARRAY_RANK_LIMIT];
     size_t cell = number_bytes(engine_out_number(m->engine, i));
-    int64_t count = cells_of(f->u.w, t, k->n, shape);
-    bool samples = is_sample_axis(f->u.w, t);
+    int64_t count = cells_of(f->u->w, t, k->n, shape);
+    bool samples = is_sample_axis(f->u->w, t);
     if (!all[i]) all[i] = arena_alloc(keep, (size_t)count * cell + 1);
     int64_t each = samples ? count / k->n : count;
     memcpy(all[i] + (samples ? (size_t)(first * each) * cell : 0), engine_out(m->engine, i),
@@ -446,7 +457,7 @@ static bool run_part(Callable *f, const CallOf *c, const CallWork *k, int64_t fi
     if (!put_input(f, k, i, first, n)) return false;
   if (c->grads && !put_cotangents(f, c, k)) return false;
   if (engine_run(m->engine, m->samples ? n : 0, c->step + (part << 40)) != RUN_FAILED) return true;
-  return use_wrong(&f->u, OUTCOME_WRONG, "%s", engine_error(m->engine));
+  return use_wrong(f->u, OUTCOME_WRONG, "%s", engine_error(m->engine));
 }
 
 static bool run_parts(Callable *f, const CallOf *c, const CallWork *k) {
@@ -481,10 +492,41 @@ static bool call(Callable *f, const CallOf *c) {
 }
 
 Outcome callable_call(Callable *f, const CallOf *c) {
-  f->u.status = OUTCOME_GOOD;
+  f->u->status = OUTCOME_GOOD;
   bool good = call(f, c);
-  if (!good && f->u.status == OUTCOME_GOOD) f->u.status = OUTCOME_WRONG;
-  return f->u.status;
+  if (!good && f->u->status == OUTCOME_GOOD) f->u->status = OUTCOME_WRONG;
+  return f->u->status;
+}
+
+bool callable_takes(Callable *f, Array *x) {
+  int64_t n;
+  return use_instance(f->u, f->name, callable_diagram(f), x, &n) != NULL;
+}
+
+bool callable_arrays(Callable *f, const ArraysCall *c, Arrays *out) {
+  Use *u = f->u;
+  const char *error;
+  uint32_t n = callable_diagram(f)->in.n;
+  LimnArray *memory = NEW_ARRAY(c->keep, LimnArray, n + 1);
+  LimnInput *in = NEW_ARRAY(c->keep, LimnInput, n + 1);
+  LimnArrays results;
+  for (uint32_t i = 0; i < n; i++) {
+    const Array *x = &c->in[i];
+    memory[i] = (LimnArray){.type = LIMN_F64, .rank = x->rank, .shape = x->shape, .data = x->data};
+    in[i] = (LimnInput){.name = "", .array = &memory[i]};
+  }
+  CallOf how = {
+      .in = in, .nin = n, .step = c->step, .out = &results, .scratch = c->keep, .keep = c->keep};
+  if (!call(f, &how)) return false;
+  for (uint32_t i = 0; i < results.n; i++) {
+    Array x;
+    if (!array_from_memory(c->keep, &results.at[i].array, &x, &error))
+      return use_wrong(u, OUTCOME_WRONG, "%s", error);
+    x.name = results.at[i].name;
+    if (x.kind == EL_F64 && u->precision != PRECISION_64) x.kind = EL_F32;
+    vec_push(c->keep, &out->array, x);
+  }
+  return true;
 }
 
 // -- weights --------------------------------------------------------------------------------------
@@ -499,7 +541,7 @@ static const Param *weight_at(const Diagram *d, const char *path) {
 }
 
 void callable_weights(Callable *f, Arena *a, bool buffers, LimnArrays *out) {
-  Store *s = f->u.store;
+  Store *s = f->u->store;
   const Diagram *d = callable_diagram(f);
   LimnNamedArray *at = NEW_ARRAY(a, LimnNamedArray, store_count(s) + 1);
   *out = (LimnArrays){.at = at};
@@ -514,7 +556,7 @@ void callable_weights(Callable *f, Arena *a, bool buffers, LimnArrays *out) {
 }
 
 static bool weight_put(Callable *f, State *s, int64_t labels, const LimnArray *from) {
-  Use *u = &f->u;
+  Use *u = f->u;
   const char *error;
   int64_t count, wrong;
   double value;
@@ -535,7 +577,7 @@ static bool weight_put(Callable *f, State *s, int64_t labels, const LimnArray *f
 }
 
 Outcome callable_weight_set(Callable *f, const char *path, const LimnArray *from) {
-  Use *u = &f->u;
+  Use *u = f->u;
   const Diagram *d = callable_diagram(f);
   const Param *p = d ? weight_at(d, path) : NULL;
   State *s = p ? store_find(u->store, path) : NULL;

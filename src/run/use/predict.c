@@ -97,30 +97,6 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
   return diagram_named(u->in, u->p, name, &how);
 }
 
-static ElementKind element_of(const Use *u, const Type *t) {
-  if (t->base == BASE_LABEL) return EL_I32;
-  if (t->base == BASE_BIT) return EL_U8;
-  return u->precision == PRECISION_64 ? EL_F64 : EL_F32;
-}
-
-bool use_write_results(Use *u, const Tensor *out) {
-  Arrays all = {0};
-  for (uint32_t i = 0; i < u->d->out.n; i++) {
-    const Wire *wire = &u->d->wire.at[u->d->out.at[i]];
-    Array a = tensor_array(&out[i], diagram_result_text(u->w, u->arena, u->d, i));
-    a.kind = element_of(u, &wire->type);
-    vec_push(u->arena, &all.array, a);
-  }
-  return arrays_put(u, &all);
-}
-
-bool use_run_arrays(Use *u, const Array *x, int64_t n) {
-  Tensor *in = NEW_ARRAY(u->arena, Tensor, u->d->in.n + 1),
-         *out = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
-  for (uint32_t i = 0; i < u->d->in.n; i++) in[i] = array_tensor(&x[i]);
-  return use_run(u, in, n, out) && use_write_results(u, out);
-}
-
 static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
   const char *error;
   if (in->array)
@@ -143,9 +119,7 @@ bool input_is_nonempty(Use *u, const Diagram *d, uint32_t i, const Array *x) {
 static bool read_inputs(Use *u, const Diagram *formal, const LimnInput **in, Array *x) {
   if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) return false;
   for (uint32_t i = 0; i < formal->in.n; i++)
-    if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i]) ||
-        !input_is_nonempty(u, formal, i, &x[i]))
-      return false;
+    if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i])) return false;
   return true;
 }
 
@@ -175,7 +149,7 @@ bool label_refuse(Use *u, const Diagram *d, uint32_t i, const char *file, const 
       (long long)labels_of(u->w, &wire->type) - 1);
 }
 
-// Addresses are computed from labels, so every label is checked.
+// An error of the inputs is reported before one of the weights.
 static bool labels_fit(Use *u, const Diagram *d, uint32_t i, const LimnInput *in, const Array *x) {
   int64_t count = labels_of(u->w, &d->wire.at[d->in.at[i]].type);
   for (int64_t k = 0; count && k < x->count; k++) {
@@ -200,12 +174,12 @@ static bool words_agree(Use *u, const Diagram *d) {
 }
 
 // Warns of what an input loses in 32 bits.
-static void warn_rounding(Use *u, uint32_t i, const Array *x) {
-  const Wire *wire = &u->d->wire.at[u->d->in.at[i]];
+static void warn_rounding(Use *u, const Diagram *d, uint32_t i, const Array *x) {
+  const Wire *wire = &d->wire.at[d->in.at[i]];
   const char *name = name_text(u->w->names, wire->name);
   int64_t rows = u->many && x->rank ? x->shape[0] : 1;
   PrecisionLoss r;
-  if (engine_in_number(u->engine, i) != NUMBER_F32 || !rows) return;
+  if (number_of(u->precision, wire->type.base, x->rank) != NUMBER_F32 || !rows) return;
   if (!numbers_precision_loss(u->arena, x->data, rows, x->count / rows, &r)) return;
   Id said = diag_warning(u->w->diags, (Span){0}, "input %s is %s",
                          *name ? name : arena_format(u->arena, "%u", i + 1),
@@ -214,19 +188,19 @@ static void warn_rounding(Use *u, uint32_t i, const Array *x) {
 }
 
 static bool predict(Use *u, void *context) {
-  const char *name = context;
-  const Diagram *formal = diagram_trained(u->in, u->p, name);
-  if (!formal || !words_agree(u, formal)) return false;
-  Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
-  const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, formal->in.n + 1);
-  int64_t n;
-  if (!read_inputs(u, formal, in, x)) return false;
-  const Diagram *d = use_instance(u, name, formal, x, &n);
-  for (uint32_t i = 0; d && i < d->in.n; i++)
+  Callable *f = callable_of(u, context);
+  const Diagram *d = callable_diagram(f);
+  if (!d || !words_agree(u, d)) return false;
+  Array *x = NEW_ARRAY(u->arena, Array, d->in.n + 1);
+  const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, d->in.n + 1);
+  Arrays out = {0};
+  if (!read_inputs(u, d, in, x)) return false;
+  for (uint32_t i = 0; i < d->in.n; i++)
     if (!labels_fit(u, d, i, in[i], &x[i])) return false;
-  if (!d || !use_engine(u, d, n)) return false;
-  for (uint32_t i = 0; i < d->in.n; i++) warn_rounding(u, i, &x[i]);
-  return use_run_arrays(u, x, n);
+  ArraysCall call = {.in = x, .keep = u->arena};
+  if (!callable_arrays(f, &call, &out)) return false;
+  for (uint32_t i = 0; i < d->in.n; i++) warn_rounding(u, d, i, &x[i]);
+  return arrays_put(u, &out);
 }
 
 Outcome use_predict(Elab *in, Program *p, const char *name, const UseCall *call) {

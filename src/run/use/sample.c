@@ -12,23 +12,29 @@ static int64_t how_many(const Use *u, int64_t otherwise) {
 }
 
 // -- numbers --------------------------------------------------------------------------------------
-// A diagram without a sample axis runs once for each sample.
-static bool run_repeatedly(Use *u, int64_t n) {
-  Tensor *whole = NEW_ARRAY(u->arena, Tensor, u->d->out.n + 1);
+// A box without inputs is called once for each sample.
+static bool sample_repeatedly(Use *u, Callable *f, int64_t n) {
+  Arrays all = {0};
   for (int64_t k = 0; k < n; k++) {
-    if (engine_run(u->engine, 0, (uint64_t)k) == RUN_FAILED)
-      return use_wrong(u, OUTCOME_WRONG, "%s", engine_error(u->engine));
-    for (uint32_t i = 0; i < u->d->out.n; i++) {
-      const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
+    Arena *a = arena_child(u->arena);
+    Arrays one = {0};
+    if (!callable_arrays(f, &(ArraysCall){.step = (uint64_t)k, .keep = a}, &one)) return false;
+    for (uint32_t i = 0; i < one.array.n; i++) {
+      const Array *x = &one.array.at[i];
       int64_t shape[ARRAY_RANK_LIMIT + 1] = {n};
-      engine_shape(u->w, t, 0, shape + 1);
-      if (!k) whole[i] = tensor_new(u->arena, t->rank + 1, shape);
-      int64_t each = whole[i].count / n;
-      engine_get(u->engine, i, whole[i].data + k * each, each);
+      for (uint32_t r = 0; r < x->rank; r++) shape[r + 1] = x->shape[r];
+      Tensor whole = k ? (Tensor){0} : tensor_new(u->arena, x->rank + 1, shape);
+      if (!k) {
+        vec_push(u->arena, &all.array, tensor_array(&whole, ""));
+        all.array.at[i].name = arena_text(u->arena, x->name, strlen(x->name));
+        all.array.at[i].kind = x->kind;
+      }
+      memcpy(all.array.at[i].data + k * x->count, x->data, (size_t)x->count * sizeof(double));
     }
+    arena_free(a);
   }
   u->many = true;
-  return use_write_results(u, whole);
+  return arrays_put(u, &all);
 }
 
 static Array noise_array(Use *u, const Type *t, const char *name, int64_t n) {
@@ -56,8 +62,11 @@ static bool fits_memory(Use *u, const char *name, const Diagram *formal, int64_t
                    (long long)n, name, count, most);
 }
 
-static bool sample_from_noise(Use *u, const char *name, const Diagram *formal) {
+static bool sample_from_noise(Use *u, Callable *f) {
+  const Diagram *formal = callable_diagram(f);
   int64_t n = how_many(u, SAMPLES), count;
+  const char *name = name_text(u->w->names, formal->name);
+  Arrays out = {0};
   if (!fits_memory(u, name, formal, n)) return false;
   Array *x = NEW_ARRAY(u->arena, Array, formal->in.n + 1);
   for (uint32_t i = 0; i < formal->in.n; i++) {
@@ -68,9 +77,8 @@ static bool sample_from_noise(Use *u, const char *name, const Diagram *formal) {
                        name, type_text(u->w, &wire->type));
     x[i] = noise_array(u, &wire->type, name_text(u->w->names, wire->name), n);
   }
-  const Diagram *d = use_instance(u, name, formal, x, &n);
-  if (!d || !use_engine(u, d, n)) return false;
-  return formal->in.n ? use_run_arrays(u, x, n) : run_repeatedly(u, how_many(u, SAMPLES));
+  if (!formal->in.n) return sample_repeatedly(u, f, n);
+  return callable_arrays(f, &(ArraysCall){.in = x, .keep = u->arena}, &out) && arrays_put(u, &out);
 }
 
 // -- text -----------------------------------------------------------------------------------------
@@ -136,16 +144,16 @@ typedef VEC(double) LabelList; // numbers of labels
 static bool append_label(Use *u, const TextLabels *l, LabelList *text, int64_t n) {
   int64_t length = text[0].n, seen = length < l->window ? length : l->window,
           shape[2] = {n, l->window};
-  Arena *keep = u->arena, *a = arena_child(keep);
-  u->arena = a;
-  Tensor in = tensor_new(a, 2, shape), out = {0};
+  Arena *a = arena_child(u->arena);
+  Tensor in = tensor_new(a, 2, shape);
+  Array x = tensor_array(&in, "");
+  Arrays out = {0};
   for (int64_t k = 0; k < n; k++)
     memcpy(in.data + k * l->window, text[k].at + length - seen, (size_t)seen * sizeof(double));
-  bool good = use_run(u, &in, n, &out);
-  u->arena = keep;
+  bool good = callable_arrays(u->callable, &(ArraysCall){.in = &x, .keep = a}, &out);
   double temperature = u->how->temperature > 0 ? u->how->temperature : 1;
   for (int64_t k = 0; good && k < n; k++) {
-    const double *logit = out.data + (k * l->window + seen - 1) * l->labels;
+    const double *logit = out.array.at[0].data + (k * l->window + seen - 1) * l->labels;
     double uniform = noise_uniform(u->seed, (uint64_t)length, site_hash(0, "sample"), (uint64_t)k);
     vec_push(u->arena, &text[k], (double)sample_label(logit, l->labels, temperature, uniform));
   }
@@ -249,23 +257,24 @@ static bool put_texts(Use *u, const TextLabels *l, const LabelList *text, int64_
 }
 
 typedef struct {
-  const char *name;      // name of the model
-  const Diagram *formal; // the model, with open sizes
   const char *prompt;
   int64_t length, n; // n texts, with so many labels after the prompt
 } TextRequest;
 
-static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *text) {
-  int64_t rows, n = o->n;
+// Dry run: the model is elaborated for n texts, and not computed.
+static bool takes_texts(Use *u, const TextLabels *l, int64_t n) {
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
+  return callable_takes(u->callable, &x);
+}
+
+static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *text) {
+  int64_t n = o->n;
   if (!find_words(u, l)) return false;
   if (!l->label) return true;
   if (!read_prompt(u, l, o->prompt, &text[0])) return false;
   for (int64_t k = 1; k < n; k++)
     for (uint32_t i = 0; i < text[0].n; i++) vec_push(u->arena, &text[k], text[0].at[i]);
-  const Diagram *d = use_instance(u, o->name, o->formal, &x, &rows);
-  if (!d || u->dry_run) return d != NULL;
-  if (!use_engine(u, d, n)) return false;
+  if (u->dry_run) return takes_texts(u, l, n);
   for (int64_t i = 0; i < o->length; i++)
     if (!append_label(u, l, text, n)) return false;
   return true;
@@ -286,16 +295,16 @@ static bool sample_named(Use *u, const char *name, const char *prompt, int64_t l
                      "`%s` is a machine, and no sample of anything: `run` and `limn run` follow it "
                      "through time",
                      name);
-  const Diagram *formal = diagram_trained(u->in, u->p, name);
+  Callable *f = callable_of(u, name);
+  const Diagram *formal = callable_diagram(f);
   TextLabels l = {0};
   if (!formal) return false;
-  if (!is_text_model(u->w, formal, &l))
-    return asks_no_letters(u) && sample_from_noise(u, name, formal);
+  if (!is_text_model(u->w, formal, &l)) return asks_no_letters(u) && sample_from_noise(u, f);
   int64_t n = how_many(u, 1);
   LabelList *text = NEW_ARRAY(u->arena, LabelList, n);
   if (u->how->prompt) prompt = u->how->prompt;
   if (u->how->length > 0) length = u->how->length;
-  TextRequest order = {name, formal, prompt, length, n};
+  TextRequest order = {prompt, length, n};
   return write_texts(u, &order, &l, text) && put_texts(u, &l, text, n);
 }
 
@@ -325,11 +334,11 @@ bool sample_text(Use *u, const Syntax *expr, Shown *out) {
   LabelList text = {0};
   if (!is_generate(u, expr, &name, &prompt, &length))
     return use_wrong(u, OUTCOME_WRONG, "`generate` wants a model of text: `generate[f]`");
-  const Diagram *formal = diagram_trained(u->in, u->p, name);
+  const Diagram *formal = callable_diagram(callable_of(u, name));
   if (!formal) return false;
   if (!is_text_model(u->w, formal, &l))
     return use_wrong(u, OUTCOME_WRONG, "`%s` is not a model of text, {v}[t] -> R[t v]", name);
-  TextRequest order = {name, formal, prompt, u->one_batch ? 1 : length, 1};
+  TextRequest order = {prompt, u->one_batch ? 1 : length, 1};
   if (!write_texts(u, &order, &l, &text)) return false;
   if (!l.label) return true;
   int64_t *shape = arena_copy(u->arena, (int64_t[]){1, text.n}, 2 * sizeof(int64_t));

@@ -177,11 +177,9 @@ static bool add_frames(Use *u, uint32_t show, const Shown *last, Shows *out) {
 }
 
 // -- all shows ------------------------------------------------------------------------------------
-static void forget_engine(Use *u) {
-  engine_free(u->engine);
-  store_free(u->store);
-  u->engine = NULL;
-  u->store = NULL;
+static void close_text_model(Use *u) {
+  if (u->callable) callable_close(u->callable);
+  u->callable = NULL;
 }
 
 static bool compute_show(Use *u, Data *data, const Show *show, Shown *s) {
@@ -200,7 +198,7 @@ static bool show_one(Use *u, Data *data, uint32_t k, Shows *out) {
                      : show->kind == SHOW_TEXT    ? "text"
                                                   : NULL};
   bool good = compute_show(u, data, show, &s);
-  if (show->kind == SHOW_TEXT) forget_engine(u);
+  if (show->kind == SHOW_TEXT) close_text_model(u);
   if (!good || !s.value.array.n) return good;
   for (uint32_t i = 0; i < show->views || !i; i++) {
     const ShowAs *v = &show->view[i];

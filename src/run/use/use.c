@@ -1,13 +1,10 @@
-// Use of trained weights: the weights of a run or a file, an engine for any diagram of the program,
-// and batches of arrays through the engine. Measures give the same numbers as in the run: the
+// Use of trained weights: the weights of a run or a file, and a store for them. Measures give the same numbers as in the run: the
 // weights file has the run's seed, which determines the splits of data, and its precision.
 #include "run/use/use_own.h"
 
 #include "run/runs/weights.h"
 
 #include <stdlib.h>
-
-enum { USE_BATCH = 256 };
 
 bool use_wrong(Use *u, Outcome status, const char *format, ...) {
   va_list args;
@@ -38,7 +35,7 @@ Outcome use_guarded(Elab *in, Program *p, const UseCall *call, bool (*work)(Use 
 void use_close(Use *u) {
   if (u->probe) probe_close(u->probe);
   if (u->gauges) gauges_close(u->gauges);
-  engine_free(u->engine);
+  if (u->callable) callable_close(u->callable);
   store_free(u->store);
   arena_free(u->own);
 }
@@ -129,55 +126,5 @@ bool use_new_store(Use *u) {
   u->store = store_new(u->precision);
   if (!u->store) return use_wrong(u, OUTCOME_SYSTEM, "out of memory");
   store_set_threads(u->store, u->how->threads);
-  return true;
-}
-
-bool use_engine(Use *u, const Diagram *d, int64_t samples) {
-  u->d = d;
-  u->samples = has_sample_axis(u->w, d) ? samples : 0;
-  bool parts = u->samples && !samples_interact(u->w, d);
-  if (parts) {
-    int64_t together = samples_per_batch(u->w, d, USE_BATCH);
-    if (u->samples > together) u->samples = together;
-  }
-  if (!use_new_store(u) || !store_add_params(u->w, u->store, d, u->seed) ||
-      !use_load_states(u, u->store, weight_paths(u->arena, d)))
-    return false;
-  Target how = use_target(u);
-  u->engine = engine_new_fitting(u->w, d, u->store, &u->samples, parts, &how);
-  return u->engine != NULL;
-}
-
-// -- running --------------------------------------------------------------------------------------
-static void put_inputs(Use *u, const Tensor *in, int64_t first, int64_t n) {
-  for (uint32_t i = 0; i < u->d->in.n; i++) {
-    bool sliced = is_sample_axis(u->w, &u->d->wire.at[u->d->in.at[i]].type);
-    if (!in[i].data) continue; // an input that only gives the number of samples
-    int64_t each = sliced ? in[i].count / in[i].shape[0] : in[i].count;
-    engine_set(u->engine, i, in[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
-  }
-}
-
-static void take_outputs(Use *u, Tensor *out, int64_t first, int64_t n, int64_t all) {
-  for (uint32_t i = 0; i < u->d->out.n; i++) {
-    const Type *t = &u->d->wire.at[u->d->out.at[i]].type;
-    bool sliced = is_sample_axis(u->w, t);
-    int64_t shape[ARRAY_RANK_LIMIT];
-    engine_shape(u->w, t, all, shape);
-    if (!out[i].data) out[i] = tensor_new(u->arena, t->rank, shape);
-    int64_t each = sliced && all ? out[i].count / all : out[i].count;
-    engine_get(u->engine, i, out[i].data + (sliced ? first * each : 0), sliced ? n * each : each);
-  }
-}
-
-bool use_run(Use *u, const Tensor *in, int64_t n, Tensor *out) {
-  int64_t most = u->samples ? u->samples : n ? n : 1;
-  for (int64_t first = 0, k = 0; first < n || !first; first += most, k++) {
-    int64_t part = n - first < most ? n - first : most;
-    put_inputs(u, in, first, part);
-    if (engine_run(u->engine, u->samples ? part : 0, (uint64_t)k) == RUN_FAILED)
-      return use_wrong(u, OUTCOME_WRONG, "%s", engine_error(u->engine));
-    take_outputs(u, out, first, part, n);
-  }
   return true;
 }

@@ -21,13 +21,11 @@ typedef struct {
   Precision precision;
   struct Device *device; // NULL: the CPU
   Store *store;
-  const Diagram *d;
-  Engine *engine;
-  Probe *probe;    // the probe of the present show
-  Gauges *gauges;  // the measures that run
-  int64_t samples; // batch size; 0: no sample axis
-  bool many;       // results have samples as the first axis
-  bool training;   // boxes as in training: batch statistics, dropout
+  Callable *callable; // the box that is called
+  Probe *probe;       // the probe of the present show
+  Gauges *gauges;     // the measures that run
+  bool many;          // results have samples as the first axis
+  bool training;      // boxes as in training: batch statistics, dropout
   Outcome status;
   Guard guard;
 } Use;
@@ -40,10 +38,7 @@ bool use_load_states(Use *, Store *, const Table *model);
 // The same, for states from `first` on.
 bool use_load_states_from(Use *, Store *, uint32_t first, const Table *model);
 Target use_target(const Use *);
-bool use_new_store(Use *);                                // sets u->store
-bool use_engine(Use *, const Diagram *, int64_t samples); // samples: an upper bound for a batch
-// Runs the engine in batches; n samples in all.
-bool use_run(Use *, const Tensor *in, int64_t n, Tensor *out);
+bool use_new_store(Use *); // sets u->store
 void use_close(Use *);
 bool use_wrong(Use *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void *), void *context);
@@ -57,6 +52,18 @@ bool input_is_nonempty(Use *, const Diagram *, uint32_t input, const Array *);
 bool label_refuse(Use *, const Diagram *, uint32_t input, const char *file, const Array *,
                   int64_t k, double value);
 
+// -- callable.c -----------------------------------------------------------------------------------
+Callable *callable_of(Use *, const char *name); // sets u->callable, which is closed with the use
+bool callable_takes(Callable *,
+                    Array *in); // can it be elaborated for such arrays? A diagnostic if not
+typedef struct {
+  const Array *in; // [inputs]
+  uint64_t step;   // of the noise
+  Arena *keep;     // results, and what the call needs
+} ArraysCall;
+// The results may be in memory of an engine: the next call overwrites them. False with a diagnostic.
+bool callable_arrays(Callable *, const ArraysCall *, Arrays *out);
+
 // -- inputs_match.c -------------------------------------------------------------------------------
 // Writes [inputs of the diagram]. False with a diagnostic.
 bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
@@ -66,9 +73,6 @@ bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
 // The diagram for such arrays. An array with one axis more than its input has samples as the first
 // axis.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);
-bool use_write_results(Use *, const Tensor *out); // names the results, and writes them as asked
-// Runs the engine on these arrays, and writes the results
-bool use_run_arrays(Use *, const Array *in, int64_t n);
 
 // -- show.c: the values of a show; n: number of samples, 0: as many as the view takes -------------
 bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
