@@ -214,12 +214,6 @@ static void cost_block(CostText *t, const char *key, const char *title, const Co
   if (t->json) json_end(&t->j);
 }
 
-static bool is_differentiable(const Diagram *d) {
-  for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->wire.at[d->out.at[i]].type.base == BASE_LABEL) return false;
-  return true;
-}
-
 static void cost_of_reverse(CostText *t, const Diagram *d, const Diagram *flat, const Loss *loss) {
   World *w = t->w;
   const Diagram *back = loss->mask ? passes_gradient(w, d, loss->mask) : passes_reverse(w, d);
@@ -238,7 +232,7 @@ static void cost(World *w, const Diagram *d, const Loss *loss, bool json, Buf *b
   else
     buf_printf(b, "%s: numbers counted, sizes by their names\n", name_text(w->names, d->name));
   cost_block(&t, "forward", "forward", &forward);
-  if (is_differentiable(d)) cost_of_reverse(&t, d, flat, loss);
+  if (!label_results(d)) cost_of_reverse(&t, d, flat, loss);
   if (json) json_end(&t.j);
 }
 

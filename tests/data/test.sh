@@ -197,3 +197,19 @@ END
 status "a file and its copy" 0 "$LIMN" train whole.limn --reference --plain --quiet --out whole
 "$LIMN" eval whole.limn --from whole --reference >out 2>err
 for row in "same 40" "again 40" "copy 40" "part 32" "other 32" "test 4" "none 32"; do says "rows of $row" out "$row on"; done
+
+# eval and predict read the same kinds of input
+printf 'abcdabcdabcd' >tiny.txt
+printf 'u,v\n1,2\n3,4\n' >two.csv
+cat >inputs.limn <<'END'
+given text : {4}[3] from "tiny.txt"
+box twice(x: R[n 2]) -> R[n 2] = x * 2
+box sum_of(x: {4}[3]) -> R[] = sum[n](number(x[n]))
+goal none : sum[i](number(text[i])) ~ 0 by l2
+END
+for how in eval predict; do
+  status "$how reads a csv" 0 "$LIMN" $how inputs.limn twice --in two.csv
+  says "$how: its numbers" out "[6, 8]]"
+  status "$how reads a text as labels" 0 "$LIMN" $how inputs.limn sum_of --in '"bcd"'
+  says "$how: their sum" out 6
+done

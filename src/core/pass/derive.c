@@ -407,6 +407,12 @@ static bool *sources_wanted(World *w, const Diagram *d, const Wanted *wanted) {
   return want;
 }
 
+uint32_t label_results(const Diagram *d) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->out.n; i++) n += d->wire.at[d->out.at[i]].type.base == BASE_LABEL;
+  return n;
+}
+
 Diagram *diagram_reverse(World *w, const Diagram *d, const Wanted *wanted) {
   const Diagram *f = flat_for_reverse(w, d);
   bool *have = NEW_ARRAY(w->arena, bool, f->out.n);

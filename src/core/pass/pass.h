@@ -35,6 +35,7 @@ typedef struct {
 } Wanted;
 Diagram *diagram_reverse(World *, const Diagram *, const Wanted *);
 Diagram *diagram_forward(World *, const Diagram *, const Wanted *);
+uint32_t label_results(const Diagram *); // number of results that are labels, and have no gradient
 // One reverse pass for several scalar outputs (losses), each of which trains only some weights:
 // output o contributes to the params p with mask[o][p]. A wire has one cotangent for each class of
 // outputs that reach the same classes of weights upstream. The result returns the outputs, then d

@@ -194,14 +194,9 @@ static const Diagram *without_next(World *w, const Diagram *d) {
   return own;
 }
 
-static bool is_differentiable(const Diagram *d) {
-  for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->wire.at[d->out.at[i]].type.base != BASE_LABEL) return true;
-  return false;
-}
-
 static Diagram *reverse_of(Callable *f, const Diagram *d, bool keep_out) {
-  if (is_differentiable(d)) return diagram_reverse(f->u->w, d, &(Wanted){.keep_out = keep_out});
+  if (label_results(d) < d->out.n)
+    return diagram_reverse(f->u->w, d, &(Wanted){.keep_out = keep_out});
   use_wrong(f->u, OUTCOME_WRONG, "labels have no gradient");
   return NULL;
 }
@@ -214,21 +209,12 @@ static const Diagram *diagram_to_run(Callable *f, const Diagram *d, bool grad) {
   return runs ? passes_step(w, without_next(w, runs)) : NULL;
 }
 
-// Names the gradients after their inputs and weights.
-static void name_gradients(World *w, Diagram *back, const Diagram *d) {
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Wire *wire = &d->wire.at[d->in.at[i]];
-    if (wire->type.base != BASE_LABEL) vec_push(w->arena, &back->out_name, wire->name);
-  }
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].role == ROLE_WEIGHT)
-      vec_push(w->arena, &back->out_name, name_from(w->names, d->param.at[i].path));
-}
-
 static const Diagram *derivative_of(Callable *f, const Diagram *d, uint32_t order) {
   for (; d && order; order--) {
     Diagram *back = reverse_of(f, d, false);
-    if (back) name_gradients(f->u->w, back, d);
+    GradientNames names = gradient_names(f->u->w, f->u->w->arena, d);
+    for (uint32_t i = 0; back && i < names.n; i++)
+      vec_push(f->u->w->arena, &back->out_name, name_from(f->u->w->names, names.at[i]));
     d = back;
   }
   return d && diagram_is_small(f->u->w, d) ? d : NULL;
@@ -417,19 +403,10 @@ static void return_results(Callable *f, const CallOf *c, const CallWork *k) {
 
 static void return_gradients(Callable *f, const CallOf *c, const CallWork *k) {
   const Diagram *d = k->compiled->d;
-  LimnNamedArray *at = NEW_ARRAY(c->keep, LimnNamedArray, k->compiled->runs->out.n + 1);
-  uint32_t n = 0, from = d->out.n;
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Wire *wire = &d->wire.at[d->in.at[i]];
-    const char *name = name_text(f->u->w->names, wire->name);
-    if (wire->type.base == BASE_LABEL) continue;
-    if (!*name) name = arena_format(c->keep, "in.%u", i + 1);
-    at[n] = array_out(f, c, k, from + n, name), n++;
-  }
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].role == ROLE_WEIGHT)
-      at[n] = array_out(f, c, k, from + n, d->param.at[i].path), n++;
-  *c->grads = (LimnArrays){n, at};
+  GradientNames names = gradient_names(f->u->w, c->scratch, d);
+  LimnNamedArray *at = NEW_ARRAY(c->keep, LimnNamedArray, names.n + 1);
+  for (uint32_t i = 0; i < names.n; i++) at[i] = array_out(f, c, k, d->out.n + i, names.at[i]);
+  *c->grads = (LimnArrays){names.n, at};
 }
 
 // Copies the results of a batch into arrays for all samples.

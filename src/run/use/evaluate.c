@@ -16,35 +16,7 @@ typedef struct {
   JsonOut json; // the text as JSON
 } Evaluation;
 
-// -- inputs ---------------------------------------------------------------------------------------
-static bool read_array(Evaluation *r, const char *value, const LimnArray *memory, Array *out) {
-  const char *error = "";
-  if (!memory && value && text_ends(value, ".npy")) return array_from_npy(&r->u, value, out);
-  bool good = memory   ? array_from_memory(r->arena, memory, out, &error)
-              : !value ? file_error(r->arena, &error, "an input without a value")
-                       : array_parse(r->arena, value, out, &error);
-  return good || use_wrong(&r->u, value || memory ? OUTCOME_WRONG : OUTCOME_USAGE, "%s", error);
-}
-
-// A quoted text is an input of labels.
-static bool read_input(Evaluation *r, const Diagram *d, uint32_t input, const LimnInput *in,
-                       Array *out) {
-  const char *error = "", *value = in->array ? NULL : in->value;
-  const Json *text =
-      value && *value == '"' ? json_read(r->arena, value, strlen(value), &error) : NULL;
-  if (text) return labels_of_text(&r->u, d, input, text->text, out);
-  return read_array(r, in->value, in->array, out);
-}
-
-static bool read_inputs(Evaluation *r, const Diagram *d, Array *array) {
-  const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, d->in.n + 1);
-  if (!inputs_match(r->w, d, r->how->in, r->how->nin, in)) return false;
-  for (uint32_t i = 0; i < d->in.n; i++)
-    if (!read_input(r, d, i, in[i], &array[i]) || !input_is_nonempty(&r->u, d, i, &array[i]))
-      return false;
-  return true;
-}
-
+// -- sizes ----------------------------------------------------------------------------------------
 static bool has_open_sizes(World *w, const Diagram *d) {
   Ids vars = {0};
   for (uint32_t i = 0; i < d->in.n; i++) {
@@ -65,18 +37,9 @@ static bool has_samples(const Diagram *d) {
 
 // Elaborates the box again with the sizes of the arrays. Additional leading axes are batch axes.
 static bool with_sizes(Evaluation *r, const char *name, const Array *array) {
-  World *w = r->w;
-  Type *types = NEW_ARRAY(w->arena, Type, r->d->in.n + 1);
-  for (uint32_t i = 0; i < r->d->in.n; i++) {
-    const Type *formal = &r->d->wire.at[r->d->in.at[i]].type;
-    Axis *axis = NEW_ARRAY(w->arena, Axis, array[i].rank);
-    for (uint32_t k = 0; k < array[i].rank; k++) axis[k].size = size_of(w, array[i].shape[k]);
-    types[i] = type_make(w, formal->base, array[i].rank, axis);
-    types[i].names = formal->names;
-    types[i].count = formal->count;
-    for (uint32_t k = 0; k < array[i].rank && k < formal->rank; k++)
-      types[i].axis[array[i].rank - 1 - k].label = formal->axis[formal->rank - 1 - k].label;
-  }
+  Type *types = NEW_ARRAY(r->arena, Type, r->d->in.n + 1);
+  for (uint32_t i = 0; i < r->d->in.n; i++)
+    types[i] = type_for_array(&r->u, &r->d->wire.at[r->d->in.at[i]].type, &array[i], false);
   Instance how = {.training = r->how->training, .nin = r->d->in.n, .in = types};
   Diagram *d = elab_diagram(r->u.in, r->u.p, name, &how);
   if (d) r->d = d;
@@ -154,17 +117,12 @@ static void keep_results(Evaluation *r, const Tensor *out) {
 }
 
 // -- gradients ------------------------------------------------------------------------------------
-static bool is_differentiable(const Diagram *d) {
-  for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->wire.at[d->out.at[i]].type.base == BASE_LABEL) return false;
-  return true;
-}
-
 // One for each result: ones; or the first is given, and the others are zeros.
 static bool make_cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
   Array dy = {0};
   bool given = r->how->dy || r->how->dy_array;
-  if (given && !read_array(r, r->how->dy, r->how->dy_array, &dy)) return false;
+  LimnInput in = {.value = r->how->dy, .array = r->how->dy_array};
+  if (given && !input_read(&r->u, &in, &r->d->wire.at[r->d->out.at[0]].type, &dy)) return false;
   for (uint32_t i = 0; i < r->d->out.n; i++) {
     to[i] = tensor_new(r->arena, out[i].rank, out[i].shape);
     for (int64_t k = 0; k < to[i].count; k++) to[i].data[k] = given ? 0 : 1;
@@ -180,21 +138,6 @@ static bool make_cotangents(Evaluation *r, const Tensor *out, Tensor *to) {
 static bool run_diagram(Evaluation *r, const Diagram *d, Eval *eval) {
   if (diagram_eval(r->w, d, eval)) return true;
   return use_wrong(&r->u, OUTCOME_WRONG, "%s", eval->error);
-}
-
-static void name_gradients(Evaluation *r, const Tensor *value, uint32_t values, Arrays *all) {
-  const Diagram *d = r->d;
-  uint32_t at = 0;
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Wire *wire = &d->wire.at[d->in.at[i]];
-    if (wire->type.base == BASE_LABEL) continue;
-    const char *name = name_text(r->w->names, wire->name);
-    if (!*name) name = arena_format(r->arena, "in.%u", i + 1);
-    vec_push(r->arena, &all->array, tensor_array(&value[at++], name));
-  }
-  for (uint32_t i = 0; i < d->param.n && at < values; i++)
-    if (d->param.at[i].role == ROLE_WEIGHT)
-      vec_push(r->arena, &all->array, tensor_array(&value[at++], d->param.at[i].path));
 }
 
 static bool put_gradients(Evaluation *r, const Arrays *all) {
@@ -216,7 +159,7 @@ static bool put_gradients(Evaluation *r, const Arrays *all) {
 static bool compute_gradients(Evaluation *r, const Tensor *out) {
   Diagram *d = r->d;
   if (!r->how->dy && !r->how->dy_array && !r->how->grads && !r->call->grads) return true;
-  if (!is_differentiable(d)) return use_wrong(&r->u, OUTCOME_WRONG, "labels have no gradient");
+  if (label_results(d)) return use_wrong(&r->u, OUTCOME_WRONG, "labels have no gradient");
   Diagram *back = diagram_reverse(r->w, d, &(Wanted){0});
   Tensor *in = NEW_ARRAY(r->arena, Tensor, d->in.n + d->out.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++) in[i] = r->input[i];
@@ -228,7 +171,9 @@ static bool compute_gradients(Evaluation *r, const Tensor *out) {
                .out = NEW_ARRAY(r->arena, Tensor, back->out.n + 1)};
   Arrays all = {0};
   if (!run_diagram(r, back, &eval)) return false;
-  name_gradients(r, eval.out, back->out.n, &all);
+  GradientNames names = gradient_names(r->w, r->arena, d);
+  for (uint32_t i = 0; i < names.n && i < back->out.n; i++)
+    vec_push(r->arena, &all.array, tensor_array(&eval.out[i], names.at[i]));
   return put_gradients(r, &all);
 }
 
@@ -251,7 +196,8 @@ static bool watch(Evaluation *r, const char *name) {
 // -- evaluation -----------------------------------------------------------------------------------
 static bool prepare(Evaluation *r, const char *name) {
   Array *array = NEW_ARRAY(r->arena, Array, r->d->in.n + 1);
-  if (!read_inputs(r, r->d, array)) return false;
+  const LimnInput **in = NEW_ARRAY(r->arena, const LimnInput *, r->d->in.n + 1);
+  if (!inputs_read(&r->u, r->d, r->how->in, r->how->nin, in, array)) return false;
   bool extra = has_open_sizes(r->w, r->d) || r->how->training;
   for (uint32_t i = 0; i < r->d->in.n; i++)
     extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;

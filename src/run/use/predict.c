@@ -56,14 +56,14 @@ static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool 
                    *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
 }
 
-// The type with the sizes of the array, and with the sample axis.
-static Type type_for(Use *u, const Type *t, const Array *x, bool sliced) {
+Type type_for_array(Use *u, const Type *t, const Array *x, bool sliced) {
   Axis *axis = NEW_ARRAY(u->arena, Axis, x->rank + 1);
+  uint32_t more = x->rank > t->rank ? x->rank - t->rank : 0;
   for (uint32_t i = 0; i < x->rank; i++) {
-    if (!sliced || i) axis[i] = (Axis){.size = size_of(u->w, x->shape[i])};
-    uint32_t own = i - sliced;
-    if ((!sliced || i) && own < t->rank)
-      axis[i].label = t->axis[own].label, axis[i].decl = t->axis[own].decl;
+    axis[i] = (Axis){.size = size_of(u->w, x->shape[i])};
+    if (i < more) continue;
+    axis[i].label = t->axis[i - more].label;
+    axis[i].decl = t->axis[i - more].decl;
   }
   if (sliced) axis[0] = elab_samples(u->in);
   Type made = type_make(u->w, t->base, x->rank, axis);
@@ -82,7 +82,7 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
     bool sliced, own = wire->type.rank && wire->type.axis[0].pass == PASS_SAMPLE;
     if (!shape_input(u, &wire->type, name_text(u->w->names, wire->name), &x[i], &sliced))
       return NULL;
-    type[i] = type_for(u, &wire->type, &x[i], sliced);
+    type[i] = type_for_array(u, &wire->type, &x[i], sliced);
     if (!sliced && !own) continue;
     if (said && x[i].shape[0] != *n) {
       use_wrong(u, OUTCOME_WRONG, "inputs have different numbers of samples: %lld and %lld",
@@ -95,32 +95,6 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
   if (has_sample_axis(u->w, formal) || (!formal->in.n && !u->training)) return formal;
   Instance how = {.training = u->training, .nin = formal->in.n, .in = type};
   return diagram_named(u->in, u->p, name, &how);
-}
-
-static bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
-  const char *error;
-  if (in->array)
-    return array_from_memory(u->arena, in->array, x, &error) ||
-           use_wrong(u, OUTCOME_WRONG, "%s", error);
-  return in->value ? array_from(u, in->value, t, x)
-                   : use_wrong(u, OUTCOME_USAGE, "an input without a value");
-}
-
-bool input_is_nonempty(Use *u, const Diagram *d, uint32_t i, const Array *x) {
-  const char *name = name_text(u->w->names, d->wire.at[d->in.at[i]].name);
-  for (uint32_t k = 0; k < x->rank; k++)
-    if (!x->shape[k])
-      return use_wrong(u, OUTCOME_WRONG,
-                       "input %s has no place along its axis %u: every axis has one",
-                       *name ? name : arena_format(u->arena, "%u", i + 1), k + 1);
-  return true;
-}
-
-static bool read_inputs(Use *u, const Diagram *formal, const LimnInput **in, Array *x) {
-  if (!inputs_match(u->w, formal, u->how->in, u->how->nin, in)) return false;
-  for (uint32_t i = 0; i < formal->in.n; i++)
-    if (!input_read(u, in[i], &formal->wire.at[formal->in.at[i]].type, &x[i])) return false;
-  return true;
 }
 
 // -- labels and bits ------------------------------------------------------------------------------
@@ -194,7 +168,7 @@ static bool predict(Use *u, void *context) {
   Array *x = NEW_ARRAY(u->arena, Array, d->in.n + 1);
   const LimnInput **in = NEW_ARRAY(u->arena, const LimnInput *, d->in.n + 1);
   Arrays out = {0};
-  if (!read_inputs(u, d, in, x)) return false;
+  if (!inputs_read(u, d, u->how->in, u->how->nin, in, x)) return false;
   for (uint32_t i = 0; i < d->in.n; i++)
     if (!labels_fit(u, d, i, in[i], &x[i])) return false;
   ArraysCall call = {.in = x, .keep = u->arena};

@@ -46,11 +46,16 @@ Outcome use_guarded(Elab *, Program *, const UseCall *, bool (*work)(Use *, void
 // weights.c: [params of the diagram]. False with a diagnostic.
 bool use_weights(Use *, const Diagram *, const WeightsAsked *, Tensor *param);
 
-// predict.c: every axis must have a positive length, since kernels would read out of bounds.
+// inputs.c: every axis must have a positive length, since kernels would read out of bounds.
 bool input_is_nonempty(Use *, const Diagram *, uint32_t input, const Array *);
 // Reports that the k-th number of an input is not one of its labels; always false. file: or NULL.
 bool label_refuse(Use *, const Diagram *, uint32_t input, const char *file, const Array *,
                   int64_t k, double value);
+
+// -- gradient_names.c -----------------------------------------------------------------------------
+// The results of the reverse derivative, by the inputs and weights that they are gradients of.
+typedef VEC(const char *) GradientNames;
+GradientNames gradient_names(World *, Arena *, const Diagram *);
 
 // -- callable.c -----------------------------------------------------------------------------------
 Callable *callable_of(Use *, const char *name); // sets u->callable, which is closed with the use
@@ -64,12 +69,19 @@ typedef struct {
 // The results may be in memory of an engine: the next call overwrites them. False with a diagnostic.
 bool callable_arrays(Callable *, const ArraysCall *, Arrays *out);
 
-// -- inputs_match.c -------------------------------------------------------------------------------
+// -- inputs.c -------------------------------------------------------------------------------------
 // Writes [inputs of the diagram]. False with a diagnostic.
 bool inputs_match(World *, const Diagram *, const LimnInput *given, uint32_t n,
                   const LimnInput **to);
+bool input_read(Use *, const LimnInput *, const Type *, Array *); // from a file, text or memory
+// Matches and reads all inputs. Writes [inputs of the diagram].
+bool inputs_read(Use *, const Diagram *, const LimnInput *given, uint32_t n, const LimnInput **in,
+                 Array *);
 
 // -- predict.c ------------------------------------------------------------------------------------
+// The type with the sizes of the array. samples: its first axis is the sample axis; other additional
+// axes in front are batch axes.
+Type type_for_array(Use *, const Type *, const Array *, bool samples);
 // The diagram for such arrays. An array with one axis more than its input has samples as the first
 // axis.
 const Diagram *use_instance(Use *, const char *name, const Diagram *formal, Array *, int64_t *n);

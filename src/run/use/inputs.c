@@ -1,5 +1,6 @@
-// Matches arrays to the inputs of a box: by name; by order if the array or the input has no name.
-// Each array must have an input, and each input one array.
+// The inputs of a call: matched to those of the box, and read from files, text or memory. They are
+// matched by name; by order if the array or the input has no name. Each array must have an input, and
+// each input one array.
 #include "run/use/use_own.h"
 
 typedef struct {
@@ -57,5 +58,42 @@ bool inputs_match(World *w, const Diagram *d, const LimnInput *given, uint32_t n
     return diag_refuse(w->diags, (Span){0}, "input %s : %s is not given", name,
                        type_text(w, &d->wire.at[d->in.at[i]].type));
   }
+  return true;
+}
+
+// -- reading --------------------------------------------------------------------------------------
+bool input_read(Use *u, const LimnInput *in, const Type *t, Array *x) {
+  const char *error;
+  if (in->array)
+    return array_from_memory(u->arena, in->array, x, &error) ||
+           use_wrong(u, OUTCOME_WRONG, "%s", error);
+  return in->value ? array_from(u, in->value, t, x)
+                   : use_wrong(u, OUTCOME_USAGE, "an input without a value");
+}
+
+bool input_is_nonempty(Use *u, const Diagram *d, uint32_t i, const Array *x) {
+  const char *name = name_text(u->w->names, d->wire.at[d->in.at[i]].name);
+  for (uint32_t k = 0; k < x->rank; k++)
+    if (!x->shape[k])
+      return use_wrong(u, OUTCOME_WRONG,
+                       "input %s has no place along its axis %u: every axis has one",
+                       *name ? name : arena_format(u->arena, "%u", i + 1), k + 1);
+  return true;
+}
+
+// A quoted text is an input of labels.
+static bool read_one(Use *u, const Diagram *d, uint32_t i, const LimnInput *in, Array *x) {
+  const char *error = "", *value = in->array ? NULL : in->value;
+  const Json *text =
+      value && *value == '"' ? json_read(u->arena, value, strlen(value), &error) : NULL;
+  if (text) return labels_of_text(u, d, i, text->text, x);
+  return input_read(u, in, &d->wire.at[d->in.at[i]].type, x);
+}
+
+bool inputs_read(Use *u, const Diagram *d, const LimnInput *given, uint32_t n, const LimnInput **in,
+                 Array *x) {
+  if (!inputs_match(u->w, d, given, n, in)) return false;
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (!read_one(u, d, i, in[i], &x[i]) || !input_is_nonempty(u, d, i, &x[i])) return false;
   return true;
 }
