@@ -26,8 +26,6 @@ bool op_bitwise(ImpNode *n) {
   Importer *m = n->m;
   OnnxType type = op_value(n, 0)->type;
   const OnnxTypeInfo *t = &onnx_type_info[type];
-  ImpShape shape;
-  if (!broadcast(n, n->in, 2, &shape)) return false;
   const char *b = imp_letter[ONNX_RANK_LIMIT], *form = bit_of(n->node->op);
   uint32_t bits = t->bits > EXACT_BITS ? EXACT_BITS : t->kind == 'i' ? t->bits - 1 : t->bits;
   const char *one = arena_format(m->arena, "mod(floor($0 / 2^%s), 2)", b),
@@ -37,41 +35,25 @@ bool op_bitwise(ImpNode *n) {
   if (t->kind == 'i') // all bits above are the sign
     buf_printf(&right, " - 2^%u * %s", bits,
                bits_replaced(m, form, "number($0 < 0)", "number($1 < 0)"));
-  ImpForm line = {.left = letters(m, shape.rank), .right = right.at};
-  op_give(n, 0,
-          say(n, type, &shape, line,
-              READS({n->in[0], letters_of(m, n->in[0], &shape)},
-                    {n->in[1], letters_of(m, n->in[1], &shape)})));
-  return true;
+  return op_give(n, 0, equation(n, type, n->in, "[*] = %s", right.at));
 }
 
 bool op_bitwisenot(ImpNode *n) {
-  Importer *m = n->m;
   OnnxType type = op_value(n, 0)->type;
   const OnnxTypeInfo *t = &onnx_type_info[type];
   if (t->kind == 'u' && t->bits > EXACT_BITS)
     return op_refuse(n, "the opposite of a %s is not exact", t->name);
-  ImpShape x = op_value(n, 0)->shape;
-  const char *all = letters(m, x.rank);
   long long most = t->kind == 'u' ? (1LL << t->bits) - 1 : -1;
-  const char *right = most < 0 ? "0 - 1 - $0" : arena_format(m->arena, "%lld - $0", most);
-  op_give(n, 0, say(n, type, &x, (ImpForm){.left = all, .right = right}, READS({n->in[0], all})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, type, n->in, "[*] = %s - $0",
+                          most < 0 ? "0 - 1" : arena_format(n->m->arena, "%lld", most)));
 }
 
 bool op_bitshift(ImpNode *n) {
-  Importer *m = n->m;
   OnnxType type = op_value(n, 0)->type;
   bool left = !strcmp(attr_text(n, "direction", ""), "LEFT");
-  ImpShape shape;
-  if (!broadcast(n, n->in, 2, &shape)) return false;
-  const char *right =
-      left ? arena_format(m->arena, "mod($0 * 2^$1, 2^%u)", onnx_type_info[type].bits)
-           : "floor($0 / 2^$1)";
-  ImpForm form = {.left = letters(m, shape.rank), .right = right};
-  op_give(n, 0,
-          say(n, type, &shape, form,
-              READS({n->in[0], letters_of(m, n->in[0], &shape)},
-                    {n->in[1], letters_of(m, n->in[1], &shape)})));
-  return true;
+  return op_give(
+      n, 0,
+      left ? equation(n, type, n->in, "[*] = mod($0 * 2^$1, 2^%u)", onnx_type_info[type].bits)
+           : equation(n, type, n->in, "[*] = floor($0 / 2^$1)"));
 }

@@ -66,11 +66,6 @@ bool op_cast(ImpNode *n) {
                      to >= 0 && to < ONNX_TYPES ? onnx_type_info[to].name : "?");
   const char *mode = attr_text(n, "round_mode", "up");
   const char *right = cast_text(n->m, "$0", from, (OnnxType)to, attr_int(n, "saturate", 1), mode);
-  ImpShape shape = op_value(n, 0)->shape;
-  const char *at = letters(n->m, shape.rank);
-  if (!strcmp(right, "$0") && (OnnxType)to == from) return op_give(n, 0, n->in[0]), true;
-  op_give(
-      n, 0,
-      say(n, (OnnxType)to, &shape, (ImpForm){.left = at, .right = right}, READS({n->in[0], at})));
-  return true;
+  if (!strcmp(right, "$0") && (OnnxType)to == from) return op_give(n, 0, n->in[0]);
+  return op_give(n, 0, equation(n, (OnnxType)to, n->in, "[*] = %s", right));
 }

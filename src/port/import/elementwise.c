@@ -15,14 +15,7 @@ const char *wrapped(Importer *m, OnnxType type, const char *right) {
 
 // The template with all inputs, broadcast.
 static bool map(ImpNode *n, OnnxType type, const char *right) {
-  ImpShape shape;
-  ImpRead *read = NEW_ARRAY(n->m->arena, ImpRead, n->nin + 1);
-  if (!broadcast(n, n->in, n->nin, &shape)) return false;
-  for (uint32_t i = 0; i < n->nin; i++)
-    read[i] = (ImpRead){n->in[i], letters_of(n->m, n->in[i], &shape)};
-  ImpForm form = {.left = letters(n->m, shape.rank), .right = right};
-  op_give(n, 0, say(n, type, &shape, form, read, n->nin));
-  return true;
+  return op_give(n, 0, equation(n, type, n->in, "[*] = %s", right));
 }
 
 bool op_map(ImpNode *n) {
@@ -37,43 +30,11 @@ bool op_map(ImpNode *n) {
 }
 
 // -- with attributes -----------------------------------------------------------------------------
-// {a} and {b} of a template are attributes: their names, what they are otherwise, and the template.
-static const struct {
-  const char *op, *a, *b;
-  float a0, b0;
-  const char *right;
-} activations[] = {
-    {"Celu", "alpha", "", 1, 0, "max($0, 0) + min(0, {a} * expm1(min($0, 0) / {a}))"},
-    {"Elu", "alpha", "", 1, 0, "elu[{a}]($0)"},
-    {"HardSigmoid", "alpha", "beta", 0.2F, 0.5F, "min(max({a} * $0 + {b}, 0), 1)"},
-    {"LeakyRelu", "alpha", "", 0.01F, 0, "leaky_relu[{a}]($0)"},
-    {"Selu", "alpha", "gamma", 1.67326319217681884765625F, 1.05070102214813232421875F,
-     "{b} * ($0 when $0 > 0 else {a} * expm1(min($0, 0)))"},
-    {"Shrink", "bias", "lambd", 0, 0.5F,
-     "$0 + {a} when $0 < 0 - {b} else ($0 - {a} when $0 > {b} else 0)"},
-    {"Swish", "alpha", "", 1, 0, "$0 * sigmoid({a} * $0)"},
-    {"ThresholdedRelu", "alpha", "", 1, 0, "$0 when $0 > {a} else 0"},
-};
-
-static const char *filled(Importer *m, const char *right, float a, float b) {
-  Buf out = buf_new(m->arena);
-  for (const char *at = right; *at; at++) {
-    bool hole = *at == '{' && at[1] && at[2] == '}';
-    if (hole)
-      buf_text(&out, short_term(m, at[1] == 'a' ? a : b)), at += 2;
-    else
-      buf_char(&out, *at);
-  }
-  return out.at;
-}
-
-bool op_activation(ImpNode *n) {
-  uint32_t k = 0;
-  while (strcmp(activations[k].op, n->node->op) != 0) k++;
-  float a = attr_float(n, activations[k].a, activations[k].a0);
-  float b = attr_float(n, activations[k].b, activations[k].b0);
-  if (!strcmp(n->node->op, "Swish") && a == 1) return map(n, op_value(n, 0)->type, "silu($0)");
-  return map(n, op_value(n, 0)->type, filled(n->m, activations[k].right, a, b));
+bool op_swish(ImpNode *n) {
+  float a = attr_float(n, "alpha", 1);
+  return map(n, op_value(n, 0)->type,
+             a == 1 ? "silu($0)"
+                    : arena_format(n->m->arena, "$0 * sigmoid(%s * $0)", short_term(n->m, a)));
 }
 
 bool op_gelu(ImpNode *n) {
@@ -169,8 +130,5 @@ bool op_pow(ImpNode *n) {
   const char *right = is_whole(type) ? wrapped(n->m, type, "truncate($0^$1)") : "$0^$1";
   return map(n, type, right);
 }
-
-// The slope is broadcast to the input, never the other way round.
-bool op_prelu(ImpNode *n) { return map(n, op_value(n, 0)->type, "$0 when $0 >= 0 else $1 * $0"); }
 
 bool op_where(ImpNode *n) { return map(n, op_value(n, 1)->type, "$1 when $0 else $2"); }

@@ -70,15 +70,25 @@ static bool read_fits(ImpNode *n, IndexSizes *seen, const ImpRead *r) {
 }
 
 // What the program would be told: sizes that do not fit, and axes that are not there.
+static bool reads_agree(ImpNode *n, IndexSizes *seen, const char *right, const ImpRead *read,
+                        uint32_t nread) {
+  if (!strncmp(right, "concat[", 7)) seen->joined = right + 7;
+  for (uint32_t i = 0; i < nread; i++)
+    if (!read_fits(n, seen, &read[i])) return false;
+  return true;
+}
+
+bool reads_fit(ImpNode *n, const char *right, const ImpRead *read, uint32_t nread) {
+  return reads_agree(n, &(IndexSizes){0}, right, read, nread);
+}
+
 static bool line_fits(ImpNode *n, const ImpShape *shape, const ImpLine *line) {
   IndexSizes seen = {0};
-  if (!strncmp(line->form.right, "concat[", 7)) seen.joined = line->form.right + 7;
   size_t length;
   uint32_t k = 0;
+  if (!reads_agree(n, &seen, line->form.right, line->read.at, line->read.n)) return false;
   for (const char *at = line->form.left; at && (at = next_index(at, &length)); at += length, k++)
     if (k < shape->rank && !index_agrees(n, &seen, at, length, shape->dim[k])) return false;
-  for (uint32_t i = 0; i < line->read.n; i++)
-    if (!read_fits(n, &seen, &line->read.at[i])) return false;
   return true;
 }
 

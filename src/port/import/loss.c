@@ -6,48 +6,31 @@ static bool give_nll(ImpNode *n, Id x, Id t, Id weight) {
   Importer *m = n->m;
   const char *how = attr_text(n, "reduction", "mean");
   const OnnxAttribute *ignore = onnx_attribute(n->node, "ignore_index");
-  ImpShape xs = value_at(m, x)->shape, ts = value_at(m, t)->shape, none = {0};
+  uint32_t rank = value_at(m, x)->shape.rank, targets = value_at(m, t)->shape.rank;
   OnnxType type = value_at(m, x)->type;
-  const char *at[ONNX_RANK_LIMIT], *c = imp_letter[ONNX_RANK_LIMIT];
-  if (xs.rank < 2 || ts.rank + 1 != xs.rank)
-    return op_refuse(n, "its targets have %u axes, its input %u", ts.rank, xs.rank);
-  for (uint32_t i = 0; i < ts.rank; i++) at[i < 1 ? 0 : i + 1] = imp_letter[i];
-  at[1] = c;
-  const char *all = letters(m, ts.rank), *in = words(m, xs.rank, at);
+  if (rank < 2 || targets + 1 != rank)
+    return op_refuse(n, "its targets have %u axes, its input %u", targets, rank);
   const char *counts =
-      ignore ? arena_format(m->arena, "number($0 != %s)", number_term(m, (double)ignore->i)) : NULL;
-  const char *weighs =
-      !weight  ? counts
-      : counts ? arena_format(m->arena, "%s * sum[%s](($1 when (%s = $0) else 0))", counts, c, c)
-               : arena_format(m->arena, "sum[%s](($1 when (%s = $0) else 0))", c, c);
-  Id w = 0;
-  if (weighs)
-    w = say(n, type, &ts, (ImpForm){.left = all, .right = weighs},
-            READS({t, all}, {weight ? weight : t, weight ? c : all}));
-  ImpForm form = {all,
-                  arena_format(m->arena,
-                               w ? "0 - $2 * sum[%s](($0 when (%s = $1) else 0))"
-                                 : "0 - sum[%s](($0 when (%s = $1) else 0))",
-                               c, c),
-                  NULL};
-  Id loss = say(n, type, &ts, form, READS({x, in}, {t, all}, {w ? w : t, all}));
-  if (!strcmp(how, "none")) return op_give(n, 0, loss), true;
-  bool mean = !strcmp(how, "mean");
-  const char *right = !mean ? arena_format(m->arena, "sum[%s]($0)", all)
-                      : w   ? arena_format(m->arena, "sum[%s]($0) / sum[%s]($1)", all, all)
-                            : arena_format(m->arena, "mean[%s]($0)", all);
-  op_give(n, 0,
-          say(n, type, &none, (ImpForm){.right = right}, READS({loss, all}, {w ? w : loss, all})));
-  return true;
+      ignore ? arena_format(m->arena, "number($0 != %s)", number_term(m, (double)ignore->i)) : "";
+  Id w = !weight && !ignore ? 0
+                            : equation(n, type, IN(t, weight), "[*] = %s%s%s", counts,
+                                       weight && ignore ? " * " : "",
+                                       weight ? "sum[i1](($1[i1] when (i1 = $0) else 0))" : "");
+  Id loss = equation(n, type, IN(x, t, w),
+                     w ? "[i &] = 0 - $2[i &] * sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))"
+                       : "[i &] = 0 - sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))");
+  if (!strcmp(how, "none")) return op_give(n, 0, loss);
+  return op_give(n, 0,
+                 equation(n, type, IN(loss, w),
+                          strcmp(how, "mean") != 0 ? "[] = sum[*]($0)"
+                          : w                      ? "[] = sum[*]($0) / sum[*]($1)"
+                                                   : "[] = mean[*]($0)"));
 }
 
 bool op_nllloss(ImpNode *n) { return give_nll(n, n->in[0], n->in[1], op_in(n, 2)); }
 
 bool op_crossentropy(ImpNode *n) {
-  ImpShape x = op_value(n, 0)->shape;
-  const char *all = letters(n->m, x.rank);
-  Id y = say(n, op_value(n, 0)->type, &x, (ImpForm){.right = "log_softmax[j]($0)"},
-             READS({n->in[0], all}));
+  Id y = equation(n, op_value(n, 0)->type, n->in, "log_softmax[j]($0)");
   op_give(n, 1, y);
-  return give_nll(n, y, n->in[1], op_in(n, 2));
+  return y && give_nll(n, y, n->in[1], op_in(n, 2));
 }

@@ -25,12 +25,14 @@ static void settle(Importer *m, ImpValue *v) {
   for (int64_t i = 0; i < count; i++) v->data[i] = (double)v->known[i].n;
 }
 
-void op_give(ImpNode *n, uint32_t k, Id v) {
+bool op_give(ImpNode *n, uint32_t k, Id v) {
+  if (!v) return false;
   settle(n->m, value_at(n->m, v));
-  if (k >= n->node->out.n || !*n->node->out.at[k]) return;
+  if (k >= n->node->out.n || !*n->node->out.at[k]) return true;
   ImpValue *value = value_at(n->m, v);
   if (!*value->onnx || value->kind == IMP_MADE) value->onnx = n->node->out.at[k];
   imp_put(n->scope, n->node->out.at[k], v);
+  return true;
 }
 
 Id op_in(const ImpNode *n, uint32_t k) { return k < n->nin ? n->in[k] : 0; }

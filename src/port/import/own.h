@@ -39,12 +39,26 @@ typedef struct ImpRow {
 // line.c
 #define READS(...) (const ImpRead[]){__VA_ARGS__}, COUNT(((const ImpRead[]){__VA_ARGS__}))
 Id say(ImpNode *, OnnxType, const ImpShape *, ImpForm, const ImpRead *, uint32_t n);
+// Whether what is read has the axes and sizes that its indices want. False with a message
+bool reads_fit(ImpNode *, const char *right, const ImpRead *, uint32_t n);
 Id say_number(ImpNode *, Id); // bits as 0 and 1
 Id say_bits(ImpNode *, Id);   // and back: what is not 0
 
+// equation.c: a line as an equation of the language, which says its sizes. 0 with a message
+enum { EQUATIONS_MOST = 8 };
+typedef struct { // what equations before it have made
+  const char *name[EQUATIONS_MOST];
+  Id value[EQUATIONS_MOST];
+} Named;
+#define IN(...)                                                                                    \
+  (const Id[]) { __VA_ARGS__ }
+Id equation(ImpNode *, OnnxType, const Id *in, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+Id equation_text(ImpNode *, OnnxType, const Id *in, const Named *, const char *text);
+
 // node.c: a node and what it has
 bool op_refuse(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void op_give(ImpNode *, uint32_t k, Id);
+bool op_give(ImpNode *, uint32_t k, Id);         // false: there is none, as a message says
 Id op_in(const ImpNode *, uint32_t k);           // 0: left out, or not there
 ImpValue *op_value(const ImpNode *, uint32_t k); // of an input that is there
 int64_t attr_int(const ImpNode *, const char *name, int64_t otherwise);

@@ -1,12 +1,6 @@
 // Pools: the largest, the mean or the length of what a window sees.
 #include "port/import/window.h"
 
-static ImpShape pooled(const ImpShape *x, const Window *w) {
-  ImpShape out = *x;
-  for (uint32_t i = 0; i < w->n; i++) out.dim[2 + i] = w->result[i];
-  return out;
-}
-
 // -- MaxPool -------------------------------------------------------------------------------------
 // Where the largest is, counted through all axes: columns first if asked.
 static const char *flat_place(Importer *m, const ImpShape *x, const Window *w, bool columns) {
@@ -26,24 +20,24 @@ bool op_maxpool(ImpNode *n) {
   Window w;
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read_any(n, &x, NULL, &w)) return false;
-  ImpShape out = pooled(&x, &w);
+  OnnxType type = op_value(n, 0)->type;
   const char *at = arena_format(m->arena, "i j %s", window_places(m, &w)),
-             *kernel = window_kernel(m, &w, true);
-  const char *left = letters(m, x.rank), *pad = w.hangs ? "-inf" : NULL;
-  ImpForm form = {left, arena_format(m->arena, "max[%s]($0)", kernel), pad};
-  Id y = say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], at}));
-  op_give(n, 0, y);
+             *left = arena_format(m->arena, "i j %s", window_left(m, &w, true)),
+             *kernel = window_kernel(m, &w, true), *pad = w.hangs ? " pad -inf" : "";
+  Id y = equation(n, type, n->in, "[%s] = max[%s]($0[%s])%s", left, kernel, at, pad);
+  if (!op_give(n, 0, y)) return false;
   if (n->node->out.n < 2 || !*n->node->out.at[1]) return true;
   if (!window_read(n, &x, NULL, &w)) return false;
   const char *place = flat_place(m, &x, &w, attr_int(n, "storage_order", 0));
-  form.right = arena_format(m->arena, "min[%s]((%s when ($0 = $1) else inf))", kernel, place);
-  op_give(n, 1, say(n, ONNX_INT64, &out, form, READS({n->in[0], at}, {y, left})));
-  return true;
+  return op_give(n, 1,
+                 equation(n, ONNX_INT64, IN(n->in[0], y),
+                          "[%s] = min[%s]((%s when ($0[%s] = $1[*]) else inf))%s", left, kernel,
+                          place, at, pad));
 }
 
 // -- AveragePool ---------------------------------------------------------------------------------
-// How many numbers each window sees along an axis. The same for all: only that number.
-static const char *counts(ImpNode *n, const Window *w, uint32_t i, ImpRead *read, uint32_t *reads) {
+// How many numbers each window sees along an axis. The same for all: only that number, otherwise a list, whose id goes to `in`.
+static const char *counts(ImpNode *n, const Window *w, uint32_t i, Id *in) {
   Importer *m = n->m;
   bool padded = attr_int(n, "count_include_pad", 0), even = true;
   ImpSize size = op_value(n, 0)->shape.dim[2 + i];
@@ -63,26 +57,22 @@ static const char *counts(ImpNode *n, const Window *w, uint32_t i, ImpRead *read
     even = even && data[k] == data[0];
   }
   if (even) return number_term(m, data[0]);
-  Id v = value_const(m, ONNX_FLOAT, &(ImpShape){1, {dim_of(w->out[i])}}, data);
-  read[*reads] = (ImpRead){v, window_at(i)};
-  return arena_format(m->arena, "$%u", (*reads)++);
+  in[1 + i] = value_const(m, ONNX_FLOAT, &(ImpShape){1, {dim_of(w->out[i])}}, data);
+  return arena_format(m->arena, "$%u[%s]", 1 + i, window_at(i));
 }
 
 bool op_averagepool(ImpNode *n) {
   Importer *m = n->m;
   Window w;
-  ImpRead read[ONNX_RANK_LIMIT + 1];
-  uint32_t reads = 1;
+  Id in[ONNX_RANK_LIMIT + 1] = {n->in[0]};
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read_any(n, &x, NULL, &w)) return false;
-  ImpShape out = pooled(&x, &w);
-  Buf right = buf_new(m->arena);
-  read[0] = (ImpRead){n->in[0], arena_format(m->arena, "i j %s", window_places(m, &w))};
-  buf_printf(&right, "sum[%s]($0)", window_kernel(m, &w, true));
-  for (uint32_t i = 0; i < w.n; i++) buf_printf(&right, " / %s", counts(n, &w, i, read, &reads));
-  ImpForm form = {letters(m, x.rank), right.at, w.hangs ? "0" : NULL};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, read, reads));
-  return true;
+  Buf by = buf_new(m->arena);
+  for (uint32_t i = 0; i < w.n; i++) buf_printf(&by, " / %s", counts(n, &w, i, in));
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, in, "[i j %s] = sum[%s]($0[i j %s])%s%s",
+                          window_left(m, &w, true), window_kernel(m, &w, true),
+                          window_places(m, &w), by.at, w.hangs ? " pad 0" : ""));
 }
 
 bool op_lppool(ImpNode *n) {
@@ -91,34 +81,28 @@ bool op_lppool(ImpNode *n) {
   long long p = attr_int(n, "p", 2);
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read_any(n, &x, NULL, &w)) return false;
-  ImpShape out = pooled(&x, &w);
-  const char *right =
-      arena_format(m->arena, "sum[%s](abs($0)^%lld)^(1 / %lld)", window_kernel(m, &w, true), p, p);
-  ImpForm form = {letters(m, x.rank), right, w.hangs ? "0" : NULL};
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &out, form,
-              READS({n->in[0], arena_format(m->arena, "i j %s", window_places(m, &w))})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in,
+                          "[i j %s] = sum[%s](abs($0[i j %s])^%lld)^(1 / %lld)%s",
+                          window_left(m, &w, true), window_kernel(m, &w, true),
+                          window_places(m, &w), p, p, w.hangs ? " pad 0" : ""));
 }
 
 // -- all of it -----------------------------------------------------------------------------------
 bool op_globalpool(ImpNode *n) {
-  Importer *m = n->m;
-  ImpShape x = op_value(n, 0)->shape, out = x;
-  if (x.rank < 3) return op_refuse(n, "it wants samples, channels and at least one axis more");
-  for (uint32_t i = 2; i < x.rank; i++) out.dim[i] = dim_of(1);
-  const char *gone = words(m, x.rank - 2, imp_letter + ONNX_RANK_LIMIT);
-  long long p = attr_int(n, "p", 2);
   const char *op = n->node->op;
-  const char *right = !strcmp(op, "GlobalMaxPool") ? arena_format(m->arena, "max[%s]($0)", gone)
-                      : !strcmp(op, "GlobalAveragePool")
-                          ? arena_format(m->arena, "mean[%s]($0)", gone)
-                          : arena_format(m->arena, "sum[%s](abs($0)^%lld)^(1 / %lld)", gone, p, p);
-  ImpForm form = {.left = letters(m, x.rank), .right = right};
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &out, form,
-              READS({n->in[0], arena_format(m->arena, "i j %s", gone)})));
-  return true;
+  uint32_t rank = op_value(n, 0)->shape.rank;
+  if (rank < 3) return op_refuse(n, "it wants samples, channels and at least one axis more");
+  const char *thin = letters_of_one(n->m, 2, rank);
+  OnnxType type = op_value(n, 0)->type;
+  long long p = attr_int(n, "p", 2);
+  bool most = !strcmp(op, "GlobalMaxPool"), mean = !strcmp(op, "GlobalAveragePool");
+  return op_give(n, 0,
+                 most ? equation(n, type, n->in, "[i j %s] = max[&]($0[i j &])", thin)
+                 : mean
+                     ? equation(n, type, n->in, "[i j %s] = mean[&]($0[i j &])", thin)
+                     : equation(n, type, n->in, "[i j %s] = sum[&](abs($0[i j &])^%lld)^(1 / %lld)",
+                                thin, p, p));
 }
 
 // -- MaxUnpool -----------------------------------------------------------------------------------
@@ -141,14 +125,12 @@ bool op_maxunpool(ImpNode *n) {
     place = buf_new(m->arena);
     buf_printf(&place, "(%s)*%s+%s", before, dim_inside(m, out.dim[i]), imp_letter[i]);
   }
-  const char *gone = words(m, x.rank - 2, imp_letter + ONNX_RANK_LIMIT);
-  const char *at = arena_format(m->arena, "i j %s", gone);
-  const char *right = arena_format(m->arena, "sum[%s](($0 when ($1 = %s) else 0))", gone, place.at);
-  ImpForm form = {.left = letters(m, x.rank), .right = right};
-  Id y = say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], at}, {n->in[1], at}));
+  Buf left = buf_new(m->arena);
+  for (uint32_t i = 2; i < x.rank; i++)
+    buf_printf(&left, " %s:%lld", imp_letter[i], (long long)out.dim[i].n);
+  Id y = equation(n, op_value(n, 0)->type, n->in,
+                  "[i j%s] = sum[&](($0[i j &] when ($1[i j &] = %s) else 0))", left.at, place.at);
   int64_t zero[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   for (uint32_t i = 2; op_in(n, 2) && i < x.rank; i++) after[i] = given.dim[i].n - out.dim[i].n;
-  y = say_padded(n, y, zero, after, 0);
-  if (y) op_give(n, 0, y);
-  return y;
+  return op_give(n, 0, y ? say_padded(n, y, zero, after, 0) : 0);
 }

@@ -57,10 +57,6 @@ static bool scaled_at(ImpNode *n, const ImpShape *x, const ImpShape *scale, Scal
   return true;
 }
 
-static const char *index_of_number(Importer *m, Id v) {
-  return value_at(m, v)->shape.rank ? "0" : "";
-}
-
 // The zero point is as the scale is, but one number may have an axis or not.
 static const char *zero_at(Importer *m, Id zero, const Scaled *s) {
   const ImpShape *z = zero ? &value_at(m, zero)->shape : NULL;
@@ -80,47 +76,39 @@ bool op_quantizelinear(ImpNode *n) {
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
   bool plain = !zero || is_float(type);
   bool made = op_value(n, 1)->kind == IMP_MADE; // and not yet as a float holds it
-  const char *x_by = made ? "$0 / float32($1)" : "$0 / $1";
-  const char *right = quantised(m, type, x_by, plain ? NULL : "$2", attr_int(n, "saturate", 1));
-  ImpForm form = {.left = s.x, .right = right};
-  ImpRead read[] = {{n->in[0], s.x}, {n->in[1], s.scale}, {zero, zero_at(m, zero, &s)}};
-  op_give(n, 0, say(n, type, &x, form, read, plain ? 2 : 3));
-  return true;
+  const char *by =
+      arena_format(m->arena, made ? "$0[%s] / float32($1[%s])" : "$0[%s] / $1[%s]", s.x, s.scale);
+  const char *shift = plain ? NULL : arena_format(m->arena, "$2[%s]", zero_at(m, zero, &s));
+  return op_give(n, 0,
+                 equation(n, type, n->in, "[%s] = %s", s.x,
+                          quantised(m, type, by, shift, attr_int(n, "saturate", 1))));
 }
 
 bool op_dequantizelinear(ImpNode *n) {
-  Importer *m = n->m;
   Scaled s;
   Id zero = op_in(n, 2);
+  OnnxType type = op_value(n, 1)->type;
   ImpShape x = op_value(n, 0)->shape;
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
-  ImpForm form = {.left = s.x, .right = zero ? "($0 - $2) * $1" : "$0 * $1"};
-  ImpRead read[] = {{n->in[0], s.x}, {n->in[1], s.scale}, {zero, zero_at(m, zero, &s)}};
-  op_give(n, 0, say(n, op_value(n, 1)->type, &x, form, read, zero ? 3 : 2));
-  return true;
+  return op_give(n, 0,
+                 zero ? equation(n, type, n->in, "[%s] = ($0[%s] - $2[%s]) * $1[%s]", s.x, s.x,
+                                 zero_at(n->m, zero, &s), s.scale)
+                      : equation(n, type, n->in, "[%s] = $0[%s] * $1[%s]", s.x, s.x, s.scale));
 }
 
 // Scale and zero point of what is there: 0 is always one of the numbers.
 bool op_dynamicquantizelinear(ImpNode *n) {
   Importer *m = n->m;
-  ImpShape none = {0};
-  ImpShape x = op_value(n, 0)->shape;
-  const char *all = letters(m, x.rank);
-  ImpForm low = {.right =
-                     x.rank ? arena_format(m->arena, "min(min[%s]($0), 0)", all) : "min($0, 0)"};
-  ImpForm high = {.right =
-                      x.rank ? arena_format(m->arena, "max(max[%s]($0), 0)", all) : "max($0, 0)"};
-  Id least = say(n, ONNX_FLOAT, &none, low, READS({n->in[0], all}));
-  Id most = say(n, ONNX_FLOAT, &none, high, READS({n->in[0], all}));
-  Id scale = say(n, ONNX_FLOAT, &none, (ImpForm){.right = "float32(($0 - $1) / 255)"},
-                 READS({most, ""}, {least, ""}));
-  ImpForm at = {.right = cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))")};
-  Id zero = say(n, ONNX_UINT8, &none, at, READS({least, ""}, {scale, ""}));
-  ImpForm form = {.left = all, .right = quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)};
-  op_give(n, 0, say(n, ONNX_UINT8, &x, form, READS({n->in[0], all}, {scale, ""}, {zero, ""})));
+  Id least = equation(n, ONNX_FLOAT, n->in, "[] = min(min[*]($0), 0)"),
+     most = equation(n, ONNX_FLOAT, n->in, "[] = max(max[*]($0), 0)"),
+     scale = equation(n, ONNX_FLOAT, IN(most, least), "[] = float32(($0 - $1) / 255)"),
+     zero = equation(n, ONNX_UINT8, IN(least, scale), "[] = %s",
+                     cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))"));
   op_give(n, 1, scale);
   op_give(n, 2, zero);
-  return true;
+  return op_give(n, 0,
+                 equation(n, ONNX_UINT8, IN(n->in[0], scale, zero), "[*] = %s",
+                          quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)));
 }
 
 // -- products ------------------------------------------------------------------------------------
@@ -128,22 +116,18 @@ bool op_dynamicquantizelinear(ImpNode *n) {
 static Id say_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
   Importer *m = n->m;
   if (!zero) return v;
-  ImpShape x = value_at(m, v)->shape, z = value_at(m, zero)->shape;
+  ImpShape z = value_at(m, zero)->shape;
   const ImpValue *known = value_at(m, zero);
   if (known->data && shape_count(&z) == 1 && known->data[0] == 0) return v;
-  const char *all = letters(m, x.rank), *at = index_of_number(m, zero);
-  if (z.rank == 1 && !dim_is(z.dim[0], 1)) at = imp_letter[axis];
-  if (z.rank > 1) at = letters_of(m, zero, &x);
-  return say(n, ONNX_INT32, &x, (ImpForm){.left = all, .right = "$0 - $1"},
-             READS({v, all}, {zero, at}));
+  const char *at = z.rank > 1 ? "*" : !z.rank ? "" : dim_is(z.dim[0], 1) ? "0" : imp_letter[axis];
+  return equation(n, ONNX_INT32, IN(v, zero), "[*] = $0 - $1[%s]", at);
 }
 
 // Sums of products as a quantised type: by a scale for all, or for each place of an axis.
-static void give_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32_t axis) {
+static Id say_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32_t axis) {
   Importer *m = n->m;
   ImpShape x = value_at(m, sum)->shape;
-  OnnxType type = value_at(m, zero)->type;
-  const char *all = letters(m, x.rank), *at[4];
+  const char *at[4];
   for (uint32_t i = 0; i < 4; i++) {
     Id v = i < 3 ? scale[i] : zero;
     const ImpShape *s = &value_at(m, v)->shape;
@@ -152,12 +136,10 @@ static void give_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uin
             : s->rank == 1 ? imp_letter[axis]
                            : letters_of(m, v, &x);
   }
-  const char *right = quantised(m, type, "$0 * ($1 * $2 / $3)", "$4", true);
-  ImpForm form = {.left = all, .right = right};
-  op_give(n, 0,
-          say(n, type, &x, form,
-              READS({sum, all}, {scale[0], at[0]}, {scale[1], at[1]}, {scale[2], at[2]},
-                    {zero, at[3]})));
+  const char *by = arena_format(m->arena, "$0 * ($1[%s] * $2[%s] / $3[%s])", at[0], at[1], at[2]);
+  return equation(
+      n, value_at(m, zero)->type, IN(sum, scale[0], scale[1], scale[2], zero), "[*] = %s",
+      quantised(m, value_at(m, zero)->type, by, arena_format(m->arena, "$4[%s]", at[3]), true));
 }
 
 bool op_qlinearmatmul(ImpNode *n) {
@@ -168,30 +150,24 @@ bool op_qlinearmatmul(ImpNode *n) {
   if (!y) return false;
   const Id scale[] = {n->in[1], n->in[4], n->in[6]};
   uint32_t axis = value_at(n->m, y)->shape.rank ? value_at(n->m, y)->shape.rank - 1 : 0;
-  give_requantised(n, y, scale, n->in[7], axis);
-  return true;
+  return op_give(n, 0, say_requantised(n, y, scale, n->in[7], axis));
 }
 
 bool op_matmulinteger(ImpNode *n) {
   uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 1)->shape.rank;
   Id a = say_centred(n, n->in[0], op_in(n, 2), rank > 1 ? rank - 2 : 0);
   Id b = say_centred(n, n->in[1], op_in(n, 3), other > 0 ? other - 1 : 0);
-  Id y = say_product(n, a, b, ONNX_INT32);
-  if (y) op_give(n, 0, y);
-  return y;
+  return op_give(n, 0, say_product(n, a, b, ONNX_INT32));
 }
 
 bool op_convinteger(ImpNode *n) {
   Id x = say_centred(n, n->in[0], op_in(n, 2), 1), w = say_centred(n, n->in[1], op_in(n, 3), 0);
-  Id y = say_conv(n, x, w, 0, ONNX_INT32);
-  if (y) op_give(n, 0, y);
-  return y;
+  return op_give(n, 0, say_conv(n, x, w, 0, ONNX_INT32));
 }
 
 bool op_qlinearconv(ImpNode *n) {
   Id x = say_centred(n, n->in[0], n->in[2], 1), w = say_centred(n, n->in[3], n->in[5], 0);
   Id y = say_conv(n, x, w, op_in(n, 8), ONNX_INT32);
   const Id scale[] = {n->in[1], n->in[4], n->in[6]};
-  if (y) give_requantised(n, y, scale, n->in[7], 1);
-  return y;
+  return op_give(n, 0, y ? say_requantised(n, y, scale, n->in[7], 1) : 0);
 }

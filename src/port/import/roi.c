@@ -11,77 +11,59 @@ typedef struct {
   bool shifted, adaptive;    // by half a place; as many places as the region is large
   float scale;
   OnnxType type;
-  ImpSize regions;
 } Regions;
 
 // -- along an axis -------------------------------------------------------------------------------
 // Of each region: where it begins along an axis, or how large a bin is. Of rois these are columns 1 - axis and 3 - axis.
 static Id say_begin(ImpNode *n, const Regions *r, uint32_t axis) {
-  Importer *m = n->m;
-  ImpShape row = {1, {r->regions}};
-  const char *right =
-      arena_format(m->arena, r->shifted ? "$0 * %s - 0.5" : "$0 * %s", short_term(m, r->scale));
-  return say(n, r->type, &row, (ImpForm){"i", right, NULL},
-             READS({n->in[1], arena_format(m->arena, "i %u", 1 - axis)}));
+  return equation(n, r->type, n->in, "[i] = $1[i %u] * %s%s", 1 - axis, short_term(n->m, r->scale),
+                  r->shifted ? " - 0.5" : "");
 }
 
 static Id say_bin(ImpNode *n, const Regions *r, uint32_t axis) {
-  Importer *m = n->m;
-  ImpShape row = {1, {r->regions}};
-  const char *right =
-      arena_format(m->arena, r->shifted ? "($0 - $1) * %s / %lld" : "max(($0 - $1) * %s, 1) / %lld",
-                   short_term(m, r->scale), (long long)r->out[axis]);
-  return say(n, r->type, &row, (ImpForm){"i", right, NULL},
-             READS({n->in[1], arena_format(m->arena, "i %u", 3 - axis)},
-                   {n->in[1], arena_format(m->arena, "i %u", 1 - axis)}));
+  const char *scale = short_term(n->m, r->scale);
+  const char *size =
+      arena_format(n->m->arena, "($1[i %u] - $1[i %u]) * %s", 3 - axis, 1 - axis, scale);
+  return equation(n, r->type, n->in, r->shifted ? "[i] = %s / %lld" : "[i] = max(%s, 1) / %lld",
+                  size, (long long)r->out[axis]);
+}
+
+// How many points each bin has. bin: how it is read
+static const char *points_text(Importer *m, const Regions *r, uint32_t axis, const char *bin) {
+  return r->adaptive ? arena_format(m->arena, "max(0 - floor(0 - %s), 1)", bin)
+                     : arena_format(m->arena, "%lld", (long long)r->points[axis]);
 }
 
 // The points of each bin, [regions bins points].
 static Id say_points(ImpNode *n, const Regions *r, uint32_t axis, Id bin) {
-  Importer *m = n->m;
-  ImpShape shape = {3, {r->regions, dim_of(r->out[axis]), dim_of(r->points[axis])}};
-  const char *many = r->adaptive ? "max(0 - floor(0 - $1), 1)"
-                                 : arena_format(m->arena, "%lld", (long long)r->points[axis]);
-  ImpForm form = {"i j k", arena_format(m->arena, "$0 + (j + (k + 0.5) / %s) * $1", many), NULL};
-  return say(n, r->type, &shape, form, READS({say_begin(n, r, axis), "i"}, {bin, "i"}));
+  return equation(n, r->type, IN(say_begin(n, r, axis), bin),
+                  "[i j:%lld k:%lld] = $0[i] + (j + (k + 0.5) / %s) * $1[i]",
+                  (long long)r->out[axis], (long long)r->points[axis],
+                  points_text(n->m, r, axis, "$1[i]"));
 }
 
 // How much a place counts for a bin, [regions bins places].
 static Id say_mean(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
   Importer *m = n->m;
   Id bin = say_bin(n, r, axis), points = say_points(n, r, axis, bin);
-  ImpShape shape = {3, {r->regions, dim_of(r->out[axis]), size}};
-  const char *s = dim_inside(m, size), *k = imp_letter[ONNX_RANK_LIMIT];
-  const char *some = r->adaptive ? arena_format(m->arena, " and (%s < 0 - floor(0 - $1))", k) : "";
-  const char *many = r->adaptive ? "max(0 - floor(0 - $1), 1)"
-                                 : arena_format(m->arena, "%lld", (long long)r->points[axis]);
-  const char *right =
-      arena_format(m->arena,
-                   "sum[%s]((max(1 - abs(k - min(max($0, 0), %s - 1)), 0) when ($0 >= 0 - 1) and "
-                   "($0 <= %s)%s else 0)) / %s",
-                   k, s, s, some, many);
-  return say(n, r->type, &shape, (ImpForm){"i j k", right, NULL},
-             READS({points, arena_format(m->arena, "i j %s", k)}, {bin, "i"}));
+  const char *s = dim_inside(m, size);
+  return equation(n, r->type, IN(points, bin),
+                  "[i j k:%s] = sum[i1]((max(1 - abs(k - min(max($0[i j i1], 0), %s - 1)), 0) "
+                  "when ($0[i j i1] >= 0 - 1) and ($0[i j i1] <= %s)%s else 0)) / %s",
+                  dim_text(m, size), s, s, r->adaptive ? " and (i1 < 0 - floor(0 - $1[i]))" : "",
+                  points_text(m, r, axis, "$1[i]"));
 }
 
 // The same of each point and each of the two places around it, [regions bins points 2 places].
 static Id say_corners(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
-  Importer *m = n->m;
+  const char *s = dim_inside(n->m, size);
   Id points = say_points(n, r, axis, say_bin(n, r, axis));
-  ImpShape inside = value_at(m, points)->shape;
-  ImpShape shape = {5,
-                    {r->regions, dim_of(r->out[axis]), dim_of(r->points[axis]), dim_of(2), size}};
-  const char *s = dim_inside(m, size);
-  Id at = say(n, r->type, &inside,
-              (ImpForm){"i j k", arena_format(m->arena, "min(max($0, 0), %s - 1)", s), NULL},
-              READS({points, "i j k"}));
-  const char *right = arena_format(
-      m->arena,
-      "(1 - $1 + floor($1) when (l = 0) else $1 - floor($1)) when ($0 >= 0 - 1) and ($0 <= %s) "
-      "and (m = min(floor($1) + l, %s - 1)) else 0",
-      s, s);
-  return say(n, r->type, &shape, (ImpForm){"i j k l m", right, NULL},
-             READS({points, "i j k"}, {at, "i j k"}));
+  Id at = equation(n, r->type, IN(points), "[*] = min(max($0, 0), %s - 1)", s);
+  return equation(n, r->type, IN(points, at),
+                  "[i j k l:2 m:%s] = (1 - $1[i j k] + floor($1[i j k]) when (l = 0) else "
+                  "$1[i j k] - floor($1[i j k])) when ($0[i j k] >= 0 - 1) and ($0[i j k] <= %s) "
+                  "and (m = min(floor($1[i j k]) + l, %s - 1)) else 0",
+                  dim_text(n->m, size), s, s);
 }
 
 // -- the node ------------------------------------------------------------------------------------
@@ -119,44 +101,29 @@ static bool roi_read(ImpNode *n, Regions *r) {
 
 // The picture of each region. Where numbers do not point, they are compared.
 static Id say_pictures(ImpNode *n, const ImpShape *x, const Regions *r) {
-  Importer *m = n->m;
-  ImpShape shape = {4, {r->regions, x->dim[1], x->dim[2], x->dim[3]}};
   Id p = pointer(n, n->in[2], x->dim[0], true);
-  if (!p && m->diags->errors) return 0;
-  if (p)
-    return say(n, r->type, &shape, (ImpForm){"i j k l", "$0", NULL},
-               READS({n->in[0], "$1 j k l"}, {p, "@i"}));
-  return say(n, r->type, &shape, (ImpForm){"i j k l", "sum[m](($0 when (m = $1) else 0))", NULL},
-             READS({n->in[0], "m j k l"}, {n->in[2], "i"}));
+  if (p) return equation(n, r->type, IN(n->in[0], p), "[i j k l] = $0[$1[i] j k l]");
+  return equation(n, r->type, n->in, "[i j k l] = sum[m](($0[m j k l] when (m = $2[i]) else 0))");
 }
 
 bool op_roialign(ImpNode *n) {
   bool most = !strcmp(attr_text(n, "mode", "avg"), "max");
   ImpShape x = op_value(n, 0)->shape, rois = op_value(n, 1)->shape;
-  Regions r = {.type = op_value(n, 0)->type, .regions = rois.dim[0]};
+  Regions r = {.type = op_value(n, 0)->type};
   if (x.rank != 4 || rois.rank != 2 || !dim_is(rois.dim[1], 4) || op_value(n, 2)->shape.rank != 1)
     return op_refuse(n,
                      "it wants pictures, regions of four numbers, and a picture for each region");
   if (!roi_read(n, &r)) return false;
   if (most && r.adaptive) return op_refuse(n, "mode max is only known with a sampling_ratio");
   Id picture = say_pictures(n, &x, &r);
-  if (!picture) return false;
-  ImpShape out = {4, {r.regions, x.dim[1], dim_of(r.out[0]), dim_of(r.out[1])}};
-  if (!most) {
-    Id row = say_mean(n, &r, 0, x.dim[2]), column = say_mean(n, &r, 1, x.dim[3]);
-    op_give(n, 0,
-            say(n, r.type, &out, (ImpForm){"i j k l", "$0 $1 $2", NULL},
-                READS({picture, "i j m n"}, {row, "i k m"}, {column, "i l n"})));
-    return true;
-  }
+  if (!most)
+    return op_give(n, 0,
+                   equation(n, r.type,
+                            IN(picture, say_mean(n, &r, 0, x.dim[2]), say_mean(n, &r, 1, x.dim[3])),
+                            "[i j k l] = $0[i j m n] $1[i k m] $2[i l n]"));
   Id row = say_corners(n, &r, 0, x.dim[2]), column = say_corners(n, &r, 1, x.dim[3]);
-  ImpShape each = {8,
-                   {r.regions, x.dim[1], dim_of(r.out[0]), dim_of(r.out[1]), dim_of(r.points[0]),
-                    dim_of(r.points[1]), dim_of(2), dim_of(2)}};
-  Id all = say(n, r.type, &each, (ImpForm){"i j k l m n o p", "$0 $1 $2", NULL},
-               READS({picture, "i j q r"}, {row, "i k m o q"}, {column, "i l n p r"}));
-  op_give(n, 0,
-          say(n, r.type, &out, (ImpForm){"i j k l", "max[m n o p]($0)", NULL},
-              READS({all, "i j k l m n o p"})));
-  return true;
+  Id all = equation(n, r.type, IN(picture, row, column),
+                    "[i j k l m n o p] = $0[i j q r] $1[i k m o q] $2[i l n p r]");
+  return op_give(n, 0,
+                 equation(n, r.type, IN(all), "[i j k l] = max[m n o p]($0[i j k l m n o p])"));
 }

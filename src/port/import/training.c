@@ -1,27 +1,9 @@
 // Steps of optimisers, and the few operators of ai.onnx.ml that are arithmetic.
 #include "port/import/own.h"
 
-// r = rate / (1 + count * decay)
-static Id say_rate(ImpNode *n, const char *decay) {
-  ImpShape none = {0};
-  const char *right =
-      arena_format(n->m->arena, "$0 / (1 + $1 * %s)", short_term(n->m, attr_float(n, decay, 0)));
-  const char *a = op_value(n, 0)->shape.rank ? "0" : "", *b = op_value(n, 1)->shape.rank ? "0" : "";
-  return say(n, ONNX_FLOAT, &none, (ImpForm){.right = right}, READS({n->in[0], a}, {n->in[1], b}));
-}
-
-static Id say_each(ImpNode *n, const char *right, const Id *in, uint32_t count) {
-  Importer *m = n->m;
-  ImpShape x = value_at(m, in[0])->shape;
-  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, count);
-  const char *all = letters(m, x.rank);
-  for (uint32_t i = 0; i < count; i++) {
-    const ImpShape *s = &value_at(m, in[i])->shape;
-    read[i] = (ImpRead){in[i], s->rank == x.rank && shape_count(s) == shape_count(&x) ? all
-                               : s->rank                                              ? "0"
-                                                                                      : ""};
-  }
-  return say(n, value_at(m, in[0])->type, &x, (ImpForm){.left = all, .right = right}, read, count);
+// A number, whether it has an axis or not.
+static const char *one_number(const ImpNode *n, uint32_t k) {
+  return op_value(n, k)->shape.rank ? "[0]" : "";
 }
 
 bool op_adagrad(ImpNode *n) {
@@ -29,14 +11,15 @@ bool op_adagrad(ImpNode *n) {
   uint32_t k = (n->nin - 2) / 3;
   const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
              *eps = short_term(m, attr_float(n, "epsilon", 1e-6F));
-  Id rate = say_rate(n, "decay_factor");
+  Id rate = equation(n, ONNX_FLOAT, n->in, "[] = $0%s / (1 + $1%s * %s)", one_number(n, 0),
+                     one_number(n, 1), short_term(m, attr_float(n, "decay_factor", 0)));
   for (uint32_t i = 0; i < k; i++) {
     Id x = n->in[2 + i], g = n->in[2 + k + i], h = n->in[2 + 2 * k + i];
-    g = say_each(n, arena_format(m->arena, "%s * $0 + $1", norm), (Id[]){x, g}, 2);
-    h = say_each(n, "$0 + $1 * $1", (Id[]){h, g}, 2);
+    OnnxType type = value_at(m, x)->type;
+    g = equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
+    h = equation(n, type, IN(h, g), "[*] = $0 + $1 * $1");
     op_give(n, i,
-            say_each(n, arena_format(m->arena, "$0 - $1 * $2 / (sqrt($3) + %s)", eps),
-                     (Id[]){x, rate, g, h}, 4));
+            equation(n, type, IN(x, rate, g, h), "[*] = $0 - $1 * $2 / (sqrt($3) + %s)", eps));
     op_give(n, k + i, h);
   }
   return true;
@@ -46,23 +29,23 @@ bool op_adam(ImpNode *n) {
   Importer *m = n->m;
   uint32_t k = (n->nin - 2) / 4;
   const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
-             *eps = short_term(m, attr_float(n, "epsilon", 1e-6F));
-  const char *after = short_term(m, attr_float(n, "norm_coefficient_post", 0));
-  const char *a = short_term(m, attr_float(n, "alpha", 0.9F)),
+             *eps = short_term(m, attr_float(n, "epsilon", 1e-6F)),
+             *after = short_term(m, attr_float(n, "norm_coefficient_post", 0)),
+             *a = short_term(m, attr_float(n, "alpha", 0.9F)),
              *b = short_term(m, attr_float(n, "beta", 0.999F));
-  ImpShape none = {0};
-  const char *right =
-      arena_format(m->arena, "$0 * (sqrt(1 - %s^$1) / (1 - %s^$1) when $1 > 0 else 1)", b, a);
-  Id rate = say(n, ONNX_FLOAT, &none, (ImpForm){.right = right},
-                READS({n->in[0], op_value(n, 0)->shape.rank ? "0" : ""},
-                      {n->in[1], op_value(n, 1)->shape.rank ? "0" : ""}));
+  const char *t = one_number(n, 1);
+  Id rate = equation(n, ONNX_FLOAT, n->in,
+                     "[] = $0%s * (sqrt(1 - %s^$1%s) / (1 - %s^$1%s) when $1%s > 0 else 1)",
+                     one_number(n, 0), b, t, a, t, t);
   for (uint32_t i = 0; i < k; i++) {
     Id x = n->in[2 + i], g = n->in[2 + k + i], v = n->in[2 + 2 * k + i], h = n->in[2 + 3 * k + i];
-    g = say_each(n, arena_format(m->arena, "%s * $0 + $1", norm), (Id[]){x, g}, 2);
-    v = say_each(n, arena_format(m->arena, "%s * $0 + (1 - %s) * $1", a, a), (Id[]){v, g}, 2);
-    h = say_each(n, arena_format(m->arena, "%s * $0 + (1 - %s) * $1 * $1", b, b), (Id[]){h, g}, 2);
-    right = arena_format(m->arena, "(1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps);
-    op_give(n, i, say_each(n, right, (Id[]){x, rate, v, h}, 4));
+    OnnxType type = value_at(m, x)->type;
+    g = equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
+    v = equation(n, type, IN(v, g), "[*] = %s * $0 + (1 - %s) * $1", a, a);
+    h = equation(n, type, IN(h, g), "[*] = %s * $0 + (1 - %s) * $1 * $1", b, b);
+    op_give(n, i,
+            equation(n, type, IN(x, rate, v, h),
+                     "[*] = (1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps));
     op_give(n, k + i, v);
     op_give(n, 2 * k + i, h);
   }
@@ -74,30 +57,26 @@ bool op_momentum(ImpNode *n) {
   Importer *m = n->m;
   uint32_t k = (n->nin - 2) / 3;
   bool nesterov = !strcmp(attr_text(n, "mode", "standard"), "nesterov");
-  const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0));
-  const char *a = short_term(m, attr_float(n, "alpha", 0)),
+  const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
+             *a = short_term(m, attr_float(n, "alpha", 0)),
              *b = short_term(m, attr_float(n, "beta", 0));
+  const char *rate = one_number(n, 0), *t = one_number(n, 1);
   for (uint32_t i = 0; i < k; i++) {
     Id x = n->in[2 + i], g = n->in[2 + k + i], v = n->in[2 + 2 * k + i];
-    g = say_each(n, arena_format(m->arena, "%s * $0 + $1", norm), (Id[]){x, g}, 2);
-    v = say_each(n, arena_format(m->arena, "%s * $0 + $1 * (%s when $2 > 0 else 1)", a, b),
-                 (Id[]){v, g, n->in[1]}, 3);
-    const char *right =
-        nesterov ? arena_format(m->arena, "$0 - $1 * ($2 + %s * $3)", a) : "$0 - $1 * $3";
-    op_give(n, i, say_each(n, right, (Id[]){x, n->in[0], g, v}, 4));
+    OnnxType type = value_at(m, x)->type;
+    g = equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
+    v = equation(n, type, IN(v, g, n->in[1]), "[*] = %s * $0 + $1 * (%s when $2%s > 0 else 1)", a,
+                 b, t);
+    op_give(n, i,
+            nesterov ? equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * ($2 + %s * $3)",
+                                rate, a)
+                     : equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * $3", rate));
     op_give(n, k + i, v);
   }
   return true;
 }
 
 // -- ai.onnx.ml ----------------------------------------------------------------------------------
-bool op_binarizer(ImpNode *n) {
-  const char *right =
-      arena_format(n->m->arena, "number($0 > %s)", short_term(n->m, attr_float(n, "threshold", 0)));
-  op_give(n, 0, say_each(n, right, n->in, 1));
-  return true;
-}
-
 // The last axis at a list of places.
 bool op_arrayfeatureextractor(ImpNode *n) {
   if (!op_known(n, 1)) return false;
@@ -114,6 +93,5 @@ bool op_arrayfeatureextractor(ImpNode *n) {
   Id v = say_taken(n, n->in[0], x.rank - 1, place, count);
   ImpShape row = {2, {dim_of(1), dim_of(count)}};
   if (x.rank == 1) v = say_reshaped(n, v, &row);
-  if (v) op_give(n, 0, v);
-  return v;
+  return op_give(n, 0, v);
 }

@@ -126,4 +126,11 @@ const char *window_kernel(Importer *m, const Window *w, bool sizes) {
   return b.at;
 }
 
-const char *window_left(Importer *m, const Window *w) { return words(m, w->n, imp_letter + 2); }
+const char *window_left(Importer *m, const Window *w, bool sizes) {
+  Buf b = buf_new(m->arena);
+  for (uint32_t i = 0; i < w->n; i++) {
+    buf_printf(&b, "%s%s", i ? " " : "", window_at(i));
+    if (sizes) buf_printf(&b, ":%s", dim_text(m, w->result[i]));
+  }
+  return b.at;
+}

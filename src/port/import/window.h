@@ -22,6 +22,6 @@ const char *window_at(uint32_t k), *window_in(uint32_t k);
 const char *window_place(Importer *, const Window *, uint32_t k);  // "2*k+p-1"
 const char *window_places(Importer *, const Window *);             // all of them
 const char *window_kernel(Importer *, const Window *, bool sizes); // "p q", or "p:3 q:3"
-const char *window_left(Importer *, const Window *);               // "k l"
+const char *window_left(Importer *, const Window *, bool sizes);   // "k l", or "k:7 l:7"
 
 #endif

@@ -83,11 +83,11 @@ static Id unmasked(const Attends *c, Id v, Id *mask) {
   const ImpLine *l = made_by(c, v);
   double far = -(double)INFINITY;
   if (!l || l->read.n < 2) return 0;
-  const double *one = number_of(c, l, 1), *two = number_of(c, l, 2);
-  *mask = l->read.at[0].value;
-  if (!strcmp(l->form.right, "$1 when $0 else $2")) {
+  const double *one = number_of(c, l, 0), *two = number_of(c, l, 2);
+  *mask = l->read.at[1].value;
+  if (!strcmp(l->form.right, "$0 when $1 else $2")) {
     bool first = one && *one == far, last = two && *two == far;
-    uint32_t k = first ? 2 : 1;
+    uint32_t k = first ? 2 : 0;
     if (first != last && is_placewise_read(l, k) && is_behind(c, *mask, first, last))
       return l->read.at[k].value;
   }

@@ -121,7 +121,7 @@ static void call_conv(const Calls *c, ImpLine *l) {
 static void call_pool(const Calls *c, ImpLine *l) {
   SquareWindow win = {0};
   uint32_t rank = value_at(c->m, l->out.at[0])->shape.rank;
-  if (is_op(l, "GlobalAveragePool") && rank >= 3 && strstr(l->form.right, "mean[i1 j1]"))
+  if (is_op(l, "GlobalAveragePool") && rank >= 3 && strstr(l->form.right, "mean[k1 l1]"))
     part_add(c, l, "global_mean2d", "global_mean2d");
   if (!is_op(l, "MaxPool") || l->node->out.n != 1 || strncmp(l->form.right, "max[i1:", 7) != 0)
     return;
@@ -141,7 +141,7 @@ static uint32_t from_end(const char *list, const char *letter) {
 }
 
 static void call_batch_norm(const Calls *c, ImpLine *l) {
-  static const char *const tail[] = {"g", "b", "m", "v"};
+  static const char *const tail[] = {"m", "v", "g", "b"};
   if (!is_op(l, "BatchNormalization") || l->read.n != 5 || !l->read.at[0].index) return;
   uint32_t at = from_end(l->read.at[0].index, "j");
   if ((at != 1 && at != 3) || attr_number(l->node, "training_mode", 0)) return;

@@ -157,8 +157,9 @@ bool dim_divide(Importer *, ImpSize, ImpSize,
 const char *dim_text(Importer *, ImpSize);
 const char *dim_inside(Importer *, ImpSize); // the same for an index or a value: `size[N]`
 enum { IMP_LETTERS = 2 * ONNX_RANK_LIMIT };
-extern const char *const imp_letter[IMP_LETTERS]; // indices: no wire is called so
-const char *letters(Importer *, uint32_t rank);   // "i j k"
+extern const char *const imp_letter[IMP_LETTERS];                   // indices: no wire is called so
+const char *letters(Importer *, uint32_t rank);                     // "i j k"
+const char *letters_of_one(Importer *, uint32_t from, uint32_t to); // "k:1 l:1"
 // The indices of a value that is broadcast to a shape whose indices are the letters.
 const char *letters_of(Importer *, Id, const ImpShape *to);
 // "a b c" from a list of texts

@@ -212,6 +212,12 @@ const char *words(Importer *m, uint32_t n, const char *const *text) {
 
 const char *letters(Importer *m, uint32_t rank) { return words(m, rank, imp_letter); }
 
+const char *letters_of_one(Importer *m, uint32_t from, uint32_t to) {
+  Buf b = buf_new(m->arena);
+  for (uint32_t i = from; i < to; i++) buf_printf(&b, "%s%s:1", i > from ? " " : "", imp_letter[i]);
+  return b.n ? b.at : "";
+}
+
 const char *letters_of(Importer *m, Id v, const ImpShape *to) {
   const ImpShape *s = &value_at(m, v)->shape;
   const char *at[ONNX_RANK_LIMIT];

@@ -65,7 +65,7 @@ static void fix_statistics(const ImpWriter *w) {
   for (uint32_t i = 0; i < w->m->line.n; i++) {
     const ImpLine *l = &w->m->line.at[i];
     bool norm = w->live[i] && l->node && !strcmp(l->node->op, "BatchNormalization") && !l->part.n;
-    for (uint32_t k = 3; norm && l->read.n == 5 && k < 5; k++) {
+    for (uint32_t k = 1; norm && l->read.n == 5 && k < 3; k++) {
       ImpValue *v = value_at(w->m, l->read.at[k].value);
       if (v->kind == IMP_WEIGHT && v->reads == 1) v->kind = IMP_CONST;
     }
