@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+static double quotient(double a, double b) { return a / b; }
 static double sigmoid(double a) { return 1 / (1 + exp(-a)); }
 static double softplus(double a) { return (a < 0 ? 0 : a) + log1p(exp(-fabs(a))); }
 

@@ -96,6 +96,10 @@ static uint32_t new_wire(Plan *p, const Type *t, Name name, Id origin) {
       fail(p, origin, "a tensor here has more numbers than memory can hold");
   }
   if (t->base == BASE_LABEL) x.labels = extent_most(p, extent_of(p, t->count, origin));
+  if (x.labels > INT32_MAX)
+    fail(p, origin,
+         arena_format(p->w->arena, "labels are integers of 32 bits, and here are %lld of them",
+                      (long long)x.labels));
   if (p->error) x.count = 1;
   vec_push(p->arena, &p->wire, x);
   return p->wire.n - 1;
@@ -281,6 +285,76 @@ static void drop_unused_operands(Plan *p, PlanNode *x) {
     }
 }
 
+// -- whole numbers --------------------------------------------------------------------------------
+enum { WHOLE_LIMIT = 1 << 24 }; // floats hold whole numbers up to here
+
+// A scalar that is whole and differs from point to point, with a bound of its size.
+typedef struct {
+  bool whole, varies;
+  double most;
+} WholeScalar;
+
+static WholeScalar whole_leaf(Plan *p, const PlanNode *x, const Scalar *s) {
+  if (s->fn == FN_AT)
+    return (WholeScalar){true, true, (double)extent_most(p, x->index[s->ref]) - 1};
+  if (s->fn == FN_SIZE)
+    return (WholeScalar){true, false, (double)extent_most(p, plan_extent(p, s->ref))};
+  if (s->fn == FN_CONST) return (WholeScalar){s->k == floor(s->k), false, fabs(s->k)};
+  const PlanWire *w = &p->wire.at[x->in[s->ref].wire];
+  return (WholeScalar){w->base != BASE_R, true, w->base == BASE_LABEL ? (double)w->labels - 1 : 1};
+}
+
+static WholeScalar whole_scalar(Plan *p, const PlanNode *x, const WholeScalar *known,
+                                const Scalar *s) {
+  if (s->fn <= FN_SIZE) return whole_leaf(p, x, s);
+  WholeScalar a = known[s->arg[0]], b = fn_rows[s->fn].arity > 1 ? known[s->arg[1]] : a;
+  WholeScalar y = {a.whole && b.whole, a.varies || b.varies, fmax(a.most, b.most)};
+  switch (s->fn) {
+  case FN_add:
+  case FN_sub: y.most = a.most + b.most; return y;
+  case FN_mul: y.most = a.most * b.most; return y;
+  case FN_mod: y.most = b.most; return y;
+  case FN_neg:
+  case FN_abs:
+  case FN_number:
+  case FN_maximum:
+  case FN_minimum: return y;
+  default: return (WholeScalar){.varies = y.varies};
+  }
+}
+
+// A function whose result is wrong if its arguments, whole numbers, are rounded to floats: a position, a
+// remainder, a comparison of large numbers. Gives how large they may be.
+static double whole_reach(const WholeScalar *known, const Scalar *s) {
+  const WholeScalar *a = &known[s->arg[0]], *b = &known[s->arg[1]];
+  switch (s->fn) {
+  case FN_number: return a->most;
+  case FN_mod: return a->whole && a->varies ? a->most : 0;
+  case FN_lt:
+  case FN_le:
+  case FN_eq:
+  case FN_ne: return a->whole && b->whole && (a->varies || b->varies) ? fmin(a->most, b->most) : 0;
+  default: return 0;
+  }
+}
+
+// Numbers of 32 bits do not hold large whole numbers: positions, labels, and what is computed of them.
+static void check_whole_numbers(Plan *p, const PlanNode *x) {
+  WholeScalar *known = NEW_ARRAY(p->arena, WholeScalar, x->nscalar + 1);
+  for (uint32_t i = 0; i < x->nscalar && !p->wide; i++) {
+    const Scalar *s = &x->scalar[i];
+    known[i] = whole_scalar(p, x, known, s);
+    double reach = s->fn == FN_AT && s->base == BASE_R ? known[i].most : 0;
+    if (s->fn > FN_SIZE) reach = whole_reach(known, s);
+    if (reach > WHOLE_LIMIT)
+      fail(p, x->origin,
+           arena_format(p->w->arena,
+                        "whole numbers up to %.0f are computed with here, and those of 32 bits are "
+                        "exact up to 2^24 = %d only; use --precision 64",
+                        reach, WHOLE_LIMIT));
+  }
+}
+
 static void node_loop(Lowering *n, const Box *b) {
   Plan *p = n->p;
   const Loop *loop = b->loop;
@@ -312,6 +386,7 @@ static void node_loop(Lowering *n, const Box *b) {
   for (uint32_t i = 0; i < x.nwinner; i++)
     x.winner[i] = n->readers[b->out[i + 1]] ? n->wire[b->out[i + 1]] : PLAN_NONE;
   x.scatter = !output_is_simple(p, &x);
+  check_whole_numbers(p, &x);
   push_node(n, x);
 }
 

@@ -56,6 +56,7 @@ Plan *plan_make(World *w, const Diagram *d, const PlanOptions *o) {
   if (p->bf16 && p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_bf16_weights(p);
   if (p->target->lanes && p->fuse && !plan_is_tiny(p)) plan_partition_optimisers(p);
   plan_kernels(p);
+  if (!p->wide) plan_exact_quotients(p);
   plan_memory(p);
   return p;
 }

@@ -76,6 +76,7 @@ typedef struct {
   // The argmax of each reduced index; PLAN_NONE: nothing reads that wire.
   uint32_t nwinner, *winner;
   Scalar *scalar;
+  bool *exact;         // [scalar] a quotient that must be rounded correctly; NULL: there is none
   const Random *noise; // the value is noise; no scalars then
   Product *product;    // of NODE_PRODUCT, and of nests that could be one
   uint32_t axis;       // of NODE_ORDER
@@ -343,6 +344,7 @@ void plan_scatter_add(Plan *);
 void plan_rematerialise_sums(Plan *);
 void plan_partition_optimisers(Plan *);
 void plan_hoist_kernels(Plan *);
+void plan_exact_quotients(Plan *);
 void plan_transpose_short_rows(Plan *);
 // sink_producers.c
 void plan_sink_producers(Plan *);

@@ -54,6 +54,7 @@ const PlanNode *producer_in_nest(const Plan *p, const Kernel *k, const NodeLevel
 bool divides_by_invariant(const NodeLevels *w, uint32_t i) {
   const Scalar *s = &w->x->scalar[i];
   if (s->fn != FN_div || w->uniform[i] || w->wide) return false; // doubles: see NodeLevels.wide
+  if (w->x->exact && w->x->exact[i]) return false;
   return w->x->scalar[s->arg[1]].fn == FN_CONST || w->uniform[s->arg[1]] ||
          w->scalar_level[s->arg[1]] < w->scalar_level[i];
 }

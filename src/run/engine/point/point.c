@@ -303,6 +303,10 @@ static void emit_scalar_value(Emit *e, const NodeLevels *w, uint32_t i) {
       emit_line(e, "const real %s = %s * r%u_%u;", name, a[0], w->id, s->arg[1]);
     return;
   }
+  if (e->lanes && w->x->exact && w->x->exact[i] && !w->uniform[i]) {
+    emit_line(e, "const real %s = real_quotient(%s, %s);", name, a[0], a[1]);
+    return;
+  }
   if (selects_by_invariant(w, i)) a[0] = arena_format(e->p->arena, "c%u_%u != 0", w->id, s->arg[0]);
   if (s->fn == FN_exp && e->exp_less && subtracts_row_value(e, w, s->arg[0])) {
     const Scalar *less = &w->x->scalar[s->arg[0]];

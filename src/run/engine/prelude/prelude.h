@@ -46,6 +46,13 @@ typedef __UINT64_TYPE__ Bits64;
 #define INLINE static inline __attribute__((always_inline, unused))
 #define HELPER static inline __attribute__((unused))
 #endif
+#ifdef __CUDACC__
+#define double_divided(a, b) __ddiv_rn(a, b)
+#define float_divided(a, b) __fdiv_rn(a, b)
+#else
+#define double_divided(a, b) ((a) / (b))
+#define float_divided(a, b) ((a) / (b))
+#endif
 #if defined __CUDACC__
 #define double_fused(a, b, c) __fma_rn(a, b, c)
 #define float_fused(a, b, c) __fmaf_rn(a, b, c)
@@ -157,6 +164,7 @@ typedef double wide; // a real without axes
 #define LIMN_JOIN(a, b) a##b
 #define LIMN_OF(type, name) LIMN_JOIN(type, name)
 
+#define real_quotient LIMN_OF(LIMN_REAL, _quotient)
 #define real_fma LIMN_OF(LIMN_REAL, _fma)
 #define order_row LIMN_OF(LIMN_REAL, _order_row)
 #define real_sorts_before LIMN_OF(LIMN_REAL, _sorts_before)

@@ -16,6 +16,7 @@
 #define atan(x) LIMN_BY_TYPE(atan, x)(x)
 #define erf(x) LIMN_BY_TYPE(erf, x)(x)
 #define pow(x, y) LIMN_BY_TYPE(pow, (x) + (y))(x, y)
+#define quotient(x, y) LIMN_BY_TYPE(quotient, (x) + (y))(x, y)
 #define floor(x) LIMN_BY_TYPE(floor, x)(x)
 #define fabs(x) LIMN_BY_TYPE(fabs, x)(x)
 #define sigmoid(x) LIMN_BY_TYPE(sigmoid, x)(x)

@@ -30,6 +30,8 @@ INLINE REAL NAME(power)(BITS biased) { return NAME(from_bits)(biased << NAME(fra
 
 INLINE REAL NAME(fabs)(REAL x) { return NAME(builtin)(fabs)(x); }
 INLINE REAL NAME(sqrt)(REAL x) { return NAME(builtin)(sqrt)(x); }
+// Rounded correctly, also where the compiler may divide quickly.
+INLINE REAL NAME(quotient)(REAL x, REAL y) { return NAME(divided)(x, y); }
 INLINE REAL NAME(fma)(REAL x, REAL y, REAL z) { return FMA(x, y, z); }
 
 INLINE REAL NAME(floor)(REAL x) {
