@@ -70,17 +70,25 @@ void unit_paint(Canvas *c, const DiffUnit *u, double x, double y) {
   canvas_close(c);
 }
 
+static bool enters(const DiffUnit *u, Knee end) {
+  return fabs(end.x - u->x) < 0.5 && end.y > u->y && end.y < u->y + u->height;
+}
+
+// A wire that is cut has a line in each of two rows; where it enters its unit is an arrowhead.
 static void wire_draw(Canvas *c, const DiffScheme *s, const DiffWire *w, double x, double y) {
   Paint paint = side_paint(w->sides, false);
-  if (w->knees < 2) return;
-  canvas_open(
-      c, "", "wire",
-      arena_format(s->arena, "%s to %s", s->unit.at[w->from].words, s->unit.at[w->to].words));
-  knees_path(c, w->path, w->knees, CORNER, x, y);
-  canvas_paint(c, &paint);
+  const DiffUnit *to = &s->unit.at[w->to];
+  canvas_open(c, "", "wire",
+              arena_format(s->arena, "%s to %s", s->unit.at[w->from].words, to->words));
+  for (uint32_t i = 0; i < w->way.line.n; i++) {
+    knees_path(c, w->way.spot.at + w->way.line.at[i].first, w->way.line.at[i].n, CORNER, x, y);
+    canvas_paint(c, &paint);
+  }
   canvas_close(c);
-  Knee end = w->path[w->knees - 1];
-  if (!s->unit.at[w->to].port) arrowhead(c, end.x + x - 5, end.y + y, false, false, paint.stroke);
+  for (uint32_t i = 0; i < w->way.line.n && !to->port; i++) {
+    Knee end = w->way.spot.at[w->way.line.at[i].first + w->way.line.at[i].n - 1];
+    if (enters(to, end)) arrowhead(c, end.x + x - 5, end.y + y, false, false, paint.stroke);
+  }
 }
 
 void scheme_draw(Canvas *c, const DiffScheme *s, double x, double y) {

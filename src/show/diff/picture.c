@@ -126,7 +126,7 @@ static void boxes_draw(Drawing *g, const DiffBody *body, const char *name,
     g->large = true;
     return;
   }
-  scheme_rows(&s);
+  scheme_lay(&s);
   canvas_open(g->c, name, "", arena_format(g->arena, "what has become of %s", name));
   scheme_draw(g->c, &s, EDGE, g->y);
   canvas_close(g->c);

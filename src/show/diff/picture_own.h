@@ -1,8 +1,8 @@
 // Private to the pictures of differences.
 //
 //   units.c    a body ─► units and wires, repeats and what is the same folded
-//   rows.c     units ─► rows, with ports where a wire goes on; each laid out (layers.h)
-//   paint.c    rows on a canvas
+//   lay.c      units and wires have places, in rows (layers.h)
+//   paint.c    units and wires on a canvas
 //   picture.c  all of it: the key, bodies, statements, weights, curves
 #ifndef LIMN_SHOW_DIFF_PICTURE_OWN_H
 #define LIMN_SHOW_DIFF_PICTURE_OWN_H
@@ -25,21 +25,19 @@ typedef struct {
   uint32_t times;               // it stands for so many turns; 0: one
   bool opens, within, closes;   // of several boxes that come again together
   uint32_t stands;              // + 1: another unit stands for it
-  uint32_t rank, row, wires;
-  double width, height, x, y; // out: in its row
+  double width, height, x, y;   // out, as what follows
+  uint32_t layer, wires;
 } DiffUnit;
 typedef struct {
   uint32_t from, to; // units
   uint8_t sides;
-  const Knee *path; // out
-  uint32_t knees;
+  CableWay way; // out
 } DiffWire;
 typedef struct {
   Arena *arena;
   VEC(DiffUnit) unit;
   VEC(DiffWire) wire;
-  uint32_t rows;
-  double *top, width, height; // [row]; of all
+  double width, height; // out
 } DiffScheme;
 
 // What is known of the weights of a box: how far they are apart, or -1.
@@ -51,8 +49,8 @@ typedef struct {
 
 // units.c
 DiffScheme scheme_of(Arena *, const DiffBody *, const DiffDistances *);
-// rows.c
-void scheme_rows(DiffScheme *);
+// lay.c
+void scheme_lay(DiffScheme *);
 // paint.c
 Paint side_paint(uint8_t sides, bool changed);
 Ink side_ink(uint8_t sides);
