@@ -118,7 +118,7 @@ endif
 PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
-.PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground playground-without python rooms shapes share studio-page torture uninstall vsix
+.PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground playground-without python rooms shape shapes share studio-page torture uninstall vsix
 .PHONY: coverage tsan test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
@@ -400,6 +400,9 @@ laws: packages
 # Who may use whom.
 rooms:
 	@tools/rooms.sh $(BUILD)
+# How large the source is, and how often it repeats itself: a table.
+shape:
+	@tools/shape.sh
 # How long a function may be, and how many parameters it may have.
 shapes:
 	@tools/shapes.sh
