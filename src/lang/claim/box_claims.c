@@ -1,20 +1,20 @@
-// `check f ; g = h`: a claim about boxes, for every point that both sides take.
+// `check f ; g = h`: property checks of boxes, for every point that both sides accept.
 //
-// Both sides are boxes, or values made of names that nothing else means: check f(a, b) = f(b, a). A
-// name is of the type that the first box which takes it wants, or a row of numbers. What is left open in these types,
-// n of R[n], is some small number, and another one, and a third; for each choice the claim is a
-// diagram from points to what both sides make of them.
+// Both sides are boxes, or values over otherwise unbound names: check f(a, b) = f(b, a). A name has
+// the input type of the first box it is passed to, or is a vector. Open sizes, n of R[n], are tried
+// with three small numbers; for each choice the check is a diagram from points to both sides.
 #include "lang/claim/claim_own.h"
 #include "lang/declare/statements.h"
 
-// -- what it speaks of ----------------------------------------------------------------------------
+// -- the statement
+// ----------------------------------------------------------------------------------
 typedef struct {
   Elab *in;
   Program *p;
   const Syntax *left, *right;
   bool boxes;       // the sides are boxes; otherwise values over the names of `inputs`
-  BoxInputs inputs; // a type without a base: nothing says it yet
-  Body *b;          // for looking names up
+  BoxInputs inputs; // a type without a base: not known yet
+  Body *b;          // for name resolution
 } BoxEquation;
 
 static bool is_word_of_values(const char *name) {
@@ -24,7 +24,7 @@ static bool is_word_of_values(const char *name) {
   return false;
 }
 
-// A name that means nothing, or something that is given: any point. Its number + 1.
+// An unbound name, or a given field: a universally quantified point. Its index + 1.
 static uint32_t point_named(BoxEquation *q, const Syntax *n) {
   if (n->kind != N_NAME) return 0;
   for (uint32_t i = 0; i < q->inputs.n; i++)
@@ -44,15 +44,15 @@ static uint32_t point_named(BoxEquation *q, const Syntax *n) {
 static void find_points(BoxEquation *q, const Syntax *n) {
   if (!n) return;
   point_named(q, n);
-  for (uint32_t i = n->kind == N_CALL; i < syntax_parts(n).n; i++) { // what is called is a box
+  for (uint32_t i = n->kind == N_CALL; i < syntax_parts(n).n; i++) { // skip the callee
     const Syntax *part = syntax_parts(n).at[i];
-    if (part && part->kind != N_BRACKETS) find_points(q, part); // indices have names of their own
+    if (part && part->kind != N_BRACKETS) find_points(q, part); // indices are bound there
   }
 }
 
-// Two uses of one point: their open sizes are the same.
+// Unifies the sizes of two uses of one point.
 static void same_sizes(World *w, const Type *a, const Type *b) {
-  if (a->base != b->base || a->rank != b->rank) return; // said when it is called
+  if (a->base != b->base || a->rank != b->rank) return; // reported when it is called
   for (uint32_t i = 0; i < a->rank; i++) size_equate(w, a->axis[i].size, b->axis[i].size, true);
   if (a->base == BASE_LABEL) size_equate(w, a->count, b->count, true);
 }
@@ -74,14 +74,14 @@ static void type_points(BoxEquation *q, const Syntax *n) {
   }
 }
 
-// One row of numbers: where no box says what it takes.
+// A vector, where no box determines the type.
 static Type any_row(World *w, const char *length, Span span) {
   Axis row = {.label = name_from(w->names, length)};
   row.size = size_var(w, row.label, VAR_LOCAL, span);
   return type_make(w, BASE_R, 1, &row);
 }
 
-// False: these are names of some machine's.
+// False: the names belong to a machine.
 static bool type_others(const BoxEquation *q, const Syntax *claim) {
   bool any = !q->p->machines || (!q->inputs.n && !q->p->ran->run.n);
   for (uint32_t i = 0; i < q->inputs.n; i++) any |= q->inputs.at[i].type.base != BASE_NONE;
@@ -125,7 +125,7 @@ static Type with_sizes(World *w, const Type *t, const Ids *open, const Size *siz
 }
 
 static Value one_side(const BoxEquation *q, Body *b, const Syntax *side, Value points) {
-  if (!side) return value_one(b, val_literal(b, 1, q->left->span)); // a comparison: it is true
+  if (!side) return value_one(b, val_literal(b, 1, q->left->span)); // a comparison: it must be true
   bool same = q->boxes && is_identity(b, b->env, side);
   Value v = same       ? value_copy(b, points)
             : q->boxes ? apply(b, b->env, side, value_copy(b, points), NULL, side->span)
@@ -162,7 +162,7 @@ static bool sides_agree(Body *b, Value *left, Value *right, Span span) {
                      side_text(b->w, left), side_text(b->w, right));
 }
 
-// f(1), where f takes a row: how long it is, nothing says.
+// f(1), where f takes a vector: its length is undetermined.
 static bool lengths_known(Body *b, Span span) {
   World *w = b->w;
   for (Id i = 1; i < b->d->wire.n; i++) {
@@ -177,7 +177,7 @@ static bool lengths_known(Body *b, Span span) {
   return true;
 }
 
-// Inputs of these types, in a batch. size: NULL leaves open what is.
+// Inputs of these types, in a batch. size: NULL leaves open sizes open.
 static Value take_points(const BoxEquation *q, Body *b, const Ids *open, const Size *size) {
   World *w = q->in->w;
   Value points = {0};
@@ -191,7 +191,7 @@ static Value take_points(const BoxEquation *q, Body *b, const Ids *open, const S
   return points;
 }
 
-// From points, for each of many samples, to what both sides make of them. *clash: each side is good for itself.
+// A diagram from a batch of points to both sides. *clash: only the comparison has errors.
 static Diagram *both_sides(const BoxEquation *q, const Ids *open, const Size *size, bool *clash) {
   World *w = q->in->w;
   uint32_t errors = w->diags->met;
@@ -219,7 +219,7 @@ enum { CHOICES = 3, TRIES = 24 };
 
 static void choose_sizes(World *w, uint32_t try, const Ids *open, Size *size, int64_t *number) {
   static const int64_t some[] = {3, 1, 4, 2, 6, 8, 5, 12, 7, 16, 9, 32};
-  for (uint32_t k = 0; k < open->n; k++) { // different ones, then all the same
+  for (uint32_t k = 0; k < open->n; k++) { // distinct numbers first, then equal ones
     uint32_t at = try < COUNT(some) ? try + k : try - COUNT(some);
     number[k] = some[at % COUNT(some)];
     size[k] = size_of(w, number[k]);
@@ -250,7 +250,7 @@ static void add_case(const BoxEquation *q, Diagram *d, const char *sizes, Check 
   vec_push(w->arena, &c->boxes, one);
 }
 
-// axis h, whose length nothing says
+// Reports an open size that cannot be chosen, such as that of a declared axis.
 static bool sizes_settled(const BoxEquation *q, const Ids *open) {
   World *w = q->in->w;
   for (uint32_t i = 0; i < q->inputs.n; i++) {
@@ -272,8 +272,8 @@ static bool sizes_settled(const BoxEquation *q, const Ids *open) {
   return true;
 }
 
-// With each choice of sizes that the boxes take. What they do not take for a choice, as half of 3,
-// is no fault of theirs; with all of them, it is.
+// Adds a case for each choice of sizes that the boxes accept. Rejected choices, such as half of 3,
+// are skipped; if all are rejected, the errors are reported.
 static void add_cases(const BoxEquation *q, Check *c) {
   World *w = q->in->w;
   Ids open = inputs_open(w, &q->inputs);
@@ -298,7 +298,8 @@ static void add_cases(const BoxEquation *q, Check *c) {
   if (!c->boxes.n && first) diags_append(w->diags, first);
 }
 
-// -- what it is -----------------------------------------------------------------------------------
+// -- kind of claim
+// ----------------------------------------------------------------------------------
 static BoxEquation equation_of(Elab *in, Program *p, const Syntax *n) {
   BoxEquation q = {.in = in, .p = p, .left = check_left(n), .right = check_right(n)};
   q.b = body_new(in, name_from(in->w->names, "claim"));
@@ -342,7 +343,8 @@ bool check_sides(Elab *in, Program *p, const Check *c, Diagram *side[2]) {
   return side[0] && side[1];
 }
 
-// -- do it ----------------------------------------------------------------------------------------
+// -- entry point
+// ------------------------------------------------------------------------------------
 bool do_box_check(Elab *in, Program *p, const Syntax *n, Check *c) {
   BoxEquation q = equation_of(in, p, n);
   if (!speaks_of_boxes(&q, n)) return false;

@@ -1,8 +1,8 @@
-// `run`, `check` and `show` of machines: what is to be followed, and what is claimed of it.
+// `run`, `check` and `show` of machines.
 //
-// A claim is an expression with numbers in it that only a whole run gives: period(foxes). Each of
-// those is a Watch; once a run has found its number, it stands in the text in the place of the
-// call, and the rest is an ordinary expression.
+// A claim is an expression with numbers that only a whole run gives: period(foxes). Each is a
+// Watch; after the run its number is substituted for the call, and the rest is an ordinary
+// expression.
 #include "core/pass/pipeline.h"
 #include "lang/claim/claim_own.h"
 #include "lang/declare/statements.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 
 // -- equations ------------------------------------------------------------------------------------
-// Only one method knows of equations.
+// Only the stiff solver handles algebraic equations.
 static void check_constrained_run(Elab *in, Run *r, const Syntax *by) {
   const SystemState *x = first_constrained(r->system);
   if (!x) return;
@@ -34,18 +34,18 @@ static void tell_one_number(World *w, Span span, const Type *t) {
   if (t->rank) diag_help(w->diags, e, "one of them is `x[0]`, all together `sum(x)` or `max(x)`");
 }
 
-// A number that is not known because something that it is made of is wrong, which was told.
-static bool is_told(const Program *p, const Syntax *n) {
+// Does it depend on something whose errors are reported?
+static bool has_reported_error(const Program *p, const Syntax *n) {
   return uses_broken(scope_env(p->scope), n);
 }
 
-// The one number in brackets.
+// The single number in brackets.
 static bool number_in(Elab *in, Program *p, const Syntax *brackets, double *out) {
   const Syntax *slot = nodes_only(brackets_slots(brackets));
   return slot && scope_number(in, p->scope, slot, out);
 }
 
-// dormand[1e-6, step: 0.1]: a number above 0, and how long a step may be.
+// dormand[1e-6, step: 0.1]: a positive number, and the maximal step.
 static void read_numbers(Elab *in, Program *p, const Syntax *brackets, double *first,
                          double *step) {
   Nodes slot = brackets_slots(brackets);
@@ -55,13 +55,13 @@ static void read_numbers(Elab *in, Program *p, const Syntax *brackets, double *f
     double *to = named && !strcmp(name_text(in->w->names, n->name), "step") ? step
                  : n && !named && i == 0                                    ? first
                                                                             : NULL;
-    if (n && is_told(p, n)) continue;
+    if (n && has_reported_error(p, n)) continue;
     if (!to || *to > 0 || !scope_number(in, p->scope, named ? sized_value(n) : n, to) || !(*to > 0))
       diag_error(in->w->diags, slot.at[i]->span, "a number above 0 is wanted here");
   }
 }
 
-// The time it takes, and how it is followed.
+// The integration method and its options.
 static void read_by(Elab *in, Program *p, const Syntax *by, Run *r) {
   static const char *const words[] = {
       [FOLLOW_USUAL] = "",           [FOLLOW_DORMAND] = "dormand", [FOLLOW_RK4] = "rk4",
@@ -110,8 +110,8 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
     bool length = c->kind == N_LASTS || c->kind == N_TO;
     if (!length && c->kind != N_EVERY) continue;
     said |= length;
-    if (is_told(p, clause_value(c))) continue;
-    bool zero = c->kind == N_TO; // one moment, and what happens then
+    if (has_reported_error(p, clause_value(c))) continue;
+    bool zero = c->kind == N_TO; // `to 0`: the initial moment and its events
     if (!scope_number(in, p->scope, clause_value(c), &k) || !(k > 0 || (zero && k == 0)) ||
         !(k <= 1e15)) {
       diag_error(w->diags, clause_value(c)->span,
@@ -142,12 +142,12 @@ static void read_length(Elab *in, Program *p, const Syntax *n, Run *r) {
                                               : "a run wants a length: `to 100`");
 }
 
-// What is run, without what it is run on.
+// The system without its source.
 static System *run_alone(Elab *in, Program *p, const Run *r) {
   return system_in(in, p, use_callee(simulate_what(r->node)), r->time);
 }
 
-// on World: what World shows goes into the ports of the same names.
+// on World: connects the outputs of World to the inputs of the same names.
 static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run *r) {
   World *w = in->w;
   const Syntax *n = on_source(on), *name = use_base(n);
@@ -168,7 +168,7 @@ static System *driven_by(Elab *in, Program *p, System *s, const Syntax *on, Run 
   return source ? system_on(in, s, source, n->span) : NULL;
 }
 
-// Variables that no part shares, as of a chain with one link: nothing says which time is theirs but the run.
+// Shared variables without parts, as in a chain of length 1: the run determines the time.
 static System *shared_in_time(Elab *in, const Run *r) {
   const System *s = r->system;
   if (s->flows || s->state.n || s->event.n || s->part.n || !clause(r->node, N_TO)) return r->system;
@@ -178,7 +178,7 @@ static System *shared_in_time(Elab *in, const Run *r) {
   return rests;
 }
 
-// What is run, in its time.
+// The system of a run.
 static void run_system(Elab *in, Program *p, Run *r) {
   const Syntax *on = clause(r->node, N_ON);
   r->system = run_alone(in, p, r);
@@ -196,7 +196,7 @@ static Name run_name(World *w, const Run *r) {
                                           turn_text(w->arena, w, r->turn)));
 }
 
-// A name that is written means one run, and no machine but its own.
+// A written name must be unique, and may not name another machine.
 static void check_name(Elab *in, const Program *p, const Run *r, const Def *machine) {
   World *w = in->w;
   const char *name = name_text(w->names, r->base);
@@ -254,7 +254,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
     if (by) read_by(in, p, by_distance(by), &r);
     check_run_size(in, &r, call->span);
     bool noise = noise_has_place(w, r.system, false) && r.system->white.n;
-    if (noise && !by) r.follow = FOLLOW_MARUYAMA; // the run finds its step
+    if (noise && !by) r.follow = FOLLOW_MARUYAMA; // the run chooses the step
     if (noise && r.follow == FOLLOW_MILSTEIN) check_milstein(in, &r, by->span);
     check_constrained_run(in, &r, by ? by_distance(by) : n);
     if (by && !r.system->flows)
@@ -321,7 +321,8 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
     if (!look_at(l, what, &x.seen, &t)) return;
     bool moment = kind == WATCH_LAST || kind == WATCH_AT;
     x.truth = moment && t.base == BASE_BIT;
-    bool settles = kind == WATCH_SETTLED && !(t.rank && flows); // by ticks, all of an array
+    bool settles =
+        kind == WATCH_SETTLED && !(t.rank && flows); // in discrete time, of a whole array
     if (!settles && (t.rank || t.base == BASE_LABEL))
       tell_one_number(w, call_args(n).at[0]->span, &t);
   }
@@ -331,15 +332,15 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
 
 static bool is_watch(void *in, const Syntax *n) { return watch_kind(in, n) >= 0; }
 
-// Of what is equal or not, nothing is nearly so.
+// `within` has no meaning for labels and bits.
 static void refuse_within(Elab *in, const Syntax *n) {
   if (check_within(n))
     diag_error(in->w->diags, check_within(n)->span,
                "labels and bits are equal or not: `within` is for numbers");
 }
 
-// last(c) = green is last(c = green): labels are known by their names where they are compared. What c
-// is instead is told aside.
+// last(c) = green becomes last(c = green), since label names are resolved by comparison. The actual
+// label is watched too, for the message.
 static const Syntax *compare_labels(Looker *l, const Syntax *n, Check *c) {
   World *w = l->in->w;
   Syntax *call = check_left(n), *right = check_right(n);
@@ -395,7 +396,7 @@ static void read_truth(Looker *l, const Syntax *n, Check *c) {
   }
   c->kind = CHECK_TRUTH;
   if (look_at(l, claim, &c->truth, NULL) && !c->truth.sight.n && !c->truth.diagram->param.n)
-    c->kind = CHECK_CLAIM; // of constants: it is known at once
+    c->kind = CHECK_CLAIM; // a constant expression
   if (c->kind == CHECK_TRUTH && c->system->flows)
     diag_error(w->diags, c->span,
                "a claim about all inputs is for machines that do not flow, but `%s` flows",
@@ -407,7 +408,7 @@ static const char *source_text(World *w, Span a, Span b) {
   return arena_text(w->arena, w->sources->file.at[span.file].text + span.at, span.n);
 }
 
-// Adder : of a run of that name; Adder[Slow] : of a run of just this.
+// `Adder` names the runs of that name; `Adder[Slow]` only runs of exactly this.
 static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *name) {
   if (name->kind != N_NAME || r->base != name->name) return false;
   if (use == name) return true;
@@ -418,7 +419,7 @@ static bool speaks_of(World *w, const Run *r, const Syntax *use, const Syntax *n
 static void no_run(Elab *in, Program *p, const Syntax *name) {
   World *w = in->w;
   const char *text = name->kind == N_NAME ? name_text(w->names, name->name) : "";
-  if (is_told(p, name)) return;
+  if (has_reported_error(p, name)) return;
   Nearest near = nearest_to(text);
   for (uint32_t i = 0; i < p->ran->run.n; i++)
     nearest_try(&near, name_text(w->names, p->ran->run.at[i].base));
@@ -430,12 +431,12 @@ static void no_run(Elab *in, Program *p, const Syntax *name) {
 }
 
 static void read_within(Elab *in, Program *p, const Syntax *n, Check *c) {
-  if (check_within(n) && !is_told(p, check_within(n)) &&
+  if (check_within(n) && !has_reported_error(p, check_within(n)) &&
       (!scope_number(in, p->scope, check_within(n), &c->within) || c->within < 0))
     diag_error(in->w->diags, check_within(n)->span, "a tolerance is a number, 0 or more");
 }
 
-// It has numbers of a run, or names of what can be seen in the one before it.
+// Does it contain watches, or names of observable values of the previous run?
 static bool speaks_of_run(Elab *in, Program *p, const Syntax *n) {
   if (syntax_any(check_left(n), is_watch, in) || syntax_any(check_right(n), is_watch, in))
     return true;
@@ -451,7 +452,7 @@ typedef struct {
   const double *watch;
 } WatchNumbers;
 
-// The claim with numbers in the place of watches. of: WatchNumbers
+// Substitutes numbers for watches. of: WatchNumbers
 static Syntax *with_numbers(void *of, const Syntax *n) {
   const WatchNumbers *k = of;
   for (uint32_t i = 0; i < k->c->watch.n; i++)
@@ -466,7 +467,7 @@ static Syntax *with_numbers(void *of, const Syntax *n) {
   return syntax_map(k->w->arena, n, with_numbers, of);
 }
 
-// Is it a number, or a bit, once the run is over? Its type; false after an error.
+// The type of a side after the run, a scalar number or bit; false after an error.
 static bool side_type(Elab *in, Program *p, const Check *c, const Syntax *side, Type *out) {
   World *w = in->w;
   WatchNumbers numbers = {w, c, NULL};
@@ -480,7 +481,7 @@ static bool side_type(Elab *in, Program *p, const Check *c, const Syntax *side, 
                      own_text(w, out));
 }
 
-// last(x) < 2: numbers that are compared, so `within` has a meaning, and both can be told.
+// last(x) < 2: a comparison of numbers, which `within` applies to and whose sides are reported.
 static void read_comparison(Elab *in, Program *p, Check *c) {
   const Syntax *left = check_left(c->node);
   Type a, b;
@@ -494,8 +495,7 @@ static void read_comparison(Elab *in, Program *p, Check *c) {
                "`within` is for numbers that are compared, and this is true or not");
 }
 
-// Where a claim has one side: is that a condition? A number that moves, as conserved(x), is claimed to
-// be 0; of others nothing is claimed.
+// A claim with one side is a condition, or a drift such as conserved(x), which must be 0.
 static void read_condition(Elab *in, Program *p, Check *c) {
   World *w = in->w;
   const Syntax *left = check_left(c->node);
@@ -517,7 +517,7 @@ static void read_condition(Elab *in, Program *p, Check *c) {
             source_text(w, left->span, left->span));
 }
 
-// The run that is meant, its number + 1; 0: none.
+// The last matching run, its index + 1; 0: none.
 static uint32_t run_meant(Elab *in, const Program *p, const Syntax *use) {
   uint32_t run = 0;
   for (uint32_t i = 0; i < p->ran->run.n; i++)
@@ -525,7 +525,7 @@ static uint32_t run_meant(Elab *in, const Program *p, const Syntax *use) {
   return run;
 }
 
-// Behind a loop, what is said of its last run is said of all; where a machine is named, of its.
+// After a loop, a statement about its last run applies to all its runs.
 static bool is_meant_too(const Elab *in, const Program *p, const Syntax *use, uint32_t run,
                          uint32_t last) {
   const Run *r = &p->ran->run.at[run], *of = &p->ran->run.at[last];
@@ -534,12 +534,12 @@ static bool is_meant_too(const Elab *in, const Program *p, const Syntax *use, ui
   return of->turn != p->ran->turn && r->said == of->said && turn_is_in(r->turn, p->ran->turn);
 }
 
-// What it is about: a run, or a machine.
+// The system of a claim: that of a run, or a machine.
 static System *system_meant(Elab *in, Program *p, const Syntax *n, const Check *c, bool nested) {
   const Syntax *use = check_target(n);
   const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL;
   Def *d = use ? scope_meaning(p->scope, use_base(use)) : NULL;
-  // A truth for all inputs, or about the wiring itself, is none of what it stands on.
+  // for laws and nested checks, without the source of the run
   bool law = !syntax_any(check_left(n), is_watch, in) && !syntax_any(check_right(n), is_watch, in);
   System *s = run && law  ? run->own
               : run       ? run->system
@@ -661,7 +661,7 @@ static void show_of(Elab *in, Program *p, const Syntax *n, uint32_t run) {
   if (as) read_views(b, as, &views);
   show.views = views.views;
   memcpy(show.view, views.view, sizeof show.view);
-  if (every && !is_told(p, every_count(every)) &&
+  if (every && !has_reported_error(p, every_count(every)) &&
       (!scope_number(in, p->scope, every_count(every), &show.every) || !(show.every > 0)))
     diag_error(w->diags, every->span, "`every` wants a number above 0");
   bool tuple = what->kind == N_TUPLE;

@@ -1,14 +1,14 @@
-// A run that stands on another machine, `run Team for 10 ticks on World`: ports are wired to what that shows
-// by their names, and the other way round. Both become one system.
+// A run on another machine, `run Team for 10 ticks on World`: ports of equal names are connected in
+// both directions, and both become one system.
 #include "core/pass/pass.h"
 #include "lang/claim/claim_own.h"
 
-// Two systems that are put together: 1 is what is driven, 2 its source, 0 the ports of both.
+// Two systems: 1 is driven, 2 its source, 0 the combined ports.
 typedef struct {
   World *w;
   System *part[2], *both;
-  ConnectEnd *ends[2]; // [part][its port] where that comes from
-  ConnectEnd *like;    // [open port] of which part it is
+  ConnectEnd *ends[2]; // [part][its port] its source
+  ConnectEnd *like;    // [open port] the port it comes from
   ConnectEnd *out;
   uint32_t open, outs;
   Span span;
@@ -21,7 +21,7 @@ static void leave_open(Driving *d, uint32_t part, uint32_t port) {
 }
 
 // Ports without a source of that name stay open.
-static bool drive(Driving *d) {
+static bool connect_driven(Driving *d) {
   World *w = d->w;
   const System *s = d->part[0], *source = d->part[1];
   uint32_t used = 0;
@@ -46,8 +46,8 @@ static bool drive(Driving *d) {
   return true;
 }
 
-// What the source listens to.
-static void listen(Driving *d) {
+// Connects the inputs of the source.
+static void connect_source(Driving *d) {
   const System *s = d->part[0], *source = d->part[1];
   for (uint32_t i = 0; i < source->in.n; i++) {
     int k = port_named(s->out.at, s->out.n, source->in.at[i].name);
@@ -96,8 +96,8 @@ System *system_on(Elab *in, System *s, System *source, Span span) {
   d.ends[1] = NEW_ARRAY(a, ConnectEnd, source->in.n + 1);
   d.like = NEW_ARRAY(a, ConnectEnd, s->in.n + source->in.n + 1);
   d.out = NEW_ARRAY(a, ConnectEnd, s->out.n + source->out.n + 1);
-  if (!drive(&d)) return NULL;
-  listen(&d);
+  if (!connect_driven(&d)) return NULL;
+  connect_source(&d);
   show_both(&d);
   return weave_both(&d);
 }

@@ -1,8 +1,8 @@
-// What a run gives: inputs, and where states start, `run A(u: 2, x: 1, lamp: red)`. Each has one source.
+// Inputs and initial values of a run, `run A(u: 2, x: 1, lamp: red)`. Each is given once.
 #include "core/pass/pipeline.h"
 #include "lang/claim/claim_own.h"
 
-// A label by its name, which means nothing outside of its type.
+// A label by name, resolved by the expected type.
 static Value label_value(Body *b, const Syntax *n, const Type *own) {
   World *w = b->w;
   const char *name = path_text(b->in, n);
@@ -26,7 +26,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   one = val_fill(b, one, own);
   val_settle(b, &one);
   bool fits = one.type.rank == own.rank && one.type.base == own.base;
-  if (one.type.base == own.base && !one.type.rank && own.rank) { // the same everywhere
+  if (one.type.base == own.base && !one.type.rank && own.rank) { // broadcast
     Axis axis[RANK_LIMIT];
     for (uint32_t i = 0; i < own.rank; i++) axis[i] = own.axis[i], axis[i].pass = i + 1;
     one = broadcast_to(b, one, axis, own.rank, n->span);
@@ -47,7 +47,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
 
 static bool can_be_given(const Sight *x) { return x->kind == SEES_IN || x->kind == SEES_STATE; }
 
-bool tell_no_sight(const Looker *l, Name name, Span span) {
+bool report_no_sight(const Looker *l, Name name, Span span) {
   World *w = l->in->w;
   Nearest near = nearest_to(name_text(w->names, name));
   bool made = false;
@@ -82,7 +82,7 @@ bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *o
     bool here = name ? x->name == name && can_be_given(x) : x->kind == SEES_IN && x->at == number;
     if (here && found < 0) found = (int)i;
   }
-  if (found < 0 && name) return tell_no_sight(l, name, arg->name_span);
+  if (found < 0 && name) return report_no_sight(l, name, arg->name_span);
   if (found < 0) {
     Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
     diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
@@ -100,7 +100,7 @@ bool is_given(const Run *r, SightKind kind, uint32_t at) {
   return false;
 }
 
-// A port that the run's source brings: it was one of what is run.
+// Reports an argument for a port that the source of the run provides.
 static bool comes_from_source(const Looker *l, const Run *r, const Syntax *arg) {
   World *w = l->in->w;
   const Syntax *on = clause(r->node, N_ON);
@@ -129,7 +129,7 @@ void read_starts(const Looker *l, const Syntax *call, Run *r) {
   read_place_starts(l, call_args(call), r);
 }
 
-// Every input has a value, or a table that may have a column for it.
+// Every input has a value, or a table that may have its column.
 void check_given(Elab *in, const Run *r) {
   World *w = in->w;
   const System *s = r->system;
@@ -143,7 +143,7 @@ void check_given(Elab *in, const Run *r) {
   }
 }
 
-// A shared variable has no start of its own.
+// Shared variables need an initial value.
 void check_shared(Elab *in, const Run *r) {
   World *w = in->w;
   for (uint32_t i = 0; i < r->shared; i++) {

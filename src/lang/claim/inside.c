@@ -1,8 +1,8 @@
-// What is inside of a system: every port, state and line of every part, by its path.
+// Ports, states and lines inside a system, by path.
 //
-// Nothing is kept for that but what weaving knows anyway: where the wires of a part went. A path is
-// followed into the parts, and the wire at its end is followed back out. Lines are no wires of their
-// own, as they melt into what reads them; only those become wires that the program asks for by name.
+// Nothing is stored but the wire maps made when parts are connected. A path is followed into the
+// parts, and the wire at its end is mapped back out. Lines are inlined, except those the program
+// asks for by name.
 #include "lang/claim/claim_own.h"
 
 // -- paths ----------------------------------------------------------------------------------------
@@ -25,7 +25,7 @@ static const SystemInner *inner_named(const System *s, Name name) {
   return NULL;
 }
 
-// A part that a `for` makes has its number in its name.
+// A part made by a `for` has its number in its name.
 static void name_member(World *w, const System *s, InsideStep *step) {
   Nodes item = brackets_items(step->brackets);
   Buf b = buf_new(w->arena);
@@ -59,7 +59,8 @@ static Id wire_here(const System *s, Name name) {
   if (in >= 0) return s->d->in.at[in];
   for (uint32_t i = 0; i < s->line.n; i++)
     if (s->line.at[i].name == name) return s->line.at[i].wire;
-  bool dressed = s->inner.n && !s->inner.at[0].name; // its states are those of another one
+  bool dressed =
+      s->inner.n && !s->inner.at[0].name; // its states are found through the inner system
   for (uint32_t i = 0; i < s->own.n && !dressed; i++)
     if (s->own.at[i].name == name) return s->d->param.at[s->state.at[i].param].wire;
   return 0;
@@ -94,7 +95,7 @@ static const char *step_text(World *w, const InsidePath *path, uint32_t n) {
 }
 
 bool inside_brackets(World *w, const System *s, const InsidePath *path, Syntax **brackets) {
-  const char *whole = NULL; // an array before this, of which all members are meant
+  const char *whole = NULL; // an earlier array on the path without brackets: all members
   *brackets = NULL;
   for (uint32_t i = 0; i < path->n; i++) {
     const InsideStep *step = &path->at[i];
@@ -119,7 +120,8 @@ bool inside_brackets(World *w, const System *s, const InsidePath *path, Syntax *
   return true;
 }
 
-// -- what there is instead ------------------------------------------------------------------------
+// -- reporting unknown paths
+// ------------------------------------------------------------------------
 typedef struct {
   World *w;
   Nearest near;

@@ -1,10 +1,9 @@
-// What can be asked of which system: refused here where a run could not answer, or would keep more
-// than there is room for.
+// Refuses watches that a system cannot answer, and runs that would record too much.
 #include "lang/claim/claim_own.h"
 
 #include <math.h>
 
-// Here everything flows: what happens on a condition happens at that moment, not at the next tick.
+// In continuous time, conditional changes are events, not ticks.
 static bool has_moment(const System *s, uint32_t state) {
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
@@ -12,7 +11,7 @@ static bool has_moment(const System *s, uint32_t state) {
   return false;
 }
 
-// The first state that goes by ticks; NULL: none does.
+// The first state that changes at ticks, or NULL.
 static const SystemState *first_stepping(const System *s) {
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].next && !(s->flows && has_moment(s, i))) return &s->state.at[i];
@@ -26,7 +25,7 @@ static bool point_names(const Watch *x, SightKind kind, uint32_t at) {
   return false;
 }
 
-// What the point does not name is as where the run begins; a table has no one value.
+// Unnamed inputs of a point have their values at the start of the run; a table has no single value.
 static void check_point_given(Elab *in, const Run *run, const System *s, const Watch *x) {
   World *w = in->w;
   for (uint32_t i = 0; i < s->in.n; i++) {
@@ -64,7 +63,7 @@ static const SystemState *first_without_change(const System *s) {
   return NULL;
 }
 
-// Labels and bits have no small changes, and a part that sleeps has another clock.
+// Perturbations exist only for real states, without sleeping parts.
 static void check_exponent(Elab *in, const Run *run, const System *s, Span span) {
   Diags *d = in->w->diags;
   const SystemState *other = s->flows ? NULL : first_without_change(s);
@@ -80,7 +79,7 @@ static void check_exponent(Elab *in, const Run *run, const System *s, Span span)
     diag_error(d, span, "`exponent` says how fast changes grow in time, and this run is `to 0`");
 }
 
-// Small changes of the states are not free where equations tie them together.
+// With algebraic equations, perturbations of the states are not independent.
 static void check_constrained_watch(Elab *in, const System *s, const Watch *x) {
   if ((x->kind != WATCH_DIVERGENCE && x->kind != WATCH_EXPONENT) || !first_constrained(s)) return;
   diag_error(in->w->diags, x->node->span,
@@ -98,7 +97,8 @@ void check_watch(Elab *in, const Run *run, const System *s, const Watch *x) {
     check_exponent(in, run, s, x->node->span);
 }
 
-// -- how much -------------------------------------------------------------------------------------
+// -- sizes of runs
+// ----------------------------------------------------------------------------------
 static const double most_moments = 1e7, most_steps = 1e12;
 
 static void check_steps(Elab *in, const Run *r, Span span) {

@@ -1,7 +1,7 @@
-// What can be seen of a system, and expressions over it at one moment.
+// Observable values of a system, and expressions over them at one moment.
 //
-// Ports and states are seen under their names, what is inside of parts under its path; `a.b[2].x` is
-// the name `a.b.x` and an index.
+// Ports and states have their names, inner values their paths; `a.b[2].x` is the name `a.b.x` with
+// an index.
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/claim/claim_own.h"
@@ -51,7 +51,7 @@ Type without_pass(World *w, Type t) {
 }
 
 // -- paths ----------------------------------------------------------------------------------------
-// The name under which a path is seen; 0: there is nothing at its end.
+// The observable name of a path, found on demand; 0: nothing is there.
 static Name name_of_path(Looker *l, const InsidePath *path) {
   World *w = l->in->w;
   Buf b = buf_new(w->arena);
@@ -67,7 +67,7 @@ static Name name_of_path(Looker *l, const InsidePath *path) {
   return name;
 }
 
-// Does it begin with a part, or with a name that means nothing?
+// Does it begin with a part, or with an unbound name?
 static bool leads_inside(const Looker *l, const InsidePath *path) {
   Name first = path->at[0].name;
   return path->n > 1 && l->s &&
@@ -75,7 +75,7 @@ static bool leads_inside(const Looker *l, const InsidePath *path) {
           (!table_get(l->named, &first, sizeof first) && !scope_find(l->p->scope, first)));
 }
 
-// p.y is seen under one name, and p[2].y is an element of it. looker: a Looker
+// Replaces p.y by one name, and p[2].y by an element of it. looker: a Looker
 static Syntax *dotted_names(void *looker, const Syntax *n) {
   Looker *l = looker;
   World *w = l->in->w;
@@ -89,7 +89,7 @@ static Syntax *dotted_names(void *looker, const Syntax *n) {
     return index ? node_at(w->arena, n->span, (AtParts){whole, index}) : whole;
   }
   if (name) return node_error(w->arena, n->span, (ErrorParts){.names = {0, NULL}});
-  if (named && path.n > 1) return (Syntax *)n; // it leads nowhere
+  if (named && path.n > 1) return (Syntax *)n; // unknown: reported later
   return syntax_map(w->arena, n, dotted_names, looker);
 }
 
@@ -111,14 +111,14 @@ bool speaks_of_sights(Looker *l, const Syntax *expr) {
   return syntax_any(dotted_names(l, expr), is_sight, l) || l->in->w->diags->met > errors;
 }
 
-// mode = on.hot: a label, where the other side has them
+// mode = on.hot: a label, resolved by the other side
 static bool may_be_label(const Looker *l, const Syntax *n) {
   InsidePath path = {0};
   return n->kind == N_DOT && inside_path(l->in->w, l->s, n, &path) && l->s &&
          !inside_is_part(l->s, path.at[0].name);
 }
 
-// Paths into parts that lead nowhere are told; false: there are some.
+// Reports unknown paths into parts; false: there are some.
 static bool paths_are_known(const Looker *l, const Syntax *n) {
   InsidePath path = {0};
   if (n->kind == N_ERROR) return false;
@@ -147,7 +147,8 @@ Id only_wire(Body *b, const Syntax *expr) {
   return v.n == 1 ? val_to_wire(b, &v.at[0], 0) : 0;
 }
 
-// Only what the expression names is an input, so large systems are looked at as fast as small ones.
+// Only names in the expression become inputs, so the cost does not depend on the size of the
+// system.
 static void bind_named(const Looker *l, Body *b, const Syntax *n, Ids *sight) {
   World *w = l->in->w;
   Id at = n->kind == N_NAME ? table_get(l->named, &n->name, sizeof n->name) : 0;
@@ -162,7 +163,7 @@ static void bind_named(const Looker *l, Body *b, const Syntax *n, Ids *sight) {
     if (syntax_parts(n).at[i]) bind_named(l, b, syntax_parts(n).at[i], sight);
 }
 
-// Where time flows, noise has no value at a moment.
+// In continuous time, noise has no value at a moment.
 static bool noise_is_unseen(Looker *l, const Diagram *d, const Ids *sight, Span span) {
   World *w = l->in->w;
   if (!l->s || !l->s->flows) return true;

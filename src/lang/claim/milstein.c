@@ -1,9 +1,9 @@
-// Can a system with white noise be followed by Milstein's steps?
+// Is the Milstein method applicable to a system with white noise?
 //
-// With G what noise is multiplied by, his step adds half of the change of G a along G b, for noises
-// of which none changes how strongly another one works. Then with signs s, each 1 or -1, the change
-// of G s along G s does not depend on s. That is looked at with drawn signs, where the states start
-// and at drawn points around, in drawn modes: a noise that does change another is found at once.
+// With G the noise coefficient, the method adds half the derivative of G a along G b, for noise in
+// which no component changes another one's coefficient. Then, for signs s of ±1, the derivative of
+// G s along G s does not depend on s. This is tested with random signs at the initial states and at
+// random points near them, in random modes.
 #include "lang/claim/claim_own.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct {
   Arena *arena;
   const System *s;
   const Diagram *d; // system_correction
-  Tensor *start;    // [in] of the states that flow
+  Tensor *start;    // [in] initial values of the continuous states
   Tensor *in, *param, *out;
 } MilsteinProbe;
 
@@ -53,7 +53,7 @@ static bool begin_probe(MilsteinProbe *p) {
   return true;
 }
 
-// The point, and everything else that the rates read, at one place.
+// Sets the states and params for one test point.
 static bool put_place(MilsteinProbe *p, uint64_t place) {
   const Diagram *d = p->d;
   for (uint32_t i = 0; i < d->in.n; i++)
@@ -87,7 +87,7 @@ static bool change_with(MilsteinProbe *p, Arena *arena, uint64_t signs, Tensor *
   return diagram_eval(p->w, p->d, &e);
 }
 
-static bool agree(const MilsteinProbe *p, const Tensor *a, const Tensor *b) {
+static bool results_agree(const MilsteinProbe *p, const Tensor *a, const Tensor *b) {
   for (uint32_t i = 0; i < p->d->out.n; i++)
     for (int64_t k = 0; k < a[i].count; k++) {
       double x = a[i].data[k], y = b[i].data[k];
@@ -96,14 +96,14 @@ static bool agree(const MilsteinProbe *p, const Tensor *a, const Tensor *b) {
   return true;
 }
 
-// What cannot be computed says nothing here: the run will.
+// What cannot be evaluated is left to the run.
 static bool place_agrees(MilsteinProbe *p, uint64_t place) {
   Tensor *other = NEW_ARRAY(p->arena, Tensor, p->d->out.n + 1);
   bool same = true;
   if (!put_place(p, place) || !change_with(p, p->arena, 0, p->out)) return true;
   for (uint64_t k = 1; k <= SIGNS && same; k++) {
     Arena *once = arena_child(p->arena);
-    same = !change_with(p, once, place * SIGNS + k, other) || agree(p, p->out, other);
+    same = !change_with(p, once, place * SIGNS + k, other) || results_agree(p, p->out, other);
     arena_free(once);
   }
   return same;

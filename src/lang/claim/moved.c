@@ -1,19 +1,18 @@
 // Inputs of a run that depend on time: run D(u: sin(time)) to 3.
 //
-// They become a system of their own, which has no state and shows them; the run stands on it as it
-// stands on any other machine. So whatever reads the ports (rates, guards, delays, ticks) sees them
-// at its own time.
+// They become the outputs of a stateless system, which the run is connected to like any source. So
+// rates, guards, delays and ticks read them at their own time.
 #include "core/pass/rewrite.h"
 #include "lang/claim/claim_own.h"
 
-static bool moves(const RunStart *x) {
+static bool depends_on_time(const RunStart *x) {
   const Diagram *d = x->value;
   for (uint32_t i = 0; x->kind == SEES_IN && i < d->param.n; i++)
     if (d->param.at[i].role == ROLE_CLOCK) return true;
   return false;
 }
 
-// The values side by side; the constants of each have a name of their own.
+// Adds a value; its constants get paths of their own.
 static void add_moved(World *w, System *source, const RunStart *x) {
   const Diagram *from = x->value;
   Diagram *to = source->d;
@@ -39,13 +38,13 @@ System *system_moved(Elab *in, Run *r) {
   source->name = name_from(w->names, "given");
   source->d = diagram_new(w, source->name);
   for (uint32_t i = 0; i < r->start.n; i++)
-    if (moves(&r->start.at[i])) add_moved(w, source, &r->start.at[i]);
+    if (depends_on_time(&r->start.at[i])) add_moved(w, source, &r->start.at[i]);
   if (!source->out.n) return r->system;
   System *moved = system_on(in, r->system, source, r->span);
   uint32_t n = 0;
   for (uint32_t i = 0; moved && i < r->start.n; i++) {
     RunStart x = r->start.at[i];
-    if (moves(&x)) continue;
+    if (depends_on_time(&x)) continue;
     if (x.kind == SEES_IN) x.at = (uint32_t)port_named(moved->in.at, moved->in.n, x.name);
     r->start.at[n++] = x;
   }

@@ -1,7 +1,7 @@
-// Starts of places, and of members of arrays: run A(x[0]: 1, x[i+1]: i, p[2].level: 5).
+// Initial values of elements and members of arrays: run A(x[0]: 1, x[i+1]: i, p[2].level: 5).
 //
-// All that is said of one port or state becomes one value. The other places have what the same run gives
-// to the whole, or where the state starts in its declaration.
+// All arguments for one port or state are merged into one value. Other elements have the value the
+// run gives for the whole, or the declared initial value.
 #include "lang/claim/claim_own.h"
 
 #include <assert.h>
@@ -20,24 +20,24 @@ static const Sight *sight_called(const Looker *l, Name name) {
   return NULL;
 }
 
-// The port or state, and the places of it; NULL: it was told that there is none.
+// The port or state, and its brackets; NULL: reported.
 static const Sight *place_meant(const Looker *l, const Syntax *whom, Syntax **brackets) {
   World *w = l->in->w;
   InsidePath path = {0};
   Buf name = buf_new(w->arena);
   bool is_path = inside_path(w, l->s, whom, &path);
-  assert(is_path); // the parser takes nothing else
+  assert(is_path); // guaranteed by the parser
   (void)is_path;
   for (uint32_t i = 0; i < path.n; i++)
     buf_printf(&name, "%s%s", i ? "." : "", name_text(w->names, path.at[i].name));
   if (!inside_brackets(w, l->s, &path, brackets)) return NULL;
   Name found = name_from(w->names, name.at);
   const Sight *x = sight_called(l, found);
-  if (!x) tell_no_sight(l, found, whom->span);
+  if (!x) report_no_sight(l, found, whom->span);
   return x;
 }
 
-// p[1].v: of a member's row, all of it.
+// p[1].v: the whole row of a member.
 static Syntax *with_rest(World *w, const Syntax *brackets, uint32_t rank) {
   Nodes item = brackets_items(brackets), rest = {0, NEW_ARRAY(w->arena, Syntax *, rank + 1)};
   while (item.n && item.n + rest.n < rank) {
@@ -55,7 +55,7 @@ static PlacedStart *start_of(const Looker *l, PlacedStarts *all, const Sight *x)
   return &all->at[all->n - 1];
 }
 
-// What the places that no line names have.
+// The value of unassigned elements.
 static Init base_of(const Looker *l, Run *r, const Sight *x, RunStart **given) {
   *given = NULL;
   for (uint32_t i = 0; i < r->start.n; i++)

@@ -1,4 +1,4 @@
-// What is seen of a system, and what that is measured in: the unit that its text says.
+// The declared units of observable values.
 #include "lang/claim/claim_own.h"
 #include "lang/units/units.h"
 
@@ -11,7 +11,7 @@ static const System *inner_called(const World *w, const System *s, const char *n
   return NULL;
 }
 
-// Of the system itself, or of what it was before it was closed or stood on another.
+// Of the system itself, or of the one it was made of.
 static const char *unit_of_name(World *w, const System *s, const char *name, size_t n) {
   size_t step = strcspn(name, ".[");
   const char *rest = name + step + (name[step] == '[' ? strcspn(name + step, "]") + 1 : 0);

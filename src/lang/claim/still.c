@@ -1,8 +1,8 @@
-// States that never change: most often a line is missing. A warning for each, where it is declared; not
-// for those whose start some run says, which are settings of these runs.
+// Warns about states that never change, usually because a line is missing; not about those whose
+// initial value a run sets, which are parameters.
 #include "lang/claim/claim_own.h"
 
-static bool moves(const System *s, uint32_t state) {
+static bool state_moves(const System *s, uint32_t state) {
   const SystemState *x = &s->state.at[state];
   const char *cut = strrchr(x->path, '/');
   if (x->rate || x->next || x->inner || !strcmp(cut ? cut + 1 : x->path, "mode")) return true;
@@ -25,10 +25,10 @@ static Span declared_at(const World *w, const System *s, uint32_t state) {
 
 typedef struct {
   World *w;
-  Table *known; // places in the source
+  Table *known; // reported positions
 } Stills;
 
-// Was this place met before?
+// True if the position was seen before.
 static bool is_known(Stills *t, Span span) {
   uint32_t key[2] = {span.file, span.at};
   if (table_get(t->known, key, sizeof key)) return true;
@@ -36,7 +36,7 @@ static bool is_known(Stills *t, Span span) {
   return false;
 }
 
-static void warn(Stills *t, const System *s, uint32_t state, Span span) {
+static void warn_still(Stills *t, const System *s, uint32_t state, Span span) {
   const char *path = s->state.at[state].path, *cut = strrchr(path, '/'),
              *name = cut ? cut + 1 : path;
   Id e = diag_warning(t->w->diags, span, "the state `%s` never changes, and no run sets it", name);
@@ -52,9 +52,10 @@ void note_still(Elab *in, const Program *p) {
     for (uint32_t i = 0; i < ran->run.n; i++) {
       const Run *r = &ran->run.at[i];
       for (uint32_t k = 0; r->system && k < r->system->state.n; k++) {
-        if (told ? moves(r->system, k) : !moves(r->system, k) && !is_started(r, k)) continue;
+        if (told ? state_moves(r->system, k) : !state_moves(r->system, k) && !is_started(r, k))
+          continue;
         Span span = declared_at(in->w, r->system, k);
-        if (span.file && !is_known(&t, span) && told) warn(&t, r->system, k, span);
+        if (span.file && !is_known(&t, span) && told) warn_still(&t, r->system, k, span);
       }
     }
 }

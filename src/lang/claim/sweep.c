@@ -1,7 +1,7 @@
-// `run`, `check` and `show` in the order of the text, and loops around them.
+// Reads `run`, `check` and `show` in textual order, and loops around them.
 //
-// A loop is read once for each of its values, which stands in the text in the place of its name; so
-// everything that can be written there can be swept: options, starts, lengths, methods, machines.
+// A loop body is read once for each value, which is substituted for the loop variable; so anything
+// can be swept: options, initial values, lengths, methods, machines.
 #include "lang/claim/claim_own.h"
 #include "lang/units/units.h"
 
@@ -13,7 +13,7 @@ typedef struct {
   Elab *in;
   World *w;
   Program *p;
-  uint32_t statements; // read so far
+  uint32_t statements; // statements read so far
 } Sweep;
 
 static bool is_about_runs(void *none, const Syntax *n) {
@@ -33,8 +33,9 @@ const char *turn_text(Arena *a, World *w, const SweepTurn *t) {
   return t->outer ? arena_format(a, "%s, %s", turn_text(a, w, t->outer), own) : own;
 }
 
-// -- values in the place of names -----------------------------------------------------------------
-// Words of a statement are cut out of the text by its places, so all of the value stands here.
+// -- substitution
+// -----------------------------------------------------------------------------------
+// Messages quote statements by their spans, so the whole value gets the span of the name.
 typedef struct {
   Arena *arena;
   Span span;
@@ -59,7 +60,7 @@ static bool has_name(void *name, const Syntax *n) {
   return n->kind == N_NAME && n->name == *(const Name *)name;
 }
 
-// A port of that name would never be meant.
+// A port of the loop variable's name would be shadowed.
 static bool name_is_free(const Sweep *s, const Syntax *n) {
   const Machines *ran = s->p->ran;
   const Run *run = ran->run.n ? &ran->run.at[ran->run.n - 1] : NULL;
@@ -113,7 +114,7 @@ static Syntax *number_node(const Sweep *s, double k, Span span) {
   return k < 0 ? node_neg(s->w->arena, span, (NegParts){n}) : n;
 }
 
-// With all its digits: runs are found again by what they are called.
+// All digits, since runs are found again by name.
 static SweepTurn number_turn(const Sweep *s, double k, Span span) {
   char text[NUMBER_ROOM];
   size_t n = number_print(text, k);
@@ -124,7 +125,7 @@ static const char *entry_text(const Sweep *s, const Syntax *n) {
   return arena_text(s->w->arena, s->w->sources->file.at[n->span.file].text + n->span.at, n->span.n);
 }
 
-// A number; or what else may stand where its name stands.
+// A number, or any other expression.
 static bool entry_turn(Sweep *s, Syntax *n, SweepTurn *turn) {
   double k;
   uint32_t errors = s->w->diags->met;
@@ -150,7 +151,7 @@ static void read_range(Sweep *s, const Syntax *loop) {
   bool known = scope_number(s->in, s->p->scope, with_values(s, range_low(range)), &low) &&
                scope_number(s->in, s->p->scope, with_values(s, range_high(range)), &high) &&
                low == floor(low) && high == floor(high);
-  if (!known && uses_broken(scope_env(s->p->scope), range)) return; // which was told
+  if (!known && uses_broken(scope_env(s->p->scope), range)) return; // reported already
   if (!known) {
     diag_error(s->w->diags, range->span, "the ends of this range must be whole numbers");
     return;
@@ -161,7 +162,7 @@ static void read_range(Sweep *s, const Syntax *loop) {
     read_turn(s, loop, number_turn(s, for_is_down(loop) ? high - k : low + k, range->span));
 }
 
-// Who has a constant of that name in mind finds it unchanged in every run.
+// Refuses an unused loop variable: a constant of that name would not change.
 static bool is_read_in(const Sweep *s, const Syntax *loop) {
   Name name = loop->name;
   const char *text = name_text(s->w->names, name);
@@ -176,7 +177,7 @@ static bool is_read_in(const Sweep *s, const Syntax *loop) {
   return false;
 }
 
-// What is wrong in one turn is told once.
+// Stops after the first iteration with errors.
 static void read_loop(Sweep *s, const Syntax *loop) {
   const Syntax *range = for_range(loop);
   if (!is_read_in(s, loop)) return;
@@ -195,7 +196,7 @@ static void read_loop(Sweep *s, const Syntax *loop) {
   }
 }
 
-// A loop in a loop may have no turn now and then; all of it may not.
+// An inner loop may be empty sometimes, but not the whole.
 static void read_loops(Sweep *s, const Syntax *loop) {
   uint32_t before = s->statements, errors = s->w->diags->met;
   if (time_is_free(s->w, loop)) read_loop(s, loop);
@@ -204,7 +205,7 @@ static void read_loops(Sweep *s, const Syntax *loop) {
     diag_error(s->w->diags, for_range(loop)->span, "this loop has no turn: it runs nothing");
 }
 
-// In the order of the text: a check or show refers to the run before it.
+// A check or show refers to the run before it.
 void do_machines(Elab *in, Program *p) {
   Sweep s = {.in = in, .w = in->w, .p = p};
   p->ran = NEW(in->w->arena, Machines);

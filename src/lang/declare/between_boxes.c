@@ -1,6 +1,5 @@
-// Equations between boxes: enc ; dec ~ id. They speak of every point that both sides take, so they
-// are equations between values once such a point has a name: a goal calls it as the one `given` of
-// that space does, and is then what it would be if it were written out, (enc ; dec)(x) ~ id(x).
+// Equations between boxes, enc ; dec ~ id, are rewritten to equations between values: both boxes
+// are applied to the `given` of their input space, (enc ; dec)(x) ~ id(x).
 #include "lang/declare/statements.h"
 
 bool is_between_boxes(Body *b, Env *env, const Syntax *left, const Syntax *right) {
@@ -35,8 +34,8 @@ static bool side_inputs(Body *b, Env *env, const Syntax *side, BoxInputs *out) {
   return says && out->n;
 }
 
-// Has some input of the one more axes than that of the other? A box takes what has more than it
-// asks for: they pass over it.
+// Does some input of the one have more axes than that of the other? The other box then maps over
+// them.
 static bool asks_more(const BoxInputs *one, const BoxInputs *other) {
   for (uint32_t i = 0; i < one->n && i < other->n; i++)
     if (one->at[i].type.rank > other->at[i].type.rank) return true;
@@ -49,7 +48,8 @@ static uint32_t spaces_in(const BoxInputs *in) {
   return n;
 }
 
-// Whichever side stands on the left: the points are those of the side that asks for more.
+// Which side determines the input types: the one with more axes, then the one with fewer open
+// sizes, then the one that names spaces.
 static bool says_more(World *w, const BoxInputs *one, const BoxInputs *other) {
   bool more = asks_more(one, other), less = asks_more(other, one);
   if (more != less) return more;
@@ -66,7 +66,7 @@ bool equation_inputs(Body *b, Env *env, const Syntax *left, const Syntax *right,
   return says[other];
 }
 
-// The library's id, applied to a point, is the point.
+// The library's id, which is applied to a value as that value.
 bool is_identity(Body *b, Env *env, const Syntax *box) {
   while (box->kind == N_PAREN) box = paren_inner(box);
   const Def *d =
@@ -83,8 +83,9 @@ Syntax *box_on_names(Body *b, Env *env, Syntax *box, const Name *name, uint32_t 
   return node_call(w->arena, box->span, (CallParts){box, args});
 }
 
-// -- which `given` --------------------------------------------------------------------------------
-// Is it a point of this type? A size that is open is any.
+// -- choosing the `given`
+// ---------------------------------------------------------------------------
+// Can a value of this type be given? An open size matches any.
 static bool could_be(World *w, const Type *wanted, const Type *have) {
   Id var;
   if (wanted->base != have->base || wanted->rank != have->rank) return false;
@@ -108,7 +109,7 @@ static const Def *space_of_given(const Def *d) {
 
 typedef VEC(const Def *) GivenDefs;
 
-// Those that are declared to be of its space; if there is none, those of its type.
+// The givens declared to be of its space, or if there are none, those of its type.
 static GivenDefs givens_for(Elab *in, Program *p, const BoxInput *x) {
   GivenDefs typed = {0}, spaced = {0};
   for (uint32_t i = 0; i < p->given.n; i++)

@@ -1,6 +1,5 @@
-// The fields of a source of data, and their types. Sets with a name are known beforehand; of a file
-// that is there, as much is read as is needed to know its fields; of one that is not there nothing
-// is known, and the program must say it.
+// The fields of a data source, and their types. Named sets are built in; of a file that exists, the
+// header is read; a file that does not exist must be described by the program.
 #include "lang/declare/fields.h"
 
 const char *data_title(World *w, const Given *g) {
@@ -10,7 +9,7 @@ const char *data_title(World *w, const Given *g) {
 static void add_field(World *w, DataFields *d, const Field *f) {
   Field copy = *f;
   copy.name = name_text(w->names, name_from(w->names, f->name));
-  if (f->label) { // goes with the set
+  if (f->label) { // part of the set's static data
     const char **word = NEW_ARRAY(w->arena, const char *, f->labels);
     for (int64_t i = 0; i < f->labels; i++) word[i] = arena_format(w->arena, "%s", f->label[i]);
     copy.label = word;
@@ -50,7 +49,7 @@ static bool as_episodes(Elab *in, const Given *g, DataFields *out) {
   return true;
 }
 
-// The labels of a text are its pieces, which are not looked for before a run.
+// [pieces: n]: the labels of a text are pieces of a vocabulary that is made at the start of a run.
 static bool as_pieces(Elab *in, const Given *g, DataFields *out) {
   if (out->absent) return true;
   Field *f = out->field.n == 1 ? &out->field.at[0] : NULL;

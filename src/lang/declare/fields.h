@@ -1,4 +1,4 @@
-// declare: the fields of a source of data.
+// The fields of a data source.
 #ifndef LIMN_LANG_DECLARE_FIELDS_H
 #define LIMN_LANG_DECLARE_FIELDS_H
 
@@ -7,15 +7,14 @@
 
 typedef struct {
   VEC(Field) field;
-  int64_t rows;       // of a file, all splits together; 0 = not known
+  int64_t rows;       // of a file, all splits together; 0 = unknown
   bool table;         // its fields are columns
-  const char *absent; // a file that is not there: why it could not be read
+  const char *absent; // why a file could not be read, or NULL
 } DataFields;
 
-// Of a set with a name, or of a file. False with a diagnostic: the file is there and cannot be
-// read.
+// Of a named set or a file. False with a diagnostic: the file exists and cannot be read.
 bool data_fields(Elab *, const Given *, DataFields *);
-const Field *data_find(const DataFields *, const char *name); // or but for capitals; NULL = none
+const Field *data_find(const DataFields *, const char *name); // ignores case; NULL = none
 Type data_type(World *, const Field *);
 const char *data_title(World *, const Given *); // "set mnist", "table.csv"
 

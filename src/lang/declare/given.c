@@ -1,9 +1,9 @@
-// Data: what `given` names, and the type each field has.
+// `given` statements: the names they bind and the type of each field.
 //
-// Fields are known from the name of a set or found in a file. The names of a `given` are names of
-// fields, or stand for them in order, never a mixture. A written type reshapes a field, or says how
-// many rows make one sample. In a table of columns, a name that is not a column takes as many
-// columns of numbers as its type has numbers.
+// Fields are known from the set or the file. The names of a `given` are either all field names, or
+// stand for the fields in order. A written type reshapes a field, or has more axes in front:
+// several rows are one sample. In a table, a name that is not a column binds as many numeric
+// columns as its type has numbers.
 #include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 
@@ -20,7 +20,7 @@ static bool source_parts(const Syntax *n, Name *part, uint32_t *count, const Syn
   return true;
 }
 
-enum { FIELDS_SAID = 29, FIELDS_TRIED = 64 }; // of a source, in messages
+enum { FIELDS_SAID = 29, FIELDS_TRIED = 64 }; // limits in messages
 
 bool is_split(const char *text) {
   return !strcmp(text, "train") || !strcmp(text, "valid") || !strcmp(text, "test");
@@ -46,7 +46,7 @@ static bool read_path(World *w, const Syntax *n, Given *g, const Syntax **config
   return true;
 }
 
-// Behind the set: a split and a field, each at most once, in either order.
+// After the set: a split and a field, each at most once, in either order.
 static bool source_rest(Elab *in, const Syntax *n, const Name *part, uint32_t count, Given *g,
                         Name *field) {
   for (uint32_t i = 1; i < count; i++) {
@@ -63,7 +63,7 @@ static bool source_rest(Elab *in, const Syntax *n, const Name *part, uint32_t co
   return true;
 }
 
-// A source: set, split, a field of it, or noise.
+// A source: set, split, field, or noise.
 bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
                  const Syntax **config) {
   World *w = in->w;
@@ -99,7 +99,7 @@ bool read_source(Elab *in, Scope *s, const Syntax *n, Given *g, Name *field,
   return source_rest(in, n, part, count, g, field);
 }
 
-// A field or split that the source does not have, at the place where it is written.
+// Reports an unknown field or split at its position.
 Id no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Span span, bool split) {
   World *w = in->w;
   DataFields d;
@@ -130,9 +130,9 @@ Id no_such_field(Elab *in, const Given *g, Name name, const Syntax *source, Span
 }
 
 // -- options --------------------------------------------------------------------------------------
-// mnist[fields: index image, bits: 1]: which columns are meant, and whether they are read as bits.
-// omniglot[way: 5, shot: 1]: a sample is an episode. shakespeare[pieces: 300]: of a text, labels are
-// pieces.
+// mnist[fields: index image, bits: 1]: the columns, and whether they are read as bits.
+// omniglot[way: 5, shot: 1]: a sample is an episode. shakespeare[pieces: 300]: labels are pieces of
+// text.
 typedef struct {
   bool bits;
   int64_t pieces;
@@ -141,7 +141,7 @@ typedef struct {
   Name column[8];
 } GivenOptions;
 
-// A number that an option gives; NULL: it gives none.
+// The numeric option of this name, or NULL.
 static int64_t *number_option(GivenOptions *o, const char *word) {
   Episodes *e = &o->episodes;
   return !strcmp(word, "pieces")     ? &o->pieces
@@ -198,7 +198,7 @@ static void given_options(Elab *in, Scope *s, const Syntax *config, GivenOptions
   check_episodes(in, config, &o->episodes);
 }
 
-static void take_options(Elab *in, Scope *s, const Syntax *config, Given *g, GivenOptions *o) {
+static void read_options(Elab *in, Scope *s, const Syntax *config, Given *g, GivenOptions *o) {
   if (!g->noise) given_options(in, s, config, o);
   g->bits = o->bits;
   g->episodes = o->episodes;
@@ -206,7 +206,7 @@ static void take_options(Elab *in, Scope *s, const Syntax *config, Given *g, Giv
 }
 
 void source_options(Elab *in, Scope *s, const Syntax *config, Given *g) {
-  take_options(in, s, config, g, &(GivenOptions){0});
+  read_options(in, s, config, g, &(GivenOptions){0});
 }
 
 // -- one given ------------------------------------------------------------------------------------
@@ -216,12 +216,12 @@ typedef struct {
   Given *g;
   DataFields data;
   GivenOptions o;
-  bool named;        // the names are names of fields
-  bool some;         // at least one is: another that nearly is, is misspelt
-  const Syntax *one; // of them, where not all are
-  bool *taken;       // of a table: columns that a name stands for already
-  bool one_row;      // a field was read without rows
-  Env *env;          // of the types: a size that two fields name is one size
+  bool named;        // bound by field name, not in order
+  bool some;         // some name is a field name: a similar one is a misspelling
+  const Syntax *one; // such a name, if not all are
+  bool *taken;       // [column of a table] bound already
+  bool one_row;      // a field has one row per sample
+  Env *env;          // shared, so that equal size names unify
 } GivenReading;
 
 static bool seems_misspelt(const GivenReading *r, const char *name) {
@@ -231,7 +231,7 @@ static bool seems_misspelt(const GivenReading *r, const char *name) {
   return near.best != NULL;
 }
 
-// By name if all of them are, or if one is that does not stand in its own place.
+// Binds by field name if all names are fields, or if one is a field at another position.
 static void choose_manner(GivenReading *r, const Syntax *params) {
   bool all = true, elsewhere = false;
   r->some = false;
@@ -263,8 +263,8 @@ static uint32_t first_column(const GivenReading *r, FieldKind kind) {
   return k;
 }
 
-// How many columns a type asks for: all its numbers; or, if it has several axes and there are not
-// so many, those of all axes but the first, which is rows then.
+// The number of columns for a type: all its numbers; or if there are fewer columns, those of all
+// axes but the first, which then counts rows.
 static uint32_t columns_wanted(GivenReading *r, const Type *t, uint32_t there) {
   int64_t all, row;
   Type inner = *t;
@@ -276,8 +276,8 @@ static uint32_t columns_wanted(GivenReading *r, const Type *t, uint32_t there) {
   return known ? UINT32_MAX : there;
 }
 
-// The next n columns of numbers that are free, as one field.
-static bool take_numbers(GivenReading *r, uint32_t n, Field *own, Name *column) {
+// Binds the next n free numeric columns as one field.
+static bool bind_numbers(GivenReading *r, uint32_t n, Field *own, Name *column) {
   World *w = r->in->w;
   uint32_t k = first_column(r, FIELD_REAL), last = k, count = 0;
   if (!n || n > free_columns(r, FIELD_REAL)) return false;
@@ -285,7 +285,7 @@ static bool take_numbers(GivenReading *r, uint32_t n, Field *own, Name *column) 
   for (; count < n; k++) {
     const Field *f = &r->data.field.at[k];
     if (f->kind != FIELD_REAL) continue;
-    if (r->taken[k]) return false; // they must be neighbours
+    if (r->taken[k]) return false; // they must be adjacent
     r->taken[k] = true;
     own->labels = own->labels && f->labels > own->labels ? f->labels : f->labels ? own->labels : 0;
     last = k;
@@ -301,9 +301,9 @@ static bool take_numbers(GivenReading *r, uint32_t n, Field *own, Name *column) 
   return true;
 }
 
-// A name that is not a column: numbers for a type of numbers, a column of words for a label; without
-// a type, all numbers first and words after them.
-static bool take_columns(GivenReading *r, const Type *t, Field *own, Name *column) {
+// A name that is not a column: numeric columns for a type of numbers, a column of words for a
+// label; without a type, all numeric columns first, then words.
+static bool bind_columns(GivenReading *r, const Type *t, Field *own, Name *column) {
   uint32_t numbers = free_columns(r, FIELD_REAL), word = first_column(r, FIELD_LABEL);
   bool wants_word = t->base == BASE_LABEL || (!t->base && !numbers);
   if (wants_word && word < r->data.field.n) {
@@ -312,7 +312,7 @@ static bool take_columns(GivenReading *r, const Type *t, Field *own, Name *colum
     *column = name_from(r->in->w->names, own->name);
     return true;
   }
-  return take_numbers(r, columns_wanted(r, t, numbers), own, column);
+  return bind_numbers(r, columns_wanted(r, t, numbers), own, column);
 }
 
 static void no_column_left(GivenReading *r, const Syntax *param, const Type *t) {
@@ -328,7 +328,8 @@ static void no_column_left(GivenReading *r, const Syntax *param, const Type *t) 
   diag_help(w->diags, e, "it has %s%s", all.at, n > 12 ? ", …" : "");
 }
 
-// -- which field ----------------------------------------------------------------------------------
+// -- finding the field
+// ------------------------------------------------------------------------------
 static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted,
                        const Type *t, Field *own, Name *column) {
   World *w = r->in->w;
@@ -337,7 +338,7 @@ static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name w
   const Field *f = wanted || r->named || !r->data.table ? data_find(&r->data, text) : NULL;
   bool in_order = !wanted && !r->named && !(r->some && seems_misspelt(r, text));
   if (!f && in_order && r->data.table) {
-    if (take_columns(r, t, own, column)) return true;
+    if (bind_columns(r, t, own, column)) return true;
     no_column_left(r, param, t);
     return false;
   }
@@ -356,7 +357,8 @@ static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name w
   return true;
 }
 
-// -- does the written type fit? -------------------------------------------------------------------
+// -- matching the written type
+// ----------------------------------------------------------------------
 static int64_t elements(Elab *in, const Type *t) {
   int64_t n;
   return type_count(in->w, t, &n) ? n : -1;
@@ -373,7 +375,7 @@ static Type as_bits(World *w, Type t) {
   return t;
 }
 
-// Words are the labels of their names, whatever their order and though some may not occur.
+// A column of words matches a label type that names all of them, in any order.
 static bool words_fit(Body *b, const Field *f, const Type *t, Span span) {
   World *w = b->w;
   for (int64_t i = 0; i < f->labels; i++)
@@ -383,7 +385,7 @@ static bool words_fit(Body *b, const Field *f, const Type *t, Span span) {
   return true;
 }
 
-// Whole numbers serve as labels or bits where the program wants them.
+// Whole numbers may be read as labels or bits.
 static bool base_fits(Body *b, const Field *f, const Type *own, const Type *t, Span span) {
   int64_t count;
   if (own->base == BASE_LABEL && t->base == BASE_LABEL && t->names && f->label) return true;
@@ -409,8 +411,8 @@ static void rows_differ(GivenReading *r, const Syntax *param, Span span) {
              name_text(r->in->w->names, param->name));
 }
 
-// One sample is several rows: their number is the axis, or axes, in front.
-static bool take_rows(GivenReading *r, Body *b, const Syntax *param, const Type *own,
+// One sample is several rows, counted by the leading axes.
+static bool bind_rows(GivenReading *r, Body *b, const Syntax *param, const Type *own,
                       const Type *t) {
   World *w = r->in->w;
   uint32_t front = t->rank - own->rank;
@@ -420,7 +422,7 @@ static bool take_rows(GivenReading *r, Body *b, const Syntax *param, const Type 
   for (uint32_t i = 0; i < own->rank; i++)
     if (!sizes_agree(b, t->axis[front + i].size, own->axis[i].size, span, span, "a field"))
       return false;
-  if (r->data.rows && !size_value(w, window, &number)) // not said: the whole file
+  if (r->data.rows && !size_value(w, window, &number)) // open size: the whole file
     sizes_agree(b, window, size_of(w, r->data.rows), span, span, "the rows of a file");
   if (r->data.rows && size_value(w, window, &number) && number > r->data.rows)
     diag_error(w->diags, span, "a sample of %lld rows is wanted, but %s has %lld",
@@ -452,18 +454,19 @@ static bool does_not_fit(GivenReading *r, const Syntax *param, const Field *f, c
   return false;
 }
 
-static void one_row(GivenReading *r, const Syntax *param, Span span) {
+static void set_one_row(GivenReading *r, const Syntax *param, Span span) {
   if (r->g->window) rows_differ(r, param, span);
   r->one_row = true;
 }
 
-// A written type reshapes a field, or says how many rows make a sample.
-static bool fit(GivenReading *r, const Syntax *param, const Field *f, const Type *own, Type *t) {
+// A written type reshapes a field, or makes several rows one sample.
+static bool fit_type(GivenReading *r, const Syntax *param, const Field *f, const Type *own,
+                     Type *t) {
   World *w = r->in->w;
   Body b = {.in = r->in, .w = w};
   if (!t->base) {
     *t = *own;
-    one_row(r, param, param->name_span);
+    set_one_row(r, param, param->name_span);
     return true;
   }
   Span span = param_type(param)->span;
@@ -473,10 +476,10 @@ static bool fit(GivenReading *r, const Syntax *param, const Field *f, const Type
       !words_fit(&b, f, t, span))
     return false;
   if (t->rank > own->rank && want != have)
-    return take_rows(r, &b, param, own, t) || does_not_fit(r, param, f, own, t);
-  one_row(r, param, span);
+    return bind_rows(r, &b, param, own, t) || does_not_fit(r, param, f, own, t);
+  set_one_row(r, param, span);
   if (want >= 0 && have >= 0) return want == have || does_not_fit(r, param, f, own, t);
-  // sizes that are not known yet must come to as many elements
+  // open sizes: the numbers of elements must be equal
   sizes_agree(&b, product(w, t->axis, t->rank), product(w, own->axis, own->rank), span, span,
               "a field");
   return true;
@@ -488,7 +491,8 @@ static bool written_type(GivenReading *r, const Syntax *param, Type *t) {
   const Syntax *type = param_type(param);
   *t = (Type){0};
   if (!type) return true;
-  bool later = r->g->path; // of a file: sizes that are not declared are found when it is read
+  bool later =
+      r->g->path; // in the type of a file, undeclared sizes are variables, solved when it is read
   if (!r->env) r->env = env_new(r->in, NULL, r->s, NULL);
   if (!types_eval(&b, r->env, type, later, &types, NULL)) return false;
   if (types.n != 1) return diag_refuse(r->in->w->diags, type->span, "one field has one type");
@@ -509,7 +513,8 @@ static void type_is_missing(GivenReading *r, const Syntax *param, bool index) {
   diag_help(w->diags, e, "it would be found in the file, but %s", r->data.absent);
 }
 
-// -- do it ----------------------------------------------------------------------------------------
+// -- one field
+// --------------------------------------------------------------------------------------
 static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted, Type *out,
                         Name *column) {
   World *w = r->in->w;
@@ -517,7 +522,7 @@ static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name 
   Type own = {0};
   *column = param->name;
   if (!written_type(r, param, out)) return false;
-  bool index = wanted && strcmp(name_text(w->names, wanted), "index") == 0; // whatever the set
+  bool index = wanted && strcmp(name_text(w->names, wanted), "index") == 0; // any set has it
   if (index) *column = wanted;
   if (!index && r->g->noise) {
     Type t = r->g->noise->wire.at[r->g->noise->out.at[0]].type;
@@ -528,7 +533,7 @@ static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name 
     own = data_type(w, &f);
     if (r->o.bits) own = as_bits(w, own);
   }
-  if (own.base) return fit(r, param, &f, &own, out);
+  if (own.base) return fit_type(r, param, &f, &own, out);
   if (!out->base) type_is_missing(r, param, index);
   return out->base;
 }
@@ -547,7 +552,7 @@ static void bind_field(GivenReading *r, Program *p, uint32_t at, const Syntax *p
   vec_push(w->arena, &r->g->column, column);
 }
 
-// given x, y from moons.z: of which field is y?
+// given x, y from moons.z: several names for one field are an error.
 static bool one_field_for_several(GivenReading *r, const Syntax *params, Name field) {
   World *w = r->in->w;
   const char *name = name_text(w->names, field);
@@ -569,7 +574,7 @@ void do_given(Elab *in, Program *p, Scope *s, const Syntax *n, const Name *colum
   const Syntax *config = NULL, *params = given_params(n);
   GivenReading r = {.in = in, .s = s, .g = &g};
   bool good = read_source(in, s, given_source(n), &g, &field, &config);
-  take_options(in, s, config, &g, &r.o);
+  read_options(in, s, config, &g, &r.o);
   if (good && field && params_in(params).n > 1) good = one_field_for_several(&r, params, field);
   if (good && !g.noise) good = data_fields(in, &g, &r.data);
   g.absent = r.data.absent;

@@ -1,5 +1,5 @@
-// Goals and measures as diagrams: two sides, a distance, the mean over samples; and which weights
-// each goal may move.
+// Goals and measures as diagrams: two sides, a distance, the mean over samples; and the weights
+// that each goal trains.
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 
@@ -13,8 +13,8 @@ Body *goal_body(Elab *in, Program *p, Name name) {
   return b;
 }
 
-// Literals on one side take the type of the other.
-static bool balance(Body *b, Value *left, Value *right, Span span) {
+// Gives literals on one side the type of the other.
+static bool fill_literals(Body *b, Value *left, Value *right, Span span) {
   if (value_failed(left) || value_failed(right)) return false;
   if (left->n != right->n) {
     if (left->n == 1 && left->at[0].literal)
@@ -41,7 +41,7 @@ static Value one_distance(Body *b, Env *env, const Syntax *distance, Value left,
                           Span span) {
   Value both = value_concat(b, left, right);
   both.at = arena_copy(b->w->arena, both.at, both.n * sizeof(Val));
-  b->distance = true; // unless a measure compares the two sides of a goal elsewhere
+  b->distance = true; // used for better messages about the two sides
   for (uint32_t i = 0; i < both.n; i++)
     b->distance &= both.at[i].span.at >= span.at && both.at[i].span.at < span.at + span.n;
   Value v = apply(b, env, distance, both, NULL, span);
@@ -49,7 +49,7 @@ static Value one_distance(Body *b, Env *env, const Syntax *distance, Value left,
   return v;
 }
 
-// Several wires on both sides, and a distance of two: the distances of the pairs are added.
+// With several wires on both sides, and a distance of two, the distances of the pairs are added.
 static Value distance_between(Body *b, Env *env, const Syntax *distance, Value left, Value right,
                               Span span) {
   if (left.n < 2 || left.n != right.n || arity_of(b, env, distance) != 2)
@@ -114,7 +114,7 @@ Val mean_of_all(Body *b, Val v, Span span) {
   return val_fn(b, FN_div, pair, 2, span, NULL);
 }
 
-// A weight must belong to a learner: otherwise two goals would train two copies.
+// Every weight must belong to a learner: otherwise two goals would train two copies.
 bool weights_owned(Body *b, Span span) {
   for (uint32_t i = 0; i < b->d->param.n; i++) {
     const Param *p = &b->d->param.at[i];
@@ -129,7 +129,7 @@ bool weights_owned(Body *b, Span span) {
   return true;
 }
 
-// The loss is what the goal shows, times a factor.
+// The loss is the displayed value times a factor.
 static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   if (v.n != 1 || v.at[0].error) {
     if (v.n != 1)
@@ -138,7 +138,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   }
   Val one = v.at[0];
   if (one.literal) one = val_fill(b, one, (Type){.base = BASE_R});
-  if (one.type.base == BASE_BIT) { // over bits a loss is counted
+  if (one.type.base == BASE_BIT) { // a loss over bits is a count
     val_settle(b, &one);
     one = val_fn(b, FN_number, &one, 1, span, NULL);
   }
@@ -160,7 +160,7 @@ static bool goal_output(Body *b, Value v, double factor, Span span, Id *shown) {
   return weights_owned(b, span);
 }
 
-// Where nothing is read and nothing is drawn, the axis of the samples comes only from a count.
+// Refuses a reduction over the samples where no sample is read or drawn: their number is unknown.
 bool samples_are_read(Body *b, Span span) {
   bool counted = false;
   for (Id i = 1; i < b->d->wire.n; i++)
@@ -183,8 +183,7 @@ static Ids goal_fields(Body *b) {
   return fields;
 }
 
-// What is claimed of one side is what a box of that text into R[] gives: where axes are left, nobody
-// has said which number is made of them.
+// The value to maximise or minimise must be one number per sample; it is not reduced implicitly.
 static bool one_number(Body *b, Value *v, const Syntax *claim) {
   uint32_t own[RANK_LIMIT];
   if (v->n != 1 || v->at[0].error || v->at[0].literal) return true;
@@ -222,8 +221,9 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   }
   Value left = eval_alone(b, b->env, equal_left(claim)),
         right = eval_alone(b, b->env, equal_right(claim));
-  if (!balance(b, &left, &right, claim->span)) {
-    if (by) distance_is_box(b->in, b->env->scope, by_distance(by)); // the sides do not say it
+  if (!fill_literals(b, &left, &right, claim->span)) {
+    if (by)
+      distance_is_box(b->in, b->env->scope, by_distance(by)); // reports errors in the distance too
     return false;
   }
   *out = distance_value(b, by, left, right,
@@ -231,8 +231,9 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   return true;
 }
 
-// -- what is trained ------------------------------------------------------------------------------
-// f.base, teach.nothing: a name with something behind it that is no learner.
+// -- trained weights
+// --------------------------------------------------------------------------------
+// Reports a name that is no learner, as in f.base.
 static Def *no_learner(Elab *in, Scope *s, const Syntax *path) {
   World *w = in->w;
   const Syntax *root = path_root(path);
@@ -283,7 +284,7 @@ void def_closure(Elab *in, Def *d, Ids *out) {
   if (d->refined) add_closure(in, d->refined_in, refine_body(d->refined), out);
 }
 
-// Every learner that a text mentions, through boxes and other learners.
+// The learners reachable from an expression, through boxes and other learners.
 void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_NAME) {
@@ -297,13 +298,13 @@ void add_closure(Elab *in, Scope *s, const Syntax *n, Ids *out) {
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) add_closure(in, s, syntax_parts(n).at[i], out);
 }
 
-// A learner, and every other one that its text mentions.
+// A learner and those reachable from it.
 void add_whole_learner(Elab *in, Def *d, Ids *out) {
   in->closure++;
   def_closure(in, d, out);
 }
 
-// Does this param belong to the learner (or to this member of the family)?
+// Does this param belong to the learner, or to this member of the family?
 bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   const char *name = name_text(w->names, d->name);
   size_t n = strlen(name), m = member ? strlen(member) : 0;
@@ -313,7 +314,7 @@ bool def_owns(World *w, const Param *p, const Def *d, const char *member) {
   return end == 0 || end == '/' || (end == '.' && family_of(d) && !m);
 }
 
-static bool among(Elab *in, const Param *p, const Ids *learners) {
+static bool is_among(Elab *in, const Param *p, const Ids *learners) {
   for (uint32_t i = 0; i < learners->n; i++)
     if (def_owns(in->w, p, in->def.at[learners->at[i]], NULL)) return true;
   return false;
@@ -328,7 +329,7 @@ static Ids frozen_learners(Elab *in, const Program *p) {
 
 bool is_frozen(Elab *in, const Program *p, const Param *param) {
   Ids frozen = frozen_learners(in, p);
-  return among(in, param, &frozen);
+  return is_among(in, param, &frozen);
 }
 
 const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d) {
@@ -338,7 +339,7 @@ const char *target_member(Elab *in, Body *b, const Syntax *target, const Def *d)
   return NULL;
 }
 
-static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
+static void find_trained(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
   World *w = in->w;
   const Syntax *trains = clause(g->node, N_TRAINS);
   uint32_t n = b->d->param.n;
@@ -360,7 +361,7 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
     for (uint32_t i = 0; i < n; i++) {
       const Param *param = &b->d->param.at[i];
       if (param->role != ROLE_WEIGHT) continue;
-      bool mine = member ? def_owns(w, param, d, member) : among(in, param, &closure);
+      bool mine = member ? def_owns(w, param, d, member) : is_among(in, param, &closure);
       g->trains[i] |= mine;
       any |= mine;
     }
@@ -375,12 +376,12 @@ static void who_trains(Elab *in, Program *p, Body *b, Goal *g, bool *doubtful) {
   }
   Ids frozen = frozen_learners(in, p);
   for (uint32_t i = 0; i < n; i++)
-    if (g->trains[i] && among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
+    if (g->trains[i] && is_among(in, &b->d->param.at[i], &frozen)) g->trains[i] = false;
 }
 
-// A weight that the goal's value does not move with, behind `stop` say, is not trained by it.
-static void leave_unreached(World *w, const Diagram *d, bool *trains) {
-  if (diagram_boxes(w, d) > BOXES_LIMIT) return; // nor will it be trained
+// A goal does not train weights its value does not depend on, for instance behind `stop`.
+static void drop_unreached(World *w, const Diagram *d, bool *trains) {
+  if (diagram_boxes(w, d) > BOXES_LIMIT) return; // too large to train
   const Diagram *flat = diagram_inline(w, d);
   const bool *moving = output_dependence(w, flat) + flat->in.n;
   for (uint32_t i = 0; i < d->param.n; i++) trains[i] &= moving[i];
@@ -427,8 +428,8 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
     g.diagram = b->d;
     g.fields = goal_fields(b);
     bool any = false, doubtful = false;
-    who_trains(in, p, b, &g, &doubtful);
-    leave_unreached(w, b->d, g.trains);
+    find_trained(in, p, b, &g, &doubtful);
+    drop_unreached(w, b->d, g.trains);
     if (doubtful) in->doubtful = true;
     for (uint32_t i = 0; i < b->d->param.n; i++) any |= g.trains[i];
     if (!any && !doubtful && w->diags->met == errors)
@@ -464,7 +465,7 @@ void goal_outside(Elab *in, Program *p, const Goal *g, Measure *m) {
   p->acting = acting;
 }
 
-// Every wire of a value comes out; a bare number is a real.
+// Each wire of a value becomes an output; a literal is a real number.
 void goal_outputs(Body *b, Value v, Ids *fields) {
   for (uint32_t i = 0; i < v.n; i++) {
     if (v.at[i].literal) v.at[i] = val_fill(b, v.at[i], (Type){.base = BASE_R});
@@ -475,7 +476,7 @@ void goal_outputs(Body *b, Value v, Ids *fields) {
   *fields = goal_fields(b);
 }
 
-// A bare number takes the type of what it is compared with.
+// A literal takes the type of the other side.
 static void fill_side(Body *b, Value *v, const Value *other) {
   for (uint32_t i = 0; i < v->n && i < other->n; i++)
     if (v->at[i].literal && !v->at[i].error && !other->at[i].literal && !other->at[i].error &&

@@ -1,6 +1,5 @@
-// `on SET`: where the samples of a measure or a show come from. The set is one that its data are
-// given from, of which another split is taken; or another one, which then stands in the place of
-// all of them: its fields are found by their names in the first, and must be of the same type.
+// `on SET`: the samples of a measure or a show. The set is either a split of a given one, or
+// another set that replaces all data: its fields are found by name and must have the same types.
 #include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 
@@ -29,7 +28,7 @@ bool on_source_of(World *w, const OnData *on, const Given *g) {
 // -- fields of another set ------------------------------------------------------------------------
 typedef struct {
   Elab *in;
-  const Given *own, *theirs; // theirs: the same from the other set
+  const Given *own, *theirs; // theirs: the same given, read from the other set
   DataFields here, there;
   Span span;
 } FieldsMatch;
@@ -40,7 +39,7 @@ static bool says_differ(FieldsMatch *m, const char *name, const char *own, const
                      data_title(w, m->own), theirs, data_title(w, m->theirs));
 }
 
-// Words are matched one by one: some of them may not occur in the other set.
+// Words are compared one by one, since some may be absent from the other set.
 static bool words_fit(const FieldsMatch *m, const Field *own, const Field *theirs) {
   World *w = m->in->w;
   Table *known = table_new(w->arena);
@@ -75,7 +74,7 @@ static bool one_field(FieldsMatch *m, const char *name, const Type *t) {
     no_such_field(m->in, m->theirs, name_from(w->names, name), NULL, m->span, false);
     return false;
   }
-  if (!own) return true; // of a file that is not there
+  if (!own) return true; // a missing file
   bool same = own->kind == theirs->kind && own->rank == theirs->rank &&
               memcmp(own->shape, theirs->shape, own->rank * sizeof *own->shape) == 0;
   bool fits = same && labels_fit(m, own, theirs, t);
@@ -88,7 +87,7 @@ static bool one_field(FieldsMatch *m, const char *name, const Type *t) {
     if (theirs->mixed) diag_help(w->diags, w->diags->list.n - 1, "%s", theirs->mixed);
     return false;
   }
-  bool named = t->base == BASE_LABEL && t->names; // by the program, and matched when it is read
+  bool named = t->base == BASE_LABEL && t->names; // named by the program, checked when it is read
   return named || own->kind != FIELD_LABEL || !own->label || !theirs->label ||
          words_fit(m, own, theirs);
 }

@@ -1,11 +1,11 @@
 // Optimisers as diagrams.
 //
-// In: p and grad, of one type; out: what the model sees of p (`look`), and the next p. Settings are
-// values that the block sees by name: as `train` writes them, else as the optimiser declares them.
-// One that is computed (a schedule) is a wire, so that it is computed once and not for each number.
+// Inputs: p and grad, of one type; outputs: the value of p that the model sees (`look`), and the
+// next p. Settings are bound as values in the block, as `train` writes them or by their defaults. A
+// computed setting (a schedule) is a wire, computed once per step and not per weight.
 //
-// A state is as large as the weight, unless its next value follows from nothing that is: Adam's
-// count of steps is one number.
+// A state has the type of the weight if its next value depends on a value of that type; otherwise
+// it is one number, like Adam's step count.
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 #include "lang/value/domain.h"
@@ -18,12 +18,13 @@ typedef struct {
   Body *b;
   Env *env;
   Type type;       // of the weight
-  NameList shaped; // p, grad, and states that are as large as they are
+  NameList shaped; // p, grad, and states of the weight's type
   Id look, next;
   const Syntax *look_node;
-} Making;
+} OptimiserBuilder;
 
-// -- which states are as large as the weight ------------------------------------------------------
+// -- types of states
+// --------------------------------------------------------------------------------
 static bool name_among(const NameList *list, Name name) {
   for (uint32_t i = 0; i < list->n; i++)
     if (list->at[i] == name) return true;
@@ -49,8 +50,8 @@ static NameList shaped_names(World *w, const Syntax *block) {
   return list;
 }
 
-// One number, for each of the axes that pass over the weight.
-static Type state_type(const Making *m, Name name) {
+// A scalar state is one number for each batch axis of the weight.
+static Type state_type(const OptimiserBuilder *m, Name name) {
   if (name_among(&m->shaped, name)) return m->type;
   Axis axis[RANK_LIMIT];
   uint32_t n = 0;
@@ -59,8 +60,9 @@ static Type state_type(const Making *m, Name name) {
   return type_make(m->b->w, (Base)m->type.base, n, axis);
 }
 
-// -- the parts of the block -----------------------------------------------------------------------
-static void make_states(Making *m, const Syntax *n) {
+// -- the block
+// --------------------------------------------------------------------------------------
+static void make_states(OptimiserBuilder *m, const Syntax *n) {
   Body *b = m->b;
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
@@ -83,7 +85,7 @@ static void make_states(Making *m, const Syntax *n) {
   }
 }
 
-// A value as large as the type: a number is spread out. 0 after an error.
+// Broadcasts a scalar to the type. 0 after an error.
 static Id wire_of_type(Body *b, Val *v, const Type *t, const char *what, Span span) {
   *v = val_fill(b, *v, *t);
   val_settle(b, v);
@@ -99,7 +101,7 @@ static Id wire_of_type(Body *b, Val *v, const Type *t, const char *what, Span sp
   return 0;
 }
 
-static void no_state(Making *m, const Syntax *n, const Binding *bind) {
+static void no_state(OptimiserBuilder *m, const Syntax *n, const Binding *bind) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
   if (bind && bind->kind == BIND_VALUE && bind->value.n && bind->value.at[0].error) return;
@@ -108,9 +110,9 @@ static void no_state(Making *m, const Syntax *n, const Binding *bind) {
   if (!bind) bind_value(m->env, n->name, value_error(b, n->span), n->name_span);
 }
 
-// What an open size decides is left open without a word, but here it would leave weights as they are.
-// (After an error that was said, no more is.)
-static bool is_decided(Making *m, const Value *v, const Syntax *what) {
+// Reports a condition that depends on an open size: elsewhere it stays open silently, but here the
+// weights would not change. (Not after an error.)
+static bool is_decided(OptimiserBuilder *m, const Value *v, const Syntax *what) {
   bool known = v->n == 1 && !v->at[0].error;
   if (!known && !m->b->w->diags->errors)
     diag_error(m->b->w->diags, what->span,
@@ -118,7 +120,7 @@ static bool is_decided(Making *m, const Value *v, const Syntax *what) {
   return known;
 }
 
-static void make_next(Making *m, const Syntax *n) {
+static void make_next(OptimiserBuilder *m, const Syntax *n) {
   Body *b = m->b;
   const char *name = name_text(b->w->names, n->name);
   Binding *bind = env_meaning(m->env, n);
@@ -142,7 +144,7 @@ static void make_next(Making *m, const Syntax *n) {
     b->d->param.at[bind->param].next = wire;
 }
 
-static void make_look(Making *m, const Syntax *n) {
+static void make_look(OptimiserBuilder *m, const Syntax *n) {
   Value v = eval_alone(m->b, m->env, look_value(n));
   m->look_node = n;
   if (!is_decided(m, &v, look_value(n))) return;
@@ -150,8 +152,8 @@ static void make_look(Making *m, const Syntax *n) {
   if (wire) m->look = wire;
 }
 
-// The gradient is taken where the model looks, so it cannot say where that is.
-static void check_look(const Making *m) {
+// The gradient is taken at `look`, so `look` cannot depend on it.
+static void check_look(const OptimiserBuilder *m) {
   const Diagram *d = m->b->d;
   bool *moved = NEW_ARRAY(m->b->w->arena, bool, d->wire.n);
   moved[d->in.at[1]] = true;
@@ -166,7 +168,7 @@ static void check_look(const Making *m) {
                "`look` says where the gradient is taken, so it cannot depend on `grad`");
 }
 
-static void make_block(Making *m, const Syntax *block) {
+static void make_block(OptimiserBuilder *m, const Syntax *block) {
   Body *b = m->b;
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
@@ -180,7 +182,7 @@ static void make_block(Making *m, const Syntax *block) {
 }
 
 // -- settings -------------------------------------------------------------------------------------
-// The setting with this number, as `train` writes it; NULL = it is not written.
+// The setting at this position, as `train` writes it; NULL = default.
 static const Syntax *written_setting(const Syntax *call, uint32_t number, Name name) {
   if (!call || call->kind != N_CALL) return NULL;
   for (uint32_t i = 0; i < call_args(call).n; i++) {
@@ -190,7 +192,7 @@ static const Syntax *written_setting(const Syntax *call, uint32_t number, Name n
   return NULL;
 }
 
-static void bind_settings(Making *m, const Program *p, const Def *d, const Syntax *call) {
+static void bind_settings(OptimiserBuilder *m, const Program *p, const Def *d, const Syntax *call) {
   Body *b = m->b;
   const Syntax *params = optimiser_settings(d->node);
   for (uint32_t i = 0; params && i < params_in(params).n; i++) {
@@ -211,12 +213,12 @@ static Nodes settings_of(const Def *d) {
 
 // -- domains --------------------------------------------------------------------------------------
 typedef struct {
-  const Syntax *domain; // NULL: every setting is in its own
-  const char *values;   // of the settings that it names
-  Span span;            // where one of them is written
+  const Syntax *domain; // NULL: all settings are in their domains
+  const char *values;   // the values of the settings it mentions
+  Span span;            // of one of these settings
 } BrokenDomain;
 
-// What goes by the clocks alone, in a step of so many.
+// Evaluates a schedule at a step; it may depend on clocks only.
 static bool number_in(World *w, const Diagram *d, double step, double steps, double *out) {
   Arena *room = arena_new();
   Tensor result = {0}, *param = room ? NEW_ARRAY(room, Tensor, d->param.n + 1) : NULL;
@@ -250,8 +252,8 @@ static const Diagram *schedule_alone(Elab *in, Scope *scope, const Syntax *n) {
   return wire && !b->d->noisy ? b->d : NULL;
 }
 
-// A number that is known before anything runs; of a schedule the one that it begins with, where that
-// does not depend on how many steps there will be.
+// A constant setting, or the initial value of a schedule if that does not depend on the number of
+// steps.
 static bool setting_number(Body *b, Env *env, Scope *scope, const Syntax *n, double *out) {
   double other;
   if (static_number(b, env, n, out)) return true;
@@ -259,7 +261,7 @@ static bool setting_number(Body *b, Env *env, Scope *scope, const Syntax *n, dou
   return d && number_in(b->w, d, 0, 10, out) && number_in(b->w, d, 0, 1e6, &other) && *out == other;
 }
 
-// Settings are in their domains, schedules where they begin.
+// Checks the domains of settings, of schedules at step 0.
 static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, const Syntax *call,
                                    bool sound) {
   World *w = in->w;
@@ -296,7 +298,7 @@ static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, con
 // -- schedules ------------------------------------------------------------------------------------
 enum {
   STEPS_LOOKED_AT = 20000
-}; // of a longer plan so many, evenly apart, the first and the last too
+}; // evaluated steps of a longer plan, evenly spaced, with the first and the last
 
 typedef struct {
   Elab *in;
@@ -304,11 +306,11 @@ typedef struct {
   Nodes all; // its settings
   const Syntax *call;
   Body *b;
-  Env *own;                 // in which settings are numbers
-  const Diagram **schedule; // of each; NULL: it is no schedule
+  Env *own;                 // binds the settings as numbers
+  const Diagram **schedule; // [setting] its diagram; NULL: no schedule
 } ScheduleCheck;
 
-// The settings that are numbers, and the diagrams of the others; false: none is a schedule.
+// Binds constant settings and elaborates schedules; false: none is a schedule.
 static bool find_schedules(ScheduleCheck *c, const Program *p) {
   Env *env = env_new(c->in, NULL, p->scope, c->b);
   bool any = false;
@@ -326,7 +328,7 @@ static bool find_schedules(ScheduleCheck *c, const Program *p) {
   return any;
 }
 
-// In this step; false with a diagnostic.
+// Checks one step; false with a diagnostic.
 static bool step_holds(const ScheduleCheck *c, double step, double steps) {
   World *w = c->in->w;
   for (uint32_t i = 0; i < c->all.n; i++) {
@@ -397,7 +399,7 @@ Def *optimiser_named(Elab *in, Program *p, const char *name) {
 static Diagram *make_optimiser(Elab *in, Program *p, Def *d, const Syntax *call, Type t) {
   World *w = in->w;
   Body *b = body_new(in, d->name);
-  Making m = {.b = b, .env = env_new(in, NULL, d->scope, b), .type = t};
+  OptimiserBuilder m = {.b = b, .env = env_new(in, NULL, d->scope, b), .type = t};
   uint32_t errors = w->diags->met;
   b->env = m.env;
   b->generic = true;
@@ -441,8 +443,9 @@ Type weight_type(World *w, Base base, uint32_t rank, Span span) {
   return type_make(w, base, rank, axis);
 }
 
-// -- what stands in for an optimiser --------------------------------------------------------------
-// adam(rate: 0.05 * r), r being the rate of the other one
+// -- replacement for weights that are no matrices
+// ----------------------------------------------------
+// adam(rate: 0.05 * r), where r is the rate of the other optimiser
 const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax *call) {
   World *w = in->w;
   const Def *d = optimiser_named(in, p, name), *adam = optimiser_named(in, p, "adam");
@@ -469,7 +472,8 @@ const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax
   return node_call(a, span, (CallParts){callee, NODES(arg)});
 }
 
-// -- other values of settings ---------------------------------------------------------------------
+// -- changing settings
+// ------------------------------------------------------------------------------
 Settings optimiser_has(Elab *in, Program *p, const char *name, const Syntax *call) {
   Nodes own = settings_of(optimiser_named(in, p, name));
   Settings all = {0};
@@ -483,7 +487,7 @@ Settings optimiser_has(Elab *in, Program *p, const char *name, const Syntax *cal
   return all;
 }
 
-// Each setting is given by its name, so that places do not matter.
+// All settings are given by name, so that positions do not matter.
 const Syntax *elab_call_with(Elab *in, Program *p, const char *name, const Syntax *call,
                              Setting other) {
   World *w = in->w;

@@ -1,14 +1,14 @@
-// refit[h, adam, steps: 100, rate: 0.1](x, y, q): what the learner h says of q after it has been
-// trained so many steps on x and y alone, beginning with the weights it has. For each sample anew:
-// a sample is a task.
+// refit[h, adam, steps: 100, rate: 0.1](x, y, q): the value h(q) after training h for some steps on
+// x and y, from its current weights (inner loop of meta-learning). Each sample is a task of its
+// own.
 //
-//   loss       x, y → how far h(x) is from y          its gradient by the weights
-//   one step   weights, what the optimiser remembers → the next ones
-//   one task   a scan of that step, then h(q) with the weights it ends with
-//   all tasks  a scan of one task along each axis that passes
+//   loss       x, y → the distance of h(x) from y, and its gradient by the weights
+//   one step   weights, optimiser states → the next ones
+//   one task   a scan of that step, then h(q) with the final weights
+//   all tasks  a scan of one task along each batch axis
 //
-// So it is a diagram like any other: it is compiled, and has a derivative by the weights it begins
-// with.
+// The result is an ordinary diagram: it is compiled, and can be differentiated by the initial
+// weights.
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 #include "lang/elab/builtin.h"
@@ -22,28 +22,29 @@ typedef struct {
   const char *optimiser;
   const Syntax *call; // its settings
   const Syntax *by;
-  Type type[3];     // of x, y, q, without what passes
-  Body *loss, *ask; // x, y → a number; q → h(q)
-  bool *moved;      // [param of the loss] it is a weight that may move
+  Type type[3];     // of x, y, q, without batch axes
+  Body *loss, *ask; // x, y → loss; q → h(q)
+  bool *moved;      // [param of the loss] a weight that is trained
   Diagram *gradient;
 } Refit;
 
-typedef struct {  // a weight of the head, and how it moves
-  uint32_t param; // of the loss
+typedef struct {  // a trained weight of the head
+  uint32_t param; // index in the params of the loss
   Type type;
   Diagram *optimiser;
 } Moved;
 typedef VEC(Moved) Moves;
 typedef VEC(Syntax *) RefitNodes;
 
-// -- what is written ------------------------------------------------------------------------------
-static bool wrong(const Refit *r, const char *what) {
+// -- options
+// ----------------------------------------------------------------------------------------
+static bool refuse_refit(const Refit *r, const char *what) {
   Id e = diag_error(r->b->w->diags, r->span, "%s", what);
   diag_help(r->b->w->diags, e, "as in `refit[h, adam, steps: 100, rate: 0.1](x, y, q)`");
   return false;
 }
 
-// A named option: `steps` and `by` are ours, the others are settings of the optimiser.
+// A named option: `steps` and `by` belong to refit, the others to the optimiser.
 static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
   World *w = r->b->w;
   const char *word = name_text(w->names, sized->name);
@@ -51,7 +52,7 @@ static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
   if (strcmp(word, "steps") == 0) return (r->steps = size_eval(r->b, r->env, value, false)) != 0;
   if (strcmp(word, "by") == 0) return r->by = value, true;
   double k;
-  if (!static_number(r->b, r->env, value, &k)) return wrong(r, "a setting is a number");
+  if (!static_number(r->b, r->env, value, &k)) return refuse_refit(r, "a setting is a number");
   Syntax *number = syntax_num(w->arena, k, value->span);
   number->text = arena_format(w->arena, "%.17g", k);
   Syntax *arg = node_arg(w->arena, sized->span, (ArgParts){.value = number});
@@ -76,7 +77,7 @@ static bool read_options(Refit *r, const Syntax *config) {
     else if (one->kind == N_CALL && call_callee(one)->kind == N_NAME)
       r->call = one, optimiser = call_callee(one)->name;
     else if (one->kind != N_SIZED)
-      return wrong(r, "`refit` wants an optimiser and its settings by name");
+      return refuse_refit(r, "`refit` wants an optimiser and its settings by name");
     else if (!read_named(r, one, &settings))
       return false;
   }
@@ -88,7 +89,8 @@ static bool read_options(Refit *r, const Syntax *config) {
                                     .args = {settings.n, settings.at}});
   const Def *d = optimiser_named(r->b->in, r->b->in->program, r->optimiser);
   uint32_t errors = w->diags->met;
-  if (!d) return wrong(r, arena_format(w->arena, "there is no optimiser `%s`", r->optimiser));
+  if (!d)
+    return refuse_refit(r, arena_format(w->arena, "there is no optimiser `%s`", r->optimiser));
   check_optimiser_call(r->b->in, r->b->in->program, d, r->call);
   return w->diags->met == errors;
 }
@@ -108,7 +110,7 @@ static Val input(const Refit *r, Body *part, Type t) {
   return val_wire(part, diagram_input(r->b->w, part->d, t, 0, 0), r->span);
 }
 
-static bool finish(Body *part, Val v) {
+static bool finish_body(Body *part, Val v) {
   Id wire = v.error ? 0 : val_to_wire(part, &v, 0);
   if (!wire) return false;
   diagram_output(part->w, part->d, wire);
@@ -128,14 +130,14 @@ static bool make_loss(Refit *r) {
   const char *distance = r->type[1].base == BASE_LABEL ? "cross_entropy" : "l2";
   const Syntax *by = r->by ? r->by : syntax_name(w->arena, name_from(w->names, distance), r->span);
   Value far = apply(part, r->env, by, value_concat(part, guess, y), NULL, r->span);
-  return far.n == 1 && !far.at[0].error && finish(part, mean_of_all(part, far.at[0], r->span));
+  return far.n == 1 && !far.at[0].error && finish_body(part, mean_of_all(part, far.at[0], r->span));
 }
 
 static bool make_ask(Refit *r) {
   r->ask = box_alone(r->b, r->env, r->head, 1, &r->type[2], r->span);
   if (!r->ask) return false;
   diagram_resolve(r->b->w, r->ask->d);
-  return r->ask->d->out.n == 1 || wrong(r, "what is refitted must give one value");
+  return r->ask->d->out.n == 1 || refuse_refit(r, "what is refitted must give one value");
 }
 
 static bool find_moves(Refit *r, Moves *moves) {
@@ -144,18 +146,20 @@ static bool find_moves(Refit *r, Moves *moves) {
   bool *mask = r->moved = NEW_ARRAY(w->arena, bool, d->param.n + 1);
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
-    if (p->next) return wrong(r, "what is refitted cannot have a `state` of its own");
+    if (p->next) return refuse_refit(r, "what is refitted cannot have a `state` of its own");
     if (p->role != ROLE_WEIGHT || is_frozen(r->b->in, r->b->in->program, p)) continue;
     Type t = d->wire.at[p->wire].type;
     Diagram *o = elab_optimiser(r->b->in, r->b->in->program, r->optimiser, r->call, t, false);
     if (!o)
-      return wrong(r, arena_format(w->arena, "optimiser `%s` cannot step %s", r->optimiser,
-                                   own_text(w, &t)));
-    if (o->out.at[0] != o->in.at[0]) return wrong(r, "an optimiser with a `look` cannot refit");
+      return refuse_refit(r, arena_format(w->arena, "optimiser `%s` cannot step %s", r->optimiser,
+                                          own_text(w, &t)));
+    if (o->out.at[0] != o->in.at[0])
+      return refuse_refit(r, "an optimiser with a `look` cannot refit");
     mask[i] = true;
     vec_push(w->arena, moves, (Moved){i, t, o});
   }
-  if (!moves->n) return wrong(r, "there is nothing to refit: this has no weights that may move");
+  if (!moves->n)
+    return refuse_refit(r, "there is nothing to refit: this has no weights that may move");
   r->gradient = diagram_gradient(w, d, (const bool *const[]){mask});
   return true;
 }
@@ -172,9 +176,9 @@ static bool is_clock(const Param *p) { return p->role == ROLE_CLOCK; }
 typedef struct {
   Body *part;
   Id tick;
-  Ids weight, state;  // that come in
-  Ids held;           // [param of the loss] of what does not move; 0 for what does
-  Ids next, remember; // that go out
+  Ids weight, state;  // inputs
+  Ids held;           // [param of the loss] wires of frozen params; 0 for trained ones
+  Ids next, remember; // outputs
 } Stepping;
 
 static void step_inputs(Refit *r, const Moves *moves, Stepping *s) {
@@ -238,7 +242,7 @@ static void call_optimiser(Refit *r, Stepping *s, const Moved *m, Id weight, Id 
   for (uint32_t k = 0, at = first + 2; k < o->param.n; k++) {
     if (is_clock(&o->param.at[k])) continue;
     vec_push(w->arena, &s->remember,
-             o->param.at[k].next ? at++ : in.at[2 + k]); // what never changes goes on
+             o->param.at[k].next ? at++ : in.at[2 + k]); // a constant state is carried on
   }
 }
 
@@ -259,7 +263,7 @@ static Body *make_step(Refit *r, const Moves *moves, Stepping *s) {
 }
 
 // -- one task -------------------------------------------------------------------------------------
-static Id ticks(const Refit *r, Body *part) {
+static Id step_numbers(const Refit *r, Body *part) {
   World *w = r->b->w;
   Expr *x = NEW(w->arena, Expr);
   *x = (Expr){.kind = X_AT, .base = BASE_LABEL, .rank = 1};
@@ -302,7 +306,7 @@ static Body *make_task(Refit *r, const Moves *moves, Stepping *s) {
   Ids in = {0}, param = {0}, asked = {0}, other = {0};
   own_params(r, part, r->loss, &param);
   own_params(r, part, r->ask, &other);
-  vec_push(w->arena, &in, ticks(r, part));
+  vec_push(w->arena, &in, step_numbers(r, part));
   for (uint32_t i = 0; i < moves->n; i++) vec_push(w->arena, &in, param.at[moves->at[i].param]);
   start_states(r, part, moves, &in);
   Scan scan = {.body = s->part->d, .slice = 1, .carry = s->next.n + s->remember.n};
@@ -321,7 +325,7 @@ static Body *make_task(Refit *r, const Moves *moves, Stepping *s) {
     vec_push(w->arena, &asked, wire);
   }
   Id out = box_call(w, part->d, r->ask->d, asked.at, asked.n, origin_at(r->b, r->span));
-  return finish(part, val_wire(part, out, r->span)) ? part : NULL;
+  return finish_body(part, val_wire(part, out, r->span)) ? part : NULL;
 }
 
 // -- all tasks ------------------------------------------------------------------------------------
@@ -334,7 +338,7 @@ static Type with_axis(World *w, const Axis *axis, const Type *t) {
   return r;
 }
 
-static Body *along(Refit *r, Body *task, const Axis *axis) {
+static Body *scan_along(Refit *r, Body *task, const Axis *axis) {
   World *w = r->b->w;
   Body *part = part_new(r, "refit_tasks");
   Ids in = {0};
@@ -345,7 +349,7 @@ static Body *along(Refit *r, Body *task, const Axis *axis) {
   own_params(r, part, task, &in);
   Scan scan = {.body = task->d, .slice = 3, .axis = {axis->label, axis->size}};
   Id out = box_scan(w, part->d, &scan, in.at, in.n, origin_at(r->b, r->span));
-  return finish(part, val_wire(part, out, r->span)) ? part : NULL;
+  return finish_body(part, val_wire(part, out, r->span)) ? part : NULL;
 }
 
 static Value call_all(Refit *r, Body *all, const Id *wire, const Axis *pass, uint32_t n) {
@@ -369,7 +373,7 @@ static Value do_refit(const BuiltinUse *u) {
   Id wire[3];
   if (!read_options(&r, u->config)) return value_error(b, span);
   if (args.n != 3) {
-    wrong(&r, "`refit` takes samples, their labels, and what to predict");
+    refuse_refit(&r, "`refit` takes samples, their labels, and what to predict");
     return value_error(b, span);
   }
   uint32_t n = all_passing(&args, pass);
@@ -384,7 +388,7 @@ static Value do_refit(const BuiltinUse *u) {
   if (!make_loss(&r) || !make_ask(&r) || !find_moves(&r, &moves)) return value_error(b, span);
   make_step(&r, &moves, &step);
   Body *all = make_task(&r, &moves, &step);
-  for (uint32_t i = n; all && i-- > 0;) all = along(&r, all, &pass[i]);
+  for (uint32_t i = n; all && i-- > 0;) all = scan_along(&r, all, &pass[i]);
   if (all)
     config_keep(b, u->env, u->config, 0, all->d), all->d->name = name_from(b->w->names, "refit");
   return all ? call_all(&r, all, wire, pass, n) : value_error(b, span);

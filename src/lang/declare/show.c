@@ -1,14 +1,14 @@
-// `show`: what is to be seen of a trained program. Expressions come in, a diagram goes out that has
-// them as outputs, with the data it reads as inputs; and how they are to be looked at.
+// `show` statements. Input: expressions. Output: a diagram with these as outputs and given fields
+// as inputs, and the way to display them.
 //
-// `for t in [0, 0.5, 1]` needs no loop: t is a number with one more passing axis, as the samples
-// have one. `confusion(f(x), y)` is the pair of both, to be
-// counted; `generate[f]("to")` is text, which only grows letter by letter and has no diagram.
+// `for t in [0, 0.5, 1]` adds a batch axis for t. `confusion(f(x), y)` is the pair of both values,
+// to be counted; `generate[f]("to")` is text, which is sampled letter by letter and has no diagram.
 #include "lang/declare/statements.h"
 
 #include <math.h>
 
-// -- as -------------------------------------------------------------------------------------------
+// -- as
+// ---------------------------------------------------------------------------------------------
 static bool is_view(Elab *in, const Syntax *name) {
   static const char *const views[] = {"images", "strip",     "scatter", "curves", "paths",
                                       "table",  "text",      "phase",   "wiring", "latent",
@@ -50,8 +50,8 @@ void read_views(Body *b, const Syntax *as, Show *s) {
 }
 
 // -- for ------------------------------------------------------------------------------------------
-// The numbers as a list: those of a range are written out.
-static const Syntax *listed(Body *b, const Syntax *range) {
+// A range as a list of its numbers.
+static const Syntax *range_as_list(Body *b, const Syntax *range) {
   if (range->kind == N_LIST) return range;
   double low, high;
   if (!static_number(b, b->env, range_low(range), &low) ||
@@ -68,7 +68,7 @@ static const Syntax *listed(Body *b, const Syntax *range) {
 
 static void read_moments(Body *b, const Syntax *forin, Show *s) {
   World *w = b->w;
-  const Syntax *list = listed(b, forin_range(forin));
+  const Syntax *list = range_as_list(b, forin_range(forin));
   double *moment = list ? NEW_ARRAY(w->arena, double, list_entries(list).n + 1) : NULL;
   s->over = forin->name;
   for (uint32_t i = 0; list && i < list_entries(list).n; i++)
@@ -86,7 +86,8 @@ static void read_moments(Body *b, const Syntax *forin, Show *s) {
   bind_value(b->env, forin->name, v, forin->span);
 }
 
-// -- what -----------------------------------------------------------------------------------------
+// -- values
+// -----------------------------------------------------------------------------------------
 static bool is_word(Elab *in, const Syntax *n, const char *word) {
   return n->kind == N_NAME && strcmp(name_text(in->w->names, n->name), word) == 0;
 }
@@ -103,7 +104,7 @@ static const Syntax *find_kind(Elab *in, const Syntax *expr, Show *s) {
   return node_tuple(in->w->arena, expr->span, (TupleParts){call_args(expr)});
 }
 
-// Scores or a label, and a label of as many.
+// Scores R[n] or a label {n}, and a label {n}.
 static void check_confusion(Body *b, const Value *v, Span span) {
   World *w = b->w;
   for (uint32_t i = 0; i < v->n; i++)
@@ -128,7 +129,7 @@ static void read_values(Body *b, const Syntax *expr, Show *s) {
   if (b->w->diags->met == errors && b->d->out.n) s->diagram = b->d;
 }
 
-// The model comes first, and then perhaps how long its text is.
+// First a model, then an optional length.
 static void check_generate_option(Elab *in, const Syntax *slot, bool first) {
   const Syntax *item = slot_item(slot);
   bool length = item->kind == N_SIZED && !strcmp(name_text(in->w->names, item->name), "length");
@@ -160,7 +161,7 @@ static void check_generate(Elab *in, Program *p, const Syntax *expr) {
     return;
   }
   const Diagram *d = f->kind == DEF_LEARNER ? f->made : f->alone ? f->alone->d : NULL;
-  if (!d) return; // its errors were said, or its use gives its types
+  if (!d) return; // it had errors, or its types come from a use
   const Type *from = d->in.n == 1 ? &d->wire.at[d->in.at[0]].type : NULL,
              *to = d->out.n == 1 ? &d->wire.at[d->out.at[0]].type : NULL;
   if (!from || !to || from->base != BASE_LABEL || from->rank != 1 || to->base != BASE_R ||

@@ -1,9 +1,8 @@
-// `train` statements: how long, with which optimisers, in which turns.
+// `train` statements: length, optimisers, turns.
 //
-// A statement is read twice: when the program is checked, for its messages, and when it becomes
-// diagrams. Everything that can be said without making a step is said here: options that are wrong
-// or stand twice, settings of optimisers, learners without a turn, optimisers that cannot step what
-// they are given.
+// A statement is read twice: when the program is checked, for diagnostics, and when the steps are
+// made. Reported here is all that needs no step diagram: wrong or repeated options, settings of
+// optimisers, learners without a turn, optimisers that do not fit their weights.
 #include "lang/declare/statements.h"
 
 #include <math.h>
@@ -13,16 +12,16 @@ typedef struct {
   Program *p;
   World *w;
   Training *out;
-  Table *seen; // words, and learners with an optimiser, to where they stand
+  Table *seen; // words, and learners with an optimiser, to the place of their first use
   VEC(Span) place;
-  bool again; // a part of the program already: what is doubtful was said
+  bool again; // second reading: no warnings
 } TrainReading;
 
 static const char *text_of(const TrainReading *r, Name name) {
   return name_text(r->w->names, name);
 }
 
-// Whether this is the first of its kind; if not, says so.
+// False, with a diagnostic, if the key occurred before.
 static bool first_time(TrainReading *r, const char *key, Span span, const char *message) {
   Id old = table_get(r->seen, key, strlen(key));
   if (!old) {
@@ -36,7 +35,7 @@ static bool first_time(TrainReading *r, const char *key, Span span, const char *
 }
 
 // -- settings of optimisers -----------------------------------------------------------------------
-// A setting of an optimiser is one number, perhaps one that changes with the step.
+// A setting of an optimiser is one number, perhaps a schedule.
 static void check_setting(TrainReading *r, const Syntax *n) {
   if (n->kind == N_CMP && cmp_sign(n) == SIGN_EQUAL && cmp_left(n)->kind == N_NAME) {
     diag_error(r->w->diags, n->span, "a setting is given with a colon: `%s: …`",
@@ -115,8 +114,8 @@ void check_optimiser_call(Elab *in, Program *p, const Def *d, const Syntax *call
 // -- options with a number ------------------------------------------------------------------------
 static const struct {
   const char *word, *like, *wants;
-  double most; // of a whole number; 0: it need not be whole
-  bool zero;   // 0 is one too
+  double most; // the maximum of a whole number; 0: it may be fractional
+  bool zero;   // 0 is allowed
 } words[] = {
     {"batch", "batch 64", "a whole number above 0", 1e9, false},
     {"clip", "clip 1", "a number above 0", 0, false},
@@ -139,7 +138,7 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
   if (option_what(option)->kind != N_NAME || !value)
     return diag_refuse(r->w->diags, option->span, "`%s` wants its number after it, as in `%s`",
                        text, words[word].like);
-  if (uses_broken(scope_env(r->p->scope), value)) return false; // which was told
+  if (uses_broken(scope_env(r->p->scope), value)) return false; // reported already
   if (!scope_number(r->in, r->p->scope, value, out))
     return diag_refuse(r->w->diags, value->span, "`%s` wants a number that is known beforehand",
                        text);
@@ -157,7 +156,7 @@ static bool read_number(TrainReading *r, uint32_t word, const Syntax *option, do
 }
 
 // -- turns ----------------------------------------------------------------------------------------
-// The learner that the label of a turn or an option names; NULL after an error.
+// The learner named by a turn or an option; NULL after an error.
 static Def *trained_learner(TrainReading *r, const Syntax *name) {
   Def *d = learner_named(r->in, r->p->scope, name);
   if (!d || d->kind != DEF_STALE) return d;
@@ -171,7 +170,7 @@ static Def *labelled_learner(TrainReading *r, const Syntax *n) {
   return trained_learner(r, &name);
 }
 
-// other.go, or f[2]: a learner of a learning diagram, a member of a family. NULL after an error.
+// other.go, or f[2]: a learner of a learning diagram, or a member of a family. NULL after an error.
 static Def *stepped_learner(TrainReading *r, const Syntax *whom, const char **member) {
   Def *d = trained_learner(r, use_base(whom));
   *member = NULL;
@@ -244,7 +243,7 @@ static const Syntax *base_of(const Syntax *n) {
   return n;
 }
 
-// The optimiser that a call names; NULL after an error.
+// The optimiser named by a call; NULL after an error.
 static Def *optimiser_of(TrainReading *r, const Syntax *call, Def *learner) {
   World *w = r->w;
   const Syntax *base = base_of(call);
@@ -326,8 +325,9 @@ static void read_option(TrainReading *r, const Syntax *o) {
   }
 }
 
-// -- how long -------------------------------------------------------------------------------------
-static const double LENGTH_MOST = 1e12; // steps are counted in 64 bits, and an epoch has many
+// -- length
+// -----------------------------------------------------------------------------------------
+static const double LENGTH_MOST = 1e12; // so that step counts fit in 64 bits
 
 static void read_length(TrainReading *r, const Syntax *n) {
   World *w = r->w;
@@ -352,7 +352,8 @@ static void read_length(TrainReading *r, const Syntax *n) {
   if (steps) r->out->steps = k;
 }
 
-// -- against the goals ----------------------------------------------------------------------------
+// -- consistency with the goals
+// ---------------------------------------------------------------------
 const Stepper *training_stepper(Elab *in, const Training *t, const Param *p) {
   const Stepper *rest = NULL, *inside = NULL, *own = NULL;
   for (uint32_t i = 0; i < t->stepper.n; i++) {
@@ -412,10 +413,10 @@ static const Syntax *turns_node(const TrainReading *r, const Syntax *train) {
   return train;
 }
 
-// Whether the optimiser can step rows of numbers or bits, or at least matrices of them.
+// Does the optimiser exist for vectors or matrices of this base?
 static bool steps_base(TrainReading *r, const Stepper *s, Base base) {
   const Def *d = optimiser_named(r->in, r->p, s->name);
-  if (d && d->broken) return true; // which was said
+  if (d && d->broken) return true; // reported already
   for (uint32_t rank = 1; rank <= 2; rank++) {
     Type t = weight_type(r->w, base, rank, s->span);
     if (elab_optimiser(r->in, r->p, s->name, s->call, t, true)) return true;
@@ -448,7 +449,8 @@ static void check_goals(TrainReading *r, const Syntax *n) {
   check_idle_turns(r);
 }
 
-// -- of what --------------------------------------------------------------------------------------
+// -- goals of the statement
+// -------------------------------------------------------------------------
 static void add_goals(TrainReading *r, const Learning *g) {
   for (uint32_t i = 0; i < r->p->goal.n; i++)
     if (r->p->goal.at[i].learning == g) vec_push(r->w->arena, &r->out->goals, i);
@@ -462,8 +464,8 @@ static void no_learning(TrainReading *r, const Syntax *path) {
                path_text(r->in, path));
 }
 
-// `train` without a name: the goals; where there are none, the one learning diagram that is not
-// part of another.
+// `train` without a name: the goals of the program; without goals, the only learning diagram that
+// is not part of another.
 static void read_whole(TrainReading *r, const Syntax *n) {
   const Learning *only = NULL;
   uint32_t several = 0;
@@ -515,13 +517,13 @@ bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   return w->diags->met == errors;
 }
 
-// Does what is trained read a set of data? Noise has no end.
+// Does training read a data set, which defines an epoch? Noise has no end.
 static bool reads_a_set(Elab *in, const Program *p, const Training *t) {
   for (uint32_t i = 0; i < t->goals.n; i++) {
     const Goal *g = &p->goal.at[t->goals.at[i]];
     for (uint32_t k = 0; k < g->fields.n; k++)
       if (!p->given.at[in->def.at[g->fields.at[k]]->given].noise) return true;
-    if (!g->diagram) return true; // errors have been said
+    if (!g->diagram) return true; // errors are reported already
   }
   return false;
 }

@@ -1,11 +1,10 @@
-// flow[Machine, steps: 8](x, …, times): where a system is at each of these times, when it starts
-// there at the first of them. In a goal it makes a system fit data: the rates are diagrams, the
-// steps between two times are Runge and Kutta's, a scan goes from time to time; so it compiles and
-// has a derivative like everything else.
+// flow[Machine, steps: 8](x, …, times): the states of a system at given times, starting at the
+// first. In a goal it fits a system to data: Runge-Kutta steps between two times, a scan over the
+// times; so it compiles and has a derivative like any box.
 //
-// Inputs: a value for each port, then the start of each state that flows, then the times. Results:
-// each state that flows, along the axis of the times. Axes that pass over the arguments (samples)
-// pass over the system: each sample is a system of its own.
+// Inputs: a value for each port, the start of each continuous state, the times. Results: each
+// continuous state along the axis of the times. Batch axes of the arguments (samples) are batch
+// axes of the system.
 #include "lang/flow/flow_own.h"
 
 enum { STEPS_USUAL = 8, STEPS_LIMIT = 256 };
@@ -15,10 +14,10 @@ typedef struct {
   World *w;
   Span span;
   System *s;
-  int64_t steps; // from one time to the next
+  int64_t steps; // between two times
   Axis pass[RANK_LIMIT];
   uint32_t npass, ports, states;
-  uint32_t more; // carried beside the states: those that events set, and how events are armed
+  uint32_t more; // carried besides the states: those that events set, and the arming of events
 } FlowCall;
 
 static const char *state_words(const FlowCall *f) {
@@ -47,14 +46,14 @@ static bool read_options(FlowCall *f, Env *env, const Syntax *config) {
   return true;
 }
 
-// A member of an array has events at moments of its own.
+// Members of an array would have events at different times.
 static bool events_vary(const FlowCall *f) {
   for (uint32_t i = 0; i < f->s->event.n; i++)
     if (f->s->d->wire.at[f->s->event.at[i].guard].type.rank > f->npass) return true;
   return false;
 }
 
-// A birth is a step of its condition: its moment has no slope, and what dies has none either.
+// The time of a birth has no derivative, since its condition is a step function.
 static bool has_births(const System *s) {
   for (uint32_t i = 0; i < s->event.n; i++)
     if (s->event.at[i].birth) return true;
@@ -69,7 +68,7 @@ static bool set_by_event(const System *s, uint32_t state) {
   return false;
 }
 
-// What does not flow is set by events, and starts with a number.
+// Discrete states must be set by events, and start with a constant.
 static bool others_are_held(const FlowCall *f) {
   const System *s = f->s;
   for (uint32_t i = 0; i < s->state.n; i++) {
@@ -125,7 +124,7 @@ static bool find_system(FlowCall *f, Env *env, const Syntax *config) {
   return !why && others_are_held(f);
 }
 
-// The values as the system wants them: what passes in front, every axis there.
+// An argument with the wanted type: batch axes in front, broadcast where missing.
 static Id argument(FlowCall *f, Val v, const Type *want) {
   if (v.literal) v = val_fill(f->b, v, *want);
   val_settle(f->b, &v);
@@ -136,7 +135,7 @@ static Id argument(FlowCall *f, Val v, const Type *want) {
   return 0;
 }
 
-// The times with their own axis in front, and how far each is from the one before.
+// The times with their axis in front, and the differences of neighbours.
 static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   World *w = f->w;
   val_settle(f->b, &v);
@@ -169,7 +168,7 @@ static bool times_of(FlowCall *f, Val v, Id *times, Id *step, Type *length) {
   return true;
 }
 
-// A diagram that asks the step: what it gives to it, and its params.
+// A diagram that repeats a step.
 typedef struct {
   Diagram *d, *step;
   Id *x, *port; // [carried], [port]
@@ -206,7 +205,7 @@ static void one_step(FlowCall *f, FlowSteps *b) {
   for (uint32_t i = 0; i < f->states + f->more; i++) b->x[i] = first + i;
 }
 
-// A step with events is large: the steps are a scan.
+// Steps with events are large diagrams, so they are a scan.
 static void scan_steps(FlowCall *f, FlowSteps *b, const Type *length) {
   World *w = f->w;
   uint32_t carried = f->states + f->more;
@@ -224,8 +223,8 @@ static void scan_steps(FlowCall *f, FlowSteps *b, const Type *length) {
   for (uint32_t i = 0; i < carried; i++) b->x[i] = first + i;
 }
 
-// From one time to the next: some steps, one after the other. With events, states that they set and
-// how they are armed go along.
+// From one time to the next: several steps. With events, the states they set and their arming are
+// carried too.
 static Diagram *one_interval(FlowCall *f, const Type *length) {
   World *w = f->w;
   bool events = f->s->event.n;
@@ -241,11 +240,11 @@ static Diagram *one_interval(FlowCall *f, const Type *length) {
     for (int64_t turn = 0; turn < f->steps; turn++) one_step(f, &b);
   }
   for (uint32_t i = 0; i < f->states + f->more; i++) diagram_output(w, b.d, b.x[i]);
-  for (uint32_t i = 0; i < f->states; i++) diagram_output(w, b.d, b.x[i]); // what is given
+  for (uint32_t i = 0; i < f->states; i++) diagram_output(w, b.d, b.x[i]); // outputs
   return b.d;
 }
 
-// States that events set begin as they are declared; all events may happen.
+// Event-set states begin as declared; all events are armed.
 static void begin_more(FlowCall *f, const Diagram *interval, Ids *in) {
   const System *s = f->s;
   uint32_t at = 1 + f->states;
@@ -266,7 +265,7 @@ static Body *body_of(Body *b, Diagram *d) {
   return own;
 }
 
-// The whole as a diagram, on arguments that are wires of its own.
+// The whole as a diagram of its own.
 static bool flow_body(FlowCall *f, const Syntax *use, const Value *args) {
   Body *b = f->b;
   Id times, step;
@@ -330,7 +329,7 @@ static bool takes_these(const FlowCall *f, const Value *args) {
   return !f->s->time;
 }
 
-// How many axes the system takes of an argument: a port, a state that flows, or the times.
+// The rank of an argument: a port, a continuous state, or the times.
 static uint32_t axes_taken(const FlowCall *f, uint32_t argument, uint32_t arguments) {
   const System *s = f->s;
   if (argument + 1 == arguments) return 1;
@@ -339,7 +338,7 @@ static uint32_t axes_taken(const FlowCall *f, uint32_t argument, uint32_t argume
   return s->d->wire.at[state->wire].type.rank - f->npass;
 }
 
-// What stands in front of that passes over: each row is a system of its own.
+// Axes in front of these become batch axes.
 static bool lift_args(FlowCall *f, Lift *l, Value *args) {
   Match *m = NEW_ARRAY(f->w->arena, Match, args->n);
   for (uint32_t i = 0; i < args->n; i++) {
@@ -360,7 +359,7 @@ static Value flow_lifted(FlowCall *f, const BuiltinUse *u, Value args) {
   f->npass = all_passing(&args, f->pass);
   if (f->npass > before) f->states = 0;
   if (f->npass > before && !find_system(f, u->env, u->config)) return value_error(b, span);
-  Body *own = body_new(b->in, f->s->name); // one box, which bears the name of the machine
+  Body *own = body_new(b->in, f->s->name); // one box, named after the machine
   Value inner = {.n = args.n, .at = NEW_ARRAY(w->arena, Val, args.n)};
   Ids wire = {0};
   own->env = u->env;

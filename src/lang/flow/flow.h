@@ -1,9 +1,9 @@
-// flow: the box `flow[M](x, times)`, which follows a machine inside a diagram, with its gradient.
+// The box `flow[M](x, times)`: simulates a machine inside a diagram, differentiably.
 #ifndef LIMN_LANG_FLOW_FLOW_H
 #define LIMN_LANG_FLOW_FLOW_H
 
 #include "lang/machine/machine.h"
 
-void flow_builtins(Elab *); // the box `flow`
+void flow_builtins(Elab *); // registers the box `flow`
 
 #endif

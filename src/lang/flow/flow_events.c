@@ -1,36 +1,36 @@
-// A step of `flow` with events: what happens in it is found inside of it, and has a derivative.
+// A differentiable step of `flow` with events.
 //
-// A step goes in rounds, each up to the first event or to the end. Where a guard is above 0 at the
-// end of a round, its moment is found by halves on the cubic through both ends, and made exact by
-// steps of Newton on the states themselves. Halving only adds up constants, so it has no slope; the
-// slope of the moment is that of Newton's steps, which is the one of the implicit function. So the
-// derivative of the whole knows that the moment moves with states and weights, and that the rates
-// before it and behind it differ (the saltation), without a rule of its own.
+// A step consists of rounds, each up to the first event or to the end. If a guard is positive at
+// the end of a round, its zero is located by bisection on the cubic Hermite interpolant, then
+// refined by Newton iteration on the states. Bisection adds constants and has no derivative; that
+// of the Newton steps is the one of the implicit function theorem. So the derivative accounts for
+// the moving event time and for the jump of the rates (saltation) without a special rule.
 //
-// What cannot be followed (more events in a step than rounds, two that set one state to different
-// values, times that go back) makes the states not a number: it is never passed over.
+// What cannot be followed (more events in a step than rounds, conflicting events, decreasing times)
+// makes the states NaN.
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/flow/flow_own.h"
 
 enum { ROUNDS = 5, HALVINGS = 40, NEWTONS = 3 };
-static const double too_short = 1e-12; // of a step: what is left of it then is none
+static const double too_short = 1e-12; // relative length below which no step is left
 
-// An event is armed by 1 where its guard was at or below 0, by 1/2 where it has just happened and is
-// on its way down, and not (0) where it has to come down first.
+// The arming of an event: 1 if its guard was at or below 0, 1/2 if it has just happened and its
+// guard is falling, 0 if the guard must first fall.
 typedef struct {
   World *w;
   const System *s;
   Diagram *d;
-  Type number, bit; // one for each system: with the axes that pass
+  Type number, bit; // scalars of the system, with batch axes
   Diagram *rates, *guards, *values, *slopes;
   uint32_t n, held, events;
-  Ids port, x, m; // where a function is asked
+  Ids port, x, m; // arguments of the functions
   Id time;
 } EventStep;
 
-// -- small things ---------------------------------------------------------------------------------
+// -- helpers
+// ----------------------------------------------------------------------------------------
 static Id op(EventStep *b, Type t, Fn fn, Id x, Id y, Id z) {
   Each e = each_of(b->w, t);
   Id from[3] = {x, y, z};
@@ -59,7 +59,7 @@ static Id above(EventStep *b, Id x, double k) { return bit2(b, FN_lt, number(b, 
 static Type type_of(const EventStep *b, Id wire) { return b->d->wire.at[wire].type; }
 
 // -- functions of all states ----------------------------------------------------------------------
-// Inputs: ports, states that flow, the others.
+// Inputs: ports, continuous states, other states.
 static Diagram *function_of(World *w, const System *s, const Ids *wire, const char *name) {
   const Diagram *d = s->d;
   Diagram *to = diagram_new(w, name_from(w->names, name));
@@ -95,7 +95,7 @@ static void make_functions(EventStep *b) {
     for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
       vec_push(w->arena, &value, s->event.at[i].value.at[k]);
   }
-  for (uint32_t i = 0; i < s->event.n; i++) // behind them, which places are set
+  for (uint32_t i = 0; i < s->event.n; i++) // then the elements that are set
     for (uint32_t k = 0; k < s->event.at[i].named.n; k++)
       if (s->event.at[i].named.at[k]) vec_push(w->arena, &value, s->event.at[i].named.at[k]);
   b->rates = function_of(w, s, &rate, "rates");
@@ -107,7 +107,7 @@ static void make_functions(EventStep *b) {
   b->slopes = diagram_forward(w, b->guards, &(Wanted){.want_in = want, .want_param = none});
 }
 
-static Id ask(EventStep *b, Diagram *f, const Id *x, const Id *m, const Id *along) {
+static Id call_function(EventStep *b, Diagram *f, const Id *x, const Id *m, const Id *along) {
   World *w = b->w;
   Ids in = {0};
   for (uint32_t i = 0; i < b->port.n; i++) vec_push(w->arena, &in, b->port.at[i]);
@@ -122,23 +122,23 @@ static Id ask(EventStep *b, Diagram *f, const Id *x, const Id *m, const Id *alon
   return box_call(w, b->d, f, in.at, in.n, 0);
 }
 
-static Id *row(const EventStep *b, uint32_t n) { return NEW_ARRAY(b->w->arena, Id, n + 1); }
+static Id *new_ids(const EventStep *b, uint32_t n) { return NEW_ARRAY(b->w->arena, Id, n + 1); }
 
 static Id *rates_at(EventStep *b, const Id *x, const Id *m) {
-  Id *out = row(b, b->n), first = ask(b, b->rates, x, m, NULL);
+  Id *out = new_ids(b, b->n), first = call_function(b, b->rates, x, m, NULL);
   for (uint32_t i = 0; i < b->n; i++) out[i] = first + i;
   return out;
 }
 
-// How fast the guards grow there.
+// The time derivative of the guards.
 static Id slopes_at(EventStep *b, const Id *x, const Id *m) {
-  return ask(b, b->slopes, x, m, rates_at(b, x, m)) + b->slopes->out.n - b->events;
+  return call_function(b, b->slopes, x, m, rates_at(b, x, m)) + b->slopes->out.n - b->events;
 }
 
-// A step of Runge and Kutta of length h.
-static Id *after(EventStep *b, const Id *x, const Id *m, Id h) {
+// A Runge-Kutta step of length h.
+static Id *rk4_step(EventStep *b, const Id *x, const Id *m, Id h) {
   static const double at[4] = {0, 0.5, 0.5, 1};
-  Id *y = row(b, b->n), *out = row(b, b->n), *k[4];
+  Id *y = new_ids(b, b->n), *out = new_ids(b, b->n), *k[4];
   for (uint32_t stage = 0; stage < 4; stage++) {
     for (uint32_t i = 0; i < b->n; i++)
       y[i] = stage ? step_moved(b->w, b->d, x[i], at[stage], h, k[stage - 1][i]) : x[i];
@@ -151,12 +151,13 @@ static Id *after(EventStep *b, const Id *x, const Id *m, Id h) {
   return out;
 }
 
-// -- by halves ------------------------------------------------------------------------------------
+// -- bisection
+// --------------------------------------------------------------------------------------
 typedef struct {
   Id *x, *far, *left, *right; // x, y - x, h times the rates at both ends
 } Cubic;
 
-// x + q^2 (3 - 2q) far + q (1 - q) ((1 - q) left - q right)
+// Hermite: x + q^2 (3 - 2q) far + q (1 - q) ((1 - q) left - q right)
 static Id cubic_at(EventStep *b, const Cubic *c, uint32_t i, Id q) {
   World *w = b->w;
   uint32_t rank = b->number.rank;
@@ -201,7 +202,7 @@ static void hold(EventStep *in, const EventStep *b, const Id *wire, uint32_t n, 
   }
 }
 
-// The body's params are those of the whole; the scan, and its first result.
+// A scan whose body's params are those of the whole; its first result.
 static Id scan_of(EventStep *b, EventStep *in, Scan *scan, Ids *outside, int64_t turns) {
   World *w = b->w;
   scan->body = in->d;
@@ -215,13 +216,13 @@ static Id scan_of(EventStep *b, EventStep *in, Scan *scan, Ids *outside, int64_t
   return box_scan(w, b->d, scan, outside->at, outside->n, 0);
 }
 
-// Where each guard rises through 0 on the cubic, as a part of the step: carried are the place up to
-// which it is below, of each, and the width that is left.
-static Id halved(EventStep *b, const Cubic *c, const Id *m) {
+// Bisection for each guard on the cubic, as a fraction of the step: carried are the lower bounds,
+// and the width.
+static Id bisect(EventStep *b, const Cubic *c, const Id *m) {
   EventStep in = inside_of(b, "halves");
   World *w = b->w;
   Ids outside = {0}, low = {0}, x = {0}, far = {0}, left = {0}, right = {0}, held = {0};
-  Id *zero = row(b, b->events);
+  Id *zero = new_ids(b, b->events);
   for (uint32_t e = 0; e < b->events; e++) zero[e] = number(b, 0);
   Id one = number(b, 1);
   hold(&in, b, zero, b->events, &low, &outside);
@@ -237,9 +238,9 @@ static Id halved(EventStep *b, const Cubic *c, const Id *m) {
   Cubic own = {x.at, far.at, left.at, right.at};
   Id half = num2(&in, FN_mul, width.at[0], number(&in, 0.5));
   for (uint32_t e = 0; e < b->events; e++) {
-    Id middle = num2(&in, FN_add, low.at[e], half), *y = row(b, b->n);
+    Id middle = num2(&in, FN_add, low.at[e], half), *y = new_ids(b, b->n);
     for (uint32_t i = 0; i < b->n; i++) y[i] = cubic_at(&in, &own, i, middle);
-    Id up = above(&in, ask(&in, in.guards, y, held.at, NULL) + e, 0);
+    Id up = above(&in, call_function(&in, in.guards, y, held.at, NULL) + e, 0);
     diagram_output(w, in.d, choose(&in, up, low.at[e], middle));
   }
   diagram_output(w, in.d, half);
@@ -247,23 +248,26 @@ static Id halved(EventStep *b, const Cubic *c, const Id *m) {
   return scan_of(b, &in, &scan, &outside, HALVINGS);
 }
 
-// -- a round --------------------------------------------------------------------------------------
+// -- a round
+// ----------------------------------------------------------------------------------------
 typedef struct {
-  Id *x, *m, *armed, rest; // as it begins
-  Id *now, *later, *part;  // [event] happens at once, or then
+  Id *x, *m, *armed, rest; // at its start
+  Id *now, *later, *part;  // [event] happens now, happens later, and when
 } EventRound;
 
 static void find_moments(EventStep *b, EventRound *r) {
-  Id *y = after(b, r->x, r->m, r->rest), *fx = rates_at(b, r->x, r->m), *fy = rates_at(b, y, r->m);
-  Id begin = ask(b, b->guards, r->x, r->m, NULL), end = ask(b, b->guards, y, r->m, NULL);
-  Cubic c = {r->x, row(b, b->n), row(b, b->n), row(b, b->n)};
+  Id *y = rk4_step(b, r->x, r->m, r->rest), *fx = rates_at(b, r->x, r->m),
+     *fy = rates_at(b, y, r->m);
+  Id begin = call_function(b, b->guards, r->x, r->m, NULL),
+     end = call_function(b, b->guards, y, r->m, NULL);
+  Cubic c = {r->x, new_ids(b, b->n), new_ids(b, b->n), new_ids(b, b->n)};
   for (uint32_t i = 0; i < b->n; i++) {
     Type t = type_of(b, r->x[i]);
     c.far[i] = op(b, t, FN_sub, y[i], r->x[i], 0);
     c.left[i] = op(b, t, FN_mul, fx[i], r->rest, 0);
     c.right[i] = op(b, t, FN_mul, fy[i], r->rest, 0);
   }
-  Id low = halved(b, &c, r->m), some = above(b, r->rest, 0), one = number(b, 1);
+  Id low = bisect(b, &c, r->m), some = above(b, r->rest, 0), one = number(b, 1);
   for (uint32_t e = 0; e < b->events; e++) {
     r->now[e] = bit2(b, FN_and, above(b, r->armed[e], 0.75), above(b, begin + e, 0));
     Id rises = bit2(b, FN_and, above(b, r->armed[e], 0.25), above(b, end + e, 0));
@@ -277,8 +281,8 @@ static void sharpen_moments(EventStep *b, EventRound *r) {
   Id one = number(b, 1), zero = number(b, 0);
   for (uint32_t e = 0; e < b->events; e++) {
     for (uint32_t turn = 0; turn < NEWTONS; turn++) {
-      Id *z = after(b, r->x, r->m, num2(b, FN_mul, r->part[e], r->rest));
-      Id g = ask(b, b->guards, z, r->m, NULL) + e;
+      Id *z = rk4_step(b, r->x, r->m, num2(b, FN_mul, r->part[e], r->rest));
+      Id g = call_function(b, b->guards, z, r->m, NULL) + e;
       Id fast = num2(b, FN_mul, slopes_at(b, z, r->m) + e, r->rest);
       Id by = num2(b, FN_div, g, choose(b, r->later[e], fast, one));
       r->part[e] = num2(b, FN_sub, r->part[e], choose(b, r->later[e], by, zero));
@@ -287,7 +291,7 @@ static void sharpen_moments(EventStep *b, EventRound *r) {
   }
 }
 
-// What state an event sets: of those that flow, or behind them the others.
+// The index of a state: continuous states first, then the others.
 static uint32_t place_of(const EventStep *b, uint32_t state) {
   uint32_t flows = 0, held = 0;
   for (uint32_t i = 0; i < state; i++) {
@@ -299,14 +303,15 @@ static uint32_t place_of(const EventStep *b, uint32_t state) {
   return b->s->state.at[state].rate ? flows : b->n + held;
 }
 
-// `yes` at the places whose bits are set
+// `yes` at the elements whose bits are set
 static Id where_named(EventStep *b, Id named, Id yes, Id no) {
   Type t = type_of(b, no);
   Each e = each_of(b->w, t);
   uint32_t c = each_read(b->w, &e, named, BASE_BIT, t.rank),
            x = each_read(b->w, &e, yes, (Base)t.base, t.rank),
            y = each_read(b->w, &e, no, (Base)t.base, t.rank);
-  uint32_t chosen = scalar_fn(b->w, &e.loop, FN_select, c, x, y); // first: it may move the scalars
+  uint32_t chosen =
+      scalar_fn(b->w, &e.loop, FN_select, c, x, y); // evaluated first: it may move the scalars
   e.loop.scalar[chosen].base = t.base;
   return each_make(b->w, b->d, &e);
 }
@@ -317,9 +322,9 @@ static uint32_t values_of_events(const System *s) {
   return n;
 }
 
-// All that happens reads what was before; two that set one state set it to the same.
+// Simultaneous events read the old states; two that set one state must agree.
 static Id *set_states(EventStep *b, const Id *z, const Id *m, const Id *fired, Id *bad) {
-  Id *out = row(b, b->n + b->held), first = ask(b, b->values, z, m, NULL), at = first;
+  Id *out = new_ids(b, b->n + b->held), first = call_function(b, b->values, z, m, NULL), at = first;
   Id named = first + values_of_events(b->s);
   for (uint32_t i = 0; i < b->n + b->held; i++) out[i] = i < b->n ? z[i] : m[i - b->n];
   for (int check = 0; check < 2; check++, at = first)
@@ -337,9 +342,10 @@ static Id *set_states(EventStep *b, const Id *z, const Id *m, const Id *fired, I
   return out;
 }
 
-static void arm(EventStep *b, const EventRound *r, const Id *all, const Id *fired, Id *armed) {
+static void arm_events(EventStep *b, const EventRound *r, const Id *all, const Id *fired,
+                       Id *armed) {
   Id half = number(b, 0.5), one = number(b, 1), zero = number(b, 0);
-  Id g = ask(b, b->guards, all, all + b->n, NULL), grows = slopes_at(b, all, all + b->n);
+  Id g = call_function(b, b->guards, all, all + b->n, NULL), grows = slopes_at(b, all, all + b->n);
   for (uint32_t e = 0; e < b->events; e++) {
     Id up = above(b, g + e, 0), rising = bit2(b, FN_le, zero, grows + e);
     Id stuck = bit2(b, FN_and, up, rising);
@@ -349,20 +355,20 @@ static void arm(EventStep *b, const EventRound *r, const Id *all, const Id *fire
 
 static Id make_round(EventStep *b, EventRound *r, Id bad) {
   World *w = b->w;
-  r->now = row(b, b->events), r->later = row(b, b->events), r->part = row(b, b->events);
+  r->now = new_ids(b, b->events), r->later = new_ids(b, b->events), r->part = new_ids(b, b->events);
   find_moments(b, r);
   sharpen_moments(b, r);
-  Id first = number(b, 1), close = number(b, 1e-12), *fired = row(b, b->events),
-     *armed = row(b, b->events);
+  Id first = number(b, 1), close = number(b, 1e-12), *fired = new_ids(b, b->events),
+     *armed = new_ids(b, b->events);
   for (uint32_t e = 0; e < b->events; e++) first = num2(b, FN_minimum, first, r->part[e]);
   for (uint32_t e = 0; e < b->events; e++) {
     Id happens = bit2(b, FN_or, r->now[e], r->later[e]);
     Id here = bit2(b, FN_le, r->part[e], num2(b, FN_add, first, close));
     fired[e] = bit2(b, FN_and, happens, here);
   }
-  Id *z = after(b, r->x, r->m, num2(b, FN_mul, first, r->rest));
+  Id *z = rk4_step(b, r->x, r->m, num2(b, FN_mul, first, r->rest));
   Id *all = set_states(b, z, r->m, fired, &bad);
-  arm(b, r, all, fired, armed);
+  arm_events(b, r, all, fired, armed);
   for (uint32_t i = 0; i < b->n + b->held; i++) diagram_output(w, b->d, all[i]);
   for (uint32_t e = 0; e < b->events; e++) diagram_output(w, b->d, armed[e]);
   Id part = num2(b, FN_sub, number(b, 1), first), rest = num2(b, FN_mul, r->rest, part);
@@ -372,8 +378,8 @@ static Id make_round(EventStep *b, EventRound *r, Id bad) {
 }
 
 // -- a step ---------------------------------------------------------------------------------------
-// Carried from round to round: states, how events are armed, what is left, and whether it failed.
-static Id rounds(EventStep *b, const Id *carried, uint32_t n) {
+// Carried through the rounds: states, arming, remaining length, failure.
+static Id scan_rounds(EventStep *b, const Id *carried, uint32_t n) {
   EventStep in = inside_of(b, "round");
   Ids outside = {0}, own = {0};
   hold(&in, b, carried, n, &own, &outside);
@@ -385,8 +391,8 @@ static Id rounds(EventStep *b, const Id *carried, uint32_t n) {
   return scan_of(b, &in, &scan, &outside, ROUNDS);
 }
 
-// Not a number where it failed.
-static Id spoiled(EventStep *b, Id x, Id bad) {
+// NaN if it failed.
+static Id nan_if_failed(EventStep *b, Id x, Id bad) {
   Each e = each_of(b->w, type_of(b, x));
   uint32_t v = each_read(b->w, &e, x, BASE_R, e.t.rank),
            k = each_read(b->w, &e, bad, BASE_R, b->number.rank),
@@ -415,9 +421,9 @@ Diagram *system_event_step(World *w, const System *s, const Type *length) {
   Id back = above(&b, num2(&b, FN_sub, number(&b, 0), carried.at[carried.n - 1]), 0);
   vec_push(w->arena, &carried, choose(&b, back, number(&b, 1), number(&b, 0)));
   uint32_t n = b.n + b.held + b.events;
-  Id first = rounds(&b, carried.at, carried.n);
+  Id first = scan_rounds(&b, carried.at, carried.n);
   Id bad = choose(&b, above(&b, first + n, 0), number(&b, 1), first + n + 1);
   for (uint32_t i = 0; i < n; i++)
-    diagram_output(w, b.d, i < b.n ? spoiled(&b, first + i, bad) : first + i);
+    diagram_output(w, b.d, i < b.n ? nan_if_failed(&b, first + i, bad) : first + i);
   return passes_flat(w, b.d);
 }

@@ -1,4 +1,4 @@
-// Private to flow: steps through which events go.
+// Steps with events.
 #ifndef LIMN_LANG_FLOW_FLOW_OWN_H
 #define LIMN_LANG_FLOW_FLOW_OWN_H
 
@@ -7,8 +7,8 @@
 #include "lang/elab/builtin.h"
 #include "lang/flow/flow.h"
 
-// flow_events.c: inputs: ports, states that flow, the others, how each event is armed (1 at the
-// beginning), the length. Outputs: states that flow, the others, how each event is armed.
+// flow_events.c. Inputs: ports, continuous states, other states, the arming of each event
+// (initially 1), the length. Outputs: continuous states, other states, arming.
 Diagram *system_event_step(World *, const System *, const Type *length);
 
 #endif

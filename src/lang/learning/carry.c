@@ -1,11 +1,10 @@
-// What becomes of orders when a part of a learning diagram is replaced.
+// Orders of a learning diagram after double-pushout rewriting.
 //
-// In: the graph before and after, and where both sides of the rule are in it. A route that ran along
-// edges which have gone runs along what came in their place: the new edge of the same name between
-// the same spaces, or the one path of the right side that begins and ends where they did. Where there
-// are several such paths, that is an error. Where there is none, the order goes with its edges, with
-// a warning; but if none were left, all pairs would count, so that is an error too. The orders of the
-// right side are added.
+// Input: the graph before and after, and both sides of the rule embedded in it. A route along
+// removed edges is redirected: to the new edge of the same name between the same spaces, or to the
+// only path of the right side with the same ends. Several such paths are an error. Without one, the
+// order is removed with a warning; removing the last order is an error, since then all pairs would
+// count. The orders of the right side are added.
 #include "lang/learning/learning_own.h"
 
 typedef VEC(Route) CarriedRoutes;
@@ -45,7 +44,7 @@ static uint32_t right_vertex(const Carrying *c, uint32_t old) {
   return NOWHERE;
 }
 
-// The new edge that the rule calls as it called this one, between the same spaces.
+// The new edge that has the name of this one in the rule, and the same ends.
 static uint32_t namesake(const Carrying *c, uint32_t edge) {
   const Edge *was = &c->old->edge.at[edge];
   uint32_t from = right_vertex(c, was->from), to = right_vertex(c, was->to);
@@ -63,7 +62,7 @@ static void add_route(const Carrying *c, const Route *more, Route *out) {
   for (uint32_t i = 0; i < more->n; i++) vec_push(c->draw->w->arena, out, more->at[i]);
 }
 
-// What came in the place of the edges first..last: how many ways there are, at most 2.
+// The number of replacements of the edges first..last, at most 2.
 static uint32_t replacement(const Carrying *c, uint32_t first, uint32_t last, Route *out) {
   Arena *a = c->draw->w->arena;
   uint32_t same = first == last ? namesake(c, first) : NOWHERE;
@@ -96,8 +95,9 @@ static uint32_t carry_route(const Carrying *c, const Route *old, Route *out) {
   return 1;
 }
 
-// -- what stands behind an order ------------------------------------------------------------------
-// An edge that it trains and that has gone: what came for it, or else the learners it had.
+// -- attributes of an order
+// --------------------------------------------------------------------------
+// Redirects a trained edge; if it has no replacement, its learners become the targets.
 static void carry_target(const Carrying *c, OrderTarget t, OrderTargets *out) {
   Elab *in = c->draw->in;
   Arena *a = in->w->arena;
@@ -125,7 +125,7 @@ static OrderTargets carry_targets(const Carrying *c, const OrderTargets *old) {
   return now;
 }
 
-// What the right side says, in the numbers of the whole.
+// Adds the targets of the right side, with the indices of the whole graph.
 static void add_targets(const Carrying *c, const OrderTargets *right, OrderTargets *out) {
   for (uint32_t i = 0; i < right->n; i++) {
     OrderTarget t = right->at[i];
@@ -139,12 +139,13 @@ static const char *name_of_order(const Carrying *c, const Graph *now, const char
   for (uint32_t k = 2, i = 0; name && i < now->order.n; i++) {
     if (!now->order.at[i].name || strcmp(now->order.at[i].name, free) != 0) continue;
     free = arena_format(c->draw->w->arena, "%s_%u", name, k++);
-    i = UINT32_MAX; // from the beginning
+    i = UINT32_MAX; // start again
   }
   return free;
 }
 
-// -- all ------------------------------------------------------------------------------------------
+// -- all orders
+// -------------------------------------------------------------------------------------
 static void carry_old(const Carrying *c, uint32_t i, GraphOrder said, Learning *g) {
   World *w = c->draw->w;
   PathOrder o = c->old->order.at[i];

@@ -1,17 +1,17 @@
-// Which ends of paths can a distance compare, and on which side?
+// Which ends of paths a distance can compare, and on which side.
 //
-// A distance has a left and a right side, and its header says what it takes on each: scores on the
-// left, a label on the right. Some take numbers on the right that must be shares, from 0 to 1, which
-// no header says; scores in their place make the loss run below zero without end. That is tried on
-// numbers, as symmetry is: a distance that has no bottom with any numbers on its right, but has one
-// with shares, takes there only what the data give or what is a share in the end, as softmax is.
+// The header of a distance gives the types of its sides: scores on the left, a label on the right.
+// Some distances also require probabilities on the right, which no header states; with scores there
+// the loss is unbounded below. This is tested numerically, as symmetry is: a distance that is
+// unbounded with arbitrary numbers on its right, but bounded with probabilities, accepts only data
+// there, or results of a map that ends in probabilities, such as softmax.
 #include "lang/learning/learning_own.h"
 
 #include <math.h>
 
 enum { DRAWS = 4, SIZE_LIMIT = 1 << 16, HOPS = 16 };
-#define FAR 1000.0    // how far from zero numbers are drawn
-#define BOTTOM -100.0 // what is below has no bottom
+#define FAR 1000.0    // scale of the random numbers
+#define BOTTOM -100.0 // values below count as unbounded
 
 typedef enum { RIGHT_ANY, RIGHT_SHARES, RIGHT_MADE } RightKind;
 
@@ -21,15 +21,16 @@ typedef struct {
   const Diagram *distance;
   const Types *left, *right;
   RightKind kind;
-  const Diagram *made; // RIGHT_MADE: the right side is what this gives
-} Trying;
+  const Diagram *made; // RIGHT_MADE: draws the right side
+} DistanceTrial;
 
-// -- what an edge gives ---------------------------------------------------------------------------
-static bool is_from_data(const Drawing *r, uint32_t edge) {
+// -- results of edges
+// -------------------------------------------------------------------------------
+static bool is_from_data(const LearningReader *r, uint32_t edge) {
   return r->g->graph->vertex.at[r->g->graph->edge.at[edge].from].index;
 }
 
-static bool types_given(Drawing *r, uint32_t edge, Types *out) {
+static bool types_given(LearningReader *r, uint32_t edge, Types *out) {
   const GraphEdge *e = &r->g->edge.at[edge];
   if (e->gives) {
     for (uint32_t i = 0; i < e->given; i++) vec_push(r->w->arena, out, e->gives[i]);
@@ -43,7 +44,8 @@ static bool types_given(Drawing *r, uint32_t edge, Types *out) {
   return b != NULL;
 }
 
-// -- on numbers -----------------------------------------------------------------------------------
+// -- random trials
+// ----------------------------------------------------------------------------------
 static bool can_draw(World *w, const Types *t) {
   int64_t count;
   for (uint32_t i = 0; i < t->n; i++)
@@ -51,7 +53,7 @@ static bool can_draw(World *w, const Types *t) {
   return true;
 }
 
-// Numbers on both sides of zero, most of them far from it.
+// Random numbers of both signs, mostly far from zero.
 static bool draw_far(World *w, const Type *t, uint64_t site, Tensor *out) {
   if (!random_tensor(w, t, site, out)) return false;
   for (int64_t i = 0; t->base == BASE_R && i < out->count; i++)
@@ -59,7 +61,7 @@ static bool draw_far(World *w, const Type *t, uint64_t site, Tensor *out) {
   return true;
 }
 
-// Along the last axis, shares of 1; a number alone is a share.
+// Probabilities along the last axis; a scalar is in [0, 1].
 static bool draw_shares(World *w, const Type *t, uint64_t site, Tensor *out) {
   if (!random_tensor(w, t, site, out)) return false;
   int64_t n = out->rank ? out->shape[out->rank - 1] : 0;
@@ -71,7 +73,7 @@ static bool draw_shares(World *w, const Type *t, uint64_t site, Tensor *out) {
   return true;
 }
 
-static bool draw_made(const Trying *t, uint64_t site, Tensor *out) {
+static bool draw_made(const DistanceTrial *t, uint64_t site, Tensor *out) {
   const Diagram *d = t->made;
   Tensor *in = NEW_ARRAY(t->w->arena, Tensor, d->in.n + 1);
   for (uint32_t i = 0; i < d->in.n; i++)
@@ -80,7 +82,7 @@ static bool draw_made(const Trying *t, uint64_t site, Tensor *out) {
   return diagram_eval(t->w, d, &e);
 }
 
-static bool draw_right(const Trying *t, uint64_t site, Tensor *out) {
+static bool draw_right(const DistanceTrial *t, uint64_t site, Tensor *out) {
   if (t->kind == RIGHT_MADE) return draw_made(t, site, out);
   for (uint32_t i = 0; i < t->right->n; i++)
     if (!(t->kind == RIGHT_ANY ? draw_far : draw_shares)(t->w, &t->right->at[i], site + i, &out[i]))
@@ -88,8 +90,8 @@ static bool draw_right(const Trying *t, uint64_t site, Tensor *out) {
   return true;
 }
 
-// Does the distance fall below every bound? What cannot be tried does not.
-static bool has_no_bottom(const Trying *t) {
+// Is the distance unbounded below? False if it cannot be tried.
+static bool has_no_bottom(const DistanceTrial *t) {
   uint32_t n = t->left->n + t->right->n;
   for (uint64_t k = 0; k < DRAWS; k++) {
     Tensor *at = NEW_ARRAY(t->w->arena, Tensor, n + 1);
@@ -103,7 +105,8 @@ static bool has_no_bottom(const Trying *t) {
   return false;
 }
 
-// -- what a map is in the end ---------------------------------------------------------------------
+// -- the last step of a map
+// -------------------------------------------------------------------------
 static bool mentions_learner(Elab *in, Scope *s, const Syntax *n) {
   Ids all = {0};
   in->closure++;
@@ -125,7 +128,7 @@ static const Syntax *last_step(const Syntax *n) {
   return n;
 }
 
-// The last step in which nothing learns, through the bodies of learners and boxes; NULL: none.
+// The last step without weights, through the bodies of learners and boxes; or NULL.
 static const Syntax *plain_step(Elab *in, Scope **s, const Syntax *body) {
   for (uint32_t hops = 0; hops < HOPS; hops++) {
     const Syntax *step = last_step(body), *base = step ? use_base(step) : NULL;
@@ -140,8 +143,9 @@ static const Syntax *plain_step(Elab *in, Scope **s, const Syntax *body) {
   return NULL;
 }
 
-// A box without weights from something of the type that it gives, or NULL.
-static const Diagram *step_alone(Drawing *r, Scope *s, const Syntax *step, const Types *gives) {
+// A box without weights, from its result type to itself, as a diagram; or NULL.
+static const Diagram *step_alone(LearningReader *r, Scope *s, const Syntax *step,
+                                 const Types *gives) {
   Elab *in = r->in;
   World *w = r->w;
   Body *b = body_new(in, r->g->name);
@@ -158,7 +162,7 @@ static const Diagram *step_alone(Drawing *r, Scope *s, const Syntax *step, const
   return good ? made->d : NULL;
 }
 
-static const Diagram *end_of_map(Drawing *r, uint32_t edge, const Types *gives) {
+static const Diagram *end_of_map(LearningReader *r, uint32_t edge, const Types *gives) {
   const GraphEdge *e = &r->g->edge.at[edge];
   Scope *s = e->home;
   if (e->def && e->body && !mentions_learner(r->in, s, e->body)) {
@@ -174,24 +178,26 @@ static const Diagram *end_of_map(Drawing *r, uint32_t edge, const Types *gives) 
   return step ? step_alone(r, s, step, gives) : NULL;
 }
 
-// -- the two together -----------------------------------------------------------------------------
-static Fitting try_ends(Drawing *r, uint32_t left, uint32_t right) {
+// -- both ends
+// --------------------------------------------------------------------------------------
+static Fitting try_ends(LearningReader *r, uint32_t left, uint32_t right) {
   Types a = {0}, b = {0};
   const GraphSpace *s = &r->g->space.at[r->g->graph->edge.at[right].to];
-  if (!types_given(r, left, &a) || !types_given(r, right, &b)) return FITS; // said elsewhere
-  Trying t = {.in = r->in, .w = r->w, .left = &a, .right = &b};
+  if (!types_given(r, left, &a) || !types_given(r, right, &b)) return FITS; // reported elsewhere
+  DistanceTrial t = {.in = r->in, .w = r->w, .left = &a, .right = &b};
   t.distance = distance_on(r->in, s, &a, &b);
-  if (!t.distance) return a.n == 1 && b.n == 1 ? FITS_NOT : FITS; // several: each with its own
+  if (!t.distance)
+    return a.n == 1 && b.n == 1 ? FITS_NOT : FITS; // several wires: compared one by one
   if (is_from_data(r, right) || !can_draw(r->w, &a) || !can_draw(r->w, &b)) return FITS;
   if (!has_no_bottom(&t)) return FITS;
   t.kind = RIGHT_SHARES;
-  if (has_no_bottom(&t)) return FITS; // it has none at all
+  if (has_no_bottom(&t)) return FITS; // unbounded in any case
   t.kind = RIGHT_MADE;
   t.made = end_of_map(r, right, &b);
   return t.made && !has_no_bottom(&t) ? FITS : FITS_NO_SCORES;
 }
 
-Fitting ends_fit(Drawing *r, uint32_t left, uint32_t right) {
+Fitting ends_fit(LearningReader *r, uint32_t left, uint32_t right) {
   uint32_t key[2] = {left, right};
   Id known = table_get(r->g->fitting, key, sizeof key);
   if (known) return (Fitting)(known - 1);

@@ -1,24 +1,23 @@
-// `find P in D => …`: every place where a pattern is in a learning diagram, and what is done there.
+// `find P in D => …`: matches of a pattern in a learning diagram, and what is done to them.
 //
-// A pattern is a route, whose steps are edges of the diagram, maps, or `_` for any; or a diagram,
-// in which a space or edge without `=` may be anything. Matches are monic and come in an order that
-// the text does not change. `freeze` and `set` are of the edges found. `replace` is a double
-// pushout: a route becomes one new edge between its ends; a diagram becomes another one, and what
-// both call by the same name stays. What the rewriting would leave dangling is refused. Orders are
-// carried along (carry.c).
+// A pattern is a route, whose steps are edges of the diagram, maps, or `_` for any; or a diagram
+// whose spaces and edges without `=` are variables. Matches are injective, in an order independent
+// of the text. `freeze` and `set` apply to the matched edges. `replace` is double-pushout
+// rewriting: a route becomes one new edge; a diagram becomes another one, and what both name alike
+// is kept. A rewriting that would leave dangling edges is refused. Orders are redirected (carry.c).
 #include "lang/learning/learning_own.h"
 
 enum { MATCHES_LIMIT = 10000 };
 
 typedef struct {
-  Drawing *r;
+  LearningReader *r;
   const Syntax *node;
   Scope *s;
   const Graph *pattern;
   const Learning *shape; // the pattern, if it is a diagram
-  VEC(uint32_t) pinned;  // [edge of the pattern] it is this one; NOWHERE: any that fits
+  VEC(uint32_t) pinned;  // [edge of the pattern] the edge it must match; NOWHERE: any
   Matches match;
-  const Syntax *value; // what comes, of `replace`
+  const Syntax *value; // the replacement
 } Finding;
 
 // -- patterns -------------------------------------------------------------------------------------
@@ -28,14 +27,14 @@ static const Learning *shape_of(Finding *f, const Syntax *n) {
   return learning_of(f->r->in, f->r->p, d);
 }
 
-// A box or learner that is known, perhaps with brackets.
-static bool is_map(Drawing *r, const Syntax *n) {
+// A known box or learner, perhaps with brackets.
+static bool is_map(LearningReader *r, const Syntax *n) {
   Body b = {.in = r->in, .w = r->w};
   return is_box(&b, env_new(r->in, NULL, r->g->inside, &b), n);
 }
 
 static bool read_step(Finding *f, const Syntax *n, Edge *e) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   const char *path = path_text(r->in, n);
   uint32_t edge = path ? edge_meant(r, n, path) : NOWHERE;
   vec_push(r->w->arena, &f->pinned, edge);
@@ -54,7 +53,7 @@ static bool read_step(Finding *f, const Syntax *n, Edge *e) {
 }
 
 static bool read_pattern(Finding *f) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   const Syntax *n = find_route(f->node);
   f->shape = shape_of(f, n);
   if (f->shape) {
@@ -83,7 +82,7 @@ static bool is_at_pins(const Finding *f, const PatternMatch *m) {
 }
 
 static bool find_all(Finding *f) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   Matches all = {0};
   if (!graph_find(r->w->arena, f->pattern, r->g->graph, true, MATCHES_LIMIT, &all))
     return diag_refuse(r->w->diags, find_route(f->node)->span, "this is found more than %d times",
@@ -107,9 +106,9 @@ static void note_found(Finding *f, const char *text) {
 }
 
 // -- freeze and set -------------------------------------------------------------------------------
-// Which edge of the pattern a deed is about; NOWHERE, with a diagnostic: none.
+// The edge of the pattern that an action refers to; NOWHERE with a diagnostic.
 static uint32_t piece_of(Finding *f, const Syntax *piece) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   const char *path = path_text(r->in, piece);
   const Syntax *n = find_route(f->node);
   uint32_t at = f->shape && path ? edge_at(f->shape, path) : NOWHERE, times = at != NOWHERE;
@@ -133,7 +132,7 @@ static void freeze_all(Finding *f, const Syntax *deed) {
 }
 
 static void set_all(Finding *f, const Syntax *deed) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   uint32_t only = deed_piece(deed) ? piece_of(f, deed_piece(deed)) : 0;
   if (!deed_piece(deed) && f->pattern->edge.n != 1) {
     diag_error(r->w->diags, deed_value(deed)->span,
@@ -148,17 +147,17 @@ static void set_all(Finding *f, const Syntax *deed) {
 // -- replace --------------------------------------------------------------------------------------
 typedef struct {
   RewriteRule rule;
-  const Learning *to; // what comes, if it is a diagram
+  const Learning *to; // the replacement, if it is a diagram
 } FindChange;
 
-static void keep_vertex(Drawing *r, RewriteRule *rule, uint32_t left, uint32_t right) {
+static void keep_vertex(LearningReader *r, RewriteRule *rule, uint32_t left, uint32_t right) {
   vec_push(r->w->arena, &rule->kept_vertex, (PartVertex){0, left});
   vec_push(r->w->arena, &rule->kept_vertex, (PartVertex){1, right});
 }
 
-// What both diagrams call by the same name stays.
+// Things of the same name in both diagrams are kept.
 static bool change_to_shape(Finding *f, FindChange *c) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   const Learning *left = f->shape, *right = c->to;
   c->rule = (RewriteRule){.left = left->graph, .right = right->graph};
   for (uint32_t v = 0; v < right->space.n; v++) {
@@ -190,7 +189,7 @@ static bool change_to_shape(Finding *f, FindChange *c) {
 }
 
 static bool read_change(Finding *f, FindChange *c) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   c->to = f->shape ? shape_of(f, f->value) : NULL;
   if (f->shape && !c->to)
     return diag_refuse(r->w->diags, f->value->span,
@@ -206,15 +205,15 @@ static bool read_change(Finding *f, FindChange *c) {
   return true;
 }
 
-static const char *free_name(Drawing *r, const Table *taken, const char *name) {
+static const char *free_name(LearningReader *r, const Table *taken, const char *name) {
   const char *free = name;
   for (uint32_t k = 2; table_get(taken, free, strlen(free)); k++)
     free = arena_format(r->w->arena, "%s_%u", name, k);
   return free;
 }
 
-// The diagram's arrays follow its graph.
-static void follow(Drawing *r, const Graph *old, Graph *now, const Inclusion *kept) {
+// Rebuilds the arrays of the diagram for its new graph.
+static void rebuild_arrays(LearningReader *r, const Graph *old, Graph *now, const Inclusion *kept) {
   Learning *g = r->g, before = *g;
   Arena *a = r->w->arena;
   g->graph = now;
@@ -242,9 +241,9 @@ static void follow(Drawing *r, const Graph *old, Graph *now, const Inclusion *ke
   }
 }
 
-// What is new: spaces, then edges with their maps.
+// Fills in new spaces, then new edges with their maps.
 static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, const char *name) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   Learning *g = r->g;
   const Graph *right = c->rule.right;
   for (uint32_t v = 0; v < right->vertex.n; v++) {
@@ -268,13 +267,13 @@ static void put_new(Finding *f, const FindChange *c, const PatternMatch *made, c
     Syntax *box = syntax_name(r->w->arena, key, span);
     g->edge.at[at].node = box;
     g->edge.at[at].span = span;
-    g->edge.at[at].def = scope_find(g->inside, key); // of an edge that has gone
+    g->edge.at[at].def = scope_find(g->inside, key); // of a removed edge
     edge_set(r, at, body, c->to ? c->to->inside : g->inside);
   }
 }
 
-static void say_dangling(Finding *f, const RewriteFault *fault) {
-  Drawing *r = f->r;
+static void report_dangling(Finding *f, const RewriteFault *fault) {
+  LearningReader *r = f->r;
   const Graph *g = r->g->graph;
   Id e = drawing_error(r, f->node->span,
                        "what is replaced goes through `%s`, but edge `%s` is attached there too "
@@ -284,7 +283,7 @@ static void say_dangling(Finding *f, const RewriteFault *fault) {
 }
 
 static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, Inclusion *kept) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   Graph *old = r->g->graph;
   Rewritten now;
   RewriteFault fault;
@@ -292,11 +291,11 @@ static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, I
   VEC(GraphEdge) edges = {0};
   for (uint32_t e = 0; e < r->g->edge.n; e++) vec_push(r->w->arena, &edges, r->g->edge.at[e]);
   if (!graph_rewrite(r->w->arena, &c->rule, old, m, &now, &fault)) {
-    say_dangling(f, &fault);
+    report_dangling(f, &fault);
     return false;
   }
   *kept = now.kept;
-  follow(r, old, now.graph, kept);
+  rebuild_arrays(r, old, now.graph, kept);
   put_new(f, c, &now.made, name);
   Carrying carry = {.draw = r, .old = old, .was = edges.at, .left = c->rule.left};
   carry.right = c->rule.right, carry.at = m, carry.now = &now, carry.comes = c->to;
@@ -305,10 +304,10 @@ static bool replace_at(Finding *f, const FindChange *c, const PatternMatch *m, I
   return true;
 }
 
-// Each match in turn, in the numbers of the graph as it has become; those that have lost something
-// are left out.
+// Replaces match by match, mapping later matches to the new graph; those that lost something are
+// skipped.
 static void replace_all(Finding *f) {
-  Drawing *r = f->r;
+  LearningReader *r = f->r;
   FindChange c = {0};
   if (!read_change(f, &c)) {
     r->g->broken = true;
@@ -332,7 +331,7 @@ static void replace_all(Finding *f) {
   }
 }
 
-void learning_find(Drawing *r, const Syntax *n, Scope *s) {
+void learning_find(LearningReader *r, const Syntax *n, Scope *s) {
   Finding f = {.r = r, .node = n, .s = s};
   if (r->g->broken || !read_pattern(&f) || !find_all(&f)) return;
   for (uint32_t i = 0; i < f.match.n; i++) {

@@ -1,10 +1,10 @@
-// `limn find 'dense ; relu' FILE`: a route of boxes, wherever it is in a program. The body of a box
-// or learner is a diagram too: here its text becomes a graph whose vertices are wires and whose
-// edges are calls, and the pattern is looked for in it as in a learning diagram.
+// `limn find 'dense ; relu' FILE`: searches a program for a route of boxes. The body of a box or
+// learner becomes a graph whose vertices are wires and whose edges are calls, and the pattern is
+// matched in it as in a learning diagram.
 //
-// A step is a box or learner, `_` for any, or in a learning diagram an edge. With brackets, it is
-// only what has the same ones. A call with several inputs has an edge from each of them. Where
-// wires are added or multiplied, a chain of calls ends.
+// A step is a box or learner, `_` for any, or in a learning diagram an edge; brackets must be equal
+// if given. A call with several inputs has an edge from each. Arithmetic between wires ends a
+// chain.
 #include "lang/learning/learning_own.h"
 
 #include <stdlib.h>
@@ -19,31 +19,32 @@ typedef struct {
   Scope *s;
   Graph *g;
   VEC(const Syntax *) call; // [edge]
-  Table *name;              // of a wire to an index into `value`
+  Table *name;              // name of a wire to an index into `value`
   VEC(Wires) value;
-} Sketching;
+} GraphBuilder;
 
-// -- a body as a graph ----------------------------------------------------------------------------
-static Wires walk_value(Sketching *k, const Syntax *);
-static Wires walk_box(Sketching *k, const Syntax *, Wires);
-static void walk_body(Sketching *k, const Syntax *params, const Syntax *body);
+// -- bodies as graphs
+// -------------------------------------------------------------------------------
+static Wires walk_value(GraphBuilder *k, const Syntax *);
+static Wires walk_box(GraphBuilder *k, const Syntax *, Wires);
+static void walk_body(GraphBuilder *k, const Syntax *params, const Syntax *body);
 
-static uint32_t new_wire(Sketching *k) {
+static uint32_t new_wire(GraphBuilder *k) {
   return graph_vertex(k->g, (Vertex){.name = arena_format(k->w->arena, "%06u", k->g->vertex.n)});
 }
 
-static Wires one_wire(Sketching *k) {
+static Wires one_wire(GraphBuilder *k) {
   Wires w = {0};
   vec_push(k->w->arena, &w, new_wire(k));
   return w;
 }
 
-static void add_wires(Sketching *k, Wires *to, Wires more) {
+static void add_wires(GraphBuilder *k, Wires *to, Wires more) {
   for (uint32_t i = 0; i < more.n; i++) vec_push(k->w->arena, to, more.at[i]);
 }
 
-// Boxes in brackets: residual[dense[64] ; relu]
-static void walk_options(Sketching *k, const Syntax *brackets) {
+// Boxes in options: residual[dense[64] ; relu]
+static void walk_options(GraphBuilder *k, const Syntax *brackets) {
   for (uint32_t i = 0; i < brackets_slots(brackets).n; i++) {
     const Syntax *item = brackets_slots(brackets).at[i];
     while (item->kind == N_ITEMS && items_in(item).n == 1) item = items_in(item).at[0];
@@ -52,7 +53,7 @@ static void walk_options(Sketching *k, const Syntax *brackets) {
   }
 }
 
-static Wires call_of(Sketching *k, const Syntax *box, Wires in) {
+static Wires call_of(GraphBuilder *k, const Syntax *box, Wires in) {
   Wires out = one_wire(k);
   Id what = same_map(k->in, k->s, use_base(box));
   for (uint32_t i = 0; i < in.n; i++) {
@@ -64,7 +65,7 @@ static Wires call_of(Sketching *k, const Syntax *box, Wires in) {
   return out;
 }
 
-static Wires walk_each(Sketching *k, const Syntax *n, Wires in, bool beside) {
+static Wires walk_each(GraphBuilder *k, const Syntax *n, Wires in, bool beside) {
   Wires out = {0};
   Nodes each = chain_terms(n);
   for (uint32_t i = 0; i < each.n; i++) {
@@ -75,7 +76,7 @@ static Wires walk_each(Sketching *k, const Syntax *n, Wires in, bool beside) {
   return out;
 }
 
-static Wires walk_box(Sketching *k, const Syntax *n, Wires in) {
+static Wires walk_box(GraphBuilder *k, const Syntax *n, Wires in) {
   switch ((SyntaxKind)n->kind) {
   case N_PAREN:
   case N_OVER:
@@ -98,7 +99,7 @@ static Wires walk_box(Sketching *k, const Syntax *n, Wires in) {
   }
 }
 
-static Wires walk_value(Sketching *k, const Syntax *n) {
+static Wires walk_value(GraphBuilder *k, const Syntax *n) {
   if (!n) return (Wires){0};
   if (n->kind == N_NAME) {
     Id id = table_get(k->name, &n->name, sizeof n->name);
@@ -113,12 +114,12 @@ static Wires walk_value(Sketching *k, const Syntax *n) {
   return n->kind == N_TUPLE ? in : one_wire(k);
 }
 
-static void bind_wires(Sketching *k, Name name, Wires w) {
+static void bind_wires(GraphBuilder *k, Name name, Wires w) {
   vec_push(k->w->arena, &k->value, w);
   table_put(k->name, &name, sizeof name, k->value.n);
 }
 
-static void walk_equation(Sketching *k, const Syntax *n) {
+static void walk_equation(GraphBuilder *k, const Syntax *n) {
   Wires v = walk_value(k, equation_value(n));
   Nodes left = lhss_in(equation_lhss(n));
   for (uint32_t i = 0; i < left.n; i++) {
@@ -127,7 +128,7 @@ static void walk_equation(Sketching *k, const Syntax *n) {
   }
 }
 
-static void walk_statements(Sketching *k, const Syntax *block) {
+static void walk_statements(GraphBuilder *k, const Syntax *block) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
     const Syntax *what = n->kind == N_RETURN ? return_what(n) : n;
@@ -143,7 +144,7 @@ static void walk_statements(Sketching *k, const Syntax *block) {
   }
 }
 
-static void walk_body(Sketching *k, const Syntax *params, const Syntax *body) {
+static void walk_body(GraphBuilder *k, const Syntax *params, const Syntax *body) {
   for (uint32_t i = 0; params && i < params_in(params).n; i++)
     bind_wires(k, params_in(params).at[i]->name, one_wire(k));
   if (body->kind == N_BLOCK)
@@ -163,13 +164,13 @@ typedef struct {
   bool json;
   JsonOut json_out;
   uint32_t found;
-} Seeking;
+} RouteSearch;
 
-static bool is_any(const Seeking *k, const Syntax *step) {
+static bool is_any(const RouteSearch *k, const Syntax *step) {
   return step->kind == N_NAME && !strcmp(name_text(k->w->names, step->name), "_");
 }
 
-static bool read_steps(Seeking *k, const char *text) {
+static bool read_steps(RouteSearch *k, const char *text) {
   World *w = k->w;
   const char *program = arena_format(w->arena, "find %s in _ => freeze\n", text);
   DiagMark before = diags_mark(w->diags);
@@ -178,7 +179,7 @@ static bool read_steps(Seeking *k, const char *text) {
   bool good = w->diags->met == before.met && program_declarations(tree).n == 1 &&
               program_declarations(tree).at[0]->kind == N_FIND;
   const Syntax *n = good ? find_route(program_declarations(tree).at[0]) : NULL;
-  if (!n) { // what was said is of a line that nobody wrote
+  if (!n) { // diagnostics about synthesised text are dropped
     diags_rewind(w->diags, before);
     return diag_refuse(w->diags, (Span){0},
                        "a pattern is a route of boxes, as in 'dense ; relu', not '%s'", text);
@@ -188,8 +189,8 @@ static bool read_steps(Seeking *k, const char *text) {
   return true;
 }
 
-// The pattern in the words of one scope. pinned: steps that are edges of a learning diagram.
-static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinned) {
+// The pattern resolved in a scope. pinned: steps that are edges of the learning diagram.
+static Graph *pattern_in(RouteSearch *k, Scope *s, const Learning *g, uint32_t *pinned) {
   Graph *p = graph_new(k->w->arena);
   graph_vertex(p, (Vertex){.name = "0"});
   for (uint32_t i = 0; i < k->step.n; i++) {
@@ -204,15 +205,16 @@ static Graph *pattern_in(Seeking *k, Scope *s, const Learning *g, uint32_t *pinn
   return p;
 }
 
-static bool fits(const Seeking *k, uint32_t i, const Syntax *call) {
+static bool fits(const RouteSearch *k, uint32_t i, const Syntax *call) {
   const Syntax *step = k->step.at[i];
   return step->kind != N_AT ||
          (call->kind == N_AT && tree_equal(at_brackets(step), at_brackets(call)));
 }
 
-// -- what was found -------------------------------------------------------------------------------
-static void tell_found(Seeking *k, const char *kind, const char *name, Span first,
-                       const char *text) {
+// -- matches
+// ----------------------------------------------------------------------------------------
+static void print_match(RouteSearch *k, const char *kind, const char *name, Span first,
+                        const char *text) {
   uint32_t line, column;
   const char *path = k->w->sources->file.at[first.file].path;
   source_place(k->w->sources, first, &line, &column);
@@ -232,16 +234,16 @@ static void tell_found(Seeking *k, const char *kind, const char *name, Span firs
   k->found++;
 }
 
-static bool find_in(Seeking *k, const Graph *pattern, const Graph *g, Matches *out) {
+static bool find_in(RouteSearch *k, const Graph *pattern, const Graph *g, Matches *out) {
   if (graph_find(k->w->arena, pattern, g, true, FOUND_LIMIT, out)) return true;
   return diag_refuse(k->w->diags, (Span){0}, "this is found more than %d times", FOUND_LIMIT);
 }
 
-static const char *written(const Seeking *k, Span span) {
+static const char *written(const RouteSearch *k, Span span) {
   return arena_text(k->w->arena, k->w->sources->file.at[span.file].text + span.at, span.n);
 }
 
-static void seek_body(Seeking *k, const Def *d) {
+static void seek_body(RouteSearch *k, const Def *d) {
   const Syntax *n = d->node;
   bool learner = d->kind == DEF_LEARNER;
   const Syntax *params = declared_params(n), *body = declared_body(n);
@@ -250,7 +252,7 @@ static void seek_body(Seeking *k, const Def *d) {
     if (refine_params(d->refined)) params = refine_params(d->refined);
   }
   if (!body) return;
-  Sketching s = {.in = k->in, .w = k->w, .s = d->scope, .g = graph_new(k->w->arena)};
+  GraphBuilder s = {.in = k->in, .w = k->w, .s = d->scope, .g = graph_new(k->w->arena)};
   s.name = table_new(k->w->arena);
   walk_body(&s, params, body);
   uint32_t *pinned = NEW_ARRAY(k->w->arena, uint32_t, k->step.n + 1);
@@ -265,13 +267,13 @@ static void seek_body(Seeking *k, const Def *d) {
       buf_printf(&text, "%s%s", j ? " ; " : "", written(k, call->span));
     }
     if (good)
-      tell_found(k, learner ? "learner" : "box", name_text(k->w->names, d->name),
-                 s.call.at[all.at[i].edge[0]]->span, text.at);
+      print_match(k, learner ? "learner" : "box", name_text(k->w->names, d->name),
+                  s.call.at[all.at[i].edge[0]]->span, text.at);
   }
 }
 
-// A learning diagram's graph, its edges named by their maps without brackets.
-static void seek_learning(Seeking *k, const Learning *g) {
+// The graph of a learning diagram, its edges identified by their maps without brackets.
+static void seek_learning(RouteSearch *k, const Learning *g) {
   Graph copy = *g->graph;
   uint32_t *pinned = NEW_ARRAY(k->w->arena, uint32_t, k->step.n + 1);
   copy.edge.at = arena_copy(k->w->arena, copy.edge.at, copy.edge.n * sizeof(Edge));
@@ -293,13 +295,13 @@ static void seek_learning(Seeking *k, const Learning *g) {
                                    : pinned[j] == e;
     }
     if (good)
-      tell_found(k, "learning diagram", name_text(k->w->names, g->name), g->edge.at[at.at[0]].span,
-                 route_text(k->w->arena, g->graph, &at));
+      print_match(k, "learning diagram", name_text(k->w->names, g->name), g->edge.at[at.at[0]].span,
+                  route_text(k->w->arena, g->graph, &at));
   }
 }
 
 bool elab_find(Elab *in, const Program *p, const char *pattern, bool json, Buf *out) {
-  Seeking k = {.in = in, .w = in->w, .out = out, .json = json, .json_out = json_out(out)};
+  RouteSearch k = {.in = in, .w = in->w, .out = out, .json = json, .json_out = json_out(out)};
   uint32_t errors = in->w->diags->errors;
   if (!read_steps(&k, pattern)) return false;
   if (json) json_list(&k.json_out, NULL);

@@ -1,12 +1,12 @@
-// Which pairs of paths a learning diagram asks for, and why it cannot be asked.
+// The pairs of paths that a learning diagram makes equal, and why some are refused.
 //
-// In: a diagram that is read. The fields of its samples are declared first, since what a path from
-// the data gives is known then; the pairs are found by core/graph, and those that the distance of
-// their space cannot compare are left out, with a word.
+// Input: a diagram that is read. First the fields of its samples are declared, which gives the types
+// of paths from the data; core/graph finds the pairs; those that the distance of their space cannot
+// compare are dropped with a diagnostic.
 #include "lang/learning/learning_own.h"
 
 // -- samples --------------------------------------------------------------------------------------
-// train distill …, measure distill.Y …
+// Is it named by `train distill …` or `measure distill.Y …`, or not part of another diagram?
 bool learning_is_asked(const Program *p, const Learning *g) {
   if (!g->is_part) return true;
   for (uint32_t i = 0; i < program_declarations(p->tree).n; i++) {
@@ -20,14 +20,14 @@ bool learning_is_asked(const Program *p, const Learning *g) {
   return false;
 }
 
-// Of a small task, one example: without the axis in front of it, which is behind those that pass.
+// One example of an episode: the type without its first own axis.
 static Type one_example(World *w, const Type *t) {
   uint32_t at = 0;
   while (at < t->rank && t->axis[at].pass) at++;
   return at == t->rank ? *t : type_without(w, t, at);
 }
 
-static void check_index_edge(Drawing *r, uint32_t edge) {
+static void check_index_edge(LearningReader *r, uint32_t edge) {
   GraphEdge *e = &r->g->edge.at[edge];
   Scope *acting = r->p->acting;
   uint32_t errors = r->w->diags->met;
@@ -48,8 +48,8 @@ static void check_index_edge(Drawing *r, uint32_t edge) {
     fits_space(r, &types, r->g->graph->edge.at[edge].to, e->body->span);
 }
 
-// The fields that its edges read are declared, and what these edges give is known.
-static void read_samples(Drawing *r) {
+// Declares the fields that edges read, and sets the types of these edges.
+static void read_samples(LearningReader *r) {
   const Graph *graph = r->g->graph;
   for (uint32_t v = 0; v < graph->vertex.n; v++)
     if (graph->vertex.at[v].index) index_given(r, v);
@@ -57,11 +57,13 @@ static void read_samples(Drawing *r) {
     if (graph->vertex.at[graph->edge.at[e].from].index) check_index_edge(r, e);
 }
 
-static const char *name_of_learning(const Drawing *r) { return name_text(r->w->names, r->g->name); }
+static const char *name_of_learning(const LearningReader *r) {
+  return name_text(r->w->names, r->g->name);
+}
 
 // -- pairs ----------------------------------------------------------------------------------------
 
-static void say_cycle(Drawing *r, const PairsFault *f) {
+static void report_cycle(LearningReader *r, const PairsFault *f) {
   const Graph *g = r->g->graph;
   uint32_t first = f->route.at[0];
   Id e = diag_error(r->w->diags, r->g->edge.at[first].span,
@@ -72,14 +74,14 @@ static void say_cycle(Drawing *r, const PairsFault *f) {
   diag_help(r->w->diags, e, "`at most 3 times` after an edge says how often a path may use it");
 }
 
-static bool is_learned(Drawing *r, const Route *route) {
+static bool is_learned(LearningReader *r, const Route *route) {
   Ids learners = {0};
   for (uint32_t i = 0; i < route->n; i++)
     edge_learners(r->in, &r->g->edge.at[route->at[i]], &learners);
   return learners.n > 0;
 }
 
-static void say_unordered(Drawing *r, const PairsFault *f) {
+static void report_unordered(LearningReader *r, const PairsFault *f) {
   const Graph *g = r->g->graph;
   bool turn = is_learned(r, &f->other) && !is_learned(r, &f->route); // the prediction comes first
   const Route *left = turn ? &f->other : &f->route, *right = turn ? &f->route : &f->other;
@@ -94,7 +96,7 @@ static void say_unordered(Drawing *r, const PairsFault *f) {
   diag_help(r->w->diags, e, "as in `%s <= %s`; what is on the left is the prediction", l, m);
 }
 
-static void say_many(Drawing *r, const PairsFault *f) {
+static void report_many(LearningReader *r, const PairsFault *f) {
   const Syntax *n = r->g->node;
   if (f->count == UINT64_MAX)
     diag_error(r->w->diags, n->name_span,
@@ -106,8 +108,8 @@ static void say_many(Drawing *r, const PairsFault *f) {
                (unsigned long long)f->count, PAIRS_LIMIT);
 }
 
-// A part that states nothing wants all its pairs; glued to one that states something, it says so.
-static void keep_pairs(Drawing *r) {
+// A part without orders asks for all its pairs; glued to one with orders, these become orders.
+static void keep_pairs(LearningReader *r) {
   Graph *whole = r->g->graph;
   if (!whole->order.n) return;
   for (uint32_t i = 0; i < r->g->part.n; i++) {
@@ -138,7 +140,7 @@ static void keep_pairs(Drawing *r) {
   }
 }
 
-static void find_symmetric(Drawing *r) {
+static void find_symmetric(LearningReader *r) {
   for (uint32_t v = 0; v < r->g->graph->vertex.n; v++) {
     Vertex *x = &r->g->graph->vertex.at[v];
     if (x->distance) x->symmetric = is_symmetric(r->in, &r->g->space.at[v]);
@@ -161,7 +163,7 @@ bool pair_is_stated(const Graph *g, const Pair *p) {
          p->left.n - o->left.n == p->right.n - o->right.n;
 }
 
-static const char *lost_text(Drawing *r, const Pair *p) {
+static const char *lost_text(LearningReader *r, const Pair *p) {
   uint32_t right = p->right.at[p->right.n - 1];
   const char *space = r->g->graph->vertex.at[p->to].name;
   if (ends_fit(r, p->left.at[p->left.n - 1], right) == FITS_NOT)
@@ -172,8 +174,8 @@ static const char *lost_text(Drawing *r, const Pair *p) {
                       r->g->graph->edge.at[right].name, space);
 }
 
-// What cannot be compared is an error where it is stated. What only follows is left out.
-static void say_lost(Drawing *r) {
+// A pair that cannot be compared is an error if stated, and a warning if it only follows.
+static void report_lost(LearningReader *r) {
   const Graph *g = r->g->graph;
   Ids said = {0};
   for (uint32_t i = 0; i < r->g->lost.n; i++) {
@@ -199,7 +201,7 @@ static void say_lost(Drawing *r) {
 }
 
 void learning_pairs(Elab *in, Program *p, Learning *g) {
-  Drawing r = {in, p, in->w, g};
+  LearningReader r = {in, p, in->w, g};
   PairsFault fault;
   if (g->counted || g->pattern || g->broken) return;
   g->counted = true;
@@ -215,10 +217,10 @@ void learning_pairs(Elab *in, Program *p, Learning *g) {
   Comparing by = {.fits = may_stand, .on = &r};
   bool good = graph_pairs(in->w->arena, g->graph, PAIRS_LIMIT, &by, &g->pairs, &fault);
   g->lost = by.lost;
-  if (good) say_lost(&r);
+  if (good) report_lost(&r);
   if (good) return;
   g->broken = true;
-  if (fault.kind == PAIRS_CYCLE) say_cycle(&r, &fault);
-  if (fault.kind == PAIRS_UNORDERED) say_unordered(&r, &fault);
-  if (fault.kind == PAIRS_MANY) say_many(&r, &fault);
+  if (fault.kind == PAIRS_CYCLE) report_cycle(&r, &fault);
+  if (fault.kind == PAIRS_UNORDERED) report_unordered(&r, &fault);
+  if (fault.kind == PAIRS_MANY) report_many(&r, &fault);
 }

@@ -1,15 +1,13 @@
-// Do the maps of a learning diagram fit their spaces, and which distances look the same from both
-// sides?
+// Checks that the maps of a learning diagram fit their spaces, and which distances are symmetric.
 //
-// A map fits if it gives points of the space it ends in. Where that space has a distance, it also
-// fits if the distance can compare what it gives with a point of the space. Whether a distance is
-// symmetric is tried on numbers: d(a, b) = d(b, a) for a few random points. So a distance that a
-// program brings along needs no mark.
+// A map fits if its result is a point of the space it ends in, or if the distance of that space can
+// compare the two. Symmetry is tested numerically, d(a, b) = d(b, a) for a few random points, so
+// distances written in a program need no mark.
 #include "lang/learning/learning_own.h"
 
 #include <math.h>
 
-#define PROBE UINT32_MAX // instances made to try something are nobody else's
+#define PROBE UINT32_MAX // a family name for instances made only for a test
 
 bool space_wires(Elab *in, const GraphSpace *s, Types *out) {
   if (!s->def || s->def->broken) return false;
@@ -38,7 +36,8 @@ Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, const Typ
   return good ? made->d : NULL;
 }
 
-// -- from both sides ------------------------------------------------------------------------------
+// -- symmetry
+// ---------------------------------------------------------------------------------------
 bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
   int64_t *shape = NEW_ARRAY(w->arena, int64_t, t->rank + 1), labels = 1;
   for (uint32_t k = 0; k < t->rank; k++)
@@ -54,7 +53,7 @@ bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
   return true;
 }
 
-// Of an open space, points of some length.
+// Gives the sizes of open spaces an arbitrary number.
 static void close_sizes(World *w, Types *t) {
   Id var;
   for (uint32_t i = 0; i < t->n; i++)
@@ -113,13 +112,13 @@ static const char *types_text(Elab *in, const Types *t) {
   return b.n ? b.at : "nothing";
 }
 
-bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
+bool fits_space(LearningReader *r, const Types *given, uint32_t vertex, Span span) {
   const GraphSpace *s = &r->g->space.at[vertex];
   const char *name = r->g->graph->vertex.at[vertex].name;
   Types have = {0}, want = {0};
   for (uint32_t i = 0; i < given->n; i++)
     vec_push(r->w->arena, &have, own_type(r->w, &given->at[i]));
-  if (!space_wires(r->in, s, &want)) return true; // said already
+  if (!space_wires(r->in, s, &want)) return true; // reported already
   bool same = have.n == want.n;
   for (uint32_t i = 0; same && i < have.n; i++)
     same = is_same_type(r->in, &have.at[i], &want.at[i], span);
@@ -133,8 +132,8 @@ bool fits_space(Drawing *r, const Types *given, uint32_t vertex, Span span) {
   return false;
 }
 
-// What a message says of the type that was wanted: it is the space's.
-static void note_space(Drawing *r, uint32_t edge, uint32_t first) {
+// Points the note of a type error to the space.
+static void note_space(LearningReader *r, uint32_t edge, uint32_t first) {
   const Edge *e = &r->g->graph->edge.at[edge];
   const Syntax *sig = declared_result(r->g->edge.at[edge].def->node);
   const Diags *d = r->w->diags;
@@ -148,8 +147,8 @@ static void note_space(Drawing *r, uint32_t edge, uint32_t first) {
     }
 }
 
-// A map of this diagram itself; those of parts were looked at there.
-static void check_edge(Drawing *r, uint32_t number) {
+// A map of this diagram itself; those of parts are checked there.
+static void check_edge(LearningReader *r, uint32_t number) {
   GraphEdge *e = &r->g->edge.at[number];
   uint32_t errors = r->w->diags->errors, first = r->w->diags->list.n;
   Body *b = instance_alone(r->in, e->def, NULL, NULL, NULL);
@@ -173,7 +172,7 @@ static void add_learners(Program *p, Learning *g, Arena *a) {
 void learnings_check(Elab *in, Program *p) {
   for (uint32_t i = 0; i < p->learning.n; i++) {
     Learning *g = p->learning.at[i];
-    Drawing r = {in, p, in->w, g};
+    LearningReader r = {in, p, in->w, g};
     add_learners(p, g, in->w->arena);
     for (uint32_t k = 0; k < g->edge.n; k++) {
       const Def *d = g->edge.at[k].def;

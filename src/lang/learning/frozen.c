@@ -1,14 +1,14 @@
-// What is frozen while the goal of a pair is made.
+// The learners that are frozen in the goal of a pair.
 //
-// In: what `freeze` says, edges and learners. Out: the learners that a goal does not move. An edge is
-// frozen whatever map it has, so its learners are looked for when goals are made, after every `set`
-// and `find`.
+// Input: the `freeze` statements, on edges and learners. Output: the learners that a goal does not
+// train. A frozen edge freezes whatever map it has, so its learners are collected when goals are
+// made, after every `set` and `find`.
 //
-// `freeze` in a diagram is for all of its pairs. In a diagram that is glued, what a part has frozen
-// holds for the pairs that follow from that part's orders: another part may move the same learner.
-// What several parts state is frozen where all of them freeze it; what follows along a chain is
-// frozen where any statement on it says so. With nothing stated, a pair is of the parts that it lies
-// in; one that lies in none of them leaves alone what any has frozen.
+// `freeze` in a diagram holds for all its pairs. In a glued diagram, what a part freezes holds for
+// pairs that follow from that part's orders: another part may train the same learner. If several
+// parts state an order, the intersection is frozen; along a chain of orders, the union. Without
+// orders, a pair belongs to the parts that contain it; one that no part contains freezes what any
+// part freezes.
 #include "lang/learning/learning_own.h"
 
 static bool has_id(const Ids *all, Id id) {
@@ -29,26 +29,26 @@ static Ids ids_common(Arena *a, const Ids *one, const Ids *other) {
   return both;
 }
 
-// -- as it is in the whole ------------------------------------------------------------------------
-// A diagram seen from one that it is a part of, or a part of a part; or from itself.
+// -- a part inside the whole
+// -------------------------------------------------------------------------
+// A diagram seen from one it is a part of, directly or not; or from itself.
 typedef struct {
   Elab *in;
   const Learning *g, *whole;
-  const uint32_t
-      *edge; // the numbers of its edges in the whole, or NOWHERE; NULL: they are the same
-} Seen;
+  const uint32_t *edge; // [edge of the part] index in the whole, or NOWHERE; NULL: the same
+} DiagramView;
 
-static Seen seen_part(const Seen *s, const GraphPart *part) {
+static DiagramView view_part(const DiagramView *s, const GraphPart *part) {
   uint32_t n = part->of->graph->edge.n, *edge = NEW_ARRAY(s->in->w->arena, uint32_t, n + 1);
   for (uint32_t e = 0; e < n; e++) {
     uint32_t own = part->in.edge[e];
     edge[e] = own != NOWHERE && s->edge ? s->edge[own] : own;
   }
-  return (Seen){s->in, part->of, s->whole, edge};
+  return (DiagramView){s->in, part->of, s->whole, edge};
 }
 
-// Where the edge has gone, those that it had.
-static void add_learners(const Seen *s, const OrderTargets *targets, Ids *out) {
+// Learners of targets; a removed edge gives those it had.
+static void add_learners(const DiagramView *s, const OrderTargets *targets, Ids *out) {
   for (uint32_t i = 0; i < targets->n; i++) {
     OrderTarget t = targets->at[i];
     uint32_t at = t.edge == NOWHERE || !s->edge ? t.edge : s->edge[t.edge];
@@ -58,7 +58,7 @@ static void add_learners(const Seen *s, const OrderTargets *targets, Ids *out) {
   }
 }
 
-static void add_order(const Seen *s, uint32_t order, Ids *out) {
+static void add_order(const DiagramView *s, uint32_t order, Ids *out) {
   const GraphOrder *o = &s->g->order.at[order];
   Ids common = {0};
   for (uint32_t i = 0; i < o->frozen.n; i++) {
@@ -69,8 +69,9 @@ static void add_order(const Seen *s, uint32_t order, Ids *out) {
   ids_add(s->in->w->arena, &common, out);
 }
 
-// -- with nothing stated --------------------------------------------------------------------------
-// The route in the numbers of a part; false: it is not in it.
+// -- without orders
+// ---------------------------------------------------------------------------------
+// The route with the indices of a part; false: the part does not contain it.
 static bool route_in_part(Arena *a, const GraphPart *part, const Route *whole, Route *own) {
   for (uint32_t i = 0; i < whole->n; i++) {
     uint32_t e = 0, n = part->of->graph->edge.n;
@@ -81,24 +82,24 @@ static bool route_in_part(Arena *a, const GraphPart *part, const Route *whole, R
   return true;
 }
 
-static void add_all(const Seen *s, Ids *out) {
+static void add_all(const DiagramView *s, Ids *out) {
   add_learners(s, &s->g->frozen, out);
   for (uint32_t i = 0; i < s->g->part.n; i++) {
-    Seen part = seen_part(s, &s->g->part.at[i]);
+    DiagramView part = view_part(s, &s->g->part.at[i]);
     add_all(&part, out);
   }
 }
 
-static Ids frozen_for(const Seen *, const Pair *);
+static Ids frozen_for(const DiagramView *, const Pair *);
 
-static Ids frozen_unsaid(const Seen *s, const Pair *p) {
+static Ids frozen_unsaid(const DiagramView *s, const Pair *p) {
   Arena *a = s->in->w->arena;
   Ids all = {0}, common = {0};
   bool lies = false;
   for (uint32_t i = 0; i < s->g->part.n; i++) {
     Pair own = {.to = p->to};
     const GraphPart *part = &s->g->part.at[i];
-    Seen seen = seen_part(s, part);
+    DiagramView seen = view_part(s, part);
     bool inside = route_in_part(a, part, &p->left, &own.left) &&
                   route_in_part(a, part, &p->right, &own.right);
     add_all(&seen, &all);
@@ -111,7 +112,7 @@ static Ids frozen_unsaid(const Seen *s, const Pair *p) {
 }
 
 // -- all ------------------------------------------------------------------------------------------
-static Ids frozen_for(const Seen *s, const Pair *p) {
+static Ids frozen_for(const DiagramView *s, const Pair *p) {
   Ids all = {0};
   add_learners(s, &s->g->frozen, &all);
   if (!p->order) {
@@ -125,17 +126,17 @@ static Ids frozen_for(const Seen *s, const Pair *p) {
 }
 
 Ids pair_frozen(Elab *in, const Learning *g, const Pair *p) {
-  return frozen_for(&(Seen){in, g, g, NULL}, p);
+  return frozen_for(&(DiagramView){in, g, g, NULL}, p);
 }
 
 Ids pair_frozen_in_part(Elab *in, const Learning *g, const GraphPart *part, const Pair *p) {
-  Seen whole = {in, g, g, NULL}, seen = seen_part(&whole, part);
+  DiagramView whole = {in, g, g, NULL}, seen = view_part(&whole, part);
   return frozen_for(&seen, p);
 }
 
 Ids learning_frozen(Elab *in, const Learning *g) {
   Ids all = {0};
-  add_learners(&(Seen){in, g, g, NULL}, &g->frozen, &all);
+  add_learners(&(DiagramView){in, g, g, NULL}, &g->frozen, &all);
   return all;
 }
 

@@ -1,20 +1,20 @@
-// `diagram both = one + two along X, m`: learning diagrams side by side, with what is named after
-// `along` made one, under one name or several. What is made one must be the same: a type and a
-// distance, or a learner.
+// `diagram both = one + two along X, m`: gluing (a colimit) of learning diagrams along the things
+// named after `along`. Glued things must be equal: type and distance of a space, or learner of an
+// edge.
 //
-// The whole keeps where each part went, so that both.one.h still names something. Things of one
-// part only are called one.h in the whole. What a part has frozen, it has for its own orders.
+// The whole keeps the embedding of each part, so that both.one.h has a meaning. Things of one part
+// only are named one.h in the whole. What a part freezes is frozen for its own orders.
 #include "lang/learning/learning_own.h"
 
 typedef struct {
-  Drawing *r;
+  LearningReader *r;
   VEC(const Graph *) graph;
   VEC(const char *) name;
   Along along;
 } Parts;
 
 // -- the parts ------------------------------------------------------------------------------------
-static Def *part_def(Drawing *r, const Syntax *path) {
+static Def *part_def(LearningReader *r, const Syntax *path) {
   Scope *s = r->g->def->scope;
   Def *d = path->kind == N_NAME ? scope_meaning(s, path) : NULL;
   if (d && d->kind == DEF_DIAGRAM && !d->busy) return d;
@@ -43,7 +43,7 @@ static bool is_new_name(Parts *p, const Syntax *n, const char *name) {
 }
 
 static void read_part(Parts *p, const Syntax *n) {
-  Drawing *r = p->r;
+  LearningReader *r = p->r;
   const Syntax *path = arg_given(n);
   Def *d = part_def(r, path);
   if (!d) return;
@@ -61,7 +61,7 @@ static void read_part(Parts *p, const Syntax *n) {
 // -- along ----------------------------------------------------------------------------------------
 typedef struct {
   uint32_t part, at;
-  const Syntax *path; // by which it is called
+  const Syntax *path; // the path that names it
 } GluedThing;
 typedef VEC(GluedThing) GluedThings;
 
@@ -70,7 +70,7 @@ static bool has_word(const char *path, const char *word) {
   return strncmp(path, word, n) == 0 && path[n] == '.';
 }
 
-// Everything that a path names: that thing in each part that has it, or one.X of part one only.
+// Everything a path names: the thing in each part that has it, or one.X of part one only.
 static void things_named(Parts *p, const Syntax *path, bool edge, GluedThings *out) {
   const char *name = path_text(p->r->in, path);
   uint32_t before = out->n;
@@ -84,7 +84,7 @@ static void things_named(Parts *p, const Syntax *path, bool edge, GluedThings *o
     }
 }
 
-// Two different things of one part do not become one.
+// Two different things of one part cannot be glued.
 static bool are_of_different_parts(Parts *p, const GluedThings *all) {
   for (uint32_t i = 0; i < all->n; i++)
     for (uint32_t k = i + 1; k < all->n; k++) {
@@ -100,7 +100,7 @@ static bool are_of_different_parts(Parts *p, const GluedThings *all) {
   return true;
 }
 
-static void make_one(Parts *p, const GluedThings *all, bool edge) {
+static void glue_things(Parts *p, const GluedThings *all, bool edge) {
   Arena *a = p->r->w->arena;
   for (uint32_t i = 1; i < all->n; i++) {
     const GluedThing *x = &all->at[0], *y = &all->at[i];
@@ -114,9 +114,9 @@ static void make_one(Parts *p, const GluedThings *all, bool edge) {
   }
 }
 
-// X, or X = In: each name is known to some part, and two things at least become one.
+// X, or X = In: each name occurs in some part, and at least two things are glued.
 static void read_along(Parts *p, const Syntax *n) {
-  Drawing *r = p->r;
+  LearningReader *r = p->r;
   uint32_t names = n->kind == N_SAME ? same_paths(n).n : 1, times = 0;
   const Syntax *missing = NULL;
   for (uint32_t pass = 0; pass < 2; pass++) { // spaces first
@@ -129,7 +129,7 @@ static void read_along(Parts *p, const Syntax *n) {
       if (all.n == before && !lacks) lacks = path;
     }
     if (all.n > 1 && !lacks) {
-      if (are_of_different_parts(p, &all)) make_one(p, &all, pass == 1);
+      if (are_of_different_parts(p, &all)) glue_things(p, &all, pass == 1);
       return;
     }
     if (!pass || all.n > times) missing = lacks, times = all.n;
@@ -155,8 +155,8 @@ static const char *space_text(Elab *in, const GraphSpace *s) {
   return arena_text(w->arena, file->text + span.at, span.n);
 }
 
-static void say_fault(Parts *p, const GlueFault *f) {
-  Drawing *r = p->r;
+static void report_fault(Parts *p, const GlueFault *f) {
+  LearningReader *r = p->r;
   Learning *a = r->g->part.at[f->part[0]].of, *b = r->g->part.at[f->part[1]].of;
   const char *one = p->name.at[f->part[0]], *two = p->name.at[f->part[1]];
   const Syntax *place = diagram_along(r->g->node) ? diagram_along(r->g->node) : r->g->node;
@@ -179,11 +179,11 @@ static void say_fault(Parts *p, const GlueFault *f) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-static void take_spaces(Drawing *r) {
+static void add_spaces(LearningReader *r) {
   Learning *g = r->g;
   for (uint32_t v = 0; v < g->graph->vertex.n; v++)
     vec_push(r->w->arena, &g->space, (GraphSpace){0});
-  for (uint32_t i = g->part.n; i-- > 0;) // the first part that has it gives it
+  for (uint32_t i = g->part.n; i-- > 0;) // the first part that has it determines it
     for (uint32_t v = 0; v < g->part.at[i].of->space.n; v++)
       g->space.at[g->part.at[i].in.vertex[v]] = g->part.at[i].of->space.at[v];
   for (uint32_t v = 0; v < g->graph->vertex.n; v++) {
@@ -194,8 +194,8 @@ static void take_spaces(Drawing *r) {
   }
 }
 
-// What is made one can be called by each of its names, where the whole has nothing else of that name.
-static void take_names(Drawing *r) {
+// A glued thing is found by each of its names, unless the whole has something else of that name.
+static void add_names(LearningReader *r) {
   Learning *g = r->g;
   for (uint32_t i = 0; g->part.n > 1 && i < g->part.n; i++) {
     const GraphPart *part = &g->part.at[i];
@@ -217,7 +217,7 @@ static void take_names(Drawing *r) {
   }
 }
 
-static void take_edges(Drawing *r) {
+static void add_edges(LearningReader *r) {
   Learning *g = r->g;
   Scope *file = g->def->scope;
   for (uint32_t e = 0; e < g->graph->edge.n; e++) vec_push(r->w->arena, &g->edge, (GraphEdge){0});
@@ -252,8 +252,7 @@ static bool is_order_of(const PathOrder *whole, const PathOrder *own, const Incl
          is_moved(&whole->left, &own->left, in) && is_moved(&whole->right, &own->right, in);
 }
 
-static void take_targets(Arena *a, const OrderTargets *own, const Inclusion *in,
-                         OrderTargets *out) {
+static void add_targets(Arena *a, const OrderTargets *own, const Inclusion *in, OrderTargets *out) {
   for (uint32_t i = 0; i < own->n; i++) {
     OrderTarget t = own->at[i];
     if (t.edge != NOWHERE) t.edge = in->edge[t.edge];
@@ -261,22 +260,22 @@ static void take_targets(Arena *a, const OrderTargets *own, const Inclusion *in,
   }
 }
 
-static void take_order(Drawing *r, const GraphPart *part, const GraphOrder *own, bool again,
-                       GraphOrder *o) {
+static void merge_order(LearningReader *r, const GraphPart *part, const GraphOrder *own, bool again,
+                        GraphOrder *o) {
   Arena *a = r->w->arena;
   for (uint32_t i = 0; i < (own->frozen.n ? own->frozen.n : 1); i++) {
     OrderTargets frozen = {0};
-    take_targets(a, &part->of->frozen, &part->in, &frozen);
-    if (own->frozen.n) take_targets(a, &own->frozen.at[i], &part->in, &frozen);
+    add_targets(a, &part->of->frozen, &part->in, &frozen);
+    if (own->frozen.n) add_targets(a, &own->frozen.at[i], &part->in, &frozen);
     vec_push(a, &o->frozen, frozen);
   }
   if (again) return;
   o->span = own->span;
-  take_targets(a, &own->trains, &part->in, &o->trains);
+  add_targets(a, &own->trains, &part->in, &o->trains);
 }
 
-// What the parts that state it say about an order of the whole.
-static GraphOrder order_of_parts(Drawing *r, const PathOrder *o) {
+// The attributes of an order, from the parts that state it.
+static GraphOrder order_of_parts(LearningReader *r, const PathOrder *o) {
   const Learning *g = r->g;
   GraphOrder found = {.span = g->node->name_span};
   bool again = false;
@@ -284,15 +283,15 @@ static GraphOrder order_of_parts(Drawing *r, const PathOrder *o) {
     const GraphPart *part = &g->part.at[i];
     for (uint32_t k = 0; k < part->of->graph->order.n; k++) {
       if (!is_order_of(o, &part->of->graph->order.at[k], &part->in)) continue;
-      take_order(r, part, &part->of->order.at[k], again, &found);
+      merge_order(r, part, &part->of->order.at[k], again, &found);
       again = true;
     }
   }
   return found;
 }
 
-// What is glued to itself again and again doubles each time.
-static bool too_much_to_glue(const Drawing *r, const GlueParts *parts) {
+// Limits the size of diagrams that are glued to themselves repeatedly.
+static bool too_much_to_glue(const LearningReader *r, const GlueParts *parts) {
   enum { GLUED_LIMIT = 2000 };
   uint64_t n = 0;
   for (uint32_t i = 0; i < parts->n; i++)
@@ -305,8 +304,8 @@ static bool too_much_to_glue(const Drawing *r, const GlueParts *parts) {
   return true;
 }
 
-// False: it could not be glued, which was said; what is in no part yet is in none.
-static bool glue_all(Drawing *r) {
+// False after an error; the diagram then has no parts.
+static bool glue_all(LearningReader *r) {
   Learning *g = r->g;
   const Syntax *parts = diagram_parts(g->node), *along = diagram_along(g->node);
   Parts p = {.r = r};
@@ -320,7 +319,7 @@ static bool glue_all(Drawing *r) {
   GlueParts glued = {p.graph.at, p.name.at, g->part.n};
   if (too_much_to_glue(r, &glued)) return false;
   if (!graph_glue(r->w->arena, &glued, &p.along, &whole, in, &fault)) {
-    say_fault(&p, &fault);
+    report_fault(&p, &fault);
     return false;
   }
   g->graph = whole;
@@ -328,16 +327,16 @@ static bool glue_all(Drawing *r) {
   return true;
 }
 
-bool read_glued(Drawing *r) {
+bool read_glued(LearningReader *r) {
   Learning *g = r->g;
   if (!glue_all(r)) {
     g->broken = true;
     g->part.n = 0;
     return false;
   }
-  take_spaces(r);
-  take_edges(r);
-  take_names(r);
+  add_spaces(r);
+  add_edges(r);
+  add_names(r);
   for (uint32_t i = 0; i < g->graph->order.n; i++)
     vec_push(r->w->arena, &g->order, order_of_parts(r, &g->graph->order.at[i]));
   return true;

@@ -1,13 +1,14 @@
-// The pairs of a learning diagram become goals of the ordinary kind, written as a person would:
+// Goals of learning diagrams: each pair of paths becomes an ordinary goal, synthesised as syntax:
 // image ; guess <= label is the goal `guess(image) ~ label` by the distance of the space where both
-// end. What a goal is, costs and moves is said in one place only, goal.c.
+// end. goal.c elaborates it.
 //
-// Goals are made for diagrams that are asked for: those that a `train` or a `measure` names, and
-// those that are not part of another.
+// Goals are made for diagrams that a `train` or a `measure` names, and for those that are not part
+// of another.
 #include "lang/learning/learning_own.h"
 
-// -- what is useless ------------------------------------------------------------------------------
-static void idle_edges(Drawing *r) {
+// -- warnings
+// ---------------------------------------------------------------------------------------
+static void idle_edges(LearningReader *r) {
   const Graph *g = r->g->graph;
   bool *used = NEW_ARRAY(r->w->arena, bool, g->edge.n + 1);
   graph_used(g, &r->g->pairs, used);
@@ -17,8 +18,8 @@ static void idle_edges(Drawing *r) {
                    g->edge.at[e].name);
 }
 
-// A statement between routes behind which nothing can be compared.
-static void idle_orders(Drawing *r) {
+// Reports orders between routes whose ends have no distance.
+static void idle_orders(LearningReader *r) {
   const Graph *g = r->g->graph;
   for (uint32_t i = 0; i < g->order.n; i++) {
     uint32_t to = g->edge.at[g->order.at[i].left.at[g->order.at[i].left.n - 1]].to;
@@ -34,8 +35,8 @@ static void idle_orders(Drawing *r) {
   }
 }
 
-// Several edges come to a space without a distance, and none goes on.
-static void blind_spaces(Drawing *r) {
+// Warns about spaces without a distance where several edges end and none begins.
+static void blind_spaces(LearningReader *r) {
   const Graph *g = r->g->graph;
   uint32_t *in = NEW_ARRAY(r->w->arena, uint32_t, g->vertex.n + 1),
            *out = NEW_ARRAY(r->w->arena, uint32_t, g->vertex.n + 1);
@@ -50,7 +51,7 @@ static void blind_spaces(Drawing *r) {
   }
 }
 
-static void nothing_asked(Drawing *r) {
+static void nothing_asked(LearningReader *r) {
   Id e = drawing_error(
       r, r->g->node->name_span,
       "`%s` has no goals: no two paths from a set of data end in one space with a distance",
@@ -61,15 +62,15 @@ static void nothing_asked(Drawing *r) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
-static Syntax *from_edge(Drawing *r, uint32_t edge, Syntax *value) {
+static Syntax *from_edge(LearningReader *r, uint32_t edge, Syntax *value) {
   Syntax *marked = node_paren(r->w->arena, value->span, (ParenParts){value});
   marked->name = learning_key(r, r->g->graph->edge.at[edge].name);
   marked->name_span = value->span;
   return marked;
 }
 
-// guess(image): the edges of a route, one around the other.
-Syntax *value_along(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
+// guess(image): the maps of a route, nested.
+Syntax *value_along(LearningReader *r, const uint32_t *edge, uint32_t n, bool asked, Span span) {
   Syntax *value = from_edge(r, edge[0], index_read(r, edge[0], asked));
   for (uint32_t i = 1; i < n; i++) {
     Name name = name_from(r->w->names, r->g->graph->edge.at[edge[i]].name);
@@ -80,13 +81,13 @@ Syntax *value_along(Drawing *r, const uint32_t *edge, uint32_t n, bool asked, Sp
   return value;
 }
 
-Syntax *distance_in(Drawing *r, uint32_t vertex) {
+Syntax *distance_in(LearningReader *r, uint32_t vertex) {
   const Def *space = r->g->space.at[vertex].def;
   return copy_resolved(r->in, space->scope, r->g->inside, space_distance(space->node));
 }
 
-// trains f, g: the learners of what an order says, by names that are known inside
-static Syntax *trains_node(Drawing *r, const GraphOrder *o) {
+// trains f, g: the learners that an order trains, by names known inside
+static Syntax *trains_node(LearningReader *r, const GraphOrder *o) {
   Arena *a = r->w->arena;
   VEC(Syntax *) target = {0};
   for (uint32_t i = 0; i < o->trains.n; i++) {
@@ -109,7 +110,7 @@ static Syntax *trains_node(Drawing *r, const GraphOrder *o) {
   return node_trains(a, o->span, (TrainsParts){{target.n, target.at}});
 }
 
-static Syntax *goal_node(Drawing *r, const Pair *pair, const Route *left, const Route *right,
+static Syntax *goal_node(LearningReader *r, const Pair *pair, const Route *left, const Route *right,
                          Name name) {
   Arena *a = r->w->arena;
   Span span = pair->order ? r->g->order.at[pair->order - 1].span : r->g->node->name_span;
@@ -129,22 +130,22 @@ static Syntax *goal_node(Drawing *r, const Pair *pair, const Route *left, const 
   return goal;
 }
 
-// The name of the statement that it follows from without a chain; or NULL.
+// The name of the order that states the pair directly, or NULL.
 static const char *order_name(const Learning *g, const Pair *p) {
   return p->order && !p->chain.n ? g->graph->order.at[p->order - 1].name : NULL;
 }
 
-// Pairs that are called alike: what follows from one named order, but for the pair that it is
-// itself; or without a name, what ends in one space.
+// Pairs that share a goal name: those of one named order, except the stated pair; or unnamed ones
+// that end in one space.
 static bool are_alike(const Learning *g, const Pair *a, const Pair *b) {
   const char *x = order_name(g, a), *y = order_name(g, b);
   if (x || y) return x && y && a->order == b->order;
   return a->to == b->to;
 }
 
-// distill.keep, the pair that `keep : f <= g` is, or distill.keep.1 and so on, what follows from it.
-// Without a name, distill.G; where several pairs end in G, distill.G.1 and so on.
-static Name goal_name(Drawing *r, uint32_t pair) {
+// distill.keep for the pair stated by `keep : f <= g`, distill.keep.1, … for those that follow from
+// it. Unnamed: distill.G, or distill.G.1, … if several pairs end in G.
+static Name goal_name(LearningReader *r, uint32_t pair) {
   const Learning *g = r->g;
   const Pair *own = &g->pairs.at[pair];
   uint32_t n = 0, before = 0, stated = 0;
@@ -165,7 +166,7 @@ static Name goal_name(Drawing *r, uint32_t pair) {
   return learning_key(r, bare ? to : arena_format(r->w->arena, "%s.%u", to, before + 1));
 }
 
-static void make_goals(Drawing *r) {
+static void make_goals(LearningReader *r) {
   Learning *g = r->g;
   Scope *acting = r->p->acting;
   r->p->acting = g->inside;
@@ -181,7 +182,7 @@ static void make_goals(Drawing *r) {
 }
 
 static void learning_goals(Elab *in, Program *p, Learning *g) {
-  Drawing r = {in, p, in->w, g};
+  LearningReader r = {in, p, in->w, g};
   if (g->broken || g->pattern) return;
   idle_orders(&r);
   if (!g->broken && !g->pairs.n) nothing_asked(&r);
@@ -191,7 +192,8 @@ static void learning_goals(Elab *in, Program *p, Learning *g) {
   make_goals(&r);
 }
 
-// -- all of them ----------------------------------------------------------------------------------
+// -- all diagrams
+// -----------------------------------------------------------------------------------
 void learnings_goals(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < p->learning.n; i++) {
     Learning *g = p->learning.at[i];

@@ -1,4 +1,4 @@
-// The pairs of learning diagrams for people: `limn check --paths`.
+// Lists the pairs of learning diagrams: `limn check --paths`.
 #include "lang/learning/learning_own.h"
 
 const char *learning_distance(Elab *in, const Def *space) {
@@ -32,7 +32,7 @@ static bool is_trained(Elab *in, const Learning *g, const Pair *p, Id learner) {
   return !trains;
 }
 
-// The learners on its two routes that are not frozen, and that it is told to train.
+// The learners on both routes that the goal trains.
 static Ids moved_by(Elab *in, const Learning *g, const Pair *p) {
   Ids all = {0}, moved = {0};
   const Route *side[] = {&p->left, &p->right};
@@ -58,7 +58,7 @@ static void count(Buf *b, uint32_t n, const char *one, const char *many, const c
   buf_printf(b, "%u %s%s", n, n == 1 ? one : many, end);
 }
 
-// What was done where it was found: set; or piece by piece, m frozen, h set.
+// What a `find` did to its matches: "set", or piece by piece "m frozen, h set".
 static const char *action_words(Elab *in, const Syntax *find) {
   Buf b = buf_new(in->w->arena);
   for (uint32_t i = 0; i < find_deeds(find).n; i++) {
@@ -123,7 +123,8 @@ void elab_paths(Elab *in, const Program *p, const Learning *only, Buf *b) {
   if (!p->learning.n) buf_text(b, "there are no learning diagrams here\n");
 }
 
-// -- as data --------------------------------------------------------------------------------------
+// -- as JSON
+// ----------------------------------------------------------------------------------------
 static void json_route(const Learning *g, const char *key, const Route *r, JsonOut *j) {
   json_list(j, key);
   for (uint32_t i = 0; i < r->n; i++) json_text(j, NULL, g->graph->edge.at[r->at[i]].name);

@@ -1,17 +1,17 @@
-// The text of a learning diagram to a graph: spaces are vertices, boxes and learners are edges,
-// `f ; g <= h` is an order between routes.
+// Reads a learning diagram to a graph: spaces are vertices, boxes and learners are edges, `f ; g <=
+// h` is an order between routes.
 //
-// In: an N_DIAGRAM. Out: a Learning, with something behind each vertex and edge. An edge's map is
-// a box declared inside, with the types of its two ends; where the end has a distance, the map may
-// give whatever can be compared with points of that space, as scores are compared with a label. An
-// edge that begins in an index has no map: it is an expression over the fields of a sample.
+// Input: an N_DIAGRAM. Output: a Learning with an attribute record for each vertex and edge. The
+// map of an edge is a box declared inside, with the types of its ends; if the end has a distance,
+// the result may be anything comparable with its points, as scores are with a label. An edge from
+// an index set has no map: it is an expression over the fields of a sample.
 #include "lang/learning/learning_own.h"
 
 #include "io/data/data.h"
 
 // -- names ----------------------------------------------------------------------------------------
 
-// The number of a name, here or in a part: one.h.
+// The index of a name, here or in a part: one.h.
 static uint32_t thing_at(const Learning *g, const char *path, bool edge) {
   Id id = table_get(edge ? g->edge_of : g->vertex_of, path, strlen(path));
   if (id) return id - 1;
@@ -29,24 +29,24 @@ static uint32_t thing_at(const Learning *g, const char *path, bool edge) {
 uint32_t vertex_at(const Learning *g, const char *path) { return thing_at(g, path, false); }
 uint32_t edge_at(const Learning *g, const char *path) { return thing_at(g, path, true); }
 
-uint32_t vertex_meant(Drawing *r, const Syntax *n, const char *path) {
+uint32_t vertex_meant(LearningReader *r, const Syntax *n, const char *path) {
   uint32_t v = vertex_at(r->g, path);
   if (v != NOWHERE) use_of_name(r->in, n, r->g->space.at[v].span, NAMED_SPACE);
   return v;
 }
 
-uint32_t edge_meant(Drawing *r, const Syntax *n, const char *path) {
+uint32_t edge_meant(LearningReader *r, const Syntax *n, const char *path) {
   uint32_t e = edge_at(r->g, path);
   if (e != NOWHERE) use_of_name(r->in, n, r->g->edge.at[e].span, NAMED_MAP);
   return e;
 }
 
 void goal_is_of(Elab *in, const Learning *g, const Syntax *path) {
-  Drawing r = {.in = in, .w = in->w, .g = (Learning *)g};
+  LearningReader r = {.in = in, .w = in->w, .g = (Learning *)g};
   vertex_meant(&r, path, name_text(in->w->names, path->name));
 }
 
-static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
+static void report_unknown(LearningReader *r, const Syntax *n, const char *path, bool edge) {
   Nearest near = nearest_to(path);
   const Graph *graph = r->g->graph;
   for (uint32_t i = 0; !edge && i < graph->vertex.n; i++)
@@ -57,7 +57,7 @@ static void no_such(Drawing *r, const Syntax *n, const char *path, bool edge) {
   diag_suggest(r->w->diags, e, near.best);
 }
 
-Name learning_key(Drawing *r, const char *name) {
+Name learning_key(LearningReader *r, const char *name) {
   return name_from(r->w->names,
                    arena_format(r->w->arena, "%s.%s", name_text(r->w->names, r->g->name), name));
 }
@@ -73,12 +73,12 @@ static Scope *inside_new(Elab *in, Scope *around) {
                .names = table_new(in->w->arena)};
   for (uint32_t i = 0; i < around->uses.n; i++)
     vec_push(in->w->arena, &s->uses, around->uses.at[i]);
-  vec_push(in->w->arena, &s->uses, around); // looked through first
+  vec_push(in->w->arena, &s->uses, around); // searched first
   return s;
 }
 
 // -- spaces ---------------------------------------------------------------------------------------
-static uint32_t put_space(Drawing *r, Name name, Vertex v, GraphSpace space) {
+static uint32_t put_space(LearningReader *r, Name name, Vertex v, GraphSpace space) {
   v.name = name_text(r->w->names, name);
   v.what = same_space(r->in, &space);
   v.index = space.source != NULL;
@@ -89,8 +89,8 @@ static uint32_t put_space(Drawing *r, Name name, Vertex v, GraphSpace space) {
   return number;
 }
 
-// A name that is neither a type nor a space nor a set of data.
-static bool is_unknown(Drawing *r, const Syntax *types) {
+// Reports a name that is neither a type nor a space nor a data set.
+static bool is_unknown(LearningReader *r, const Syntax *types) {
   const Syntax *type = nodes_only(types_in(types)),
                *name =
                    type && type->kind == N_TYPE && !type_brackets(type) ? type_base(type) : NULL;
@@ -103,7 +103,7 @@ static bool is_unknown(Drawing *r, const Syntax *types) {
   return true;
 }
 
-static void read_space(Drawing *r, const Syntax *n) {
+static void read_space(LearningReader *r, const Syntax *n) {
   GraphSpace space = {.span = n->name_span, .home = r->g->inside};
   const char *name = name_text(r->w->names, n->name);
   if (!n->name) return;
@@ -133,8 +133,8 @@ static void read_space(Drawing *r, const Syntax *n) {
   put_space(r, n->name, (Vertex){0}, space);
 }
 
-// A space of the file becomes a vertex when an edge runs to it.
-static uint32_t outer_space(Drawing *r, const Syntax *path) {
+// A space of the file becomes a vertex when an edge refers to it.
+static uint32_t outer_space(LearningReader *r, const Syntax *path) {
   Def *d = path->kind == N_NAME ? scope_meaning(r->g->inside, path) : NULL;
   if (!d || d->kind != DEF_SPACE) return NOWHERE;
   GraphSpace space = {.span = d->span, .home = d->scope};
@@ -147,7 +147,7 @@ static uint32_t outer_space(Drawing *r, const Syntax *path) {
 }
 
 // One end of an edge: the name of a space.
-static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
+static uint32_t read_end(LearningReader *r, const Syntax *types, Span span) {
   const Syntax *type =
       types && types->kind == N_TYPES && types_in(types).n == 1 ? types_in(types).at[0] : types;
   const char *path =
@@ -162,19 +162,19 @@ static uint32_t read_end(Drawing *r, const Syntax *types, Span span) {
   }
   uint32_t v = vertex_meant(r, type_base(type), path);
   if (v == NOWHERE) v = outer_space(r, type_base(type));
-  if (v == NOWHERE) no_such(r, type, path, false);
+  if (v == NOWHERE) report_unknown(r, type, path, false);
   return v;
 }
 
 // -- edges ----------------------------------------------------------------------------------------
-static uint32_t put_edge(Drawing *r, Edge e, GraphEdge edge) {
+static uint32_t put_edge(LearningReader *r, Edge e, GraphEdge edge) {
   uint32_t number = graph_edge(r->g->graph, e);
   vec_push(r->w->arena, &r->g->edge, edge);
   table_put(r->g->edge_of, e.name, strlen(e.name), number + 1);
   return number;
 }
 
-static bool is_new_edge(Drawing *r, Name name, Span span) {
+static bool is_new_edge(LearningReader *r, Name name, Span span) {
   const char *text = name_text(r->w->names, name);
   Id old = table_get(r->g->edge_of, text, strlen(text));
   if (!old) return true;
@@ -183,15 +183,15 @@ static bool is_new_edge(Drawing *r, Name name, Span span) {
   return false;
 }
 
-static Syntax *types_of(Drawing *r, uint32_t vertex, Span span) {
+static Syntax *types_of(LearningReader *r, uint32_t vertex, Span span) {
   Arena *a = r->w->arena;
   Name name = name_from(r->w->names, r->g->graph->vertex.at[vertex].name);
   Syntax *type = node_type(a, span, (TypeParts){.base = syntax_name(a, name, span)});
   return node_types(a, span, (TypesParts){NODES(type)});
 }
 
-// X -> Y; or X -> whatever comes, where the end has a distance
-static Syntax *signature(Drawing *r, const Edge *e, bool loose, const Syntax *n,
+// X -> Y; without a result type if the end has a distance
+static Syntax *signature(LearningReader *r, const Edge *e, bool loose, const Syntax *n,
                          const Syntax *written) {
   bool ends = written && written->kind == N_SIG && sig_to(written);
   Span from = ends ? sig_from(written)->span : n->span, to = ends ? sig_to(written)->span : n->span;
@@ -202,8 +202,8 @@ static Syntax *signature(Drawing *r, const Edge *e, bool loose, const Syntax *n,
                              .to = loose ? whatever : types_of(r, e->to, to)});
 }
 
-// The header of a map: what is written stays, but for the types of its ends.
-static Syntax *with_header(Drawing *r, const Syntax *n, const Edge *e, bool loose) {
+// The header of a map: as written, with the types of its ends.
+static Syntax *with_header(LearningReader *r, const Syntax *n, const Edge *e, bool loose) {
   Syntax *copy = syntax_copy(r->w->arena, n);
   if (!declared_params(n))
     declared_set_result(copy, signature(r, e, loose, n, declared_result(n)));
@@ -212,7 +212,7 @@ static Syntax *with_header(Drawing *r, const Syntax *n, const Edge *e, bool loos
   return copy;
 }
 
-void edge_map(Drawing *r, uint32_t number) {
+void edge_map(LearningReader *r, uint32_t number) {
   Edge *e = &r->g->graph->edge.at[number];
   GraphEdge *edge = &r->g->edge.at[number];
   const Syntax *n = edge->node;
@@ -222,7 +222,7 @@ void edge_map(Drawing *r, uint32_t number) {
   const Syntax *header = with_header(r, n, e, loose);
   DefKind kind = learner ? DEF_LEARNER : DEF_BOX;
   Name outer = learning_key(r, e->name);
-  if (edge->def) { // it had another map
+  if (edge->def) { // replaces an earlier map
     edge->def = def_new(r->in, kind, outer, edge->span, r->g->inside, header);
     scope_put(r->g->inside, key, edge->def);
     scope_put(r->g->def->scope, outer, edge->def);
@@ -235,8 +235,8 @@ void edge_map(Drawing *r, uint32_t number) {
                     : same_map(r->in, edge->home, edge->body);
 }
 
-// An edge of a part gets a map of its own here: one of its ends is another space than there.
-static void own_map(Drawing *r, uint32_t number) {
+// An edge of a part gets its own map if one of its ends is another space here.
+static void own_map(LearningReader *r, uint32_t number) {
   GraphEdge *edge = &r->g->edge.at[number];
   Syntax *own = syntax_copy(r->w->arena, edge->node);
   declared_set_body(own, copy_resolved(r->in, edge->home, r->g->inside, edge->body));
@@ -246,7 +246,8 @@ static void own_map(Drawing *r, uint32_t number) {
   edge_map(r, number);
 }
 
-void space_set(Drawing *r, uint32_t vertex, const Syntax *types, const Syntax *by, Span span) {
+void space_set(LearningReader *r, uint32_t vertex, const Syntax *types, const Syntax *by,
+               Span span) {
   Vertex *v = &r->g->graph->vertex.at[vertex];
   GraphSpace *space = &r->g->space.at[vertex];
   Syntax *n = node_space(r->w->arena, span, (SpaceParts){(Syntax *)types, (Syntax *)by});
@@ -289,9 +290,9 @@ static void ends_of(const Syntax *n, const Syntax **from, const Syntax **to) {
   }
 }
 
-// An edge may be called like the box or learner that it is: in its own body, the name is that of the
-// file.
-static Syntax *with_outer_name(Drawing *r, const Syntax *n, const Def *d, Name own, Name outer) {
+// In the body of an edge, its own name refers to the box or learner of the file.
+static Syntax *with_outer_name(LearningReader *r, const Syntax *n, const Def *d, Name own,
+                               Name outer) {
   if (!n) return NULL;
   Syntax *copy = syntax_copy(r->w->arena, n);
   if (n->kind == N_NAME && n->name == own) copy->name = outer, use_of_def(r->in, n->span, d);
@@ -300,7 +301,7 @@ static Syntax *with_outer_name(Drawing *r, const Syntax *n, const Def *d, Name o
   return copy;
 }
 
-const Syntax *body_of_edge(Drawing *r, Name own, const Syntax *body) {
+const Syntax *body_of_edge(LearningReader *r, Name own, const Syntax *body) {
   Def *d = body ? scope_find(r->g->def->scope, own) : NULL;
   if (!d || (d->kind != DEF_BOX && !is_learner(d))) return body;
   const char *text = name_text(r->w->names, own);
@@ -309,7 +310,7 @@ const Syntax *body_of_edge(Drawing *r, Name own, const Syntax *body) {
   return with_outer_name(r, body, d, own, key);
 }
 
-static uint32_t read_most(Drawing *r, const Syntax *most) {
+static uint32_t read_most(LearningReader *r, const Syntax *most) {
   if (!most) return 0;
   double n = most->num;
   if (n >= 1 && n <= 1000 && n == (double)(uint32_t)n) return (uint32_t)n;
@@ -319,7 +320,8 @@ static uint32_t read_most(Drawing *r, const Syntax *most) {
 }
 
 // n: N_BOX or N_LEARNER
-static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const Syntax *most) {
+static void read_edge(LearningReader *r, const Syntax *n, Name name, Span span,
+                      const Syntax *most) {
   bool learner = n->kind == N_LEARNER;
   const Syntax *from, *to, *body = declared_body(n);
   const Syntax *brackets = learner ? learner_family(n) : box_cfg(n);
@@ -364,7 +366,7 @@ static void read_edge(Drawing *r, const Syntax *n, Name name, Span span, const S
   if (!index && !r->g->pattern && known) edge_map(r, number);
 }
 
-static void read_edges(Drawing *r, const Syntax *n) {
+static void read_edges(LearningReader *r, const Syntax *n) {
   const Syntax *most = n->kind == N_MOST ? most_times(n) : NULL;
   if (most) n = most_edge(n);
   if (n->kind == N_BOX) {
@@ -381,8 +383,9 @@ static void read_edges(Drawing *r, const Syntax *n) {
   }
 }
 
-// -- order ----------------------------------------------------------------------------------------
-static bool read_route(Drawing *r, const Syntax *n, Route *out) {
+// -- orders
+// -----------------------------------------------------------------------------------------
+static bool read_route(LearningReader *r, const Syntax *n, Route *out) {
   const Graph *graph = r->g->graph;
   uint32_t steps = n->kind == N_PIPE ? pipe_stages(n).n : 1;
   for (uint32_t i = 0; i < steps; i++) {
@@ -390,7 +393,7 @@ static bool read_route(Drawing *r, const Syntax *n, Route *out) {
     const char *path = path_text(r->in, step);
     uint32_t e = path ? edge_meant(r, step, path) : NOWHERE;
     if (e == NOWHERE) {
-      no_such(r, step, path ? path : "…", true);
+      report_unknown(r, step, path ? path : "…", true);
       return false;
     }
     const Edge *edge = &graph->edge.at[e], *last = i ? &graph->edge.at[out->at[i - 1]] : NULL;
@@ -414,7 +417,7 @@ static bool read_route(Drawing *r, const Syntax *n, Route *out) {
   return true;
 }
 
-static bool are_parallel(Drawing *r, const Syntax *n, const Route *a, const Route *b) {
+static bool are_parallel(LearningReader *r, const Syntax *n, const Route *a, const Route *b) {
   const Graph *g = r->g->graph;
   uint32_t from[2] = {g->edge.at[a->at[0]].from, g->edge.at[b->at[0]].from},
            to[2] = {g->edge.at[a->at[a->n - 1]].to, g->edge.at[b->at[b->n - 1]].to};
@@ -427,8 +430,9 @@ static bool are_parallel(Drawing *r, const Syntax *n, const Route *a, const Rout
   return false;
 }
 
-// Whom an order trains: learners, or edges for theirs. In words, for the graph.
-static const char *read_trains(Drawing *r, const Syntax *trains, OrderTargets *out) {
+// The targets of `trains`: learners, or edges for their learners. Returns them as text, for the
+// graph.
+static const char *read_trains(LearningReader *r, const Syntax *trains, OrderTargets *out) {
   Buf words = buf_new(r->w->arena);
   if (!trains) return NULL;
   for (uint32_t i = 0; i < trains_targets(trains).n; i++) {
@@ -447,8 +451,8 @@ static const char *read_trains(Drawing *r, const Syntax *trains, OrderTargets *o
   return words.at;
 }
 
-// The name of an order is that of its goal, so nothing else here may have it.
-static const char *read_order_name(Drawing *r, const Syntax *n) {
+// An order is named like its goal, so the name must be new in the diagram.
+static const char *read_order_name(LearningReader *r, const Syntax *n) {
   const char *name = n->name ? name_text(r->w->names, n->name) : NULL;
   const Graph *g = r->g->graph;
   uint32_t v = name ? vertex_at(r->g, name) : NOWHERE, e = name ? edge_at(r->g, name) : NOWHERE,
@@ -470,7 +474,7 @@ static const char *read_order_name(Drawing *r, const Syntax *n) {
   return name;
 }
 
-static void read_order(Drawing *r, const Syntax *n) {
+static void read_order(LearningReader *r, const Syntax *n) {
   Route left = {0}, right = {0};
   double times = 1;
   if (!read_route(r, order_left(n), &left) || !read_route(r, order_right(n), &right)) return;
@@ -480,7 +484,7 @@ static void read_order(Drawing *r, const Syntax *n) {
     diag_error(r->w->diags, order_times(n)->span,
                "`times` wants a number above 0 that is known beforehand");
   GraphOrder order = {.span = n->span};
-  const char *whom = read_trains(r, order_trains(n), &order.trains); // then it is a goal of its own
+  const char *whom = read_trains(r, order_trains(n), &order.trains); // it is a goal of its own
   graph_order(r->g->graph, (PathOrder){left, right, times, whom || order_is_only(n), whom,
                                        read_order_name(r, n)});
   vec_push(r->w->arena, &r->g->order, order);
@@ -495,8 +499,8 @@ void edge_learners(Elab *in, const GraphEdge *e, Ids *out) {
     add_closure(in, e->home, e->body, out);
 }
 
-// The edge or learner whose name is most like this.
-void near_edge(Drawing *r, Id message, const char *path) {
+// Suggests the edge or learner with the most similar name.
+void near_edge(LearningReader *r, Id message, const char *path) {
   Nearest near = nearest_to(path);
   for (uint32_t i = 0; i < r->g->graph->edge.n; i++)
     nearest_try(&near, r->g->graph->edge.at[i].name);
@@ -506,7 +510,7 @@ void near_edge(Drawing *r, Id message, const char *path) {
   diag_suggest(r->w->diags, message, near.best);
 }
 
-static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
+static void freeze_in(LearningReader *r, const Syntax *n, const char *path) {
   OrderTarget t = {edge_meant(r, n, path), n, r->g->inside, NULL};
   Def *d = scope_find(r->g->inside, name_from(r->w->names, path));
   if (t.edge == NOWHERE && d && d->kind == DEF_LEARNER) t.learner = d;
@@ -520,7 +524,7 @@ static void freeze_in(Drawing *r, const Syntax *n, const char *path) {
   near_edge(r, m, path);
 }
 
-static void read_freeze(Drawing *r, const Syntax *n) {
+static void read_freeze(LearningReader *r, const Syntax *n) {
   if (freeze_inside(n))
     diag_error(r->w->diags, freeze_inside(n)->span,
                "inside a learning diagram, `freeze` takes no `in`");
@@ -531,9 +535,10 @@ static void read_freeze(Drawing *r, const Syntax *n) {
   }
 }
 
-// -- the whole ------------------------------------------------------------------------------------
-// Spaces first, then edges, then what refers to them: the order of the text does not matter.
-static void read_block(Drawing *r, const Syntax *block) {
+// -- whole diagrams
+// ---------------------------------------------------------------------------------
+// Spaces first, then edges, then what refers to them, so that textual order does not matter.
+static void read_block(LearningReader *r, const Syntax *block) {
   Nodes line = block_statements(block);
   for (uint32_t i = 0; i < line.n; i++) {
     if (line.at[i]->kind == N_ERROR) r->g->broken = true;
@@ -555,7 +560,7 @@ static bool is_pattern(const Syntax *block) {
   return false;
 }
 
-static void edit(Elab *in, Program *p, Scope *s, Learning *g);
+static void apply_edits(Elab *in, Program *p, Scope *s, Learning *g);
 
 Learning *learning_of(Elab *in, Program *p, Def *d) {
   if (d->learning) return d->learning;
@@ -571,30 +576,31 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
                   .fitting = table_new(w->arena),
                   .pattern = is_pattern(diagram_block(d->node)),
                   .broken = d->broken};
-  Drawing r = {in, p, w, g};
+  LearningReader r = {in, p, w, g};
   d->busy = true;
   bool whole = !diagram_parts(d->node) || read_glued(&r);
   if (whole && diagram_block(d->node)) read_block(&r, diagram_block(d->node));
-  if (whole) edit(in, p, d->scope, g);
+  if (whole) apply_edits(in, p, d->scope, g);
   d->busy = false;
   d->learning = g;
   vec_push(w->arena, &p->learning, g);
   return g;
 }
 
-// -- what is done to them -------------------------------------------------------------------------
+// -- edits
+// ------------------------------------------------------------------------------------------
 // Does the path begin with the diagram?
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
   const Syntax *root = path_root(path);
   return root->kind == N_NAME && scope_meaning(s, root) == g->def;
 }
 
-// Is it the diagram, and nothing in it?
+// Is it the diagram itself?
 static bool is_it(Scope *s, const Syntax *path, const Learning *g) {
   return path->kind == N_NAME && is_of(s, path, g);
 }
 
-static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
+static void edit_freeze(LearningReader *r, Scope *s, const Syntax *n) {
   for (uint32_t i = 0; i < names_in(freeze_paths(n)).n; i++) {
     const Syntax *path = names_in(freeze_paths(n)).at[i];
     const char *text = path_text(r->in, path), *dot = text ? strchr(text, '.') : NULL;
@@ -606,8 +612,8 @@ static void edit_freeze(Drawing *r, Scope *s, const Syntax *n) {
   }
 }
 
-// An edge that is frozen, and what it has now is not learned.
-static void idle_freezes(Drawing *r) {
+// Warns about frozen edges whose maps have no learner.
+static void idle_freezes(LearningReader *r) {
   for (uint32_t i = 0; i < r->g->frozen.n; i++) {
     const OrderTarget *t = &r->g->frozen.at[i];
     Ids all = {0};
@@ -620,26 +626,26 @@ static void idle_freezes(Drawing *r) {
   }
 }
 
-static void edit_by(Drawing *r, Scope *s, const Syntax *n) {
+static void apply_edit(LearningReader *r, Scope *s, const Syntax *n) {
   if (n->kind == N_FREEZE) edit_freeze(r, s, n);
   if (n->kind == N_SET && set_path(n)->kind == N_DOT && is_of(s, set_path(n), r->g))
     learning_set(r, n, strchr(path_text(r->in, set_path(n)), '.') + 1);
   if (n->kind == N_FIND && is_it(s, find_path(n), r->g)) learning_find(r, n, s);
 }
 
-// The statements that refer to a diagram, in their order, before it is glued to others: those of
-// its file, of the program, and of the command line.
-static void edit(Elab *in, Program *p, Scope *s, Learning *g) {
-  Drawing r = {in, p, in->w, g};
+// Applies the statements that edit a diagram, in order, before it is glued to others: those of its
+// file, of the program, and of the command line.
+static void apply_edits(Elab *in, Program *p, Scope *s, Learning *g) {
+  LearningReader r = {in, p, in->w, g};
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++)
-    edit_by(&r, s, program_declarations(s->tree).at[i]);
+    apply_edit(&r, s, program_declarations(s->tree).at[i]);
   for (uint32_t i = 0; s != p->scope && i < program_declarations(p->tree).n; i++)
-    edit_by(&r, p->scope, program_declarations(p->tree).at[i]);
-  for (uint32_t i = 0; i < in->extra.n; i++) edit_by(&r, p->scope, in->extra.at[i]);
+    apply_edit(&r, p->scope, program_declarations(p->tree).at[i]);
+  for (uint32_t i = 0; i < in->extra.n; i++) apply_edit(&r, p->scope, in->extra.at[i]);
   idle_freezes(&r);
 }
 
-// distill.guess in an expression is the map of that edge, which the file knows by this name.
+// Resolves distill.guess in an expression to the map of that edge.
 static void name_paths(Scope *s, Syntax *n) {
   const char *path = n->kind == N_DOT ? path_text(s->in, n) : NULL;
   Def *d = path ? scope_find(s, name_from(s->in->w->names, path)) : NULL;
@@ -672,14 +678,14 @@ bool learning_meant(Elab *in, Scope *s, const Syntax *path) {
   return false;
 }
 
-// Is there a diagram that the statement refers to? A learner of the file is set at once.
+// Checks that the edited diagram exists. A learner of the file is set at once.
 static void check_spoken_of(Elab *in, Scope *s, const Syntax *n) {
   const Syntax *path = n->kind == N_FIND ? find_path(n) : set_path(n), *root = path_root(path);
   const Def *d = scope_meaning(s, root);
   if (n->kind == N_FIND) {
     learning_meant(in, s, path);
   } else if (path->kind == N_NAME && d && d->kind == DEF_SPACE) {
-    return; // spaces were set before
+    return; // spaces are set earlier
   } else if (path->kind == N_NAME && !d) {
     unknown_in(in, s, path, "learner or space");
   } else if (path->kind == N_NAME) {

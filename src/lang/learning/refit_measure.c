@@ -1,28 +1,28 @@
-// `measure task.Y by hits refit 100 steps, gd(0.05)`: how well a learning diagram does after it has
-// been trained on each small task by itself.
+// `measure task.Y by hits refit 100 steps, gd(0.05)`: measures a learning diagram after training on
+// each episode.
 //
-// In: the goal of a pair, left <= right, of a diagram whose index has small tasks. The left route
-// is cut before the first edge that the diagram moves:
+// Input: the goal of a pair, left <= right, of a diagram over episodes. The left route is cut
+// before the first edge that is trained:
 //
-//   image ; m ; h      before: image ; m, which is as it is      behind: h, which is trained
+//   image ; m ; h      before: image ; m, frozen      behind: h, trained
 //
-// Out: a claim over one task, with x for what is learned from and q for what is asked,
+// Output: a claim over one episode, with support x and query q:
 //
 //   refit[behind, gd(0.05), steps: 100, by: DISTANCE](before(x), right(x), before(q)) ~ right(q)
 //
-// So there is one kind of training inside a diagram, that of refit.c; it leaves frozen learners as
-// they are.
+// So refit.c remains the only training inside a diagram; it leaves frozen learners unchanged.
 #include "lang/learning/learning_own.h"
 
 typedef struct {
-  Drawing draw;
+  LearningReader draw;
   const Pair *pair;
   const Syntax *clause; // N_REFIT
-  uint32_t cut;         // how many edges of the left route stand before what is trained
+  uint32_t cut;         // number of frozen edges at the start of the left route
 } Refitting;
 
-// -- may it be? -----------------------------------------------------------------------------------
-static bool moves(Refitting *x, uint32_t edge) {
+// -- checks
+// -----------------------------------------------------------------------------------------
+static bool trains_edge(Refitting *x, uint32_t edge) {
   Ids all = {0};
   edge_learners(x->draw.in, &x->draw.g->edge.at[edge], &all);
   for (uint32_t i = 0; i < all.n; i++)
@@ -32,7 +32,7 @@ static bool moves(Refitting *x, uint32_t edge) {
 
 static uint32_t first_moved(Refitting *x, const Route *route) {
   uint32_t i = 0;
-  while (i < route->n && !moves(x, route->at[i])) i++;
+  while (i < route->n && !trains_edge(x, route->at[i])) i++;
   return i;
 }
 
@@ -41,7 +41,7 @@ static const char *diagram_name(const Refitting *x) {
 }
 
 static bool has_tasks(Refitting *x) {
-  const Drawing *r = &x->draw;
+  const LearningReader *r = &x->draw;
   if (index_has_tasks(r, x->pair->from)) return true;
   Id e = diag_error(r->w->diags, x->clause->span,
                     "`refit` trains on each small task by itself, but `%s` of `%s` has none",
@@ -60,7 +60,7 @@ static bool is_one_pair(Refitting *x) {
 }
 
 static bool can_be_cut(Refitting *x) {
-  const Drawing *r = &x->draw;
+  const LearningReader *r = &x->draw;
   const Route *left = &x->pair->left, *right = &x->pair->right;
   uint32_t other = first_moved(x, right);
   x->cut = first_moved(x, left);
@@ -86,14 +86,14 @@ static bool is_in_steps(Refitting *x) {
 }
 
 // -- the claim ------------------------------------------------------------------------------------
-static Syntax *named(Refitting *x, const char *name, Syntax *value) {
+static Syntax *named_option(Refitting *x, const char *name, Syntax *value) {
   Syntax *node = node_sized(x->draw.w->arena, x->clause->span, (SizedParts){value});
   node->name = name_from(x->draw.w->names, name);
   node->name_span = node->span;
   return node;
 }
 
-// behind, as a box: h, or h ; out
+// The trained part as a box: h, or h ; out.
 static Syntax *trained_box(Refitting *x) {
   const Route *left = &x->pair->left;
   VEC(Syntax *) step = {0};
@@ -105,7 +105,7 @@ static Syntax *trained_box(Refitting *x) {
   return node_pipe(x->draw.w->arena, x->clause->span, (PipeParts){{step.n, step.at}});
 }
 
-// The one option that `refit` has: an optimiser.
+// The only option of `refit`: an optimiser.
 static bool read_optimiser(Refitting *x, Syntax **out) {
   *out = NULL;
   for (uint32_t i = 0; i < refit_options(x->clause).n; i++) {
@@ -120,12 +120,12 @@ static bool read_optimiser(Refitting *x, Syntax **out) {
 }
 
 static Syntax *claim_made(Refitting *x, Syntax *optimiser) {
-  Drawing *r = &x->draw;
+  LearningReader *r = &x->draw;
   const Route *left = &x->pair->left, *right = &x->pair->right;
   Span span = x->clause->span;
   Arena *a = r->w->arena;
-  Nodes options = NODES(trained_box(x), named(x, "steps", refit_count(x->clause)),
-                        named(x, "by", distance_in(r, x->pair->to)), optimiser);
+  Nodes options = NODES(trained_box(x), named_option(x, "steps", refit_count(x->clause)),
+                        named_option(x, "by", distance_in(r, x->pair->to)), optimiser);
   if (!optimiser) options.n = 3;
   Syntax *refit = syntax_name(a, name_from(r->w->names, "refit"), span),
          *brackets = node_brackets(a, span, (BracketsParts){options});

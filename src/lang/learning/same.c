@@ -1,8 +1,8 @@
-// When are two spaces, or two maps, the same? Their texts are written with every name replaced by
-// what it means, and equal texts get equal numbers. So two diagrams may each say `space X = R[2]`
-// and mean the same, and an edge `= small` is the learner `small` wherever it stands.
+// Identity of spaces and maps: their text is printed with every name resolved, and equal texts are
+// interned to equal numbers. So two diagrams may each declare `space X = R[2]` and mean the same,
+// and an edge `= small` is the learner `small` everywhere.
 //
-// The same walk makes copies of expressions that mean in one scope what they meant in another.
+// The same walk copies expressions from one scope to another, keeping their meaning.
 #include "lang/learning/learning_own.h"
 
 #include "io/data/data.h"
@@ -47,7 +47,7 @@ Id same_map(Elab *in, Scope *s, const Syntax *n) {
   return number_of(in, b.at);
 }
 
-// Equal sets of learners have equal numbers, whatever their order.
+// Equal sets of learners get equal numbers, whatever their order.
 Id same_learners(Elab *in, const Ids *all) {
   Buf b = buf_new(in->w->arena);
   buf_text(&b, "learners");
@@ -83,7 +83,7 @@ Id same_space(Elab *in, const GraphSpace *space) {
 
 // -- data -----------------------------------------------------------------------------------------
 
-// The type as the source of data that it is.
+// The data source that a type denotes.
 const Syntax *index_source(Elab *in, const Syntax *types) {
   const Syntax *type = types_in(types).at[0];
   if (!type_brackets(type)) return type_base(type);

@@ -1,9 +1,9 @@
-// The samples of an index. All edges that begin in one index read the same draw: their bodies
-// mention its fields, `mnist.image` or `N.image`, and one `given` of all that is mentioned is made.
+// Samples of an index set. All edges from one index set read the same draw: their bodies mention
+// its fields, `mnist.image` or `N.image`, and one `given` with all mentioned fields is synthesised.
 //
-// A field that an edge reads as it is takes the shape of the space the edge ends in. Fields stand
-// in the order in which the set has them, so the text's order does not matter; and they are called
-// what the set calls them, so that a `given` written by hand draws the same.
+// A field that is the whole body of an edge takes the shape of the space where the edge ends.
+// Fields are declared in the order of the set, under its names, so that a hand-written `given`
+// draws the same samples.
 #include "lang/declare/fields.h"
 #include "lang/learning/learning_own.h"
 
@@ -11,15 +11,15 @@
 
 typedef struct {
   Name column; // 0: the sample itself, of noise
-  Name key;    // what it is called inside
-  Name space;  // a type that it is read as, by the name of a space; 0: its own
-  uint32_t at; // in the set
+  Name key;    // its name inside the diagram
+  Name space;  // the space whose type it is read as; 0: its own type
+  uint32_t at; // position in the set
   Span span;
 } SampleField;
 typedef VEC(SampleField) Fields;
 
 typedef struct {
-  Drawing *r;
+  LearningReader *r;
   uint32_t vertex;
   const GraphSpace *space;
   Given given;
@@ -28,14 +28,15 @@ typedef struct {
   bool good;
 } Sampling;
 
-// -- what is mentioned ----------------------------------------------------------------------------
+// -- mentioned fields
+// -------------------------------------------------------------------------------
 static const char *last_name(const char *path) {
   const char *dot = strrchr(path, '.');
   return dot ? dot + 1 : path;
 }
 
-// Does this stand for the whole sample: N, mnist, mnist.train, "t.csv"?
-static bool is_sample(const Drawing *r, uint32_t vertex, const Syntax *n) {
+// Does this denote the whole sample: N, mnist, mnist.train, "t.csv"?
+static bool is_sample(const LearningReader *r, uint32_t vertex, const Syntax *n) {
   const Syntax *source = r->g->space.at[vertex].source;
   const char *own = last_name(r->g->graph->vertex.at[vertex].name);
   if (n->kind == N_NAME && !strcmp(name_text(r->w->names, n->name), own)) return true;
@@ -45,8 +46,8 @@ static bool is_sample(const Drawing *r, uint32_t vertex, const Syntax *n) {
   return tree_equal(n, root);
 }
 
-// The field that is mentioned here; false: none is.
-static bool mentions(const Drawing *r, uint32_t vertex, const Syntax *n, Name *column) {
+// The field mentioned here; false: none.
+static bool mentions(const LearningReader *r, uint32_t vertex, const Syntax *n, Name *column) {
   if (n->kind == N_DOT && is_sample(r, vertex, dot_base(n)) &&
       !is_split(name_text(r->w->names, n->name))) {
     *column = n->name;
@@ -58,7 +59,7 @@ static bool mentions(const Drawing *r, uint32_t vertex, const Syntax *n, Name *c
 
 static bool is_noise(const Sampling *x) { return x->given.noise != NULL; }
 
-static Name key_of(const Drawing *r, uint32_t vertex, Name column, Name space) {
+static Name key_of(const LearningReader *r, uint32_t vertex, Name column, Name space) {
   const char *index = r->g->graph->vertex.at[vertex].name;
   Buf b = buf_new(r->w->arena);
   buf_text(&b, index);
@@ -67,10 +68,9 @@ static Name key_of(const Drawing *r, uint32_t vertex, Name column, Name space) {
   return name_from(r->w->names, b.at);
 }
 
-// An edge that is a field and nothing else reads it as a point of its end, if it is made of the
-// same stuff.
+// An edge that is only a field reads it with the type of its end, if their bases fit.
 static Name read_as(const Sampling *x, uint32_t edge, Name column) {
-  Drawing *r = x->r;
+  LearningReader *r = x->r;
   uint32_t to = r->g->graph->edge.at[edge].to;
   const Def *d = r->g->space.at[to].def;
   Types t = {0};
@@ -82,7 +82,7 @@ static Name read_as(const Sampling *x, uint32_t edge, Name column) {
     return 0;
   if (f && x->given.bits) return 0;
   Type own = f ? data_type(r->w, f) : (Type){0};
-  if (f && type_equal(r->w, &own, &t.at[0])) return 0; // as it is
+  if (f && type_equal(r->w, &own, &t.at[0])) return 0; // unchanged
   return name_from(r->w->names, r->g->graph->vertex.at[to].name);
 }
 
@@ -100,7 +100,7 @@ static void add_field(Sampling *x, Name column, Name space, Span span) {
   vec_push(x->r->w->arena, &x->field, (SampleField){column, key, space, place_of(x, column), span});
 }
 
-// What is asked of a small task, beside what is learned from.
+// Adds the query fields of an episode for its support fields.
 static void add_asked(Sampling *x, GraphSpace *space) {
   enum { ASKED = EPISODE_FIELDS / 2 };
   Names *names = x->r->w->names;
@@ -112,7 +112,7 @@ static void add_asked(Sampling *x, GraphSpace *space) {
 }
 
 static void foreign_data(Sampling *x, const Syntax *n, const Def *d) {
-  Drawing *r = x->r;
+  LearningReader *r = x->r;
   Id e = diag_error(r->w->diags, n->span, "`%s` is another draw than `%s`",
                     name_text(r->w->names, n->name), r->g->graph->vertex.at[x->vertex].name);
   diag_note(r->w->diags, e, d->span, "given here");
@@ -121,7 +121,7 @@ static void foreign_data(Sampling *x, const Syntax *n, const Def *d) {
   x->good = false;
 }
 
-// Does it read a set of data, and not the one that this index is?
+// Does it read a data set other than this index set?
 static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
   if (n->kind != N_DOT) return false;
   n = path_root(n);
@@ -130,7 +130,7 @@ static bool is_other_set(const Sampling *x, uint32_t edge, const Syntax *n) {
 }
 
 static void other_set(Sampling *x, const Syntax *n) {
-  Drawing *r = x->r;
+  LearningReader *r = x->r;
   const char *index = last_name(r->g->graph->vertex.at[x->vertex].name);
   Id e =
       diag_error(r->w->diags, n->span, "this reads a sample of `%s`, which is another set", index);
@@ -141,7 +141,7 @@ static void other_set(Sampling *x, const Syntax *n) {
 }
 
 static void bare_sample(Sampling *x, const Syntax *n) {
-  Drawing *r = x->r;
+  LearningReader *r = x->r;
   Buf all = buf_new(r->w->arena);
   for (uint32_t i = 0; i < x->data.field.n && i < 8; i++)
     buf_printf(&all, "%s%s", i ? ", " : "", x->data.field.at[i].name);
@@ -151,8 +151,8 @@ static void bare_sample(Sampling *x, const Syntax *n) {
   x->good = false;
 }
 
-static void collect(Sampling *x, uint32_t edge, const Syntax *n, bool direct) {
-  Drawing *r = x->r;
+static void collect_fields(Sampling *x, uint32_t edge, const Syntax *n, bool direct) {
+  LearningReader *r = x->r;
   Name column;
   if (!n) return;
   if (mentions(r, x->vertex, n, &column)) {
@@ -169,18 +169,18 @@ static void collect(Sampling *x, uint32_t edge, const Syntax *n, bool direct) {
   Def *d = n->kind == N_NAME ? scope_meaning(r->g->edge.at[edge].home, n) : NULL;
   if (d && d->kind == DEF_GIVEN) foreign_data(x, n, d);
   for (uint32_t i = 0; i < syntax_parts(n).n; i++)
-    collect(x, edge, syntax_parts(n).at[i], direct && n->kind == N_PAREN);
+    collect_fields(x, edge, syntax_parts(n).at[i], direct && n->kind == N_PAREN);
 }
 
-// -- a given of it --------------------------------------------------------------------------------
+// -- the `given`
+// ------------------------------------------------------------------------------------
 static int by_place(const void *a, const void *b) {
   const SampleField *x = a, *y = b;
   if (x->at != y->at) return x->at < y->at ? -1 : 1;
   return (x->space > y->space) - (x->space < y->space);
 }
 
-// Two indices over one set draw independently: the names of the second one's fields say whose they
-// are.
+// Two index sets over one data set draw independently: the fields of the second are named after it.
 static bool is_second(const Sampling *x) {
   const Learning *g = x->r->g;
   const Graph *graph = g->graph;
@@ -206,13 +206,13 @@ static Syntax *param_of(Sampling *x, const SampleField *f, bool second) {
   return param;
 }
 
-// In a table, a name that is not a column takes as many columns as its type has numbers.
+// In a table, a name that is not a column binds as many columns as its type has numbers.
 static bool takes_columns(const Sampling *x, const SampleField *f) {
   return x->data.table && f->space && f->at == x->data.field.n;
 }
 
 static void make_given(Sampling *x) {
-  Drawing *r = x->r;
+  LearningReader *r = x->r;
   Arena *a = r->w->arena;
   if (!x->field.n) return;
   qsort(x->field.at, x->field.n, sizeof *x->field.at, by_place);
@@ -228,7 +228,7 @@ static void make_given(Sampling *x) {
   do_given(r->in, r->p, r->g->inside, given, column);
 }
 
-void index_given(Drawing *r, uint32_t vertex) {
+void index_given(LearningReader *r, uint32_t vertex) {
   GraphSpace *space = &r->g->space.at[vertex];
   Sampling x = {.r = r, .vertex = vertex, .space = space, .good = true};
   const Syntax *config = NULL;
@@ -248,7 +248,7 @@ void index_given(Drawing *r, uint32_t vertex) {
   }
   for (uint32_t e = 0; e < r->g->edge.n; e++)
     if (r->g->graph->edge.at[e].from == vertex && r->g->edge.at[e].body)
-      collect(&x, e, r->g->edge.at[e].body, true);
+      collect_fields(&x, e, r->g->edge.at[e].body, true);
   if (!x.good) r->g->broken = true;
   if (x.good && x.given.episodes.way) add_asked(&x, space);
   uint32_t errors = r->w->diags->met;
@@ -256,8 +256,9 @@ void index_given(Drawing *r, uint32_t vertex) {
   if (r->w->diags->met > errors) r->g->broken = true;
 }
 
-// -- what an edge reads ---------------------------------------------------------------------------
-bool index_has_tasks(const Drawing *r, uint32_t vertex) {
+// -- reads of an edge
+// -------------------------------------------------------------------------------
+bool index_has_tasks(const LearningReader *r, uint32_t vertex) {
   return r->g->space.at[vertex].task[0] != 0;
 }
 
@@ -268,7 +269,8 @@ static Name asked_for(const GraphSpace *space, Name column) {
   return column;
 }
 
-static Syntax *with_fields(Drawing *r, uint32_t edge, const Syntax *n, bool direct, bool asked) {
+static Syntax *with_fields(LearningReader *r, uint32_t edge, const Syntax *n, bool direct,
+                           bool asked) {
   uint32_t vertex = r->g->graph->edge.at[edge].from;
   Scope *home = r->g->edge.at[edge].home;
   Name column;
@@ -289,6 +291,6 @@ static Syntax *with_fields(Drawing *r, uint32_t edge, const Syntax *n, bool dire
   return copy;
 }
 
-Syntax *index_read(Drawing *r, uint32_t edge, bool asked) {
+Syntax *index_read(LearningReader *r, uint32_t edge, bool asked) {
   return with_fields(r, edge, r->g->edge.at[edge].body, true, asked);
 }

@@ -1,9 +1,9 @@
-// `set`: a learner gets another body, an edge another map, or a space another type or data, before
-// anything is checked. In the text, `set distill.small = resnet[18]`, or on the command line,
-// `--set distill.small='resnet[18]'`.
+// `set`: replaces the body of a learner, the map of an edge, or the type or data of a space, before
+// anything is checked. In the text, `set distill.small = resnet[18]`; on the command line, `--set
+// distill.small='resnet[18]'`.
 //
-// A learner is one thing, so it changes wherever it is used. A map is an edge's own: in a diagram
-// that is glued, `set both.one.h` changes the whole and leaves the part as it was.
+// A learner changes wherever it is used. A map belongs to its edge: in a glued diagram, `set
+// both.one.h` changes the whole and not the part.
 #include "lang/learning/learning_own.h"
 
 // -- learners -------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ void learner_set(Elab *in, Scope *s, Def *d, const Syntax *body) {
 }
 
 // -- edges ----------------------------------------------------------------------------------------
-void edge_set(Drawing *r, uint32_t number, const Syntax *body, Scope *home) {
+void edge_set(LearningReader *r, uint32_t number, const Syntax *body, Scope *home) {
   GraphEdge *e = &r->g->edge.at[number];
   Edge *edge = &r->g->graph->edge.at[number];
   if (e->def && e->def->kind == DEF_LEARNER && e->node->kind == N_LEARNER) {
@@ -46,7 +46,7 @@ void edge_set(Drawing *r, uint32_t number, const Syntax *body, Scope *home) {
 }
 
 // -- spaces ---------------------------------------------------------------------------------------
-// mnist, mnist.test, omniglot[way: 5], "t.csv", Image: what is written as an expression, as a type
+// An expression as a type: mnist, mnist.test, omniglot[way: 5], "t.csv", Image
 static const Syntax *as_types(Elab *in, const Syntax *n) {
   if (n->kind == N_TYPES) return n;
   Syntax *base = use_base(n);
@@ -55,7 +55,7 @@ static const Syntax *as_types(Elab *in, const Syntax *n) {
   return node_types(in->w->arena, n->span, (TypesParts){NODES(type)});
 }
 
-// A space of the file, open or not, gets this type. Its distance stays, unless another is said.
+// Sets the type of a space of the file, open or not. Its distance is kept, unless given.
 static void file_space_set(Elab *in, Scope *s, Def *d, const Syntax *n) {
   const Syntax *types = as_types(in, set_value(n)), *had = space_types(d->node);
   bool index = types && space_is_index(in, s, types);
@@ -89,7 +89,7 @@ static const Syntax *setting_tree(Elab *in, const char *key, const char *value) 
   return parse(&in->front, source_add(w->sources, "--set", text, strlen(text)));
 }
 
-// A constant gets another right side, as if the file said so; its type and unit stay, unless others are said.
+// Replaces the value of a constant; its type and unit are kept, unless given.
 static void const_set(Elab *in, Scope *s, Def *d, const char *key, const char *value) {
   World *w = in->w;
   const char *text = arena_format(w->arena, "const %s = %s\n", key, value);
@@ -112,7 +112,8 @@ static void const_set(Elab *in, Scope *s, Def *d, const char *key, const char *v
   d->node = now;
 }
 
-// Before anything else is read, since givens have types: what the text says, then the command line.
+// Runs before anything else is read, since givens have types: first the text, then the command
+// line.
 void spaces_set(Elab *in, Scope *s, bool settings) {
   Nodes all = program_declarations(s->tree);
   for (uint32_t i = 0; i < all.n; i++) {
@@ -131,7 +132,7 @@ void spaces_set(Elab *in, Scope *s, bool settings) {
   }
 }
 
-static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
+static void set_of_space(LearningReader *r, const Syntax *n, uint32_t vertex) {
   const Syntax *types = as_types(r->in, set_value(n));
   const Vertex *v = &r->g->graph->vertex.at[vertex];
   bool index = types && space_is_index(r->in, r->g->inside, types);
@@ -146,13 +147,13 @@ static void set_of_space(Drawing *r, const Syntax *n, uint32_t vertex) {
   diag_note(r->w->diags, m, r->g->space.at[vertex].span, "declared here");
 }
 
-static void no_map(Drawing *r, const Syntax *n, uint32_t edge) {
+static void no_map(LearningReader *r, const Syntax *n, uint32_t edge) {
   Id m = drawing_error(r, set_value(n)->span, "`%s` is an edge: it wants a map, and this is a type",
                        r->g->graph->edge.at[edge].name);
   diag_note(r->w->diags, m, r->g->edge.at[edge].span, "declared here");
 }
 
-static bool occurs(Drawing *r, const Def *d) {
+static bool occurs(LearningReader *r, const Def *d) {
   Ids all = {0};
   for (uint32_t i = 0; i < r->g->edge.n; i++) edge_learners(r->in, &r->g->edge.at[i], &all);
   for (uint32_t i = 0; i < all.n; i++)
@@ -160,8 +161,8 @@ static bool occurs(Drawing *r, const Def *d) {
   return false;
 }
 
-void learning_set(Drawing *r, const Syntax *n, const char *path) {
-  bool types = set_value(n)->kind == N_TYPES; // then a space is meant, if there is one
+void learning_set(LearningReader *r, const Syntax *n, const char *path) {
+  bool types = set_value(n)->kind == N_TYPES; // then it names a space
   uint32_t v = types ? vertex_meant(r, set_path(n), path) : NOWHERE,
            e = v == NOWHERE ? edge_meant(r, set_path(n), path) : NOWHERE;
   if (v == NOWHERE && e == NOWHERE) v = vertex_meant(r, set_path(n), path);
@@ -197,7 +198,7 @@ void learning_set(Drawing *r, const Syntax *n, const char *path) {
 }
 
 // -- the command line -----------------------------------------------------------------------------
-// Whether a setting can replace it: the program's own axes, every const, space and learner.
+// Can the command line set it? Axes of the program, constants, spaces and learners.
 static bool takes_set(const Program *p, const Def *d) {
   return d->kind == DEF_CONST || d->kind == DEF_LEARNER || d->kind == DEF_SPACE ||
          (d->kind == DEF_AXIS && d->scope == p->scope);
@@ -215,7 +216,7 @@ static void no_set(Elab *in, const Program *p, const char *key, const char *valu
   diag_suggest(w->diags, e, near.best);
 }
 
-// A setting that refers to a learner or of something in a learning diagram is a `set` statement.
+// A setting that names a learner or a thing in a learning diagram is parsed as a `set` statement.
 void sets_read(Elab *in, Program *p) {
   World *w = in->w;
   for (uint32_t i = 0; i < table_count(in->sets); i++) {

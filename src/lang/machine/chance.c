@@ -1,10 +1,9 @@
-// Noise in machines: the box `white`, and where noise may stand.
+// Noise in machines: the box `white`, and checks of where noise may be used.
 //
-// Fresh numbers are drawn when something happens: at a tick, and at an event. Between them there is
-// no moment to draw at, so where time flows `normal` and `uniform` may lead to next values and to
-// what events set, and nowhere else. What flows has white noise instead: its integral is a path of
-// Brown's. Nothing but rates can read it, and they have to be affine in it, since white noise has no
-// square; whoever follows the system says what it is for the length of a step.
+// Random numbers are drawn at ticks and events. In continuous time `normal` and `uniform` may
+// therefore influence only next values and what events set. Rates use white noise instead, whose
+// integral is a Brownian path. Only rates may read it, and they must be affine in it, since white
+// noise has no square; the simulator gives it a value for the length of a step.
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
@@ -40,18 +39,19 @@ Value white_value(const BuiltinUse *u) {
   return value_one(b, val_wire(b, b->d->param.at[k].wire, u->span));
 }
 
-// -- where it may stand ---------------------------------------------------------------------------
+// -- checks
+// -----------------------------------------------------------------------------------------
 typedef struct {
   World *w;
   const System *s;
-  Span *drawn, *white; // [wire] of what it depends on; no file: of none
+  Span *drawn, *white; // [wire] the draw it depends on; no file: none
   bool good;
 } NoiseCheck;
 
-static bool draws(const Box *b) {
+static bool draws_noise(const Box *b) {
   const Diagram *d = b->op == OP_scan ? b->scan->body : b->op == OP_call ? b->callee : NULL;
   for (Id i = 1; d && i < d->box.n; i++)
-    if (draws(&d->box.at[i])) return true;
+    if (draws_noise(&d->box.at[i])) return true;
   return b->op == OP_random;
 }
 
@@ -63,7 +63,7 @@ static void find_noise(NoiseCheck *c) {
     c->white[d->param.at[c->s->white.at[i].param].wire] = c->s->white.at[i].span;
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
-    bool fresh = draws(b);
+    bool fresh = draws_noise(b);
     for (uint32_t o = 0; o < b->nout; o++) {
       Span *drawn = &c->drawn[b->out[o]], *white = &c->white[b->out[o]];
       if (fresh) *drawn = origin_span(c->w, b->origin);
@@ -75,7 +75,7 @@ static void find_noise(NoiseCheck *c) {
   }
 }
 
-static void no_drawn(NoiseCheck *c, Id wire, const char *what, const char *help) {
+static void refuse_drawn(NoiseCheck *c, Id wire, const char *what, const char *help) {
   if (!c->good || !c->drawn[wire].file) return;
   Id e = diag_error(c->w->diags, c->drawn[wire],
                     "%s needs this where time flows, but it is drawn "
@@ -85,7 +85,7 @@ static void no_drawn(NoiseCheck *c, Id wire, const char *what, const char *help)
   c->good = false;
 }
 
-static void no_white(NoiseCheck *c, Id wire, const char *what) {
+static void refuse_white(NoiseCheck *c, Id wire, const char *what) {
   if (!c->good || !c->white[wire].file) return;
   Id e =
       diag_error(c->w->diags, c->white[wire], "white noise is for rates, but %s needs this", what);
@@ -101,13 +101,13 @@ static void not_affine(NoiseCheck *c, Span white) {
   c->good = false;
 }
 
-// What jumps has a slope that says nothing of the jump; what keeps its slope to itself has none.
+// A derivative of 0 at a jump, or a missing one, hides how the value depends on noise.
 static bool hides_slope(const Scalar *s, uint32_t arg) {
   const char *slope = fn_rows[s->fn].d[arg];
   return !slope || !strcmp(slope, "0") || s->fn == FN_mod;
 }
 
-// The white noise whose slope is hidden somewhere in a loop; no file: of none.
+// The white noise whose derivative is hidden in a loop; no file: none.
 static Span hidden_in(World *w, const Box *b, const Span *white) {
   const Loop *l = b->loop;
   Span *of = NEW_ARRAY(w->arena, Span, l->nscalar + 1);
@@ -135,13 +135,14 @@ static void check_slopes(NoiseCheck *c, const Diagram *f, uint32_t first) {
     if (b->op == OP_loop) hidden = hidden_in(c->w, b, white);
     for (uint32_t k = 0; k < b->nout; k++) {
       white[b->out[k]] = any;
-      if (f->wire.at[b->out[k]].type.base != BASE_R) hidden = any; // a label or bit has no slope
+      if (f->wire.at[b->out[k]].type.base != BASE_R)
+        hidden = any; // labels and bits have no derivative
     }
     if (hidden.file) not_affine(c, hidden);
   }
 }
 
-// A rate that is affine in noise has a change with it that does not depend on it.
+// Checks that the tangent of the rates along the noise does not depend on it.
 static void check_affine(NoiseCheck *c) {
   World *w = c->w;
   const System *s = c->s;
@@ -173,25 +174,26 @@ static void check_flow(NoiseCheck *c) {
   const System *s = c->s;
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].rate)
-      no_drawn(c, s->state.at[i].rate,
-               arena_format(c->w->arena, "the rate of `%s`", s->state.at[i].path),
-               "`white[]` is noise for rates");
+      refuse_drawn(c, s->state.at[i].rate,
+                   arena_format(c->w->arena, "the rate of `%s`", s->state.at[i].path),
+                   "`white[]` is noise for rates");
   for (uint32_t i = 0; i < s->event.n; i++) {
-    no_drawn(c, s->event.at[i].guard, "a condition", "a state can hold it: `next n = normal[]`");
-    no_white(c, s->event.at[i].guard, "a condition");
+    refuse_drawn(c, s->event.at[i].guard, "a condition",
+                 "a state can hold it: `next n = normal[]`");
+    refuse_white(c, s->event.at[i].guard, "a condition");
     for (uint32_t k = 0; k < s->event.at[i].value.n; k++)
-      no_white(c, s->event.at[i].value.at[k], "an event");
+      refuse_white(c, s->event.at[i].value.at[k], "an event");
   }
   for (uint32_t i = 0; i < s->lag.n; i++) {
-    no_drawn(c, s->lag.at[i].value, "a delay", "a state can hold it: `next n = normal[]`");
-    no_white(c, s->lag.at[i].value, "a delay");
+    refuse_drawn(c, s->lag.at[i].value, "a delay", "a state can hold it: `next n = normal[]`");
+    refuse_white(c, s->lag.at[i].value, "a delay");
   }
 }
 
 static void check_shown(NoiseCheck *c, Id wire, const char *name) {
   const char *what = arena_format(c->w->arena, "port `%s`", name);
-  no_drawn(c, wire, what, "a state can hold it: `next n = normal[]`");
-  no_white(c, wire, what);
+  refuse_drawn(c, wire, what, "a state can hold it: `next n = normal[]`");
+  refuse_white(c, wire, what);
 }
 
 bool noise_has_value(World *w, const System *s, Id wire, const char *name) {
@@ -209,7 +211,8 @@ bool noise_has_place(World *w, const System *s, bool alone) {
   find_noise(&c);
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].next)
-      no_white(&c, s->state.at[i].next, arena_format(w->arena, "`next %s`", s->state.at[i].path));
+      refuse_white(&c, s->state.at[i].next,
+                   arena_format(w->arena, "`next %s`", s->state.at[i].path));
   if (flows) check_flow(&c);
   for (uint32_t i = 0; !alone && (s->flows || s->white.n) && i < s->out.n; i++)
     check_shown(&c, s->d->out.at[i], name_text(w->names, s->out.at[i].name));

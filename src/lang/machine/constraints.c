@@ -1,15 +1,14 @@
-// Equations `0 = …` that hold at every moment, in time that flows.
+// Algebraic equations `0 = …` in continuous time.
 //
-// Such an equation says of a state that has neither a rate nor a `next` what it is, though not how it
-// is computed: that is the solver's work. As many numbers have to be 0 as such states have places; the
-// first one is noted with the first place of the first state, and so on. Which goes with which means
-// nothing: all hold together.
-// From here on, what has to be 0 stands where a rate would stand.
+// The system is a differential-algebraic one: states without a rate or `next` are determined by the
+// equations, and the solver computes them. There must be as many scalar equations as such states
+// have elements. The residual of the i-th equation is stored as the rate of the i-th element; the
+// pairing has no meaning, since all hold together.
 #include "lang/machine/machine_own.h"
 
-enum { PLACED_LIMIT = 256 }; // numbers that are placed one by one
+enum { PLACED_LIMIT = 256 }; // scalar equations that are assigned one by one
 
-// "0 = value", or a refusal
+// "0 = value", or an error
 void add_constraint(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   if (mode != ANY_MODE) {
     diag_error(
@@ -34,7 +33,7 @@ static bool is_free(const MachineBuilder *m, uint32_t state) {
          !last_change(m, CHANGE_NEXT, state) && !m->s->own.at[state].learns;
 }
 
-// Where nothing changes any more, or a part is not there, no equation says what its states are.
+// A machine that stops or dies cannot have algebraic equations.
 static bool mortal_constraints(const MachineBuilder *m) {
   if (!m->live) return false;
   Id e = diag_error(m->w->diags, m->constraint.at[0].span,
@@ -45,7 +44,8 @@ static bool mortal_constraints(const MachineBuilder *m) {
   return true;
 }
 
-// -- equations and places --------------------------------------------------------------------------
+// -- assigning equations to states
+// ------------------------------------------------------------------
 static Type equation_type(const MachineBuilder *m, const Constraint *c) {
   return c->value.literal ? (Type){.base = BASE_R} : own_type(m->w, &c->value.type);
 }
@@ -61,7 +61,7 @@ static bool has_shape(MachineBuilder *m, const Constraint *c, const Type *own) {
   return true;
 }
 
-// One equation for each state, of its shape as far as sizes are known: they are put in that order.
+// Pairs each state with an equation of its shape, reordering the equations.
 static bool match_one_by_one(MachineBuilder *m, const Ids *free) {
   if (free->n != m->constraint.n) return false;
   for (uint32_t i = 0; i < free->n; i++) {
@@ -75,7 +75,7 @@ static bool match_one_by_one(MachineBuilder *m, const Ids *free) {
   return true;
 }
 
-// How many numbers the equations are, and the places of the states; false: that is not known.
+// Counts scalar equations and elements of states; false: sizes are open.
 static bool count_places(MachineBuilder *m, const Ids *free, int64_t *numbers, int64_t *places) {
   int64_t n;
   *numbers = *places = 0;
@@ -88,7 +88,7 @@ static bool count_places(MachineBuilder *m, const Ids *free, int64_t *numbers, i
   return true;
 }
 
-// The place with this number, behind the axes that pass.
+// The access of element `cell`, after the batch axes.
 static Access place_access(MachineBuilder *m, const Type *own, int64_t cell) {
   World *w = m->w;
   Access a = {.rank = m->npass + own->rank};
@@ -110,8 +110,8 @@ typedef struct {
   Span span;
 } PlacedNumber;
 
-// A value that has the number at one place, and 0 elsewhere.
-static Id placed(MachineBuilder *m, const PlacedNumber *from, const Type *own, int64_t cell) {
+// A value with the number at one element, and 0 elsewhere.
+static Id place_number(MachineBuilder *m, const PlacedNumber *from, const Type *own, int64_t cell) {
   World *w = m->w;
   Loop loop = {.combine = SUM, .nindex = m->npass, .nin = 1};
   Access in = place_access(m, &from->own, from->cell);
@@ -125,7 +125,7 @@ static Id placed(MachineBuilder *m, const PlacedNumber *from, const Type *own, i
                   origin_at(m->b, from->span));
 }
 
-// All numbers that have to be 0, one behind the other.
+// All scalar residuals, in order.
 static PlacedNumber *all_numbers(MachineBuilder *m, int64_t numbers) {
   PlacedNumber *all = NEW_ARRAY(m->w->arena, PlacedNumber, numbers + 1);
   int64_t at = 0, n = 0;
@@ -148,12 +148,12 @@ static void settle_by_places(MachineBuilder *m, const Ids *free, int64_t numbers
     Span span = next->span;
     if (!type_count(m->w, &held->own, &n)) return;
     for (int64_t k = 0; k < n; k++, next++) {
-      Val pair[2] = {sum, val_wire(m->b, placed(m, next, &held->own, k), next->span)};
+      Val pair[2] = {sum, val_wire(m->b, place_number(m, next, &held->own, k), next->span)};
       sum = k ? val_fn(m->b, FN_add, pair, 2, next->span, NULL) : pair[1];
     }
     held->constrained = true;
     Id wire = fit_value(m, sum, &held->own, span, "an equation");
-    if (wire) always(m, CHANGE_RATE, free->at[i], wire, span);
+    if (wire) add_change_always(m, CHANGE_RATE, free->at[i], wire, span);
   }
 }
 
@@ -165,20 +165,20 @@ static void settle_one_by_one(MachineBuilder *m, const Ids *free) {
     const char *name = name_text(w->names, m->s->own.at[free->at[i]].name);
     Id wire = fit_value(m, c->value, &held->own, c->span, arena_format(w->arena, "`%s`", name));
     held->constrained = true;
-    if (wire) always(m, CHANGE_RATE, free->at[i], wire, c->span);
+    if (wire) add_change_always(m, CHANGE_RATE, free->at[i], wire, c->span);
   }
 }
 
-// Sizes are open: with them it is looked at again, and here only types matter.
+// Open sizes: only types matter here; the use with known sizes checks the rest.
 static void settle_open(MachineBuilder *m, const Ids *free) {
   for (uint32_t i = 0; i < free->n; i++) {
     Held *held = &m->held.at[free->at[i]];
     held->constrained = true;
-    always(m, CHANGE_RATE, free->at[i], held->wire, m->constraint.at[0].span);
+    add_change_always(m, CHANGE_RATE, free->at[i], held->wire, m->constraint.at[0].span);
   }
 }
 
-static void tell_counts(MachineBuilder *m, uint32_t states, const char *names) {
+static void report_counts(MachineBuilder *m, uint32_t states, const char *names) {
   uint32_t n = m->constraint.n;
   Id e = diag_error(
       m->w->diags, m->constraint.at[0].span,
@@ -187,7 +187,7 @@ static void tell_counts(MachineBuilder *m, uint32_t states, const char *names) {
   diag_help(m->w->diags, e, "each such state is found from one equation");
 }
 
-static void tell_places(MachineBuilder *m, int64_t numbers, int64_t places, const char *names) {
+static void report_places(MachineBuilder *m, int64_t numbers, int64_t places, const char *names) {
   const char *more = numbers == places ? ", too many to be placed one by one" : "";
   diag_error(
       m->w->diags, m->constraint.at[0].span,
@@ -215,9 +215,9 @@ void settle_constraints(MachineBuilder *m) {
   else if (!known && free.n && m->b->generic)
     settle_open(m, &free);
   else if (known && free.n && places > free.n)
-    tell_places(m, numbers, places, names.at);
+    report_places(m, numbers, places, names.at);
   else
-    tell_counts(m, free.n, free.n ? names.at : "");
+    report_counts(m, free.n, free.n ? names.at : "");
 }
 
 const SystemState *first_constrained(const System *s) {

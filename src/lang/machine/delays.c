@@ -1,16 +1,16 @@
-// The box `delay`: what was, some time or some ticks ago.
+// The box `delay`: an earlier value, some time or some ticks ago.
 //
-// Which of both is meant comes from the machine that it stands in: one with rates flows, one that
-// steps has ticks. A text with neither takes the time of what it is wired into. While that is not
-// known, its delays are open: lags that nobody follows. It is elaborated once more when it is.
+// Its unit depends on the machine around it: time if that has rates, ticks if it steps. A machine
+// with neither inherits the time of the wiring it is used in; until that is known its delays are
+// open, and the machine is elaborated again when it is.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
 
 enum { TICKS_LATE = 1000 };
 
-// In time that flows, the late value comes in from outside: what follows the system keeps what
-// was. Before the beginning it was what it is at the beginning.
+// Continuous time: the delayed value is an input of the system, and the simulator keeps the
+// history, which before the start is the initial value.
 static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Span span) {
   World *w = m->w;
   Id wire = fit_value(m, v, own, span, "a delayed value");
@@ -24,7 +24,7 @@ static Val late_value(MachineBuilder *m, Val v, const Type *own, double time, Sp
   return val_wire(m->b, m->b->d->param.at[k].wire, span);
 }
 
-// By ticks: a row of states, each of which takes the one before it.
+// Discrete time: a shift register of states.
 static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks, Span span) {
   World *w = m->w;
   Id before = fit_value(m, v, own, span, "a delayed value");
@@ -32,13 +32,13 @@ static Val ticks_late(MachineBuilder *m, Val v, const Type *own, uint32_t ticks,
     Name name = name_from(w->names, arena_format(w->arena, "delay.%u", ++m->lags));
     new_state(m, name, *own, (Init){.kind = INIT_CONST}, span);
     m->s->own.at[m->s->own.n - 1].late = true;
-    always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
+    add_change_always(m, CHANGE_NEXT, m->s->own.n - 1, before, span);
     before = m->held.at[m->held.n - 1].wire;
   }
   return val_wire(m->b, before, span);
 }
 
-static Value no_length(Body *b, Span span, MachineTime time, bool timeless) {
+static Value refuse_length(Body *b, Span span, MachineTime time, bool timeless) {
   Id e = diag_error(b->w->diags, span,
                     time == TIME_TICKS ? "a delay is a number of ticks, 1 to 1000: `delay[2](x)`"
                                        : "a delay is a number above 0: `delay[1.5](x)`");
@@ -60,10 +60,10 @@ Value delay_value(const BuiltinUse *u) {
   MachineTime time = m->flows ? TIME_FLOWS : m->waits ? m->time : TIME_TICKS;
   const Syntax *option = brackets_first(u->config);
   bool known = !option || static_number(b, u->env, option, &by);
-  if (!known && uses_broken(u->env, option)) return value_error(b, span); // which was told
+  if (!known && uses_broken(u->env, option)) return value_error(b, span); // reported already
   bool ticks = by == floor(by) && by <= TICKS_LATE;
   if (u->args.n != 1 || !known || !(by > 0) || (time == TIME_TICKS && !ticks))
-    return no_length(b, span, time, m->waits);
+    return refuse_length(b, span, time, m->waits);
   Val v = u->args.at[0];
   if (v.error) return value_error(b, span);
   if (v.literal) return u->args;

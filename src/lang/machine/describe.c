@@ -1,18 +1,18 @@
-// What a wiring says, for its picture: which value comes from which ports, states and lines.
+// The routes of a wiring, for its picture: which value comes from which ports, states and lines.
 //
-// A line that computes something is one value, whoever reads it; a line that only names a port is
-// that port. Only lines that something reads are kept.
+// A line that computes something is a node of its own; a line that only renames a port is that
+// port. Only lines that are read are kept.
 #include "lang/machine/machine_own.h"
 
 typedef struct {
   MachineBuilder *m;
-  Table *line;  // [name] the number of the line that makes it + 1
-  Table *said;  // [number of a line + 1] its number in `said` + 1
-  Table *seen;  // names, while one value is described
-  uint32_t end; // of `said`: those before it are described
+  Table *line;  // [name] index of the line that defines it + 1
+  Table *said;  // [index of a line + 1] index into `said` + 1
+  Table *seen;  // names visited in the current value
+  uint32_t end; // entries of `said` before it are described
 } Describer;
 
-static Nodes lines_of(const MachineBuilder *m) { // one expression has none
+static Nodes lines_of(const MachineBuilder *m) { // a single expression has none
   const Syntax *body = m->h.body;
   return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
 }
@@ -28,7 +28,7 @@ static void find_lines(Describer *d) {
   }
 }
 
-// The number + 1 of the line that makes this name: a, b = f(x). 0: there is none.
+// The index + 1 of the line that defines a name: a, b = f(x). 0: none.
 static uint32_t line_of(const Describer *d, Name name) {
   return table_get(d->line, &name, sizeof name);
 }
@@ -39,13 +39,13 @@ static bool is_delay(void *names, const Syntax *n) {
          !strcmp(name_text(names, callee->name), "delay");
 }
 
-// x, p.y, x[0]: nothing is computed.
+// x, p.y, x[0]: a reference.
 static bool is_place(const Syntax *n) {
   while (n->kind == N_AT) n = at_base(n);
   return n->kind == N_NAME;
 }
 
-// What a name stands for, if its line only names something else; NULL: it does not.
+// The definition of a name if it is only a reference; otherwise NULL.
 static const Syntax *other_name(const Describer *d, const Syntax *n, bool (*fits)(const Syntax *)) {
   uint32_t at = n->kind == N_NAME ? line_of(d, n->name) : 0;
   const Syntax *line = at ? with_ports(d->m, lines_of(d->m).at[at - 1]) : NULL;
@@ -54,11 +54,11 @@ static const Syntax *other_name(const Describer *d, const Syntax *n, bool (*fits
   return alone ? equation_value(line) : NULL;
 }
 
-enum { AS_OFTEN = 16 }; // names of names
+enum { AS_OFTEN = 16 }; // longest chain of renamings
 
 static bool is_name(const Syntax *n) { return n->kind == N_NAME; }
 
-// With the names that things have where they come from. describer: a Describer
+// Resolves renamed names to their origins. describer: a Describer
 static Syntax *first_names(void *describer, const Syntax *n) {
   const Describer *d = describer;
   for (uint32_t i = 0; i < AS_OFTEN; i++) {
@@ -70,7 +70,7 @@ static Syntax *first_names(void *describer, const Syntax *n) {
   return syntax_map(d->m->w->arena, n, first_names, describer);
 }
 
-// The same; a value that is a place of something is that place.
+// The same; a value that is a reference is resolved too.
 static const Syntax *written_out(Describer *d, const Syntax *value) {
   for (uint32_t i = 0; i < AS_OFTEN; i++) {
     const Syntax *other = other_name(d, value, is_place);
@@ -80,7 +80,7 @@ static const Syntax *written_out(Describer *d, const Syntax *value) {
   return first_names(d, value);
 }
 
-// One of what a line says; `which` of its names.
+// The end of a line's value, for one of its names.
 static PortEnd said_end(Describer *d, uint32_t line, Name name) {
   MachineBuilder *m = d->m;
   const Syntax *n = with_ports(m, lines_of(m).at[line - 1]);
@@ -99,7 +99,7 @@ static PortEnd said_end(Describer *d, uint32_t line, Name name) {
   return (PortEnd){at, which};
 }
 
-// Of its own states, then its learners; -1: neither
+// The index among its states, then its learners; -1: neither.
 static int moved_state(MachineBuilder *m, Name name) {
   int state = own_state(m, name);
   for (uint32_t i = 0; state < 0 && i < m->s->learner.n; i++)
@@ -107,7 +107,7 @@ static int moved_state(MachineBuilder *m, Name name) {
   return state;
 }
 
-// Which ports, states and lines a value is made of, each once.
+// Collects the ports, states and lines a value reads, without duplicates.
 static void ends_in(Describer *d, const Syntax *n, WireRoute *r) {
   MachineBuilder *m = d->m;
   if (!n) return;
@@ -129,14 +129,14 @@ static void all_ends(Describer *d, const Syntax *value, WireRoute *r) {
   ends_in(d, value, r);
 }
 
-// i of x[i j]; 0: there is none
+// The index i of x[i j], or 0.
 static Name first_index(const Syntax *n) {
   Nodes slot = n && n->kind == N_AT ? brackets_slots(at_brackets(n)) : (Nodes){0, NULL};
   Nodes item = slot.n ? items_in(slot.at[0]) : (Nodes){0, NULL};
   return item.n && item.at[0]->kind == N_NAME ? item.at[0]->name : 0;
 }
 
-static WireRoute described(Describer *d, PortEnd to, const Syntax *value, const Syntax *guard) {
+static WireRoute make_route(Describer *d, PortEnd to, const Syntax *value, const Syntax *guard) {
   value = written_out(d, value);
   WireRoute r = {.to = to, .value = value};
   all_ends(d, value, &r);
@@ -153,16 +153,16 @@ static WireRoute described(Describer *d, PortEnd to, const Syntax *value, const 
   return r;
 }
 
-static void describe(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
-                     const Syntax *guard, const Syntax *pad) {
-  WireRoute r = described(d, to, value, guard);
+static void describe_route(Describer *d, PortEnd to, const Syntax *place, const Syntax *value,
+                           const Syntax *guard, const Syntax *pad) {
+  WireRoute r = make_route(d, to, value, guard);
   r.pad = pad;
   r.at = place;
   r.each = first_index(place) && first_index(place) == first_index(r.value);
   vec_push(d->m->w->arena, &d->m->s->route, r);
 }
 
-// A state that is a port of the wiring too has no line of its own for that.
+// An output port that is a state needs no line.
 static void describe_states(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->s->out.n; i++) {
     int state = own_state(m, m->s->out.at[i].name);
@@ -173,21 +173,21 @@ static void describe_states(MachineBuilder *m) {
   }
 }
 
-// Ports of the wiring that a line makes: from that line, or, where it only names something, from
-// there.
+// An output port defined by a line comes from that line, or from what the line renames.
 static void describe_ports(Describer *d, const Syntax *n) {
   MachineBuilder *m = d->m;
   n = with_ports(m, n);
   Nodes to = lhss_in(equation_lhss(n));
   for (uint32_t i = 0; i < to.n; i++) {
     int port = lhs_is_rate(to.at[i]) ? -1 : port_named(m->s->out.at, m->s->out.n, to.at[i]->name);
-    if (port < 0 || table_get(m->targets, &to.at[i]->name, sizeof(Name))) continue; // by places
+    if (port < 0 || table_get(m->targets, &to.at[i]->name, sizeof(Name)))
+      continue; // assigned by elements
     Syntax *name = syntax_name(m->w->arena, to.at[i]->name, n->span);
-    describe(d, (PortEnd){0, (uint32_t)port}, NULL, name, NULL, NULL);
+    describe_route(d, (PortEnd){0, (uint32_t)port}, NULL, name, NULL, NULL);
   }
 }
 
-// What moves a state of the wiring itself: its rate, its next value, or the loss that it learns on.
+// The update of a state: its rate, its next value, or the loss it is trained on.
 static void describe_move(Describer *d, const Syntax *n) {
   MachineBuilder *m = d->m;
   n = with_ports(m, n);
@@ -199,17 +199,17 @@ static void describe_move(Describer *d, const Syntax *n) {
     value = equation_value(n), name = lhss_in(equation_lhss(n)).at[0]->name;
   int state = value ? moved_state(m, name) : -1;
   if (state < 0) return;
-  vec_push(m->w->arena, &m->s->move, described(d, (PortEnd){0, (uint32_t)state}, value, guard));
+  vec_push(m->w->arena, &m->s->move, make_route(d, (PortEnd){0, (uint32_t)state}, value, guard));
 }
 
-// An equation is drawn at the state that is found from it: of several, at each in turn.
+// The i-th algebraic equation is drawn at the i-th constrained state.
 static void describe_constraint(Describer *d, const Syntax *n, uint32_t number) {
   MachineBuilder *m = d->m;
   uint32_t found = 0, last = UINT32_MAX;
   for (uint32_t i = 0; i < m->held.n && found <= number; i++)
     if (m->held.at[i].constrained) last = i, found++;
   if (last == UINT32_MAX) return;
-  WireRoute r = described(d, (PortEnd){0, last}, constraint_value(with_ports(m, n)), NULL);
+  WireRoute r = make_route(d, (PortEnd){0, last}, constraint_value(with_ports(m, n)), NULL);
   r.pad = constraint_pad(n);
   r.zero = true;
   vec_push(m->w->arena, &m->s->move, r);
@@ -229,7 +229,7 @@ static void find_mode_ports(MachineBuilder *m, const Syntax *n) {
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_mode_ports(m, syntax_parts(n).at[i]);
 }
 
-// What modes, and jumps outside of them, read and say.
+// What modes, and jumps outside of modes, read and set.
 static void describe_modes(Describer *d) {
   MachineBuilder *m = d->m;
   int mode = own_state(m, name_from(m->w->names, "mode"));
@@ -248,7 +248,7 @@ static void describe_modes(Describer *d) {
   m->s->modes = r;
 }
 
-// Learners that its text moves
+// Learners that it trains.
 static void describe_learners(MachineBuilder *m) {
   Nodes line = lines_of(m);
   for (uint32_t i = 0; i < line.n; i++) {
@@ -264,12 +264,12 @@ static void describe_said(Describer *d) {
   for (; d->end < d->m->s->said.n; d->end++) {
     const WireLine *line = &d->m->s->said.at[d->end];
     WireRoute r = {.value = line->route.value, .pad = equation_pad(line->node)};
-    all_ends(d, r.value, &r); // may add more of them
+    all_ends(d, r.value, &r); // may append to `said`
     d->m->s->said.at[d->end].route = r;
   }
 }
 
-// Wirings, and machines whose learners learn
+// For wirings, and for machines with learners.
 void describe_routes(MachineBuilder *m) {
   describe_learners(m);
   if (!m->s->wiring && !m->s->learner.n) return;
@@ -281,8 +281,9 @@ void describe_routes(MachineBuilder *m) {
     const System *of = t->part ? m->s->part.at[t->part - 1].of : NULL;
     if (of && (of->shares || t->port >= of->in.n - of->quiet)) continue;
     for (uint32_t k = 0; k < t->route.n; k++)
-      describe(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
-               route_value(t->route.at[k]), route_cond(t->route.at[k]), route_pad(t->route.at[k]));
+      describe_route(&d, (PortEnd){t->part, t->port}, route_to(t->route.at[k]),
+                     route_value(t->route.at[k]), route_cond(t->route.at[k]),
+                     route_pad(t->route.at[k]));
   }
   Nodes line = lines_of(m);
   for (uint32_t i = 0, equations = 0; i < line.n; i++) {
@@ -292,25 +293,27 @@ void describe_routes(MachineBuilder *m) {
   }
   describe_modes(&d);
   for (uint32_t i = 0; m->h.body && m->h.body->kind != N_BLOCK && i < m->s->out.n; i++)
-    describe(&d, (PortEnd){0, i}, NULL, m->h.body, NULL, NULL);
+    describe_route(&d, (PortEnd){0, i}, NULL, m->h.body, NULL, NULL);
   describe_states(m);
   describe_said(&d);
 }
 
-// -- through lines --------------------------------------------------------------------------------
-static void through(Arena *a, const System *s, const WireRoute *r, uint8_t *been, WireRoute *out) {
+// -- transitive routes
+// ------------------------------------------------------------------------------
+static void follow_lines(Arena *a, const System *s, const WireRoute *r, uint8_t *been,
+                         WireRoute *out) {
   for (uint32_t i = 0; i < r->from.n; i++) vec_push(a, &out->from, r->from.at[i]);
   for (uint32_t i = 0; i < r->lines.n; i++) {
     uint32_t line = r->lines.at[i].part - 1;
     if (been[line]) continue;
     been[line] = 1;
-    through(a, s, &s->said.at[line].route, been, out);
+    follow_lines(a, s, &s->said.at[line].route, been, out);
   }
 }
 
 WireRoute route_through(Arena *a, const System *s, const WireRoute *r) {
   WireRoute all = *r;
   all.from.at = NULL, all.from.n = all.from.cap = 0;
-  through(a, s, r, NEW_ARRAY(a, uint8_t, s->said.n + 1), &all);
+  follow_lines(a, s, r, NEW_ARRAY(a, uint8_t, s->said.n + 1), &all);
   return all;
 }

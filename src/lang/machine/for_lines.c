@@ -1,15 +1,14 @@
-// `for` in machines and wirings: its lines are copied, with the loop's number in the place of its
-// name, before anything else is done with them.
+// `for` in machines and wirings: the loop is unrolled first, substituting the loop variable.
 //
 //   for i in 0..2 { p[i] : Stage[i] }     is     p[0] : Stage[0], p[1] : Stage[1], p[2] : Stage[2]
 //
-// A part, and a line, that is made so has the number in its name, `p[2]`. So it is read as a member
-// of an array of parts is, and each may be of another kind.
+// Parts and lines made so have the number in their names, `p[2]`. They are read like members of an
+// array of parts, but each may be of another kind.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
 
-enum { FOR_LIMIT = 100000 }; // lines, when all are copied
+enum { FOR_LIMIT = 100000 }; // lines after unrolling
 
 typedef VEC(Syntax *) ForLines;
 
@@ -20,8 +19,8 @@ static Syntax *for_number(World *w, double k, Span span) {
   return number;
 }
 
-// 2+1 as 3, so that places are numbers.
-static Syntax *counted(World *w, Syntax *n) {
+// Folds 2+1 to 3, so that indices are literals.
+static Syntax *fold_number(World *w, Syntax *n) {
   double sum = 0;
   if (n->kind == N_PAREN && paren_inner(n)->kind == N_NUM) return paren_inner(n);
   if (n->kind == N_NEG && neg_operand(n)->kind == N_NUM)
@@ -47,8 +46,8 @@ typedef struct {
 static Syntax *with_number(void *context, const Syntax *n) {
   const LoopNumber *c = context;
   if (n->kind == N_NAME && n->name == c->name) return for_number(c->w, c->k, n->span);
-  if (n->kind == N_FOR && n->name == c->name) return (Syntax *)n; // another one of that name
-  return counted(c->w, syntax_map(c->w->arena, n, with_number, context));
+  if (n->kind == N_FOR && n->name == c->name) return (Syntax *)n; // shadowed by an inner loop
+  return fold_number(c->w, syntax_map(c->w->arena, n, with_number, context));
 }
 
 Syntax *with_loop_number(World *w, const Syntax *n, Name name, double k) {
@@ -59,7 +58,8 @@ static bool is_named(void *name, const Syntax *n) {
   return n->kind == N_NAME && n->name == *(Name *)name;
 }
 
-// -- members --------------------------------------------------------------------------------------
+// -- names of members
+// -------------------------------------------------------------------------------
 Name member_name(MachineBuilder *m, Name base, const Syntax *brackets) {
   World *w = m->w;
   Nodes item = brackets_items(brackets);
@@ -77,8 +77,8 @@ Name member_name(MachineBuilder *m, Name base, const Syntax *brackets) {
   return item.n ? name_from(w->names, b.at) : 0;
 }
 
-// The left sides of a line with the loop's number in their names. y[i], where y is a port or a
-// state, stays a place of it.
+// Puts the number into the names on the left side of a line. y[i], where y is a port or a state,
+// stays an element of it.
 static Syntax *named_members(MachineBuilder *m, Name loop, const Syntax *lhss, Syntax *copy) {
   World *w = m->w;
   Nodes was = lhss_in(lhss), lhs = lhss_in(copy);
@@ -104,7 +104,8 @@ static Syntax *named_members(MachineBuilder *m, Name loop, const Syntax *lhss, S
   return node_lhss(w->arena, copy->span, (LhssParts){{lhs.n, now}});
 }
 
-// -- copies ---------------------------------------------------------------------------------------
+// -- unrolling
+// --------------------------------------------------------------------------------------
 static Syntax *copy_of_line(MachineBuilder *m, const Syntax *n, const LoopNumber *number) {
   World *w = m->w;
   Syntax *copy = with_number((void *)number, n);
@@ -181,7 +182,7 @@ static Syntax *block_of(MachineBuilder *m, const Syntax *block) {
   return node_block(m->w->arena, block->span, (BlockParts){{all.n, all.at}});
 }
 
-// t[2], where a `for` makes the line t[i], is a name.
+// Replaces t[2] by the name `t[2]` if a `for` has made it.
 static Syntax *with_members(void *context, const Syntax *n) {
   MachineBuilder *m = context;
   if (n->kind == N_AT && at_base(n)->kind == N_NAME) {

@@ -1,5 +1,4 @@
-// Lines that the program asks for by name, in `check` and `show`, become wires. The others melt into
-// what reads them.
+// Lines that a `check` or `show` names become wires; others are inlined where they are read.
 #include "lang/machine/machine_own.h"
 
 static void ask_names(Table *asked, const Syntax *n) {
@@ -21,7 +20,7 @@ static bool is_asked(MachineBuilder *m, Name name) {
   return table_get(p->asked, &name, sizeof name);
 }
 
-// Outside of its mode a line is 0, as a port is.
+// Outside its mode a line is 0, like a port.
 static void keep_line(MachineBuilder *m, Env *env, const Syntax *lhs, int mode) {
   World *w = m->w;
   const Binding *bind = env_meaning(env, lhs);

@@ -1,14 +1,15 @@
-// next w by gd(0.05) on e: what learns steps against the gradient of e, with everything else held.
+// next w by gd(0.05) on e: adds the training step to a system: the gradient of e by the weights,
+// with all else held fixed.
 //
-// The gradient is the reverse derivative of the woven system, parts included, so a wiring learns
-// through what its parts do at the same moment. The optimiser is the same diagram that `train`
-// uses; its own states become states of the system, and so do the weights of learners.
+// The gradient is the reverse derivative of the flattened system, parts included, so a wiring
+// trains through what its parts compute within a tick. The optimiser is the diagram that `train`
+// uses; its states, and the weights of learners, become states of the system.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
 
-// The system as a function of its ports and params to one number.
+// The system as a function from its ports and params to one number.
 static Diagram *only_loss(World *w, const Diagram *d, Id loss) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
@@ -32,8 +33,8 @@ static uint32_t param_at(const Diagram *d, const Param *p) {
   return UINT32_MAX;
 }
 
-// The gradients of the loss by these params, which are in ascending order: the first of their wires.
-// 0 with a diagnostic.
+// The gradients of the loss by these params, in ascending order: the first of their wires. 0 with a
+// diagnostic.
 static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   World *w = m->w;
   Ids more = {0};
@@ -55,7 +56,7 @@ static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   return box_call(w, d, back, in.at, in.n, origin_at(m->b, l->span));
 }
 
-// Does this wire need the other one?
+// Does `wire` depend on `on`?
 static bool depends(World *w, const Diagram *d, Id wire, Id on) {
   bool *needs = NEW_ARRAY(w->arena, bool, d->wire.n);
   needs[on] = true;
@@ -73,43 +74,44 @@ static const char *optimiser_word(World *w, const Syntax *n) {
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 
-// `yes` where the condition holds, `no` elsewhere; the condition has the axes of arrays only.
+// Selects element-wise; the condition has the axes of arrays of parts only.
 Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
   Type t = d->wire.at[no].type;
   Each e = each_of(w, t);
   uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
            x = each_read(w, &e, yes, (Base)t.base, t.rank),
            y = each_read(w, &e, no, (Base)t.base, t.rank);
-  uint32_t chosen = scalar_fn(w, &e.loop, FN_select, c, x, y); // first: it may move the scalars
+  uint32_t chosen =
+      scalar_fn(w, &e.loop, FN_select, c, x, y); // evaluated first: it may move the scalars
   e.loop.scalar[chosen].base = t.base;
   return each_make(w, d, &e);
 }
 
-// `next` where the condition holds, `old` elsewhere.
+// `next` if the condition holds, otherwise `old`.
 static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
   return when ? woven_choice(m->w, m->s->d, when, next, old) : next;
 }
 
-// -- one line -------------------------------------------------------------------------------------
+// -- training step of one line
+// ----------------------------------------------------------------------
 typedef struct {
   MachineBuilder *m;
   Program *p;
   const Learned *l;
-  const char *word; // the optimiser
+  const char *word; // name of the optimiser
   const Syntax *call;
 } Stepping;
 
-// The optimiser for a weight of this type; NULL with a diagnostic.
-static Diagram *stepper(const Stepping *g, Type t, const char *path) {
+// The optimiser diagram for this type; NULL with a diagnostic.
+static Diagram *find_optimiser(const Stepping *g, Type t, const char *path) {
   World *w = g->m->w;
   bool learner = g->l->at == UINT32_MAX;
   uint32_t own[RANK_LIMIT], rank = own_axes(&t, own);
   Type row = weight_type(w, (Base)t.base, 1, g->l->span);
-  bool large = learner &&
-               rank > 2 && // of those that are no number by number, `train` makes matrices
+  bool large = learner && rank > 2 && // `train` would flatten them to matrices
                !elab_optimiser(g->m->in, g->p, g->word, g->call, row, true);
   Diagram *o = large ? NULL : elab_optimiser(g->m->in, g->p, g->word, g->call, t, learner);
-  if (!o && learner && rank <= 2) { // as `train` does it
+  if (!o && learner && rank <= 2) { // as `train` does
     const Syntax *other = elab_stand_in(g->m->in, g->p, g->word, g->call);
     o = other ? elab_optimiser(g->m->in, g->p, "adam", other, t, true) : NULL;
   }
@@ -144,14 +146,14 @@ static void push_state(const Stepping *g, uint32_t param, Id next) {
   vec_push(g->m->w->arena, &s->state, x);
 }
 
-// The weight's next value; the optimiser's states become states of the system.
+// The next value of a weight; the optimiser's states become states of the system.
 static bool step_weight(const Stepping *g, uint32_t param, Id grad) {
   MachineBuilder *m = g->m;
   World *w = m->w;
   Diagram *d = m->s->d;
   const char *path = d->param.at[param].path;
   Id old = d->param.at[param].wire;
-  Diagram *o = stepper(g, d->wire.at[old].type, path);
+  Diagram *o = find_optimiser(g, d->wire.at[old].type, path);
   if (!o) return false;
   Ids in = {0}, number = {0};
   vec_push(w->arena, &in, old);
@@ -186,7 +188,7 @@ static bool is_a_state_that_learns(MachineBuilder *m, const Learned *l) {
                                             state->path, own_text(w, own));
 }
 
-// Of what learns, what the loss depends on.
+// The trained weights the loss depends on.
 static Ids moved_weights(MachineBuilder *m, const Learned *l) {
   Ids by = {0};
   for (uint32_t i = 0; i < l->weight.n; i++) {

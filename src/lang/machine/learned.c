@@ -1,14 +1,14 @@
-// next net by adam(0.01) on err: which states and learners learn, and from what.
+// next net by adam(0.01) on err: which states and learners are trained, and on what.
 //
-// A learner that a machine names so is the machine's own: there is a copy of it in each machine
-// that says so, and in each member of an array of parts. Everything in the machine that uses the
-// learner uses the copy (lang/elab/own_learner.c); its weights are params of the lens, under the
-// learner's name, and what learn.c makes of them are states of the system.
+// A machine owns a copy of each learner it names here, and so does each member of an array of
+// parts. Everything inside the machine uses the copy (lang/elab/own_learner.c); its weights are
+// params of the lens under the learner's name, and learn.c makes them states of the system.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
 
-// -- which learners -------------------------------------------------------------------------------
+// -- owned learners
+// ---------------------------------------------------------------------------------
 static bool is_declared_state(const Syntax *block, Name name) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
@@ -30,7 +30,7 @@ static bool is_declared_learner(const Syntax *block, Name name) {
   return false;
 }
 
-// The name of the learner that `next net by …` means in this machine; 0: it is none.
+// The learner that `next net by …` names in this machine; 0: none.
 static Name learner_meant(MachineBuilder *m, Name name) {
   if (is_declared_state(m->h.body, name)) return 0;
   if (is_declared_learner(m->h.body, name)) return name;
@@ -38,7 +38,7 @@ static Name learner_meant(MachineBuilder *m, Name name) {
   return d && d->kind == DEF_LEARNER ? d->name : 0;
 }
 
-// gate[1]: the member that is meant; NULL: all of them.
+// gate[1]: the member; NULL: all.
 static const char *member_meant(MachineBuilder *m, const Syntax *lhs) {
   const Def *d = scope_meaning(m->env->scope, lhs);
   if (!lhs_brackets(lhs)) return NULL;
@@ -73,8 +73,9 @@ bool declares_learner(MachineBuilder *m, const Syntax *learn) {
   return false;
 }
 
-// -- the line -------------------------------------------------------------------------------------
-// Names in brackets of reads that mean nothing here are indices.
+// -- the statement
+// ----------------------------------------------------------------------------------
+// Unbound names in the brackets of reads are indices.
 void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
   if (!n) return;
   if (n->kind == N_AT && at_base(n)->kind == N_NAME && brackets_slots(at_brackets(n)).n == 1) {
@@ -95,7 +96,7 @@ void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
     if (!binds_index(n, out->at[k])) out->at[out->n++] = out->at[k];
 }
 
-// An index that stands free means "for each": they are added up.
+// Sums over free indices, as in "for each i".
 static const Syntax *over_all(MachineBuilder *m, Env *env, const Syntax *e) {
   World *w = m->w;
   Ids index = {0};
@@ -109,12 +110,12 @@ static const Syntax *over_all(MachineBuilder *m, Env *env, const Syntax *e) {
   return node_call(w->arena, e->span, (CallParts){sum, NODES((Syntax *)e)});
 }
 
-// The loss as one number; 0 after an error.
+// The loss as a scalar; 0 after an error.
 static Id loss_wire(MachineBuilder *m, Env *env, const Syntax *n) {
   Value v = eval_alone(m->b, env, over_all(m, env, stepby_value(n)));
   Val loss = value_single(m->b, v, stepby_value(n)->span);
   if (loss.error) {
-    m->broken = true; // which was told
+    m->broken = true; // reported already
     return 0;
   }
   val_settle(m->b, &loss);
@@ -176,7 +177,7 @@ static bool is_frozen_learner(MachineBuilder *m, const Syntax *lhs) {
   return true;
 }
 
-// How many ticks credit flows through; 0 after an error.
+// The number of ticks to backpropagate through; 0 after an error.
 static uint32_t ticks_back(MachineBuilder *m, Env *env, const Syntax *n) {
   enum { MOST = 10000 };
   double k = 1;
@@ -213,8 +214,9 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   }
 }
 
-// -- their weights --------------------------------------------------------------------------------
-// net, net/dense/W, net.2/W: is this a param of the learner, or of that member?
+// -- weights
+// ----------------------------------------------------------------------------------------
+// Is net, net/dense/W or net.2/W a param of the learner, or of that member?
 static bool is_of(World *w, const Param *p, const Learned *l) {
   const char *name = name_text(w->names, l->name);
   size_t n = strlen(name), k = l->member ? strlen(l->member) : 0;

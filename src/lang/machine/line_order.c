@@ -1,17 +1,17 @@
-// The order of what a machine says. Lines of a machine are equations that all hold at once, so
-// their order in the text means nothing; they are elaborated so that a name is known before it is
-// read. What a line reads are the names in it; a state is read as it was, so only `next x` waits.
-// Depth first, with a stack of its own: a chain may be as long as the text.
+// Topological order of a machine's lines. All lines hold at once, so their textual order has no
+// meaning; a line is elaborated after those that define the names it reads. A state is read with
+// its old value, so only `next x` is a dependency. Depth-first search with an explicit stack, since
+// chains may be as long as the text.
 #include "lang/machine/machine_own.h"
 
 typedef struct {
   MachineBuilder *m;
   const LineNodes *node;
-  Table *made;       // Name to the number of the line that makes it + 1
-  uint8_t *state;    // [line] 0 new, 1 being done, 2 done
-  Ids *needs;        // [line] the lines that it reads from
-  VEC(uint32_t) way; // lines that are being done
-  uint32_t *next;    // [line] which of them is looked at next
+  Table *made;       // Name to index of its line + 1
+  uint8_t *state;    // [line] 0 new, 1 on the stack, 2 done
+  Ids *needs;        // [line] the lines it depends on
+  VEC(uint32_t) way; // the stack of lines
+  uint32_t *next;    // [line] the next dependency to visit
   LineNodes *out;
   bool wrong;
 } LineOrder;
@@ -20,8 +20,8 @@ static Name next_name(World *w, Name name) {
   return name_from(w->names, arena_format(w->arena, "next %s", name_text(w->names, name)));
 }
 
-// Equations hold all at once, so a name has one.
-static void told_twice(LineOrder *o, const Syntax *lhs, Id other) {
+// A name has one definition.
+static void report_twice(LineOrder *o, const Syntax *lhs, Id other) {
   World *w = o->m->w;
   Id e =
       diag_error(w->diags, lhs->name_span, "`%s` is defined twice", name_text(w->names, lhs->name));
@@ -29,8 +29,8 @@ static void told_twice(LineOrder *o, const Syntax *lhs, Id other) {
   o->wrong = true;
 }
 
-// What a state is, no equation says: it would hide the state.
-static void state_said(LineOrder *o, const Syntax *lhs) {
+// An equation may not define a state.
+static void report_state(LineOrder *o, const Syntax *lhs) {
   World *w = o->m->w;
   const char *name = name_text(w->names, lhs->name);
   Id e =
@@ -40,8 +40,8 @@ static void state_said(LineOrder *o, const Syntax *lhs) {
   o->wrong = true;
 }
 
-// A part is read by its name too.
-static void part_said(LineOrder *o, const Syntax *lhs, Id part) {
+// A name may not be both a part and a value.
+static void report_part(LineOrder *o, const Syntax *lhs, Id part) {
   World *w = o->m->w;
   Id e = diag_error(w->diags, lhs->name_span, "there are two things called `%s` here",
                     name_text(w->names, lhs->name));
@@ -66,18 +66,18 @@ static void note_made(LineOrder *o, uint32_t line) {
     const Syntax *lhs = lhss_in(equation_lhss(n)).at[i];
     if (lhs_is_rate(lhs)) continue;
     if (own_state(o->m, lhs->name) >= 0) {
-      state_said(o, lhs);
+      report_state(o, lhs);
       continue;
     }
     Id part = o->m->parts ? table_get(o->m->parts, &lhs->name, sizeof lhs->name) : 0;
-    if (part) part_said(o, lhs, part);
+    if (part) report_part(o, lhs, part);
     Id other = table_get(o->made, &lhs->name, sizeof lhs->name);
-    if (other) told_twice(o, lhs, other);
+    if (other) report_twice(o, lhs, other);
     table_put(o->made, &lhs->name, sizeof lhs->name, line + 1);
   }
 }
 
-static void tell(LineOrder *o, uint32_t line) {
+static void report_cycle(LineOrder *o, uint32_t line) {
   World *w = o->m->w;
   Buf names = buf_new(w->arena);
   uint32_t first = o->way.n;
@@ -104,7 +104,7 @@ static void find_needs(LineOrder *o, const Syntax *n, Ids *out) {
 
 static void begin_line(LineOrder *o, uint32_t line) {
   const Syntax *n = o->node->at[line];
-  if (o->state[line] == 1) tell(o, line);
+  if (o->state[line] == 1) report_cycle(o, line);
   if (o->state[line]) return;
   o->state[line] = 1;
   vec_push(o->m->w->arena, &o->way, line);

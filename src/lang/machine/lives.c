@@ -1,20 +1,22 @@
-// What has stopped, and parts that are born and die.
+// Stopping, and parts that are born and die.
 //
 //   mode done stop                      nothing changes in it any more
-//   cell[64] : Cell while alive[i]      a part that is there only while a condition holds
+//   cell[64] : Cell while alive[i]      a part that exists only while a condition holds
 //
-// Both are bits that come in: `while` says that the part is there, `stop` that what is around it has
-// stopped. Where it is not there or has stopped, rates are 0, states hold and guards are down; where it
-// is not there it shows 0, and its states wait where they begin when it is born: at their starts, or at
-// what `born (x: …)` says. Parts in it get the same bits. So a part that dies is a wiring like any
-// other, nested equals flat, and nothing that follows systems needs to know of it, but that where time
+// Both are input bits of a part: `while` says that it exists, `stop` that the system around it has
+// stopped. Without existence, or when stopped, rates are 0, states hold and guards are negative. A
+// part that does not exist has outputs 0; its states wait at their initial values, or at those of
+// `born (x: …)`. Inner parts get the same bits. So mortal parts need no support in the simulator,
+// except that in continuous time a birth is an event.
 // flows a birth is an event.
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
 #include <assert.h>
 
-static Name alive_name(World *w) { return name_from(w->names, "is alive"); } // no text says these
+static Name alive_name(World *w) {
+  return name_from(w->names, "is alive");
+} // names that no text can contain
 static Name stopped_name(World *w) { return name_from(w->names, "has stopped"); }
 
 static const Type bit = {.base = BASE_BIT};
@@ -29,8 +31,8 @@ static Id port_added(MachineBuilder *m, const char *name, Type type) {
   return diagram_input(w, m->b->d, full_type(m, &type), port.name, origin_at(m->b, m->def->span));
 }
 
-// `yes` where the bit is set, else `no`, or 0.
-static Id chosen(MachineBuilder *m, Id cond, Id yes, Id no, const Type *own) {
+// `yes` if the bit is set, otherwise `no`, or 0.
+static Id select_wire(MachineBuilder *m, Id cond, Id yes, Id no, const Type *own) {
   Span span = m->def->span;
   if (!cond || !yes) return yes;
   Val zero = val_fill(m->b, val_literal(m->b, 0, span), full_type(m, own));
@@ -39,24 +41,24 @@ static Id chosen(MachineBuilder *m, Id cond, Id yes, Id no, const Type *own) {
   return fit_value(m, one, own, span, "a state");
 }
 
-static Id logical(MachineBuilder *m, Fn fn, Id a, Id b) {
+static Id logic_wire(MachineBuilder *m, Fn fn, Id a, Id b) {
   Val pair[2] = {wire_val(m, a), b ? wire_val(m, b) : (Val){0}};
   return fit_value(m, val_fn(m->b, fn, pair, b ? 2 : 1, m->def->span, NULL), &bit, m->def->span,
                    "a condition");
 }
 
-// -- the bits -------------------------------------------------------------------------------------
+// -- life bits
+// --------------------------------------------------------------------------------------
 static bool is_time(void *names, const Syntax *n) {
   return n->kind == N_NAME && !strcmp(name_text(names, n->name), "time");
 }
 
-// What has stopped takes nothing any more: its ports are closed, and it has no time. What is in it
-// takes what it gets from there.
+// A stopped machine reads no inputs and no time. Inner parts get theirs from it.
 static void close_inputs(MachineBuilder *m, uint32_t ports) {
-  Id going = logical(m, FN_not, m->stopped, 0);
+  Id going = logic_wire(m, FN_not, m->stopped, 0);
   for (uint32_t i = 0; i < ports; i++) {
     const Port *port = &m->s->in.at[i];
-    bind_port(m, port->name, chosen(m, going, m->b->d->in.at[i], 0, &port->type), port->span);
+    bind_port(m, port->name, select_wire(m, going, m->b->d->in.at[i], 0, &port->type), port->span);
   }
   if (!syntax_any(m->h.body, is_time, m->w->names)) return;
   Name time = name_from(m->w->names, "time");
@@ -64,7 +66,7 @@ static void close_inputs(MachineBuilder *m, uint32_t ports) {
   Value v = eval_alone(m->b, m->env, name);
   Type number = {.base = BASE_R};
   Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, m->def->span, "time") : 0;
-  bind_port(m, time, chosen(m, going, wire, 0, &number), m->def->span);
+  bind_port(m, time, select_wire(m, going, wire, 0, &number), m->def->span);
 }
 
 static void add_born(MachineBuilder *m) {
@@ -101,7 +103,7 @@ void add_life(MachineBuilder *m) {
     if (!m->modes.at[i].stops) continue;
     Val v = in_mode(m, (int)i, m->def->span);
     Id here = fit_value(m, v, &bit, m->def->span, "a condition");
-    m->stopped = m->stopped ? logical(m, FN_or, m->stopped, here) : here;
+    m->stopped = m->stopped ? logic_wire(m, FN_or, m->stopped, here) : here;
     own = true;
   }
   if (own) {
@@ -109,14 +111,14 @@ void add_life(MachineBuilder *m) {
     vec_push(w->arena, &m->s->halt, ((SystemHalt){mode, m->s->stops, m->stopped}));
   }
   if (m->stopped) close_inputs(m, own ? ports : 0);
-  m->live = m->stopped ? logical(m, FN_not, m->stopped, 0) : 0;
-  if (m->alive) m->live = m->live ? logical(m, FN_and, m->alive, m->live) : m->alive;
+  m->live = m->stopped ? logic_wire(m, FN_not, m->stopped, 0) : 0;
+  if (m->alive) m->live = m->live ? logic_wire(m, FN_and, m->alive, m->live) : m->alive;
   if (m->alive) bind_port(m, alive_name(w), m->alive, m->def->span);
   if (m->stopped) bind_port(m, stopped_name(w), m->stopped, m->def->span);
 }
 
 // -- states ---------------------------------------------------------------------------------------
-// Where a state begins, as a value: a number, or a param that is never changed.
+// The initial value of a state, as a value: a number, or a constant param.
 static Id start_wire(MachineBuilder *m, uint32_t own) {
   World *w = m->w;
   while (m->born.n <= own) vec_push(w->arena, &m->born, 0);
@@ -142,7 +144,7 @@ static bool is_given(const MachineBuilder *m, Name state) {
 }
 
 Id live_rate(MachineBuilder *m, uint32_t own, Id rate) {
-  return rate ? chosen(m, m->live, rate, 0, &m->held.at[own].own) : 0;
+  return rate ? select_wire(m, m->live, rate, 0, &m->held.at[own].own) : 0;
 }
 
 Id live_next(MachineBuilder *m, uint32_t own, Id next) {
@@ -150,19 +152,20 @@ Id live_next(MachineBuilder *m, uint32_t own, Id next) {
   bool given = is_given(m, m->s->own.at[own].name) && !m->flows && !m->s->own.at[own].learns;
   if (!m->live || (!next && !given)) return next;
   Id then = next ? next : held->wire;
-  if (m->stopped) then = chosen(m, m->stopped, held->wire, then, &held->own);
-  return m->alive ? chosen(m, m->alive, then, start_wire(m, own), &held->own) : then;
+  if (m->stopped) then = select_wire(m, m->stopped, held->wire, then, &held->own);
+  return m->alive ? select_wire(m, m->alive, then, start_wire(m, own), &held->own) : then;
 }
 
 Id live_guard(MachineBuilder *m, Id guard, const Type *own) {
   Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, own));
-  return m->live && guard ? chosen(m, m->live, guard, val_to_wire(m->b, &down, 0), own) : guard;
+  return m->live && guard ? select_wire(m, m->live, guard, val_to_wire(m->b, &down, 0), own)
+                          : guard;
 }
 
 Id live_shown(MachineBuilder *m, const Type *own, Id wire) {
-  if (m->s->shares && m->stopped) // what it adds
-    return chosen(m, logical(m, FN_not, m->stopped, 0), wire, 0, own);
-  return chosen(m, m->alive, wire, 0, own);
+  if (m->s->shares && m->stopped) // a stopped share adds nothing
+    return select_wire(m, logic_wire(m, FN_not, m->stopped, 0), wire, 0, own);
+  return select_wire(m, m->alive, wire, 0, own);
 }
 
 void live_learned(MachineBuilder *m, Learned *l) {
@@ -170,7 +173,7 @@ void live_learned(MachineBuilder *m, Learned *l) {
     diag_error(m->w->diags, l->span,
                "`unroll` goes back over the last ticks, and `%s` stops or dies between them",
                name_text(m->w->names, m->def->name));
-  if (m->live) l->when = l->when ? logical(m, FN_and, l->when, m->live) : m->live;
+  if (m->live) l->when = l->when ? logic_wire(m, FN_and, l->when, m->live) : m->live;
   if (m->alive && l->at < m->s->own.n) start_wire(m, l->at);
 }
 
@@ -183,8 +186,8 @@ void add_birth(MachineBuilder *m) {
   Id high = val_to_wire(m->b, &up, 0), low = val_to_wire(m->b, &down, 0);
   SystemEvent e = {.birth = true, .path = "", .span = m->def->span};
   SystemEvent end = {.death = true, .path = "", .span = m->def->span};
-  e.guard = chosen(m, m->alive, high, low, &number);
-  end.guard = chosen(m, m->alive, low, high, &number);
+  e.guard = select_wire(m, m->alive, high, low, &number);
+  end.guard = select_wire(m, m->alive, low, high, &number);
   for (uint32_t i = 0; i < m->s->own.n; i++) {
     vec_push(a, &e.state, i);
     vec_push(a, &e.value, start_wire(m, i));
@@ -194,7 +197,7 @@ void add_birth(MachineBuilder *m) {
   vec_push(a, &m->s->event, end);
 }
 
-// A param of the woven system that is never changed: where another one begins.
+// A constant param of the flattened system: the initial value of another param.
 static Id begins_at(World *w, Diagram *d, uint32_t param) {
   Param p = d->param.at[param];
   const Wire *x = &d->wire.at[p.wire];
@@ -226,8 +229,9 @@ void live_learnt(MachineBuilder *m) {
   }
 }
 
-// -- wirings whose parts have all stopped -------------------------------------------------------------
-// A shared variable that nothing but shares move: it is still where they have stopped.
+// -- wirings stop when all parts have stopped
+// -------------------------------------------------------
+// A shared variable that only shares change stops with them.
 static bool is_shared_alone(const MachineBuilder *m, uint32_t own) {
   for (uint32_t i = 0; i < m->s->junction.n; i++) {
     if (m->s->junction.at[i].name != m->s->own.at[own].name) continue;
@@ -237,7 +241,7 @@ static bool is_shared_alone(const MachineBuilder *m, uint32_t own) {
   return false;
 }
 
-// Is there something in it that changes, in whatever modes it is? `m`: of a wiring, its own states.
+// Can anything still change, in any mode? `m`: the builder of a wiring, for its own states.
 static bool goes_on(const MachineBuilder *m, const System *s, uint32_t states) {
   for (uint32_t i = 0; i < states; i++)
     if ((s->state.at[i].rate || s->state.at[i].next) && !(m && is_shared_alone(m, i))) return true;
@@ -294,7 +298,7 @@ bool live_share(MachineBuilder *m, const System *of, Span span) {
 typedef struct {
   MachineBuilder *m;
   const Syntax *part, *lhs;
-  uint32_t axes; // of the array; 0: it is one part
+  uint32_t axes; // rank of the array; 0: a single part
   void (*add)(MachineBuilder *, const Syntax *);
 } LifeRoutes;
 
@@ -304,8 +308,8 @@ static bool has_sized(Nodes item, Name name) {
   return false;
 }
 
-// `while alive[i]`, `born (w: v[i j])`: names in brackets that mean nothing else are indices of the port,
-// behind those that the part is declared with, `cell[i:64]`.
+// `while alive[i]`, `born (w: v[i j])`: unbound names in brackets are indices of the port, after
+// those of the part's declaration, `cell[i:64]`.
 static Ids life_indices(const LifeRoutes *r, const Syntax *value) {
   World *w = r->m->w;
   Nodes item = brackets_items(lhs_brackets(r->lhs));

@@ -1,18 +1,19 @@
-// A machine, share or wiring as a lens: ports, states, modes, and what its lines say of them.
+// Elaborates a machine, share or wiring to a lens: ports, states, modes and lines.
 //
-//   text ─► lens: (what comes in, what parts show, states) ─► (what is shown, what parts take,
-//                                                               rates, next states, guards)
+//   text ─► lens: (inputs, outputs of parts, states) ─► (outputs, inputs of parts, rates,
+//                                                         next states, guards)
 //
-// Each line of the text is a Change of a port or a state, perhaps only in one mode or under a
-// condition; at the end the changes of one thing are folded into one value, the first that holds
-// winning. In a machine that flows, a change under a condition is an event instead.
+// Each line is a Change of a port or a state, perhaps only in one mode or under a condition; in the
+// end the changes of each thing are folded into one value, in which the first that holds wins. In
+// continuous time a change under a condition is an event instead.
 //
-// A member of an array of parts is elaborated once for all: everything about it has the array's
-// axis in front, as an axis that passes over.
+// A member of an array of parts is elaborated once for all members: its values have the array's
+// axes in front, as batch axes.
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-// -- small things ---------------------------------------------------------------------------------
+// -- helpers
+// ----------------------------------------------------------------------------------------
 static Syntax *number_node(World *w, double k, Span span) {
   Syntax *node = syntax_num(w->arena, k, span);
   node->text = arena_format(w->arena, "%g", k);
@@ -42,7 +43,7 @@ void add_change(MachineBuilder *m, Change c) {
   table_put(m->changed, (uint32_t[2]){c.kind, c.at}, 2 * sizeof(uint32_t), m->change.n);
 }
 
-void always(MachineBuilder *m, ChangeKind kind, uint32_t at, Id value, Span span) {
+void add_change_always(MachineBuilder *m, ChangeKind kind, uint32_t at, Id value, Span span) {
   add_change(m, (Change){.kind = kind, .at = at, .mode = ANY_MODE, .value = value, .span = span});
 }
 
@@ -53,7 +54,7 @@ Type full_type(MachineBuilder *m, const Type *own) {
   return type_like(m->w, own, m->npass + own->rank, axis);
 }
 
-// Along the first axes of `own`, which the value does not have, it is the same everywhere.
+// Broadcasts along the first `axes` axes of `own`, which the value lacks.
 static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes, Span span) {
   enum { ALONG = RANK_LIMIT };
   Axis pass[2 * RANK_LIMIT];
@@ -79,7 +80,7 @@ static Val along_array(MachineBuilder *m, Val v, const Type *own, uint32_t axes,
 
 Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *what) {
   World *w = m->w;
-  if (v.error) { // which was told
+  if (v.error) { // reported already
     m->broken = true;
     return 0;
   }
@@ -103,7 +104,7 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
   v = broadcast_to(m->b, v, m->pass, m->npass, span);
   if (skip) v = along_array(m, v, own, skip, span);
   Id wire = val_to_wire(m->b, &v, 0);
-  if (own->names && !m->b->d->wire.at[wire].type.names) // a choice between labels knows none
+  if (own->names && !m->b->d->wire.at[wire].type.names) // select drops the names of labels
     m->b->d->wire.at[wire].type.names = own->names;
   return wire;
 }
@@ -207,7 +208,8 @@ void add_states(MachineBuilder *m, Env *env, const Syntax *n) {
       continue;
     }
     Val v = new_state(m, typed->name, own, state_start(m, env, typed, &own), typed->name_span);
-    int shown = port_named(m->s->out.at, m->s->out.n, typed->name); // the port of its name is it
+    int shown = port_named(m->s->out.at, m->s->out.n,
+                           typed->name); // an output port of this name shows the state
     env_bind(m->env, typed->name,
              (Binding){.kind = BIND_STATE,
                        .value = value_one(m->b, v),
@@ -223,16 +225,16 @@ static Syntax *call_of_two(World *w, const char *box, Syntax *a, Syntax *b, Span
   return node_call(w->arena, span, (CallParts){callee, NODES(a, b)});
 }
 
-// large - small; where both may be equal, 0 is above 0 too.
+// large - small; if equality counts, 0 is mapped above 0.
 static Syntax *difference(World *w, Syntax *large, Syntax *small, bool equal, Span span) {
   Syntax *d = syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(large, small)}),
                             SIGN_MINUS);
   if (!equal) return d;
-  Syntax *least = number_node(w, 1e-300, span); // it changes nothing else
+  Syntax *least = number_node(w, 1e-300, span); // too small to matter otherwise
   return syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(d, least)}), SIGN_PLUS);
 }
 
-// A condition, or what it is not, as a number that is above 0 where it is true.
+// The zero-crossing function of a condition or its negation: positive where it holds.
 static Syntax *root_of(World *w, const Syntax *c, bool is) {
   Span span = c->span;
   if (c->kind == N_PAREN) return root_of(w, paren_inner(c), is);
@@ -265,7 +267,7 @@ static Type condition_type(const Condition *c, Base base) {
   return t;
 }
 
-// A line of a machine gives one value. After a tuple, an error.
+// The value of a line; a tuple is an error.
 static Value only_value(MachineBuilder *m, Value v, Span span) {
   if (v.n == 1) return v;
   if (!value_failed(&v)) {
@@ -302,8 +304,9 @@ Id guard_wire(MachineBuilder *m, Env *env, Condition c) {
   return fit_value(m, only, &number, span, "a compared value");
 }
 
-// -- values of a known type -----------------------------------------------------------------------
-// A label is given by its name where its type is known: `next link = B when far > 1 else A`.
+// -- values with an expected type
+// -------------------------------------------------------------------
+// Label names are resolved by the expected type: `next link = B when far > 1 else A`.
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);
   if (n->kind == N_NAME && !env_meaning(env, n)) {
@@ -341,8 +344,9 @@ Value eval_typed(MachineBuilder *m, Env *env, const Syntax *brackets, const Synt
 void no_state(MachineBuilder *m, Name name, Span span) {
   World *w = m->w;
   const Binding *bind = env_find(m->env, name);
-  if (m->broken) return; // its line may be what could not be read
-  if (bind && bind->kind == BIND_STATE && bind->value.n && bind->value.at[0].error) return; // told
+  if (m->broken) return; // its declaration may be what failed to parse
+  if (bind && bind->kind == BIND_STATE && bind->value.n && bind->value.at[0].error)
+    return; // reported already
   const char *text = name_text(w->names, name);
   bool in = port_named(m->s->in.at, m->s->in.n, name) >= 0,
        out = port_named(m->s->out.at, m->s->out.n, name) >= 0;
@@ -405,7 +409,8 @@ static void do_rate(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .span = n->span});
 }
 
-// What only waits for conditions may be a part of something that flows, or not: it gets both.
+// A machine with conditions only may be used in continuous or discrete time, so it gets events and
+// next values.
 void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value, Id named) {
   Type number = {.base = BASE_R};
   if (e.each) number.rank = m->held.at[state].own.rank, number.axis = m->held.at[state].own.axis;
@@ -419,7 +424,7 @@ void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value, Id na
   vec_push(m->w->arena, &m->s->event, e);
 }
 
-// The guards of places that the line does not name stay down.
+// Guards of elements that the line does not name stay negative.
 static Id only_named(MachineBuilder *m, Id guard, Id named, const Type *own, Span span) {
   Type number = {.base = BASE_R, .rank = own->rank, .axis = own->axis};
   if (!guard || !named) return guard;
@@ -448,7 +453,7 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   Value v = eval_typed(m, env, step_brackets(n), step_value(n), NULL, own, n->span);
   Id value = fit_value(m, v.at[0], own, step_value(n)->span, arena_format(w->arena, "`%s`", name));
   if (!value) return;
-  if (shared) { // what is added to it
+  if (shared) { // the amount to add
     Val pair[2] = {val_wire(m->b, value, n->span), val_wire(m->b, m->b->d->in.at[port], n->span)};
     value = fit_value(m, val_fn(m->b, FN_sub, pair, 2, n->span, NULL), own, n->span, name);
   }
@@ -478,7 +483,7 @@ static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
                          .span = n->span});
 }
 
-// Every place of a port has a value; what a line leaves out would be 0 without a word.
+// Every element of an output port needs a value; missing ones are an error.
 static bool says_all(MachineBuilder *m, Env *env, const Syntax *n, const Port *port) {
   World *w = m->w;
   const Syntax *lhs = lhss_in(equation_lhss(n)).at[0];
@@ -535,7 +540,7 @@ static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {
   bind_value(env, lhs->name, v, lhs->name_span);
 }
 
-// In a mode that stops only ports are said.
+// In a mode that stops, only ports may have lines.
 static bool changes_nothing(MachineBuilder *m, const Syntax *n, int mode) {
   bool changes = n->kind == N_STEP || n->kind == N_JUMP ||
                  (n->kind == N_EQUATION && lhs_is_rate(lhss_in(equation_lhss(n)).at[0]));
@@ -566,14 +571,14 @@ static void do_line(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   }
 }
 
-// Out-ports that a block says are known by their names behind it.
-static void take_ports(MachineBuilder *m, Env *env, int mode) {
+// Output ports defined by a block, found in its environment.
+static void bind_out_ports(MachineBuilder *m, Env *env, int mode) {
   for (uint32_t i = m->s->shares ? m->s->in.n : 0; i < m->s->out.n; i++) { // variables come first
     Name name = m->s->out.at[i].name;
     Id id = env->names ? table_get(env->names, &name, sizeof name) : 0;
     const Binding *bind = id ? &env->binding.at[id - 1] : NULL;
     if (!bind || !bind->value.n) continue;
-    m->broken |= bind->value.at[0].error; // which was told
+    m->broken |= bind->value.at[0].error; // reported already
     if (m->broken) continue;
     const char *what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, name));
     if (bind->kind != BIND_STATE && bind->kind != BIND_VALUE) continue;
@@ -610,7 +615,7 @@ void make_block(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
   if (mode == ANY_MODE) gather_routes(m, block, &lines);
   if (!order_statements(m, &lines, &sorted)) return;
   for (uint32_t i = 0; i < sorted.n; i++) do_line(m, env, sorted.at[i], mode);
-  take_ports(m, env, mode);
+  bind_out_ports(m, env, mode);
   if (mode != ANY_MODE) mode_places(m, env, block, mode);
   keep_lines(m, env, &sorted, mode);
 }

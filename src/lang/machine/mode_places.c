@@ -1,7 +1,7 @@
-// Ports that a mode says by places, as outside of modes: y[0] = x, y[i+1] = u[i].
+// Ports that a mode assigns by elements: y[0] = x, y[i+1] = u[i].
 #include "lang/machine/machine_own.h"
 
-// The left side of a line that says places of a port; NULL: it is another line.
+// The left side of a line that assigns elements of a port, or NULL.
 static const Syntax *placed_lhs(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_EQUATION || equation_cond(n) || m->s->shares) return NULL;
   const Syntax *lhs = nodes_only(lhss_in(equation_lhss(n)));
@@ -33,7 +33,7 @@ static Id port_by_places(MachineBuilder *m, const Syntax *block, uint32_t port, 
 }
 
 void mode_places(MachineBuilder *m, Env *env, const Syntax *block, int mode) {
-  const uint32_t others = 1u << 30; // behind the numbers of wires
+  const uint32_t others = 1u << 30; // above the indices of routes
   Env *outer = m->env;
   m->env = env;
   for (uint32_t i = 0; i < m->s->out.n; i++) {

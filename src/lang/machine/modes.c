@@ -1,9 +1,9 @@
-// Modes: what a machine is doing, one at a time. The mode is a state of its own, a label; lines of a
-// mode hold while it lasts, and a jump is a line that sets it.
+// Modes. The mode is a state, a label; the lines of a mode hold while it is active, and a jump sets
+// it.
 //
-// Modes may be in modes. The labels are those that have no others in them, `on.hot`; what is written in
-// an outer one holds in all that are in it, a run of labels. To enter an outer one is to enter the
-// first in it. Outer lines come before inner ones, so where both jump, the outer jump wins.
+// Modes may be nested. The labels are the leaf modes, `on.hot`; lines of an outer mode hold in all
+// its leaves, a contiguous range of labels. Entering an outer mode enters its first leaf. Outer
+// lines come before inner ones, so an outer jump wins.
 #include "lang/machine/machine_own.h"
 
 static Nodes statements_of(const Syntax *block) {
@@ -21,7 +21,8 @@ static uint32_t leaves_in(const Syntax *block) {
   return n;
 }
 
-// -- what there is ----------------------------------------------------------------------------------
+// -- declarations
+// -----------------------------------------------------------------------------------
 uint64_t mode_bits(const MachineBuilder *m, int mode) {
   if (mode == ANY_MODE) return ~(uint64_t)0;
   const ModeLines *x = &m->modes.at[mode];
@@ -45,7 +46,7 @@ static int mode_inside(const MachineBuilder *m, int around, Name name) {
   return ANY_MODE;
 }
 
-// Those of a block, each before those in it; `first` counts the labels.
+// Lists the modes of a block in preorder; `first` counts the leaves.
 static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint32_t *first) {
   World *w = m->w;
   Nodes line = statements_of(block);
@@ -84,8 +85,8 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
   }
 }
 
-// What is read by its name beside them is called otherwise: `mode = hot` asks for a mode.
-static void modes_apart(MachineBuilder *m, const Syntax *block) {
+// A mode may not share its name with a part or value: `mode = hot` must be unambiguous.
+static void check_mode_names(MachineBuilder *m, const Syntax *block) {
   Nodes line = statements_of(block);
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
@@ -109,7 +110,7 @@ bool add_modes(MachineBuilder *m, const Syntax *block) {
     return diag_refuse(w->diags, m->def->span, "a machine has at most %d modes", MODES_LIMIT);
   list_modes(m, block, ANY_MODE, &n);
   if (!n) return true;
-  modes_apart(m, block);
+  check_mode_names(m, block);
   Ids names = {0};
   for (uint32_t i = 0; i < n; i++) vec_push(w->arena, &names, m->s->mode.at[i]);
   if (!w->label_names.n) vec_push(w->arena, &w->label_names, (Ids){0});
@@ -154,8 +155,8 @@ Val in_mode(MachineBuilder *m, int mode, Span span) {
 }
 
 // -- jumps ------------------------------------------------------------------------------------------
-// The mode that a name means in the lines of another one: one in it, or beside it, or beside one that
-// it is in; `on.hot` is one in one of those.
+// Resolves the target of a jump: a mode inside, beside, or beside an enclosing one; `on.hot` is a
+// path from one of these.
 static int mode_meant(const MachineBuilder *m, int from, Name name) {
   const char *text = name_text(m->w->names, name);
   for (int around = from;; around = m->modes.at[around].around) {
@@ -190,7 +191,7 @@ void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
     return;
   }
   use_of_name(m->in, n, m->modes.at[meant].node->name_span, NAMED_MODE);
-  uint32_t k = m->modes.at[meant].first; // of modes in modes, the first
+  uint32_t k = m->modes.at[meant].first; // the first leaf
   Val to = label_constant(m, &m->held.at[at].own, k, n->span);
   Id value = val_to_wire(m->b, &to, 0);
   SystemEvent e = {.jump = m->s->mode.at[k], .span = n->span};

@@ -1,4 +1,4 @@
-// Wirings: the parts, and what the lens sees of them.
+// Wirings: parts, and their ports as seen by the lens.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ Name dotted_name(World *w, Name part, Name port) {
 }
 
 // -- parts ----------------------------------------------------------------------------------------
-// p : Name, p : Name[8], p : gate, where `gate` is an option and stands for one of these.
+// p : Name, p : Name[8], or p : gate, where the option `gate` stands for one of these.
 Called machine_called(MachineBuilder *m, const Syntax *n) {
   Called c = {.env = m->env};
   Binding *bind = NULL;
@@ -41,7 +41,7 @@ Called machine_called(MachineBuilder *m, const Syntax *n) {
   return c;
 }
 
-// What the lens sees of a port: the axis of an array is its own.
+// The type of a port as seen by the lens, with the axes of the array in front.
 Type seen_type(MachineBuilder *m, const Part *p, const Type *own) {
   Axis axis[RANK_LIMIT * 2];
   uint32_t n = 0;
@@ -54,7 +54,7 @@ Type seen_type(MachineBuilder *m, const Part *p, const Type *own) {
   return type_like(m->w, own, n, axis);
 }
 
-// Its out-ports are wires here.
+// Its output ports are inputs of the lens.
 static void show_part(MachineBuilder *m, const Part *p) {
   World *w = m->w;
   for (uint32_t i = 0; i < p->of->out.n; i++) {
@@ -113,7 +113,7 @@ void add_part(MachineBuilder *m, Part part) {
     return;
   }
   m->flat += part.of->d->wire.n;
-  if (m->flat > FLAT_LIMIT) return; // it is refused: nothing more is made of it
+  if (m->flat > FLAT_LIMIT) return; // reported later; make no more
   vec_push(w->arena, &m->s->part, part);
   table_put(m->parts, &part.name, sizeof part.name, m->s->part.n);
   show_part(m, &m->s->part.at[m->s->part.n - 1]);
@@ -152,7 +152,7 @@ static void named_parts(MachineBuilder *m, const Syntax *n) {
   }
 }
 
-// False: they are too many.
+// False: too many.
 bool make_parts(MachineBuilder *m, const Syntax *block) {
   Nodes line = block_statements(block);
   for (uint32_t i = 0; i < line.n && m->flat <= FLAT_LIMIT; i++) {

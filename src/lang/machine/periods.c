@@ -1,9 +1,8 @@
-// How often parts tick: `pid : Pid every 0.05`.
+// Periods of parts: `pid : Pid every 0.05`.
 //
-// A period counts ticks of the wiring around; where that flows, its ticks are a unit of time apart,
-// so a period is a time. In a part with a period of its own everything counts the ticks of the part:
-// periods multiply. What flows has no ticks, only what ticks beside it; and nothing ticks between two
-// ticks of what it is in.
+// A period counts ticks of the enclosing wiring; in continuous time these are one unit apart, so it
+// is a time. A part with a period counts its own ticks, so nested periods multiply. Only discrete
+// parts have periods, and nothing ticks between two ticks of what encloses it.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
@@ -25,14 +24,14 @@ void read_period(MachineBuilder *m, const Syntax *part, Part *out) {
   bool known = static_number(m->b, m->env, every, &out->every);
   if (known && out->every > 0 && isfinite(out->every)) return;
   if (uses_broken(m->env, every))
-    m->broken = true; // which was told
+    m->broken = true; // reported already
   else
     diag_error(m->w->diags, every->span, "`every` wants a number above 0");
   out->every = 1;
   out->sampled = false;
 }
 
-// Where it flows, what happens on a condition has no ticks.
+// In continuous time, conditional changes are events, not ticks.
 static bool waits_for_event(const System *s, uint32_t state) {
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)

@@ -1,10 +1,9 @@
-// The places that a line names: `next a[0] = …` says something of one place of a state, the others
-// keep their values. The places are bits beside the value, with a bit for each place; lines for
-// different places stand beside each other.
+// Assignments to elements: `next a[0] = …` sets one element of a state, the others keep their
+// values. The elements are bits beside the value; lines for different elements are independent.
 //
-// Which places those are is asked for twice. At check time two lines that always hold must not name
-// the same one: the loop that writes the bits tells them, as far as sizes are known. Where a label
-// points to a place only a run can tell.
+// Overlap is checked in two steps: at compile time two unconditional lines may not assign the same
+// element, which the loop that writes the bits tells if sizes are known. If a label selects the
+// element, the check is made at run time.
 #include "lang/machine/machine_own.h"
 
 enum { SHOWN_LIMIT = 1 << 20, CELLS_LIMIT = 1 << 16 };
@@ -19,7 +18,7 @@ static bool is_index(MachineBuilder *m, const Type *own, const Syntax *item) {
   return place_kind(m, own, item) == PLACE_INDEX;
 }
 
-// Every item an index of its own: all places.
+// Distinct plain indices: all elements.
 static bool names_all(MachineBuilder *m, const Type *own, Nodes item) {
   for (uint32_t i = 0; i < item.n; i++) {
     if (!is_index(m, own, item.at[i])) return false;
@@ -29,7 +28,7 @@ static bool names_all(MachineBuilder *m, const Type *own, Nodes item) {
   return true;
 }
 
-// Numbers and indices alone: how far an index goes does not depend on what is written there.
+// Only literals and plain indices: index ranges do not depend on the value.
 static bool is_simple(MachineBuilder *m, const Type *own, Nodes item) {
   for (uint32_t i = 0; i < item.n; i++)
     if (item.at[i]->kind != N_NUM && !is_index(m, own, item.at[i])) return false;
@@ -67,9 +66,11 @@ LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, cons
   return p;
 }
 
-// -- which they are -------------------------------------------------------------------------------
-// Which places along one axis a coordinate of a loop goes through; false: that is not known.
-static bool mark(World *w, const Loop *loop, const Coord *c, bool *at, int64_t size) {
+// -- enumerating elements
+// ---------------------------------------------------------------------------
+// Marks the positions that a coordinate of a loop takes along one axis; false: unknown.
+static bool mark_axis_positions(World *w, const Loop *loop, const Coord *c, bool *at,
+                                int64_t size) {
   int64_t begin, first[RANK_LIMIT], coef[RANK_LIMIT], n[RANK_LIMIT], turns = 1;
   if (!size_value(w, c->c, &begin) || c->n > RANK_LIMIT) return false;
   for (uint32_t i = 0; i < c->n; i++) {
@@ -92,14 +93,14 @@ static bool mark(World *w, const Loop *loop, const Coord *c, bool *at, int64_t s
   return true;
 }
 
-// The loop that writes the bits; NULL: it is another box.
+// The loop that writes the bits; NULL: another box.
 static const Loop *writing_loop(MachineBuilder *m, const LinePlaces *p) {
   const Diagram *d = m->b->d;
   const Box *box = &d->box.at[d->wire.at[p->written].box];
   return box->op == OP_loop ? box->loop : NULL;
 }
 
-// [size] the places along one of the state's axes; NULL: not known.
+// [size] the positions along one axis of the state; NULL: unknown.
 static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *own, uint32_t axis,
                           int64_t *size) {
   World *w = m->w;
@@ -111,11 +112,11 @@ static bool *places_along(MachineBuilder *m, const LinePlaces *p, const Type *ow
   }
   const Loop *loop = writing_loop(m, p);
   if (!loop) return NULL;
-  uint32_t extra = loop->out.rank - own->rank; // axes that pass
-  return mark(w, loop, &loop->out.coord[extra + axis], at, *size) ? at : NULL;
+  uint32_t extra = loop->out.rank - own->rank; // batch axes
+  return mark_axis_positions(w, loop, &loop->out.coord[extra + axis], at, *size) ? at : NULL;
 }
 
-// How far the loop goes in the indices that its places are made of; false: that is not known, or far.
+// Counts the iterations over indices of the output coordinates; false: unknown or too many.
 static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, int64_t *turns) {
   *turns = 1;
   for (uint32_t i = 0; i < loop->nindex; i++) n[i] = 1;
@@ -131,7 +132,7 @@ static bool loop_turns(World *w, const Loop *loop, uint32_t extra, int64_t *n, i
   return true;
 }
 
-// Marks the places that are written; false: they are not known.
+// Marks the elements that are written; false: unknown.
 static bool mark_written(MachineBuilder *m, const Loop *loop, const Type *own, bool *is) {
   World *w = m->w;
   uint32_t extra = loop->out.rank - own->rank;
@@ -157,7 +158,7 @@ static bool mark_written(MachineBuilder *m, const Loop *loop, const Type *own, b
   return true;
 }
 
-// [cells] the places that a line names; NULL: they are not known
+// [cells] the elements that a line assigns; NULL: unknown
 static bool *cells_of(MachineBuilder *m, const LinePlaces *p, const Type *own, int64_t cells) {
   bool *is = NEW_ARRAY(m->w->arena, bool, cells + 1);
   if (!p->named) memset(is, 1, (size_t)cells);
@@ -195,8 +196,8 @@ const char *places_left(MachineBuilder *m, const LinePlaces *p, uint32_t n, cons
                       cell_text(w, own, first));
 }
 
-// Of lines whose places overlap along each axis for itself, as [i i] and [0 1] do: is there one that both
-// name? The first of them, if so.
+// Lines that overlap along each axis, such as [i i] and [0 1]: do they share an element? Finds the
+// first.
 static bool cells_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b, const Type *own,
                        const char **where) {
   int64_t cells, k = 0;
@@ -230,7 +231,8 @@ Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b,
   return own->rank > 1 && !cells_meet(m, a, b, own, where) ? MEET_NEVER : MEET_SURELY;
 }
 
-// -- between two places ---------------------------------------------------------------------------
+// -- restrictions to elements
+// -----------------------------------------------------------------------
 static Syntax *compared(World *w, const Syntax *name, int64_t k, SyntaxSign sign, Syntax *before) {
   Syntax *number = syntax_num(w->arena, (double)k, name->span);
   number->text = arena_format(w->arena, "%lld", (long long)k);
@@ -259,7 +261,8 @@ Id named_between(MachineBuilder *m, const Syntax *brackets, const LinePlaces *p,
   return v.n == 1 ? fit_value(m, v.at[0], &bits, brackets->span, "the places of a line") : p->named;
 }
 
-// -- a condition for each place -------------------------------------------------------------------
+// -- conditions for each element
+// --------------------------------------------------------------------
 static bool has_name(Nodes item, Name name) {
   for (uint32_t i = 0; i < item.n; i++)
     if ((item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED) && item.at[i]->name == name)
@@ -272,7 +275,7 @@ bool binds_index(const Syntax *call, Name name) {
   return over && has_name(brackets_items(over), name);
 }
 
-// Does the name stand here as an index or a number, outside of what reduces it?
+// Does the name occur free, outside of reductions over it?
 static bool is_free_in(const Syntax *n, Name name) {
   if (!n || binds_index(n, name)) return false;
   if (n->kind == N_NAME && n->name == name) return true;
@@ -287,7 +290,7 @@ typedef struct {
   const Syntax *cond;
 } AskedIndex;
 
-// An index of the left side, which may stand in `i+1` too, that the condition asks for.
+// An index of the left side (possibly within `i+1`) that the condition reads.
 static bool is_asked(void *context, const Syntax *n) {
   const AskedIndex *c = context;
   return n->kind == N_NAME && is_index(c->m, c->own, n) && is_free_in(c->cond, n->name);

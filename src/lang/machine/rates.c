@@ -1,11 +1,12 @@
-// The rates of a system as a function, and steps made of it (Runge and Kutta, Euler; with noise those
-// of Maruyama and Milstein): all are diagrams like any other, so a run with fixed steps can be
-// compiled as a whole, and has a derivative.
+// The rates of a system as a diagram, and fixed steps made of it: Runge-Kutta 4, Euler; with noise
+// Euler-Maruyama and Milstein. All are ordinary diagrams, so a run with fixed steps can be compiled
+// and differentiated as a whole.
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-// -- steps of states ------------------------------------------------------------------------------
+// -- updates of states
+// ------------------------------------------------------------------------------
 Id step_moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
   Each e = each_of(w, d->wire.at[x].type);
   uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank),
@@ -31,7 +32,7 @@ Id step_weighed(World *w, Diagram *d, const Id k[4]) {
 // -- rates ----------------------------------------------------------------------------------------
 static Id changed_by(const SystemState *x, bool ticks) { return ticks ? x->next : x->rate; }
 
-// Params that are no inputs stay what they are; a clock is set by what follows the system.
+// Other params are unchanged; the simulator sets clocks.
 void hold_rest(World *w, Diagram *to, const Diagram *d, Id *map) {
   for (uint32_t i = 0; i < d->param.n; i++) {
     if (map[d->param.at[i].wire]) continue;
@@ -44,8 +45,8 @@ void hold_rest(World *w, Diagram *to, const Diagram *d, Id *map) {
   }
 }
 
-// The rates of the states that flow, or what states are after a tick, as a function of them; and of
-// white noise, if that is asked for.
+// The rates of states (or their next values) as a function of the states, and of white noise if
+// `noise`.
 static Diagram *system_function(World *w, const System *s, bool ticks, bool noise) {
   const Diagram *d = s->d;
   Diagram *to = diagram_new(w, name_from(w->names, ticks ? "nexts" : "rates"));
@@ -79,7 +80,7 @@ Diagram *system_noisy_rates(World *w, const System *s) {
 Diagram *system_nexts(World *w, const System *s) { return system_function(w, s, true, false); }
 
 // -- steps ----------------------------------------------------------------------------------------
-// A diagram that asks the rates at some states: all that it gives them but those.
+// A diagram that calls the rates at several states, with everything else fixed.
 typedef struct {
   World *w;
   Diagram *d, *rates;
@@ -106,7 +107,7 @@ static void step_begin(StepBuilder *b, const System *s, const char *name, const 
     vec_push(w->arena, &b->white, like_input(b, b->rates->in.at[ports + n + 1 + i % s->white.n]));
 }
 
-// f, which takes what the rates take and perhaps more, at x; its first result.
+// Calls f, with the inputs of the rates and perhaps more, at x; its first result.
 static Id call_at(StepBuilder *b, Diagram *f, const Id *x, Id time, const Ids *more) {
   World *w = b->w;
   Ids in = {0};
@@ -143,13 +144,13 @@ static void smooth_step(StepBuilder *b, bool euler, bool timed) {
 }
 
 // -- steps with noise -----------------------------------------------------------------------------
-// Rates are affine in noise: f + G w. A step of Maruyama is one of Euler in which w is how far the
-// noise goes, divided by the length: x + h f + G dW. Milstein adds half of the change of G along
-// itself, G'[G] (dW dW - h); where each noise only changes how strongly it works itself, that is the
-// change of G 1 along G (dW^2 - h): two changes of the rates, however many noises there are.
+// Rates are affine in noise: f + G w. Euler-Maruyama: w is the noise increment divided by the
+// length, x + h f + G dW. Milstein adds half the derivative of G along itself, G'[G] (dW dW - h);
+// for noise whose components do not change each other's coefficients, this is the derivative of G 1
+// along G (dW^2 - h): two tangents of the rates for any number of components.
 typedef enum { EACH_RATIO, EACH_SQUARE, EACH_LESS, EACH_HALF } EachWhite;
 
-// a / b, a^2 - b, a - b, a + b / 2; b has as many axes as it has
+// a / b, a^2 - b, a - b, a + b / 2; b has the leading axes of a
 static Id each_two(World *w, Diagram *d, EachWhite what, Id a, Id b) {
   Each e = each_of(w, d->wire.at[a].type);
   uint32_t x = each_read(w, &e, a, BASE_R, e.t.rank),
@@ -170,7 +171,7 @@ static Ids whites_filled(StepBuilder *b, uint32_t n, double k) {
   return out;
 }
 
-// The change of the rates along v, with noise at a.
+// The tangent of the rates along v, with noise a.
 static Id change_at(StepBuilder *b, Diagram *tangent, const Ids *a, const Id *v) {
   Ids more = {0};
   for (uint32_t i = 0; i < a->n; i++) vec_push(b->w->arena, &more, a->at[i]);
@@ -178,7 +179,7 @@ static Id change_at(StepBuilder *b, Diagram *tangent, const Ids *a, const Id *v)
   return call_at(b, tangent, b->x.at, b->time, &more) + tangent->out.n - b->x.n;
 }
 
-// The change of G a along G b.
+// The derivative of G a along G b.
 static void correction(StepBuilder *b, uint32_t whites, const Ids *one, const Ids *two, Id *out) {
   World *w = b->w;
   uint32_t n = b->x.n, ports = b->port.n;

@@ -1,6 +1,5 @@
-// The places that wires lead to, in the brackets of their targets, brought to one form: numbers are
-// numbers, and the wires into one port have the same names for its indices. So they can become one
-// value, and can be checked against each other.
+// Normalises the target elements of routes: constants become literals, and all routes into a port
+// use the same index names. Then they can be merged into one value and compared.
 #include "lang/machine/machine_own.h"
 
 typedef struct {
@@ -31,7 +30,7 @@ static bool is_unknown_name(void *builder, const Syntax *n) {
   return n->kind == N_NAME && !env_meaning(m->env, n) && !scope_meaning(m->env->scope, n);
 }
 
-// A name that labels an axis of the port is an index there, whatever else it means.
+// A name that labels an axis of the port is an index there, whatever else it is bound to.
 static bool is_target_index(MachineBuilder *m, const Type *own, const Syntax *n) {
   if (n->kind != N_NAME) return false;
   for (uint32_t i = 0; i < own->rank; i++)
@@ -84,7 +83,7 @@ Name counting_index(World *w, uint32_t axis) {
   return name_from(w->names, arena_format(w->arena, "index %u", axis));
 }
 
-// The name that the index of an axis has in all wires of a port; 0: none has one
+// The index name of an axis in all routes into a port; 0: none
 static Name common_index(MachineBuilder *m, const LineTarget *t, const Type *own, uint32_t axis) {
   if (counts_at(t, axis)) return counting_index(m->w, axis);
   for (uint32_t r = 0; r < t->route.n; r++) {
@@ -95,7 +94,8 @@ static Name common_index(MachineBuilder *m, const LineTarget *t, const Type *own
   return 0;
 }
 
-// Some wire leads to a place like p[i+1].x or m[i i], or has a pad of its own, and none has a guard.
+// Does a route assign shifted elements (p[i+1].x, m[i i]) or have its own pad, with no guard on
+// any?
 static bool is_placed(MachineBuilder *m, const LineTarget *t, const Type *own) {
   bool other = false;
   for (uint32_t r = 0; r < t->route.n; r++) {
@@ -114,7 +114,7 @@ static bool is_placed(MachineBuilder *m, const LineTarget *t, const Type *own) {
   return other && port->modes == ~(uint64_t)0 && !(of && of->shares);
 }
 
-// A guard, and a place like p[i+1].x: false with a diagnostic. What it asks would have to be moved too.
+// Refuses a guard together with a shifted element: the guard would have to be shifted too.
 static bool guards_have_places(MachineBuilder *m, const LineTarget *t, const Type *own) {
   const Syntax *guard = NULL;
   bool moved = false;
@@ -152,7 +152,8 @@ void settle_places(MachineBuilder *m, LineTarget *t) {
   }
 }
 
-// -- moved ----------------------------------------------------------------------------------------
+// -- shifting
+// ---------------------------------------------------------------------------------------
 typedef struct {
   World *w;
   Name name;
@@ -165,7 +166,7 @@ static Syntax *with_moved(void *context, const Syntax *n) {
   return syntax_map(c->w->arena, n, with_moved, context);
 }
 
-// i+1, i-1, 1+i: the index and the number
+// i+1, i-1, 1+i: the index and the offset
 static const Syntax *moved_index(const Syntax *item, double *by) {
   Nodes term = item->kind == N_SUM ? chain_terms(item) : (Nodes){0, NULL};
   if (term.n != 2) return NULL;

@@ -1,8 +1,8 @@
-// Wires: ports of parts as names, and the wires into a port as one value.
+// Routes (wires between ports): ports of parts as names, and the routes into a port as one value.
 //
-// What a part shows is an input of the lens, under the name `p.y`; what it takes is an output of
-// the lens. So a wire is an equation, `p.a = …`, and everything that equations can do, wires can.
-// Several wires into one port have guards; they become one value, `x when g else y when h else 0`.
+// An output of a part is an input of the lens named `p.y`; an input of a part is an output of the
+// lens. So a route is an equation, `p.a = …`, with all that equations can do. Several routes into
+// one port have guards; they are merged to `x when g else y when h else 0`.
 #include "lang/machine/machine_own.h"
 
 // -- ports as names -------------------------------------------------------------------------------
@@ -23,8 +23,8 @@ static void put_ports(World *w, Buf *to, const char *words, const Port *port, ui
   if (n > PORTS_TOLD) buf_text(to, ", …");
 }
 
-// What a part takes is read where it comes from.
-static bool tell_input(MachineBuilder *m, const Part *p, const Syntax *dot) {
+// An input of a part cannot be read.
+static bool report_input(MachineBuilder *m, const Part *p, const Syntax *dot) {
   const char *part = name_text(m->w->names, p->name), *port = name_text(m->w->names, dot->name);
   Id e = diag_error(m->w->diags, dot->span,
                     "`%s.%s` is what `%s` takes: it is not read, a wire leads to it", part, port,
@@ -39,7 +39,7 @@ static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   World *w = m->w;
   int out = port_named(p->of->out.at, p->of->out.n, dot->name),
       in = port_named(p->of->in.at, p->of->in.n, dot->name);
-  if (in >= 0 && out < 0 && !m->leads && !p->of->shares) return tell_input(m, p, dot);
+  if (in >= 0 && out < 0 && !m->leads && !p->of->shares) return report_input(m, p, dot);
   if (out >= 0 || in >= 0) {
     const Port *port = out >= 0 ? &p->of->out.at[out] : &p->of->in.at[in];
     use_of_name(m->in, dot, port->span, NAMED_WIRE);
@@ -65,7 +65,7 @@ static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
                      nodes_join(w->arena, items_in(first), items_in(second)));
 }
 
-// p, where a `for` makes p[0], p[1], …: told as an error.
+// Reports p where a `for` makes p[0], p[1], ….
 static bool is_family(MachineBuilder *m, const Syntax *base, const Syntax *brackets) {
   World *w = m->w;
   const char *name = base->kind == N_NAME ? name_text(w->names, base->name) : "";
@@ -85,7 +85,7 @@ static bool is_family(MachineBuilder *m, const Syntax *base, const Syntax *brack
   return true;
 }
 
-// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: it is not a port.
+// p.y, p[i].y: as `p.y` and `p.y`[i]; NULL: not a port.
 static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_DOT) return NULL;
   const Syntax *base = dot_base(n), *brackets = NULL;
@@ -108,7 +108,7 @@ static Syntax *port_name(MachineBuilder *m, const Syntax *n) {
 
 static Syntax *with_ports_inside(void *m, const Syntax *n) { return with_ports(m, n); }
 
-// The target of a wire is what a part takes, its value what is shown.
+// The target of a route is an input port, its value reads output ports.
 static Syntax *route_with_ports(MachineBuilder *m, const Syntax *n) {
   RouteParts parts = {.value = with_ports(m, route_value(n))};
   m->leads = true;
@@ -134,7 +134,8 @@ Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
   return syntax_map(m->w->arena, n, with_ports_inside, m);
 }
 
-// -- wires ----------------------------------------------------------------------------------------
+// -- routes
+// -----------------------------------------------------------------------------------------
 static void no_part(MachineBuilder *m, const Syntax *name) {
   World *w = m->w;
   const char *text = name_text(w->names, name->name);
@@ -199,13 +200,13 @@ static void add_route(MachineBuilder *m, const Syntax *n) {
 
 const Syntax *route_brackets(const Syntax *route) { return use_brackets(route_to(route)); }
 
-// The first and the second; the second alone where there is no first.
-static Syntax *both(World *w, Syntax *first, Syntax *second) {
+// The conjunction; `second` alone if `first` is NULL.
+static Syntax *conjunction(World *w, Syntax *first, Syntax *second) {
   if (!first) return second;
   return node_and(w->arena, second->span, (AndParts){NODES(first, second)});
 }
 
-// x -> p.a[0], y -> p.a[1]: as one equation over an index, with a condition on it.
+// x -> p.a[0], y -> p.a[1]: rewritten to an equation over an index, with a condition on it.
 static Syntax *over_numbers(MachineBuilder *m, const LineTarget *t, const Syntax *brackets,
                             Syntax **condition) {
   World *w = m->w;
@@ -220,13 +221,13 @@ static Syntax *over_numbers(MachineBuilder *m, const LineTarget *t, const Syntax
     Syntax *name = syntax_name(w->arena, counting_index(w, i), written.at[i]->span);
     Syntax *test = node_cmp(w->arena, name->span, (CmpParts){name, written.at[i]});
     syntax_signed(w->arena, test, SIGN_EQUAL);
-    if (written.at[i]->kind == N_NUM) *condition = both(w, *condition, test);
+    if (written.at[i]->kind == N_NUM) *condition = conjunction(w, *condition, test);
     each.at[i] = name;
   }
   return any ? brackets_of(w->arena, brackets->span, each) : (Syntax *)brackets;
 }
 
-// All wires of a port as one value.
+// Merges all routes into a port to one value.
 static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **brackets) {
   World *w = m->w;
   Syntax *value = NULL;
@@ -235,7 +236,7 @@ static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **br
     Syntax *condition;
     *brackets = over_numbers(m, t, route_brackets(r), &condition);
     Syntax *guard = route_cond(r);
-    guard = guard ? both(w, condition, guard) : condition;
+    guard = guard ? conjunction(w, condition, guard) : condition;
     if (!value && guard) {
       value = syntax_num(w->arena, 0, r->span);
       value->text = "0";
@@ -246,14 +247,14 @@ static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **br
   return value;
 }
 
-// What the wires of a port that is said by places read.
+// All values of a port that is assigned by elements.
 static Syntax *all_values(World *w, const LineTarget *t) {
   Nodes all = {t->route.n, NEW_ARRAY(w->arena, Syntax *, t->route.n + 1)};
   for (uint32_t i = 0; i < t->route.n; i++) all.at[i] = route_value(t->route.at[i]);
   return node_tuple(w->arena, t->route.at[0]->span, (TupleParts){all});
 }
 
-// What is read outside is the same for all wires of a port, since they are one value.
+// The merged value has one pad, so all routes must agree.
 static Syntax *pad_of_routes(MachineBuilder *m, const LineTarget *t) {
   Syntax *pad = t->route.n ? route_pad(t->route.at[0]) : NULL;
   for (uint32_t i = 1; i < t->route.n; i++) {
@@ -283,7 +284,7 @@ Id placed_value(MachineBuilder *m, const LineTarget *t) {
   return said_by_places(m, &said);
 }
 
-static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
+static void set_target(MachineBuilder *m, Env *env, LineTarget *t) {
   if (!t->route.n || !t->part || t->wire) return;
   if (t->placed) {
     t->wire = placed_value(m, t);
@@ -301,7 +302,7 @@ static void take_target(MachineBuilder *m, Env *env, LineTarget *t) {
   m->spread = 0;
 }
 
-// How many lines say something of this port?
+// The number of lines that assign this port.
 static uint32_t times_said(MachineBuilder *m, Name port) {
   Nodes line = block_statements(m->h.body);
   uint32_t times = 0;
@@ -312,8 +313,8 @@ static uint32_t times_said(MachineBuilder *m, Name port) {
   return times;
 }
 
-// y[0] = x, y[1] = 2 * x: places of a port that are said by number, or by several lines, are wires to
-// them, and checked like these. NULL: it is another line.
+// y[0] = x, y[1] = 2 * x: elements of a port assigned by number, or by several lines, are treated
+// as routes. NULL: another kind of line.
 Syntax *place_route(MachineBuilder *m, const Syntax *n) {
   if (n->kind != N_EQUATION || equation_cond(n) || m->s->shares) return NULL;
   const Syntax *lhs = nodes_only(lhss_in(equation_lhss(n)));
@@ -338,7 +339,7 @@ Syntax *place_route(MachineBuilder *m, const Syntax *n) {
                    .pad = equation_pad(n)});
 }
 
-// Wires to ports of the wiring itself are equations beside the others.
+// Routes to ports of the wiring itself become equations.
 void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   Nodes line = block_statements(block);
   for (uint32_t i = 0; i < line.n; i++) {
@@ -357,6 +358,6 @@ void gather_routes(MachineBuilder *m, const Syntax *block, LineNodes *lines) {
   }
 }
 
-void take_routes(MachineBuilder *m, Env *env) {
-  for (uint32_t i = 0; i < m->target.n; i++) take_target(m, env, &m->target.at[i]);
+void set_targets(MachineBuilder *m, Env *env) {
+  for (uint32_t i = 0; i < m->target.n; i++) set_target(m, env, &m->target.at[i]);
 }

@@ -1,18 +1,18 @@
-// Shared variables: `share`s that are called in a wiring, and what they add up to.
+// Shared variables: `share`s called in a wiring, and the sum of what they add.
 //
 //   Leak(v)                     the whole variable
-//   Leak(v[0])                  one place of it
-//   Resistor(v[i], v[i+1])      one part for each i for which all these places exist
+//   Leak(v[0])                  one element
+//   Resistor(v[i], v[i+1])      one part for each i for which all elements exist
 //
-// Such a part takes the values at its places, by a loop that gathers them, and what it adds goes
-// there by the same loop turned around. The sum goes through the calls in an order that their texts
-// give, so the order in which they stand means nothing, to the last bit.
+// A loop gathers the elements for such a part; the transposed loop scatters what it adds. The sum
+// is taken in an order given by the text of the calls, so it does not depend on their textual
+// order, to the last bit.
 #include "lang/machine/machine_own.h"
 
 #include <stdlib.h>
 
 typedef struct {
-  Name index;  // 0: it is one place
+  Name index;  // 0: a single element
   Size offset; // v[i+1]: 1; v[0]: 0
 } SharePlace;
 
@@ -20,16 +20,16 @@ typedef struct {
   const Syntax *node;
   Name name; // of the variable
   Type type;
-  uint32_t places; // written in brackets; the axes behind them are taken whole
+  uint32_t places; // indexed axes; the others are taken whole
   SharePlace place[RANK_LIMIT];
 } ShareArg;
 
 typedef struct {
   MachineBuilder *m;
   const Syntax *call;
-  uint32_t n; // of the indices that stand free
+  uint32_t n; // number of free indices
   Name index[PART_AXES];
-  Size low[PART_AXES], high[PART_AXES]; // for which all places exist
+  Size low[PART_AXES], high[PART_AXES]; // their range, for which all elements exist
 } ShareCall;
 
 static Junction *junction_named(MachineBuilder *m, Name name) {
@@ -46,8 +46,9 @@ static const Type *variable_type(const MachineBuilder *m, Name name) {
   return port >= 0 ? &m->s->in.at[port].type : state >= 0 ? &m->held.at[state].own : NULL;
 }
 
-// -- places ---------------------------------------------------------------------------------------
-// A name that means nothing else; or that of an axis, where it stands alone.
+// -- elements
+// ---------------------------------------------------------------------------------------
+// An unbound name; or the name of an axis, if it stands alone.
 static bool is_index(MachineBuilder *m, const Syntax *n, bool alone) {
   if (n->kind != N_NAME) return false;
   const Binding *bind = env_meaning(m->env, n);
@@ -78,7 +79,7 @@ static bool read_place(MachineBuilder *m, const Syntax *n, SharePlace *out) {
   return true;
 }
 
-// The smaller or the larger one; false: that cannot be told.
+// Takes the minimum or maximum; false: unknown.
 static bool settle_bound(World *w, Size *bound, Size other, bool larger) {
   int64_t by;
   if (!*bound) *bound = other;
@@ -99,7 +100,7 @@ static bool note_index(ShareCall *c, const ShareArg *a, uint32_t axis) {
   Size low = size_sub(w, size_of(w, 0), p->offset),
        high = size_sub(w, size_sub(w, a->type.axis[axis].size, size_of(w, 1)), p->offset);
   bool known = settle_bound(w, &c->low[k], low, true) && settle_bound(w, &c->high[k], high, false);
-  if (known || c->m->b->generic) return true; // with its sizes it is looked at again
+  if (known || c->m->b->generic) return true; // checked again with known sizes
   Id e = diag_error(w->diags, a->node->span, "how far `%s` runs depends on sizes that are open",
                     name_text(w->names, p->index));
   diag_help(w->diags, e, "`for %s in 0..2 { … }` says how far", name_text(w->names, p->index));
@@ -137,8 +138,7 @@ static bool read_arg(ShareCall *c, const Syntax *n, ShareArg *a) {
   return true;
 }
 
-// none: there is no part. A wiring that is written for any size may well have one that is too short
-// for a pair; where all sizes are written down, it is a slip.
+// none: the range is empty, so there is no part. That is an error unless the wiring has options.
 static bool find_axes(ShareCall *c, Part *part, bool *none) {
   World *w = c->m->w;
   for (uint32_t i = 0; i < c->n; i++) {
@@ -154,8 +154,9 @@ static bool find_axes(ShareCall *c, Part *part, bool *none) {
   return true;
 }
 
-// -- values and what is added to them -------------------------------------------------------------
-// Of each axis of the variable, the place that the loop over the port is at.
+// -- gather and scatter
+// -----------------------------------------------------------------------------
+// The element of the variable for each point of the port.
 static Access variable_access(const ShareCall *c, const ShareArg *a) {
   const MachineBuilder *m = c->m;
   World *w = m->w;
@@ -177,8 +178,9 @@ static Access variable_access(const ShareCall *c, const ShareArg *a) {
   return access;
 }
 
-// A loop over all of the port: from the places of the variable to it, or the other way.
-static Id move(const ShareCall *c, const ShareArg *a, const Type *port, Id from, bool back) {
+// A loop over the port: gathers from the variable, or scatters to it (`back`).
+static Id move_elements(const ShareCall *c, const ShareArg *a, const Type *port, Id from,
+                        bool back) {
   Body *b = c->m->b;
   World *w = b->w;
   Loop loop = {.combine = SUM, .nindex = port->rank, .nin = 1};
@@ -210,7 +212,7 @@ static bool fits_port(ShareCall *c, const ShareArg *a, const Part *part, const T
                              own_text(b->w, &here));
 }
 
-// What the port takes is the value there; what it adds goes there.
+// Connects a port: its value is gathered, what it adds is scattered.
 static bool share_variable(ShareCall *c, const ShareArg *a, LineTarget *t) {
   MachineBuilder *m = c->m;
   World *w = m->w;
@@ -224,8 +226,8 @@ static bool share_variable(ShareCall *c, const ShareArg *a, LineTarget *t) {
   member.adds = val_to_wire(m->b, &shown->value.at[0], 0);
   if (c->n || a->places) {
     Type seen = seen_type(m, part, &port->type), full = full_type(m, &seen);
-    t->wire = move(c, a, &full, t->wire, false);
-    member.adds = move(c, a, &full, member.adds, true);
+    t->wire = move_elements(c, a, &full, t->wire, false);
+    member.adds = move_elements(c, a, &full, member.adds, true);
   }
   Syntax *to = syntax_name(w->arena, t->name, a->node->span);
   vec_push(w->arena, &t->route,
@@ -252,7 +254,7 @@ static bool takes_these(ShareCall *c, const Def *d, const System *of) {
   return false;
 }
 
-// Growth(rabbits): its ports are these variables.
+// Growth(rabbits): a part whose ports are these variables.
 void sharing_part(MachineBuilder *m, const Syntax *n) {
   World *w = m->w;
   Called called = machine_called(m, call_callee(n));
@@ -274,14 +276,15 @@ void sharing_part(MachineBuilder *m, const Syntax *n) {
   for (uint32_t k = 2; table_get(m->parts, &part.name, sizeof part.name); k++)
     part.name =
         name_from(w->names, arena_format(w->arena, "%s.%u", name_text(w->names, d->name), k));
-  if (part.of->flows) m->flows = true, m->waits = false; // what it shares here has a rate
+  if (part.of->flows) m->flows = true, m->waits = false; // the shared variable has a rate here
   add_part(m, part);
   for (uint32_t i = 0; i < shared.n; i++)
     m->broken |= !share_variable(&c, &arg[i], &m->target.at[m->target.n - shared.n + i]);
 }
 
 // -- sums -----------------------------------------------------------------------------------------
-// All members of a variable flow, or all step: rates and differences cannot be added.
+// All members of a variable must be continuous, or all discrete: rates and differences cannot be
+// added.
 static bool of_one_time(MachineBuilder *m, const Junction *j) {
   const Part *first = &m->s->part.at[j->member.at[0].end.part - 1];
   for (uint32_t i = 1; i < j->member.n; i++) {
@@ -298,7 +301,7 @@ static bool of_one_time(MachineBuilder *m, const Junction *j) {
 }
 
 typedef struct {
-  const char *text; // of the call
+  const char *text; // source text of the call
   uint32_t port, at;
 } MemberKey;
 
@@ -320,7 +323,7 @@ static MemberKey *members_in_order(World *w, const Junction *j) {
   return key;
 }
 
-Id joined(MachineBuilder *m, uint32_t junction) {
+Id sum_of_members(MachineBuilder *m, uint32_t junction) {
   const Junction *j = &m->s->junction.at[junction];
   if (!j->member.n || !of_one_time(m, j)) return 0;
   const MemberKey *key = members_in_order(m->w, j);

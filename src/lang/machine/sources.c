@@ -1,7 +1,8 @@
-// Every port that takes has exactly one source, and what is read is open: in every mode of the
-// parts, and with every label, that guards speak of; for every place that wires lead to by number.
+// Checks that every input port has exactly one source, and that only open ports are read: in every
+// combination of modes and labels that guards test, and for every element that routes assign by
+// number.
 //
-// The mode of a member of an array, c[i].mode, is a tag of its own for each way to write it.
+// The mode of a member of an array, c[i].mode, is a separate tag for each way of writing it.
 #include "lang/machine/machine_own.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ enum { SITUATIONS_LIMIT = 65536, PLACES_LIMIT = 100000 };
 typedef enum { NO, YES, MAYBE } Holds;
 
 typedef struct {
-  const Syntax *node; // the value: p.mode, link, c.mode[i]
+  const Syntax *node; // the tested value: p.mode, link, c.mode[i]
   const Ids *label;
   uint32_t now;
 } Tag;
@@ -20,8 +21,9 @@ typedef struct {
   VEC(Tag) tag;
 } Tags;
 
-// -- tags -----------------------------------------------------------------------------------------
-// The name of a value that may have labels, with brackets or without; 0: it is another expression
+// -- tested labels
+// ----------------------------------------------------------------------------------
+// The name of a value that may be a label, with or without brackets; otherwise 0.
 static Name tag_name(const Syntax *n) {
   const Syntax *base = n->kind == N_AT ? at_base(n) : n;
   return base->kind == N_NAME ? base->name : 0;
@@ -53,12 +55,12 @@ static void find_tags(Tags *t, const Syntax *n) {
   for (uint32_t i = 0; i < syntax_parts(n).n; i++) find_tags(t, syntax_parts(n).at[i]);
 }
 
-static Holds holds(Tags *t, const Syntax *n) {
+static Holds guard_holds(Tags *t, const Syntax *n) {
   if (!n) return YES;
   switch (n->kind) {
-  case N_PAREN: return holds(t, paren_inner(n));
+  case N_PAREN: return guard_holds(t, paren_inner(n));
   case N_NOT: {
-    Holds h = holds(t, not_operand(n));
+    Holds h = guard_holds(t, not_operand(n));
     return h == MAYBE ? MAYBE : h == YES ? NO : YES;
   }
   case N_AND:
@@ -66,7 +68,7 @@ static Holds holds(Tags *t, const Syntax *n) {
     Holds neutral = n->kind == N_AND ? YES : NO, h = neutral;
     Nodes term = chain_terms(n);
     for (uint32_t i = 0; i < term.n; i++) {
-      Holds k = holds(t, term.at[i]);
+      Holds k = guard_holds(t, term.at[i]);
       if (k == (neutral == YES ? NO : YES)) return k;
       if (k == MAYBE) h = MAYBE;
     }
@@ -114,7 +116,7 @@ static const char *tag_text(World *w, const Syntax *n) {
   return b.at;
 }
 
-static const char *situation(Tags *t) {
+static const char *combination_text(Tags *t) {
   World *w = t->m->w;
   Buf b = buf_new(w->arena);
   for (uint32_t i = 0; i < t->tag.n; i++)
@@ -123,7 +125,7 @@ static const char *situation(Tags *t) {
   return b.at;
 }
 
-static bool next_situation(Tags *t) {
+static bool next_combination(Tags *t) {
   for (uint32_t i = 0; i < t->tag.n; i++) {
     if (++t->tag.at[i].now < t->tag.at[i].label->n) return true;
     t->tag.at[i].now = 0;
@@ -139,7 +141,7 @@ static bool too_many(const Tags *t) {
 }
 
 // -- modes ----------------------------------------------------------------------------------------
-// The mode of a part, or of the wiring itself; of the member of an array that brackets speak of.
+// The mode of a part, of the wiring itself, or of the member of an array that brackets select.
 static Syntax *mode_of(MachineBuilder *m, const Part *part, const Syntax *brackets) {
   World *w = m->w;
   Name mode = name_from(w->names, "mode");
@@ -157,43 +159,44 @@ static bool port_is_open(Tags *t, const Part *part, const Port *port, const Synt
   return !tag || (port->modes >> tag->now & 1);
 }
 
-// -- the wires into a port ------------------------------------------------------------------------
+// -- routes into a port
+// -----------------------------------------------------------------------------
 typedef struct {
   MachineBuilder *m;
   const LineTarget *t;
   const Part *part; // NULL: the wiring itself
   const Port *port;
-  LineNodes route;        // those that lead to this place
-  const Syntax *brackets; // the place; NULL: the whole port
+  LineNodes route;        // those that assign this element
+  const Syntax *brackets; // the element; NULL: the whole port
   const char *what;       // port `p.x`, place 2 of port `p.x`
-} Taking;
+} TargetCheck;
 
-static Span taking_span(const Taking *k) { return k->part ? k->part->span : k->port->span; }
+static Span target_span(const TargetCheck *k) { return k->part ? k->part->span : k->port->span; }
 
-static void no_source(const Taking *k, Tags *tags) {
+static void no_source(const TargetCheck *k, Tags *tags) {
   World *w = k->m->w;
-  Id e = diag_error(w->diags, taking_span(k), "%s has no source%s%s", k->what,
-                    tags->tag.n ? " when " : "", situation(tags));
+  Id e = diag_error(w->diags, target_span(k), "%s has no source%s%s", k->what,
+                    tags->tag.n ? " when " : "", combination_text(tags));
   if (k->part) diag_note(w->diags, e, k->port->span, "the port");
   diag_help(w->diags, e, "a wire leads to it as `x -> %s`", name_text(w->names, k->t->name));
 }
 
-static void closed_target(const Taking *k, Tags *tags, const Syntax *route) {
+static void closed_target(const TargetCheck *k, Tags *tags, const Syntax *route) {
   World *w = k->m->w;
   Id e = diag_error(w->diags, route->span, "%s is closed when %s, but this wire is there", k->what,
-                    situation(tags));
+                    combination_text(tags));
   diag_note(w->diags, e, k->port->span, "the port");
   diag_help(w->diags, e, "give the wire a guard, as in `… -> %s when %s = …`",
             name_text(w->names, k->t->name), tag_text(w, mode_of(k->m, k->part, k->brackets)));
 }
 
-// In the situation of the tags: false after an error.
-static bool check_situation(const Taking *k, Tags *tags) {
+// Checks one combination of tags; false after an error.
+static bool check_combination(const TargetCheck *k, Tags *tags) {
   World *w = k->m->w;
   const Syntax *first = NULL;
   for (uint32_t i = 0; i < k->route.n; i++) {
     const Syntax *route = k->route.at[i];
-    Holds h = holds(tags, route_cond(route));
+    Holds h = guard_holds(tags, route_cond(route));
     if (h == MAYBE) {
       Id e = diag_error(w->diags, route_cond(route)->span,
                         "whether this wire is there must depend on modes and labels only");
@@ -204,7 +207,7 @@ static bool check_situation(const Taking *k, Tags *tags) {
     if (h == NO) continue;
     if (first) {
       Id e = diag_error(w->diags, route->span, "%s has two sources%s%s", k->what,
-                        tags->tag.n ? " when " : "", situation(tags));
+                        tags->tag.n ? " when " : "", combination_text(tags));
       diag_note(w->diags, e, first->span, "the other one");
       return false;
     }
@@ -216,25 +219,26 @@ static bool check_situation(const Taking *k, Tags *tags) {
   return open == (first != NULL);
 }
 
-// One situation after the other; the first that is wrong is reported.
-static bool check_guards(const Taking *k) {
+// Enumerates all combinations; reports the first error.
+static bool check_guards(const TargetCheck *k) {
   MachineBuilder *m = k->m;
   Tags tags = {.m = m};
   for (uint32_t i = 0; i < k->route.n; i++) find_tags(&tags, route_cond(k->route.at[i]));
   if (k->port->modes != ~(uint64_t)0) tag_of(&tags, mode_of(m, k->part, k->brackets));
   if (too_many(&tags))
-    return diag_refuse(m->w->diags, taking_span(k),
+    return diag_refuse(m->w->diags, target_span(k),
                        "the wires into `%s` depend on too many modes to be checked",
                        name_text(m->w->names, k->t->name));
   do {
-    if (!check_situation(k, &tags)) return false;
-  } while (next_situation(&tags));
+    if (!check_combination(k, &tags)) return false;
+  } while (next_combination(&tags));
   return true;
 }
 
-// -- places ---------------------------------------------------------------------------------------
+// -- elements
+// ---------------------------------------------------------------------------------------
 typedef struct {
-  uint32_t n; // axes that some wire leads to by number
+  uint32_t n; // axes that some route indexes by number
   uint32_t axis[RANK_LIMIT];
   int64_t size[RANK_LIMIT], at[RANK_LIMIT];
 } Places;
@@ -247,8 +251,8 @@ static bool next_place(Places *p) {
   return false;
 }
 
-// Numbers inside, indices that stand alone, each once. False: told, or not to be told yet.
-static bool check_item(const Taking *k, const Type *own, const Syntax *route, uint32_t i) {
+// Checks an index: a literal in range, or a plain index used once. False: reported, or postponed.
+static bool check_item(const TargetCheck *k, const Type *own, const Syntax *route, uint32_t i) {
   MachineBuilder *m = k->m;
   World *w = m->w;
   Nodes item = brackets_items(route_brackets(route));
@@ -256,7 +260,7 @@ static bool check_item(const Taking *k, const Type *own, const Syntax *route, ui
   int64_t n;
   PlaceKind kind = place_kind(m, own, item.at[i]);
   m->open_places |= kind == PLACE_OPEN;
-  if (kind == PLACE_OPEN) return false; // told when all is woven
+  if (kind == PLACE_OPEN) return false; // checked when sizes are known
   bool twice = false;
   for (uint32_t j = 0; j < i; j++)
     twice |= kind == PLACE_INDEX && tree_equal(item.at[i], item.at[j]);
@@ -274,8 +278,8 @@ static bool check_item(const Taking *k, const Type *own, const Syntax *route, ui
                      (long long)n - 1);
 }
 
-// The axes that are counted, with their sizes. False: there is nothing more to be checked.
-static bool find_places(const Taking *k, const Type *own, Places *p) {
+// The axes indexed by number, with their sizes. False: nothing to check.
+static bool find_places(const TargetCheck *k, const Type *own, Places *p) {
   MachineBuilder *m = k->m;
   uint64_t all = 1;
   for (uint32_t r = 0; r < k->t->route.n; r++)
@@ -285,7 +289,7 @@ static bool find_places(const Taking *k, const Type *own, Places *p) {
     if (!counts_at(k->t, i)) continue;
     if (!size_value(m->w, own->axis[i].size, &p->size[p->n])) {
       if (!m->b->generic)
-        diag_error(m->w->diags, taking_span(k),
+        diag_error(m->w->diags, target_span(k),
                    "how many places port `%s` has depends on sizes that are open",
                    name_text(m->w->names, k->t->name));
       return false;
@@ -293,18 +297,18 @@ static bool find_places(const Taking *k, const Type *own, Places *p) {
     p->axis[p->n] = i;
     all *= (uint64_t)p->size[p->n++];
     if (all > PLACES_LIMIT)
-      return diag_refuse(m->w->diags, taking_span(k),
+      return diag_refuse(m->w->diags, target_span(k),
                          "port `%s` has more than %d places, too many to be wired by numbers",
                          name_text(m->w->names, k->t->name), PLACES_LIMIT);
   }
   return true;
 }
 
-// Does the wire lead to this place? Then as it is there, the place in the place of its index.
-static const Syntax *route_at(const Taking *k, const Places *p, const Syntax *route) {
+// The route for this element, with its number substituted for the index; NULL: it assigns others.
+static const Syntax *route_at(const TargetCheck *k, const Places *p, const Syntax *route) {
   Nodes item = brackets_items(route_brackets(route));
   for (uint32_t i = 0; i < p->n; i++) {
-    if (p->axis[i] >= item.n) continue; // it leads to all of the port
+    if (p->axis[i] >= item.n) continue; // it assigns the whole port
     if (item.at[p->axis[i]]->kind != N_NUM)
       route =
           with_loop_number(k->m->w, route, counting_index(k->m->w, p->axis[i]), (double)p->at[i]);
@@ -314,7 +318,7 @@ static const Syntax *route_at(const Taking *k, const Places *p, const Syntax *ro
   return route;
 }
 
-static void check_places(Taking *k, Places *p) {
+static void check_places(TargetCheck *k, Places *p) {
   World *w = k->m->w;
   do {
     Buf at = buf_new(w->arena);
@@ -335,7 +339,8 @@ static void check_places(Taking *k, Places *p) {
   } while (next_place(p));
 }
 
-// -- what is read is open -------------------------------------------------------------------------
+// -- reads of closed ports
+// --------------------------------------------------------------------------
 bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
   const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
   if (!dot) return false;
@@ -348,7 +353,7 @@ bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
   return at >= 0;
 }
 
-// p.y, p.y[i]: the part and port; false: it is another expression.
+// p.y, p.y[i]: the part and port; false: another expression.
 static bool shown_port(MachineBuilder *m, const Syntax *n, const Part **part, const Port **port) {
   PortEnd end;
   Name name = tag_name(n);
@@ -372,7 +377,7 @@ static void find_read_tags(Tags *t, const Syntax *n) {
   for (uint32_t i = 0; n && i < syntax_parts(n).n; i++) find_read_tags(t, syntax_parts(n).at[i]);
 }
 
-// A closed port that is read in this situation; NULL: none.
+// A closed port that is read in this combination, or NULL.
 static const Syntax *closed_read(Tags *t, const Syntax *n) {
   const Part *part;
   const Port *port;
@@ -381,7 +386,7 @@ static const Syntax *closed_read(Tags *t, const Syntax *n) {
     if (!port_is_open(t, part, port, read_brackets(n))) return n;
     n = read_brackets(n);
   }
-  Holds first = n && n->kind == N_WHEN ? holds(t, when_cond(n)) : MAYBE;
+  Holds first = n && n->kind == N_WHEN ? guard_holds(t, when_cond(n)) : MAYBE;
   for (uint32_t i = 0; n && i < syntax_parts(n).n; i++) {
     if (n->kind == N_WHEN && i != 1 && first == (i ? YES : NO)) continue;
     const Syntax *found = closed_read(t, syntax_parts(n).at[i]);
@@ -402,19 +407,19 @@ static void check_read(MachineBuilder *m, const Syntax *value, const Syntax *gua
     return;
   }
   do {
-    const Syntax *n = holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
+    const Syntax *n = guard_holds(&tags, guard) == NO ? NULL : closed_read(&tags, value);
     if (!n) continue;
     const char *name = tag_text(w, n);
     const Part *part = NULL;
     const Port *port = NULL;
     shown_port(m, n, &part, &port);
     Id e = diag_error(w->diags, n->span, "`%s` is closed when %s, but it is read here", name,
-                      situation(&tags));
+                      combination_text(&tags));
     diag_note(w->diags, e, port->span, "the port");
     diag_help(w->diags, e, "say when it is read, as in `%s -> … when %s = …`", name,
               tag_text(w, mode_of(m, part, read_brackets(n))));
     return;
-  } while (next_situation(&tags));
+  } while (next_combination(&tags));
 }
 
 static void check_reads(MachineBuilder *m) {
@@ -435,8 +440,8 @@ static void check_reads(MachineBuilder *m) {
 void check_targets(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->target.n; i++) {
     const LineTarget *t = &m->target.at[i];
-    if (t->placed) continue; // told where its value is made
-    Taking k = {.m = m, .t = t, .part = t->part ? &m->s->part.at[t->part - 1] : NULL};
+    if (t->placed) continue; // checked where its value is made
+    TargetCheck k = {.m = m, .t = t, .part = t->part ? &m->s->part.at[t->part - 1] : NULL};
     k.port = k.part ? &k.part->of->in.at[t->port] : &m->s->out.at[t->port];
     k.what = arena_format(m->w->arena, "port `%s`", name_text(m->w->names, t->name));
     Type own = target_type(m, t);

@@ -1,27 +1,26 @@
-// Where states start: `state x : R[3] = 0`, and the starts of places, `x[0] = 1`, `x[i+1] = i`.
+// Initial values of states: `state x : R[3] = 0`, and of elements, `x[0] = 1`, `x[i+1] = i`.
 //
-// Lines that say places become one value: each is an index equation of its own, and two must not name
-// one place. Without a start of the whole, every place is said by some line.
+// Lines for elements are merged into one value: each is an index equation, and two may not assign
+// one element. Without a value for the whole, the lines must cover every element.
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-// Where a state starts: a label by its name, a simplex in its middle, the rest as weights do.
+// The initial value: a label by name, the centre of a simplex, otherwise as for weights.
 static Init whole_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *own) {
   World *w = m->w;
   const Syntax *start = typed_value(typed), *type = typed_type(typed);
   int label = start && start->kind == N_NAME ? label_named(w, own, start->name) : -1;
   if (label >= 0) return (Init){.kind = INIT_CONST, .k = label};
   bool simplex = type && is_simplex_type(m, type);
-  int64_t n = 1; // a simplex whose size is not known yet is looked at only for its types
+  int64_t n = 1; // of unknown size only the type matters
   if (simplex && !start && own->rank && !size_value(w, own->axis[own->rank - 1].size, &n)) n = 1;
   if (simplex && !start) return (Init){.kind = INIT_CONST, .k = 1.0 / (double)n};
   if (!start) return (Init){.kind = INIT_CONST};
   return init_from(m->b, env, start, own);
 }
 
-// The start of one member: what its diagram makes, with the lists and constants that it reads, or a
-// list itself.
+// The initial value of one member: the result of its diagram, or a list.
 static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) {
   if (init->kind == INIT_DATA) {
     Param list = {.path = "list", .role = ROLE_CONST, .init = *init};
@@ -40,7 +39,7 @@ static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) 
   return map[from->out.at[0]];
 }
 
-// The same start for every member.
+// Replicates the initial value for all members.
 Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   World *w = m->w;
   if (!m->npass || (init.kind != INIT_DIAGRAM && init.kind != INIT_DATA)) return init;
@@ -55,10 +54,11 @@ Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
-// -- places ---------------------------------------------------------------------------------------
+// -- elements
+// ---------------------------------------------------------------------------------------
 typedef VEC(const Syntax *) StartLines;
 
-// All that `state` says of this name, in the order of the text.
+// All `state` lines of this name, in textual order.
 static StartLines lines_of(MachineBuilder *m, Name name) {
   StartLines out = {0};
   Nodes line = block_statements(m->h.body);
@@ -84,8 +84,8 @@ bool start_is_clear(MachineBuilder *m, const Syntax *typed) {
   return false;
 }
 
-// One member's start as a builder of its own: nothing of the lens is in it.
-static MachineBuilder alone(const MachineBuilder *m, Env *env) {
+// A builder for an initial value, without access to the lens.
+static MachineBuilder builder_for_start(const MachineBuilder *m, Env *env) {
   MachineBuilder one = *m;
   one.b = body_new(m->in, name_from(m->w->names, "init"));
   one.b->generic = m->b && m->b->generic;
@@ -96,7 +96,7 @@ static MachineBuilder alone(const MachineBuilder *m, Env *env) {
   return one;
 }
 
-// The start of the whole, in the body of the start; 0: there is none, or it was told why.
+// The initial value of the whole, in the body of the start; 0: none, or reported.
 static Id base_of_start(MachineBuilder *one, const Init *init, const Type *own, Span span) {
   if (init->kind == INIT_DIAGRAM || init->kind == INIT_DATA)
     return start_of_one(one->w, one->b->d, init, own);
@@ -125,7 +125,7 @@ Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *o
   }
   if (!places.n) return whole_start(m, env, typed, own);
   Init init = whole ? whole_start(m, env, typed, own) : (Init){.kind = INIT_NONE};
-  MachineBuilder one = alone(m, env);
+  MachineBuilder one = builder_for_start(m, env);
   uint32_t errors = w->diags->met;
   const MachineText *machine = m->in->machine;
   m->in->machine = NULL;
@@ -143,7 +143,7 @@ Init state_start(MachineBuilder *m, Env *env, const Syntax *typed, const Type *o
 Diagram *value_by_places(Elab *in, Program *p, PlaceLines line, const Init *base, const Type *own,
                          const ValueWords *words) {
   System none = {0};
-  MachineBuilder m = {.in = in, .w = in->w, .s = &none}, one = alone(&m, NULL);
+  MachineBuilder m = {.in = in, .w = in->w, .s = &none}, one = builder_for_start(&m, NULL);
   one.b->timed = words->timed;
   one.b->env = one.env = env_new(in, NULL, p->scope, one.b);
   PlacesSaid said = {.line = line, .own = own, .span = words->span, .what = words->what};

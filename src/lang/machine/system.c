@@ -1,4 +1,4 @@
-// Systems: a lens and its parts woven into one flat diagram.
+// Connects a lens and its parts into one flat system.
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
@@ -6,7 +6,7 @@
 #include "lang/units/units.h"
 
 // -- ports and states --------------------------------------------------------------------------
-// Is it said in every mode in which it is open?
+// Checks that a port has a value in every mode in which it is open.
 static void check_port(MachineBuilder *m, uint32_t at) {
   World *w = m->w;
   const Port *port = &m->s->out.at[at];
@@ -49,7 +49,7 @@ static void settle_ports(MachineBuilder *m) {
       Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
       wire = val_to_wire(m->b, &zero, 0);
     }
-    bool mode = m->s->shares && i >= m->s->in.n; // behind the variables
+    bool mode = m->s->shares && i >= m->s->in.n; // the mode follows the variables
     diagram_output(w, m->b->d, mode ? wire : live_shown(m, &port->type, wire));
   }
   for (uint32_t i = 0; i < m->target.n; i++) {
@@ -92,7 +92,7 @@ static void settle_states(MachineBuilder *m) {
   add_birth(m);
 }
 
-// Variables that several parts share: what they add is added up.
+// Sums what the parts add to shared variables.
 static void settle_junctions(MachineBuilder *m) {
   for (uint32_t i = 0; i < m->s->junction.n; i++) {
     const Junction *j = &m->s->junction.at[i];
@@ -100,11 +100,11 @@ static void settle_junctions(MachineBuilder *m) {
     for (uint32_t k = 0; k < j->member.n; k++)
       flows |= m->s->part.at[j->member.at[k].end.part - 1].of->flows;
     int state = own_state(m, j->name);
-    Id sum = joined(m, i);
+    Id sum = sum_of_members(m, i);
     Span span = m->def->span;
     if (state < 0) {
       int port = port_named(m->s->in.at, m->s->in.n, j->name);
-      always(m, CHANGE_PORT, (uint32_t)port, sum, span);
+      add_change_always(m, CHANGE_PORT, (uint32_t)port, sum, span);
       continue;
     }
     if (!flows) {
@@ -112,11 +112,12 @@ static void settle_junctions(MachineBuilder *m) {
       sum = fit_value(m, val_fn(m->b, FN_add, pair, 2, span, NULL), &m->held.at[state].own, span,
                       "a shared variable");
     }
-    always(m, flows ? CHANGE_RATE : CHANGE_NEXT, (uint32_t)state, sum, span);
+    add_change_always(m, flows ? CHANGE_RATE : CHANGE_NEXT, (uint32_t)state, sum, span);
   }
 }
 
-// -- flat -----------------------------------------------------------------------------------------
+// -- flattening
+// -------------------------------------------------------------------------------------
 typedef VEC(Id *) WirePlaces;
 
 static void wires_of(MachineBuilder *m, WirePlaces *p) {
@@ -153,7 +154,7 @@ static void wires_of(MachineBuilder *m, WirePlaces *p) {
     if (m->born.at[i]) vec_push(a, p, &m->born.at[i]);
 }
 
-// Calls of boxes are opened, so that only what really needs itself is a loop.
+// Inlines calls, so that only true algebraic loops are cycles.
 static void flatten_lens(MachineBuilder *m) {
   World *w = m->w;
   Diagram *d = m->b->d;
@@ -193,10 +194,10 @@ static void keep_nexts(System *s) {
   }
 }
 
-// States, events and lags of a system that was woven into another one, as a part of it or (NULL)
-// beside it.
-static void take_all(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
-                     const char *prefix, const Part *as) {
+// Adds states, events and lags of a system connected into another, as a part of it or (NULL) beside
+// it.
+static void add_system(World *w, System *to, const System *of, const Id *map, const uint32_t *param,
+                       const char *prefix, const Part *as) {
   uint32_t first = to->state.n, writers = to->writer.n;
   for (uint32_t i = 0; i < of->state.n; i++) {
     SystemState x = of->state.at[i];
@@ -209,7 +210,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   }
   for (uint32_t i = 0; i < of->event.n; i++) {
     SystemEvent e = of->event.at[i], copy = e;
-    if (as && as->sampled && !of->flows && e.either) continue; // looked at when it ticks
+    if (as && as->sampled && !of->flows && e.either) continue; // tested at its ticks
     copy.guard = map[e.guard];
     copy.path = *e.path   ? arena_format(w->arena, "%s%s", prefix, e.path)
                 : *prefix ? arena_text(w->arena, prefix, strlen(prefix) - 1)
@@ -249,7 +250,7 @@ static void take_all(World *w, System *to, const System *of, const Id *map, cons
   to->timeless |= of->timeless;
 }
 
-static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
+static void add_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
   System *s = m->s;
   WirePlaces places = {0};
   for (uint32_t i = 0; i < s->state.n; i++) {
@@ -277,7 +278,7 @@ static void take_lens(MachineBuilder *m, const Id *map, const uint32_t *param) {
 static const char no_order[] =
     "which member of an array needs which can only be told when their number is known";
 
-// bit[2], cell[… 1]: which member of an array it is, as far as that is known.
+// bit[2], cell[… 1]: the member of an array, as far as known.
 static void put_member(MachineBuilder *m, Buf *to, const ConnectPlace *p) {
   const Part *part = &m->s->part.at[p->part - 1];
   buf_printf(to, "`%s", name_text(m->w->names, part->name));
@@ -297,7 +298,7 @@ static void put_member(MachineBuilder *m, Buf *to, const ConnectPlace *p) {
   buf_text(to, any ? "]`" : "`");
 }
 
-static void tell_loop(MachineBuilder *m, const ConnectFault *f) {
+static void report_loop(MachineBuilder *m, const ConnectFault *f) {
   World *w = m->w;
   Buf names = buf_new(w->arena);
   Span span = m->def->span;
@@ -335,7 +336,7 @@ static void tell_loop(MachineBuilder *m, const ConnectFault *f) {
   diag_help(w->diags, e, "a part with a `state` that shows only the state breaks the loop");
 }
 
-// The axes may be those of a box that is used elsewhere too, so these are copies.
+// Copies the axes, which may be shared with another use.
 static void forget_passing(World *w, Diagram *d) {
   for (Id i = 1; i < d->wire.n; i++) {
     Type *t = &d->wire.at[i].type;
@@ -388,17 +389,17 @@ bool weave_system(MachineBuilder *m) {
   ConnectFault fault = {0};
   s->d = diagram_connect(w, m->def->name, &how, &map, &fault);
   if (!s->d) {
-    tell_loop(m, &fault);
+    report_loop(m, &fault);
     return false;
   }
   s->unordered = m->open_places || fault.answer == CONNECT_OPEN;
   if (m->open_places && !m->b->generic) diag_error(w->diags, m->def->span, no_order);
   for (uint32_t p = 0; p < s->part.n; p++) s->unordered |= s->part.at[p].of->unordered;
   uint32_t *param = params_by_wire(w, s->d);
-  take_lens(m, map[0], param);
+  add_lens(m, map[0], param);
   for (uint32_t p = 0; p < s->part.n; p++) {
     const Part *x = &s->part.at[p];
-    take_all(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
+    add_system(w, s, x->of, map[p + 1], param, part[p + 1].prefix, x);
     vec_push(w->arena, &s->inner, (SystemInner){x->name, x->of, map[p + 1], x->axes > 0});
   }
   halt_with_parts(m, map);
@@ -406,7 +407,8 @@ bool weave_system(MachineBuilder *m) {
   return true;
 }
 
-// -- from a definition ----------------------------------------------------------------------------
+// -- elaboration
+// ------------------------------------------------------------------------------------
 static bool is_error(void *none, const Syntax *n) {
   (void)none;
   return n->kind == N_ERROR;
@@ -417,7 +419,7 @@ static bool is_rate(void *none, const Syntax *n) {
   return n->kind == N_CONSTRAINT || (n->kind == N_LHS && lhs_is_rate(n));
 }
 
-// next x = … without a condition, or by an optimiser
+// An unconditional `next x = …`, or one by an optimiser.
 static bool is_tick(void *none, const Syntax *n) {
   (void)none;
   return n->kind == N_STEPBY || (n->kind == N_STEP && !step_cond(n));
@@ -460,12 +462,12 @@ static void one_expression(MachineBuilder *m, const Syntax *expr) {
   }
   for (uint32_t i = 0; i < v.n; i++) {
     Id wire = fit_value(m, v.at[i], &m->s->out.at[i].type, expr->span, "what it shows");
-    always(m, CHANGE_PORT, i, wire, expr->span);
+    add_change_always(m, CHANGE_PORT, i, wire, expr->span);
   }
 }
 
-// A box or learner as a part: it shows what it gives, at once.
-static void call_it(MachineBuilder *m) {
+// A box or learner as a part: its outputs are functions of its inputs.
+static void call_as_part(MachineBuilder *m) {
   Value args = {.n = m->s->in.n, .at = NEW_ARRAY(m->w->arena, Val, m->s->in.n + 1)};
   for (uint32_t i = 0; i < args.n; i++)
     args.at[i] = val_wire(m->b, m->b->d->in.at[i], m->def->span);
@@ -483,7 +485,7 @@ static void call_it(MachineBuilder *m) {
                            : name_from(m->w->names, arena_format(m->w->arena, "out%u", i + 1));
     vec_push(m->w->arena, &m->s->out, port);
     Id wire = fit_value(m, v.at[i], &port.type, m->def->span, "what it gives");
-    always(m, CHANGE_PORT, i, wire, m->def->span);
+    add_change_always(m, CHANGE_PORT, i, wire, m->def->span);
   }
 }
 
@@ -508,7 +510,7 @@ static void elaborate_body(MachineBuilder *m) {
   if (!make_parts(m, body)) return;
   make_block(m, m->env, body, ANY_MODE);
   make_modes(m);
-  take_routes(m, m->env);
+  set_targets(m, m->env);
 }
 
 static void make_ports(MachineBuilder *m) {
@@ -554,7 +556,7 @@ static System *make_system(MachineBuilder *m) {
   if (m->w->diags->met == errors) {
     bool block = m->def->kind == DEF_MACHINE && m->h.body && m->h.body->kind == N_BLOCK;
     if (m->def->kind != DEF_MACHINE)
-      call_it(m);
+      call_as_part(m);
     else if (block)
       elaborate_body(m);
     else if (m->h.body)
@@ -581,7 +583,7 @@ static System *make_system(MachineBuilder *m) {
 
 enum { INNER_LIMIT = 64 };
 
-// Everything about it is known: it may be used again.
+// It has no open sizes, so it can be reused.
 static bool is_closed(World *w, const Diagram *d) {
   Ids vars = {0};
   for (Id i = 1; i < d->wire.n && !vars.n; i++) {
@@ -594,13 +596,13 @@ static bool is_closed(World *w, const Diagram *d) {
 
 static bool is_plain(const MachineUse *use) { return !use->config && !use->npass; }
 
-// It is the same for all that use it so.
+// It does not depend on its use.
 static bool is_usual(const MachineUse *use) {
   return is_plain(use) && !use->life.mortal && !use->life.halts;
 }
 
-// Machines in machines, and arrays in arrays, come to an end.
-static bool nests(Elab *in, const MachineUse *use) {
+// Limits the nesting of machines and arrays.
+static bool check_nesting(Elab *in, const MachineUse *use) {
   World *w = in->w;
   Def *d = use->def;
   if (d->busy && is_plain(use)) {
@@ -609,7 +611,8 @@ static bool nests(Elab *in, const MachineUse *use) {
     diag_note(w->diags, e, d->span, "declared here");
     return false;
   }
-  if (in->inner == INNER_LIMIT) { // Manager[of: Manager[…]] ends, Manager[of: Manager[of]] need not
+  if (in->inner ==
+      INNER_LIMIT) { // Manager[of: Manager[…]] is finite, Manager[of: Manager[of]] may not be
     in->inner++;
     return diag_refuse(w->diags, use->span, "machines are nested more than %d levels deep here",
                        INNER_LIMIT);
@@ -638,7 +641,7 @@ static void begin_body(MachineBuilder *m, const MachineUse *use) {
   m->targets = table_new(a);
 }
 
-// What its text says of it before anything is elaborated.
+// Properties of its text, before elaboration.
 static void begin_system(MachineBuilder *m) {
   const Def *d = m->def;
   SyntaxSign form = d->kind == DEF_MACHINE ? machine_form(d->node) : SIGN_NONE;
@@ -674,7 +677,7 @@ System *system_of(Elab *in, const MachineUse *use) {
   if (d->broken || in->inner > INNER_LIMIT) return NULL;
   bool timed = !use->time || !d->system || !d->system->timeless;
   if (is_usual(use) && d->system && timed) return d->system;
-  if (!nests(in, use)) return NULL;
+  if (!check_nesting(in, use)) return NULL;
   MachineBuilder m = {.in = in,
                       .w = w,
                       .def = d,
@@ -695,8 +698,9 @@ System *system_of(Elab *in, const MachineUse *use) {
   System *made = make_inside(&m);
   if (w->diags->met > errors || !made) {
     bool told = w->diags->met > errors, options = m.h.cfg && !unread;
-    d->open_loops |= m.open_loops && !told; // with its sizes it is tried again
-    if (is_plain(use) && !d->open_loops && (told || !options)) d->broken = true; // or its options
+    d->open_loops |= m.open_loops && !told; // elaborated again with known sizes
+    if (is_plain(use) && !d->open_loops && (told || !options))
+      d->broken = true; // unless its options are at fault
     return NULL;
   }
   keep_nexts(made);
@@ -706,9 +710,10 @@ System *system_of(Elab *in, const MachineUse *use) {
   return made;
 }
 
-// -- put together without a text ------------------------------------------------------------------
-// It has stopped where this one has, whose states begin there.
-static void take_halts(World *w, System *to, const System *of, const Id *map, uint32_t first) {
+// -- systems made without a text
+// --------------------------------------------------------------------
+// It stops when `of` stops, whose states begin at `first`.
+static void add_halts(World *w, System *to, const System *of, const Id *map, uint32_t first) {
   to->halt.at = NULL, to->halt.n = to->halt.cap = 0;
   for (uint32_t i = 0; i < of->halt.n; i++) {
     const SystemHalt *x = &of->halt.at[i];
@@ -716,8 +721,8 @@ static void take_halts(World *w, System *to, const System *of, const Id *map, ui
   }
 }
 
-// What it is made of is found in what it was before.
-static void dress(World *w, System *s, const System *of, const Id *map) {
+// Its inner parts are found through the system it was made of.
+static void keep_inner(World *w, System *s, const System *of, const Id *map) {
   s->inner.at = NULL, s->inner.n = s->inner.cap = 0;
   s->line.at = NULL, s->line.n = s->line.cap = 0;
   s->inside.at = NULL, s->inside.n = s->inside.cap = 0;
@@ -772,9 +777,9 @@ System *system_closed(Elab *in, System *s) {
       x.next = wire_sum(w, closed->d, map[0][held->param.at[i].wire], added);
     vec_push(w->arena, &closed->state, x);
   }
-  take_halts(w, closed, s, map[1], closed->state.n);
-  take_all(w, closed, s, map[1], param, "", NULL);
-  dress(w, closed, s, map[1]);
+  add_halts(w, closed, s, map[1], closed->state.n);
+  add_system(w, closed, s, map[1], param, "", NULL);
+  keep_inner(w, closed, s, map[1]);
   closed->flows = s->flows;
   find_time(closed);
   keep_nexts(closed);
@@ -784,17 +789,18 @@ System *system_closed(Elab *in, System *s) {
 void system_woven(World *w, System *both, const System *s, const System *source, Id *const *map,
                   const char *prefix) {
   uint32_t *param = params_by_wire(w, both->d);
-  take_halts(w, both, s, map[0], 0);
-  take_all(w, both, s, map[0], param, "", NULL);
-  take_all(w, both, source, map[1], param, prefix, NULL);
-  dress(w, both, s, map[0]);
+  add_halts(w, both, s, map[0], 0);
+  add_system(w, both, s, map[0], param, "", NULL);
+  add_system(w, both, source, map[1], param, prefix, NULL);
+  keep_inner(w, both, s, map[0]);
   vec_push(w->arena, &both->inner, (SystemInner){source->name, source, map[1], false});
   find_time(both);
   keep_nexts(both);
 }
 
-// -- for others -----------------------------------------------------------------------------------
-// A constant or learner of the program with the name of the clock would hide it in every machine.
+// -- entry points
+// -----------------------------------------------------------------------------------
+// Refuses a constant or learner named `time`, which would hide the clock.
 static void check_clock(Elab *in, Scope *s) {
   const Def *named = scope_find(s, name_from(in->w->names, "time"));
   for (uint32_t i = 0; named && i < table_count(s->names); i++) {

@@ -1,19 +1,20 @@
-// next net by adam(0.01) on err unroll 8: credit flows back through the states of the last ticks.
+// next net by adam(0.01) on err unroll 8: truncated backpropagation through time.
 //
-// What is differentiated is the loss of this tick as a function of the weights, if they had been what
-// they are now over the last k ticks: from the states as they were k - 1 ticks ago, with the inputs,
-// the noise and the clock of those ticks.
+// The gradient is that of this tick's loss as a function of the weights, had they been the same
+// over the last k ticks: starting from the states k - 1 ticks ago, with the recorded inputs, noise
+// and clock.
 //
 //   kept:  ports, noise, `time` and states of the k - 1 ticks before, as states of the system with an
-//          axis in front, the oldest first; and whether there was such a tick at all
-//   scan:  a tick of the system over these rows, from the first row that was there; where time flows,
-//          then the way to the next tick (unroll_flow.c)
-//   loss:  of this tick, from the states that come out of the scan
+//          axis in front, oldest first; and a bit for each: whether there was such a tick
+//   scan:  a tick of the system over these rows; in continuous time, then the flow to the next tick
+//          (unroll_flow.c)
+//   loss:  of this tick, from the states after the scan
 //
-// What learns is held as it is. So unroll 1 is the plain gradient.
+// Trained states are held fixed. So unroll 1 is the plain gradient.
 #include "lang/machine/unroll_own.h"
 
-// -- what has to be gone through ------------------------------------------------------------------
+// -- dependencies
+// -----------------------------------------------------------------------------------
 static bool *needed_by(World *w, const Diagram *d, const Ids *what) {
   bool *need = NEW_ARRAY(w->arena, bool, d->wire.n + 1);
   for (uint32_t i = 0; i < what->n; i++) need[what->at[i]] = true;
@@ -34,7 +35,7 @@ static bool is_read(const Unrolling *u, Id wire) {
   return u->judges[wire] || u->steps[wire] || u->rates[wire];
 }
 
-static void take_state(Unrolling *u, uint32_t i, Ids *nexts, Ids *rates) {
+static void add_state(Unrolling *u, uint32_t i, Ids *nexts, Ids *rates) {
   const SystemState *x = &u->s->state.at[i];
   u->flows |= x->rate != 0;
   vec_push(u->w->arena, &u->state, i);
@@ -42,7 +43,7 @@ static void take_state(Unrolling *u, uint32_t i, Ids *nexts, Ids *rates) {
   if (x->rate) vec_push(u->w->arena, rates, x->rate);
 }
 
-// States that the loss depends on, at once or through others. What flows does so as a whole.
+// Transitive closure: the states the loss depends on. Continuous states are taken all or none.
 static bool find_states(Unrolling *u) {
   World *w = u->w;
   Ids what = {0}, nexts = {0}, rates = {0};
@@ -61,7 +62,7 @@ static bool find_states(Unrolling *u) {
         return diag_refuse(w->diags, u->l->span,
                            "`unroll` goes back by ticks, and `%s` does not step at each", x->path);
       taken[i] = true;
-      take_state(u, i, &nexts, &rates);
+      add_state(u, i, &nexts, &rates);
     }
   }
   return unroll_flows_well(u);
@@ -86,7 +87,7 @@ static bool has_noise(const Diagram *d) {
   return false;
 }
 
-// Noise that no wire of the whole carries
+// Noise that is no wire of the system.
 static bool is_noisy(const Box *b) {
   return (b->op == OP_call && has_noise(b->callee)) ||
          (b->op == OP_scan && has_noise(b->scan->body));
@@ -115,7 +116,8 @@ static bool find_kept(Unrolling *u) {
   return true;
 }
 
-// -- rows -----------------------------------------------------------------------------------------
+// -- history
+// ----------------------------------------------------------------------------------------
 static Type row_type(World *w, const Type *t, uint32_t rows) {
   Axis axis[RANK_LIMIT * 2];
   axis[0] = (Axis){.label = name_from(w->names, "ago"), .size = size_of(w, rows)};
@@ -123,7 +125,7 @@ static Type row_type(World *w, const Type *t, uint32_t rows) {
   return type_like(w, t, t->rank + 1, axis);
 }
 
-// The rows one tick later: all move up by one, and the last is what there is now.
+// Shifts the rows by one tick and appends the present value.
 static Id moved_up(World *w, Diagram *d, Id rows, Id now, uint32_t n) {
   Type t = d->wire.at[rows].type;
   Each e = each_of(w, t);
@@ -135,12 +137,12 @@ static Id moved_up(World *w, Diagram *d, Id rows, Id now, uint32_t n) {
   uint32_t at = scalar_push(w, &e.loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0});
   uint32_t inner = scalar_fn(w, &e.loop, FN_lt, at, each_number(w, &e, n - 1.5), 0);
   uint32_t chosen =
-      scalar_fn(w, &e.loop, FN_select, inner, old, new); // first: it may move the scalars
+      scalar_fn(w, &e.loop, FN_select, inner, old, new); // evaluated first: it may move the scalars
   e.loop.scalar[chosen].base = t.base;
   return each_make(w, d, &e);
 }
 
-// A state of the system that keeps what this wire was; its wire.
+// Adds a state that records the history of a wire; returns its wire.
 static Id keep_rows(Unrolling *u, Id now, Type t) {
   World *w = u->w;
   Diagram *d = u->d;
@@ -163,7 +165,8 @@ Id unroll_chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
            x = each_read(w, &e, a, (Base)t.base, t.rank),
            y = each_read(w, &e, b, (Base)t.base, rank);
   e.in[2] = access_from(w, t.rank - rank, rank);
-  uint32_t chosen = scalar_fn(w, &e.loop, FN_select, c, x, y); // first: it may move the scalars
+  uint32_t chosen =
+      scalar_fn(w, &e.loop, FN_select, c, x, y); // evaluated first: it may move the scalars
   e.loop.scalar[chosen].base = t.base;
   return each_make(w, d, &e);
 }
@@ -200,7 +203,7 @@ static void add_rows(Unrolling *u) {
                  moved_up(w, u->to, u->row.at[k], u->in_to[u->kept.at[k]], u->l->unroll - 1));
 }
 
-// Params of what is copied into the body.
+// Params used in the copied body.
 static void add_body_params(Unrolling *u) {
   Diagram *d = u->d;
   for (uint32_t i = 0; i < d->param.n; i++) {
@@ -213,8 +216,9 @@ static void add_body_params(Unrolling *u) {
   }
 }
 
-// One tick. In: a row of what was kept, what of it is at the next tick, and whether it was a tick; the
-// states, and whether they come from one. Out: the states after it.
+// The scan body: one tick. Inputs: a recorded row, the part of it at the next tick, a bit whether
+// the tick existed; then the states, and a bit whether they are valid. Outputs: the states after
+// it.
 static Scan one_tick(Unrolling *u) {
   World *w = u->w;
   Diagram *d = u->d, *body = u->body;
@@ -250,8 +254,8 @@ static Scan one_tick(Unrolling *u) {
                 .axis = {name_from(w->names, "ago"), rows}};
 }
 
-// The states of now, as the ticks before make them.
-static void go_through(Unrolling *u) {
+// The present states, recomputed by the scan.
+static void add_scan(Unrolling *u) {
   World *w = u->w;
   Type bit = {.base = BASE_BIT};
   uint32_t n = u->state.n;
@@ -284,12 +288,12 @@ Diagram *unrolled_loss(MachineBuilder *m, const Learned *l, Ids *more) {
   u.at_end = NEW_ARRAY(w->arena, Id, u.ended.n + 1);
   copy_inputs(w, u.to, u.d, u.in_to);
   copy_params(w, u.to, u.d, u.in_to);
-  for (uint32_t i = 0; i < u.kept.n; i++) // noise: the same draw as in the system
+  for (uint32_t i = 0; i < u.kept.n; i++) // the same draw as in the system
     if (!u.in_to[u.kept.at[i]])
       copy_box(w, u.to, u.d, &u.d->box.at[u.d->wire.at[u.kept.at[i]].box], u.in_to, 0);
   if (u.state.n) {
     add_rows(&u);
-    go_through(&u);
+    add_scan(&u);
   }
   copy_needed(w, u.to, u.d, u.judges, u.in_to);
   diagram_output(w, u.to, u.in_to[l->loss]);

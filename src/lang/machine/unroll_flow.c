@@ -1,7 +1,6 @@
-// Credit through what flows: from one tick to the next, the states that have a rate are moved by some
-// steps of Runge and Kutta, the same diagram that `flow` is made of, with everything else as the tick
-// left it. Ports are what they were right before the next tick: so what another part holds between two
-// ticks is what it is.
+// Backpropagation through continuous time: between ticks, states with rates are advanced by some
+// Runge-Kutta steps, with everything else fixed. Ports have their values right before the next
+// tick, so discrete parts are exact.
 #include "lang/machine/unroll_own.h"
 
 enum { STRETCH_STEPS = 8 };
@@ -19,7 +18,7 @@ static bool set_by_event(const System *s, uint32_t state) {
   return false;
 }
 
-static bool refuse(const Unrolling *u, const char *why, const char *what) {
+static bool refuse_unroll(const Unrolling *u, const char *why, const char *what) {
   return diag_refuse(u->w->diags, u->l->span, "`unroll` does not go through %s%s%s", why,
                      what ? what : "", what ? "`" : "");
 }
@@ -30,18 +29,18 @@ bool unroll_flows_well(Unrolling *u) {
   for (uint32_t i = 0; i < s->state.n; i++) {
     const SystemState *x = &s->state.at[i];
     if (!is_read(u, param_wire(u, x->param))) continue;
-    if (x->constrained) return refuse(u, "equations `0 = …`, and one says `", x->path);
-    if (set_by_event(s, i)) return refuse(u, "events, and one sets `", x->path);
+    if (x->constrained) return refuse_unroll(u, "equations `0 = …`, and one says `", x->path);
+    if (set_by_event(s, i)) return refuse_unroll(u, "events, and one sets `", x->path);
   }
   for (uint32_t i = 0; i < s->lag.n; i++)
     if (is_read(u, param_wire(u, s->lag.at[i].param)))
-      return refuse(u, "delays where time flows", NULL);
+      return refuse_unroll(u, "delays where time flows", NULL);
   for (uint32_t i = 0; i < s->white.n; i++)
-    if (u->rates[param_wire(u, s->white.at[i].param)]) return refuse(u, "white noise", NULL);
+    if (u->rates[param_wire(u, s->white.at[i].param)]) return refuse_unroll(u, "white noise", NULL);
   return true;
 }
 
-// The clock, which may not have been read so far.
+// The clock, which the system may not read otherwise.
 static Id clock_wire(Unrolling *u) {
   World *w = u->w;
   Param p = {.path = "time", .rooted = true, .role = ROLE_CLOCK, .init = {.kind = INIT_CONST}};
@@ -59,7 +58,7 @@ void unroll_find_ended(Unrolling *u) {
     if (u->rates[u->d->in.at[i]]) vec_push(u->w->arena, &u->ended, u->d->in.at[i]);
 }
 
-// An eighth of the way from one moment to another.
+// One of STRETCH_STEPS equal parts between two moments.
 static Id step_length(World *w, Diagram *d, Id from, Id to) {
   Each e = each_of(w, (Type){.base = BASE_R});
   uint32_t a = each_read(w, &e, from, BASE_R, 0), b = each_read(w, &e, to, BASE_R, 0);
@@ -68,7 +67,7 @@ static Id step_length(World *w, Diagram *d, Id from, Id to) {
   return each_make(w, d, &e);
 }
 
-// The states that flow, in the order of the system, as numbers into u->state.
+// The states with rates, in the order of the system, as indices into u->state.
 static Ids flowing_states(const Unrolling *u) {
   Ids out = {0};
   for (uint32_t i = 0; i < u->s->state.n; i++)
@@ -77,8 +76,8 @@ static Ids flowing_states(const Unrolling *u) {
   return out;
 }
 
-// One step, as the body of a scan: states and time are carried; ports and the length are held.
-static Diagram *stretch(const Unrolling *u, Diagram *step, uint32_t states) {
+// One step as the body of a scan: states and time are carried; ports and the length are constant.
+static Diagram *step_as_scan_body(const Unrolling *u, Diagram *step, uint32_t states) {
   World *w = u->w;
   Diagram *d = diagram_new(w, name_from(w->names, "stretch"));
   uint32_t ports = u->d->in.n;
@@ -99,7 +98,7 @@ static Diagram *stretch(const Unrolling *u, Diagram *step, uint32_t states) {
   return d;
 }
 
-// What a param of the stretch is in the body: a state as the tick left it, or what is held.
+// A param of the stretch inside the body: a state after the tick, or a constant.
 static Id held_wire(Unrolling *u, const Diagram *of, const Param *p, const Id *after) {
   for (uint32_t i = 0; i < u->d->param.n; i++) {
     const Param *q = &u->d->param.at[i];
@@ -124,7 +123,7 @@ void unroll_flow(Unrolling *u, Id *after) {
   World *w = u->w;
   Type number = {.base = BASE_R};
   Ids flowing = flowing_states(u), in = {0};
-  Diagram *d = stretch(u, system_step(w, u->s, STEP_RK4, &number), flowing.n);
+  Diagram *d = step_as_scan_body(u, system_step(w, u->s, STEP_RK4, &number), flowing.n);
   Id time = u->in_body[u->s->time];
   for (uint32_t i = 0; i < flowing.n; i++) vec_push(w->arena, &in, after[flowing.at[i]]);
   vec_push(w->arena, &in, time);

@@ -1,9 +1,9 @@
-// What a thing becomes, from all that is said of it. The lines of one state or port are folded into
-// one value, place by place. Two that always hold must not name the same place; of two that hold
-// under conditions a run tells whether they ever hold at once: those lines are noted as writers.
+// Merges all lines for one state or port, element by element. Two unconditional lines may not
+// assign the same element; for conditional ones this is checked at run time: they are recorded as
+// writers.
 #include "lang/machine/machine_own.h"
 
-// Never at once: modes that exclude each other, or other places.
+// Never at once: exclusive modes, or disjoint elements.
 static Meeting changes_meet(MachineBuilder *m, const Change *a, const Change *b, const Type *own,
                             const char **where) {
   *where = "";
@@ -11,9 +11,9 @@ static Meeting changes_meet(MachineBuilder *m, const Change *a, const Change *b,
   return places_meet(m, &a->places, &b->places, own, where);
 }
 
-// False: it was told that both name one place.
-static bool told_once(MachineBuilder *m, const Change *a, const Change *b, const Type *own,
-                      const char *what) {
+// False: it was reported that both assign one element.
+static bool check_pair(MachineBuilder *m, const Change *a, const Change *b, const Type *own,
+                       const char *what) {
   const char *where;
   if (a->when || b->when || a->span.at == b->span.at) return true;
   Meeting meet = changes_meet(m, a, b, own, &where);
@@ -32,12 +32,12 @@ static void check_pairs(MachineBuilder *m, ChangeKind kind, uint32_t at, const T
                         const char *what) {
   for (uint32_t i = last_change(m, kind, at); i; i = m->change.at[i - 1].before) {
     uint32_t k = m->change.at[i - 1].before;
-    while (k && told_once(m, &m->change.at[k - 1], &m->change.at[i - 1], own, what))
+    while (k && check_pair(m, &m->change.at[k - 1], &m->change.at[i - 1], own, what))
       k = m->change.at[k - 1].before;
   }
 }
 
-// One bit and another, or others for each place; `more`: 0 is true.
+// The conjunction of two bits, or of bits for each element; `more`: 0 is true.
 static Id both_bits(MachineBuilder *m, Id one, Id more, Span span) {
   if (!one || !more) return one ? one : more;
   Type t = m->b->d->wire.at[more].type, own = {.base = BASE_BIT, .rank = t.rank - m->npass};
@@ -48,7 +48,7 @@ static Id both_bits(MachineBuilder *m, Id one, Id more, Span span) {
   return fit_value(m, both, &own, span, "a condition");
 }
 
-// When the line holds, its mode included; 0: always
+// The condition of a line, including its mode; 0: always
 static Id change_when(MachineBuilder *m, const Change *c) {
   Type bit = {.base = BASE_BIT};
   if (c->mode == ANY_MODE) return c->when;
@@ -56,7 +56,7 @@ static Id change_when(MachineBuilder *m, const Change *c) {
   return both_bits(m, in, c->when, c->span);
 }
 
-// `yes` at the places where the bits are set
+// `yes` at the elements whose bits are set
 static Id where_set(MachineBuilder *m, Id bits, Id yes, Id no, const Type *own, Span span,
                     const char *what) {
   if (!bits || !yes) return yes;
@@ -79,7 +79,8 @@ Id fold_changes(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const 
   return all;
 }
 
-// -- by places ------------------------------------------------------------------------------------
+// -- assignment by elements
+// -------------------------------------------------------------------------
 Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
   World *w = m->w;
   LinePlaces *line = NEW_ARRAY(w->arena, LinePlaces, said->line.n + 1);
@@ -107,8 +108,9 @@ Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
   return fold_changes(m, CHANGE_PLACES, said->number, said->base, said->own, said->what);
 }
 
-// -- at one tick ----------------------------------------------------------------------------------
-// A jump of an outer mode wins over one of an inner one.
+// -- writers at one tick
+// ----------------------------------------------------------------------------
+// Two jumps clash only within one nesting depth: an outer one wins.
 static bool may_clash(MachineBuilder *m, const Change *a, const Change *b, const Type *own) {
   const char *where;
   if (a->jump && b->jump && (a->level != b->level || a->jump == b->jump)) return false;
@@ -130,7 +132,7 @@ static bool may_clash_with_any(MachineBuilder *m, uint32_t line, const Written *
   return false;
 }
 
-// What the line sets it to; of a shared variable it says what is added.
+// The value a line sets; lines for a shared variable give what is added.
 static Id set_to(MachineBuilder *m, const Change *c, const Written *of) {
   if (of->kind == CHANGE_NEXT) return c->value;
   Val pair[2] = {val_wire(m->b, m->b->d->in.at[of->at], c->span),
@@ -139,7 +141,7 @@ static Id set_to(MachineBuilder *m, const Change *c, const Written *of) {
                    "a shared variable");
 }
 
-static void note(MachineBuilder *m, const Written *of) {
+static void record_writers(MachineBuilder *m, const Written *of) {
   uint32_t first = m->s->writer.n;
   for (uint32_t i = last_change(m, of->kind, of->at); i; i = m->change.at[i - 1].before) {
     const Change *c = &m->change.at[i - 1];
@@ -159,10 +161,11 @@ static void note(MachineBuilder *m, const Written *of) {
 }
 
 void note_writers(MachineBuilder *m, uint32_t state) {
-  note(m, &(Written){CHANGE_NEXT, state, &m->held.at[state].own, m->s->own.at[state].name});
+  record_writers(m,
+                 &(Written){CHANGE_NEXT, state, &m->held.at[state].own, m->s->own.at[state].name});
 }
 
 void note_sharers(MachineBuilder *m, uint32_t port) {
   const Port *of = &m->s->in.at[port];
-  note(m, &(Written){CHANGE_PORT, port, &of->type, of->name});
+  record_writers(m, &(Written){CHANGE_PORT, port, &of->type, of->name});
 }

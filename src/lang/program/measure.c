@@ -1,10 +1,10 @@
-// `measure`: a goal or an expression, on some data; or a learning diagram that is trained on each
-// small task by itself before it is asked.
+// `measure`: a goal or an expression on some data, or a learning diagram after training on each
+// episode (refit).
 #include "lang/program/program_own.h"
 
 #include "lang/learning/learning.h"
 
-// A goal's name is a name or, of a learning diagram, a path.
+// A goal is named by a name or, in a learning diagram, a path.
 static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
   const char *path = path_text(in, n);
   Name name = path ? name_from(in->w->names, path) : 0;
@@ -13,7 +13,7 @@ static const Goal *goal_named(Elab *in, const Program *p, const Syntax *n) {
   return NULL;
 }
 
-// Of a learning diagram with errors, which were said.
+// Does it belong to a learning diagram with errors, which are reported?
 static bool is_of_broken(const Program *p, const Syntax *path) {
   path = path_root(path);
   const Def *d = path->kind == N_NAME ? scope_meaning(p->acting, path) : NULL;
@@ -29,14 +29,15 @@ static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax
   return NULL;
 }
 
-// -- which way is better --------------------------------------------------------------------------
+// -- direction
+// --------------------------------------------------------------------------------------
 static const Def *distance_box(const Scope *s, const Syntax *distance) {
   const Syntax *base = distance ? use_base(distance) : NULL;
   const Def *d = base && base->kind == N_NAME ? scope_meaning((Scope *)s, base) : NULL;
   return d && d->kind == DEF_BOX ? d : NULL;
 }
 
-// Is there a goal that makes this distance small?
+// Does a goal minimise this distance?
 static bool is_made_small(const Program *p, const Def *d) {
   for (uint32_t i = 0; i < p->goal.n; i++) {
     const Goal *g = &p->goal.at[i];
@@ -46,9 +47,9 @@ static bool is_made_small(const Program *p, const Def *d) {
   return false;
 }
 
-// A claim says it itself; or the box that compares its two sides does, or a goal that makes the
-// same number small. Without `by` it is the distance of a goal or of a space, which is small where
-// two things are equal.
+// The direction comes from the claim, from the box that compares its sides, or from a goal that
+// minimises the same distance. Without `by` it is the distance of a goal or of a space, which is
+// minimised.
 static int better_of(Elab *in, const Program *p, const Syntax *claim, const Syntax *by) {
   if (claim->kind == N_MAXIMISE) return 1;
   if (claim->kind == N_MINIMISE) return -1;
@@ -59,7 +60,7 @@ static int better_of(Elab *in, const Program *p, const Syntax *claim, const Synt
   return !by || (d && is_made_small(p, d)) ? -1 : 0;
 }
 
-// The goals of learning diagrams that end as this path does; if none does, all.
+// Names the goals of learning diagrams that end like this path; if none do, all.
 static const char *goals_like(World *w, const Program *p, const Syntax *path) {
   enum { GOALS_SAID = 8 };
   const char *last = arena_format(w->arena, ".%s", name_text(w->names, path->name));
@@ -87,7 +88,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
     if (g) {
       if (claim->kind == N_NAME) use_of_name(in, claim, g->node->name_span, NAMED_GOAL);
       if (claim->kind == N_DOT && g->learning) goal_is_of(in, g->learning, claim);
-      claim = goal_claim(g->node); // the goal's two sides again
+      claim = goal_claim(g->node); // the two sides of the goal
       if (!by) by = clause(g->node, N_BY);
       if (!m.name) m.name = g->name;
       p->acting = g->scope;
@@ -95,7 +96,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
     } else if (claim->kind == N_DOT && is_of_broken(p, claim)) {
       return;
     } else if (claim->kind == N_DOT) {
-      const char *path = path_text(in, claim); // NULL: more than names
+      const char *path = path_text(in, claim); // NULL: not a path
       Id e = diag_error(w->diags, claim->span, "there is no goal `%s` to measure",
                         path ? path : name_text(w->names, claim->name));
       const char *goals = goals_like(w, p, claim);
@@ -128,8 +129,9 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   vec_push(w->arena, &p->measure, m);
 }
 
-// -- names of columns -----------------------------------------------------------------------------
-// A name that the program gives to a goal or a measure.
+// -- columns of metrics.csv
+// -------------------------------------------------------------------------
+// A named goal or measure.
 typedef struct {
   const Syntax *node;
   const char *kind;
@@ -149,7 +151,7 @@ static void check_column(World *w, const Columns *all, uint32_t at) {
                all->at[at].kind, name);
   for (uint32_t i = 0; i < at; i++) {
     const Syntax *other = all->at[i].node;
-    bool goals = n->kind == N_GOAL && other->kind == N_GOAL; // do_goal says it
+    bool goals = n->kind == N_GOAL && other->kind == N_GOAL; // reported by do_goal
     if (goals || other == n || other->name != n->name) continue;
     Id e = diag_error(w->diags, n->name_span, "there is a %s `%s` already: a %s wants another name",
                       all->at[i].kind, name, all->at[at].kind);

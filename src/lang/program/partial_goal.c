@@ -1,5 +1,4 @@
-// What can be shown of a goal with errors: each side as far as it is known, and what was said of the
-// two together.
+// Partial diagrams of a goal with errors: each side as far as it is known, and errors about both.
 #include "lang/elab/partial.h"
 #include "lang/program/program_own.h"
 

@@ -1,5 +1,5 @@
-// A whole program: the library and the used files, every box and learner checked, goals and
-// measures made, sizes settled.
+// Elaborates a whole program: loads the library and used files, checks boxes and learners, makes
+// goals and measures, solves sizes.
 #include "lang/claim/claim.h"
 #include "lang/flow/flow.h"
 #include "lang/learning/learning.h"
@@ -43,7 +43,8 @@ Axis elab_samples(Elab *in) {
   return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
 }
 
-// -- declarations that change others --------------------------------------------------------------
+// -- declarations that change others
+// ----------------------------------------------------------------
 
 static void do_refine(Elab *in, Scope *s, const Syntax *n) {
   World *w = in->w;
@@ -91,8 +92,7 @@ static void do_stale(Elab *in, Scope *s, const Syntax *n) {
                d->number);
 }
 
-// How many stale copies stand between this one and a learner; -1: it comes back to itself, or there
-// are too many.
+// The number of stale copies between this one and a learner; -1: a cycle or too many.
 static int stale_depth(const Def *d) {
   int n = 0;
   for (const Def *at = d->of; at && at->kind == DEF_STALE; at = at->of)
@@ -100,7 +100,7 @@ static int stale_depth(const Def *d) {
   return n;
 }
 
-// stale g = f[1]: which member it follows.
+// stale g = f[1]: sets the member it follows.
 static bool follow_member(Elab *in, Def *d) {
   const Syntax *path = stale_path(d->node);
   if (path->kind != N_AT) return true;
@@ -110,11 +110,11 @@ static bool follow_member(Elab *in, Def *d) {
   return d->member != NULL;
 }
 
-// A copy of a copy follows a learner in the end, or it follows nothing.
+// A chain of stale copies must end in a learner.
 static void check_stale(Elab *in, Def *d) {
   World *w = in->w;
   const char *name = name_text(w->names, d->name);
-  if (d->broken) { // it may follow itself all the same
+  if (d->broken) { // it may still be part of a cycle
     d->of = NULL;
     return;
   }
@@ -139,7 +139,7 @@ static void check_stale(Elab *in, Def *d) {
   d->of = NULL;
 }
 
-// Those that lead into a cycle are silent: the cycle has been reported.
+// Copies that lead into a cycle are not reported: the cycle is.
 static void check_stales(Elab *in) {
   for (uint32_t i = 1; i < in->def.n; i++)
     if (in->def.at[i]->kind == DEF_STALE) check_stale(in, in->def.at[i]);
@@ -148,7 +148,8 @@ static void check_stales(Elab *in) {
       in->def.at[i]->broken = true;
 }
 
-// -- the whole ------------------------------------------------------------------------------------
+// -- the program
+// ------------------------------------------------------------------------------------
 static void do_loop(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Body b = {.in = in, .w = w};
@@ -181,7 +182,7 @@ static void do_loop(Elab *in, Program *p, const Syntax *n) {
     }
 }
 
-// `freeze` of a learning diagram, or in one, is read with the diagram.
+// `freeze` in a learning diagram is read with the diagram.
 static void do_freeze(Elab *in, Scope *s, const Syntax *n) {
   if (freeze_inside(n)) {
     learning_meant(in, s, freeze_inside(n));
@@ -199,7 +200,7 @@ static bool is_samples(void *names, const Syntax *n) {
   return n->kind == N_NAME && !strcmp(name_text(names, n->name), "batch");
 }
 
-// A constant of a box that goes over the samples would be another number for each batch.
+// Refuses constants computed from the samples, which would differ in each batch.
 static bool check_const(void *context, const Syntax *n) {
   World *w = context;
   for (uint32_t i = 0; n->kind == N_CONSTS && i < consts_in(n).n; i++) {
@@ -216,7 +217,7 @@ static bool check_const(void *context, const Syntax *n) {
   return false;
 }
 
-static void prepare(Elab *in, Program *p, Scope *s) {
+static void prepare_file(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++) {
     const Syntax *n = program_declarations(s->tree).at[i];
     if (n->kind == N_BOX || n->kind == N_LEARN || n->kind == N_REFINE)
@@ -232,7 +233,7 @@ static void prepare(Elab *in, Program *p, Scope *s) {
   }
 }
 
-// The names in a sum of constants, which is worked out only where it is used.
+// Reports unknown names in a constant expression that is evaluated only where it is used.
 static void check_names(Elab *in, Scope *s, const Syntax *n) {
   Body b = {.in = in, .w = in->w};
   if (n->kind == N_NAME && !scope_meaning(s, n) &&
@@ -243,7 +244,7 @@ static void check_names(Elab *in, Scope *s, const Syntax *n) {
   for (uint32_t i = 0; sum && i < syntax_parts(n).n; i++) check_names(in, s, syntax_parts(n).at[i]);
 }
 
-// On weights with two axes: of numbers, or else of bits.
+// Tries it on matrices of numbers, then of bits.
 static void check_optimiser(Elab *in, Program *p, const Def *d) {
   const char *name = name_text(in->w->names, d->name);
   Type numbers = weight_type(in->w, BASE_R, 2, d->span),
@@ -264,7 +265,7 @@ static bool has_text(const char *text, size_t n, const char *word) {
   return false;
 }
 
-// Somebody asks about it, or about everything.
+// Is it among the declarations to check (elab_words)?
 static bool is_asked_about(const Elab *in, const Def *d) {
   Span span = d->node->span;
   const char *text = in->w->sources->file.at[span.file].text + span.at;
@@ -276,7 +277,7 @@ static bool is_asked_about(const Elab *in, const Def *d) {
 static void check_boxes(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
-    if (d->scope != s) continue; // of a learning diagram
+    if (d->scope != s) continue; // declared in a learning diagram
     if (d->kind == DEF_AXIS) axis_size(in, d);
     if (d->kind == DEF_SPACE && !space_is_index(in, d->scope, space_types(d->node))) {
       Types t = {0};
@@ -319,8 +320,9 @@ static void check_learners(Elab *in, Program *p) {
   }
 }
 
-static bool hidden(const Program *p,
-                   const Syntax *goal) { // the file itself has a goal of that name
+static bool
+is_overridden(const Program *p,
+              const Syntax *goal) { // does the program itself declare a goal of this name?
   Nodes all = program_declarations(p->tree);
   for (uint32_t i = 0; i < all.n; i++)
     if (goal->name && all.at[i]->kind == goal->kind && all.at[i]->name == goal->name &&
@@ -329,21 +331,21 @@ static bool hidden(const Program *p,
   return false;
 }
 
-// The goals and measures of used files count too: a file that uses another and refines a learner of
-// it trains by its goals.
-static void act(Elab *in, Program *p, uint32_t first) {
+// Makes the goals and measures of all files: a file that refines a learner of another file trains
+// it by that file's goals.
+static void make_goals(Elab *in, Program *p, uint32_t first) {
   for (uint32_t k = in->scope.n; k-- > first;) {
     p->acting = in->scope.at[k];
     const Syntax *tree = p->acting->tree;
     Nodes all = program_declarations(tree);
     for (uint32_t i = 0; i < all.n; i++) {
-      if (all.at[i]->kind == N_GOAL && !(tree != p->tree && hidden(p, all.at[i])))
+      if (all.at[i]->kind == N_GOAL && !(tree != p->tree && is_overridden(p, all.at[i])))
         do_goal(in, p, all.at[i], NULL, NULL);
       if (all.at[i]->kind == N_FOR && !loop_has_runs(all.at[i])) do_loop(in, p, all.at[i]);
     }
     learnings_goals(in, p, p->acting);
     for (uint32_t i = 0; i < all.n; i++)
-      if (all.at[i]->kind == N_MEASURE && !(tree != p->tree && hidden(p, all.at[i])))
+      if (all.at[i]->kind == N_MEASURE && !(tree != p->tree && is_overridden(p, all.at[i])))
         do_measure(in, p, all.at[i]);
   }
   check_columns(in, p);
@@ -353,7 +355,7 @@ static void act(Elab *in, Program *p, uint32_t first) {
   do_machines(in, p);
 }
 
-// Equations between sizes that waited for others.
+// Solves deferred equations between sizes until nothing changes.
 static void settle_sizes(Elab *in) {
   World *w = in->w;
   bool moved = true;
@@ -401,7 +403,7 @@ static bool is_frozen_somewhere(Elab *in, const Program *p, const Def *d) {
   return false;
 }
 
-// What the goals have of each learner.
+// Is a learner in some goal, and trained by one?
 typedef struct {
   bool has, moved;
 } LearnerUse;
@@ -417,7 +419,7 @@ static void use_param(World *w, const Program *p, const Table *named, const Para
   }
 }
 
-static LearnerUse *learners_used(World *w, const Program *p) { // NULL: errors have been said
+static LearnerUse *learners_used(World *w, const Program *p) { // NULL: errors are reported
   LearnerUse *use = NEW_ARRAY(w->arena, LearnerUse, p->learner.n + 1);
   Table *named = table_new(w->arena);
   for (uint32_t i = 0; i < p->learner.n; i++) {
@@ -456,8 +458,8 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   p->scope = scope_load(in, path, text, n, in->library);
   p->tree = p->scope->tree;
   for (uint32_t i = in->scope.n; i-- > first;) spaces_set(in, in->scope.at[i], i == first);
-  for (uint32_t i = in->scope.n; i-- > first + 1;) prepare(in, p, in->scope.at[i]);
-  prepare(in, p, p->scope);
+  for (uint32_t i = in->scope.n; i-- > first + 1;) prepare_file(in, p, in->scope.at[i]);
+  prepare_file(in, p, p->scope);
   check_stales(in);
   sets_read(in, p);
   for (uint32_t i = in->scope.n; i-- > first;) learnings_read(in, p, in->scope.at[i]);
@@ -466,16 +468,17 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   learnings_check(in, p);
   check_learners(in, p);
   for (uint32_t i = in->scope.n; i-- > first;) check_machines(in, in->scope.at[i]);
-  act(in, p, first);
+  make_goals(in, p, first);
   settle_sizes(in);
   if (!w->diags->errors) unsolved_sizes(in, p);
   if (!w->diags->errors && !in->doubtful) idle_learners(in, p);
   diagrams_resolve(w);
-  in->stop = NULL; // what is asked of a program that was read is not given up
+  in->stop = NULL; // later questions about the program cannot be cancelled
   return p;
 }
 
-// -- one thing of it ------------------------------------------------------------------------------
+// -- parts of a program
+// -----------------------------------------------------------------------------
 const char *elab_names(Elab *in, Program *p, const char *text) {
   World *w = in->w;
   Nearest near = nearest_to(text);
@@ -489,7 +492,7 @@ const char *elab_names(Elab *in, Program *p, const char *text) {
   return near.best;
 }
 
-// How well a use shows what a box is: best on one sample, and with numbers for sizes.
+// How well an instance represents a box: best without a batch axis, and with numeric sizes.
 static uint32_t use_rank(World *w, const Diagram *d) {
   bool sample = false, numbers = true;
   int64_t n;
@@ -503,7 +506,7 @@ static uint32_t use_rank(World *w, const Diagram *d) {
   return 1 + (sample ? 0u : 2u) + (numbers ? 1u : 0u);
 }
 
-// The first of the best uses of a box in the program, and where it is; NULL: there is none.
+// The best instance of a box in the program, and its use; or NULL.
 static Body *first_use(Elab *in, const Def *d, Span *where) {
   Body *b = NULL;
   uint32_t best = 0;
@@ -523,8 +526,8 @@ static Body *first_use(Elab *in, const Def *d, Span *where) {
   return NULL;
 }
 
-// One whose inputs have no types, on rows of some length; NULL: rows do not fit, or it has options.
-static Body *on_rows(Elab *in, Def *d) {
+// Elaborates a box with untyped inputs on vectors; NULL if that fails or it has options.
+static Body *elaborate_on_vectors(Elab *in, Def *d) {
   World *w = in->w;
   const Syntax *params = d->kind == DEF_BOX ? box_params(d->node) : NULL;
   uint32_t n = params ? params_in(params).n : 0;
@@ -556,7 +559,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   Def *d = scope_find(p->scope, id);
   if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);
   if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER && d->kind != DEF_STALE)) return NULL;
-  if (!learner_of(d)) return NULL; // a stale copy of nothing
+  if (!learner_of(d)) return NULL; // it follows nothing
   uint32_t errors = w->diags->met;
   in->training = how && how->training;
   Body *b;
@@ -564,7 +567,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
     const char *member = family_of(d) ? ".0" : NULL;
     b = instance_alone(in, d, member, NULL, how);
     if (b && d->kind != DEF_BOX && !(how && how->nin) &&
-        b->d->in.n) { // as it is used: its weights begin with its name
+        b->d->in.n) { // as in a use, so that weight paths begin with the learner's name
       Type *types = NEW_ARRAY(w->arena, Type, b->d->in.n);
       bool open = false;
       for (uint32_t i = 0; i < b->d->in.n; i++) {
@@ -585,7 +588,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   in->training = false;
   if (!b && how && how->use && w->diags->met == errors) {
     b = first_use(in, d, how->use);
-    if (!b) b = on_rows(in, d);
+    if (!b) b = elaborate_on_vectors(in, d);
   }
   settle_sizes(in);
   diagrams_resolve(w);

@@ -1,4 +1,4 @@
-// Private to program: what its files share.
+// What the files of this room share.
 #ifndef LIMN_LANG_PROGRAM_PROGRAM_OWN_H
 #define LIMN_LANG_PROGRAM_PROGRAM_OWN_H
 
@@ -7,9 +7,12 @@
 
 // measure.c
 void do_measure(Elab *in, Program *p, const Syntax *n);
-void check_columns(Elab *in, const Program *p); // goals and measures are columns of metrics.csv
+void check_columns(
+    Elab *in,
+    const Program *p); // checks that goals and measures have distinct columns in metrics.csv
 
 // unsettled.c
-void unsolved_sizes(Elab *in, const Program *p); // what is asked for and cannot be made is said
+void unsolved_sizes(Elab *in,
+                    const Program *p); // reports sizes that nothing determines, in all that is run
 
 #endif

@@ -1,7 +1,6 @@
-// Sizes that nothing settles. Whatever a program asks for (goals, measures, what is shown) is run
-// sooner or later, so every size in it must come to a number; only the number of samples is free,
-// and what a file that is not there will say. A box or learner that nothing asks for may be
-// general: its sizes follow from its inputs when it is used.
+// Reports undetermined sizes. Whatever runs (goals, measures, shows) must have numeric sizes; only
+// the number of samples is open, and sizes found in a file that does not exist yet. Boxes and
+// learners that nothing runs may be polymorphic.
 #include "lang/program/program_own.h"
 
 static void type_vars(World *w, const Type *t, Ids *out) {
@@ -20,7 +19,7 @@ static void unsettled_note(World *w, Id e, Id var) {
             name_text(w->names, size_var_name(w, var)));
 }
 
-// A weight whose size depends on something that is not known.
+// Reports a weight whose size depends on an unknown.
 static bool unsettled_weight(World *w, const Diagram *d, const Ids *known, Span span) {
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Type *t = &d->wire.at[d->param.at[i].wire].type;
@@ -32,14 +31,15 @@ static bool unsettled_weight(World *w, const Diagram *d, const Ids *known, Span 
         Id e = diag_error(w->diags, span, "nothing settles size %s of weight %s",
                           size_text(w, t->axis[k].size), d->param.at[i].path);
         unsettled_note(w, e, vars.at[v]);
-        return true; // the others follow from it
+        return true; // others follow from it
       }
     }
   }
   return false;
 }
 
-// -- what is asked for ----------------------------------------------------------------------------
+// -- what runs
+// --------------------------------------------------------------------------------------
 typedef struct {
   const Diagram *diagram;
   Span span;
@@ -49,7 +49,7 @@ typedef VEC(Asked) AskedFor;
 
 static void asked_add(World *w, AskedFor *all, const Diagram *d, const Syntax *n, const char *kind,
                       Name name) {
-  if (!d) return; // its errors were said, or it is made later
+  if (!d) return; // it has errors, or is made later
   const char *what = name ? arena_format(w->arena, "%s %s", kind, name_text(w->names, name)) : kind;
   vec_push(w->arena, all, (Asked){d, n->name ? n->name_span : n->span, what});
 }
@@ -69,14 +69,14 @@ static AskedFor asked_for(World *w, const Program *p) {
   return all;
 }
 
-// Of open spaces: `train` says so.
+// Dimensions of open spaces; `train` reports these.
 static void open_spaces(Elab *in, Ids *known) {
   for (Id i = 1; i < in->def.n; i++)
     if (in->def.at[i]->kind == DEF_SPACE && in->def.at[i]->size)
       size_vars(in->w, in->def.at[i]->size, known);
 }
 
-// The samples, and the sizes that are found in files when these are there.
+// Sizes that are open until the program runs: the number of samples, and those in absent files.
 static Ids sizes_found_later(Elab *in, const Program *p) {
   World *w = in->w;
   Ids known = {0};
@@ -102,7 +102,7 @@ static bool is_unsettled(World *w, const Asked *a, const Ids *known) {
   return false;
 }
 
-// All of them at once; only if something is open, whose it is.
+// Tests all diagrams at once; only if that fails are they searched one by one.
 static bool all_settled(World *w, const AskedFor *all, const Ids *known) {
   const Diagram **root = NEW_ARRAY(w->arena, const Diagram *, all->n + 1);
   for (uint32_t i = 0; i < all->n; i++) root[i] = all->at[i].diagram;
@@ -124,7 +124,7 @@ void unsolved_sizes(Elab *in, const Program *p) {
   for (uint32_t i = 0, open = own.n; i < p->learner.n; i++) {
     const Def *d = p->learner.at[i];
     if (!d->made) continue;
-    own.n = open; // and what it takes itself
+    own.n = open; // and the sizes of its own inputs
     for (uint32_t k = 0; k < d->made->in.n; k++)
       type_vars(w, &d->made->wire.at[d->made->in.at[k]].type, &own);
     if (unsettled_weight(w, d->made, &own, d->span)) return;

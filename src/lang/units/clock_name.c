@@ -1,4 +1,4 @@
-// `time` is the clock, in machines and in what is said of them.
+// `time` is the clock, in machines and in runs and checks of them; nothing else may have this name.
 #include "lang/units/units.h"
 
 // -- the clock ------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-// Units: `flow: R[] in m^3/s`. Where the text of a machine brings two of them together, they agree.
+// Checks units: `flow: R[] in m^3/s`. Quantities that a machine's text adds, compares or connects
+// must have equal units.
 //
-// It is looked at by the text alone. What has no unit of its own is of two kinds: a number is pure, it
-// multiplies anything and is added to anything; a port, a state or a value of a box that says none is
-// open, and nothing is known of what it is a part of. Units that measure the same in other steps, as
-// km and m, are different: the message names the constant that turns one into the other. Time is in s.
+// The check is syntactic. Values without a unit are of two kinds: a number is pure, fits any sum
+// and leaves the unit of a product; a port, state or result of a box without a unit is open, and so
+// is every expression that contains it. Units of one dimension and different scale, as km and m,
+// differ: the message names the conversion constant. Time is in s.
 #include "lang/units/units.h"
 
 #include <math.h>
@@ -21,14 +22,14 @@ typedef struct {
   } at[UNIT_NAMES];
 } PortUnit;
 
-// What the text of one machine says of its names.
+// The declarations in the text of one machine, by name.
 typedef struct {
-  Table *port, *typed, *option; // Name to the place in node + 1
+  Table *port, *typed, *option; // Name to index in `node` + 1
   VEC(const Syntax *) node;
-  bool seconds; // it flows and has units: time is in s
+  bool seconds; // continuous time and units: time is in s
 } SaidOf;
 
-typedef struct { // by the machine's node
+typedef struct { // cached by the machine's node
   Table *at;
   VEC(SaidOf *) said;
 } SaidTexts;
@@ -39,17 +40,18 @@ typedef struct {
   Scope *scope;
   SaidTexts *texts;
   const Syntax *machine;
-  Table *line;         // Name to its number + 1
-  VEC(PortUnit) units; // of lines, by that number
+  Table *line;         // Name to line + 1
+  VEC(PortUnit) units; // [line] the unit of its value
   VEC(const Syntax *) value;
   VEC(bool) known;
-  Table *part; // Name to the number of its line + 1
+  Table *part; // Name to line + 1
   uint32_t deep;
 } Units;
 
 static const PortUnit open_unit = {.kind = UNIT_OPEN}, pure_unit = {.kind = UNIT_PURE};
 
-// -- what units are -------------------------------------------------------------------------------
+// -- units
+// ------------------------------------------------------------------------------------------
 // m kg s A K mol cd
 static const struct {
   const char *name;
@@ -98,7 +100,7 @@ static const struct {
 } prefixes[] = {{'T', 1e12}, {'G', 1e9},  {'M', 1e6},  {'k', 1e3},  {'c', 1e-2},
                 {'m', 1e-3}, {'u', 1e-6}, {'n', 1e-9}, {'p', 1e-12}};
 
-typedef struct { // in units of SI, and those that are nothing but a name
+typedef struct { // in SI base units, and those with unknown names
   double factor, power[SI_UNITS];
   PortUnit other;
 } UnitMeaning;
@@ -151,7 +153,7 @@ static bool same_kind(const UnitMeaning *a, const UnitMeaning *b) {
   return !rest.n;
 }
 
-// *factor: how many of b one of a is; 0: they measure different things
+// *factor: a / b; 0: different dimensions
 static bool units_agree(World *w, const PortUnit *a, const PortUnit *b, double *factor) {
   *factor = 1;
   if (a->kind != UNIT_KNOWN || b->kind != UNIT_KNOWN) return true;
@@ -182,7 +184,8 @@ static const char *unit_text(World *w, const PortUnit *u) {
   return b.at;
 }
 
-// -- as they are written --------------------------------------------------------------------------
+// -- reading units
+// ----------------------------------------------------------------------------------
 static bool number_of(const Syntax *n, double *out) {
   if (n->kind == N_PAREN) return number_of(paren_inner(n), out);
   if (n->kind == N_NEG && number_of(neg_operand(n), out)) return *out = -*out, true;
@@ -214,7 +217,7 @@ static bool read_unit(const Syntax *n, double power, PortUnit *u) {
   }
 }
 
-// What is said of a port, state or constant; open where nothing is.
+// The declared unit, or open.
 static PortUnit unit_said(const Syntax *unit) {
   PortUnit u = {.kind = UNIT_KNOWN};
   return unit && read_unit(unit, 1, &u) ? u : open_unit;
@@ -246,7 +249,7 @@ static bool is_rate(void *none, const Syntax *n) {
 }
 
 static void put_said(Arena *a, SaidOf *to, Table *table, Name name, const Syntax *n) {
-  if (table_get(table, &name, sizeof name)) return; // the first holds
+  if (table_get(table, &name, sizeof name)) return; // the first declaration holds
   vec_push(a, &to->node, n);
   table_put(table, &name, sizeof name, to->node.n);
 }
@@ -257,7 +260,7 @@ static void put_ports(Arena *a, SaidOf *to, const Syntax *params) {
     if (all.at[i]->kind == N_PARAM) put_said(a, to, to->port, all.at[i]->name, all.at[i]);
 }
 
-// Every name that a machine's text says something of, in one walk over its lines.
+// Collects the declarations of a machine in one walk.
 static SaidOf *said_in(Arena *a, const Syntax *machine) {
   SaidOf *to = NEW(a, SaidOf);
   to->port = table_new(a), to->typed = table_new(a), to->option = table_new(a);
@@ -296,13 +299,13 @@ static const Syntax *named_in(const SaidOf *said, const Table *table, Name name)
   return at ? said->node.at[at - 1] : NULL;
 }
 
-// A port of a machine, those of its modes too; NULL: it has none of that name.
+// A port of a machine or of its modes, or NULL.
 static const Syntax *port_said(Units *x, const Syntax *machine, Name name) {
   const SaidOf *said = said_of(x, machine);
   return named_in(said, said->port, name);
 }
 
-// A state or constant of the machine's text.
+// A state or constant of the machine.
 static const Syntax *typed_said(Units *x, Name name) {
   const SaidOf *said = said_of(x, x->machine);
   return named_in(said, said->typed, name);
@@ -317,7 +320,8 @@ const char *unit_declared(World *w, const Syntax *machine, Name name) {
   return u.kind == UNIT_KNOWN ? unit_text(w, &u) : NULL;
 }
 
-// -- of names -------------------------------------------------------------------------------------
+// -- units of names
+// ---------------------------------------------------------------------------------
 static PortUnit unit_of(Units *, const Syntax *);
 
 static const Syntax *machine_named(const Units *x, const Syntax *use) {
@@ -340,7 +344,7 @@ static PortUnit unit_of_part(Units *x, const Syntax *n) {
 
 static PortUnit unit_of_line(Units *x, uint32_t at) {
   if (!x->known.at[at] && x->deep < UNIT_LINES) {
-    x->known.at[at] = true; // a line that needs itself is open
+    x->known.at[at] = true; // a cyclic definition is open
     x->deep++;
     PortUnit u = unit_of(x, x->value.at[at]);
     x->units.at[at] = u;
@@ -362,8 +366,8 @@ static PortUnit unit_of_name(Units *x, Name name) {
   if (port || typed || named_in(said, said->option, name)) return open_unit;
   uint32_t line = table_get(x->line, &name, sizeof name);
   if (line) return unit_of_line(x, line - 1);
-  // By ticks it has no unit, and where nothing else has one it need not have it either. White noise is
-  // what makes a path of Brown's, whose square grows like time.
+  // `time` counted in ticks has no unit, and needs none in a machine without units. White noise is
+  // the derivative of a Brownian path, whose square grows like time, hence s^-1/2.
   const char *word = name_text(x->w->names, name);
   double seconds = !strcmp(word, "time") ? 1 : !strcmp(word, "white") ? -0.5 : 0;
   if (said->seconds && seconds != 0) {
@@ -375,7 +379,8 @@ static PortUnit unit_of_name(Units *x, Name name) {
   return d && d->kind == DEF_CONST && d->node->kind == N_TYPED ? unit_of_const(d->node) : open_unit;
 }
 
-// -- of expressions -------------------------------------------------------------------------------
+// -- units of expressions
+// ---------------------------------------------------------------------------
 static PortUnit unit_product(PortUnit a, PortUnit b, double power) {
   if (a.kind == UNIT_OPEN || b.kind == UNIT_OPEN) return open_unit;
   if (a.kind == UNIT_PURE && b.kind == UNIT_PURE) return pure_unit;
@@ -388,7 +393,7 @@ static bool is_text_of(double x, const char *text) {
   return fabs(strtod(text, NULL) - x) <= 1e-14 * x;
 }
 
-// A factor as it can be written with all its digits: 1000, 1/60, 1/3.6, 25/9.
+// A conversion factor as an exact short literal: 1000, 1/60, 1/3.6, 25/9.
 static const char *factor_text(World *w, double x) {
   const char *text = arena_format(w->arena, "%.10g", x),
              *under = arena_format(w->arena, "%.10g", 1 / x);
@@ -400,7 +405,7 @@ static const char *factor_text(World *w, double x) {
   return arena_format(w->arena, "%.17g", x);
 }
 
-// A number alone changes no unit, so what turns one into the other has a unit too.
+// Suggests a conversion constant; it has a unit, since pure numbers change none.
 static void tell_factor(Units *x, Id e, const PortUnit *from, const PortUnit *to, double factor) {
   PortUnit between = unit_product(*to, *from, -1);
   if (!(factor > 0)) return;
@@ -409,7 +414,7 @@ static void tell_factor(Units *x, Id e, const PortUnit *from, const PortUnit *to
             unit_text(x->w, from), by, unit_text(x->w, to), by, unit_text(x->w, &between));
 }
 
-// Both stand beside each other: `how` says where.
+// The unit of a sum or comparison of both; `how` describes it in the message.
 static PortUnit units_beside(Units *x, PortUnit a, PortUnit b, const Syntax *n, const char *how) {
   double factor;
   if (!units_agree(x->w, &b, &a, &factor)) {
@@ -511,7 +516,8 @@ static PortUnit unit_of(Units *x, const Syntax *n) {
   }
 }
 
-// -- of lines -------------------------------------------------------------------------------------
+// -- units of lines
+// ---------------------------------------------------------------------------------
 static void wants_unit(Units *x, const char *what, const PortUnit *want, const Syntax *value) {
   PortUnit u = unit_of(x, value);
   double factor;
@@ -553,7 +559,7 @@ static void check_route(Units *x, const Syntax *n) {
   if (route_cond(n)) unit_of(x, route_cond(n));
 }
 
-// Growth(rabbits): the variable is in the unit that the share says.
+// Growth(rabbits): the variable must have the unit that the share declares.
 static void check_sharing(Units *x, const Syntax *n) {
   const Syntax *machine = machine_named(x, call_callee(n));
   const Syntax *params = machine ? machine_params(machine) : NULL;
@@ -612,7 +618,7 @@ static void find_names(Units *x) {
   }
 }
 
-// Each that is written wrongly is told once. (a, b: R[] in m) have the same one.
+// Reports each malformed unit once. (a, b: R[] in m) share one node.
 static void check_written(World *w, const Syntax *n, const Syntax **last) {
   PortUnit u = {.kind = UNIT_KNOWN};
   const Syntax *unit = unit_in(n);
@@ -638,7 +644,7 @@ static void check_machine(Elab *in, Scope *s, SaidTexts *texts, const Syntax *n)
   wants_unit(&x, "what it shows", &want, machine_body(n));
 }
 
-// run Plant to 10 on World: ports of one name are wired.
+// run Plant to 10 on World: ports of equal names are connected.
 static void check_source(Elab *in, Scope *s, const Syntax *n) {
   Units x = {.in = in, .w = in->w, .scope = s};
   const Syntax *on = clause(n, N_ON), *to = machine_named(&x, use_callee(simulate_what(n)));

@@ -4,13 +4,13 @@
 
 #include "lang/value/value.h"
 
-// Do they agree, in every machine of the file? Where they do not, with a diagnostic.
+// Checks the units in every machine of the file.
 void check_units(Elab *, Scope *);
 
-// What a port or state of this machine's text is said to be measured in: "kg*m/s^2"; NULL: nothing is.
+// The declared unit of a port or state: "kg*m/s^2", or NULL.
 const char *unit_declared(World *, const Syntax *machine, Name);
 
-// clock_name.c: is nothing that it declares called `time`? False with a diagnostic.
+// clock_name.c: does it declare nothing called `time`? False with a diagnostic.
 bool time_is_free(World *, const Syntax *);
 
 #endif
