@@ -74,12 +74,9 @@ static bool choose(ImpNode *n, const Id *then, const Id *other, uint32_t count) 
       return op_refuse(
           n,
           "its branches give other sizes, and which of them is taken is not known before it runs");
-    ImpShape shape = *a;
-    const char *all = letters(m, shape.rank), *at = op_value(n, 0)->shape.rank ? "0" : "";
-    ImpForm form = {.left = all, .right = "$1 when $0 else $2"};
     op_give(n, i,
-            say(n, value_at(m, then[i])->type, &shape, form,
-                READS({n->in[0], at}, {then[i], all}, {other[i], all})));
+            equation(n, value_at(m, then[i])->type, IN(n->in[0], then[i], other[i]),
+                     "[*] = $1 when $0[%s] else $2", op_value(n, 0)->shape.rank ? "0" : ""));
   }
   return true;
 }
@@ -106,26 +103,21 @@ typedef VEC(Id) Gathered;
 static Id say_stacked(ImpNode *n, const Gathered *all, uint32_t axis, bool backwards) {
   Importer *m = n->m;
   if (!all->n) return op_refuse(n, "it gathers nothing: an axis has at least one place"), 0;
-  ImpShape one = value_at(m, all->at[0])->shape, wide = {.rank = one.rank + 1}, out;
+  ImpShape one = value_at(m, all->at[0])->shape, wide = {.rank = one.rank + 1};
   if (wide.rank > ONNX_RANK_LIMIT || axis > one.rank)
     return op_refuse(n, "it would have too many axes"), 0;
   for (uint32_t i = 0; i < wide.rank; i++)
     wide.dim[i] = i == axis ? dim_of(1) : one.dim[i - (i > axis)];
-  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, all->n);
-  Buf right = buf_new(m->arena);
-  const char *index = letters(m, wide.rank);
-  buf_printf(&right, "concat[%s](", imp_letter[axis]);
+  Id *in = NEW_ARRAY(m->arena, Id, all->n);
+  Buf list = buf_new(m->arena);
   for (uint32_t i = 0; i < all->n; i++) {
-    Id v = say_reshaped(n, all->at[backwards ? all->n - 1 - i : i], &wide);
-    if (!v) return 0;
-    read[i] = (ImpRead){v, index};
-    buf_printf(&right, "%s$%u", i ? ", " : "", i);
+    in[i] = say_reshaped(n, all->at[backwards ? all->n - 1 - i : i], &wide);
+    if (!in[i]) return 0;
+    buf_printf(&list, "%s$%u[%s]", i ? ", " : "", i, letters(m, wide.rank));
   }
-  buf_char(&right, ')');
-  if (all->n == 1) return read[0].value;
-  out = wide;
-  out.dim[axis] = dim_of(all->n);
-  return say(n, value_at(m, all->at[0])->type, &out, (ImpForm){.right = right.at}, read, all->n);
+  return all->n == 1 ? in[0]
+                     : equation(n, value_at(m, all->at[0])->type, in, "concat[%s](%s)",
+                                imp_letter[axis], list.at);
 }
 
 // Constants, stacked.
@@ -197,14 +189,10 @@ static int64_t listed(ImpNode *n, const char *name, uint32_t k) {
 // One place of an axis, without it.
 static Id say_place(ImpNode *n, Id v, uint32_t axis, int64_t place) {
   Importer *m = n->m;
-  ImpShape x = value_at(m, v)->shape, out = {0};
-  const char *at[ONNX_RANK_LIMIT];
-  for (uint32_t i = 0; i < x.rank; i++) {
-    at[i] = i == axis ? arena_format(m->arena, "%lld", (long long)place) : imp_letter[out.rank];
-    if (i != axis) out.dim[out.rank++] = x.dim[i];
-  }
-  ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
-  return say(n, value_at(m, v)->type, &out, form, READS({v, words(m, x.rank, at)}));
+  uint32_t rank = value_at(m, v)->shape.rank;
+  const char *const *letter = imp_letter + axis;
+  return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s %lld %s]", letters(m, rank - 1),
+                  letters(m, axis), (long long)place, words(m, rank - axis - 1, letter));
 }
 
 typedef struct {
@@ -236,16 +224,14 @@ static bool scan_read(ImpNode *n, Scan *s) {
 static Id say_row(ImpNode *n, const Scan *s, uint32_t i) {
   Importer *m = n->m;
   Id v = n->in[s->carried + i];
-  ImpShape x = value_at(m, v)->shape, out = {.rank = 1, .dim = {s->steps}};
-  const char *at[ONNX_RANK_LIMIT];
+  uint32_t rank = value_at(m, v)->shape.rank, axis = s->axis[i];
   bool back = listed(n, "scan_input_directions", i) == 1;
-  for (uint32_t k = 0; k < x.rank; k++) {
-    at[k] = imp_letter[out.rank];
-    if (k != s->axis[i]) out.dim[out.rank++] = x.dim[k];
-  }
-  at[s->axis[i]] = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, s->steps)) : "i";
-  ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
-  Id row = say(n, value_at(m, v)->type, &out, form, READS({v, words(m, x.rank, at)}));
+  const char *steps = dim_inside(m, s->steps),
+             *at = back ? arena_format(m->arena, "%s-1-i", steps) : "i";
+  Id row =
+      equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s %s %s]", dim_text(m, s->steps),
+               words(m, rank - 1, imp_letter + 1), words(m, axis, imp_letter + 1), at,
+               words(m, rank - axis - 1, imp_letter + axis + 1));
   if (row) value_at(m, row)->onnx = value_at(m, v)->onnx;
   return row;
 }
@@ -253,21 +239,16 @@ static Id say_row(ImpNode *n, const Scan *s, uint32_t i) {
 // What was gathered, with the axis of the steps where it is wanted. 0 with a message.
 static Id say_gathered(ImpNode *n, uint32_t i, Id all) {
   Importer *m = n->m;
-  ImpShape x = value_at(m, all)->shape, out = {0};
-  const char *left[ONNX_RANK_LIMIT], *at[ONNX_RANK_LIMIT];
-  uint32_t to;
-  if (!op_axis(n, listed(n, "scan_output_axes", i), x.rank, &to)) return 0;
+  uint32_t rank = value_at(m, all)->shape.rank, to;
+  ImpSize steps = value_at(m, all)->shape.dim[0];
+  if (!op_axis(n, listed(n, "scan_output_axes", i), rank, &to)) return 0;
   bool back = listed(n, "scan_output_directions", i) == 1;
   if (!to && !back) return all;
-  for (uint32_t k = 1, place = 0; k < x.rank || place == to; place++) {
-    bool steps = place == to;
-    left[place] = imp_letter[steps ? 0 : k];
-    out.dim[out.rank++] = x.dim[steps ? 0 : k];
-    if (!steps) at[k] = imp_letter[k], k++;
-  }
-  at[0] = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, x.dim[0])) : "i";
-  ImpForm form = {.left = words(m, out.rank, left), .right = "$0"};
-  return say(n, value_at(m, all)->type, &out, form, READS({all, words(m, x.rank, at)}));
+  const char *at = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, steps)) : "i";
+  return equation(n, value_at(m, all)->type, IN(all), "[%s i:%s %s] = $0[%s %s]",
+                  words(m, to, imp_letter + 1), dim_text(m, steps),
+                  words(m, rank - to - 1, imp_letter + to + 1), at,
+                  words(m, rank - 1, imp_letter + 1));
 }
 
 static bool scan_as_scan(ImpNode *n, const Scan *s) {
@@ -362,9 +343,8 @@ bool op_random(ImpNode *n) {
   if (asked < 1 || asked >= ONNX_TYPES || (!coin && !is_float((OnnxType)asked)))
     return op_refuse(n, "its type is not known");
   Id v = say(n, coin ? ONNX_FLOAT : (OnnxType)asked, &shape, (ImpForm){.right = right.at}, NULL, 0);
-  const char *all = letters(m, shape.rank);
-  ImpForm form = {.left = all, .right = asked == ONNX_BOOL ? "($1 < $0)" : "number($1 < $0)"};
-  if (coin) v = say(n, (OnnxType)asked, &shape, form, READS({n->in[0], all}, {v, all}));
-  op_give(n, 0, v);
-  return true;
+  if (coin)
+    v = equation(n, (OnnxType)asked, IN(n->in[0], v),
+                 asked == ONNX_BOOL ? "[*] = ($1 < $0)" : "[*] = number($1 < $0)");
+  return op_give(n, 0, v);
 }

@@ -12,7 +12,7 @@ Id say_taken(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t coun
   OnnxType type = value_at(m, v)->type;
   int64_t size = x.dim[axis].n, step = count > 1 ? place[1] - place[0] : 1;
   bool even = step != 0;
-  const char *at[ONNX_RANK_LIMIT], *all = letters(m, x.rank);
+  const char *at[ONNX_RANK_LIMIT];
   for (int64_t i = 0; i < count; i++) even = even && place[i] == place[0] + i * step;
   for (uint32_t i = 0; i < x.rank; i++) at[i] = imp_letter[i];
   if (even && step == 1 && count == size) return v;
@@ -22,22 +22,21 @@ Id say_taken(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t coun
                             (long long)(place[0] + count - 1));
     return say(n, type, &out, (ImpForm){.right = "$0"}, READS({v, words(m, x.rank, at)}));
   }
-  ImpForm form = {.left = all, .right = "$0"};
   if (even) {
     long long by = step < 0 ? -step : step;
     const char *letter = imp_letter[axis];
     const char *steps = by == 1 ? letter : arena_format(m->arena, "%lld*%s", by, letter);
     at[axis] = step < 0 ? arena_format(m->arena, "%lld-%s", (long long)place[0], steps)
                         : arena_format(m->arena, "%s+%lld", steps, (long long)place[0]);
-    return say(n, type, &out, form, READS({v, words(m, x.rank, at)}));
+    return equation(n, type, IN(v), "[%s] = $0[%s]", letters_sized(m, &out, axis, axis + 1),
+                    words(m, x.rank, at));
   }
   double *data = NEW_ARRAY(m->arena, double, count + 1);
   for (int64_t i = 0; i < count; i++) data[i] = (double)place[i];
   Id list = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data);
   value_at(m, list)->labels = size;
-  at[axis] = "$1";
-  const char *which = arena_format(m->arena, "@%s", imp_letter[axis]);
-  return say(n, type, &out, form, READS({v, words(m, x.rank, at)}, {list, which}));
+  at[axis] = arena_format(m->arena, "$1[%s]", imp_letter[axis]);
+  return equation(n, type, IN(v, list), "[%s] = $0[%s]", letters(m, x.rank), words(m, x.rank, at));
 }
 
 // From one place to another of an axis whose size may have a name.
@@ -213,12 +212,12 @@ Id say_padded(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
   Importer *m = n->m;
   if (!(v = pad_cut(n, v, before, after))) return 0;
   ImpShape x = value_at(m, v)->shape, out = x;
-  const char *at[ONNX_RANK_LIMIT], *one = imp_letter[IMP_LETTERS - 1], *right = "$0";
+  const char *at[ONNX_RANK_LIMIT], *one = imp_letter[IMP_LETTERS - 1], *sum = "";
   Buf inside = buf_new(m->arena);
   for (uint32_t i = 0; i < x.rank; i++) {
     const char *letter = at[i] = imp_letter[i];
     if (!before[i] && !after[i]) continue;
-    if (!before[i]) right = arena_format(m->arena, "sum[%s:1]($0)", one);
+    if (!before[i]) sum = arena_format(m->arena, "sum[%s:1](", one);
     at[i] = before[i] ? arena_format(m->arena, "%s-%lld", letter, (long long)before[i])
                       : arena_format(m->arena, "%s+%s", letter, one);
     out.dim[i] = dim_op(m, '+', x.dim[i], dim_of(before[i] + after[i]));
@@ -227,16 +226,15 @@ Id say_padded(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
                (long long)before[i], letter, dim_inside(m, end));
   }
   if (!inside.n) return v;
-  OnnxType type = value_at(m, v)->type;
   const ImpValue *c = with ? value_at(m, with) : NULL;
-  ImpForm form = {.left = letters(m, x.rank), .right = right, .pad = "0"};
-  const char *index = words(m, x.rank, at);
-  if (!c || c->data) {
-    form.pad = c ? number_term(m, c->data[0]) : "0";
-    return say(n, type, &out, form, READS({v, index}));
-  }
-  form.right = arena_format(m->arena, "%s when %s else $1", right, inside.at);
-  return say(n, type, &out, form, READS({v, index}, {with, c->shape.rank ? "0" : ""}));
+  const char *left = letters_sized(m, &out, 0, x.rank), *read = words(m, x.rank, at);
+  const char *close = *sum ? ")" : "";
+  OnnxType type = value_at(m, v)->type;
+  if (!c || c->data)
+    return equation(n, type, IN(v), "[%s] = %s$0[%s]%s pad %s", left, sum, read, close,
+                    c ? number_term(m, c->data[0]) : "0");
+  return equation(n, type, IN(v, with), "[%s] = %s$0[%s]%s when %s else $1[%s] pad 0", left, sum,
+                  read, close, inside.at, c->shape.rank ? "0" : "");
 }
 
 bool op_pad(ImpNode *n) {
@@ -264,8 +262,7 @@ bool op_pad(ImpNode *n) {
     if ((before[i] || after[i]) && !op_fixed_axis(n, 0, i)) return false;
   if (bits) v = say_number(n, v);
   v = constant ? say_padded(n, v, before, after, with) : pad_moved(n, v, mode, before, after);
-  if (v) op_give(n, 0, bits ? say_bits(n, v) : v);
-  return v;
+  return op_give(n, 0, v && bits ? say_bits(n, v) : v);
 }
 
 // Cut or padded to a size, in the middle.
@@ -282,9 +279,7 @@ bool op_centercroppad(ImpNode *n) {
     before[axis] = more >= 0 ? more / 2 : -(-more / 2);
     after[axis] = more - before[axis];
   }
-  Id v = say_padded(n, n->in[0], before, after, 0);
-  if (v) op_give(n, 0, v);
-  return v;
+  return op_give(n, 0, say_padded(n, n->in[0], before, after, 0));
 }
 
 // -- expand, tile --------------------------------------------------------------------------------
@@ -294,18 +289,16 @@ bool op_expand(ImpNode *n) {
   if (!op_sizes(n, 1, &want)) return false;
   Id in[] = {n->in[0], value_new(m, ONNX_FLOAT, &want, IMP_MADE, "")};
   if (!broadcast(n, in, 2, &out)) return false;
-  ImpForm form = {.left = letters(m, out.rank), .right = "$0"};
-  op_give(
-      n, 0,
-      say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], letters_of(m, n->in[0], &out)})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                          letters_sized(m, &out, 0, out.rank), letters_of(m, n->in[0], &out)));
 }
 
 bool op_tile(ImpNode *n) {
   Importer *m = n->m;
   ImpInts times;
   if (!op_list(n, NULL, 1, &times)) return false;
-  ImpShape x = op_value(n, 0)->shape, out = x;
+  ImpShape x = op_value(n, 0)->shape;
   const char *left[ONNX_RANK_LIMIT];
   if (times.n != x.rank) return op_refuse(n, "%u repeats for %u axes", times.n, x.rank);
   for (uint32_t i = 0; i < x.rank; i++) {
@@ -315,11 +308,10 @@ bool op_tile(ImpNode *n) {
                   ? imp_letter[i]
                   : arena_format(m->arena, "(%s:%lld %s)", imp_letter[ONNX_RANK_LIMIT + i],
                                  (long long)times.at[i], imp_letter[i]);
-    out.dim[i] = dim_op(m, '*', x.dim[i], dim_of(times.at[i]));
   }
-  ImpForm form = {.left = words(m, x.rank, left), .right = "$0"};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], letters(m, x.rank)})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", words(m, x.rank, left),
+                          letters(m, x.rank)));
 }
 
 // -- of sizes alone ------------------------------------------------------------------------------
@@ -341,26 +333,21 @@ bool op_constantofshape(ImpNode *n) {
   if (count >= 0 && count <= 65536) {
     data = NEW_ARRAY(m->arena, double, count + 1);
     for (int64_t i = 0; i < count; i++) data[i] = x;
-    op_give(n, 0, value_const(m, type, &shape, data));
-    return true;
+    return op_give(n, 0, value_const(m, type, &shape, data));
   }
-  const char *right =
-      arena_format(m->arena, type == ONNX_BOOL ? "bit(%s)" : "%s", number_term(m, x));
-  op_give(n, 0,
-          say(n, type, &shape, (ImpForm){.left = letters(m, shape.rank), .right = right}, NULL, 0));
-  return true;
+  return op_give(n, 0,
+                 equation(n, type, NULL, type == ONNX_BOOL ? "[%s] = bit(%s)" : "[%s] = %s",
+                          letters_sized(m, &shape, 0, shape.rank), number_term(m, x)));
 }
 
 // Up to a size that has a name: places, counted.
 static bool range_to_size(ImpNode *n, double start) {
   Importer *m = n->m;
   ImpSize end = op_value(n, 1)->known[0];
-  ImpShape shape = {1, {dim_op(m, '-', end, dim_of(whole_of(start)))}};
-  const char *i = imp_letter[0];
-  const char *right = start != 0 ? arena_format(m->arena, "%s + %s", i, number_term(m, start)) : i;
-  op_give(n, 0,
-          say(n, op_value(n, 1)->type, &shape, (ImpForm){.left = i, .right = right}, NULL, 0));
-  return true;
+  const char *more = start != 0 ? arena_format(m->arena, " + %s", number_term(m, start)) : "";
+  return op_give(n, 0,
+                 equation(n, op_value(n, 1)->type, NULL, "[i:%s] = i%s",
+                          dim_text(m, dim_op(m, '-', end, dim_of(whole_of(start)))), more));
 }
 
 bool op_range(ImpNode *n) {
@@ -390,28 +377,23 @@ bool op_eyelike(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = (OnnxType)attr_int(n, "dtype", op_value(n, 0)->type);
   if (x.rank != 2 || type >= ONNX_TYPES) return op_refuse(n, "a diagonal wants two axes");
-  const char *test =
-      arena_format(m->arena, "(j = i + %s)", number_term(m, (double)attr_int(n, "k", 0)));
-  const char *right = type == ONNX_BOOL ? test : arena_format(m->arena, "number(%s)", test);
-  op_give(n, 0, say(n, type, &x, (ImpForm){.left = "i j", .right = right}, NULL, 0));
-  return true;
+  return op_give(n, 0,
+                 equation(n, type, NULL,
+                          type == ONNX_BOOL ? "[%s] = (j = i + %s)" : "[%s] = number(j = i + %s)",
+                          letters_sized(m, &x, 0, 2), number_term(m, (double)attr_int(n, "k", 0))));
 }
 
 // What lies above or below a diagonal.
 bool op_trilu(ImpNode *n) {
-  Importer *m = n->m;
-  ImpShape x = op_value(n, 0)->shape;
+  uint32_t rank = op_value(n, 0)->shape.rank;
   bool upper = attr_int(n, "upper", 1), bits = op_value(n, 0)->type == ONNX_BOOL;
-  if (x.rank < 2) return op_refuse(n, "a triangle wants two axes");
-  const char *row = imp_letter[x.rank - 2], *column = imp_letter[x.rank - 1],
-             *all = letters(m, x.rank);
-  const char *right = arena_format(m->arena, "$0 when (%s %s %s + $1) else %s", column,
-                                   upper ? ">=" : "<=", row, bits ? "bit(0)" : "0");
-  Id k = op_in(n, 1) ? n->in[1] : value_number(m, ONNX_INT64, 0);
-  const char *at = value_at(m, k)->shape.rank ? "0" : "";
-  ImpForm form = {.left = all, .right = right};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &x, form, READS({n->in[0], all}, {k, at})));
-  return true;
+  if (rank < 2) return op_refuse(n, "a triangle wants two axes");
+  Id k = op_in(n, 1) ? n->in[1] : value_number(n->m, ONNX_INT64, 0);
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, IN(n->in[0], k),
+                          "[*] = $0 when (%s %s %s + $1[%s]) else %s", imp_letter[rank - 1],
+                          upper ? ">=" : "<=", imp_letter[rank - 2],
+                          value_at(n->m, k)->shape.rank ? "0" : "", bits ? "bit(0)" : "0"));
 }
 
 // -- blocks of pixels ----------------------------------------------------------------------------
@@ -419,20 +401,16 @@ bool op_depthtospace(ImpNode *n) {
   Importer *m = n->m;
   int64_t b = attr_int(n, "blocksize", 0);
   bool crd = !strcmp(attr_text(n, "mode", "DCR"), "CRD"), up = !strcmp(n->node->op, "DepthToSpace");
-  ImpShape x = op_value(n, 0)->shape, out = x;
-  if (x.rank != 4 || b < 1 || b > 1 << 20)
+  if (op_value(n, 0)->shape.rank != 4 || b < 1 || b > 1 << 20)
     return op_refuse(n, "it wants four axes and a block size");
-  ImpSize block = dim_of(b), square = dim_of(b * b);
-  out.dim[1] = dim_op(m, up ? '/' : '*', x.dim[1], square);
-  for (uint32_t i = 2; i < 4; i++) out.dim[i] = dim_op(m, up ? '*' : '/', x.dim[i], block);
   const char *deep =
       arena_format(m->arena, crd ? "i (j p:%lld q:%lld) k l" : "i (p:%lld q:%lld j) k l",
                    (long long)b, (long long)b);
   const char *wide =
       arena_format(m->arena, "i j (k p:%lld) (l q:%lld)", (long long)b, (long long)b);
-  ImpForm form = {.left = up ? wide : deep, .right = "$0"};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], up ? deep : wide})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", up ? wide : deep,
+                          up ? deep : wide));
 }
 
 // -- the first so many of each row turned round --------------------------------------------------
@@ -444,12 +422,11 @@ bool op_reversesequence(ImpNode *n) {
   if (!op_axis(n, time, x.rank, &t) || !op_axis(n, batch, x.rank, &b)) return false;
   const char *at[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT], *now = imp_letter[t];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = i == t ? place : imp_letter[i];
-  const char *right = arena_format(
-      m->arena, "sum[%s](($0 when (%s = (($1 - 1 - %s) when (%s < $1) else %s)) else 0))", place,
-      place, now, now, now);
-  ImpForm form = {.left = letters(m, x.rank), .right = right};
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &x, form,
-              READS({n->in[0], words(m, x.rank, at)}, {n->in[1], imp_letter[b]})));
-  return true;
+  const char *list = words(m, x.rank, at), *many = arena_format(m->arena, "$1[%s]", imp_letter[b]);
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in,
+                          "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
+                          "%s)) else 0))",
+                          letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many,
+                          now));
 }

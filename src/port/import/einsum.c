@@ -65,14 +65,12 @@ static void implicit_out(const EinsumTerm *term, uint32_t n, uint32_t dots, Eins
   }
 }
 
-static bool out_shape(ImpNode *n, const EinsumTerm *term, const EinsumTerm *out, ImpShape *shape) {
-  *shape = (ImpShape){.rank = out->n};
+// Every index of the result is one of an input.
+static bool out_fits(ImpNode *n, const EinsumTerm *term, const EinsumTerm *out) {
   for (uint32_t o = 0; o < out->n; o++) {
     bool found = false;
     for (uint32_t k = 0; k < n->nin; k++)
-      for (uint32_t i = 0; i < term[k].n; i++)
-        if (same_index(term[k].at[i], out->at[o]))
-          found = true, shape->dim[o] = op_value(n, k)->shape.dim[i];
+      for (uint32_t i = 0; i < term[k].n; i++) found |= same_index(term[k].at[i], out->at[o]);
     if (!found) return op_refuse(n, "an index of its result is in none of its inputs");
   }
   return true;
@@ -80,12 +78,11 @@ static bool out_shape(ImpNode *n, const EinsumTerm *term, const EinsumTerm *out,
 
 bool op_einsum(ImpNode *n) {
   Importer *m = n->m;
-  const char *equation = attr_text(n, "equation", ""), *at = equation;
+  const char *at = attr_text(n, "equation", "");
   char order[64] = "";
   uint32_t dots = 0, letters_seen = 0;
   if (n->nin > ONNX_RANK_LIMIT) return op_refuse(n, "it has more than %d inputs", ONNX_RANK_LIMIT);
   EinsumTerm *term = NEW_ARRAY(m->arena, EinsumTerm, n->nin + 1), out;
-  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, n->nin);
   Buf right = buf_new(m->arena);
   for (uint32_t k = 0; k < n->nin; k++) {
     if (!term_read(n, &at, (int)op_value(n, k)->shape.rank, 0, &term[k])) return false;
@@ -95,19 +92,15 @@ bool op_einsum(ImpNode *n) {
       if (term[k].at[i].letter && !strchr(order, term[k].at[i].letter) &&
           letters_seen < ONNX_RANK_LIMIT)
         order[letters_seen++] = term[k].at[i].letter;
-    buf_printf(&right, k ? " * $%u" : "$%u", k);
+    buf_printf(&right, "%s$%u[%s]", k ? " * " : "", k, term_text(m, order, &term[k]));
   }
   bool arrow = at[0] == '-' && at[1] == '>';
   if (arrow) at += 2;
   if (arrow && !term_read(n, &at, -1, dots, &out)) return false;
   if (!arrow) implicit_out(term, n->nin, dots, &out);
-  ImpShape shape;
-  if (!out_shape(n, term, &out, &shape)) return false;
-  for (uint32_t k = 0; k < n->nin; k++)
-    read[k] = (ImpRead){n->in[k], term_text(m, order, &term[k])};
-  ImpForm form = {.left = term_text(m, order, &out), .right = right.at};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &shape, form, read, n->nin));
-  return true;
+  return out_fits(n, term, &out) && op_give(n, 0,
+                                            equation(n, op_value(n, 0)->type, n->in, "[%s] = %s",
+                                                     term_text(m, order, &out), right.at));
 }
 
 // -- determinants --------------------------------------------------------------------------------
@@ -121,30 +114,20 @@ static void det_terms(Buf *b, uint32_t size, uint32_t row, uint32_t used, bool o
   for (uint32_t c = 0, skipped = 0; c < size; c++) {
     if (used >> c & 1) continue;
     const char *with =
-        arena_format(b->arena, "%s%s$%u", before, *before ? " * " : "", row * size + c);
+        arena_format(b->arena, "%s%s$0[& %u %u]", before, *before ? " * " : "", row, c);
     det_terms(b, size, row + 1, used | 1U << c, odd != (skipped % 2 == 1), with);
     skipped++;
   }
 }
 
 bool op_det(ImpNode *n) {
-  Importer *m = n->m;
-  ImpShape x = op_value(n, 0)->shape, out = x;
+  ImpShape x = op_value(n, 0)->shape;
   if (x.rank < 2 || !dim_same(x.dim[x.rank - 1], x.dim[x.rank - 2]))
     return op_refuse(n, "only square matrices have a determinant");
   int64_t size = x.dim[x.rank - 1].n;
   if (x.dim[x.rank - 1].text || size < 1 || size > 5)
     return op_refuse(n, "determinants of up to 5 rows are known");
-  out.rank = x.rank - 2;
-  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, size * size);
-  const char *front = letters(m, out.rank);
-  for (int64_t i = 0; i < size * size; i++)
-    read[i] = (ImpRead){n->in[0], arena_format(m->arena, "%s %lld %lld", front,
-                                               (long long)(i / size), (long long)(i % size))};
-  Buf right = buf_new(m->arena);
+  Buf right = buf_new(n->m->arena);
   det_terms(&right, (uint32_t)size, 0, 0, false, "");
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &out, (ImpForm){.left = front, .right = right.at}, read,
-              (uint32_t)(size * size)));
-  return true;
+  return op_give(n, 0, equation(n, op_value(n, 0)->type, n->in, "[&] = %s", right.at));
 }

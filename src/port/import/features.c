@@ -38,24 +38,18 @@ static bool grams_read(ImpNode *n, Grams *g) {
 // How often each run of so many words is there, with so many words between two of them: [rows runs].
 static Id say_runs(ImpNode *n, const Grams *g, uint32_t length, int64_t apart, Id pool) {
   Importer *m = n->m;
-  ImpShape x = op_value(n, 0)->shape, out = x;
-  const char *run = g->many ? "j" : "i";
-  ImpRead read[2 * GRAM_LIMIT];
-  Buf right = buf_new(m->arena);
+  uint32_t rank = op_value(n, 0)->shape.rank;
+  const char *run = g->many ? "j" : "i", *row = g->many ? "i " : "";
+  Id in[GRAM_LIMIT + 1] = {pool};
+  Buf test = buf_new(m->arena);
   int64_t room = g->words - (length - 1) * apart;
   int64_t *place = NEW_ARRAY(m->arena, int64_t, room);
-  buf_text(&right, "sum[k](number(");
   for (uint32_t t = 0; t < length; t++) {
     for (int64_t i = 0; i < room; i++) place[i] = i + t * apart;
-    Id word = say_taken(n, n->in[0], x.rank - 1, place, room);
-    read[2 * t] = (ImpRead){word, g->many ? "i k" : "k"};
-    read[2 * t + 1] = (ImpRead){pool, arena_format(m->arena, "%s %u", run, t)};
-    buf_printf(&right, "%s($%u = $%u)", t ? " and " : "", 2 * t, 2 * t + 1);
+    in[1 + t] = say_taken(n, n->in[0], rank - 1, place, room);
+    buf_printf(&test, "%s($%u[%sk] = $0[%s %u])", t ? " and " : "", 1 + t, row, run, t);
   }
-  buf_text(&right, "))");
-  out.dim[out.rank - 1] = dim_of(g->first[length] - g->first[length - 1]);
-  return say(n, ONNX_FLOAT, &out, (ImpForm){letters(m, out.rank), right.at, NULL}, read,
-             2 * length);
+  return equation(n, ONNX_FLOAT, in, "[%s] = sum[k](number(%s))", letters(m, rank), test.at);
 }
 
 // All runs of a length, with as many words between them as are allowed.
@@ -70,11 +64,7 @@ static Id say_length(ImpNode *n, const Grams *g, uint32_t length) {
   for (int64_t apart = 1; apart - 1 <= (length > 1 ? g->skips : 0); apart++) {
     if ((length - 1) * apart >= g->words) break;
     Id some = say_runs(n, g, length, apart, pool);
-    ImpShape shape = value_at(m, some)->shape;
-    const char *at = letters(m, shape.rank);
-    all = all ? say(n, ONNX_FLOAT, &shape, (ImpForm){at, "$0 + $1", NULL},
-                    READS({all, at}, {some, at}))
-              : some;
+    all = all ? equation(n, ONNX_FLOAT, IN(all, some), "[*] = $0 + $1") : some;
   }
   return all;
 }
@@ -85,10 +75,8 @@ static Id say_weighed(ImpNode *n, const Grams *g, Id runs, uint32_t length) {
   const char *mode = attr_text(n, "mode", "TF");
   const OnnxAttribute *weights = onnx_attribute(n->node, "weights");
   bool once = !strcmp(mode, "IDF"), plain = !strcmp(mode, "TF");
-  ImpShape shape = value_at(m, runs)->shape;
-  const char *at = letters(m, shape.rank);
   if (plain) return runs;
-  if (once) runs = say(n, ONNX_FLOAT, &shape, (ImpForm){at, "min($0, 1)", NULL}, READS({runs, at}));
+  if (once) runs = equation(n, ONNX_FLOAT, IN(runs), "[*] = min($0, 1)");
   if (!weights) return runs;
   if (weights->floats.n != g->places.n) return op_refuse(n, "its weights do not fit its runs"), 0;
   uint32_t first = g->first[length - 1], count = g->first[length] - first;
@@ -99,8 +87,7 @@ static Id say_weighed(ImpNode *n, const Grams *g, Id runs, uint32_t length) {
     data[i] = (double)weights->floats.at[first + i];
   }
   Id w = value_const(m, ONNX_FLOAT, &(ImpShape){1, {dim_of(count)}}, data);
-  return say(n, ONNX_FLOAT, &shape, (ImpForm){at, "$0 * $1", NULL},
-             READS({runs, at}, {w, imp_letter[shape.rank - 1]}));
+  return equation(n, ONNX_FLOAT, IN(runs, w), "[*] = $0 * $1");
 }
 
 bool op_tfidf(ImpNode *n) {
@@ -120,7 +107,7 @@ bool op_tfidf(ImpNode *n) {
     if (g.places.at[i] > most) most = g.places.at[i];
   }
   out.dim[out.rank - 1] = dim_of(most + 1);
-  ImpRead read[2 * GRAM_LIMIT];
+  Id in[2 * GRAM_LIMIT];
   uint32_t reads = 0;
   Buf right = buf_new(m->arena);
   for (uint32_t length = (uint32_t)g.least; length <= g.most; length++) {
@@ -131,16 +118,15 @@ bool op_tfidf(ImpNode *n) {
     double *data = NEW_ARRAY(m->arena, double, count + 1);
     for (uint32_t i = 0; i < count; i++) data[i] = (double)g.places.at[first + i];
     const char *run = imp_letter[ONNX_RANK_LIMIT + length];
-    read[reads++] = (ImpRead){runs, arena_format(m->arena, g.many ? "i %s" : "%s", run)};
-    read[reads++] =
-        (ImpRead){value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data), run};
-    buf_printf(&right, "%ssum[%s](($%u when (%s = $%u) else 0))", reads > 2 ? " + " : "", run,
-               reads - 2, g.many ? "j" : "i", reads - 1);
+    in[reads++] = runs;
+    in[reads++] = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data);
+    buf_printf(&right, "%ssum[%s](($%u[%s%s] when (%s = $%u[%s]) else 0))", reads > 2 ? " + " : "",
+               run, reads - 2, g.many ? "i " : "", run, g.many ? "j" : "i", reads - 1, run);
   }
   if (!reads) return op_refuse(n, "its pool has no runs");
-  op_give(n, 0,
-          say(n, ONNX_FLOAT, &out, (ImpForm){letters(m, out.rank), right.at, NULL}, read, reads));
-  return true;
+  return op_give(n, 0,
+                 equation(n, ONNX_FLOAT, in, "[%s] = %s",
+                          letters_sized(m, &out, out.rank - 1, out.rank), right.at));
 }
 
 // -- trees ---------------------------------------------------------------------------------------
@@ -223,8 +209,7 @@ static bool tree_walk(ImpNode *n, Trees *t, int64_t at, uint32_t deep) {
 static Id say_answers(ImpNode *n, const Trees *t) {
   static const char *const compare[] = {"<=", "<", ">=", ">", "=", "!="};
   Importer *m = n->m;
-  ImpShape x = op_value(n, 0)->shape, row = {1, {dim_of(t->nodes)}},
-           out = {2, {x.dim[0], dim_of(t->nodes)}};
+  ImpShape x = op_value(n, 0)->shape, row = {1, {dim_of(t->nodes)}};
   for (uint32_t i = 0; i < t->nodes; i++) {
     if (t->feature.at[i] < 0 || t->feature.at[i] >= x.dim[1].n)
       return op_refuse(n, "a feature is not there"), 0;
@@ -233,7 +218,7 @@ static Id say_answers(ImpNode *n, const Trees *t) {
   }
   Id taken = say_taken(n, n->in[0], 1, t->feature.at, t->nodes);
   Id split = value_const(m, op_value(n, 0)->type, &row, t->split);
-  ImpRead read[2 + COUNT(compare)] = {{taken, "i j"}, {split, "j"}};
+  Id in[2 + COUNT(compare)] = {taken, split};
   uint32_t reads = 2;
   Buf right = buf_new(m->arena);
   for (uint32_t k = 0; k < COUNT(compare); k++) {
@@ -242,9 +227,9 @@ static Id say_answers(ImpNode *n, const Trees *t) {
     for (int64_t i = 0; i < t->nodes; i++) some |= (is[i] = t->mode[i] == k) != 0;
     if (!some) continue;
     buf_printf(&right, "%s$%u * number($0 %s $1)", reads > 2 ? " + " : "", reads, compare[k]);
-    read[reads++] = (ImpRead){value_const(m, ONNX_FLOAT, &row, is), "j"};
+    in[reads++] = value_const(m, ONNX_FLOAT, &row, is);
   }
-  return say(n, ONNX_FLOAT, &out, (ImpForm){"i j", right.at, NULL}, read, reads);
+  return equation(n, ONNX_FLOAT, in, "[*] = %s", right.at);
 }
 
 bool op_treeensemble(ImpNode *n) {
@@ -264,21 +249,18 @@ bool op_treeensemble(ImpNode *n) {
   Id answers = say_answers(n, &t);
   if (!answers) return false;
   ImpSize paths = dim_of(t.path.deep.n);
-  ImpShape ways = {2, {paths, dim_of(t.nodes)}}, list = {1, {paths}}, hits = {2, {x.dim[0], paths}},
-           out = {2, {x.dim[0], dim_of(t.targets)}};
+  ImpShape ways = {2, {paths, dim_of(t.nodes)}}, list = {1, {paths}};
   Id yes = value_const(m, ONNX_FLOAT, &ways, t.path.yes.at),
      no = value_const(m, ONNX_FLOAT, &ways, t.path.no.at),
      deep = value_const(m, ONNX_FLOAT, &list, t.path.deep.at),
      target = value_const(m, ONNX_FLOAT, &list, t.path.target.at),
      weight = value_const(m, type, &list, t.path.weight.at);
-  Id right = say(n, ONNX_FLOAT, &hits, (ImpForm){"i j", "sum[k]($0 * $1 + (1 - $0) * $2)", NULL},
-                 READS({answers, "i k"}, {yes, "j k"}, {no, "j k"}));
-  const char *sum =
-      how ? "sum[k](($0 when ($1 = $2) and (j = $3) else 0))"
-          : arena_format(m->arena, "sum[k](($0 when ($1 = $2) and (j = $3) else 0)) / %u",
-                         t.root.n);
-  op_give(n, 0,
-          say(n, type, &out, (ImpForm){"i j", sum, NULL},
-              READS({weight, "k"}, {right, "i k"}, {deep, "k"}, {target, "k"})));
-  return true;
+  Id right = equation(n, ONNX_FLOAT, IN(answers, yes, no),
+                      "[i j] = sum[k]($0[i k] * $1[j k] + (1 - $0[i k]) * $2[j k])");
+  const char *mean = how ? "" : arena_format(m->arena, " / %u", t.root.n);
+  return op_give(n, 0,
+                 equation(n, type, IN(weight, right, deep, target),
+                          "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
+                          "0))%s",
+                          (long long)t.targets, mean));
 }

@@ -34,45 +34,32 @@ Id pointer(ImpNode *n, Id v, ImpSize axis, bool table) {
 }
 
 // A constant that points as the number it is; otherwise it is read.
-static const char *one_place(Importer *m, Id p) {
+static const char *one_place(Importer *m, Id p, const char *index) {
   const ImpValue *v = value_at(m, p);
-  return v->kind == IMP_CONST ? arena_format(m->arena, "%.0f", v->data[0]) : "$1";
+  return v->kind == IMP_CONST && !v->shape.rank ? arena_format(m->arena, "%.0f", v->data[0])
+                                                : arena_format(m->arena, "$1[%s]", index);
 }
 
 // -- gather --------------------------------------------------------------------------------------
 bool op_gather(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
-  ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape, out = {0};
+  ImpShape x = op_value(n, 0)->shape, at = op_value(n, 1)->shape;
   OnnxType type = op_value(n, 0)->type;
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
   if (x.rank + at.rank > ONNX_RANK_LIMIT) return op_refuse(n, "it would have too many axes");
-  const char *in[ONNX_RANK_LIMIT], *index[ONNX_RANK_LIMIT], *left[ONNX_RANK_LIMIT];
+  const char *in[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT];
   Id p = pointer(n, n->in[1], x.dim[axis], op_value(n, 0)->data != NULL);
   if (!p && m->diags->errors) return false;
-  const char *place = imp_letter[ONNX_RANK_LIMIT];
-  for (uint32_t i = 0; i < x.rank; i++) {
-    for (uint32_t k = 0; i == axis && k < at.rank; k++) {
-      index[k] = left[out.rank] = imp_letter[out.rank];
-      out.dim[out.rank++] = at.dim[k];
-    }
-    if (i == axis) in[i] = !p ? place : at.rank ? "$1" : one_place(m, p);
-    if (i == axis) continue;
-    in[i] = left[out.rank] = imp_letter[out.rank];
-    out.dim[out.rank++] = x.dim[i];
-  }
-  const char *size = dim_inside(m, x.dim[axis]);
-  bool bits = type == ONNX_BOOL && !p;
-  Id from = bits ? say_number(n, n->in[0]) : n->in[0];
-  ImpForm form = {.left = words(m, out.rank, left), .right = "$0"};
-  if (!p)
-    form.right =
-        arena_format(m->arena, "sum[%s](($0 when (%s = mod($1, %s)) else 0))", place, place, size);
-  const char *at_index = words(m, at.rank, index);
-  ImpRead read[] = {{from, words(m, x.rank, in)},
-                    {p ? p : n->in[1], p ? arena_format(m->arena, "@%s", at_index) : at_index}};
-  bool fixed = p && !at.rank && value_at(m, p)->kind == IMP_CONST;
-  Id y = say(n, bits ? ONNX_INT64 : type, &out, form, read, fixed ? 1 : 2);
-  op_give(n, 0, bits ? say_bits(n, y) : y);
-  return true;
+  const char *index = words(m, at.rank, imp_letter + axis);
+  for (uint32_t i = 0; i < x.rank; i++)
+    in[i] = i == axis ? !p ? place : one_place(m, p, index)
+                      : imp_letter[i + (i > axis) * at.rank - (i > axis)];
+  const char *left = letters(m, x.rank - 1 + at.rank), *all = words(m, x.rank, in);
+  if (p) return op_give(n, 0, equation(n, type, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
+  bool bits = type == ONNX_BOOL;
+  Id y = equation(n, bits ? ONNX_INT64 : type, IN(say_number(n, n->in[0]), n->in[1]),
+                  "[%s] = sum[%s](($0[%s] when (%s = mod($1[%s], %s)) else 0))", left, place, all,
+                  place, index, dim_inside(m, x.dim[axis]));
+  return op_give(n, 0, bits ? say_bits(n, y) : y);
 }

@@ -11,10 +11,10 @@ typedef struct {
   uint32_t way, ways;     // which direction, of how many
   int64_t s;              // how many numbers a state has
   ImpSize steps, samples, inputs;
-  Id x;               // [steps samples inputs]
-  Buf head, learn;    // of the cell: further inputs, and weights of its own
-  VEC(Id) along, own; // what the inputs are, and the weights
-  const char *cell;
+  Id x;                    // [steps samples inputs]
+  Buf head, learn;         // of the cell: further inputs, and weights of its own
+  VEC(Id) along, own;      // what the inputs are, and the weights
+  const char *cell, *time; // time: how a step reads what has the steps in front
 } Recurrent;
 
 // -- activations ---------------------------------------------------------------------------------
@@ -120,43 +120,35 @@ static void cell_part(ImpNode *n, Recurrent *r, const char *name, Id from, uint3
     own_weight(n, r, name, shape, from, all * r->way + before);
     return;
   }
-  ImpShape wide = *shape;
   int64_t parts = value_at(m, from)->shape.dim[1].n / r->s;
-  const char *rest = shape->rank == 3 ? " l" : "";
-  wide.rank++;
-  wide.dim[0] = r->steps;
-  for (uint32_t i = 0; i < shape->rank; i++) wide.dim[i + 1] = shape->dim[i];
+  const char *rest = shape->rank == 3 ? " l" : "", *steps = dim_text(m, r->steps);
   ImpShape split = {.rank = shape->rank == 1 ? 3 : shape->rank + 1, // of a bias: one of its parts
                     .dim = {dim_of(r->ways), dim_of(parts), dim_of(r->s), dim_of(r->s)}};
   Id v = say_reshaped(n, from, &split);
-  const char *left = shape->rank == 1 ? "i k" : arena_format(m->arena, "i j k%s", rest);
-  const char *at = shape->rank == 1 ? arena_format(m->arena, "%u %u k", r->way, skip)
-                                    : arena_format(m->arena, "%u j k%s", r->way, rest);
+  OnnxType type = value_at(m, from)->type;
   handed(n, r, name, shape,
-         say(n, value_at(m, from)->type, &wide, (ImpForm){.left = left, .right = "$0"},
-             READS({v, at})));
+         shape->rank == 1
+             ? equation(n, type, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
+             : equation(n, type, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
 }
 
 // z of every step, [steps samples gates s]: all that does not depend on the state.
 static Id say_inputs(ImpNode *n, const Recurrent *r, bool apart) {
   Importer *m = n->m;
   OnnxType type = value_at(m, r->x)->type;
-  ImpShape split = {4, {dim_of(r->ways), dim_of(r->gates), dim_of(r->s), r->inputs}},
-           z = {4, {r->steps, r->samples, dim_of(r->gates), dim_of(r->s)}};
+  ImpShape split = {4, {dim_of(r->ways), dim_of(r->gates), dim_of(r->s), r->inputs}};
   Id w = say_reshaped(n, n->in[1], &split), b = 0;
   ImpShape biases = {4, {dim_of(r->ways), dim_of(2), dim_of(r->gates), dim_of(r->s)}};
   if (op_in(n, 3) && !(b = say_reshaped(n, n->in[3], &biases))) return 0;
   if (!w) return 0;
-  const char *time = r->turned ? arena_format(m->arena, "%s-1-i", dim_inside(m, r->steps)) : "i";
-  const char *second = apart ? " + ($3 when (k < 2) else 0)" : " + $3",
-             *row = arena_format(m->arena, "%u", r->way);
-  ImpForm form = {.left = "i j k l",
-                  .right = b ? arena_format(m->arena, "$0 $1 + $2%s", second) : "$0 $1"};
-  ImpRead read[] = {{r->x, arena_format(m->arena, "%s j m", time)},
-                    {w, arena_format(m->arena, "%s k l m", row)},
-                    {b, arena_format(m->arena, "%s 0 k l", row)},
-                    {b, arena_format(m->arena, "%s 1 k l", row)}};
-  return say(n, type, &z, form, read, b ? 4 : 2);
+  const char *biases_text =
+      !b ? ""
+         : arena_format(m->arena,
+                        apart ? " + $2[%u 0 k l] + ($2[%u 1 k l] when (k < 2) else 0)"
+                              : " + $2[%u 0 k l] + $2[%u 1 k l]",
+                        r->way, r->way);
+  return equation(n, type, IN(r->x, w, b), "[i:%s j k l] = $0[%s j m] $1[%u k l m]%s",
+                  dim_text(m, r->steps), r->time, r->way, biases_text);
 }
 
 // -- the cell ------------------------------------------------------------------------------------
@@ -229,21 +221,18 @@ static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
 
 // 1 as long as a sequence lasts, [steps samples].
 static Id say_lasting(ImpNode *n, const Recurrent *r) {
-  Importer *m = n->m;
-  ImpShape shape = {2, {r->steps, r->samples}};
-  const char *time = r->turned ? arena_format(m->arena, "%s-1-i", dim_inside(m, r->steps)) : "i";
-  ImpForm form = {.left = "i j", .right = arena_format(m->arena, "number(%s < $0)", time)};
-  return say(n, ONNX_INT64, &shape, form, READS({n->in[4], "j"}));
+  return equation(n, ONNX_INT64, IN(n->in[4]), "[i:%s j] = number(%s < $0[j])",
+                  dim_text(n->m, r->steps), r->time);
 }
 
 // The state of the beginning, [samples s]; its axis of samples has the name of the others.
 static Id say_start(ImpNode *n, const Recurrent *r, Id given) {
   Importer *m = n->m;
-  ImpShape shape = {2, {r->samples, dim_of(r->s)}};
-  if (!given) return say(n, ONNX_FLOAT, &shape, (ImpForm){.left = "j k", .right = "0"}, NULL, 0);
-  const char *at = arena_format(m->arena, attr_int(n, "layout", 0) ? "j %u k" : "%u j k", r->way);
-  return say(n, value_at(m, given)->type, &shape, (ImpForm){.left = "j k", .right = "$0"},
-             READS({given, at}));
+  if (!given)
+    return equation(n, ONNX_FLOAT, NULL, "[j:%s k:%lld] = 0", dim_text(m, r->samples),
+                    (long long)r->s);
+  return equation(n, value_at(m, given)->type, IN(given),
+                  attr_int(n, "layout", 0) ? "[j k] = $0[j %u k]" : "[j k] = $0[%u j k]", r->way);
 }
 
 typedef struct {
@@ -251,11 +240,9 @@ typedef struct {
 } States;
 
 static Id say_last(ImpNode *n, const Recurrent *r, Id all) {
-  ImpShape shape = {2, {r->samples, dim_of(r->s)}};
   ImpSize end = dim_op(n->m, '-', r->steps, dim_of(1));
-  ImpForm form = {.left = "i j", .right = "$0"};
-  return say(n, value_at(n->m, all)->type, &shape, form,
-             READS({all, arena_format(n->m->arena, "%s i j", dim_inside(n->m, end))}));
+  return equation(n, value_at(n->m, all)->type, IN(all), "[i j] = $0[%s i j]",
+                  dim_inside(n->m, end));
 }
 
 // One direction. False with a message.
@@ -297,15 +284,12 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   out->last = say_last(n, r, out->all);
   if (cells) out->cell = say_last(n, r, cells);
   // Behind its end a sequence gives zeros, and steps are in their order again.
-  const char *time =
-      r->turned ? arena_format(m->arena, "%s-1-i j k", dim_inside(m, r->steps)) : "i j k";
-  const char *on = r->turned ? arena_format(m->arena, "%s-1-i j", dim_inside(m, r->steps)) : "i j";
   if (masked)
-    out->all = say(n, type, &rows, (ImpForm){.left = "i j k", .right = "$0 * $1"},
-                   READS({out->all, time}, {lasting, on}));
+    out->all = equation(n, type, IN(out->all, lasting), "[i:%s j k] = $0[%s j k] * $1[%s j]",
+                        dim_text(m, r->steps), r->time, r->time);
   else if (r->turned)
     out->all =
-        say(n, type, &rows, (ImpForm){.left = "i j k", .right = "$0"}, READS({out->all, time}));
+        equation(n, type, IN(out->all), "[i:%s j k] = $0[%s j k]", dim_text(m, r->steps), r->time);
   return !m->diags->errors;
 }
 
@@ -325,34 +309,30 @@ static bool recurrent_read(ImpNode *n, Recurrent *r) {
   if (!dim_is(w.dim[0], r->ways) || !dim_is(w.dim[1], r->gates * r->s))
     return op_refuse(n, "its weights do not fit its gates");
   if (attr_int(n, "layout", 0)) {
-    ImpShape turned = {3, {x.dim[1], x.dim[0], x.dim[2]}};
-    r->x = say(n, op_value(n, 0)->type, &turned, (ImpForm){.left = "j i k", .right = "$0"},
-               READS({n->in[0], "i j k"}));
-    x = turned;
+    r->x = equation(n, op_value(n, 0)->type, n->in, "[j i k] = $0[i j k]");
+    x = value_at(m, r->x)->shape;
   }
   r->steps = x.dim[0], r->samples = x.dim[1], r->inputs = x.dim[2];
   return true;
 }
 
-// The results of all directions along an axis of their own. `order`: of steps, samples and that axis, the last one first in `left`.
-static void give_ways(ImpNode *n, uint32_t k, const Id *v, uint32_t ways, const ImpShape *one,
-                      const char *left, uint32_t axis) {
+// The results of all directions along an axis of their own, l in `left`, which says their order.
+static void give_ways(ImpNode *n, uint32_t k, const Id *v, uint32_t ways, const char *left) {
   Importer *m = n->m;
-  ImpShape out = {.rank = one->rank};
   Id part[2];
   if (k >= n->node->out.n || !*n->node->out.at[k]) return;
-  out = *one;
+  uint32_t rank = value_at(m, v[0])->shape.rank + 1,
+           axis = (uint32_t)(strchr(left, 'l') - left) / 2;
+  OnnxType type = value_at(m, v[0])->type;
+  const char *one =
+                 arena_format(m->arena, "%.*s:1%s", (int)(2 * axis + 1), left, left + 2 * axis + 1),
+             *all = letters(m, rank);
   for (uint32_t i = 0; i < ways; i++)
-    part[i] = say(n, value_at(m, v[i])->type, one, (ImpForm){.left = left, .right = "$0"},
-                  READS({v[i], one->rank == 4 ? "i j k" : "j k"}));
-  if (ways == 1) {
-    op_give(n, k, part[0]);
-    return;
-  }
-  const char *all = letters(m, one->rank);
-  out.dim[axis] = dim_of(2);
-  ImpForm form = {.right = arena_format(m->arena, "concat[%s]($0, $1)", imp_letter[axis])};
-  op_give(n, k, say(n, value_at(m, v[0])->type, &out, form, READS({part[0], all}, {part[1], all})));
+    part[i] = equation(n, type, IN(v[i]), "[%s] = $0[%s]", one, rank == 4 ? "i j k" : "j k");
+  op_give(n, k,
+          ways == 1
+              ? part[0]
+              : equation(n, type, part, "concat[%s]($0[%s], $1[%s])", imp_letter[axis], all, all));
 }
 
 bool op_recurrent(ImpNode *n) {
@@ -361,18 +341,13 @@ bool op_recurrent(ImpNode *n) {
   if (!recurrent_read(n, &r)) return false;
   for (r.way = 0; r.way < r.ways; r.way++) {
     r.turned = r.way == 1 || !strcmp(attr_text(n, "direction", "forward"), "reverse");
+    r.time = r.turned ? arena_format(n->m->arena, "%s-1-i", dim_inside(n->m, r.steps)) : "i";
     if (!run_way(n, &r, &state[r.way])) return false;
   }
   bool samples_first = attr_int(n, "layout", 0);
-  ImpSize one = dim_of(1), s = dim_of(r.s);
-  ImpShape y = {4, {r.steps, one, r.samples, s}}, h = {3, {one, r.samples, s}};
-  if (samples_first)
-    y = (ImpShape){4, {r.samples, r.steps, one, s}}, h = (ImpShape){3, {r.samples, one, s}};
-  const Id all[] = {state[0].all, state[1].all}, last[] = {state[0].last, state[1].last},
-           cell[] = {state[0].cell, state[1].cell};
-  give_ways(n, 0, all, r.ways, &y, samples_first ? "j i l k" : "i l j k", samples_first ? 2 : 1);
-  give_ways(n, 1, last, r.ways, &h, samples_first ? "j l k" : "l j k", samples_first ? 1 : 0);
-  if (r.lstm)
-    give_ways(n, 2, cell, r.ways, &h, samples_first ? "j l k" : "l j k", samples_first ? 1 : 0);
+  give_ways(n, 0, IN(state[0].all, state[1].all), r.ways, samples_first ? "j i l k" : "i l j k");
+  const char *last = samples_first ? "j l k" : "l j k";
+  give_ways(n, 1, IN(state[0].last, state[1].last), r.ways, last);
+  if (r.lstm) give_ways(n, 2, IN(state[0].cell, state[1].cell), r.ways, last);
   return true;
 }

@@ -4,7 +4,8 @@
 #include <math.h>
 
 // -- reductions ----------------------------------------------------------------------------------
-// {} of a template is the list of indices that go away; `none`: what is left if there are no numbers.
+// In a template {} is the list of indices that go away, $0 is read along them, and $1 is what was reduced before. `none`: what is left
+// if there are no numbers.
 static const struct {
   const char *op, *right;
   double none;
@@ -23,29 +24,28 @@ static const struct {
 
 typedef struct {
   ImpShape out;
-  const char *in, *left, *gone, *kept; // kept: what the result is read at, where no axis is new
-  uint32_t count;                      // of axes that go away
+  const char *in, *left, *gone; // left: with sizes of axes that are kept with one place
+  const char *own, *kept;       // the result at its own indices, and at those of what was reduced
   bool empty;
 } Reduced;
 
-static void reduced_shape(Importer *m, const ImpShape *x, const bool *gone, bool keep, Reduced *r) {
-  const char *in[ONNX_RANK_LIMIT], *left[ONNX_RANK_LIMIT], *away[ONNX_RANK_LIMIT],
-      *kept[ONNX_RANK_LIMIT];
+static void reduced_indices(Importer *m, const ImpShape *x, const bool *gone, bool keep,
+                            Reduced *r) {
+  Buf in = buf_new(m->arena), left = buf_new(m->arena), away = buf_new(m->arena),
+      kept = buf_new(m->arena), own = buf_new(m->arena);
   *r = (Reduced){0};
   for (uint32_t i = 0; i < x->rank; i++) {
-    bool go = gone[i];
-    in[i] = go ? imp_letter[ONNX_RANK_LIMIT + i] : imp_letter[i];
+    const char *letter = imp_letter[gone[i] ? ONNX_RANK_LIMIT + i : i];
     r->empty |= dim_is(x->dim[i], 0);
-    if (go) away[r->count++] = in[i];
-    if (go && !keep) continue;
-    kept[r->out.rank] = go ? "0" : imp_letter[i];
-    left[r->out.rank] = imp_letter[i];
-    r->out.dim[r->out.rank++] = go ? dim_of(1) : x->dim[i];
+    buf_printf(&in, "%s ", letter);
+    if (gone[i]) buf_printf(&away, "%s%s", away.n ? " " : "", letter);
+    if (gone[i] && !keep) continue;
+    buf_printf(&own, "%s ", imp_letter[i]);
+    buf_printf(&kept, "%s ", gone[i] ? "0" : letter);
+    buf_printf(&left, gone[i] ? "%s:1 " : "%s ", imp_letter[i]);
+    r->out.dim[r->out.rank++] = gone[i] ? dim_of(1) : x->dim[i];
   }
-  r->in = words(m, x->rank, in);
-  r->left = words(m, r->out.rank, left);
-  r->kept = words(m, r->out.rank, kept);
-  r->gone = words(m, r->count, away);
+  r->in = in.at, r->left = left.at, r->kept = kept.at, r->gone = away.at, r->own = own.at;
 }
 
 // Axes of an attribute or an input; none: all, unless the node says otherwise.
@@ -62,34 +62,29 @@ static bool reduced_axes(ImpNode *n, uint32_t rank, bool *gone) {
   return true;
 }
 
-static const char *with_indices(Importer *m, const char *right, const char *list) {
-  Buf b = buf_new(m->arena);
+static Id say_reduced(ImpNode *n, OnnxType type, const Id *in, const Reduced *r,
+                      const char *right) {
+  Buf b = buf_new(n->m->arena);
   for (const char *at = right; *at; at++) {
-    bool hole = at[0] == '{' && at[1] == '}';
-    if (hole)
-      buf_text(&b, list), at++;
+    const char *list = at[1] == '0' ? r->in : r->own;
+    if (*at == '{')
+      buf_text(&b, r->gone), at++;
+    else if (*at == '$')
+      buf_printf(&b, "$%c[%s]", *++at, list);
     else
       buf_char(&b, *at);
   }
-  return b.at;
+  return equation(n, type, in, "[%s] = %s", r->left, b.at);
 }
 
-// Without axes there is nothing to go along: `sum[]($0)` is `($0)`.
-static const char *without_axes(Importer *m, const char *right) {
-  Buf b = buf_new(m->arena);
-  for (const char *at = right; *at; at++) {
-    const char *end = at;
-    while (char_is_letter(*end)) end++;
-    if (!strncmp(end, "[{}]", 4) && end > at) at = end + 4;
-    buf_char(&b, *at);
-  }
-  return b.at;
-}
-
-static Id say_reduced(ImpNode *n, Id v, OnnxType type, const Reduced *r, const char *right) {
-  Importer *m = n->m;
-  right = r->count ? with_indices(m, right, r->gone) : without_axes(m, right);
-  return say(n, type, &r->out, (ImpForm){.left = r->left, .right = right}, READS({v, r->in}));
+// The same along one axis.
+static bool reduce_along(ImpNode *n, int64_t along, bool keep, uint32_t *axis, Reduced *r) {
+  bool gone[ONNX_RANK_LIMIT] = {false};
+  const ImpShape *x = &op_value(n, 0)->shape;
+  if (!op_axis(n, along, x->rank, axis)) return false;
+  gone[*axis] = true;
+  reduced_indices(n->m, x, gone, keep, r);
+  return true;
 }
 
 static Id filled_with(ImpNode *n, OnnxType type, const ImpShape *shape, double x) {
@@ -109,52 +104,38 @@ static double bound(OnnxType type, double x) {
 }
 
 bool op_reduce(ImpNode *n) {
-  bool gone[ONNX_RANK_LIMIT], bits;
+  bool gone[ONNX_RANK_LIMIT];
   uint32_t k = 0;
   Reduced r;
   while (strcmp(reductions[k].op, n->node->op) != 0) k++;
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
   if (!reduced_axes(n, x.rank, gone)) return false;
-  reduced_shape(n->m, &x, gone, attr_int(n, "keepdims", 1), &r);
-  if (r.empty)
-    return op_give(n, 0, filled_with(n, type, &r.out, bound(type, reductions[k].none))), true;
-  Id in = say_number(n, n->in[0]), y;
-  bits = type == ONNX_BOOL;
-  if (!strcmp(n->node->op, "ReduceLogSumExp")) {
-    Id most = say_reduced(n, in, type, &r, "max(max[{}]($0), 0 - 1e300)");
-    const char *right = r.count ? with_indices(n->m, reductions[k].right, r.gone) : "$0";
-    y = say(n, type, &r.out, (ImpForm){.left = r.left, .right = right},
-            READS({in, r.in}, {most, r.left}));
-  } else {
-    y = say_reduced(n, in, bits ? ONNX_INT64 : type, &r, reductions[k].right);
-  }
-  op_give(n, 0, bits ? say_bits(n, y) : y);
-  return true;
+  reduced_indices(n->m, &x, gone, attr_int(n, "keepdims", 1), &r);
+  if (r.empty) return op_give(n, 0, filled_with(n, type, &r.out, bound(type, reductions[k].none)));
+  bool bits = type == ONNX_BOOL, scaled = !strcmp(n->node->op, "ReduceLogSumExp");
+  Id in[2] = {say_number(n, n->in[0])};
+  if (scaled && !*r.gone) return op_give(n, 0, equation(n, type, in, "[*] = $0"));
+  if (scaled) in[1] = say_reduced(n, type, in, &r, "max(max[{}]($0), 0 - 1e300)");
+  Id y = say_reduced(n, bits ? ONNX_INT64 : type, in, &r, reductions[k].right);
+  return op_give(n, 0, bits ? say_bits(n, y) : y);
 }
 
 // -- the place of the largest --------------------------------------------------------------------
 bool op_argmax(ImpNode *n) {
-  Importer *m = n->m;
-  bool gone[ONNX_RANK_LIMIT] = {false}, last = attr_int(n, "select_last_index", 0);
-  bool largest = !strcmp(n->node->op, "ArgMax");
+  bool last = attr_int(n, "select_last_index", 0), largest = !strcmp(n->node->op, "ArgMax");
   uint32_t axis;
   Reduced r;
-  ImpShape x = op_value(n, 0)->shape;
-  if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
-  gone[axis] = true;
-  reduced_shape(m, &x, gone, attr_int(n, "keepdims", 1), &r);
-  if (!last) {
-    const char *right = largest ? "number(argmax[{}]($0))" : "number(argmin[{}]($0))";
-    op_give(n, 0, say_reduced(n, n->in[0], ONNX_INT64, &r, right));
-    return true;
-  }
+  if (!reduce_along(n, attr_int(n, "axis", 0), attr_int(n, "keepdims", 1), &axis, &r)) return false;
+  if (!last)
+    return op_give(n, 0,
+                   say_reduced(n, ONNX_INT64, n->in, &r,
+                               largest ? "number(argmax[{}]($0))" : "number(argmin[{}]($0))"));
   Id most =
-      say_reduced(n, n->in[0], op_value(n, 0)->type, &r, largest ? "max[{}]($0)" : "min[{}]($0)");
-  const char *right = arena_format(m->arena, "max[%s]((%s when ($0 = $1) else 0))", r.gone, r.gone);
-  ImpForm form = {.left = r.left, .right = right};
-  op_give(n, 0, say(n, ONNX_INT64, &r.out, form, READS({n->in[0], r.in}, {most, r.left})));
-  return true;
+      say_reduced(n, op_value(n, 0)->type, n->in, &r, largest ? "max[{}]($0)" : "min[{}]($0)");
+  return op_give(
+      n, 0,
+      say_reduced(n, ONNX_INT64, IN(n->in[0], most), &r, "max[{}](({} when ($0 = $1) else 0))"));
 }
 
 // -- softmax -------------------------------------------------------------------------------------
@@ -170,71 +151,52 @@ static bool softmax_as_matrix(ImpNode *n, const char *box) {
   }
   Id rows = say_reshaped(n, n->in[0], &flat);
   if (!rows) return false;
-  const char *right = arena_format(m->arena, "%s[j]($0)", box);
-  Id y = say(n, op_value(n, 0)->type, &flat, (ImpForm){.right = right}, READS({rows, "i j"}));
-  y = say_reshaped(n, y, &x);
-  if (y) op_give(n, 0, y);
-  return y;
+  Id y = equation(n, op_value(n, 0)->type, IN(rows), "%s[j]($0)", box);
+  return op_give(n, 0, y ? say_reshaped(n, y, &x) : 0);
 }
 
 bool op_softmax(ImpNode *n) {
-  Importer *m = n->m;
   const char *box = !strcmp(n->node->op, "Softmax") ? "softmax" : "log_softmax";
   uint32_t axis;
   ImpShape x = op_value(n, 0)->shape;
   if (n->version < 13 && !(x.rank == 2 && attr_int(n, "axis", 1) == 1))
     return softmax_as_matrix(n, box);
   if (!op_axis(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), x.rank, &axis)) return false;
-  const char *right = arena_format(m->arena, "%s[%s]($0)", box, imp_letter[axis]);
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &x, (ImpForm){.right = right},
-              READS({n->in[0], letters(m, x.rank)})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "%s[%s]($0)", box, imp_letter[axis]));
 }
 
 // 1 at the first place of the largest, 0 elsewhere.
 bool op_hardmax(ImpNode *n) {
-  Importer *m = n->m;
-  bool gone[ONNX_RANK_LIMIT] = {false};
   uint32_t axis;
   Reduced r;
   ImpShape x = op_value(n, 0)->shape;
-  if (!op_axis(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), x.rank, &axis)) return false;
+  if (!reduce_along(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), true, &axis, &r))
+    return false;
   if (n->version < 13 && axis + 1 != x.rank)
     return op_refuse(n, "before version 13 it is known along the last axis only");
-  gone[axis] = true;
-  reduced_shape(m, &x, gone, true, &r);
-  Id at = say_reduced(n, n->in[0], ONNX_INT64, &r, "number(argmax[{}]($0))");
-  ImpForm form = {.left = letters(m, x.rank),
-                  .right = arena_format(m->arena, "number(%s = $0)", imp_letter[axis])};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &x, form, READS({at, r.kept})));
-  return true;
+  Id at = say_reduced(n, ONNX_INT64, n->in, &r, "number(argmax[{}]($0))");
+  const char *here = imp_letter[axis];
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, IN(at), "[%s] = number(%s = $0[%s])",
+                          letters_sized(n->m, &x, axis, axis + 1), here, r.kept));
 }
 
 // x by its length along an axis: p is 1 or 2.
 bool op_lpnormalization(ImpNode *n) {
-  Importer *m = n->m;
-  bool gone[ONNX_RANK_LIMIT] = {false};
   uint32_t axis;
   int64_t p = attr_int(n, "p", 2);
   Reduced r;
-  ImpShape x = op_value(n, 0)->shape;
   OnnxType type = op_value(n, 0)->type;
-  if (!op_axis(n, attr_int(n, "axis", -1), x.rank, &axis)) return false;
+  if (!reduce_along(n, attr_int(n, "axis", -1), true, &axis, &r)) return false;
   if (p != 1 && p != 2) return op_refuse(n, "p is 1 or 2, not %lld", (long long)p);
-  gone[axis] = true;
-  reduced_shape(m, &x, gone, true, &r);
   Id length =
-      say_reduced(n, n->in[0], type, &r, p == 1 ? "sum[{}](abs($0))" : "sqrt(sum[{}]($0 * $0))");
-  const char *at = letters(m, x.rank);
-  ImpForm form = {.left = at, .right = "$0 / $1"};
-  op_give(n, 0, say(n, type, &x, form, READS({n->in[0], at}, {length, r.kept})));
-  return true;
+      say_reduced(n, type, n->in, &r, p == 1 ? "sum[{}](abs($0))" : "sqrt(sum[{}]($0 * $0))");
+  return op_give(n, 0, equation(n, type, IN(n->in[0], length), "[*] = $0 / $1"));
 }
 
 // Less its mean, by its deviation, over axes.
 bool op_meanvariance(ImpNode *n) {
-  Importer *m = n->m;
   bool gone[ONNX_RANK_LIMIT] = {false};
   ImpInts axes = attr_ints(n, "axes");
   int64_t usual[] = {0, 2, 3};
@@ -247,15 +209,11 @@ bool op_meanvariance(ImpNode *n) {
     if (!op_axis(n, axes.at[i], x.rank, &axis)) return false;
     gone[axis] = true;
   }
-  reduced_shape(m, &x, gone, true, &r);
-  const char *at = letters(m, x.rank);
-  Id mean = say_reduced(n, n->in[0], type, &r, "mean[{}]($0)");
-  Id d = say(n, type, &x, (ImpForm){.left = at, .right = "$0 - $1"},
-             READS({n->in[0], at}, {mean, r.kept}));
-  Id square = say_reduced(n, d, type, &r, "mean[{}]($0 * $0)");
-  ImpForm form = {.left = at, .right = "$0 / (sqrt($1) + 1e-9)"};
-  op_give(n, 0, say(n, type, &x, form, READS({d, at}, {square, r.kept})));
-  return true;
+  reduced_indices(n->m, &x, gone, true, &r);
+  Id mean = say_reduced(n, type, n->in, &r, "mean[{}]($0)"),
+     d = equation(n, type, IN(n->in[0], mean), "[*] = $0 - $1"),
+     square = say_reduced(n, type, IN(d), &r, "mean[{}]($0 * $0)");
+  return op_give(n, 0, equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
 }
 
 // -- running sums --------------------------------------------------------------------------------
@@ -274,11 +232,10 @@ bool op_cumsum(ImpNode *n) {
                           : reverse  ? "+1"
                                      : "-1");
   bool product = !strcmp(n->node->op, "CumProd");
-  const char *right = arena_format(m->arena, "%s[%s:%s]($0)", product ? "prod" : "sum", step,
-                                   dim_text(m, x.dim[axis]));
-  ImpForm form = {.left = letters(m, x.rank), .right = right, .pad = product ? "1" : "0"};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &x, form, READS({n->in[0], words(m, x.rank, at)})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "[%s] = %s[%s:%s]($0[%s]) pad %s",
+                          letters_sized(m, &x, axis, axis + 1), product ? "prod" : "sum", step,
+                          dim_text(m, x.dim[axis]), words(m, x.rank, at), product ? "1" : "0"));
 }
 
 // -- sorting -------------------------------------------------------------------------------------
@@ -305,19 +262,15 @@ bool op_topk(ImpNode *n) {
   const char *all = letters(m, x.rank), *at[ONNX_RANK_LIMIT], *from[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = from[i] = imp_letter[i];
   at[axis] = arena_format(m->arena, "0..%lld", (long long)k - 1);
-  from[axis] = "$1";
-  const char *right = attr_int(n, "largest", 1) ? "order[%s](0 - $0)" : "order[%s]($0)";
-  Id o = say(n, ONNX_INT64, &x, (ImpForm){.right = arena_format(m->arena, right, imp_letter[axis])},
-             READS({n->in[0], all}));
+  OnnxType type = op_value(n, 0)->type;
+  Id o = equation(n, ONNX_INT64, n->in, "order[%s](%s$0)", imp_letter[axis],
+                  attr_int(n, "largest", 1) ? "0 - " : "");
+  if (!o) return false;
   value_at(m, o)->labels = places;
-  const char *cut = arena_format(m->arena, "@%s", words(m, x.rank, at)),
-             *pick = arena_format(m->arena, "@%s", all);
+  const char *cut = arena_format(m->arena, "@%s", words(m, x.rank, at));
   Id first = whole ? o : say(n, ONNX_INT64, &out, (ImpForm){.right = "$0"}, READS({o, cut}));
   value_at(m, first)->labels = places;
-  ImpForm form = {.left = all, .right = "$0"};
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &out, form,
-              READS({n->in[0], words(m, x.rank, from)}, {first, pick})));
-  op_give(n, 1, say(n, ONNX_INT64, &out, form, READS({first, all})));
-  return true;
+  from[axis] = arena_format(m->arena, "$1[%s]", all);
+  Id y = equation(n, type, IN(n->in[0], first), "[%s] = $0[%s]", all, words(m, x.rank, from));
+  return op_give(n, 0, y) && op_give(n, 1, equation(n, ONNX_INT64, IN(first), "[*] = $0"));
 }

@@ -81,11 +81,8 @@ static Id say_weighted(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   for (int64_t o = 0; o < x->out; o++) weights(r, x, o, data + o * x->in);
   Id w = value_const(m, ONNX_DOUBLE, &matrix, data);
   for (uint32_t i = 0; i < shape.rank; i++) at[i] = i == axis ? from : imp_letter[i];
-  shape.dim[axis] = dim_of(x->out);
-  ImpForm form = {.left = letters(m, shape.rank), .right = "$0 $1"};
-  return say(n, value_at(m, v)->type, &shape, form,
-             READS({v, words(m, shape.rank, at)},
-                   {w, arena_format(m->arena, "%s %s", imp_letter[axis], from)}));
+  return equation(n, value_at(m, v)->type, IN(v, w), "[%s] = $0[%s] $1[%s %s]",
+                  letters(m, shape.rank), words(m, shape.rank, at), imp_letter[axis], from);
 }
 
 // Linear, between the two places around: as a formula of the index.
@@ -101,10 +98,9 @@ static Id say_linear(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   const char *place =
       arena_format(m->arena, "min(max(%s * %s + %s, 0), %lld)", number_term(m, step), here,
                    number_term(m, zero), (long long)x->in - 1);
-  const char *right =
-      arena_format(m->arena, "sum[%s]($0 * max(1 - abs(%s - %s), 0))", from, place, from);
-  ImpForm form = {.left = letters(m, shape.rank), .right = right};
-  return say(n, value_at(m, v)->type, &shape, form, READS({v, words(m, shape.rank, at)}));
+  return equation(
+      n, value_at(m, v)->type, IN(v), "[%s] = sum[%s]($0[%s] * max(1 - abs(%s - %s), 0))",
+      letters_sized(m, &shape, axis, axis + 1), from, words(m, shape.rank, at), place, from);
 }
 
 // The nearest: each place so many times, or by a list.
@@ -118,14 +114,13 @@ static Id say_nearest(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
     even = even && place[o] == o / times;
   }
   if (!even) return say_taken(n, v, axis, place, x->out);
-  ImpShape shape = value_at(m, v)->shape;
+  uint32_t rank = value_at(m, v)->shape.rank;
   const char *left[ONNX_RANK_LIMIT];
-  for (uint32_t i = 0; i < shape.rank; i++) left[i] = imp_letter[i];
+  for (uint32_t i = 0; i < rank; i++) left[i] = imp_letter[i];
   left[axis] = arena_format(m->arena, "(%s %s:%lld)", imp_letter[axis], imp_letter[ONNX_RANK_LIMIT],
                             (long long)times);
-  shape.dim[axis] = dim_of(x->out);
-  ImpForm form = {.left = words(m, shape.rank, left), .right = "$0"};
-  return say(n, value_at(m, v)->type, &shape, form, READS({v, letters(m, shape.rank)}));
+  return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", words(m, rank, left),
+                  letters(m, rank));
 }
 
 // -- sizes ---------------------------------------------------------------------------------------
@@ -189,8 +184,7 @@ static bool resize_read(ImpNode *n, const ImpShape *x, Resizing *r) {
 static Id say_outside(ImpNode *n, Id v, const Resizing *r) {
   Importer *m = n->m;
   ImpShape shape = value_at(m, v)->shape;
-  ImpRead read[ONNX_RANK_LIMIT + 1] = {{v, letters(m, shape.rank)}};
-  uint32_t reads = 1;
+  Id in[ONNX_RANK_LIMIT + 1] = {v};
   Buf inside = buf_new(m->arena);
   for (uint32_t i = 0; i < shape.rank; i++) {
     const ResizeAxis *x = &r->axis[i];
@@ -203,16 +197,12 @@ static Id say_outside(ImpNode *n, Id v, const Resizing *r) {
       all = all && data[o] != 0;
     }
     if (all) continue;
-    read[reads] =
-        (ImpRead){value_const(m, ONNX_BOOL, &(ImpShape){1, {dim_of(x->out)}}, data), imp_letter[i]};
-    buf_printf(&inside, "%s$%u", reads > 1 ? " and " : "", reads);
-    reads++;
+    in[1 + i] = value_const(m, ONNX_BOOL, &(ImpShape){1, {dim_of(x->out)}}, data);
+    buf_printf(&inside, "%s$%u[%s]", inside.n ? " and " : "", 1 + i, imp_letter[i]);
   }
-  if (reads == 1) return v;
-  const char *right = arena_format(m->arena, "$0 when %s else %s", inside.at,
-                                   short_term(m, attr_float(n, "extrapolation_value", 0)));
-  return say(n, value_at(m, v)->type, &shape, (ImpForm){letters(m, shape.rank), right, NULL}, read,
-             reads);
+  if (!inside.n) return v;
+  return equation(n, value_at(m, v)->type, in, "[*] = $0 when %s else %s", inside.at,
+                  short_term(m, attr_float(n, "extrapolation_value", 0)));
 }
 
 bool op_resize(ImpNode *n) {

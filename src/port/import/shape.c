@@ -182,9 +182,7 @@ static bool give_reshaped(ImpNode *n, const ImpShape *out) {
   if (!have.text && !want.text && have.n != want.n)
     return op_refuse(n, "%s numbers cannot have a shape of %s", dim_text(m, have),
                      dim_text(m, want));
-  Id y = say_reshaped(n, n->in[0], out);
-  if (y) op_give(n, 0, y);
-  return y;
+  return op_give(n, 0, say_reshaped(n, n->in[0], out));
 }
 
 bool op_reshape(ImpNode *n) {
@@ -253,7 +251,7 @@ bool op_unsqueeze(ImpNode *n) {
 // -- transpose -----------------------------------------------------------------------------------
 bool op_transpose(ImpNode *n) {
   Importer *m = n->m;
-  ImpShape x = op_value(n, 0)->shape, out = x;
+  ImpShape x = op_value(n, 0)->shape;
   ImpInts perm = attr_ints(n, "perm");
   const char *in[ONNX_RANK_LIMIT];
   bool seen[ONNX_RANK_LIMIT] = {false};
@@ -266,39 +264,30 @@ bool op_transpose(ImpNode *n) {
     if (seen[axis]) return op_refuse(n, "perm has axis %u twice", axis);
     seen[axis] = true;
     in[axis] = imp_letter[i]; // an axis has the letter of its place in the result
-    out.dim[i] = x.dim[axis];
   }
-  ImpForm form = {.left = letters(m, x.rank), .right = "$0"};
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, form, READS({n->in[0], words(m, x.rank, in)})));
-  return true;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", letters(m, x.rank),
+                          words(m, x.rank, in)));
 }
 
 // -- concat --------------------------------------------------------------------------------------
 bool op_concat(ImpNode *n) {
   Importer *m = n->m;
-  uint32_t axis;
-  ImpShape out = op_value(n, 0)->shape;
-  if (!op_axis(n, attr_int(n, "axis", 0), out.rank, &axis)) return false;
-  uint32_t reads = 0;
-  ImpRead *read = NEW_ARRAY(m->arena, ImpRead, n->nin);
-  Buf right = buf_new(m->arena);
-  buf_printf(&right, "concat[%s](", imp_letter[axis]);
-  out.dim[axis] = dim_of(0);
+  uint32_t axis, rank = op_value(n, 0)->shape.rank, reads = 0;
+  if (!op_axis(n, attr_int(n, "axis", 0), rank, &axis)) return false;
+  Id *in = NEW_ARRAY(m->arena, Id, n->nin);
+  Buf list = buf_new(m->arena);
   for (uint32_t i = 0; i < n->nin; i++) {
     const ImpShape *s = &op_value(n, i)->shape;
-    if (s->rank != out.rank)
-      return op_refuse(n, "its inputs have %u and %u axes", out.rank, s->rank);
-    out.dim[axis] = dim_op(m, '+', out.dim[axis], s->dim[axis]);
+    if (s->rank != rank) return op_refuse(n, "its inputs have %u and %u axes", rank, s->rank);
     if (dim_is(s->dim[axis], 0)) continue; // of a Split
-    read[reads] = (ImpRead){.value = n->in[i], .index = letters(m, out.rank)};
-    value_at(m, n->in[i])->spelt = true; // a bare number has no axis to join along
-    buf_printf(&right, "%s$%u", reads ? ", " : "", reads);
-    reads++;
+    value_at(m, n->in[i])->spelt = true;   // a bare number has no axis to join along
+    buf_printf(&list, "%s$%u[%s]", reads ? ", " : "", reads, letters(m, rank));
+    in[reads++] = n->in[i];
   }
-  buf_char(&right, ')');
-  if (reads < 2) return op_give(n, 0, reads ? read[0].value : n->in[0]), true;
-  op_give(n, 0, say(n, op_value(n, 0)->type, &out, (ImpForm){.right = right.at}, read, reads));
-  return true;
+  if (reads < 2) return op_give(n, 0, reads ? in[0] : n->in[0]);
+  return op_give(
+      n, 0, equation(n, op_value(n, 0)->type, in, "concat[%s](%s)", imp_letter[axis], list.at));
 }
 
 // -- slices: where they begin and end ------------------------------------------------------------

@@ -37,23 +37,20 @@ typedef struct {
   bool complex, inverse;
 } Fourier;
 
-static Id say_fourier(ImpNode *n, Id v, const ImpShape *out, const Fourier *f) {
+static Id say_fourier(ImpNode *n, Id v, const Fourier *f) {
   Importer *m = n->m;
-  const char *part = imp_letter[out->rank - 1], *size = dim_inside(m, f->n);
+  const char *part = imp_letter[value_at(m, v)->shape.rank - 1], *size = dim_inside(m, f->n);
   const char *angle = arena_format(m->arena, "%s * mod(%s*%s, %s) / %s", number_term(m, circle),
                                    f->k, f->t, size, size);
   const char *sign = f->inverse ? "" : "0 - ", *other = f->inverse ? "0 - " : "";
   const char *scale = f->inverse ? arena_format(m->arena, " / %s", size) : "";
-  Buf right = buf_new(m->arena);
-  buf_printf(&right, "sum[%s]($0 * (cos(%s) when (%s = 0) else %ssin(%s))", f->t, angle, part, sign,
-             angle);
-  if (f->complex)
-    buf_printf(&right, " + $1 * (%ssin(%s) when (%s = 0) else cos(%s))", other, angle, part, angle);
-  buf_printf(&right, ")%s", scale);
-  ImpForm form = {arena_format(m->arena, "%s %s", f->left, part), right.at, NULL};
-  return say(n, value_at(m, v)->type, out, form,
-             READS({v, arena_format(m->arena, "%s 0", f->in)},
-                   {v, arena_format(m->arena, "%s %d", f->in, f->complex)}));
+  const char *imaginary =
+      f->complex ? arena_format(m->arena, " + $0[%s 1] * (%ssin(%s) when (%s = 0) else cos(%s))",
+                                f->in, other, angle, part, angle)
+                 : "";
+  return equation(n, value_at(m, v)->type, IN(v),
+                  "[%s %s:2] = sum[%s]($0[%s 0] * (cos(%s) when (%s = 0) else %ssin(%s))%s)%s",
+                  f->left, part, f->t, f->in, angle, part, sign, angle, imaginary, scale);
 }
 
 // The signal is cut, or filled with zeros, to a length.
@@ -83,22 +80,21 @@ bool op_dft(ImpNode *n) {
       return op_refuse(n, "%g is no length", number);
     x = value_at(m, v)->shape;
   }
-  ImpShape out = x;
   if (one && inverse) return op_refuse(n, "the inverse of one side is not known");
-  if (one) out.dim[axis] = dim_op(m, '+', dim_op(m, '/', x.dim[axis], dim_of(2)), dim_of(1));
-  out.dim[x.rank - 1] = dim_of(2);
+  ImpSize half = dim_op(m, '+', dim_op(m, '/', x.dim[axis], dim_of(2)), dim_of(1));
   const char *in[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++)
     in[i] = i == axis ? imp_letter[ONNX_RANK_LIMIT] : imp_letter[i];
   Fourier f = {.in = words(m, x.rank - 1, in),
-               .left = letters(m, x.rank - 1),
                .k = imp_letter[axis],
                .t = imp_letter[ONNX_RANK_LIMIT],
                .n = x.dim[axis],
                .complex = dim_is(x.dim[x.rank - 1], 2),
                .inverse = inverse};
-  op_give(n, 0, say_fourier(n, v, &out, &f));
-  return true;
+  x.rank--;
+  if (one) x.dim[axis] = half;
+  f.left = letters_sized(m, &x, axis, axis + 1);
+  return op_give(n, 0, say_fourier(n, v, &f));
 }
 
 // Frames of a signal, each by a window, each transformed.
@@ -114,23 +110,19 @@ bool op_stft(ImpNode *n) {
     return op_refuse(n, "its frames do not fit the signal");
   int64_t frame = (int64_t)length, by = (int64_t)step, frames = (x.dim[1].n - frame) / by + 1;
   bool complex = x.rank == 3 && dim_is(x.dim[2], 2), one = attr_int(n, "onesided", 1) && !complex;
-  ImpShape cut = {4, {x.dim[0], dim_of(frames), dim_of(frame), complex ? dim_of(2) : dim_of(1)}},
-           out = cut;
   const char *at = arena_format(m->arena, "i %lld*j+k%s", (long long)by, x.rank == 3 ? " l" : "");
-  bool windowed = op_in(n, 2) != 0;
-  ImpForm form = {.left = "i j k l", .right = windowed ? "$0 * $1" : "$0"};
-  Id v = say(n, op_value(n, 0)->type, &cut, form,
-             READS({n->in[0], at}, {windowed ? n->in[2] : n->in[0], windowed ? "k" : at}));
-  out.dim[2] = one ? dim_of(frame / 2 + 1) : dim_of(frame);
-  out.dim[3] = dim_of(2);
-  Fourier f = {.in = arena_format(m->arena, "i j %s", imp_letter[ONNX_RANK_LIMIT]),
-               .left = "i j k",
+  Id v = equation(n, op_value(n, 0)->type, n->in, "[i j:%lld k:%lld l%s] = $0[%s]%s",
+                  (long long)frames, (long long)frame, x.rank == 3 ? "" : ":1", at,
+                  op_in(n, 2) ? " * $2[k]" : "");
+  const char *t = imp_letter[ONNX_RANK_LIMIT];
+  Fourier f = {.in = arena_format(m->arena, "i j %s", t),
+               .left =
+                   arena_format(m->arena, "i j k:%lld", (long long)(one ? frame / 2 + 1 : frame)),
                .k = "k",
-               .t = imp_letter[ONNX_RANK_LIMIT],
+               .t = t,
                .n = dim_of(frame),
                .complex = complex};
-  op_give(n, 0, say_fourier(n, v, &out, &f));
-  return true;
+  return op_give(n, 0, v ? say_fourier(n, v, &f) : 0);
 }
 
 // -- AffineGrid ----------------------------------------------------------------------------------
@@ -142,8 +134,6 @@ bool op_affinegrid(ImpNode *n) {
   if (!op_sizes(n, 1, &size)) return false;
   if (size.rank < 4 || size.rank > 5) return op_refuse(n, "its grid has two or three axes");
   uint32_t axes = size.rank - 2;
-  ImpShape out = {.rank = axes + 2, .dim = {size.dim[0]}};
-  ImpRead read[4];
   Buf right = buf_new(m->arena);
   const char *to = imp_letter[axes + 1];
   for (uint32_t i = 0; i < axes; i++) {
@@ -151,15 +141,11 @@ bool op_affinegrid(ImpNode *n) {
     const char *letter = imp_letter[1 + axis], *places = dim_inside(m, size.dim[2 + axis]);
     const char *at = align ? arena_format(m->arena, "(2 * %s / max(%s - 1, 1) - 1)", letter, places)
                            : arena_format(m->arena, "((2 * %s + 1) / %s - 1)", letter, places);
-    out.dim[1 + axis] = size.dim[2 + axis];
-    read[i] = (ImpRead){n->in[0], arena_format(m->arena, "i %s %u", to, i)};
-    buf_printf(&right, "$%u * %s + ", i, at);
+    size.dim[1 + i] = size.dim[2 + i];
+    buf_printf(&right, "$0[i %s %u] * %s + ", to, i, at);
   }
-  buf_printf(&right, "$%u", axes);
-  read[axes] = (ImpRead){n->in[0], arena_format(m->arena, "i %s %u", to, axes)};
-  out.dim[axes + 1] = dim_of(axes);
-  op_give(n, 0,
-          say(n, op_value(n, 0)->type, &out,
-              (ImpForm){.left = letters(m, out.rank), .right = right.at}, read, axes + 1));
-  return true;
+  size.rank--;
+  return op_give(n, 0,
+                 equation(n, op_value(n, 0)->type, n->in, "[%s %s:%u] = %s$0[i %s %u]",
+                          letters_sized(m, &size, 1, axes + 1), to, axes, right.at, to, axes));
 }

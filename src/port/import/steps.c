@@ -50,12 +50,11 @@ static Id input_like(StepCell *c, const char *name, Id like, uint32_t without) {
 // The same in every step.
 static Id repeated(ImpNode *n, Id v, ImpSize steps) {
   Importer *m = n->m;
-  ImpShape x = value_at(m, v)->shape, wide = {.rank = x.rank + 1};
-  if (wide.rank > ONNX_RANK_LIMIT) return 0;
-  wide.dim[0] = steps;
-  for (uint32_t i = 0; i < x.rank; i++) wide.dim[i + 1] = x.dim[i];
-  ImpForm form = {.left = letters(m, wide.rank), .right = "$0"};
-  Id all = say(n, value_at(m, v)->type, &wide, form, READS({v, words(m, x.rank, imp_letter + 1)}));
+  uint32_t rank = value_at(m, v)->shape.rank;
+  if (rank == ONNX_RANK_LIMIT) return 0;
+  const char *at = words(m, rank, imp_letter + 1);
+  Id all =
+      equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s]", dim_text(m, steps), at, at);
   if (all) value_at(m, all)->onnx = value_at(m, v)->onnx;
   return all;
 }
@@ -67,10 +66,7 @@ static Id own_result(StepCell *c, Id v, uint32_t from) {
   for (uint32_t i = from; i < m->line.n && !own; i++) own = m->line.at[i].out.at[0] == v;
   for (uint32_t i = 0; i < c->cell.out.n; i++) own &= c->cell.out.at[i] != v;
   if (own) return v;
-  ImpShape shape = value_at(m, v)->shape;
-  const char *all = letters(m, shape.rank);
-  return say(c->n, value_at(m, v)->type, &shape, (ImpForm){.left = all, .right = "$0"},
-             READS({v, all}));
+  return equation(c->n, value_at(m, v)->type, IN(v), "[*] = $0");
 }
 
 static bool same_shape(Importer *m, Id a, Id b) {
@@ -214,21 +210,19 @@ static bool make_cell(StepCell *c) {
 // One row of what is carried: the last.
 static Id say_last_row(ImpNode *n, Id all) {
   Importer *m = n->m;
-  ImpShape x = value_at(m, all)->shape, one = {.rank = x.rank - 1};
-  const char *at[ONNX_RANK_LIMIT];
-  at[0] = dim_inside(m, dim_op(m, '-', x.dim[0], dim_of(1)));
-  for (uint32_t i = 1; i < x.rank; i++) one.dim[i - 1] = x.dim[i], at[i] = imp_letter[i - 1];
-  ImpForm form = {.left = letters(m, one.rank), .right = "$0"};
-  return say(n, value_at(m, all)->type, &one, form, READS({all, words(m, x.rank, at)}));
+  ImpShape x = value_at(m, all)->shape;
+  const char *at = letters(m, x.rank - 1),
+             *last = dim_inside(m, dim_op(m, '-', x.dim[0], dim_of(1)));
+  return equation(n, value_at(m, all)->type, IN(all), "[%s] = $0[%s %s]", at, last, at);
 }
 
 // Where a scan begins. Its axes have other letters than that of the steps: it would be gone along.
 static Id say_start(ImpNode *n, Id v) {
   Importer *m = n->m;
-  ImpShape shape = value_at(m, v)->shape;
-  const char *at = words(m, shape.rank, imp_letter + 1);
-  if (value_at(m, v)->kind != IMP_MADE || !shape.rank) return v;
-  return say(n, value_at(m, v)->type, &shape, (ImpForm){.left = at, .right = "$0"}, READS({v, at}));
+  uint32_t rank = value_at(m, v)->shape.rank;
+  const char *at = words(m, rank, imp_letter + 1);
+  if (value_at(m, v)->kind != IMP_MADE || !rank) return v;
+  return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", at, at);
 }
 
 static Id *say_scan(StepCell *c) {

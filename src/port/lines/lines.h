@@ -160,6 +160,8 @@ enum { IMP_LETTERS = 2 * ONNX_RANK_LIMIT };
 extern const char *const imp_letter[IMP_LETTERS];                   // indices: no wire is called so
 const char *letters(Importer *, uint32_t rank);                     // "i j k"
 const char *letters_of_one(Importer *, uint32_t from, uint32_t to); // "k:1 l:1"
+// "i j:3 k": those of these axes have their sizes
+const char *letters_sized(Importer *, const ImpShape *, uint32_t from, uint32_t to);
 // The indices of a value that is broadcast to a shape whose indices are the letters.
 const char *letters_of(Importer *, Id, const ImpShape *to);
 // "a b c" from a list of texts

@@ -218,6 +218,15 @@ const char *letters_of_one(Importer *m, uint32_t from, uint32_t to) {
   return b.n ? b.at : "";
 }
 
+const char *letters_sized(Importer *m, const ImpShape *x, uint32_t from, uint32_t to) {
+  Buf b = buf_new(m->arena);
+  for (uint32_t i = 0; i < x->rank; i++) {
+    buf_printf(&b, "%s%s", i ? " " : "", imp_letter[i]);
+    if (i >= from && i < to) buf_printf(&b, ":%s", dim_text(m, x->dim[i]));
+  }
+  return b.n ? b.at : "";
+}
+
 const char *letters_of(Importer *m, Id v, const ImpShape *to) {
   const ImpShape *s = &value_at(m, v)->shape;
   const char *at[ONNX_RANK_LIMIT];
