@@ -41,7 +41,7 @@ static void passes_layers(void **state) {
   assert_int_equal(l.layers, 3);
   layers_order(&l);
   assert_int_equal(l.unit.n, 4);
-  assert_int_equal(l.unit.at[3].kind, LAYER_PASS);
+  assert_int_equal(l.unit.at[3].kind, LAYER_DUMMY);
   assert_int_equal(l.unit.at[3].layer, l.unit.at[b].layer);
   arena_free(l.arena);
 }
@@ -127,7 +127,7 @@ static bool lie_on(const LineSegment *x, const LineSegment *y) {
 }
 
 static bool enters(const LineSegment *s, const LayerUnit *u) {
-  return u->kind != LAYER_PASS && fmax(s->a.x, s->b.x) > u->x + 1 &&
+  return u->kind != LAYER_DUMMY && fmax(s->a.x, s->b.x) > u->x + 1 &&
          fmin(s->a.x, s->b.x) < u->x + u->width - 1 && fmax(s->a.y, s->b.y) > u->y + 1 &&
          fmin(s->a.y, s->b.y) < u->y + u->height - 1;
 }

@@ -1,15 +1,20 @@
-// Layered layouts: units in layers from left to right, with cables between their pins.
+// Layered layouts (Sugiyama's method): units in layers from left to right, with cables between pins.
+//
+// A unit is a node of a graph and a pin one of its ports. A cable is a net: an edge between two or more
+// pins. Where a cable passes a layer it has a dummy unit. Ranks, order, coordinates and lines are found
+// one after the other.
 //
 //   Layers l = {.arena = a, .rules = &rules};
 //   layers_unit(&l, (LayerUnit){.kind = BOX, .width = 40, .height = 20});   and so on
 //   layers_cable(&l, (LayerCable){0}), layers_pin(&l, unit, cable, right, y);
 //   layers_rank(&l), layers_order(&l), layers_place(&l);   units have places, cables have lines
 //
-//   layers_order.c  cables that run back, layers, what passes a layer, the order in each layer
-//   layers_place.c  heights, widths, the order of tracks between layers
+//   layers_rank.c   cycle breaking, rank assignment
+//   layers_order.c  dummy units, crossing reduction
+//   layers_place.c  coordinate assignment, channel routing between layers
 //   layers_sweep.c  heights of large layouts
-//   layers_route.c  lanes of cables that run back, the lines of each cable
-//   layers_rows.c   a layout that is too wide is broken into rows
+//   layers_route.c  edge routing: lanes of cables that run back, the lines of each cable
+//   layers_rows.c   row breaking: a layout that is too wide becomes rows
 #ifndef LIMN_SHOW_LAYOUT_LAYERS_H
 #define LIMN_SHOW_LAYOUT_LAYERS_H
 
@@ -18,7 +23,7 @@
 // -- what comes in, what goes out -----------------------------------------------------------------
 typedef enum { EDGE_NONE, EDGE_FIRST, EDGE_LAST } LayerEdge;
 
-enum { LAYER_KINDS = 7, LAYER_PASS = 0 }; // kinds of units; the first is a cable that passes
+enum { LAYER_KINDS = 7, LAYER_DUMMY = 0 }; // kinds of units; the first is where a cable passes
 
 typedef struct {
   uint8_t apart[LAYER_KINDS][LAYER_KINDS]; // [above below] between units of a layer
@@ -39,7 +44,7 @@ typedef struct {
 typedef struct { // where a cable meets a side of a unit
   uint32_t unit, cable;
   bool right; // at the right side: the cable comes from it
-  bool weak;  // it closes no loop: it runs back wherever others would have to
+  bool weak;  // it closes no cycle: it runs back wherever others would have to
   double y;   // from the top of the unit; of a free pin: out
   uint32_t rank, trunk, var;
 } LayerPin;
@@ -49,7 +54,7 @@ typedef struct {
   LayerEdge edge;       // it is in the first layer or in the last, and these keep their order
   bool early;           // it is in the first layer that it can be in
   bool away;            // one layer is kept free between it and what it leads to
-  uint32_t owner;       // + 1: it is one with this unit where loops are looked for
+  uint32_t owner;       // + 1: it is one with this unit where cycles are looked for
   uint32_t layer;       // out; in, where layers_rank is not asked
   uint32_t block;       // what is in a block with a lower number stands above
   bool free;            // its pins stand where it is best for cables
@@ -77,7 +82,7 @@ typedef struct {
   uint32_t group;           // + 1: where rows end, cables of a group are one; 0: it is alone
   CableWay way;             // out
   double label_x, label_y;  // out: the middle of the label, and the height of its line
-  Ids pin;                  // as they were tied, then those of passes, from the left
+  Ids pin;                  // as they were tied, then those of dummies, from the left
   uint32_t low, high;       // layers: it runs on from low to high
   bool turned, lane, above; // it passes its only layer to the left; it runs back, above all
   uint32_t first, last;     // channels of its lane
@@ -118,14 +123,16 @@ typedef struct {
   double top, bottom;
 } Layers;
 
-// layers_order.c
+// layers_rank.c
 uint32_t layers_unit(Layers *, LayerUnit);
 uint32_t layers_cable(Layers *, LayerCable);
 uint32_t layers_pin(Layers *, uint32_t unit, uint32_t cable, bool right, double y);
 uint32_t layers_wire(Layers *, uint32_t from, uint32_t to); // a cable between two units
-// All cables that do not close a loop run to the right and are short in sum. A walk along cables,
-// in the order in which units and cables come, finds loops. False: there is one.
+// All cables that do not close a cycle run to the right and are short in sum. A walk along cables, in the
+// order in which units and cables come, finds cycles. False: there is one.
 bool layers_rank(Layers *);
+
+// layers_order.c
 void layers_order(Layers *);
 int layers_by_value(const void *, const void *); // of qsort: of two numbers
 // The pins that face this one across the channel

@@ -1,14 +1,14 @@
-// Where units stand. Layers and ranks come in; places and tracks go out.
+// Coordinate assignment. Layers and ranks come in; places of units and tracks of cables go out.
 //
-// Heights are those of least cost (place.h): cables want to be straight, most of all where they
-// pass layers. A free pin has a height of its own, and its unit grows with its pins; other pins
-// stand where they are in their unit. Between two layers lies a channel. A cable has at most one
-// upright line in it, its trunk, to which all its pins in the channel are tied; trunks stand on
-// tracks, before them is room for labels of cables that come back to their layer, behind them for
-// those of cables that end there. The order of tracks is one of few crossings in which no two level
-// lines lie one on the other: what comes from the left to a trunk at some height must end before
-// another begins there. If that goes round in a cycle, heights are found again with a gap between
-// two of these pins.
+// Heights have the least weighted sum of distances (place.h): cables want to be straight, most of all
+// where they pass layers. A free pin has a height of its own, and its unit grows with its pins; other
+// pins are fixed in their unit.
+// Between two layers lies a channel. A cable has at most one vertical line in it, its trunk, to which
+// all its pins in the channel are tied. Channel routing gives each trunk a track: labels of cables
+// that come back to their layer stand before the tracks, labels of cables that end there behind them.
+// The order of tracks has few crossings, and no two horizontal lines lie one on the other: what comes
+// from the left to a trunk at some height must end before another begins there. If these constraints
+// form a cycle, heights are found again with a gap between two of the pins.
 #include "show/layout/layers.h"
 #include "show/layout/place.h"
 
@@ -17,7 +17,7 @@
 
 enum {
   PART = 3,         // lines that are too near are put apart by this more
-  AGAIN = 16,       // rounds of putting apart
+  AGAIN = 16,       // rounds of putting lines apart
   MANY = 160,       // trunks of a channel: their order is that of their heights
   HARDER = 4,       // so often a line may pull harder,
   HARDEST = 8,      // and so often in all
@@ -63,14 +63,14 @@ static Height pin_at(const Heights *h, uint32_t pin) {
   return h->l->unit.at[p->unit].free ? (Height){p->var, 0} : (Height){p->unit, p->y};
 }
 
-static void gap(Heights *h, Height a, Height b, double least) {
-  Gap gap = {a.var, b.var, (int64_t)ceil(least + a.more - b.more)};
-  vec_push(h->l->arena, &h->places.gap, gap);
+static void add_gap(Heights *h, Height a, Height b, double least) {
+  Gap g = {a.var, b.var, (int64_t)ceil(least + a.more - b.more)};
+  vec_push(h->l->arena, &h->places.gap, g);
 }
 
-static void pull(Heights *h, Height a, Height b, double offset, int64_t weight) {
-  Pull pull = {a.var, b.var, llround(offset + a.more - b.more), weight};
-  vec_push(h->l->arena, &h->places.pull, pull);
+static void add_pull(Heights *h, Height a, Height b, double offset, int64_t weight) {
+  Pull p = {a.var, b.var, llround(offset + a.more - b.more), weight};
+  vec_push(h->l->arena, &h->places.pull, p);
 }
 
 static double below(const Layers *l, uint32_t pin) {
@@ -91,7 +91,7 @@ static void pull_cables(Heights *h) {
         for (uint32_t k = 0; k < side[1].n; k++) {
           uint32_t a = side[0].at[j], b = side[1].at[k];
           int64_t weight = l->rules->pull[kind_of(l, a)][kind_of(l, b)];
-          pull(h, pin_at(h, a), pin_at(h, b), 0, weight + (!j && !k ? l->rules->first : 0));
+          add_pull(h, pin_at(h, a), pin_at(h, b), 0, weight + (!j && !k ? l->rules->first : 0));
         }
     }
   h->cables = h->places.pull.n - h->first;
@@ -120,36 +120,36 @@ static void free_unit(Heights *h, uint32_t unit) {
   LayerUnit *u = &h->l->unit.at[unit];
   const LayerRules *r = h->l->rules;
   u->low = h->places.n++;
-  gap(h, top_of(unit), low_of(h, unit), u->height);
-  pull(h, top_of(unit), low_of(h, unit), u->height, r->growth);
+  add_gap(h, top_of(unit), low_of(h, unit), u->height);
+  add_pull(h, top_of(unit), low_of(h, unit), u->height, r->growth);
   for (int right = 0; right < 2; right++) {
     Ids *side = &u->side[right];
     sort_pins(h->l, side);
     for (uint32_t i = 0; i < side->n; i++) {
       Height at = {h->l->pin.at[side->at[i]].var = h->places.n++, 0};
-      gap(h, top_of(unit), at, r->pad);
-      gap(h, at, low_of(h, unit), r->pad + below(h->l, side->at[i]));
-      if (i) gap(h, pin_at(h, side->at[i - 1]), at, r->pitch + below(h->l, side->at[i - 1]));
-      pull(h, top_of(unit), at, floor(u->height / 2), 1);
+      add_gap(h, top_of(unit), at, r->pad);
+      add_gap(h, at, low_of(h, unit), r->pad + below(h->l, side->at[i]));
+      if (i) add_gap(h, pin_at(h, side->at[i - 1]), at, r->pitch + below(h->l, side->at[i - 1]));
+      add_pull(h, top_of(unit), at, floor(u->height / 2), 1);
     }
   }
 }
 
 // A cable that passes rather comes nearer than it bends.
-static void apart(Heights *h, uint32_t above, uint32_t below) {
+static void separate_units(Heights *h, uint32_t above, uint32_t below) {
   uint32_t a = h->l->unit.at[above].kind, b = h->l->unit.at[below].kind;
   double least = h->l->rules->apart[a][b], nearer = h->l->rules->nearer;
-  bool few = h->cables < MANY_PULLS, passes = (a == LAYER_PASS) != (b == LAYER_PASS);
+  bool few = h->cables < MANY_PULLS, passes = (a == LAYER_DUMMY) != (b == LAYER_DUMMY);
   bool nearer_too = few && passes && nearer < least;
-  gap(h, low_of(h, above), top_of(below), nearer_too ? nearer : least);
+  add_gap(h, low_of(h, above), top_of(below), nearer_too ? nearer : least);
   if (!nearer_too) return;
   Height far = {h->places.n++, 0};
-  gap(h, low_of(h, above), far, least);
-  gap(h, top_of(below), far, 0);
-  pull(h, top_of(below), far, 0, ASIDE);
+  add_gap(h, low_of(h, above), far, least);
+  add_gap(h, top_of(below), far, 0);
+  add_pull(h, top_of(below), far, 0, ASIDE);
 }
 
-static void keep_apart(Heights *h) {
+static void separate_all(Heights *h) {
   Layers *l = h->l;
   uint32_t blocks = 0, first = h->places.n;
   for (uint32_t i = 0; i < l->unit.n; i++)
@@ -158,21 +158,21 @@ static void keep_apart(Heights *h) {
   for (uint32_t k = 0; k < l->layers; k++)
     for (uint32_t i = 0; i < l->layer[k].n; i++) {
       uint32_t u = l->layer[k].at[i], block = l->unit.at[u].block;
-      if (i) apart(h, l->layer[k].at[i - 1], u);
-      if (block) gap(h, (Height){first + block - 1, 0}, top_of(u), l->rules->blocks);
-      if (block < blocks) gap(h, low_of(h, u), (Height){first + block, 0}, 0);
+      if (i) separate_units(h, l->layer[k].at[i - 1], u);
+      if (block) add_gap(h, (Height){first + block - 1, 0}, top_of(u), l->rules->blocks);
+      if (block < blocks) add_gap(h, low_of(h, u), (Height){first + block, 0}, 0);
     }
 }
 
-static Heights find_forces(Layers *l) {
+static Heights find_heights(Layers *l) {
   Heights h = {.l = l, .places = {.n = l->unit.n}};
   for (uint32_t i = 0; i < l->unit.n; i++)
     if (l->unit.at[i].free) free_unit(&h, i);
   pull_cables(&h);
-  keep_apart(&h);
+  separate_all(&h);
   for (uint32_t k = 0; k + 1 < l->layers; k++) // what is tied to nothing stands at the top
     if (l->layer[k].n && l->layer[k + 1].n)
-      pull(&h, top_of(l->layer[k].at[0]), top_of(l->layer[k + 1].at[0]), 0, 1);
+      add_pull(&h, top_of(l->layer[k].at[0]), top_of(l->layer[k + 1].at[0]), 0, 1);
   h.at = NEW_ARRAY(l->arena, int64_t, h.places.n + 1);
   return h;
 }
@@ -208,20 +208,23 @@ static bool solve(Heights *h) {
 }
 
 // -- the order of tracks --------------------------------------------------------------------------
-static void reach(Trunk *t, double y) { t->low = fmin(t->low, y), t->high = fmax(t->high, y); }
+static void extend_trunk(Trunk *t, double y) {
+  t->low = fmin(t->low, y), t->high = fmax(t->high, y);
+}
 
 static void measure_trunk(const Layers *l, Trunk *t) {
   const LayerCable *c = &l->cable.at[t->cable];
   t->low = INFINITY, t->high = -INFINITY;
   for (int right = 0; right < 2; right++)
-    for (uint32_t i = 0; i < t->side[right].n; i++) reach(t, layers_pin_y(l, t->side[right].at[i]));
-  if (t->lane) reach(t, c->lane_y);
+    for (uint32_t i = 0; i < t->side[right].n; i++)
+      extend_trunk(t, layers_pin_y(l, t->side[right].at[i]));
+  if (t->lane) extend_trunk(t, c->lane_y);
   t->bent = t->high - t->low > 0.5;
 }
 
 static bool is_within(const Trunk *t, double y) { return y > t->low && y < t->high; }
 
-static double near(const Layers *l, const Trunk *x, const Trunk *y) {
+static double line_distance(const Layers *l, const Trunk *x, const Trunk *y) {
   return l->rules->near + fmax(l->cable.at[x->cable].below, l->cable.at[y->cable].below);
 }
 
@@ -232,7 +235,7 @@ static int64_t cost_before(const Layers *l, const Trunk *x, const Trunk *y) {
     double at = layers_pin_y(l, x->side[1].at[i]);
     cost += is_within(y, at);
     for (uint32_t j = 0; j < y->side[0].n; j++)
-      if (fabs(at - layers_pin_y(l, y->side[0].at[j])) < near(l, x, y)) cost += OVER;
+      if (fabs(at - layers_pin_y(l, y->side[0].at[j])) < line_distance(l, x, y)) cost += OVER;
   }
   for (uint32_t j = 0; j < y->side[0].n; j++)
     cost += is_within(x, layers_pin_y(l, y->side[0].at[j]));
@@ -240,7 +243,7 @@ static int64_t cost_before(const Layers *l, const Trunk *x, const Trunk *y) {
 }
 
 // The next of those that have no track yet: the one that it is best to put before all others
-static Trunk *next_trunk(const int64_t *gain, Trunk **bent, uint32_t n, int64_t *sum) {
+static Trunk *choose_trunk(const int64_t *gain, Trunk **bent, uint32_t n, int64_t *sum) {
   uint32_t best = 0;
   for (uint32_t i = 0; i < n; i++)
     if (bent[i]->track == UINT32_MAX && (bent[best]->track != UINT32_MAX || sum[i] > sum[best]))
@@ -268,10 +271,10 @@ static void find_tracks(const Layers *l, Channel *c) {
       }
   c->track.n = 0;
   for (uint32_t i = 0; i < n; i++) {
-    Trunk *t = next_trunk(gain, bent, n, sum);
+    Trunk *t = choose_trunk(gain, bent, n, sum);
     uint32_t track = 0;
     for (uint32_t j = 0; j < n; j++) {
-      double far = fmax(LANE, near(l, t, bent[j]));
+      double far = fmax(LANE, line_distance(l, t, bent[j]));
       bool meet = t->low < bent[j]->high + far && bent[j]->low < t->high + far;
       if (meet && bent[j]->track != UINT32_MAX && bent[j]->track >= track)
         track = bent[j]->track + 1;
@@ -291,11 +294,11 @@ static void find_all_tracks(Layers *l) {
 typedef struct {
   uint32_t above, below; // pins
   double least;
-} Clash;
-typedef VEC(Clash) Clashes;
+} LineOverlap;
+typedef VEC(LineOverlap) LineOverlaps;
 
 // What is at the left goes up if its cable does.
-static void find_clashes(const Layers *l, const Channel *c, Clashes *out) {
+static void find_overlaps(const Layers *l, const Channel *c, LineOverlaps *out) {
   for (uint32_t i = 0; i < c->trunk.n && c->trunk.n <= MANY; i++)
     for (uint32_t j = 0; j < c->trunk.n; j++) {
       const Trunk *x = &c->trunk.at[i], *y = &c->trunk.at[j]; // x comes from the left
@@ -303,25 +306,25 @@ static void find_clashes(const Layers *l, const Channel *c, Clashes *out) {
       for (uint32_t k = 0; k < x->side[0].n; k++)
         for (uint32_t m = 0; m < y->side[1].n; m++) {
           uint32_t a = x->side[0].at[k], b = y->side[1].at[m];
-          double from = layers_pin_y(l, a), to = layers_pin_y(l, b), least = near(l, x, y);
+          double from = layers_pin_y(l, a), to = layers_pin_y(l, b), least = line_distance(l, x, y);
           if (fabs(from - to) >= least) continue;
           bool up = from < to || (from == to && x->low < from);
-          vec_push(l->arena, out, (Clash){up ? a : b, up ? b : a, least + PART});
+          vec_push(l->arena, out, (LineOverlap){up ? a : b, up ? b : a, least + PART});
         }
     }
 }
 
 // All at once; where that cannot be, one after the other, each in one way or the other.
-static void put_apart(Heights *h, const Clashes *all) {
+static void separate_lines(Heights *h, const LineOverlaps *all) {
   uint32_t had = h->places.gap.n;
   for (uint32_t i = 0; i < all->n; i++)
-    gap(h, pin_at(h, all->at[i].above), pin_at(h, all->at[i].below), all->at[i].least);
+    add_gap(h, pin_at(h, all->at[i].above), pin_at(h, all->at[i].below), all->at[i].least);
   if (solve(h)) return;
   h->places.gap.n = had;
   for (uint32_t i = 0; i < all->n; i++)
     for (int turn = 0; turn < 2; turn++) {
       uint32_t a = all->at[i].above, b = all->at[i].below;
-      gap(h, pin_at(h, turn ? b : a), pin_at(h, turn ? a : b), all->at[i].least);
+      add_gap(h, pin_at(h, turn ? b : a), pin_at(h, turn ? a : b), all->at[i].least);
       if (places_solve(h->l->arena, &h->places, h->at, NULL)) break;
       h->places.gap.n--;
     }
@@ -349,14 +352,14 @@ static void place_heights(Layers *l) {
     find_all_tracks(l);
     return;
   }
-  Heights h = find_forces(l);
+  Heights h = find_heights(l);
   solve(&h);
   find_all_tracks(l);
   for (uint32_t round = 0; round < AGAIN; round++) {
-    Clashes all = {0};
-    for (uint32_t c = 0; c < l->layers; c++) find_clashes(l, &l->channel[c], &all);
+    LineOverlaps all = {0};
+    for (uint32_t c = 0; c < l->layers; c++) find_overlaps(l, &l->channel[c], &all);
     if (!all.n) return;
-    put_apart(&h, &all);
+    separate_lines(&h, &all);
     find_all_tracks(l);
   }
 }

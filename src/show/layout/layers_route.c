@@ -1,9 +1,8 @@
-// The lines of cables. Places and tracks come in; lines and dots go out.
+// Edge routing: all lines are horizontal or vertical. Places and tracks come in; lines and dots go out.
 //
-// A cable that goes to an earlier layer runs in a lane below all that it passes, or above if that
-// is much shorter; the shorter of two lanes lies inside. Heads stand at the top, each above the
-// first line that leads down from it. At last the pieces of a cable, level and upright, are put
-// together: where three meet is a dot, between dots and ends are lines.
+// A cable that goes to an earlier layer runs in a lane below all that it passes, or above if that is
+// much shorter; the shorter of two lanes lies inside. Arrowheads of lanes point to the left. At last the
+// segments of a cable are joined: where three meet is a dot, between dots and ends are polylines.
 #include "show/layout/layers.h"
 
 #include <math.h>
@@ -97,7 +96,7 @@ static void piece_add(Router *r, uint32_t cable, double ax, double ay, double bx
 static double pin_x(const Layers *l, uint32_t pin) {
   const LayerPin *p = &l->pin.at[pin];
   const LayerUnit *u = &l->unit.at[p->unit];
-  if (u->kind == LAYER_PASS) return l->x[u->layer] + (p->right ? l->wide[u->layer] : 0);
+  if (u->kind == LAYER_DUMMY) return l->x[u->layer] + (p->right ? l->wide[u->layer] : 0);
   return u->x + (p->right ? u->right : u->left);
 }
 
@@ -133,12 +132,12 @@ static void level_pieces(Router *r, uint32_t cable, double y) {
   if (most > 24) vec_push(r->l->out, &r->l->cable.at[cable].way.back, (Knee){at, y});
 }
 
-static void pass_pieces(Router *r) {
+static void dummy_pieces(Router *r) {
   const Layers *l = r->l;
   for (uint32_t i = 0; i < l->unit.n; i++) {
     const LayerUnit *u = &l->unit.at[i];
     double x = l->x[u->layer];
-    if (u->kind == LAYER_PASS)
+    if (u->kind == LAYER_DUMMY)
       piece_add(r, l->pin.at[u->side[0].at[0]].cable, x, u->y, x + l->wide[u->layer], u->y);
   }
 }
@@ -217,7 +216,7 @@ static void tie_pieces(Router *r, uint32_t cable) {
   find_knots(&k, all);
   for (uint32_t i = 0; i < c->pin.n; i++) {
     const LayerPin *p = &l->pin.at[c->pin.at[i]];
-    if (!p->right || l->unit.at[p->unit].kind == LAYER_PASS) continue;
+    if (!p->right || l->unit.at[p->unit].kind == LAYER_DUMMY) continue;
     Knee at = {pin_x(l, c->pin.at[i]), layers_pin_y(l, c->pin.at[i])};
     walk_all(r, &k, knot_at(&k, at), done, &c->way);
   }
@@ -263,7 +262,7 @@ void layers_route(Layers *l) {
   for (uint32_t c = 0; c < l->layers; c++)
     for (uint32_t i = 0; i < l->channel[c].trunk.n; i++)
       trunk_pieces(&r, &l->channel[c].trunk.at[i]);
-  pass_pieces(&r);
+  dummy_pieces(&r);
   for (uint32_t i = 0; i < l->cable.n; i++) {
     if (l->cable.at[i].lane) level_pieces(&r, i, l->cable.at[i].lane_y);
     tie_pieces(&r, i);

@@ -1,9 +1,10 @@
-// Heights for layouts that are too large to be laid out exactly.
+// Heights for layouts that are too large for an exact solution.
 //
-// Layer by layer, to the right and back: each unit wants to be where the pins it is tied to are,
-// and passes want it most. In one layer the order is kept and the squares of what is missing are
-// least: units that would be too near become a block, which stands at the mean of what its units
-// want; blocks that meet become one. A sweep takes a time that grows with the units and cables.
+// Layer by layer, to the right and back: each unit wants to be where the pins it is tied to are, and
+// dummies want it most. In one layer the order is kept and the sum of squared distances to the wanted
+// heights is least: an isotonic regression, by pooling adjacent violators. Units that would be too
+// near become a cluster at their mean; clusters that meet become one. A sweep takes a time that grows
+// with the units and cables.
 #include "show/layout/layers.h"
 
 #include <math.h>
@@ -13,18 +14,18 @@ enum { SWEEPS = 10 };
 typedef struct {
   double want, weight; // of its units together
   uint32_t n;          // how many
-} UnitStack;
+} UnitCluster;
 
 // Where a unit would have to be for its cables of one side to be straight; its weight, if it has
 // any there
-static double wish(const Layers *l, const LayerUnit *u, bool right, double *weight) {
+static double desired_height(const Layers *l, const LayerUnit *u, bool right, double *weight) {
   double sum = 0, n = 0;
   for (uint32_t i = 0; i < u->side[right].n; i++) {
     const LayerPin *p = &l->pin.at[u->side[right].at[i]];
     const Ids *to = layers_facing(l, p);
     for (uint32_t k = 0; k < to->n; k++) sum += layers_pin_y(l, to->at[k]) - p->y, n++;
   }
-  *weight = n > 0 ? (u->kind == LAYER_PASS ? 8 : 1) : 0.01;
+  *weight = n > 0 ? (u->kind == LAYER_DUMMY ? 8 : 1) : 0.01;
   return n > 0 ? sum / n : u->y;
 }
 
@@ -33,21 +34,21 @@ static double step(const Layers *l, const Ids *ids, uint32_t i) { // to the next
 }
 
 // Rounding must not bring two units too near to each other.
-static void keep_apart(Layers *l, const Ids *ids) {
+static void separate_units(Layers *l, const Ids *ids) {
   for (uint32_t i = 1; i < ids->n; i++) {
     LayerUnit *above = &l->unit.at[ids->at[i - 1]], *u = &l->unit.at[ids->at[i]];
     u->y = fmax(u->y, above->y + step(l, ids, i - 1));
   }
 }
 
-static void place_layer(Layers *l, const Ids *ids, bool right, UnitStack *stack) {
+static void place_layer(Layers *l, const Ids *ids, bool right, UnitCluster *stack) {
   uint32_t n = 0, at = 0;
   double down = 0;
   for (uint32_t i = 0; i < ids->n; down += step(l, ids, i++)) {
-    double weight, want = wish(l, &l->unit.at[ids->at[i]], right, &weight) - down;
-    stack[n++] = (UnitStack){want, weight, 1};
+    double weight, want = desired_height(l, &l->unit.at[ids->at[i]], right, &weight) - down;
+    stack[n++] = (UnitCluster){want, weight, 1};
     for (; n > 1 && stack[n - 2].want > stack[n - 1].want; n--) {
-      UnitStack *x = &stack[n - 2], *y = &stack[n - 1];
+      UnitCluster *x = &stack[n - 2], *y = &stack[n - 1];
       x->want = (x->want * x->weight + y->want * y->weight) / (x->weight + y->weight);
       x->weight += y->weight, x->n += y->n;
     }
@@ -56,12 +57,12 @@ static void place_layer(Layers *l, const Ids *ids, bool right, UnitStack *stack)
   for (uint32_t s = 0; s < n; s++)
     for (uint32_t i = 0; i < stack[s].n; i++, down += step(l, ids, at++))
       l->unit.at[ids->at[at]].y = round(stack[s].want + down);
-  keep_apart(l, ids);
+  separate_units(l, ids);
 }
 
 void layers_sweep(Layers *l) {
-  UnitStack *stack = NEW_ARRAY(l->arena, UnitStack, l->unit.n + 1);
-  for (uint32_t k = 0; k < l->layers; k++) keep_apart(l, &l->layer[k]);
+  UnitCluster *stack = NEW_ARRAY(l->arena, UnitCluster, l->unit.n + 1);
+  for (uint32_t k = 0; k < l->layers; k++) separate_units(l, &l->layer[k]);
   for (uint32_t round = 0; round < SWEEPS; round++)
     for (uint32_t i = 0; i < l->layers; i++)
       place_layer(l, &l->layer[round % 2 ? l->layers - 1 - i : i], round % 2, stack);

@@ -1,4 +1,4 @@
-// Where things stand along one direction. Gaps come in (this is at least so far below that) and
+// Placement along one direction by network simplex. Gaps come in (this is at least so far below that) and
 // pulls (this wants to be level with that); places go out that keep every gap and make the weighted
 // sum of |distance| least. Places are whole numbers of a grid, the answer is exact, and the same on
 // every machine.
