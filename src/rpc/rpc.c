@@ -16,6 +16,11 @@ const char *rpc_text(const Json *object, const char *key) {
   return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
 }
 
+bool rpc_is(const Json *object, const char *key) {
+  const Json *flag = rpc_member(object, key);
+  return flag && flag->kind == JSON_TRUE;
+}
+
 const char *rpc_id(Arena *a, const Json *id) {
   Buf b = buf_new(a);
   if (id->kind == JSON_NUMBER && isfinite(id->number)) return arena_format(a, "%.17g", id->number);
@@ -37,30 +42,29 @@ bool rpc_read(Arena *a, const Json *j, RpcMessage *out) {
 }
 
 // -- writing --------------------------------------------------------------------------------------
-JsonOut rpc_result_begin(Buf *b, const char *id) {
+static JsonOut tight_out(Buf *b) {
+  JsonOut j = json_out(b);
+  j.tight = true;
+  return j;
+}
+
+JsonOut rpc_result(Buf *b, const char *id) {
   buf_printf(b, RESPONSE "%s,\"result\":", id);
-  return json_out(b);
+  return tight_out(b);
 }
 
-void rpc_result_end(Buf *b) { buf_char(b, '}'); }
-
-void rpc_result(Buf *b, const char *id, const char *json) {
-  rpc_result_begin(b, id);
-  buf_text(b, json);
-  rpc_result_end(b);
+JsonOut rpc_notification(Buf *b, const char *method) {
+  buf_printf(b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
+  return tight_out(b);
 }
+
+void rpc_end(Buf *b) { buf_char(b, '}'); }
 
 void rpc_error(Buf *b, const char *id, RpcError code, const char *text, const char *data) {
   buf_printf(b, RESPONSE "%s,\"error\":{\"code\":%d,\"message\":", id, (int)code);
   buf_json(b, text, strlen(text));
   if (data) buf_text(b, ",\"data\":"), buf_text(b, data);
   buf_text(b, "}}");
-}
-
-void rpc_notification(Buf *b, const char *method, const char *params) {
-  buf_printf(b, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":", method);
-  buf_text(b, params);
-  buf_char(b, '}');
 }
 
 bool rpc_is_response(const char *message, size_t n) {

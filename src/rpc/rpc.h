@@ -3,7 +3,9 @@
 //
 //   RpcMessage m;
 //   if (!rpc_read(a, json, &m)) rpc_error(&b, m.id, RPC_INVALID_REQUEST, m.wrong, NULL);
-//   rpc_result(&b, m.id, "{\"n\": 3}");
+//   JsonOut j = rpc_result(&b, m.id);
+//   json_number(&j, NULL, 3);
+//   rpc_end(&b);
 #ifndef LIMN_RPC_RPC_H
 #define LIMN_RPC_RPC_H
 
@@ -37,14 +39,14 @@ bool rpc_names_method(const char *message, const char *method); // method.c
 // Members of an object. NULL: there is none, or it is in no object.
 const Json *rpc_member(const Json *object, const char *key);
 const char *rpc_text(const Json *object, const char *key); // nor if it is no text, or has a 0 in it
+bool rpc_is(const Json *object, const char *key);          // whether the member is `true`
 
-void rpc_result(Buf *, const char *id, const char *json);
-// The same in two steps: the result is what is written between them.
-JsonOut rpc_result_begin(Buf *, const char *id);
-void rpc_result_end(Buf *);
+// The result of a response, or the params of a notification, is what is written before rpc_end.
+JsonOut rpc_result(Buf *, const char *id);
+JsonOut rpc_notification(Buf *, const char *method);
+void rpc_end(Buf *);
 void rpc_error(Buf *, const char *id, RpcError, const char *text,
-               const char *data);                                     // data: JSON, or NULL
-void rpc_notification(Buf *, const char *method, const char *params); // params: JSON
+               const char *data); // data: JSON, or NULL
 // Errors that are sent where there may be no memory: string literals of this code and text.
 #define RPC_ERROR_TEXT(code, text)                                                                 \
   "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":" #code ",\"message\":\"" text "\"}}"

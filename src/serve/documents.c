@@ -70,11 +70,13 @@ static void set_text(ServedText *d, Arena *a, const char *text, size_t n) {
 }
 
 static void complain(LimnServer *s, const char *text) {
-  Buf b = buf_new(s->scratch);
-  buf_text(&b, "{\"type\":1,\"message\":");
-  buf_json(&b, text, strlen(text));
-  buf_char(&b, '}');
-  serve_tell(s, "window/showMessage", b.at);
+  Buf b;
+  JsonOut j = serve_notify(s, &b, "window/showMessage");
+  json_object(&j, NULL);
+  json_number(&j, "type", 1);
+  json_text(&j, "message", text);
+  json_end(&j);
+  serve_send(s, &b);
 }
 
 void serve_open(const ServeCall *c) {
@@ -114,11 +116,13 @@ void serve_close(const ServeCall *c) {
   for (uint32_t i = 0; d && i < s->doc.n; i++)
     if (s->doc.at[i] == d) s->doc.at[i] = s->doc.at[--s->doc.n];
   if (!d) return;
-  Buf b = buf_new(s->scratch);
-  buf_text(&b, "{\"uri\":");
-  buf_json(&b, uri, strlen(uri));
-  buf_text(&b, ",\"diagnostics\":[]}");
-  serve_tell(s, "textDocument/publishDiagnostics", b.at);
+  Buf b;
+  JsonOut j = serve_notify(s, &b, "textDocument/publishDiagnostics");
+  json_object(&j, NULL);
+  json_text(&j, "uri", uri);
+  json_print(&j, "diagnostics", "[]");
+  json_end(&j);
+  serve_send(s, &b);
   served_free(d);
   arena_free(d->text_arena);
   arena_free(d->arena);
@@ -239,11 +243,12 @@ bool served_ready(LimnServer *s, ServedText *d, bool now) {
 void served_publish(LimnServer *s, ServedText *d) {
   LimnAsk ask = serve_asking(s);
   const char *messages = limn_edit_ask(d->shown, "messages", &ask);
-  Buf b = buf_new(s->scratch);
-  buf_text(&b, "{\"uri\":");
-  buf_json(&b, d->uri, strlen(d->uri));
-  buf_printf(&b, ",\"version\":%.0f,\"diagnostics\":", d->version);
-  buf_text(&b, messages ? messages : "[]");
-  buf_char(&b, '}');
-  serve_tell(s, "textDocument/publishDiagnostics", b.at);
+  Buf b;
+  JsonOut j = serve_notify(s, &b, "textDocument/publishDiagnostics");
+  json_object(&j, NULL);
+  json_text(&j, "uri", d->uri);
+  json_print(&j, "version", "%.0f", d->version);
+  json_print(&j, "diagnostics", "%s", messages ? messages : "[]");
+  json_end(&j);
+  serve_send(s, &b);
 }

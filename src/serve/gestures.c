@@ -2,33 +2,14 @@
 // the place that it is about with it, so that a page can show it where the wire would go.
 #include "serve/serve.h"
 
-// JSON that was read, as text again.
-static void put_json(Buf *b, const Json *j) {
-  bool list = j->kind == JSON_LIST, object = j->kind == JSON_OBJECT;
-  if (j->kind == JSON_NULL) buf_text(b, "null");
-  if (j->kind == JSON_TRUE) buf_text(b, "true");
-  if (j->kind == JSON_FALSE) buf_text(b, "false");
-  if (j->kind == JSON_NUMBER) buf_number(b, j->number);
-  if (j->kind == JSON_TEXT) buf_json(b, j->text, j->n);
-  if (!list && !object) return;
-  const Json *one = json_first(j);
-  buf_char(b, list ? '[' : '{');
-  for (uint32_t i = 0; i < j->n; i++, one = json_next(one)) {
-    if (i) buf_char(b, ',');
-    put_json(b, one);
-    if (!object) continue;
-    buf_char(b, ':');
-    put_json(b, ++one);
-  }
-  buf_char(b, list ? ']' : '}');
-}
-
-static const char *range_of(const ServeCall *c, const Json *answer) {
+static const char *place_refused(const ServeCall *c, const Json *answer) {
   const Json *range = json_get(answer, "range");
   Buf b = buf_new(c->s->scratch);
-  buf_text(&b, "{\"range\":");
-  if (range) put_json(&b, range);
-  buf_char(&b, '}');
+  JsonOut j = json_out(&b);
+  j.tight = true;
+  json_object(&j, NULL);
+  if (range) json_copy(&j, "range", range);
+  json_end(&j);
   return range ? b.at : NULL;
 }
 
@@ -37,17 +18,19 @@ void serve_edit(const ServeCall *c) {
   const Json *edit = rpc_member(c->params, "edit");
   LimnAsk a = serve_asking(c->s);
   Buf b = buf_new(c->s->scratch);
-  const char *error;
+  JsonOut gesture = json_out(&b), j;
   if (!d) return;
-  if (edit) put_json(&b, edit);
-  a.text = b.n ? b.at : "";
-  const char *text = limn_edit_ask(d->shown, "gesture", &a);
-  const Json *answer = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
+  if (edit) json_copy(&gesture, NULL, edit);
+  a.text = b.at;
+  const Json *answer = serve_question(c->s, d->shown, "gesture", &a);
   const char *refused = rpc_text(answer, "refused");
-  if (!answer)
+  if (!answer) {
     serve_refuse_said(c, d->shown);
-  else if (refused)
-    serve_refuse_at(c, refused, range_of(c, answer));
-  else
-    serve_answer(c, text);
+  } else if (refused) {
+    serve_refuse_at(c, RPC_REQUEST_FAILED, refused, place_refused(c, answer));
+  } else {
+    j = serve_result(c);
+    json_copy(&j, NULL, answer);
+    serve_done(c);
+  }
 }

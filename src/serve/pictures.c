@@ -57,8 +57,8 @@ static void add_pictures(Arena *a, Limn *l, JsonOut *j) {
 }
 
 void served_looked(LimnServer *s, ServedText *d) {
-  Buf b = buf_new(s->scratch);
-  JsonOut j = json_out(&b);
+  Buf b;
+  JsonOut j = serve_notify(s, &b, "limn/looked");
   json_object(&j, NULL);
   json_text(&j, "uri", d->uri);
   json_number(&j, "version", d->version);
@@ -67,7 +67,7 @@ void served_looked(LimnServer *s, ServedText *d) {
   add_pictures(s->scratch, d->shown, &j);
   json_end(&j);
   json_end(&j);
-  serve_tell(s, "limn/looked", b.at);
+  serve_send(s, &b);
 }
 
 // -- one of them ----------------------------------------------------------------------------------
@@ -148,33 +148,27 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
     return;
   }
   limn_forget_last(d->shown); // what is wrong with the text was said when it was looked at
-  Buf b = buf_new(c->s->scratch);
-  JsonOut j = json_out(&b);
+  JsonOut j = serve_result(c);
   json_object(&j, NULL);
   json_text_or_null(&j, "name", name);
   json_number(&j, "version", d->version);
   json_key(&j, "picture");
   if (is_binary(how->out))
-    serve_base64(&b, bytes, n);
+    serve_base64(c->out, bytes, n);
   else
-    buf_json(&b, bytes, n);
+    buf_json(c->out, bytes, n);
   how->out = NULL;
   LimnDraw wide = *how; // who hears it does not look at a pane
   wide.width = NULL;
   limn_draw_text(d->shown, name, &wide, &words);
   limn_forget_last(d->shown);
   json_text_or_null(&j, "text", words);
-  const Json *cost = rpc_member(c->params, "cost");
-  const char *costs = cost && cost->kind == JSON_TRUE && name && !limn_errors(d->shown)
-                          ? limn_cost(d->shown, name, true)
-                          : NULL;
-  if (!costs) limn_forget_last(d->shown);
-  if (costs) {
-    json_key(&j, "cost");
-    buf_text(&b, costs);
-  }
+  bool counts = rpc_is(c->params, "cost") && name && !limn_errors(d->shown);
+  const char *cost = counts ? limn_cost(d->shown, name, true) : NULL;
+  if (!cost) limn_forget_last(d->shown);
+  if (cost) json_print(&j, "cost", "%s", cost);
   json_end(&j);
-  serve_answer(c, b.at);
+  serve_done(c);
 }
 
 void serve_picture(const ServeCall *c) {

@@ -144,8 +144,7 @@ static bool play_open(const ServeCall *c, ServedText *d, ServedPlay *p) {
 static void answer_opened(const ServeCall *c, ServedPlay *p) {
   LimnMetrics m = {.size = sizeof m};
   LimnArrays w = {0};
-  Buf b = buf_new(c->s->scratch);
-  JsonOut j = json_out(&b);
+  JsonOut j = serve_result(c);
   limn_trainer_metrics(p->trainer, &m);
   json_object(&j, NULL);
   json_number(&j, "play", p->id);
@@ -155,7 +154,7 @@ static void answer_opened(const ServeCall *c, ServedPlay *p) {
   for (uint32_t i = 0; i < w.n; i++) json_text(&j, NULL, w.at[i].name);
   json_end(&j);
   json_end(&j);
-  serve_answer(c, b.at);
+  serve_done(c);
 }
 
 void serve_play_open(const ServeCall *c) {
@@ -224,15 +223,14 @@ void serve_play_step(const ServeCall *c) {
     serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
     return;
   }
-  Buf b = buf_new(c->s->scratch);
-  JsonOut j = json_out(&b);
+  JsonOut j = serve_result(c);
   json_object(&j, NULL);
   json_number(&j, "step", (double)m.step);
   json_bool(&j, "done", p->done);
   add_metrics(p, &m, &j);
   add_weights(c, p, &j);
   json_end(&j);
-  serve_answer(c, b.at);
+  serve_done(c);
 }
 
 void serve_play_set(const ServeCall *c) {

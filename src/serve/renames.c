@@ -15,7 +15,7 @@ typedef struct {
   bool shared;      // and to files that use that one
   LimnAsk ask;      // its place there, and the new name
   VEC(const char *) seen;
-  Buf changes; // "file:///a.limn":[…], …
+  JsonOut changes; // {"file:///a.limn": […], …
 } FileRename;
 
 // -- texts ----------------------------------------------------------------------------------------
@@ -108,20 +108,14 @@ static bool has_word(const char *text, const char *word) {
 }
 
 static bool take_changes(FileRename *r, Limn *l, const char *question, const LimnAsk *a) {
-  const char *answer = limn_edit_ask(l, question, a), *error;
-  if (!answer) {
+  const Json *j = serve_question(r->c->s, l, question, a);
+  if (!j) {
     serve_refuse_said(r->c, l);
     return false;
   }
-  const Json *j =
-      json_read(r->arena, arena_text(r->arena, answer, strlen(answer)), strlen(answer), &error);
   const Json *all = rpc_member(j, "changes");
   const Json *uri = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
-  if (!uri || uri[1].kind != JSON_LIST || !uri[1].n) return true;
-  if (r->changes.n) buf_char(&r->changes, ',');
-  buf_json(&r->changes, uri->text, uri->n);
-  buf_char(&r->changes, ':');
-  serve_copy(&r->changes, uri + 1);
+  if (uri && uri[1].kind == JSON_LIST && uri[1].n) json_copy(&r->changes, uri->text, uri + 1);
   return true;
 }
 
@@ -169,22 +163,18 @@ static bool take_users(FileRename *r) {
 // Where it is declared, from what stands at the place that was asked about. False: it was refused.
 static bool find_declared(FileRename *r, ServedText *d, Limn *l) {
   const ServeCall *c = r->c;
-  const char *error, *text = limn_edit_ask(l, "prepareRename", &r->ask);
-  const Json *j =
-      text ? json_read(r->arena, arena_text(r->arena, text, strlen(text)), strlen(text), &error)
-           : NULL;
-  const Json *plain = rpc_member(j, "plain"), *shared = rpc_member(j, "ofFile");
-  const Json *own = rpc_member(j, "here"), *other = rpc_member(j, "declared");
+  const Json *j = serve_question(c->s, l, "prepareRename", &r->ask);
+  const Json *other = rpc_member(j, "declared");
   if (!j) {
     serve_refuse_said(c, l);
     return false;
   }
   const char *uri = rpc_text(other, "uri");
   r->name = rpc_text(j, "placeholder");
-  r->plain = plain && plain->kind == JSON_TRUE;
-  r->shared = shared && shared->kind == JSON_TRUE;
+  r->plain = rpc_is(j, "plain");
+  r->shared = rpc_is(j, "ofFile");
   serve_place(rpc_member(rpc_member(other, "range"), "start"), &r->ask.line, &r->ask.character);
-  bool here = own && own->kind == JSON_TRUE;
+  bool here = rpc_is(j, "here");
   const char *path = here ? d->path : uri ? served_place(c->s, r->arena, uri) : NULL;
   if (!path || !(here || path_exists(path))) {
     serve_refuse(c, RPC_REQUEST_FAILED, "`%s` is declared outside of the folder that is open",
@@ -202,7 +192,6 @@ static bool is_word_byte(char c) { return char_is_word(c) || c == '_' || (unsign
 // for reaches further, or is refused there; the whole may have an answer.
 static Limn *looked_for(FileRename *r, const ServedText *d) {
   const LimnServer *s = r->c->s;
-  const char *error;
   size_t from = served_offset(s, d, r->ask.line, r->ask.character), to = from;
   while (from && is_word_byte(d->text[from - 1])) from--;
   while (to < d->n && is_word_byte(d->text[to])) to++;
@@ -213,11 +202,9 @@ static Limn *looked_for(FileRename *r, const ServedText *d) {
   *l = served_handle(s);
   if (!*l) return NULL;
   limn_edit_load_words(*l, d->path, d->text, d->n, words);
-  const char *text = limn_edit_ask(*l, "prepareRename", &r->ask);
-  const Json *j = text ? json_read(r->arena, text, strlen(text), &error) : NULL;
-  const Json *plain = rpc_member(j, "plain"), *here = rpc_member(j, "here");
-  bool good = plain && plain->kind == JSON_TRUE && here && here->kind == JSON_TRUE;
-  return good && limn_edit_ask(*l, "rename", &r->ask) ? *l : NULL;
+  const Json *j = serve_question(s, *l, "prepareRename", &r->ask);
+  return rpc_is(j, "plain") && rpc_is(j, "here") && limn_edit_ask(*l, "rename", &r->ask) ? *l
+                                                                                         : NULL;
 }
 
 static Limn *looked_at(FileRename *r, ServedText *d) {
@@ -228,14 +215,20 @@ static Limn *looked_at(FileRename *r, ServedText *d) {
 
 void serve_rename(const ServeCall *c, ServedText *d, const LimnAsk *asked) {
   FileRename r = {.c = c, .arena = arena_child(c->s->scratch), .ask = *asked};
-  r.changes = buf_new(r.arena);
   if (!r.ask.text) r.ask.text = "";
   Limn *shown = looked_at(&r, d);
   if (!shown) serve_refuse(c, RPC_REQUEST_FAILED, "memory is exhausted");
   bool good = shown && find_declared(&r, d, shown);
   Limn *l = good ? strcmp(r.path, d->path) ? handle_at(&r, r.path) : shown : NULL;
-  if (l && take_changes(&r, l, "rename", &r.ask) && (!r.shared || take_users(&r)))
-    serve_answer(
-        c, arena_format(c->s->scratch, "{\"changes\":{%s}}", r.changes.n ? r.changes.at : ""));
+  if (l) {
+    r.changes = serve_result(c);
+    json_object(&r.changes, NULL);
+    json_object(&r.changes, "changes");
+  }
+  if (l && take_changes(&r, l, "rename", &r.ask) && (!r.shared || take_users(&r))) {
+    json_end(&r.changes);
+    json_end(&r.changes);
+    serve_done(c);
+  }
   arena_free(r.arena);
 }

@@ -16,6 +16,13 @@ LimnAsk serve_asking(const LimnServer *s) {
       .size = sizeof(LimnAsk), .utf8 = s->utf8, .library = s->library, .root = s->how.root};
 }
 
+const Json *serve_question(LimnServer *s, Limn *l, const char *question, const LimnAsk *a) {
+  const char *answer = limn_edit_ask(l, question, a), *error;
+  if (!answer) return NULL;
+  size_t n = strlen(answer);
+  return json_read(s->scratch, arena_text(s->scratch, answer, n), n, &error);
+}
+
 ServedText *serve_asked(const ServeCall *c, bool now) {
   const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
@@ -99,6 +106,26 @@ static void ask(const ServeCall *c, uint32_t i) {
 }
 
 // -- layout ---------------------------------------------------------------------------------------
+static void put_place(JsonOut *j, const char *key, uint32_t line) {
+  json_object(j, key);
+  json_number(j, "line", line);
+  json_number(j, "character", 0);
+  json_end(j);
+}
+
+// An edit that replaces all lines.
+static void put_whole_text(JsonOut *j, const ServedText *d, const char *text) {
+  uint32_t lines = 0;
+  for (size_t i = 0; i < d->n; i++) lines += d->text[i] == '\n';
+  json_object(j, NULL);
+  json_object(j, "range");
+  put_place(j, "start", 0);
+  put_place(j, "end", lines + 1);
+  json_end(j);
+  json_text(j, "newText", text);
+  json_end(j);
+}
+
 static void serve_format(const ServeCall *c) {
   const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
@@ -109,46 +136,15 @@ static void serve_format(const ServeCall *c) {
   Limn *l = limn_new();
   const char *text = l ? limn_format(l, d->path, d->text, d->n) : NULL;
   bool same = !text || (strlen(text) == d->n && memcmp(text, d->text, d->n) == 0);
-  Buf b = buf_new(c->s->scratch);
-  uint32_t lines = 0;
-  for (size_t i = 0; i < d->n; i++) lines += d->text[i] == '\n';
-  buf_char(&b, '[');
-  if (!same) {
-    buf_printf(&b,
-               "{\"range\":{\"start\":{\"line\":0,\"character\":0},\"end\":{\"line\":%u,"
-               "\"character\":0}},\"newText\":",
-               lines + 1);
-    buf_json(&b, text, strlen(text));
-    buf_char(&b, '}');
-  }
-  buf_char(&b, ']');
-  serve_answer(c, b.at);
+  JsonOut j = serve_result(c);
+  json_list(&j, NULL);
+  if (!same) put_whole_text(&j, d, text);
+  json_end(&j);
+  serve_done(c);
   limn_free(l);
 }
 
 // -- symbols of all texts -------------------------------------------------------------------------
-void serve_copy(Buf *b, const Json *j) {
-  if (j->kind == JSON_TEXT) buf_json(b, j->text, j->n);
-  if (j->kind == JSON_NUMBER) buf_number(b, j->number);
-  if (j->kind == JSON_TRUE || j->kind == JSON_FALSE)
-    buf_text(b, j->kind == JSON_TRUE ? "true" : "false");
-  if (j->kind == JSON_NULL) buf_text(b, "null");
-  bool object = j->kind == JSON_OBJECT;
-  if (!object && j->kind != JSON_LIST) return;
-  const Json *one = json_first(j);
-  buf_char(b, object ? '{' : '[');
-  for (uint32_t i = 0; i < j->n; i++, one = json_next(one)) {
-    if (i) buf_char(b, ',');
-    if (object) {
-      buf_json(b, one->text, one->n);
-      buf_char(b, ':');
-      one++;
-    }
-    serve_copy(b, one);
-  }
-  buf_char(b, object ? '}' : ']');
-}
-
 // Letters of the query in this order, as editors expect.
 static bool matches(const char *name, const char *query) {
   for (; *query; query++, name++) {
@@ -158,36 +154,33 @@ static bool matches(const char *name, const char *query) {
   return true;
 }
 
-static void add_symbols(const ServeCall *c, const ServedText *d, const char *query, Buf *b) {
+static void add_symbols(const ServeCall *c, const ServedText *d, const char *query, JsonOut *j) {
   LimnAsk a = serve_asking(c->s);
-  const char *text = limn_edit_ask(d->shown, "symbols", &a), *error;
-  const Json *list = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
+  const Json *list = serve_question(c->s, d->shown, "symbols", &a);
   const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
   for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
     const char *name = rpc_text(one, "name");
     if (!name || !matches(name, query)) continue;
-    if (b->n > 1) buf_char(b, ',');
-    buf_text(b, "{\"name\":");
-    buf_json(b, name, strlen(name));
-    buf_text(b, ",\"kind\":");
-    serve_copy(b, rpc_member(one, "kind"));
-    buf_text(b, ",\"location\":{\"uri\":");
-    buf_json(b, d->uri, strlen(d->uri));
-    buf_text(b, ",\"range\":");
-    serve_copy(b, rpc_member(one, "selectionRange"));
-    buf_text(b, "}}");
+    json_object(j, NULL);
+    json_text(j, "name", name);
+    json_copy(j, "kind", rpc_member(one, "kind"));
+    json_object(j, "location");
+    json_text(j, "uri", d->uri);
+    json_copy(j, "range", rpc_member(one, "selectionRange"));
+    json_end(j);
+    json_end(j);
   }
 }
 
 static void serve_symbols(const ServeCall *c) {
   const char *query = rpc_text(c->params, "query");
-  Buf b = buf_new(c->s->scratch);
-  buf_char(&b, '[');
+  JsonOut j = serve_result(c);
+  json_list(&j, NULL);
   for (uint32_t i = 0; i < c->s->doc.n; i++)
     if (served_ready(c->s, c->s->doc.at[i], false))
-      add_symbols(c, c->s->doc.at[i], query ? query : "", &b);
-  buf_char(&b, ']');
-  serve_answer(c, b.at);
+      add_symbols(c, c->s->doc.at[i], query ? query : "", &j);
+  json_end(&j);
+  serve_done(c);
 }
 
 // -- commands -------------------------------------------------------------------------------------
@@ -204,22 +197,20 @@ static void open_picture(const ServeCall *c, const Json *where) {
     serve_refuse(c, RPC_INTERNAL_ERROR, "nothing is known of this text");
     return;
   }
-  const char *box = limn_edit_ask(d->shown, "box", &a), *error, *svg;
-  const Json *named = box ? json_read(c->s->scratch, box, strlen(box), &error) : NULL;
-  const char *name = rpc_text(named, "name");
+  const char *name = rpc_text(serve_question(c->s, d->shown, "box", &a), "name"), *svg;
   LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
   size_t n;
   if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
     serve_refuse_said(c, d->shown);
     return;
   }
-  Buf b = buf_new(c->s->scratch);
-  buf_text(&b, "{\"name\":");
-  buf_json(&b, name ? name : "", name ? strlen(name) : 0);
-  buf_text(&b, ",\"svg\":");
-  buf_json(&b, svg, n);
-  buf_char(&b, '}');
-  serve_answer(c, b.at);
+  JsonOut j = serve_result(c);
+  json_object(&j, NULL);
+  json_text(&j, "name", name ? name : "");
+  json_key(&j, "svg");
+  buf_json(c->out, svg, n);
+  json_end(&j);
+  serve_done(c);
 }
 
 static void serve_command(const ServeCall *c) {
@@ -239,9 +230,9 @@ static void serve_document(const ServeCall *c) {
   const char *name = uri && strncmp(uri, "limn:", 5) == 0 ? uri + 5 : "";
   while (*name == '/') name++;
   const char *text = l ? limn_edit_document(l, name) : NULL;
-  Buf b = buf_new(c->s->scratch);
-  if (text) buf_json(&b, text, strlen(text));
-  serve_answer(c, text ? b.at : NULL);
+  JsonOut j = serve_result(c);
+  json_text_or_null(&j, NULL, text);
+  serve_done(c);
   limn_free(l);
 }
 
@@ -279,31 +270,36 @@ bool serve_request(const ServeCall *c) {
   return false;
 }
 
-const char *serve_capabilities(LimnServer *s) {
+// What does not depend on anything, as JSON.
+#define PROVIDERS                                                                                  \
+  "\"textDocumentSync\":{\"openClose\":true,\"change\":2,\"save\":true},\"hoverProvider\":true,"   \
+  "\"definitionProvider\":true,\"referencesProvider\":true,\"documentHighlightProvider\":true,"    \
+  "\"renameProvider\":{\"prepareProvider\":true},"                                                 \
+  "\"completionProvider\":{\"triggerCharacters\":[\".\",\"[\",\"(\"]},"                            \
+  "\"signatureHelpProvider\":{\"triggerCharacters\":[\"(\",\"[\",\",\"]},"                         \
+  "\"documentFormattingProvider\":true,\"documentSymbolProvider\":true,"                           \
+  "\"workspaceSymbolProvider\":true,\"codeActionProvider\":true,\"inlayHintProvider\":true,"       \
+  "\"foldingRangeProvider\":true,"                                                                 \
+  "\"executeCommandProvider\":{\"commands\":[\"limn.openPicture\"]},"                              \
+  "\"workspace\":{\"workspaceFolders\":{\"supported\":true,\"changeNotifications\":true}}"
+
+void serve_capabilities(const ServeCall *c) {
   Limn *l = limn_new();
   LimnAsk a = {.size = sizeof a};
   const char *legend =
       l && !limn_edit_load(l, "legend.limn", "", 0, NULL) ? limn_edit_ask(l, "legend", &a) : NULL;
-  Buf b = buf_new(s->scratch);
-  buf_printf(
-      &b,
-      "{\"serverInfo\":{\"name\":\"limn\",\"version\":\"%s\"},\"capabilities\":{"
-      "\"positionEncoding\":\"%s\","
-      "\"textDocumentSync\":{\"openClose\":true,\"change\":2,\"save\":true},\"hoverProvider\":true,"
-      "\"definitionProvider\":true,\"referencesProvider\":true,\"documentHighlightProvider\":true,"
-      "\"renameProvider\":{\"prepareProvider\":true},\"completionProvider\":{\"triggerCharacters\":"
-      "[\".\",\"[\",\"(\"]},"
-      "\"signatureHelpProvider\":{\"triggerCharacters\":[\"(\",\"[\",\",\"]},"
-      "\"documentFormattingProvider\":true,"
-      "\"documentSymbolProvider\":true,\"workspaceSymbolProvider\":true,\"codeActionProvider\":"
-      "true,"
-      "\"inlayHintProvider\":true,\"foldingRangeProvider\":true,"
-      "\"executeCommandProvider\":{\"commands\":[\"limn.openPicture\"]},"
-      "\"workspace\":{\"workspaceFolders\":{\"supported\":true,\"changeNotifications\":true}},"
-      "\"semanticTokensProvider\":{\"full\":true,\"legend\":",
-      limn_version(), s->utf8 ? "utf-8" : "utf-16");
-  buf_text(&b, legend ? legend : "{\"tokenTypes\":[],\"tokenModifiers\":[]}");
-  buf_text(&b, "}}}");
+  JsonOut j = serve_result(c);
+  json_object(&j, NULL);
+  json_object(&j, "serverInfo");
+  json_text(&j, "name", "limn");
+  json_text(&j, "version", limn_version());
+  json_end(&j);
+  json_print(&j, "capabilities",
+             "{\"positionEncoding\":\"%s\"," PROVIDERS
+             ",\"semanticTokensProvider\":{\"full\":true,\"legend\":%s}}",
+             c->s->utf8 ? "utf-8" : "utf-16",
+             legend ? legend : "{\"tokenTypes\":[],\"tokenModifiers\":[]}");
+  json_end(&j);
+  serve_done(c);
   limn_free(l);
-  return b.at;
 }

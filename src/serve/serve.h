@@ -56,14 +56,21 @@ typedef struct {
   LimnServer *s;
   const char *id, *method;
   const Json *params; // NULL: none
+  Buf *out;           // the response, which is sent when the request is done
 } ServeCall;
 
 // server.c
-void serve_answer(const ServeCall *, const char *json); // NULL: null
+// The result of a request is what is written between these.
+JsonOut serve_result(const ServeCall *);
+void serve_done(const ServeCall *);
+void serve_answer(const ServeCall *, const char *json); // the same at once; NULL: null
 void serve_refuse(const ServeCall *, RpcError, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void serve_refuse_at(const ServeCall *, const char *text, const char *data); // data: JSON, or NULL
-void serve_tell(LimnServer *, const char *method, const char *params);
+void serve_refuse_at(const ServeCall *, RpcError, const char *text,
+                     const char *data); // data: JSON, or NULL
+// A notification: its params are what is written between these.
+JsonOut serve_notify(LimnServer *, Buf *, const char *method);
+void serve_send(LimnServer *, Buf *);
 
 // documents.c
 ServedText *served_at(LimnServer *, const char *uri); // NULL: it is not open
@@ -89,8 +96,9 @@ void serve_edit(const ServeCall *);
 
 // requests.c
 bool serve_request(const ServeCall *); // false: there is none of this name
-const char *serve_capabilities(LimnServer *);
-void serve_copy(Buf *, const Json *); // the same as text
+void serve_capabilities(const ServeCall *);
+// The answer to a question of limn_edit_ask. NULL: there is none.
+const Json *serve_question(LimnServer *, Limn *, const char *question, const LimnAsk *);
 // A place of the protocol; false: it is none.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 LimnAsk serve_asking(const LimnServer *);

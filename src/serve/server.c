@@ -10,43 +10,43 @@
 
 // -- messages out ---------------------------------------------------------------------------------
 static void send_text(LimnServer *s, const Buf *b) {
-  if (s->how.send) s->how.send(s->how.context, b->at, b->n);
+  if (s->how.send && b->n) s->how.send(s->how.context, b->at, b->n);
 }
+
+JsonOut serve_result(const ServeCall *c) { return rpc_result(c->out, c->id); }
+
+void serve_done(const ServeCall *c) { rpc_end(c->out); }
 
 void serve_answer(const ServeCall *c, const char *json) {
-  if (!c->id) return;
-  Buf b = buf_new(c->s->scratch);
-  rpc_result(&b, c->id, json ? json : "null");
-  send_text(c->s, &b);
+  JsonOut j = serve_result(c);
+  json_print(&j, NULL, "%s", json ? json : "null");
+  serve_done(c);
 }
 
-static void send_error(const ServeCall *c, RpcError code, const char *text, const char *data) {
+void serve_refuse_at(const ServeCall *c, RpcError code, const char *text, const char *data) {
   if (!c->id) return;
-  Buf b = buf_new(c->s->scratch);
-  rpc_error(&b, c->id, code, text, data);
-  send_text(c->s, &b);
+  c->out->n = 0; // what was written of a result
+  rpc_error(c->out, c->id, code, text, data);
 }
 
 void serve_refuse(const ServeCall *c, RpcError code, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  send_error(c, code, arena_vformat(c->s->scratch, format, args), NULL);
+  serve_refuse_at(c, code, arena_vformat(c->s->scratch, format, args), NULL);
   va_end(args);
 }
 
-void serve_refuse_at(const ServeCall *c, const char *text, const char *data) {
-  send_error(c, RPC_REQUEST_FAILED, text, data);
+JsonOut serve_notify(LimnServer *s, Buf *b, const char *method) {
+  *b = buf_new(s->scratch);
+  return rpc_notification(b, method);
 }
 
-void serve_tell(LimnServer *s, const char *method, const char *params) {
-  Buf b = buf_new(s->scratch);
-  rpc_notification(&b, method, params);
-  send_text(s, &b);
+void serve_send(LimnServer *s, Buf *b) {
+  rpc_end(b);
+  send_text(s, b);
 }
 
 // -- beginning and end ----------------------------------------------------------------------------
-static bool json_is_true(const Json *j) { return j && j->kind == JSON_TRUE; }
-
 // The library's text as a file, for editors that open nothing else.
 static const char *library_file(LimnServer *s) {
   const char *error, *folder = cache_folder(s->own, NULL, &error);
@@ -70,11 +70,10 @@ static void serve_initialize(const ServeCall *c) {
     for (uint32_t i = 0; i < encodings->n; i++, e = json_next(e))
       s->utf8 |= e->kind == JSON_TEXT && strcmp(e->text, "utf-8") == 0;
   }
-  bool documents =
-      json_is_true(rpc_member(rpc_member(c->params, "initializationOptions"), "limnDocuments"));
+  bool documents = rpc_is(rpc_member(c->params, "initializationOptions"), "limnDocuments");
   s->library = documents ? "limn:library.limn" : library_file(s);
   s->stage = SERVE_RUNS;
-  serve_answer(c, serve_capabilities(s));
+  serve_capabilities(c);
 }
 
 // It may come before what it cancels: a reader that keeps a queue puts it in front.
@@ -143,31 +142,31 @@ static void take_request(const ServeCall *c) {
   }
 }
 
-static void take_one(LimnServer *s, const Json *j) {
-  ServeCall c = {.s = s};
-  RpcMessage m;
-  bool good = rpc_read(s->scratch, j, &m);
-  c.id = m.id;
-  c.method = m.method;
-  c.params = m.params;
-  if (!good)
+// j: NULL: the message is no JSON, for the reason `error`.
+static void take_one(LimnServer *s, const Json *j, const char *error) {
+  Buf out = buf_new(s->scratch);
+  RpcMessage m = {.id = "null"};
+  bool good = j && rpc_read(s->scratch, j, &m);
+  ServeCall c = {.s = s, .id = m.id, .method = m.method, .params = m.params, .out = &out};
+  if (!j)
+    serve_refuse(&c, RPC_PARSE_ERROR, "this is not JSON: %s", error);
+  else if (!good)
     serve_refuse(&c, RPC_INVALID_REQUEST, "%s", m.wrong);
   else if (!m.id)
     take_notice(&c);
   else if (m.method) // a response answers what nobody asked
     take_request(&c);
+  send_text(s, &out);
 }
 
 // A message, or several in a list, one after the other.
 static void take(LimnServer *s, const char *message, size_t n) {
-  const char *error = NULL;
+  const char *error = "";
   const Json *j = json_read(s->scratch, message, n, &error);
   bool several = j && j->kind == JSON_LIST && j->n;
   const Json *one = several ? json_first(j) : j;
-  if (!j)
-    serve_refuse(&(ServeCall){.s = s, .id = "null"}, RPC_PARSE_ERROR, "this is not JSON: %s",
-                 error ? error : "");
-  for (uint32_t i = 0; j && i < (several ? j->n : 1); i++, one = json_next(one)) take_one(s, one);
+  for (uint32_t i = 0; i < (several ? j->n : 1); i++, one = several ? json_next(one) : one)
+    take_one(s, one, error);
 }
 
 // -- the public functions -------------------------------------------------------------------------

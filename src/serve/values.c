@@ -131,21 +131,19 @@ void serve_eval(const ServeCall *c) {
     serve_refuse_said(c, d->shown);
     return;
   }
-  Buf b = buf_new(c->s->scratch);
-  JsonOut j = json_out(&b);
+  JsonOut j = serve_result(c);
   json_object(&j, NULL);
   json_list(&j, "results");
   for (uint32_t i = 0; i < out.n; i++) serve_array(&j, NULL, out.at[i].name, &out.at[i].array);
   json_end(&j);
   json_end(&j);
-  serve_answer(c, b.at);
+  serve_done(c);
 }
 
 // What `limn data SET --json` says of a set: its fields, and between which numbers each is.
 static void add_about(const ServeCall *c, Limn *l, const char *set, JsonOut *j) {
-  const Json *about = rpc_member(c->params, "about");
   const char *text = NULL;
-  if (!about || about->kind != JSON_TRUE) return;
+  if (!rpc_is(c->params, "about")) return;
   if (limn_data(l, set, NULL, true, &text) == LIMN_GOOD && text) json_print(j, "about", "%s", text);
 }
 
@@ -165,15 +163,14 @@ void serve_sample(const ServeCall *c) {
     serve_refuse_said(c, d->shown);
     return;
   }
-  Buf b = buf_new(c->s->scratch);
-  JsonOut j = json_out(&b);
+  JsonOut j = serve_result(c);
   json_object(&j, NULL);
   json_list(&j, "fields");
   for (uint32_t i = 0; i < out.n; i++) serve_array(&j, NULL, out.at[i].name, &out.at[i].array);
   json_end(&j);
   add_about(c, d->shown, set, &j);
   json_end(&j);
-  serve_answer(c, b.at);
+  serve_done(c);
 }
 
 // -- machines with other numbers ------------------------------------------------------------------
@@ -216,8 +213,7 @@ static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
     return -1;
   }
   LimnAsk ask = serve_asking(c->s);
-  const char *text = limn_edit_ask(d->shown, "numbers", &ask), *error;
-  const Json *all = text ? json_read(c->s->scratch, text, strlen(text), &error) : NULL;
+  const Json *all = serve_question(c->s, d->shown, "numbers", &ask);
   const Json *key = json_first(set);
   for (uint32_t i = 0; i < set->n; i++, key = json_next(key + 1)) {
     Buf b = buf_new(c->s->scratch);
@@ -251,13 +247,16 @@ static Buf changed_text(Arena *a, const ServedText *d, const NumberChange *chang
 }
 
 static void answer_machine(const ServeCall *c, Limn *l, const char *text) {
-  Buf b = buf_new(c->s->scratch);
-  const char *messages = limn_messages(l, true);
-  buf_printf(&b, "{\"errors\": %u, \"messages\": ", limn_errors(l));
-  buf_text(&b, messages ? messages : "[]");
-  buf_text(&b, ", ");
-  buf_text(&b, text + 1); // {"run": …, "series": …}
-  serve_answer(c, b.at);
+  const char *messages = limn_messages(l, true), *error;
+  const Json *run = json_read(c->s->scratch, text, strlen(text), &error);
+  JsonOut j = serve_result(c);
+  json_object(&j, NULL);
+  json_number(&j, "errors", limn_errors(l));
+  json_print(&j, "messages", "%s", messages ? messages : "[]");
+  json_copy(&j, "run", rpc_member(run, "run"));
+  json_copy(&j, "series", rpc_member(run, "series"));
+  json_end(&j);
+  serve_done(c);
 }
 
 // The first thing that is wrong, whether it has a place or not.

@@ -4,10 +4,10 @@
 #include "studio/runs.h"
 
 // -- answers --------------------------------------------------------------------------------------
-JsonOut host_result(HostCall *c) { return rpc_result_begin(c->out, c->id); }
+JsonOut host_result(HostCall *c) { return rpc_result(c->out, c->id); }
 
 void host_done(HostCall *c) {
-  rpc_result_end(c->out);
+  rpc_end(c->out);
   c->answered = true;
 }
 

@@ -154,7 +154,9 @@ void studio_tell(Studio *s, const StudioSession *but, const char *method, const 
     return;
   }
   Buf b = buf_new(a);
-  rpc_notification(&b, method, params);
+  JsonOut j = rpc_notification(&b, method);
+  json_print(&j, NULL, "%s", params);
+  rpc_end(&b);
   StudioSession *all[STUDIO_SESSIONS];
   uint32_t n = 0;
   pthread_mutex_lock(&s->lock);

@@ -278,6 +278,7 @@ const Json *json_get(const Json *object, const char *key); // NULL if absent
 // Parses '3.5', '[1, 2, 3]', '[[1, 2], [3, inf]]'. The kind is EL_F64.
 bool array_parse(Arena *, const char *text, Array *out, const char **error);
 void array_print(Buf *, const Array *, bool json); // the inverse; json: quotes "inf" and "nan"
+void json_copy(JsonOut *, const char *key, const Json *); // writes a value that was read
 void json_array(JsonOut *, const char *key, const Array *);
 void json_value(JsonOut *, const char *key, double); // a single number
 bool text_is_utf8(const char *text, size_t n);

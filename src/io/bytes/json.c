@@ -480,3 +480,32 @@ void json_array(JsonOut *j, const char *key, const Array *x) {
 void json_value(JsonOut *j, const char *key, double x) {
   json_array(j, key, &(Array){.count = 1, .data = &x});
 }
+
+// -- writing --------------------------------------------------------------------------------------
+static void copy_members(JsonOut *j, const Json *from) {
+  const Json *one = json_first(from);
+  for (uint32_t i = 0; i < from->n; i++, one = json_next(one))
+    if (from->kind == JSON_OBJECT) {
+      const char *key = one->text;
+      json_copy(j, key, ++one);
+    } else {
+      json_copy(j, NULL, one);
+    }
+  json_end(j);
+}
+
+void json_copy(JsonOut *j, const char *key, const Json *from) {
+  switch ((JsonKind)from->kind) {
+  case JSON_NULL: json_text_or_null(j, key, NULL); return;
+  case JSON_FALSE: json_bool(j, key, false); return;
+  case JSON_TRUE: json_bool(j, key, true); return;
+  case JSON_NUMBER: json_number(j, key, from->number); return;
+  case JSON_TEXT:
+    json_key(j, key);
+    buf_json(j->out, from->text, from->n);
+    return;
+  case JSON_LIST: json_list(j, key); break;
+  case JSON_OBJECT: json_object(j, key); break;
+  }
+  copy_members(j, from);
+}
