@@ -191,7 +191,7 @@ static bool is_word_byte(char c) { return char_is_word(c) || c == '_' || (unsign
 // A long text that has changed, looked at where the two names stand and no further. NULL: what is asked
 // for reaches further, or is refused there; the whole may have an answer.
 static Limn *looked_for(FileRename *r, const ServedText *d) {
-  const LimnServer *s = r->c->s;
+  LimnServer *s = r->c->s;
   size_t from = served_offset(s, d, r->ask.line, r->ask.character), to = from;
   while (from && is_word_byte(d->text[from - 1])) from--;
   while (to < d->n && is_word_byte(d->text[to])) to++;
