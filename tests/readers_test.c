@@ -2,7 +2,6 @@
 // their messages, files that are cut at every length, and files with every bit turned.
 #define _POSIX_C_SOURCE 200809L
 #include "io/bytes/bytes.h"
-#include "serve/serve.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -665,7 +664,8 @@ static void json_is_copied(void **state) {
   Buf b = buf_new(*state);
   const Json *j = json_read(*state, text, sizeof text - 1, &error);
   assert_non_null(j);
-  serve_copy(&b, j);
+  JsonOut out = json_out(&b);
+  json_copy(&out, NULL, j);
   assert_string_equal(b.at, text);
 }
 
