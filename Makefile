@@ -83,7 +83,7 @@ GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
-SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*" -not -path "src/queue/*"))
+SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are part of the library.
 EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training build_id
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
@@ -93,7 +93,7 @@ export HTTP_LIBS
 HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
 STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o)
 GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c src/rpc/*.c)))
-CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c src/queue/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
+CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
 TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
@@ -182,9 +182,9 @@ export ZERO_AR_DATE := 1
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) >$@
-$(BUILD)/prelude.c: src/run/engine/prelude/prelude.h tools/embed.sh Makefile
+$(BUILD)/prelude.c: src/run/engine/kernel/prelude.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
-	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/prelude/prelude_text.h prelude_text src/run/engine/prelude/prelude.h >$@
+	$(Q)DEPENDS=$(BUILD)/prelude.c.d tools/embed.sh run/engine/kernel/prelude_text.h prelude_text src/run/engine/kernel/prelude.h >$@
 $(BUILD)/product_text.c: src/port/c/product_text.h tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/c/c_own.h product_text src/port/c/product_text.h >$@
@@ -213,10 +213,10 @@ $(BUILD)/%.o: src/%.c $(BUILD)/flags
 $(BUILD)/io/data/%.o: SPECIAL += $(if $(SAN),,-O3)
 # Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
 LOOP_FLAGS := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd
-$(BUILD)/run/engine/strip/strip_plain.o $(BUILD)/run/engine/strip/strip_avx2.o $(BUILD)/run/engine/strip/strip_avx512.o: SPECIAL += $(LOOP_FLAGS)
+$(BUILD)/run/engine/prebuilt/strip_plain.o $(BUILD)/run/engine/prebuilt/strip_avx2.o $(BUILD)/run/engine/prebuilt/strip_avx512.o: SPECIAL += $(LOOP_FLAGS)
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(BUILD)/run/engine/strip/strip_avx2.o: SPECIAL += -mavx2 -mfma
-$(BUILD)/run/engine/strip/strip_avx512.o: SPECIAL += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
+$(BUILD)/run/engine/prebuilt/strip_avx2.o: SPECIAL += -mavx2 -mfma
+$(BUILD)/run/engine/prebuilt/strip_avx512.o: SPECIAL += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 endif
 # They run once: a compiler is to take little trouble over them.
 $(BUILD)/tests/%.o: SPECIAL += $(if $(SAN),,-O1 -g0)
@@ -245,7 +245,7 @@ $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 PLAY := build/playground
 PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
-PLAY_WITHOUT := src/io/bytes/png.c $(wildcard src/run/engine/cuda_*.c src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
+PLAY_WITHOUT := src/io/bytes/png.c src/rpc/queue.c $(wildcard src/run/engine/cuda_*.c src/run/engine/c/*.c src/run/engine/cuda/*.c) $(wildcard src/port/c/*.c)
 PLAY_FLAGS := --target=wasm32-wasi $(WARN) -Wno-gnu-statement-expression -Wno-unused-function -ffp-contract=off -Oz -DNDEBUG -Iplayground/wasi -include lacks.h -Isrc -Iinclude \
   -D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_GETPID -mllvm -wasm-enable-sjlj -mnontrapping-fptoint -fvisibility=hidden -ffunction-sections -fdata-sections
 PLAY_EXPORTS := malloc free limn_version limn_new limn_free limn_allow limn_set limn_load limn_load_text limn_check limn_messages limn_forget \
@@ -261,7 +261,7 @@ $(PLAY_OBJ)/own/%.o: playground/%.c
 $(EMBEDDED:%=$(PLAY_OBJ)/%.o): $(PLAY_OBJ)/%.o: build/%.c
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) $(PLAY_FLAGS) -c -o $@ $<
-$(PLAY_OBJ)/run/engine/strip/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
+$(PLAY_OBJ)/run/engine/prebuilt/strip_plain.o: PLAY_FLAGS += -O2 -fno-math-errno -fno-trapping-math
 $(PLAY_OBJ)/limn.wasm: $(PLAY_OBJECT)
 	@mkdir -p $(@D)
 	$(Q)$(PLAY_CC) --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,--stack-first,-s,-z,stack-size=4194304 $(PLAY_EXPORTS:%=-Wl,--export=%) -o $@.whole $^ -lwasi-emulated-signal -lwasi-emulated-getpid

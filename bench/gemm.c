@@ -4,7 +4,7 @@
 // Peak and products are measured in turn, since a shared machine does not keep its speed; the best
 // of each counts.
 #define _POSIX_C_SOURCE 200809L
-#include "run/engine/gemm/gemm.h"
+#include "run/engine/prebuilt/gemm.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

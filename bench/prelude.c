@@ -1,7 +1,7 @@
 // The functions of compiled code: nanoseconds for each element in a loop that stays in the first
 // cache, and the largest error in units of the last place, against the C library at a higher
 // precision. `make bench-prelude` runs it for each compiler.
-#include "run/engine/prelude/prelude.h"
+#include "run/engine/kernel/prelude.h"
 
 #include <math.h>
 #include <stdio.h>

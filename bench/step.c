@@ -10,7 +10,7 @@
 #define _XOPEN_SOURCE 700
 #include "core/pass/pass.h"
 #include "fail.h"
-#include "run/engine/gemm/gemm.h"
+#include "run/engine/prebuilt/gemm.h"
 #include "run/feed/feed.h"
 
 #include <dirent.h>

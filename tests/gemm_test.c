@@ -2,7 +2,7 @@
 // smaller than planned, every precision and every kernel that this CPU has. Operands lie between
 // guards, and what is between their cells is not a number.
 #define _POSIX_C_SOURCE 200809L
-#include "run/engine/gemm/gemm_kernel.h"
+#include "run/engine/prebuilt/gemm_kernel.h"
 
 #include <math.h>
 #include <setjmp.h>

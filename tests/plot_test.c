@@ -2,7 +2,7 @@
 // that are not finite are said and never drawn, wrong shapes are refused with their reason.
 #define _GNU_SOURCE
 #include "show/canvas/marks.h"
-#include "show/plot/plot_own.h"
+#include "show/report/plot_own.h"
 #include "show/report/report.h"
 
 #include "show/report/report.h"

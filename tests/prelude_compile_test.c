@@ -4,7 +4,7 @@
 #define _POSIX_C_SOURCE 200809L // mkdtemp
 #include "prelude_help.h"
 #include "run/engine/c/compile.h"
-#include "run/engine/prelude/prelude_text.h"
+#include "run/engine/kernel/prelude_text.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

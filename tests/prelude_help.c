@@ -1,6 +1,6 @@
 // Arguments for the rows of ops.def, and the comparison with the interpreter. See prelude_help.h.
 #include "prelude_help.h"
-#include "run/engine/prelude/prelude.h"
+#include "run/engine/kernel/prelude.h"
 
 #include <float.h>
 #include <math.h>

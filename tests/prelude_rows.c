@@ -1,7 +1,7 @@
 // The rows of ops.def with the functions of the prelude. A file of its own, since these go by the
 // names of <math.h>.
-#include "run/engine/prelude/prelude.h"
-#include "run/engine/prelude/prelude_generic.h"
+#include "run/engine/kernel/prelude.h"
+#include "run/engine/kernel/prelude_generic.h"
 
 #include "prelude_help.h"
 

@@ -1,7 +1,7 @@
 // The prelude against the interpreter: every row of ops.def at ordinary arguments and at edges,
 // noise, order.
 #include "prelude_help.h"
-#include "run/engine/prelude/prelude.h"
+#include "run/engine/kernel/prelude.h"
 
 #include <math.h>
 #include <setjmp.h>

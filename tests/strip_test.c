@@ -6,7 +6,7 @@
 #include "diagram_help.h"
 #include "random_diagram.h"
 #include "run/engine/engine.h"
-#include "run/engine/strip/strip.h"
+#include "run/engine/prebuilt/strip.h"
 #include "run/plan/plan.h"
 
 #include <math.h>

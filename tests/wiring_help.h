@@ -4,7 +4,7 @@
 
 #include "lang/machine/machine.h"
 #include "lang/program/program.h"
-#include "show/lint/lint.h"
+#include "show/canvas/lint.h"
 #include "show/wiring/wiring.h"
 
 typedef struct {

@@ -2,7 +2,7 @@
 #include "port/c/c_out.h"
 #include "run/engine/c/compile.h"
 #include "run/engine/c/emit.h"
-#include "run/engine/prelude/prelude_text.h"
+#include "run/engine/kernel/prelude_text.h"
 
 const char prelude_text[] = "";
 const size_t prelude_text_size = 0;

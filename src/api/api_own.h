@@ -22,11 +22,11 @@
 #include "port/export/export.h"
 #include "run/train/train.h"
 #include "run/use/use.h"
+#include "show/canvas/lint.h"
 #include "show/circuit/circuit.h"
-#include "show/goals/goals.h"
-#include "show/graph/graph.h"
-#include "show/lint/lint.h"
+#include "show/circuit/goals.h"
 #include "show/report/report.h"
+#include "show/wiring/graph.h"
 #include "show/wiring/wiring.h"
 
 // What each function returned last.

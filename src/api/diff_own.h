@@ -4,8 +4,8 @@
 
 #include "api/api_own.h"
 
-#include "port/diff/diff.h"
 #include "run/step/step.h"
+#include "show/diff/diff.h"
 
 typedef enum { SIDE_PROGRAM, SIDE_RUN, SIDE_ONNX, SIDE_WEIGHTS } DiffSideKind;
 

@@ -2,7 +2,7 @@
 // at a text is given up when something newer has come.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/cli.h"
-#include "queue/queue.h"
+#include "rpc/queue.h"
 #include "rpc/rpc.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 #include "limn.h"
-#include "queue/queue.h"
+#include "rpc/queue.h"
 #include "rpc/rpc.h"
 #include "studio/studio.h"
 

@@ -3,10 +3,10 @@
 #define LIMN_FUZZ_PICTURES_H
 
 #include "core/pass/pass.h"
+#include "show/canvas/lint.h"
 #include "show/circuit/circuit.h"
-#include "show/goals/goals.h"
-#include "show/graph/graph.h"
-#include "show/lint/lint.h"
+#include "show/circuit/goals.h"
+#include "show/wiring/graph.h"
 #include "show/wiring/wiring.h"
 #include "whole.h"
 

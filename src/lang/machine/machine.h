@@ -281,7 +281,7 @@ void check_machines(Elab *, Scope *);    // checks every machine of the file wit
 Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
 void machine_builtins(Elab *);           // the boxes `delay` and `white`
 
-// -- for lang/flow
+// -- for lang/machine
 // ----------------------------------------------------------------------------------
 typedef struct {
   bool mortal; // it exists only while a condition holds: it has an input port `while`

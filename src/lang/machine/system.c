@@ -3,7 +3,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
-#include "lang/units/units.h"
+#include "lang/machine/units.h"
 
 // -- ports and states --------------------------------------------------------------------------
 // Checks that a port has a value in every mode in which it is open.

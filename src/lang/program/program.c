@@ -1,8 +1,8 @@
 // Elaborates a whole program: loads the library and used files, checks boxes and learners, makes
 // goals and measures, solves sizes.
-#include "lang/claim/claim.h"
-#include "lang/flow/flow.h"
 #include "lang/learning/learning.h"
+#include "lang/machine/flow.h"
+#include "lang/program/claim.h"
 #include "lang/program/library.h"
 #include "lang/program/program_own.h"
 

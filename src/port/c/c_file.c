@@ -1,6 +1,6 @@
 // The two files of an export: a .c that holds everything, and the .h that others see.
 #include "port/c/c_own.h"
-#include "run/engine/prelude/prelude_text.h"
+#include "run/engine/kernel/prelude_text.h"
 
 // "dir/net" of "dir/net.c"
 static const char *without_ending(Export *e, const char *path) {

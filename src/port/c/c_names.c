@@ -1,7 +1,7 @@
 // Names as C has them. Names of a program may be anything; in C they are letters, digits and `_`,
 // none is a keyword, and what others link with is no name of the C library nor of our own text.
 #include "port/c/c_own.h"
-#include "run/engine/prelude/prelude_text.h"
+#include "run/engine/kernel/prelude_text.h"
 
 #include <ctype.h>
 

@@ -10,9 +10,9 @@
 
 #include "run/engine/c/emit.h"
 #include "run/engine/engine_own.h"
-#include "run/engine/gemm/gemm.h"
-#include "run/engine/prelude/prelude_text.h"
-#include "run/engine/strip/strip.h"
+#include "run/engine/kernel/prelude_text.h"
+#include "run/engine/prebuilt/gemm.h"
+#include "run/engine/prebuilt/strip.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "core/pass/pipeline.h"
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"
-#include "run/engine/prelude/prelude_text.h"
+#include "run/engine/kernel/prelude_text.h"
 
 #include <math.h>
 #include <stdlib.h>

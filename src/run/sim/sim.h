@@ -9,7 +9,7 @@
 #ifndef LIMN_RUN_SIM_SIM_H
 #define LIMN_RUN_SIM_SIM_H
 
-#include "lang/claim/claim.h"
+#include "lang/program/claim.h"
 #include "run/engine/engine.h"
 #include "run/solve/solve.h"
 

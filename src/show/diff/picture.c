@@ -2,7 +2,7 @@
 // weights and curves.
 #include "show/canvas/marks.h"
 #include "show/diff/picture_own.h"
-#include "show/plot/plot.h"
+#include "show/report/plot.h"
 
 #include <math.h>
 

@@ -7,8 +7,8 @@
 #ifndef LIMN_SHOW_DIFF_PICTURE_H
 #define LIMN_SHOW_DIFF_PICTURE_H
 
-#include "port/diff/diff.h"
 #include "show/canvas/canvas.h"
+#include "show/diff/diff.h"
 
 typedef struct {
   const char *dir[2]; // folders of runs, whose curves are drawn; NULL: it is none

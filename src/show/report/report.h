@@ -2,7 +2,7 @@
 #ifndef LIMN_SHOW_REPORT_REPORT_H
 #define LIMN_SHOW_REPORT_REPORT_H
 
-#include "run/simulate/simulate.h"
+#include "run/sim/simulate.h"
 #include "show/canvas/canvas.h"
 
 // -- report.c: of training ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 #ifndef LIMN_SHOW_REPORT_REPORT_OWN_H
 #define LIMN_SHOW_REPORT_REPORT_OWN_H
 
-#include "show/plot/plot.h"
+#include "show/report/plot.h"
 #include "show/report/report.h"
 #include "show/wiring/wiring.h"
 

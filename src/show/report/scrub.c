@@ -5,7 +5,7 @@
 // on how much is shown, so that a page stays small.
 #include "show/report/report_own.h"
 
-#include "run/simulate/simulate.h"
+#include "run/sim/simulate.h"
 
 #include <math.h>
 

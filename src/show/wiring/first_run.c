@@ -1,6 +1,6 @@
 // Which machine `limn draw` draws, and with which options: those of its first run, so that sizes
 // have numbers. Where no name is given it is what the last run runs, with what it stands on.
-#include "lang/claim/claim.h"
+#include "lang/program/claim.h"
 #include "show/wiring/wiring.h"
 
 // Machine[3] of the first run of this machine; NULL: it is never run.

@@ -3,7 +3,7 @@
 #define LIMN_RUN_ENGINE_C_EMIT_H
 
 #include "run/engine/kernel/kernel.h"
-#include "run/engine/point/point.h"
+#include "run/engine/kernel/point.h"
 
 // One function for each kernel. With `whole`, also `limn_step`, which runs all kernels on one thread and
 // tests the losses before kernel check_at, and `limn_full`, the same for full batches only.

@@ -5,7 +5,7 @@
 #ifndef LIMN_RUN_ENGINE_CUDA_EMIT_CUDA_H
 #define LIMN_RUN_ENGINE_CUDA_EMIT_CUDA_H
 
-#include "run/engine/point/point.h"
+#include "run/engine/kernel/point.h"
 
 // A point of the parallel loops is computed by a team of lanes (threads). A block has one team or several.
 typedef struct {

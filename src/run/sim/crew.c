@@ -1,0 +1,219 @@
+// Runs side by side. Whoever called follows the runs in the order of the program; once that takes long,
+// others are asked for, each with the same program in a world of its own, and take the runs that nobody
+// has taken yet. What they find is copied when its turn comes, with what they said, so that all is as if
+// one had done it: only the time is another.
+//
+// Shared are the list of runs, behind a lock, and what does not change while runs are followed.
+#define _DEFAULT_SOURCE
+#include "base/stop.h"
+#include "run/sim/simulate_own.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double worth_it = 0.25; // seconds alone, before others are asked
+
+typedef struct {
+  bool taken, done, good;
+  const void *by; // who follows it
+  Followed followed;
+  double seconds;
+  Outcome end;
+  const Diag *said; // [n] what was said of it, in the world of who followed it
+  uint32_t n;
+  _Atomic uint32_t part; // thousandths
+} CrewRun;
+
+struct Crew {
+  pthread_mutex_t lock;
+  pthread_cond_t change;
+  const SimHelpers *helpers;
+  Ran shared; // who called, as it was when others were asked
+  uint32_t n;
+  CrewRun *run;
+  bool asked;
+  volatile sig_atomic_t quit;
+};
+
+static uint32_t cores(uint32_t wanted) {
+  enum { MOST = 64 };
+  uint32_t n = wanted ? wanted : os_cores();
+  return n > MOST ? MOST : n;
+}
+
+// Also when memory runs out on the way.
+static void let_go(void *crew) {
+  Crew *c = crew;
+  crew_end(c);
+  pthread_mutex_destroy(&c->lock);
+  pthread_cond_destroy(&c->change);
+}
+
+Crew *crew_new(Ran *r, const SimHelpers *helpers) {
+  Arena *a = arena_child(r->w->arena);
+  Crew *c = NEW(a, Crew);
+  c->helpers = helpers;
+  c->n = r->p->ran->run.n;
+  c->run = NEW_ARRAY(a, CrewRun, c->n + 1);
+  pthread_mutex_init(&c->lock, NULL);
+  pthread_cond_init(&c->change, NULL);
+  arena_on_free(a, let_go, c);
+  return c;
+}
+
+void crew_end(Crew *c) {
+  if (!c->asked) return;
+  stop_ask(&c->quit, 1);
+  c->helpers->end(c->helpers->context);
+  c->asked = false;
+}
+
+// -- who takes what -------------------------------------------------------------------------------
+// The next that nobody has; UINT32_MAX: none.
+static uint32_t take_next(Crew *c, const void *by) {
+  uint32_t found = UINT32_MAX;
+  pthread_mutex_lock(&c->lock);
+  for (uint32_t i = 0; i < c->n && found == UINT32_MAX && !stop_asked(&c->quit); i++)
+    if (!c->run[i].taken) found = i, c->run[i].taken = true, c->run[i].by = by;
+  pthread_mutex_unlock(&c->lock);
+  return found;
+}
+
+static bool take(Crew *c, uint32_t i) {
+  pthread_mutex_lock(&c->lock);
+  bool free = !c->run[i].taken;
+  c->run[i].taken = true;
+  pthread_mutex_unlock(&c->lock);
+  return free;
+}
+
+void crew_ask(Ran *r) {
+  Crew *c = r->crew;
+  uint32_t left = 0, many = cores(r->how->threads);
+  if (c->asked || !c->helpers || many < 2 || clock_seconds() - r->first < worth_it) return;
+  for (uint32_t i = 0; i < c->n; i++) left += !c->run[i].taken;
+  if (!left) return;
+  c->asked = true;
+  c->shared = *r;
+  for (uint32_t i = 0; i < many && i < left; i++)
+    if (!c->helpers->start(c->helpers->context, c)) break;
+}
+
+void crew_quit(Crew *c) { stop_ask(&c->quit, 1); }
+
+const volatile sig_atomic_t *crew_stop(const Crew *c) { return &c->quit; }
+
+void crew_at(Crew *c, uint32_t run, double part) {
+  atomic_store_explicit(&c->run[run].part, (uint32_t)(1000 * (part < 1 ? part : 1)),
+                        memory_order_relaxed);
+}
+
+uint32_t crew_progress(const Crew *c, double *part, uint32_t *done) {
+  *part = 0, *done = 0;
+  if (!c->asked) return 0;
+  for (uint32_t i = 0; i < c->n; i++) {
+    uint32_t here = atomic_load_explicit(&c->run[i].part, memory_order_relaxed);
+    *part += here / 1000.0 / c->n;
+    *done += here >= 1000;
+  }
+  return c->n;
+}
+
+// -- who helps ------------------------------------------------------------------------------------
+static void helper_progress(void *context, double part) {
+  Ran *r = context;
+  crew_at(r->crew, r->running, part);
+  if (ran_stops(r)) stop_ask(&r->crew->quit, 1);
+}
+
+static void hand_in(Crew *c, uint32_t i, const CrewRun *found) {
+  pthread_mutex_lock(&c->lock);
+  CrewRun *to = &c->run[i];
+  to->followed = found->followed, to->seconds = found->seconds, to->good = found->good;
+  to->end = found->end, to->said = found->said, to->n = found->n;
+  to->done = true;
+  pthread_cond_broadcast(&c->change);
+  pthread_mutex_unlock(&c->lock);
+  crew_at(c, i, 1);
+}
+
+void simulate_help(Elab *in, Program *p, void *job, const void *who) {
+  Crew *c = job;
+  Ran own = c->shared;
+  own.in = in, own.p = p, own.w = elab_world(in);
+  own.end = OUTCOME_WRONG;
+  own.time.context = &own;
+  own.time.progress = helper_progress;
+  own.time.say = NULL; // only who called is called back
+  own.time.stop = &c->quit;
+  own.time.threads = 1;
+  Diags *d = own.w->diags;
+  for (uint32_t i; (i = take_next(c, who)) != UINT32_MAX;) {
+    CrewRun found = {0};
+    uint32_t before = d->list.n;
+    found.good = ran_follow(&own, i, &found.followed, &found.seconds);
+    found.end = own.end;
+    found.said = d->list.at + before, found.n = d->list.n - before;
+    hand_in(c, i, &found);
+  }
+}
+
+void simulate_lost(void *job, const void *who) {
+  Crew *c = job;
+  pthread_mutex_lock(&c->lock);
+  for (uint32_t i = 0; i < c->n; i++)
+    if (c->run[i].taken && !c->run[i].done && c->run[i].by == who) c->run[i].taken = false;
+  pthread_cond_broadcast(&c->change);
+  pthread_mutex_unlock(&c->lock);
+}
+
+// -- who called -----------------------------------------------------------------------------------
+// In the same text all places are the same.
+static void say_again(Ran *r, const CrewRun *run) {
+  Diags *d = r->w->diags;
+  uint32_t since;
+  messages_apart(d, &since);
+  for (uint32_t i = 0; i < run->n; i++) {
+    const Diag *x = &run->said[i];
+    Id e = x->kind == DIAG_ERROR ? diag_error(d, x->span, "%s", x->text)
+                                 : diag_warning(d, x->span, "%s", x->text);
+    if (x->note) diag_note(d, e, x->note_span, "%s", x->note);
+    if (x->help) diag_help(d, e, "%s", x->help);
+  }
+  d->since = since;
+}
+
+// Waits for a tenth of a second at most. Is it done, or has who had it lost it?
+static bool wait_for(Crew *c, uint32_t i) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 100000000;
+  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  pthread_mutex_lock(&c->lock);
+  if (!c->run[i].done && c->run[i].taken) pthread_cond_timedwait(&c->change, &c->lock, &until);
+  bool over = c->run[i].done || !c->run[i].taken;
+  pthread_mutex_unlock(&c->lock);
+  return over;
+}
+
+bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
+  Crew *c = r->crew;
+  while (!take(c, i)) {
+    while (!wait_for(c, i)) {
+      if (ran_stops(r)) stop_ask(&c->quit, 1);
+      ran_redraw(r, 0);
+    }
+    CrewRun *found = &c->run[i];
+    if (!found->done) continue;
+    followed_copy(r->w, r->p, i, &found->followed, to);
+    say_again(r, found);
+    if (found->end == OUTCOME_SYSTEM) r->end = found->end;
+    *seconds = found->seconds;
+    return found->good;
+  }
+  bool good = ran_follow(r, i, to, seconds);
+  crew_at(c, i, 1);
+  return good;
+}

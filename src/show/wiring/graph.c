@@ -1,0 +1,482 @@
+// Pictures of learning diagrams. What comes in is a graph of spaces and maps with the pairs of
+// paths that it counts, as `limn check --paths` lists them; what goes out is a canvas.
+//
+// Spaces become spots and maps become arrows, by their names in a fixed order; each pair gives a
+// band to every arrow of its two routes, and a row of the key. A space stands one layer to the
+// right of the last space from which an edge comes. A diagram that is glued is shown as an
+// equation: its parts, one above the other, each space in the layer that it has in the whole, so
+// that what is made one stands in one column and is joined by dashed lines; then the whole.
+//
+// Of a program with errors, what could be read is drawn. A space or map on whose line there is an
+// error is red, and each message stands on a plate, tied to it.
+#include "show/wiring/graph_own.h"
+
+#include "lang/learning/learning.h"
+#include "show/circuit/circuit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14, LABEL_TOP = 18 };
+enum { MAP_LETTERS = 60, EDGES_LIMIT = 2000 };
+
+typedef struct {
+  Elab *in;
+  World *w;
+  Arena *arena;
+  const Program *p;
+} Teller;
+
+// -- what is wrong --------------------------------------------------------------------------------
+static uint32_t line_of(const Teller *s, Span span) {
+  uint32_t line = 0, column;
+  if (span.file) source_place(s->w->sources, span, &line, &column);
+  return line;
+}
+
+static bool is_about(const Teller *s, const Diag *d, Span declared) {
+  return d->kind == DIAG_ERROR && d->span.file && d->span.file == declared.file &&
+         line_of(s, d->span) == line_of(s, declared);
+}
+
+static bool is_wrong(const Teller *s, Span declared) {
+  const Diags *d = s->w->diags;
+  for (uint32_t i = 1; d->errors && i < d->list.n; i++)
+    if (is_about(s, &d->list.at[i], declared)) return true;
+  return false;
+}
+
+// What a message is about: an arrow, or else a space.
+static bool find_target(const Teller *s, const Learning *g, const Scheme *whole, const Diag *d,
+                        Message *out) {
+  for (uint32_t i = 0; i < whole->arrow.n; i++) {
+    const Arrow *w = &whole->arrow.at[i];
+    if (w->link || !is_about(s, d, g->edge.at[w->own].span)) continue;
+    out->x = w->label_x, out->y0 = w->label_y - LABEL_TOP, out->y1 = w->label_y + 2;
+    return true;
+  }
+  for (uint32_t i = 0; i < whole->spot.n; i++) {
+    const Spot *spot = &whole->spot.at[i];
+    if (!is_about(s, d, g->space.at[spot->own].span)) continue;
+    out->x = spot->x + spot->width / 2, out->y0 = spot->y, out->y1 = spot->y + spot->height;
+    return true;
+  }
+  return false;
+}
+
+static bool lies_in_another(const Teller *s, const Learning *g, Span span) {
+  for (uint32_t i = 0; i < s->p->learning.n; i++) {
+    Span whole = s->p->learning.at[i]->node->span;
+    if (s->p->learning.at[i] != g && span.file == whole.file && span.at >= whole.at &&
+        span.at < whole.at + whole.n)
+      return true;
+  }
+  return false;
+}
+
+// The errors, without those of other diagrams, with places on a canvas where the whole begins at x
+// and y.
+static Messages messages(const Teller *s, const Learning *g, const Scheme *whole, double x,
+                         double y) {
+  Messages all = {0};
+  const Diags *d = s->w->diags;
+  for (uint32_t i = 1; d->errors && i < d->list.n; i++) {
+    if (d->list.at[i].kind != DIAG_ERROR || lies_in_another(s, g, d->list.at[i].span)) continue;
+    Message m = message_plate(s->w, s->arena, d->list.at[i].span, d->list.at[i].text);
+    m.tied = find_target(s, g, whole, &d->list.at[i], &m);
+    m.x += x, m.y0 += y, m.y1 += y;
+    vec_push(s->arena, &all, m);
+  }
+  for (uint32_t i = 0; all.n > 1 && i < all.n; i++) all.at[i].number = i + 1;
+  return all;
+}
+
+// -- words ----------------------------------------------------------------------------------------
+static const char *source_text(const Teller *s, Span span) {
+  const char *text = source_words(s->arena, s->w->sources, span);
+  return *text ? text : NULL;
+}
+
+static const char *cut(const Teller *s, const char *text, size_t most) {
+  size_t n = 0, letters = 0;
+  while (text[n] && letters < most) {
+    n++;
+    while (((unsigned char)text[n] & 0xC0) == 0x80) n++;
+    letters++;
+  }
+  return text[n] ? arena_format(s->arena, "%.*s…", (int)n, text) : text;
+}
+
+static const char *kind_text(const Teller *s, const GraphSpace *g) {
+  const Syntax *n = g->source ? g->source : g->def ? space_types(g->def->node) : NULL;
+  const char *text = n ? source_text(s, n->span) : NULL;
+  return text ? cut(s, text, 28) : NULL;
+}
+
+static Spot spot_of(const Teller *s, const Learning *g, uint32_t v) {
+  const Vertex *x = &g->graph->vertex.at[v];
+  const GraphSpace *space = &g->space.at[v];
+  Spot spot = {.name = x->name, .index = x->index, .type = kind_text(s, space)};
+  if (x->distance && space->def)
+    spot.by = cut(s, arena_format(s->arena, "by %s", learning_distance(s->in, space->def)), 28);
+  spot.words = arena_format(s->arena, "%s %s%s%s%s%s", x->index ? "index" : "space", x->name,
+                            spot.type ? " = " : "", spot.type ? spot.type : "", spot.by ? " " : "",
+                            spot.by ? spot.by : "");
+  spot_measure(&spot);
+  return spot;
+}
+
+// Its learners: at most two are named.
+static void name_learners(const Teller *s, const Learning *g, uint32_t e, Arrow *w) {
+  Ids all = {0};
+  uint32_t n = 0;
+  Buf b = buf_new(s->arena);
+  edge_learners(s->in, &g->edge.at[e], &all);
+  w->frozen = all.n > 0;
+  for (uint32_t i = 0; i < all.n; i++) {
+    bool seen = false;
+    for (uint32_t k = 0; k < i; k++) seen |= all.at[k] == all.at[i];
+    w->frozen &= learning_freezes(s->in, g, all.at[i]);
+    if (!seen && n < 3)
+      buf_printf(&b, "%s%s", n ? ", " : "",
+                 n == 2 ? "…" : name_text(s->w->names, def_of(s->in, all.at[i])->name));
+    n += !seen;
+  }
+  w->learned = n > 0;
+  if (!n) return;
+  w->inner = b.at;
+  const char *tail = strrchr(b.at, '.'); // a learner of the diagram itself: distill.h
+  const char *own = strrchr(w->name, '.');
+  if (n == 1 && strcmp(tail ? tail + 1 : b.at, own ? own + 1 : w->name) == 0)
+    w->inner = w->name, w->name = NULL;
+}
+
+static bool is_word(const char *text) {
+  while (char_is_word(*text) || *text == '_' || *text == '.') text++;
+  return !*text;
+}
+
+// What the map is, as the program has it; NULL: its name, or that of its learner, says it.
+static const char *map_text(const Teller *s, const GraphEdge *e, const Arrow *w) {
+  const char *text =
+      e->node && e->node->kind == N_BOX && e->body ? source_text(s, e->body->span) : NULL;
+  const char *own = w->name ? strrchr(w->name, '.') : NULL;
+  own = own ? own + 1 : w->name;
+  if (!text || (w->learned && is_word(text))) return NULL;
+  const char *field = is_word(text) ? strrchr(text, '.') : NULL;
+  return own && strcmp(field ? field + 1 : text, own) == 0 ? NULL : cut(s, text, MAP_LETTERS);
+}
+
+static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
+  const Edge *x = &g->graph->edge.at[e];
+  Arrow w = {.name = x->name};
+  name_learners(s, g, e, &w);
+  w.words = arena_format(
+      s->arena, "%s: %s -> %s%s%s%s", x->name, g->graph->vertex.at[x->from].name,
+      g->graph->vertex.at[x->to].name, w.learned ? ", learned" : "",
+      w.learned && strcmp(w.inner, x->name) != 0 ? arena_format(s->arena, " (%s)", w.inner) : "",
+      w.frozen ? ", frozen" : "");
+  const char *map = map_text(s, &g->edge.at[e], &w);
+  if (map) w.name = x->name, w.inner = map;
+  return w;
+}
+
+// -- layers ---------------------------------------------------------------------------------------
+// Numbers by names, indices first: the order of declarations does not matter.
+static uint32_t *spots_by_name(Arena *a, const Graph *g) {
+  uint32_t *at = NEW_ARRAY(a, uint32_t, g->vertex.n + 1), n = 0;
+  const uint32_t *all = vertices_by_name(a, g);
+  for (int round = 0; round < 2; round++)
+    for (uint32_t i = 0; i < g->vertex.n; i++)
+      if (g->vertex.at[all[i]].index == !round) at[n++] = all[i];
+  return at;
+}
+
+// Arrows are short in sum, but an index is as far to the left as it can be.
+static void find_layers(Arena *a, const Graph *g, uint32_t *layer) {
+  const uint32_t *spots = spots_by_name(a, g), *edges = edges_by_name(a, g);
+  uint32_t *number = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
+  Layers l = {.arena = a};
+  for (uint32_t i = 0; i < g->vertex.n; i++)
+    number[spots[i]] = layers_unit(&l, (LayerUnit){.early = g->vertex.at[spots[i]].index});
+  for (uint32_t i = 0; i < g->edge.n; i++)
+    layers_wire(&l, number[g->edge.at[edges[i]].from], number[g->edge.at[edges[i]].to]);
+  layers_rank(&l);
+  for (uint32_t i = 0; i < g->vertex.n; i++) layer[spots[i]] = l.unit.at[i].layer;
+}
+
+// -- a diagram as a scheme ------------------------------------------------------------------------
+static bool runs_along(const Route *r, uint32_t e) {
+  for (uint32_t i = 0; i < r->n; i++)
+    if (r->at[i] == e) return true;
+  return false;
+}
+
+static void add_bands(const Teller *s, const Learning *g, uint32_t e, Arrow *w) {
+  for (uint32_t k = 0; k < g->pairs.n && k < BANDS; k++)
+    for (int side = 0; side < 2; side++)
+      if (runs_along(side ? &g->pairs.at[k].right : &g->pairs.at[k].left, e))
+        vec_push(s->arena, &w->band, (Band){k, side == 1});
+}
+
+// Adds a diagram as a block. number: [vertex] its spot.
+static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t block,
+                      const uint32_t *layer, bool bands, uint32_t *number) {
+  const uint32_t *spots = spots_by_name(s->arena, g->graph);
+  const uint32_t *arrows = edges_by_name(s->arena, g->graph);
+  for (uint32_t i = 0; i < g->graph->vertex.n; i++) {
+    Spot spot = spot_of(s, g, spots[i]);
+    spot.layer = layer[spots[i]], spot.block = block, spot.own = spots[i];
+    spot.alarm = is_wrong(s, g->space.at[spots[i]].span);
+    spot.said = group_at(s->arena, g->space.at[spots[i]].span, spot.name);
+    number[spots[i]] = to->spot.n;
+    vec_push(s->arena, &to->spot, spot);
+  }
+  for (uint32_t i = 0; i < g->graph->edge.n; i++) {
+    Arrow w = arrow_of(s, g, arrows[i]);
+    const Edge *e = &g->graph->edge.at[arrows[i]];
+    w.from = number[e->from], w.to = number[e->to], w.own = arrows[i];
+    w.alarm = is_wrong(s, g->edge.at[arrows[i]].span);
+    w.said = group_at(s->arena,
+                      g->edge.at[arrows[i]].node ? g->edge.at[arrows[i]].node->span
+                                                 : g->edge.at[arrows[i]].span,
+                      e->name);
+    if (bands) add_bands(s, g, arrows[i], &w);
+    arrow_measure(&w);
+    vec_push(s->arena, &to->arrow, w);
+  }
+}
+
+// Spaces that come from several parts are marked if the parts are shown.
+static void whole_scheme(const Teller *s, const Learning *g, const uint32_t *layer, bool parts,
+                         Scheme *out) {
+  uint32_t *number = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
+  uint32_t *times = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
+  *out = (Scheme){.arena = s->arena};
+  add_block(s, out, g, 0, layer, true, number);
+  for (uint32_t i = 0; parts && i < g->part.n; i++)
+    for (uint32_t v = 0; v < g->part.at[i].of->graph->vertex.n; v++)
+      times[g->part.at[i].in.vertex[v]]++;
+  for (uint32_t v = 0; v < g->graph->vertex.n; v++) out->spot.at[number[v]].joined = times[v] > 1;
+  scheme_place(out);
+}
+
+// -- parts ----------------------------------------------------------------------------------------
+// Are the parts in the whole as they were when they were glued?
+static bool has_parts(const Learning *g) {
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    const Graph *part = g->part.at[i].of->graph;
+    const Inclusion *in = &g->part.at[i].in;
+    if (!in->vertex || !in->edge) return false;
+    for (uint32_t v = 0; v < part->vertex.n; v++)
+      if (in->vertex[v] >= g->graph->vertex.n) return false;
+    for (uint32_t e = 0; e < part->edge.n; e++) {
+      if (in->edge[e] >= g->graph->edge.n) return false;
+      const Edge *whole = &g->graph->edge.at[in->edge[e]];
+      if (whole->from != in->vertex[part->edge.at[e].from] ||
+          whole->to != in->vertex[part->edge.at[e].to])
+        return false;
+    }
+  }
+  return g->part.n > 0;
+}
+
+// A space of a part and the same one in a part before it are joined.
+static void add_links(const Teller *s, Scheme *to, const Learning *g, uint32_t part,
+                      const uint32_t *number, uint32_t *last) {
+  const GraphPart *p = &g->part.at[part];
+  const uint32_t *order = spots_by_name(s->arena, p->of->graph);
+  for (uint32_t i = 0; i < p->of->graph->vertex.n; i++) {
+    uint32_t *before = &last[p->in.vertex[order[i]]], own = number[order[i]];
+    if (*before != NO_SPOT) {
+      to->spot.at[*before].joined = to->spot.at[own].joined = true;
+      Arrow link = {.from = *before, .to = own, .link = true};
+      link.words = arena_format(s->arena, "made one: %s and %s", to->spot.at[*before].name,
+                                to->spot.at[own].name);
+      vec_push(s->arena, &to->arrow, link);
+    }
+    *before = own;
+  }
+}
+
+static void parts_scheme(const Teller *s, const Learning *g, const uint32_t *layer, Scheme *out) {
+  uint32_t *last = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
+  *out = (Scheme){.arena = s->arena};
+  for (uint32_t v = 0; v < g->graph->vertex.n; v++) last[v] = NO_SPOT;
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    const Learning *of = g->part.at[i].of;
+    uint32_t *own = NEW_ARRAY(s->arena, uint32_t, of->graph->vertex.n + 1);
+    uint32_t *number = NEW_ARRAY(s->arena, uint32_t, of->graph->vertex.n + 1);
+    for (uint32_t v = 0; v < of->graph->vertex.n; v++) own[v] = layer[g->part.at[i].in.vertex[v]];
+    add_block(s, out, of, i, own, false, number);
+    add_links(s, out, g, i, number, last);
+  }
+  scheme_place(out);
+}
+
+// -- the page -------------------------------------------------------------------------------------
+static const char *pair_text(const Teller *s, const Learning *g, uint32_t i) {
+  const Pair *pair = &g->pairs.at[i];
+  const char *name = learning_goal(s->in, s->p, g, i);
+  Buf b = buf_new(s->arena);
+  if (name) buf_printf(&b, "%s: ", name);
+  buf_printf(&b, "%s ~ ", route_text(s->arena, g->graph, &pair->left));
+  buf_printf(&b, "%s, %s ×", route_text(s->arena, g->graph, &pair->right),
+             learning_distance(s->in, g->space.at[pair->to].def));
+  buf_number(&b, pair->times);
+  const OrderTargets *trains = pair_trains(g, pair);
+  for (uint32_t k = 0; trains && k < trains->n; k++)
+    buf_printf(&b, "%s%s", k ? ", " : ", trains ", source_text(s, trains->at[k].node->span));
+  return b.at;
+}
+
+static const char *about(const Teller *s, const Learning *g) {
+  const uint32_t *spots = spots_by_name(s->arena, g->graph);
+  const uint32_t *arrows = edges_by_name(s->arena, g->graph);
+  Buf b = buf_new(s->arena);
+  for (uint32_t i = 0; i < g->graph->vertex.n; i++)
+    buf_printf(&b, "%s%s", i ? ", " : "Spaces: ", spot_of(s, g, spots[i]).words);
+  for (uint32_t i = 0; i < g->graph->edge.n; i++)
+    buf_printf(&b, "%s%s", i ? "; " : ". Maps: ", arrow_of(s, g, arrows[i]).words);
+  for (uint32_t i = 0; i < g->pairs.n; i++)
+    buf_printf(&b, "%s%s", i ? "; " : ". Pairs: ", pair_text(s, g, i));
+  buf_char(&b, '.');
+  return b.at;
+}
+
+static const char *title_of(const Teller *s, const Learning *g) {
+  const char *name = name_text(s->w->names, g->name);
+  const Syntax *parts = diagram_parts(g->node), *along = diagram_along(g->node);
+  if (!g->part.n || !parts) return name;
+  Buf b = buf_new(s->arena);
+  buf_printf(&b, "%s = ", name);
+  for (uint32_t i = 0; i < names_in(parts).n; i++)
+    buf_printf(&b, "%s%s", i ? " + " : "", source_text(s, names_in(parts).at[i]->span));
+  for (uint32_t i = 0; along && i < names_in(along).n; i++)
+    buf_printf(&b, "%s%s", i ? ", " : " along ", source_text(s, names_in(along).at[i]->span));
+  return b.at;
+}
+
+// A row for each pair that has an ink. Gives its width; c is NULL: it is only measured.
+static double key_rows(const Teller *s, const Learning *g, Canvas *c, double y) {
+  Text how = {.face = FACE_SANS, .size = 12, .ink = INK_TEXT};
+  uint32_t shown = g->pairs.n < BANDS ? g->pairs.n : BANDS;
+  double width = 0;
+  for (uint32_t i = 0; i <= shown; i++, y += ROW) {
+    const char *text = i < shown ? cut(s, pair_text(s, g, i), LONGEST)
+                       : g->pairs.n == shown
+                           ? NULL
+                           : arena_format(s->arena, "and %u more pairs", g->pairs.n - shown);
+    if (!text) continue;
+    width = fmax(width, text_width(how.face, how.size, text) + 44);
+    if (c && i < shown) band_key(c, i, EDGE, y - 5);
+    if (c) words_draw(c, "label", EDGE + 44, y, &how, text);
+  }
+  return width;
+}
+
+static double key_height(const Learning *g) {
+  uint32_t n = g->pairs.n > BANDS ? BANDS + 1 : g->pairs.n;
+  return n ? 14 + ROW * n : 0;
+}
+
+static void parenthesis(Canvas *c, double x, double y, double h, double bow) {
+  canvas_open(c, "", "parenthesis", "");
+  path_move(c, x, y);
+  path_cubic(c, x + bow, y + h * 0.3, x + bow, y + h * 0.7, x, y + h);
+  canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.3});
+  canvas_close(c);
+}
+
+// The names of parts, each at the middle of its block. Gives their width.
+static double part_names(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c,
+                         double x, double y) {
+  Text how = {.face = FACE_SANS_BOLD, .size = 12, .ink = INK_SOFT};
+  double width = 0;
+  for (uint32_t i = 0; i < g->part.n; i++) {
+    const char *name = cut(s, name_text(s->w->names, g->part.at[i].name), 24);
+    double low = INFINITY, high = 0;
+    for (uint32_t k = 0; k < parts->spot.n; k++) {
+      const Spot *spot = &parts->spot.at[k];
+      if (spot->block != i) continue;
+      low = fmin(low, spot->y), high = fmax(high, spot->y + spot->height);
+    }
+    width = fmax(width, text_width(how.face, how.size, name));
+    if (c && low < high) words_draw(c, "label", x, y + (low + high) / 2 + 4, &how, name);
+  }
+  return width;
+}
+
+// colim ( parts ) =, from x on. Gives where the whole begins; c is NULL: it is only measured.
+static double equation(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c, double x,
+                       double y) {
+  Text word = {.face = FACE_SERIF, .size = 18, .ink = INK_TEXT};
+  double middle = y + parts->height / 2;
+  if (c) words_draw(c, "label", x, middle + 6, &word, "colim");
+  x += text_width(word.face, word.size, "colim") + 8 + PAREN;
+  if (c) parenthesis(c, x, y - 8, parts->height + 22, -PAREN);
+  x += 4 + part_names(s, g, parts, c, x + 4, y) + 20;
+  if (c) scheme_paint(c, parts, x, y);
+  x += parts->width + 14;
+  if (c) parenthesis(c, x, y - 8, parts->height + 22, PAREN);
+  x += PAREN + 12;
+  if (c) words_draw(c, "label", x, middle + 6, &word, "=");
+  return x + text_width(word.face, word.size, "=") + 22;
+}
+
+typedef struct { // a picture without messages
+  const Learning *g;
+  Scheme whole, parts;
+  bool glued;
+  const char *title;
+  double top, x, width, height; // where the whole begins, and how large all is
+} GraphSheet;
+
+static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double down) {
+  double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top + down;
+  words_draw(c, "title", EDGE, EDGE + TITLE + down, &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
+             t->title);
+  if (t->glued) equation(s, t->g, &t->parts, c, from, top + (height - t->parts.height) / 2);
+  scheme_paint(c, &t->whole, t->x, top + (height - t->whole.height) / 2);
+  key_rows(s, t->g, c, top + height + 14 + 22);
+}
+
+static void sheet_of(const Teller *s, const Learning *g, bool with_parts, GraphSheet *t) {
+  uint32_t *layer = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
+  *t = (GraphSheet){.g = g, .title = title_of(s, g), .top = EDGE + TITLE + 18};
+  find_layers(s->arena, g->graph, layer);
+  t->glued = with_parts && has_parts(g);
+  if (t->glued) parts_scheme(s, g, layer, &t->parts);
+  whole_scheme(s, g, layer, t->glued, &t->whole);
+  t->x = t->glued ? equation(s, g, &t->parts, NULL, EDGE + 6, 0) : EDGE + 6;
+  double title = text_width(FACE_SANS_BOLD, TITLE, t->title), key = key_rows(s, g, NULL, 0);
+  t->width = fmax(t->x + t->whole.width, EDGE + fmax(title, key)) + EDGE + 4;
+  t->height = t->top + fmax(t->whole.height, t->parts.height) + 14 + key_height(g) + EDGE;
+}
+
+Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, bool with_parts) {
+  Teller s = {.in = in, .w = elab_world(in), .arena = a, .p = p};
+  if (g->edge.n > EDGES_LIMIT) {
+    diag_error(s.w->diags, (Span){0}, "this picture would have %u edges, and %d are the most",
+               g->edge.n, EDGES_LIMIT);
+    return NULL;
+  }
+  GraphSheet t;
+  sheet_of(&s, g, with_parts, &t);
+  double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;
+  Messages said = messages(&s, g, &t.whole, t.x, y);
+  const char *words = about(&s, g);
+  if (!said.n) {
+    Canvas *c = canvas_new(a, t.width, t.height, t.title, words);
+    sheet_paint(&s, &t, c, 0);
+    return c;
+  }
+  Canvas *draft = canvas_new(a, t.width, t.height, t.title, "");
+  sheet_paint(&s, &t, draft, 0);
+  Plating plan = plates_plan(a, draft, &said, (PlateRoom){.height = t.height});
+  words = arena_format(a, "%s %s", words, plates_about(a, &said));
+  Canvas *c = canvas_new(a, plan.width, plan.above + t.height + plan.below, t.title, words);
+  sheet_paint(&s, &t, c, plan.above);
+  plates_paint(c, &plan, t.height);
+  return c;
+}
