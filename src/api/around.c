@@ -175,7 +175,7 @@ static LimnStatus change(ApiCall *c, const char *run, const char *what, double v
   if (!why && strcmp(note.state, "finished") == 0)
     why = arena_format(a, "%s is finished: there are no more steps", run);
   if (why) return no_change(c, LIMN_WRONG, why);
-  why = change_ask(a, run, what, value);
+  why = change_request(a, run, what, value);
   return why ? no_change(c, LIMN_SYSTEM, why) : LIMN_GOOD;
 }
 

@@ -38,7 +38,7 @@ static LimnStatus machines_report(Limn *l, const char *dir) {
 static LimnStatus same_program(Limn *l, const char *dir) {
   const char *page = arena_format(l->world, "%s/report.html", dir);
   const char *what =
-      path_exists(page) ? program_is_other(elab_world(l->in), l->program, dir) : NULL;
+      path_exists(page) ? program_difference_but_shows(elab_world(l->in), l->program, dir) : NULL;
   if (!what) return LIMN_GOOD;
   Id e = diag_error(l->diags, (Span){0}, "%s is the run of another program: %s", dir, what);
   diag_help(l->diags, e, "its page stays as it is; without %s there would be one of this program",

@@ -1,5 +1,5 @@
-// The run folder: found or made, and locked for as long as the run lasts. Two runs never share one:
-// the lock is the operating system's, so it goes when its holder does, however that ends.
+// The run folder: found or made, and locked while the run lasts, so two runs never share one. The
+// lock is flock, so the operating system releases it even if the process is killed.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "run/runs/runs.h"
@@ -43,7 +43,7 @@ bool folder_read_weights(Arena *a, const char *from, Arrays *out, const char **e
   return (file == from ? safetensors_read : folder_read)(a, file, out, error);
 }
 
-Outcome folder_blame(Arena *a, const char *dir, const char *name) {
+Outcome folder_outcome(Arena *a, const char *dir, const char *name) {
   return file_is_foreign(a, dir, name) ? OUTCOME_WRONG : OUTCOME_SYSTEM;
 }
 
@@ -65,9 +65,9 @@ static const char *make_next(RunFolder *f, const char *program) {
   return why;
 }
 
-// A folder that was no run's may hold what a run would write over: its own program, say, or the
-// weights that this begins with.
-static bool writes_over_none(const RunFolder *f, const char **why) {
+// A folder without a run may hold files that the run would overwrite: the program itself, for
+// example, or the weights it starts from.
+static bool has_no_files_of_run(const RunFolder *f, const char **why) {
   static const char *const names[] = {"program.limn", "model.safetensors", "best.safetensors",
                                       "metrics.csv",  "changes.csv",       "report.html"};
   for (uint32_t i = 0; i < COUNT(names) && !exists(f, "lock"); i++)
@@ -79,14 +79,14 @@ static bool writes_over_none(const RunFolder *f, const char **why) {
   return true;
 }
 
-static bool holds_none(const RunFolder *f, const char *instead, const char **why, Outcome *end) {
+static bool has_no_run(const RunFolder *f, const char *instead, const char **why, Outcome *end) {
   *end = OUTCOME_WRONG;
-  if (!exists(f, "state.safetensors") && !exists(f, "run.json")) return writes_over_none(f, why);
+  if (!exists(f, "state.safetensors") && !exists(f, "run.json")) return has_no_files_of_run(f, why);
   return file_error(f->arena, why, "%s holds a run already: %s", f->dir, instead);
 }
 
-// What is held is looked at once more behind the lock: of two who begin at once, the second may get it
-// when the first has ended.
+// Checks twice, without and with the lock: of two runs that start at once, the second may get the
+// lock when the first has ended.
 bool folder_new(RunFolder *f, const char *out, const char *program, const char *instead,
                 const char **why, Outcome *end) {
   f->dir = out;
@@ -94,8 +94,8 @@ bool folder_new(RunFolder *f, const char *out, const char *program, const char *
   *end = OUTCOME_SYSTEM;
   if (error) return file_error(f->arena, why, "cannot make the folder %s: %s", f->dir, error);
   if (!out) return true;
-  if (!holds_none(f, instead, why, end) || !folder_lock(f, why, end)) return false;
-  if (holds_none(f, instead, why, end)) return true;
+  if (!has_no_run(f, instead, why, end) || !folder_lock(f, why, end)) return false;
+  if (has_no_run(f, instead, why, end)) return true;
   folder_unlock(f);
   return false;
 }
@@ -108,8 +108,8 @@ static bool is_empty(const char *path) {
   return n <= 2;
 }
 
-// A run that was killed before its first checkpoint has nothing to go on with, and begins anew.
-bool folder_old(RunFolder *f, const char *dir, const char **why, Outcome *end) {
+// A run that was killed before its first checkpoint cannot be resumed, and starts again.
+bool folder_resume(RunFolder *f, const char *dir, const char **why, Outcome *end) {
   struct stat info;
   f->dir = dir;
   *end = OUTCOME_WRONG;
@@ -134,8 +134,8 @@ const char *folder_is_gone(const RunFolder *f) {
 }
 
 // -- the lock -------------------------------------------------------------------------------------
-// A run that was just killed may hold its lock until the disk has answered it.
-static bool lock_soon(int fd) {
+// A process that was just killed may hold its lock until the disk has answered it.
+static bool lock_with_retries(int fd) {
   for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
     if ((errno != EWOULDBLOCK && errno != EINTR) || tries == LOCK_TRIES) return false;
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
@@ -143,8 +143,8 @@ static bool lock_soon(int fd) {
   return true;
 }
 
-// NAME.PID.part, as files are called while they are written: whose it is; 0: it is none.
-static long part_of(const char *name) {
+// The process of a temporary file, NAME.PID.part; 0: the name is another.
+static long temporary_process(const char *name) {
   size_t n = strlen(name), end = strlen(".part"), digits = 0;
   if (!text_ends(name, ".part")) return 0;
   while (digits < n - end && name[n - end - digits - 1] >= '0' && name[n - end - digits - 1] <= '9')
@@ -153,25 +153,26 @@ static long part_of(const char *name) {
   return strtol(name + n - end - digits, NULL, 10);
 }
 
-// Is this process there, and more than the note that it was? Where nobody says so, it is.
-static bool is_alive(Arena *a, long pid) {
+// Is the process running, and not a zombie? If unknown, it is.
+static bool process_is_running(Arena *a, long pid) {
   char text[512];
   if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) return false;
   int fd = open(arena_format(a, "/proc/%ld/stat", pid), O_RDONLY | O_CLOEXEC);
   ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
   if (fd >= 0) close(fd);
   text[n > 0 ? n : 0] = 0;
-  const char *state = strrchr(text, ')'); // behind its name
+  const char *state = strrchr(text, ')'); // after the process name
   return !state || strncmp(state, ") Z", 3) != 0;
 }
 
-// What somebody killed was writing. Who is still there may be writing it: a page is written behind the lock, too.
-static void sweep(const RunFolder *f) {
+// Deletes temporary files of killed processes. Files of running processes stay: a report is written
+// without the lock.
+static void remove_temporary_files(const RunFolder *f) {
   FolderNames names = {0};
   folder_names(f->arena, f->dir, &names);
   for (uint32_t i = 0; i < names.n; i++) {
-    long pid = part_of(names.at[i]);
-    if (pid > 0 && !is_alive(f->arena, pid)) unlink(folder_path(f, names.at[i]));
+    long pid = temporary_process(names.at[i]);
+    if (pid > 0 && !process_is_running(f->arena, pid)) unlink(folder_path(f, names.at[i]));
   }
 }
 
@@ -179,9 +180,9 @@ bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
   if (f->lock >= 0) return true;
   const char *path = folder_path(f, "lock");
   const char *wrong = file_append_in(f->arena, f->dir, "lock", &f->lock);
-  *end = wrong ? folder_blame(f->arena, f->dir, "lock") : OUTCOME_SYSTEM;
+  *end = wrong ? folder_outcome(f->arena, f->dir, "lock") : OUTCOME_SYSTEM;
   if (wrong) return file_error(f->arena, why, "cannot write %s: %s", path, wrong);
-  if (!lock_soon(f->lock)) {
+  if (!lock_with_retries(f->lock)) {
     int error = errno;
     close(f->lock);
     f->lock = -1;
@@ -191,16 +192,16 @@ bool folder_lock(RunFolder *f, const char **why, Outcome *end) {
     return file_error(f->arena, why, "another run is under way in %s", f->dir);
   }
   const char *who = arena_format(f->arena, "%ld\n", (long)getpid());
-  if (ftruncate(f->lock, 0) != 0 || write(f->lock, who, strlen(who)) < 0) errno = 0; // only a note
+  if (ftruncate(f->lock, 0) != 0 || write(f->lock, who, strlen(who)) < 0) errno = 0; // informative
   f->at = open(*f->dir ? f->dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  sweep(f);
+  remove_temporary_files(f);
   return true;
 }
 
-// Whose it was is no part of what a run leaves behind.
+// The process number is not part of the results of a run.
 void folder_unlock(RunFolder *f) {
   if (f->lock < 0) return;
-  if (ftruncate(f->lock, 0) != 0) errno = 0; // only a note
+  if (ftruncate(f->lock, 0) != 0) errno = 0; // informative
   close(f->lock);
   f->lock = -1;
   if (f->at >= 0) close(f->at);
@@ -213,8 +214,8 @@ const char *folder_write(const RunFolder *f, Arena *a, const char *name, const v
   return file_write_at(a, f->at, ".", name, bytes, n);
 }
 
-void folder_go_on(const RunFolder *f, const char *verb, const char *program, const char *settings,
-                  Buf *b) {
+void folder_resume_command(const RunFolder *f, const char *verb, const char *program,
+                           const char *settings, Buf *b) {
   buf_printf(b, "limn %s %s", verb, program);
   for (const char *s = settings; *s; s += strspn(s, " ")) {
     int n = (int)strcspn(s, " ");

@@ -1,7 +1,6 @@
-// Runs are folders, and a folder of runs is all the registry there is. A run says of itself what it
-// is (run.json), what it measured (metrics.csv) and what it holds (model.safetensors); one of
-// machines, which of its claims hold: here that is read back. What is not there is left out, since a
-// run may be beginning; what is there and cannot be read is said.
+// Lists runs. A run is a folder with run.json (what it is), metrics.csv (what was measured),
+// model.safetensors (weights) and, for runs of machines, which checks hold. Files that are missing
+// are skipped, since a run may be starting; files that cannot be read are reported.
 #define _DEFAULT_SOURCE
 #include "run/runs/runs.h"
 
@@ -16,7 +15,7 @@ static bool is_absent(const char *path) {
   return lstat(path, &file) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-// The last number of each measure.
+// Reads the last value of each measure.
 static void read_values(Arena *a, RunInfo *r) {
   const char *error, *path = arena_format(a, "%s/metrics.csv", r->dir);
   MetricRows rows = {0};
@@ -34,8 +33,7 @@ static void read_values(Arena *a, RunInfo *r) {
   }
 }
 
-// Weights are called learner/…: the first parts of their names are the learners, or learner.2/… of
-// a family.
+// Reads the learners of the model: weights are named learner/…, or learner.2/… in a family.
 static void read_learners(Arena *a, RunInfo *r) {
   const char *error, *path = arena_format(a, "%s/model.safetensors", r->dir);
   Arrays all = {0};
@@ -56,7 +54,7 @@ static void read_learners(Arena *a, RunInfo *r) {
   arena_free(own);
 }
 
-// False: there is no run.
+// False: there is no run in this folder.
 static bool read_run(Arena *a, const char *dir, RunInfo *r) {
   const char *path = arena_format(a, "%s/run.json", dir);
   char date[40];
@@ -90,7 +88,7 @@ bool runs_read(Arena *a, const char *dir, RunInfos *out, const char **why) {
   return true;
 }
 
-// Of what cannot be read, nobody knows.
+// Does the run have this learner? Unknown if a file cannot be read.
 bool run_has(const RunInfo *r, const char *learner) {
   if (r->wrong) return true;
   for (uint32_t i = 0; i < r->learner.n; i++)

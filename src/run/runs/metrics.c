@@ -1,6 +1,6 @@
-// metrics.csv, read back: what a trainer wrote. A header, step, epoch and time, then a column for
-// each goal, each measure and each number of a path. A cell is empty where nothing was measured. A
-// last line that is not whole is left out: the run may have been killed while it wrote.
+// Reads metrics.csv: a header, then rows of step, epoch and time, and a column for each goal, each
+// measure and each number of a path. A cell is empty if nothing was measured. An incomplete last
+// line is skipped: the run may have been killed while it wrote.
 #include "run/runs/runs.h"
 
 #include <math.h>
@@ -27,8 +27,7 @@ static bool read_header(CsvCursor *c, const char *path, MetricRows *r, const cha
   return file_error(c->arena, error, "%s: the header ends before %s", path, fixed[r->name.n]);
 }
 
-// Missing cells at the end are empty ones, more than there are names are ignored; there is no row
-// without a step.
+// Missing cells at the end are empty, additional cells are ignored; every row has a step.
 static bool read_row(CsvCursor *c, const char *path, MetricRows *r, const char **error) {
   int64_t line = c->line;
   bool more = true;

@@ -1,5 +1,5 @@
-// run.json: what a run says of itself, of whatever kind it is, written and read. It says all that
-// a report says in words, so a report can be made anew.
+// run.json: the description of a run of any kind, written and read. It holds all that a report
+// states in words, so the report can be made again from it.
 #define _DEFAULT_SOURCE
 #include "base/version.h"
 #include "run/runs/runs.h"
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTE_MOST = 1 << 24 }; // bytes
+enum { NOTE_MOST = 1 << 24 }; // bytes of run.json, at most
 
 void tell_line(const LimnTell *to, const char *text) {
   if (!to->line) return;
@@ -96,7 +96,7 @@ const char *claim_text(Arena *a, const RunCheck *c) {
   if (!(c->within > 0)) return c->text;
   char *text = arena_format(a, "%s within %.10g", c->text, c->within);
   char *zero = strstr(text + strlen(c->text), "e-0");
-  if (zero) memmove(zero + 2, zero + 3, strlen(zero + 3) + 1); // 1e-9, as it is written
+  if (zero) memmove(zero + 2, zero + 3, strlen(zero + 3) + 1); // 1e-9, as in the program
   return text;
 }
 
@@ -156,7 +156,7 @@ const char *note_write(Arena *a, const char *dir, const RunNote *n, Outcome *end
   note_print(n, &b);
   const char *why = file_write_in(a, dir, "run.json", b.at, b.n);
   if (!why) return NULL;
-  *end = folder_blame(a, dir, "run.json");
+  *end = folder_outcome(a, dir, "run.json");
   return arena_format(a, "cannot write %s/run.json: %s", dir, why);
 }
 
@@ -182,18 +182,18 @@ bool note_number(const RunNote *n, const char *key, double *out) {
   return *out = x->number, true;
 }
 
-// The objects of a list; there are none where it is missing or something else.
-static const Json *list_at(const Json *object, const char *key, uint32_t *n) {
+// The objects of a list; *n = 0 if it is missing or of another type.
+static const Json *object_list(const Json *object, const char *key, uint32_t *n) {
   const Json *list = json_get(object, key);
   *n = list && list->kind == JSON_LIST ? list->n : 0;
   return *n ? json_first(list) : NULL;
 }
 
-// A measure is known by its name: what has none, or one that was there before, is none of ours.
+// Measures are identified by name: those without a name, and duplicates, are skipped.
 static void read_measures(Arena *a, RunNote *n) {
   uint32_t count;
   Table *before = table_new(a);
-  const Json *one = list_at(n->json, "measures", &count);
+  const Json *one = object_list(n->json, "measures", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     const Json *up = json_get(one, "up");
     NoteMeasure m = {.name = text_at(one, "name"), .on = text_at(one, "on")};
@@ -208,7 +208,7 @@ static void read_measures(Arena *a, RunNote *n) {
 
 static void read_changes(Arena *a, RunNote *n) {
   uint32_t count;
-  const Json *one = list_at(n->json, "changes", &count);
+  const Json *one = object_list(n->json, "changes", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     NoteChange c = {number_at(one, "step"), number_at(one, "value"), text_at(one, "what")};
     if (*c.what) vec_push(a, &n->change, c);
@@ -217,7 +217,7 @@ static void read_changes(Arena *a, RunNote *n) {
 
 static void read_runs(Arena *a, RunNote *n) {
   uint32_t count;
-  const Json *one = list_at(n->json, "runs", &count);
+  const Json *one = object_list(n->json, "runs", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     NoteRun run = {.name = text_at(one, "name"), .state = text_at(one, "state")};
     run.steps = number_at(one, "steps");
@@ -230,7 +230,7 @@ static void read_runs(Arena *a, RunNote *n) {
 
 static void read_checks(Arena *a, RunNote *n) {
   uint32_t count;
-  const Json *one = list_at(n->json, "checks", &count);
+  const Json *one = object_list(n->json, "checks", &count);
   for (uint32_t i = 0; i < count; i++, one = json_next(one)) {
     const Json *holds = json_get(one, "holds");
     RunCheck c = {

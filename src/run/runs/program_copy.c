@@ -1,14 +1,14 @@
 // The program as text: copied into the run folder so that it can be run again, and compared with
-// what a folder holds.
-//
-// `program.limn` and, in `used/`, every file it uses; the paths after `use` are rewritten, whatever
-// they were. Two programs are the same if their tokens are, but for the paths of used files and the
+// the copy in a folder.
+// //
+// The copy is `program.limn` and, in `used/`, every file it uses; the paths after `use` are
+// rewritten. Two programs are equal if their tokens are, except the paths of used files and the
 // length of training: layout and comments do not count, and a run may be made longer.
 #include "run/runs/runs.h"
 
 typedef struct {
   uint32_t source;  // in World.sources
-  const char *name; // in the folder: program.limn, used/attention.limn
+  const char *name; // in the run folder: program.limn, used/attention.limn
   Tokens token;
 } ProgramText;
 typedef VEC(ProgramText) ProgramTexts;
@@ -36,7 +36,7 @@ static uint32_t source_at(World *w, const char *path) {
   return 0;
 }
 
-// Of a run folder nothing is read but what is in it: what it uses elsewhere is not the run's.
+// A program in a run folder may read files in that folder only.
 static bool is_in(World *w, const char *root, const char *path) {
   size_t n = strlen(root);
   return strncmp(path, root, n) == 0 && path[n] == '/' && !strstr(path + n, "/../") &&
@@ -74,9 +74,9 @@ static const char *name_for(World *w, const ProgramTexts *all, const char *path)
   return name;
 }
 
-// A program and all that it uses, in order of first mention; of the copy in a run folder, with that
-// folder as its root. False when a file is not there.
-static bool collect(World *w, const char *root, uint32_t main, ProgramTexts *all) {
+// Collects a program and all files it uses, in order of first use. root: the run folder, for the
+// copy in a run folder. False: a file is missing.
+static bool collect_texts(World *w, const char *root, uint32_t main, ProgramTexts *all) {
   vec_push(w->arena, all, (ProgramText){main, "program.limn", tokens_of(w, main)});
   for (uint32_t k = 0; k < all->n; k++) {
     const char *from = w->sources->file.at[all->at[k].source].path;
@@ -104,7 +104,7 @@ static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
     const char *path = path_join(w->arena, s->path, name_text(w->names, t->at[i].name));
     const char *name = all->at[text_of(all, source_at(w, path))].name;
     buf_add(b, s->text + at, t->at[i].span.at - at);
-    if (k) name += strlen("used/"); // both lie there
+    if (k) name += strlen("used/"); // both are in used/
     buf_json(b, name, strlen(name));
     at = t->at[i].span.at + t->at[i].span.n;
   }
@@ -114,16 +114,16 @@ static void copy_text(World *w, const ProgramTexts *all, uint32_t k, Buf *b) {
 static const char *copy_all(World *w, const Program *p, const char *dir, Outcome *end) {
   ProgramTexts all = {0};
   *end = OUTCOME_SYSTEM;
-  if (!collect(w, NULL, p->tree->span.file, &all)) return "a file it uses is gone";
+  if (!collect_texts(w, NULL, p->tree->span.file, &all)) return "a file it uses is gone";
   if (all.n > 1) {
     const char *why = folder_make_in(w->arena, dir, "used");
-    if (why) return *end = folder_blame(w->arena, dir, "used/"), why;
+    if (why) return *end = folder_outcome(w->arena, dir, "used/"), why;
   }
   for (uint32_t k = 0; k < all.n; k++) {
     Buf b = buf_new(w->arena);
     copy_text(w, &all, k, &b);
     const char *why = file_write_in(w->arena, dir, all.at[k].name, b.at, b.n);
-    if (why) return *end = folder_blame(w->arena, dir, all.at[k].name), why;
+    if (why) return *end = folder_outcome(w->arena, dir, all.at[k].name), why;
   }
   return NULL;
 }
@@ -134,7 +134,7 @@ const char *program_copy(World *w, const Program *p, const char *dir, Outcome *e
 }
 
 // -- comparing ------------------------------------------------------------------------------------
-// What counts of a token: nothing of a used file's path or of the length of training.
+// The text of a token for comparison: "" for paths of used files and the length of training.
 static const char *token_text(World *w, const Tokens *t, uint32_t i, bool *length) {
   const Token *x = &t->at[i];
   if (is_word(w, x, "train")) *length = true;
@@ -147,7 +147,7 @@ static const char *token_text(World *w, const Tokens *t, uint32_t i, bool *lengt
 
 uint64_t program_hash(World *w, const Program *p) {
   ProgramTexts all = {0};
-  collect(w, NULL, p->tree->span.file, &all);
+  collect_texts(w, NULL, p->tree->span.file, &all);
   uint64_t h = 0;
   for (uint32_t k = 0; k < all.n; k++) {
     bool length = false;
@@ -182,7 +182,7 @@ static const char *tokens_differ(World *w, const Tokens *old, const Tokens *now)
   return NULL;
 }
 
-// What is shown of a run may be chosen after it.
+// Shows may be added and changed after the run.
 static Tokens without_shows(World *w, const Tokens *t) {
   Token *kept = NEW_ARRAY(w->arena, Token, t->n + 1);
   uint32_t n = 0;
@@ -194,29 +194,34 @@ static Tokens without_shows(World *w, const Tokens *t) {
   return (Tokens){kept, n};
 }
 
-const char *program_is_other(World *w, const Program *p, const char *dir) {
+// The first token that differs; NULL: none. *readable: the copy could be read; *files: both have
+// equally many files.
+static const char *first_difference(World *w, const Program *p, const char *dir, bool shows,
+                                    bool *readable, bool *files) {
   ProgramTexts now = {0}, old = {0};
   uint32_t main = source_read(w, dir, arena_format(w->arena, "%s/program.limn", dir));
-  if (!main || !collect(w, dir, main, &old) || !collect(w, NULL, p->tree->span.file, &now))
-    return NULL;
-  for (uint32_t k = 0; k < now.n && k < old.n; k++) {
-    Tokens was = without_shows(w, &old.at[k].token), is = without_shows(w, &now.at[k].token);
+  *readable =
+      main && collect_texts(w, dir, main, &old) && collect_texts(w, NULL, p->tree->span.file, &now);
+  *files = now.n == old.n;
+  for (uint32_t k = 0; *readable && k < now.n && k < old.n; k++) {
+    Tokens was = old.at[k].token, is = now.at[k].token;
+    if (!shows) was = without_shows(w, &was), is = without_shows(w, &is);
     const char *what = tokens_differ(w, &was, &is);
     if (what)
       return arena_format(w->arena, "in %s, %s", w->sources->file.at[now.at[k].source].path, what);
   }
-  return now.n == old.n ? NULL : "it uses other files";
+  return NULL;
 }
 
-const char *program_differs(World *w, const Program *p, const char *dir) {
-  ProgramTexts now = {0}, old = {0};
-  uint32_t main = source_read(w, dir, arena_format(w->arena, "%s/program.limn", dir));
-  if (!main || !collect(w, dir, main, &old) || !collect(w, NULL, p->tree->span.file, &now))
-    return "its copy in the folder cannot be read";
-  for (uint32_t k = 0; k < now.n && k < old.n; k++) {
-    const char *what = tokens_differ(w, &old.at[k].token, &now.at[k].token);
-    const char *name = w->sources->file.at[now.at[k].source].path;
-    if (what) return arena_format(w->arena, "in %s, %s", name, what);
-  }
-  return "it uses other files";
+const char *program_difference_but_shows(World *w, const Program *p, const char *dir) {
+  bool readable, files;
+  const char *what = first_difference(w, p, dir, false, &readable, &files);
+  return what || !readable || files ? what : "it uses other files";
+}
+
+const char *program_difference(World *w, const Program *p, const char *dir) {
+  bool readable, files;
+  const char *what = first_difference(w, p, dir, true, &readable, &files);
+  if (!readable) return "its copy in the folder cannot be read";
+  return what ? what : "it uses other files";
 }

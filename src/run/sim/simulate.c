@@ -123,7 +123,7 @@ static bool run_saved(void *context, uint32_t run, SavedRun *out) {
     return false;
   if (program && !strcmp(program, now)) return true;
   return wrong(r, arena_format(r->w->arena, "cannot resume %s: the program has changed: %s",
-                               r->results->dir, program_differs(r->w, r->p, r->results->dir)));
+                               r->results->dir, program_difference(r->w, r->p, r->results->dir)));
 }
 
 static bool run_before(void *context, uint32_t run, SavedRun *out) {
@@ -352,7 +352,7 @@ static void tell_stopped(const Ran *r) {
   buf_text(&b, "stopped; ");
   if (r->results->dir) {
     buf_text(&b, "to go on: ");
-    folder_go_on(r->folder, "run", r->results->note.program, r->results->note.set, &b);
+    folder_resume_command(r->folder, "run", r->results->note.program, r->results->note.set, &b);
     if (r->how->from) buf_printf(&b, " --from %s", r->how->from);
   } else {
     buf_text(&b, "without a folder nothing was saved, and it begins anew");

@@ -1,6 +1,6 @@
-// A step on a batch of the caller's: arrays by the names of fields come in, and stand in the memory
-// of the engines in the place of what data would give. All of it is looked at before anything is
-// changed, so that a batch that is refused leaves the run as it was.
+// One training step on a batch of the caller's arrays, which replaces the program's data. Arrays
+// are matched to fields by name and copied into the engines' input memory. The whole batch is
+// checked before anything is written, so a refused batch changes nothing.
 #include "run/train/train_own.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@ static const char *field_name(const Trainer *t, Id field) {
   return name_text(t->w->names, def_of(t->in, field)->name);
 }
 
-static const LimnInput *given_named(const OwnBatch *b, const char *name) {
+static const LimnInput *given_named(const CallerBatch *b, const char *name) {
   for (uint32_t i = 0; i < b->n; i++)
     if (strcmp(b->in[i].name, name) == 0) return &b->in[i];
   return NULL;
@@ -20,7 +20,7 @@ static const Type *type_of_field(const Trainer *t, uint32_t step, uint32_t i) {
   return &d->wire.at[d->in.at[i]].type;
 }
 
-// Refused: it is said, and the run goes on.
+// Reports why the batch is refused; the run can continue. Always false.
 __attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -36,7 +36,7 @@ static bool has_shape(Trainer *t, const Type *type, const LimnArray *x, int64_t 
   return fits;
 }
 
-// All its numbers are labels where labels are wanted: tried on memory that nobody reads.
+// Are all values valid labels, if labels are wanted? Converts into scratch memory to find out.
 static bool are_labels(Trainer *t, const Type *type, const char *name, const LimnArray *x,
                        int64_t count, Arena *scratch) {
   int64_t wrong, labels = labels_of(t->w, type);
@@ -48,7 +48,7 @@ static bool are_labels(Trainer *t, const Type *type, const char *name, const Lim
                 name, value, (long long)labels - 1);
 }
 
-static bool field_fits(Trainer *t, OwnBatch *b, uint32_t step, uint32_t i, Arena *scratch) {
+static bool field_fits(Trainer *t, CallerBatch *b, uint32_t step, uint32_t i, Arena *scratch) {
   const Type *type = type_of_field(t, step, i);
   const char *name = field_name(t, t->regime.step.at[step].fields.at[i]), *error;
   const LimnInput *in = given_named(b, name);
@@ -67,7 +67,7 @@ static bool field_fits(Trainer *t, OwnBatch *b, uint32_t step, uint32_t i, Arena
   return are_labels(t, type, name, in->array, count, scratch);
 }
 
-static bool batch_fits(Trainer *t, OwnBatch *b, Arena *scratch) {
+static bool batch_fits(Trainer *t, CallerBatch *b, Arena *scratch) {
   bool exactly = false;
   for (uint32_t k = 0; k < t->regime.step.n; k++) {
     const Ids *fields = &t->regime.step.at[k].fields;
@@ -82,28 +82,28 @@ static bool batch_fits(Trainer *t, OwnBatch *b, Arena *scratch) {
                 (long long)b->samples, (long long)t->batch, exactly ? "exactly" : "at most");
 }
 
-void own_batch_put(Trainer *t, uint32_t k) {
+void caller_batch_write(Trainer *t, uint32_t k) {
   const Ids *fields = &t->regime.step.at[k].fields;
   for (uint32_t i = 0; i < fields->n; i++) {
     if (!fields->at[i]) continue;
-    const LimnArray *x = given_named(t->own, field_name(t, fields->at[i]))->array;
+    const LimnArray *x = given_named(t->caller_batch, field_name(t, fields->at[i]))->array;
     int64_t count = 1, wrong;
     double value;
     for (uint32_t a = 0; a < x->rank; a++) count *= x->shape[a];
     CellsTo to = {engine_in(t->engine[k], i), engine_in_number(t->engine[k], i),
                   labels_of(t->w, type_of_field(t, k, i))};
     bool fits = cells_from_memory(x, count, to, &wrong, &value);
-    assert(fits); // batch_fits has looked: a step never begins in another phase
+    assert(fits); // batch_fits has checked the batch
     (void)fits;
   }
 }
 
 Outcome train_step_on(Trainer *t, const LimnInput *in, uint32_t n, Arena *scratch) {
-  OwnBatch own = {in, n, -1};
+  CallerBatch own = {in, n, -1};
   if (train_ended(t)) return t->status;
   if (!batch_fits(t, &own, scratch)) return OUTCOME_WRONG;
-  t->own = &own;
+  t->caller_batch = &own;
   Outcome end = train_go(t, 1);
-  t->own = NULL;
+  t->caller_batch = NULL;
   return end;
 }

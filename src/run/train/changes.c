@@ -1,10 +1,10 @@
-// What is changed while a run goes on, and in which step: changes.csv in its folder, with columns step,
-// what and value. A change holds from the step behind that number on, and a run that is made again
-// or goes on from an earlier checkpoint makes it there too.
-//
-// Who wants a change appends a line, rate=0.001, to changes.asked. A run that goes on looks for that
-// file now and then, between two steps; one that does not, when it goes on. Both hold a lock on the
-// file, so that no line is lost, and it is taken away when its lines are in changes.csv.
+// Changes of settings during a run. changes.csv in the run folder has the columns step, what and
+// value. A change applies to all steps after its step number. A run that is repeated or resumed
+// from an earlier checkpoint applies the same changes at the same steps.
+// //
+// A request for a change is a line, rate=0.001, appended to changes.asked. A running trainer polls
+// that file between steps; a stopped one reads it when it is resumed. Writer and reader both lock
+// the file, so no line is lost. It is deleted after its lines are in changes.csv.
 #define _DEFAULT_SOURCE
 #include "run/train/train_own.h"
 
@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char RECORD[] = "changes.csv", ASKED[] = "changes.asked";
-enum { ASKED_LIMIT = 1 << 16, CHANGES_LIMIT = 1 << 24 };
+static const char RECORD[] = "changes.csv", REQUESTS[] = "changes.asked";
+enum { REQUESTS_LIMIT = 1 << 16, CHANGES_LIMIT = 1 << 24 };
 
 // -- changes.csv ----------------------------------------------------------------------------------
-// In order of their steps; those of one step as they came.
+// Sorted by step; changes of one step in the order of the requests.
 static void add_change(Arena *a, Changes *all, Change c) {
   vec_push(a, all, c);
   for (uint32_t i = all->n - 1; i > 0 && all->at[i - 1].step > c.step; i--)
@@ -79,11 +79,11 @@ static bool write_changes(Trainer *t) {
     csv_end_row(&row);
   }
   const char *why = folder_write(&t->folder, t->arena, RECORD, b.at, b.n);
-  return !why || train_refuse(t, folder_blame(t->arena, t->folder.dir, RECORD),
+  return !why || train_refuse(t, folder_outcome(t->arena, t->folder.dir, RECORD),
                               "cannot write %s: %s", folder_path(&t->folder, RECORD), why);
 }
 
-// -- what holds -----------------------------------------------------------------------------------
+// -- changes that apply ---------------------------------------------------------------------------
 const char *change_unknown(Arena *a, const Settings *all, const char *what) {
   Nearest near = nearest_to(what);
   Buf names = buf_new(a);
@@ -120,21 +120,21 @@ bool changes_open(Trainer *t) {
   return all_known(t, path);
 }
 
-bool changes_keep(Trainer *t) { return !t->change.n || !t->folder.dir || write_changes(t); }
+bool changes_copy(Trainer *t) { return !t->change.n || !t->folder.dir || write_changes(t); }
 
-Changes changes_now(const Trainer *t) {
+Changes changes_applied(const Trainer *t) {
   Changes some = t->change;
   some.n = 0;
   while (some.n < t->change.n && t->change.at[some.n].step <= t->base + t->step) some.n++;
   return some;
 }
 
-uint64_t changes_due(const Trainer *t) {
-  uint32_t held = changes_now(t).n;
+uint64_t changes_next_step(const Trainer *t) {
+  uint32_t held = changes_applied(t).n;
   return held < t->change.n ? t->change.at[held].step - t->base : UINT64_MAX;
 }
 
-// -- what is asked for ----------------------------------------------------------------------------
+// -- requests -------------------------------------------------------------------------------------
 static bool is_recorded(const Trainer *t, const Change *c) {
   for (uint32_t i = 0; i < t->change.n; i++)
     if (t->change.at[i].step >= c->step && t->change.at[i].value == c->value &&
@@ -143,7 +143,7 @@ static bool is_recorded(const Trainer *t, const Change *c) {
   return false;
 }
 
-static void take_line(Trainer *t, const Settings *known, char *line, bool first) {
+static void apply_request(Trainer *t, const Settings *known, char *line, bool first) {
   char *equals = strchr(line, '=');
   if (!equals) return;
   *equals = 0;
@@ -155,59 +155,61 @@ static void take_line(Trainer *t, const Settings *known, char *line, bool first)
     tell_wrong(t, "not changed: %s", why);
     return;
   }
-  if (first && is_recorded(t, &c)) return; // the run was killed between writing and taking it away
+  if (first && is_recorded(t, &c))
+    return; // recorded by a run that was killed before it deleted
+            // the requests
   add_change(t->arena, &t->change, c);
   tell(t, "from step %llu on: %s = %.10g", (unsigned long long)c.step + 1, c.what, c.value);
 }
 
-static void take_lines(Trainer *t, char *text, bool first) {
+static void apply_requests(Trainer *t, char *text, bool first) {
   Settings known = learn_settings(t->in, t->p, &(Changes){0});
   for (char *line = text, *end; *line; line = end) {
     end = line + strcspn(line, "\n");
     if (*end) *end++ = 0;
-    take_line(t, &known, line, first);
+    apply_request(t, &known, line, first);
   }
 }
 
-bool changes_take(Trainer *t, bool first) {
+bool changes_read_requests(Trainer *t, bool first) {
   if (!t->folder.dir) return true;
-  const char *path = folder_path(&t->folder, ASKED);
+  const char *path = folder_path(&t->folder, REQUESTS);
   int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return true;
-  char *text = NEW_ARRAY(t->arena, char, ASKED_LIMIT + 1);
+  char *text = NEW_ARRAY(t->arena, char, REQUESTS_LIMIT + 1);
   struct stat info;
   bool good = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && flock(fd, LOCK_EX) == 0;
-  ssize_t n = good ? read(fd, text, ASKED_LIMIT) : 0;
+  ssize_t n = good ? read(fd, text, REQUESTS_LIMIT) : 0;
   text[n > 0 ? n : 0] = 0;
   uint32_t before = t->change.n;
-  take_lines(t, text, first);
+  apply_requests(t, text, first);
   bool written = t->change.n == before || write_changes(t);
   if (written) unlink(path);
   close(fd);
   return written;
 }
 
-// A file that was taken away while its lock was waited for is not the one that is looked at.
-static const char *ask_line(Arena *a, const char *dir, const char *line, bool *again) {
+// *again: the file was deleted while this waited for its lock, so a new file must be opened.
+static const char *append_request(Arena *a, const char *dir, const char *line, bool *again) {
   int fd = -1;
   struct stat info;
-  const char *why = file_append_in(a, dir, ASKED, &fd);
+  const char *why = file_append_in(a, dir, REQUESTS, &fd);
   if (why) return why;
   if (flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0) why = os_error(a, errno);
   *again = !why && !info.st_nlink;
-  if (!why && !*again && info.st_size > ASKED_LIMIT / 2) why = "too much is asked for already";
+  if (!why && !*again && info.st_size > REQUESTS_LIMIT / 2) why = "too much is asked for already";
   size_t n = strlen(line);
   if (!why && !*again && write(fd, line, n) != (ssize_t)n) why = os_error(a, errno);
   close(fd);
   return why;
 }
 
-const char *change_ask(Arena *a, const char *dir, const char *what, double value) {
+const char *change_request(Arena *a, const char *dir, const char *what, double value) {
   char number[NUMBER_ROOM];
   number[number_print(number, value)] = 0;
   const char *line = arena_format(a, "%s=%s\n", what, number), *why;
   bool again = true;
-  do why = ask_line(a, dir, line, &again);
+  do why = append_request(a, dir, line, &again);
   while (!why && again);
-  return why ? arena_format(a, "cannot write %s/%s: %s", dir, ASKED, why) : NULL;
+  return why ? arena_format(a, "cannot write %s/%s: %s", dir, REQUESTS, why) : NULL;
 }

@@ -1,9 +1,9 @@
-// What computes where nobody says it, the CPU or a GPU that is there and is worth it, and in which
-// numbers.
+// The defaults of --device and --precision: a GPU if there is one and the work is large enough; the
+// precision depends on the device.
 #include "run/train/train_own.h"
 
-// Of a step and of a whole run, in multiplications: with less, the way to a GPU and its compiler take
-// longer than the CPU.
+// In multiplications, of one step and of a whole run: below this, transfers and compilation for the
+// GPU take longer than the CPU.
 static const double step_worth = 2e7, run_worth = 1e11;
 
 const char *device_worth(Arena *a) {
@@ -23,11 +23,11 @@ static double work_of_step(Trainer *t) {
   return sum;
 }
 
-// --device auto: a GPU where there is one and the work is worth it; a run that goes on stays where it
-// was. A machine that has no GPU is not asked why.
+// --device auto: a GPU if there is one and the work is large enough. A resumed run stays on its
+// device. A missing GPU is no error.
 void choose_device(Trainer *t, bool resumed) {
   const char *why = NULL;
-  if (!t->device_open || t->device || t->o->reference || t->own) return;
+  if (!t->device_open || t->device || t->o->reference || t->caller_batch) return;
   double work = resumed ? 0 : work_of_step(t);
   bool worth = work >= step_worth && work * (double)t->total >= run_worth;
   if (resumed ? !was_on_gpu(t) : !worth) return;
@@ -47,7 +47,7 @@ void tell_moved(Trainer *t) {
                t->moved_since ? t->moved_since : "");
 }
 
-// --precision auto, while nothing has been computed: by what computes.
+// --precision auto, before anything is computed: depends on the device.
 void choose_precision(Trainer *t) {
   if (!t->precision_open) return;
   t->precision = engine_precision(t->arena, t->o->reference ? NULL : t->device, &t->precision_says);

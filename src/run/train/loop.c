@@ -1,20 +1,21 @@
-// The steps. One comparison after each says whether anything is due: a row, a report, a checkpoint,
-// a look at the clock. How many steps lie between two looks adapts to their speed, so that a step
-// of a microsecond pays nothing for it.
-//
-// Rows, reports and everything that is remembered fall on steps that depend on the program alone: a
-// run that was interrupted makes the same ones. Only where these are far apart, they come by time
-// as well, once in a minute: of a run that is planned for days there is something to see, and to keep.
+// The training loop. After each step, one comparison decides whether anything is due: a row of
+// metrics.csv, a report, a checkpoint, or reading the clock. The number of steps between two
+// readings of the clock adapts to their speed, so a step of one microsecond pays nothing for it.
+// //
+// Rows, reports and all that a checkpoint records are due at steps that depend on the program
+// alone: an interrupted run makes the same ones. Only if these are far apart, rows, reports and
+// checkpoints are also made by time, about once a minute, so that a run of several days can be
+// observed and resumed.
 #include "base/stop.h"
 #include "run/train/train_own.h"
 
 #include <math.h>
 
-#define LOOK_SECONDS 0.02  // between two looks at the clock
-#define ASK_SECONDS 0.05   // between two looks at what is asked of the run
+#define CLOCK_SECONDS 0.02 // between two readings of the clock
+#define POLL_SECONDS 0.05  // between two checks for requested changes
 #define SAVE_SECONDS 60.0  // between two checkpoints, if epochs are long
-#define QUIET_SECONDS 60.0 // the most between two rows, and between two reports
-#define SAVE_SHARE 0.1     // the most that is spent on checkpoints if epochs are short
+#define LOG_SECONDS 60.0   // longest time between two rows, and between two reports
+#define OVERHEAD_SHARE 0.1 // largest share of the time spent on checkpoints, if epochs are short
 
 static void mean_clear(const Trainer *t, Mean *m) { memset(m->sum, 0, mean_bytes(t->p->goal.n)); }
 
@@ -53,14 +54,14 @@ static LoopEnd failed(Trainer *t, const char *why) {
   return LOOP_FAILED;
 }
 
-// One run of an engine on one batch: begun, and later looked at.
+// Starts one run of an engine on the next batch; end_turn collects its result.
 static LoopEnd begin_turn(Trainer *t, uint32_t k, uint64_t run) {
   const char *why = NULL;
-  int64_t n = t->own            ? t->own->samples
+  int64_t n = t->caller_batch   ? t->caller_batch->samples
               : t->feed.samples ? feed_next(&t->feed, &t->inlet[k], &why)
                                 : t->batch;
   if (n < 0) return failed(t, why);
-  if (t->own) own_batch_put(t, k);
+  if (t->caller_batch) caller_batch_write(t, k);
   if (!engine_queue(t->engine[k], n, run)) return failed(t, engine_error(t->engine[k]));
   vec_push(t->arena, &t->waiting, (BegunRun){k, n, run});
   return LOOP_DONE;
@@ -87,18 +88,18 @@ static void end_row(Trainer *t, bool reported) {
   mean_clear(t, &t->report);
 }
 
-// A row of losses alone is written on the way, while steps behind it are on theirs. Whoever is told of one, or shows something
-// in it, may look at the weights.
-static bool rows_are_losses(const Trainer *t) { return !t->o->tell.metrics && !t->trace.n; }
+// A row of losses alone can be written while later steps are under way. A callback for metrics, or
+// a show in the row, may read the weights, so then no later step may have started.
+static bool rows_hold_losses_only(const Trainer *t) { return !t->o->tell.metrics && !t->trace.n; }
 
-// `due`: with what is due then, there is its row.
+// At step `due` the row is written with everything else that is due.
 static void step_done(Trainer *t, uint64_t due) {
   t->step++;
-  if (t->step < due && t->step % t->row_every == 0 && rows_are_losses(t)) end_row(t, false);
+  if (t->step < due && t->step % t->row_every == 0 && rows_hold_losses_only(t)) end_row(t, false);
 }
 
 // -- steps ----------------------------------------------------------------------------------------
-static LoopEnd one_step(Trainer *t, uint64_t due) {
+static LoopEnd run_one_step(Trainer *t, uint64_t due) {
   LoopEnd how = LOOP_DONE;
   mean_clear(t, &t->last);
   for (t->at_turn = 0; t->at_turn < t->turns; t->at_turn++) {
@@ -112,10 +113,11 @@ static LoopEnd one_step(Trainer *t, uint64_t due) {
   return LOOP_DONE;
 }
 
-// How many steps may wait at once for whoever computes them; 1: each is done when it is begun.
+// The number of steps that may be queued on the device; 1: each step is collected before the next
+// starts.
 static uint64_t steps_at_once(const Trainer *t) {
   uint64_t most = UINT64_MAX;
-  if (t->own) return 1;
+  if (t->caller_batch) return 1;
   for (uint32_t i = 0; i < t->turns; i++) {
     uint32_t uses = 0;
     for (uint32_t j = 0; j < t->turns; j++) uses += t->turn[j] == t->turn[i];
@@ -127,12 +129,14 @@ static uint64_t steps_at_once(const Trainer *t) {
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-enum { IN_A_ROW = 16 }; // times as many steps as wait at once, before the clock is looked at
+enum {
+  QUEUES_PER_LOOK = 16
+}; // steps between two readings of the clock, in multiples of the queue length
 
-// Steps are begun before those in front of them are looked at, `most` at once, so that a device always
-// has something to do; they are looked at in the same order as one by one.
-static LoopEnd several_steps(Trainer *t, uint64_t due, uint64_t most) {
-  uint64_t steps = least(due - t->step, IN_A_ROW * most), all = steps * t->turns,
+// Starts up to `most` steps before the result of the first is collected, so that the device is
+// never idle. Results are collected in order, as by run_one_step.
+static LoopEnd run_queued_steps(Trainer *t, uint64_t due, uint64_t most) {
+  uint64_t steps = least(due - t->step, QUEUES_PER_LOOK * most), all = steps * t->turns,
            first = t->step * t->turns, begun = 0, ended = 0;
   t->waiting.n = 0;
   while (ended < all) {
@@ -177,8 +181,8 @@ const char *judged_by(const Trainer *t) {
   return b.at;
 }
 
-// Values of another measure, or of other goals, cannot be compared with those before.
-static void judge_anew(Trainer *t) {
+// The best value so far is forgotten if it belongs to another measure, or to other goals.
+static void update_judge(Trainer *t) {
   const char *now = judged_by(t);
   if (strcmp(t->judged, now) != 0) t->has_best = false, t->best_here = NAN;
   t->judged = now;
@@ -188,11 +192,11 @@ static bool is_better(double x, double than, bool up) {
   return isnan(than) ? isfinite(x) : up ? x > than : x < than;
 }
 
-static void keep_best(Trainer *t) {
+static void update_best(Trainer *t) {
   bool up;
   double x = score(t, &up);
   bool better = is_better(x, t->best_here, up);
-  t->waited = better ? 0 : t->waited + 1;
+  t->idle_reports = better ? 0 : t->idle_reports + 1;
   if (better) t->best_here = x;
   if (!is_better(x, t->has_best ? t->best : NAN, up)) return;
   t->has_best = true;
@@ -209,38 +213,39 @@ bool loop_measures(void *trainer, const Gauge *g, double part) {
   return !stop_asked(t->o->stop);
 }
 
-// A measure that fails costs neither the weights nor what else is measured. False: it was stopped, and
-// the report is owed.
+// Reports. A measure that fails is reported; training and other measures continue. False: measuring
+// was stopped, and the report is still due.
 static bool report(Trainer *t) {
   bool good = gauges_run(&t->gauge);
-  t->owes = t->gauge.stopped || (!good && !engine_device_alive(t->device));
-  if (t->owes) return false;
+  t->owes_report = t->gauge.stopped || (!good && !engine_device_alive(t->device));
+  if (t->owes_report) return false;
   if (!good) tell_wrong(t, "%s", t->w->diags->list.at[t->w->diags->list.n - 1].text);
-  judge_anew(t);
-  keep_best(t);
-  save_reported(t);
+  update_judge(t);
+  update_best(t);
+  save_await_initial(t);
   tell_report(t);
   return true;
 }
 
 static bool is_impatient(const Trainer *t) {
-  return t->regime.training.patience > 0 && t->waited >= (uint64_t)t->regime.training.patience;
+  return t->regime.training.patience > 0 &&
+         t->idle_reports >= (uint64_t)t->regime.training.patience;
 }
 
 static bool save_due(Trainer *t, double now, bool reported) {
   if (t->every_steps) return t->step % (uint64_t)t->every_steps == 0;
   if (t->every_seconds > 0) return now - t->saved >= t->every_seconds && !save_busy(t);
-  double pause = fmax(1, t->save_took / SAVE_SHARE);
+  double pause = fmax(1, t->save_took / OVERHEAD_SHARE);
   return now - t->saved >= (reported ? pause : fmax(SAVE_SECONDS, pause)) && !save_busy(t);
 }
 
-static void look(Trainer *t, double now) {
+static void update_rate(Trainer *t, double now) {
   double took = now - t->looked;
   uint64_t steps = t->step - t->looked_step;
   if (took > 0 && steps) {
     double rate = (double)steps / took, keep = exp(-took / 2);
     t->rate = t->rate > 0 ? keep * t->rate + (1 - keep) * rate : rate;
-    double wanted = fmin((double)steps / took * LOOK_SECONDS, 4 * (double)t->look_every);
+    double wanted = fmin((double)steps / took * CLOCK_SECONDS, 4 * (double)t->look_every);
     t->look_every = wanted < 1 ? 1 : (uint64_t)wanted;
   }
   t->looked = now;
@@ -252,26 +257,27 @@ static uint64_t next_of(uint64_t step, uint64_t every) { return (step / every + 
 // The next step after which something is due.
 static uint64_t next_due(const Trainer *t) {
   uint64_t due = least(t->total, t->step + t->look_every);
-  if (!rows_are_losses(t)) due = least(due, next_of(t->step, t->row_every));
+  if (!rows_hold_losses_only(t)) due = least(due, next_of(t->step, t->row_every));
   due = least(due, next_of(t->step, t->report_every));
   if (t->every_steps) due = least(due, next_of(t->step, (uint64_t)t->every_steps));
-  due = least(due, least(traces_due(t), changes_due(t)));
+  due = least(due, least(traces_due(t), changes_next_step(t)));
   if (t->pause_at > t->base + t->step) due = least(due, t->pause_at - t->base);
   if (t->until > t->base + t->step) due = least(due, t->until - t->base);
   return due;
 }
 
-// What somebody asks of the run lies in a file, and a look at it costs a system call: now and then.
-static bool take_asked(Trainer *t, double now) {
-  if (now - t->asked < ASK_SECONDS) return true;
-  t->asked = now;
-  return changes_take(t, false);
+// Requests are in a file, and polling it costs a system call, so it is polled rarely.
+static bool poll_requests(Trainer *t, double now) {
+  if (now - t->polled < POLL_SECONDS) return true;
+  t->polled = now;
+  return changes_read_requests(t, false);
 }
 
-// Reports by time take no more than a share of it, and patience counts none of them: it has its own.
+// Reports by time are limited to a share of the time. With `patience`, which counts reports, there
+// are none.
 static bool report_due(const Trainer *t, double now) {
-  if (t->step % t->report_every == 0 || t->step == t->total || t->owes) return true;
-  double pause = fmax(QUIET_SECONDS, t->report_took / SAVE_SHARE);
+  if (t->step % t->report_every == 0 || t->step == t->total || t->owes_report) return true;
+  double pause = fmax(LOG_SECONDS, t->report_took / OVERHEAD_SHARE);
   return !t->regime.training.patience && now - t->reported >= pause;
 }
 
@@ -283,10 +289,10 @@ static bool report_timed(Trainer *t) {
   return good;
 }
 
-static LoopEnd attend(Trainer *t, bool *end) {
+static LoopEnd do_what_is_due(Trainer *t, bool *end) {
   double now = clock_seconds();
-  bool reported = report_due(t, now), quiet = now - t->rowed >= QUIET_SECONDS;
-  look(t, now);
+  bool reported = report_due(t, now), quiet = now - t->rowed >= LOG_SECONDS;
+  update_rate(t, now);
   *end = t->step == t->total;
   if (reported && !report_timed(t)) return t->gauge.stopped ? LOOP_STOPPED : LOOP_FAILED;
   if (reported || quiet || t->step % t->row_every == 0) end_row(t, reported);
@@ -297,13 +303,13 @@ static LoopEnd attend(Trainer *t, bool *end) {
   if (*end) return LOOP_DONE;
   if (save_due(t, now, reported) && !save_begin(t)) return LOOP_NOT_FINITE;
   tell_progress(t, now);
-  if (reported) t->looked = clock_seconds(); // measuring is not training
-  if (!take_asked(t, now)) return LOOP_FAILED;
-  return changes_now(t).n > t->held ? LOOP_CHANGED : LOOP_DONE;
+  if (reported) t->looked = clock_seconds(); // time spent on measures does not count as training
+  if (!poll_requests(t, now)) return LOOP_FAILED;
+  return changes_applied(t).n > t->changes_built ? LOOP_CHANGED : LOOP_DONE;
 }
 
 void loop_start(Trainer *t) {
-  // room for all that may wait: a step allocates nothing
+  // reserve the queue: a step allocates nothing
   for (uint64_t i = 0; i < t->turns * steps_at_once(t); i++)
     vec_push(t->arena, &t->waiting, (BegunRun){0});
   t->waiting.n = 0;
@@ -315,16 +321,16 @@ LoopEnd loop_run(Trainer *t) {
   const volatile sig_atomic_t *stop = t->o->stop;
   bool end = t->step >= t->total;
   if (is_impatient(t)) return LOOP_PATIENT;
-  t->looked_step = t->step; // what was done between two calls is not training
+  t->looked_step = t->step; // time between two calls does not count as training
   t->looked = clock_seconds();
-  LoopEnd how = t->owes ? attend(t, &end) : LOOP_DONE;
+  LoopEnd how = t->owes_report ? do_what_is_due(t, &end) : LOOP_DONE;
   for (uint64_t due = next_due(t); !end && how == LOOP_DONE;) {
     if (t->base + t->step >= t->until) return LOOP_PART;
     if (stop_asked(stop)) return LOOP_STOPPED;
     uint64_t most = steps_at_once(t);
-    how = most == 1 ? one_step(t, due) : several_steps(t, due, most);
+    how = most == 1 ? run_one_step(t, due) : run_queued_steps(t, due, most);
     if (how != LOOP_DONE || t->step < due) continue;
-    how = attend(t, &end);
+    how = do_what_is_due(t, &end);
     due = next_due(t);
   }
   return how;

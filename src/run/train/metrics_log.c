@@ -1,9 +1,9 @@
-// What is appended: metrics.csv, a row for each report and for points between, and the same as
-// events for TensorBoard.
-//
-// Rows wait in memory and are written when there are enough, or when a checkpoint is due; a
-// checkpoint knows how long both files were, and a run that is resumed cuts them there. So no row
-// is lost and none is there twice. A row that could not be written whole is taken back, and tried
+// The logs of a run: metrics.csv, with a row for each report and for points between, and the same
+// values as TensorBoard events.
+// //
+// Rows are buffered in memory, and written when there are enough or when a checkpoint is due. A
+// checkpoint records the length of both files, and a resumed run truncates them to that length, so
+// no row is lost or duplicated. A row that could not be written completely is removed, and written
 // again later.
 #define _DEFAULT_SOURCE
 #include "run/train/train_own.h"
@@ -42,15 +42,15 @@ static int64_t bytes_noted(const Arrays *state, const char *key) {
   return text ? strtoll(text, NULL, 10) : 0;
 }
 
-// Opened, and cut to what a checkpoint knows of it.
+// Opens a file and truncates it to the length in the checkpoint.
 static bool open_cut(Trainer *t, const char *name, int64_t bytes, int *fd) {
   const char *path = folder_path(&t->folder, name);
   const char *why = file_append_in(t->arena, t->folder.dir, name, fd);
   int64_t have = why ? 0 : bytes_of(path);
   if (!why && have < bytes) tell_wrong(t, "%s is shorter than it was: rows are lost", path);
   if (!why && have > bytes && ftruncate(*fd, (off_t)bytes) != 0) why = os_error(t->arena, errno);
-  return !why || train_refuse(t, folder_blame(t->arena, t->folder.dir, name), "cannot write %s: %s",
-                              path, why);
+  return !why || train_refuse(t, folder_outcome(t->arena, t->folder.dir, name),
+                              "cannot write %s: %s", path, why);
 }
 
 static void name_cell(Trainer *t, const char *name, double value) {
@@ -85,7 +85,7 @@ static const char *new_events(const Trainer *t) {
   return arena_format(t->arena, "events.out.tfevents.%.0f.limn", wall_time() * 1000);
 }
 
-// Curves that cannot be continued stay as they are; new ones begin beside them.
+// If the event file cannot be continued, it stays as it is, and a new file is started.
 static bool events_start(Trainer *t, const Arrays *state) {
   MetricsLog *r = &t->record;
   int fd;
@@ -123,7 +123,7 @@ static bool append(MetricsLog *r) {
     at += (size_t)put;
   }
   int why = errno;
-  if (at < r->waiting.n) { // all or nothing
+  if (at < r->waiting.n) { // all or nothing: removes a partial write
     bool back = ftruncate(r->fd, (off_t)r->bytes) == 0;
     errno = back ? why : errno;
     return false;
@@ -133,7 +133,7 @@ static bool append(MetricsLog *r) {
   return true;
 }
 
-// Rows that nobody would find are kept back, and said to be.
+// If the run folder was moved or deleted, rows stay buffered, with a message.
 static bool append_where_it_is(Trainer *t) {
   if (!folder_has(&t->folder, "metrics.csv", t->record.fd))
     return failed(t, "metrics.csv", "it was removed or replaced while the run goes on"), false;

@@ -1,10 +1,10 @@
-// What the user sees of a run: on a terminal one line that is drawn again at most ten times a
-// second and cut to the width by leaving out what matters least; in a pipe a line for each report
-// and one every ten seconds; under --json one object in a line. Losses are means since the report
-// before, so that they are steady. Nothing is printed here: the caller does.
+// Progress messages. On a terminal: one line that is redrawn at most ten times a second, and
+// shortened to the width by leaving out the least important pieces. In a pipe: a line for each
+// report, and one every ten seconds. With --json: one object in a line. Losses are means since the
+// last report, so that they are steady. Nothing is printed here: the caller's callback does.
 #include "run/train/train_own.h"
 
-enum { DRAWS_A_SECOND = 10, QUIET_SECONDS = 10, PIECES_LIMIT = 64 };
+enum { DRAWS_A_SECOND = 10, LOG_SECONDS = 10, PIECES_LIMIT = 64 };
 
 static const char *goal_name(const Trainer *t, uint32_t i) {
   return name_text(t->w->names, t->p->goal.at[i].name);
@@ -83,7 +83,7 @@ static void put_left(const Trainer *t, Buf *b) {
 // -- the line on a terminal -----------------------------------------------------------------------
 typedef struct {
   Buf text;
-  uint32_t rank; // the highest goes first when there is no room
+  uint32_t rank; // pieces of high rank are left out first
 } LinePiece;
 enum { PIECES = 7 };
 
@@ -191,7 +191,7 @@ static void put_progress(const Trainer *t, Buf *b) {
   put_left(t, b);
 }
 
-// One line: in words, or as an object with what `more` adds to it.
+// One line: as text, or as an object with the members that `more` adds.
 typedef struct {
   const char *event;
   void (*words)(const Trainer *, Buf *);
@@ -219,13 +219,13 @@ void tell_progress(Trainer *t, double now) {
     if (now - t->drawn < 1.0 / DRAWS_A_SECOND) return;
     t->drawn = now;
     draw(t);
-  } else if (now - t->said >= QUIET_SECONDS) {
+  } else if (now - t->said >= LOG_SECONDS) {
     t->said = now;
     say_line(t, &(ProgressLine){"progress", put_progress, NULL});
   }
 }
 
-// On a terminal the line that is drawn again has it too.
+// On a terminal the redrawn line shows the report, too.
 void tell_report(Trainer *t) {
   bool drawn = t->o->tell.redraw && !t->o->json && t->step < t->total;
   if (t->o->quiet || (drawn && clock_seconds() - t->said < 1)) return;
@@ -263,7 +263,7 @@ void tell_wrong(Trainer *t, const char *format, ...) {
 }
 
 // -- numbers --------------------------------------------------------------------------------------
-// Goals by the means of `from`, then measures.
+// Goals by the means in `from`, then measures.
 void metrics_make(const Trainer *t, Arena *a, const Mean *from, LimnMetrics *m) {
   const char **name = NEW_ARRAY(a, const char *, t->p->goal.n + t->gauge.n + 1);
   double *value = NEW_ARRAY(a, double, t->p->goal.n + t->gauge.n + 1), x;
@@ -310,7 +310,7 @@ static void tell_sets(Trainer *t) {
   }
 }
 
-// By what the best weights are judged, and whether to stop.
+// The measure that selects the best weights, and whether it may stop the run.
 static void put_judge(const Trainer *t, Buf *b) {
   const Gauge *judge = gauge_for_best(&t->gauge);
   buf_printf(b, ", best by the %s %s", judge && judge->better > 0 ? "highest" : "lowest",
@@ -319,7 +319,7 @@ static void put_judge(const Trainer *t, Buf *b) {
     buf_printf(b, ", patience %lld", (long long)t->regime.training.patience);
 }
 
-// Measures that do not say which way is better are not guessed at.
+// A measure without a direction (better: up or down) selects nothing.
 static void tell_unjudged(Trainer *t) {
   bool any = false, others = false;
   for (uint32_t i = 0; i < t->gauge.n; i++) {
@@ -332,7 +332,7 @@ static void tell_unjudged(Trainer *t) {
          others ? " of what is trained" : "");
 }
 
-// What computes, and in which numbers; the interpreter says that itself.
+// Device and precision; the interpreter describes both itself.
 static void put_device(const Trainer *t, Buf *b) {
   buf_text(b, engine_device_model(t->device));
   if (!t->o->reference) buf_printf(b, ", %s", precision_label(t->precision));
@@ -400,7 +400,7 @@ void tell_start(Trainer *t) {
 static void put_command(const Trainer *t, Buf *b) {
   Buf settings = buf_new(b->arena);
   elab_settings(t->in, &settings);
-  folder_go_on(&t->folder, "train", t->path, settings.at, b);
+  folder_resume_command(&t->folder, "train", t->path, settings.at, b);
 }
 
 const char *hash_text(const Trainer *t) {
@@ -415,7 +415,7 @@ static void json_last(const Trainer *t, JsonOut *j) {
   if (t->has_best) json_number(j, "best", t->best);
   if (t->has_best) json_number(j, "best_step", (double)t->best_step);
   if (failed(t))
-    json_number(j, "kept", (double)save_kept(t));
+    json_number(j, "kept", (double)save_step_on_disk(t));
   else
     json_text(j, "hash", hash_text(t));
 }
@@ -431,7 +431,7 @@ static void plain_end(const Trainer *t, Buf *b) {
                (unsigned long long)t->best_step);
   if (!t->folder.dir) return;
   if (failed(t))
-    buf_printf(b, "; kept as it was after step %llu", (unsigned long long)save_kept(t));
+    buf_printf(b, "; kept as it was after step %llu", (unsigned long long)save_step_on_disk(t));
   if (stopped) {
     buf_text(b, "; to go on: ");
     put_command(t, b);

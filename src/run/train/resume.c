@@ -1,6 +1,6 @@
-// Going on with a run: state.safetensors comes in, and the trainer is where it was. A run goes on
-// only as what it was: the same program but for its length, the same settings, seed, batch and
-// precision, and the same data. Options that are not said again are taken from the run.
+// Resuming a run: reads state.safetensors and restores the trainer. A run can only be resumed
+// unchanged: with the same program but for its length, and the same settings, seed, batch,
+// precision and data. Options that are not given again are taken from the run.
 #include "base/version.h"
 
 #include "run/runs/weights.h"
@@ -44,7 +44,7 @@ static bool same_program(Trainer *t, const Arrays *state) {
   Buf settings = buf_new(t->arena);
   elab_settings(t->in, &settings);
   if (strcmp(noted(state, "program"), program) != 0)
-    return refuse(t, "the program has changed: %s", program_differs(t->w, t->p, t->folder.dir));
+    return refuse(t, "the program has changed: %s", program_difference(t->w, t->p, t->folder.dir));
   if (strcmp(noted(state, "set"), settings.at) != 0)
     return refuse(t, "it was begun with --set %s, and now it is %s",
                   *noted(state, "set") ? noted(state, "set") : "nothing",
@@ -52,7 +52,8 @@ static bool same_program(Trainer *t, const Arrays *state) {
   return true;
 }
 
-// Another build may add up in another order; those before builds were noted are others.
+// Another build may sum in another order. Checkpoints without a build number come from another
+// build.
 static void tell_build(Trainer *t, const Arrays *state) {
   if (strcmp(noted(state, "build"), build_id) != 0)
     tell_wrong(t, "the run began with another build of limn: the last digits may differ");
@@ -109,7 +110,8 @@ static bool read_mean(Trainer *t, const Arrays *state, const char *name, Mean *m
   return true;
 }
 
-// The best weights, if they are still what was saved; else the next good ones are the best.
+// Restores the best value, if the saved best weights still have the checksum recorded with it.
+// Otherwise the search for the best starts again.
 static void resume_best(Trainer *t, const Arrays *state) {
   Arena *a = arena_child(t->arena);
   Arrays best = {0};
@@ -121,7 +123,7 @@ static void resume_best(Trainer *t, const Arrays *state) {
   }
   t->best = noted_number(state, "best");
   t->best_step = noted_count(state, "best_step");
-  // Older checkpoints know the best of their phase alone.
+  // older checkpoints record the best value of their phase only
   bool whole = arrays_metadata(state, "judged_by") != NULL;
   t->judged = whole ? arena_format(t->arena, "%s", noted(state, "judged_by")) : judged_by(t);
   t->best_here = whole ? noted_number(state, "best_here") : t->has_best ? t->best : NAN;
@@ -141,8 +143,8 @@ bool resume_position(Trainer *t, const Arrays *state) {
       !read_mean(t, state, "train/report", &t->report))
     return false;
   resume_best(t, state);
-  t->waited = (uint32_t)noted_count(state, "waited");
-  t->owes = noted_count(state, "owes") != 0;
+  t->idle_reports = (uint32_t)noted_count(state, "waited");
+  t->owes_report = noted_count(state, "owes") != 0;
   t->seconds = noted_number(state, "seconds");
   return true;
 }

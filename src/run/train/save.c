@@ -1,14 +1,13 @@
-// Checkpoints. What a run is gets copied into memory between two steps, and a thread writes the
-// copy while training goes on.
-//
-//   state.safetensors   every state of the store, whole, and where the run is: what resuming needs
-//   model.safetensors   the weights and buffers of the learners, by their names, for other uses
-//   best.safetensors    the same as they were at the best measure so far
-//
-// Each file is whole or absent. The state is written last, so that it never refers to more than
-// there is: rows of metrics.csv and the best weights are on disk before it. All three carry a check
-// sum. A save that fails
-// leaves the old files; training goes on, and the next checkpoint tries again. Weights that are not
+// Checkpoints. The state of a run is copied in memory between two steps, and a thread writes the
+// copy while training continues.
+// //
+//     state.safetensors   all states of the store and the position of the run: what resuming needs
+//     model.safetensors   weights and buffers of the learners, by name, for other uses
+//     best.safetensors    the same, as they were at the best measure so far
+// //
+// Each file is replaced atomically. The state is written last, so all that it refers to (rows of
+// metrics.csv, the best weights) is on disk before it. Each file has a checksum. If saving fails,
+// the old files stay, training continues, and the next checkpoint tries again. Weights that are not
 // finite are never saved.
 #define _DEFAULT_SOURCE
 #include "base/version.h"
@@ -21,25 +20,25 @@
 #include <unistd.h>
 
 typedef struct {
-  const char *name; // in the folder
+  const char *name; // in the run folder
   Bytes bytes;
 } SavePiece;
 
 struct Saver {
-  Arena *arena;       // of what is being written
-  Arena *best;        // of the best weights, while they wait
-  Bytes best_bytes;   // none: n is 0
-  int fd;             // of metrics.csv, to be on disk before the state
-  const char *events; // and so is this
+  Arena *arena;       // holds the copy that is being written
+  Arena *best;        // holds the best weights until they are written
+  Bytes best_bytes;   // n = 0: none
+  int fd;             // of metrics.csv, which must be on disk before the state
+  const char *events; // the event file, likewise
   const RunFolder *folder;
   SavePiece piece[3];
   uint32_t pieces;
   pthread_t thread;
   bool busy, failed;
-  uint64_t step, kept; // of what is being written, and of what is on disk
-  bool first;          // all that was saved is how the run began
+  uint64_t step, kept; // of the copy that is being written; of the checkpoint on disk
+  bool first;          // only the initial state has been saved so far
   _Atomic bool done;
-  char why[512]; // "" = good
+  char why[512]; // "": no error
   double began;
 };
 
@@ -115,8 +114,8 @@ static void note_position(Trainer *t, Arena *a, Arrays *all) {
   note(a, all, "best_step", "%llu", (unsigned long long)t->best_step);
   note(a, all, "judged_by", "%s", t->judged);
   note_real(a, all, "best_here", t->best_here);
-  note(a, all, "waited", "%u", t->waited);
-  note(a, all, "owes", "%d", t->owes);
+  note(a, all, "waited", "%u", t->idle_reports);
+  note(a, all, "owes", "%d", t->owes_report);
   note_real(a, all, "seconds", trainer_seconds(t));
   note(a, all, "metrics_bytes", "%lld", (long long)t->record.bytes);
   note(a, all, "events", "%s", slash ? slash + 1 : t->record.events_path);
@@ -170,7 +169,7 @@ static bool model_bytes(Trainer *t, Arena *a, Bytes *out, const char **error) {
 }
 
 static bool is_finite(const State *s) {
-  double bad = 0; // 0 * x is NaN for what is not finite
+  double bad = 0; // 0 * x is NaN if x is not finite
   const void *data = state_data(s);
   if (s->number == NUMBER_F32)
     for (int64_t i = 0; i < s->count; i++) bad += 0 * (double)((const float *)data)[i];
@@ -240,19 +239,19 @@ static void *writer(void *what) {
   return NULL;
 }
 
-static void drop(Arena **a) {
+static void free_arena(Arena **a) {
   arena_free(*a);
   *a = NULL;
 }
 
-static void take_result(Trainer *t) {
+static void end_save(Trainer *t) {
   Saver *s = t->saver;
   if (s->busy) pthread_join(s->thread, NULL);
   s->busy = false;
   s->failed = s->why[0] != 0;
   t->save_took = clock_seconds() - s->began;
-  drop(&s->arena);
-  if (!s->failed) drop(&s->best), s->best_bytes.n = 0, s->kept = s->step;
+  free_arena(&s->arena);
+  if (!s->failed) free_arena(&s->best), s->best_bytes.n = 0, s->kept = s->step;
   if (s->failed)
     tell_wrong(t, "not saved: %s;%s the next one tries again", s->why,
                folder_is_gone(&t->folder) ? "" : " the last checkpoint is still there, and");
@@ -288,8 +287,8 @@ static bool snapshot(Trainer *t) {
   return false;
 }
 
-// What was brought from a device that is lost by now is not what it had there.
-static bool came_whole(Trainer *t) {
+// A copy from a device is invalid if the device was lost meanwhile.
+static bool snapshot_is_valid(Trainer *t) {
   const char *gone = folder_is_gone(&t->folder);
   if (gone) snprintf(t->saver->why, sizeof t->saver->why, "%s", gone);
   if (gone) return false;
@@ -300,7 +299,7 @@ static bool came_whole(Trainer *t) {
 
 bool save_begin(Trainer *t) {
   Saver *s = t->saver;
-  if (s->busy) take_result(t);
+  if (s->busy) end_save(t);
   s->first = false;
   if (!model_is_finite(t)) return false;
   if (!t->folder.dir) return true;
@@ -309,40 +308,40 @@ bool save_begin(Trainer *t) {
   t->saved = s->began;
   s->fd = t->record.fd;
   s->step = t->base + t->step;
-  bool whole = snapshot(t) && came_whole(t);
+  bool whole = snapshot(t) && snapshot_is_valid(t);
   atomic_store(&s->done, false);
   s->busy = whole && pthread_create(&s->thread, NULL, writer, s) == 0;
   if (s->busy) return true;
-  if (whole) writer(s); // no thread to be had: here, then
-  take_result(t);
+  if (whole) writer(s); // no thread could be made: write here
+  end_save(t);
   return true;
 }
 
-uint64_t save_kept(const Trainer *t) { return t->saver->kept; }
+uint64_t save_step_on_disk(const Trainer *t) { return t->saver->kept; }
 
-void save_first(Trainer *t) { t->saver->first = save_begin(t); }
+void save_initial(Trainer *t) { t->saver->first = save_begin(t); }
 
-void save_reported(Trainer *t) {
+void save_await_initial(Trainer *t) {
   if (t->saver->first) save_end(t);
 }
 
 bool save_busy(Trainer *t) {
-  if (t->saver->busy && atomic_load(&t->saver->done)) take_result(t);
+  if (t->saver->busy && atomic_load(&t->saver->done)) end_save(t);
   return t->saver->busy;
 }
 
 bool save_end(Trainer *t) {
-  if (t->saver->busy) take_result(t);
+  if (t->saver->busy) end_save(t);
   return !t->saver->failed;
 }
 
-// The copy lives until a better one replaces it: a save that failed may still need it.
+// The copy is held until a better one replaces it, since a failed save is retried.
 void save_best(Trainer *t) {
   Saver *s = t->saver;
   const char *error;
   if (!t->folder.dir) return;
-  if (s->busy) take_result(t);
-  drop(&s->best);
+  if (s->busy) end_save(t);
+  free_arena(&s->best);
   s->best_bytes = (Bytes){0};
   s->best = arena_new();
   Guard g;
@@ -352,22 +351,23 @@ void save_best(Trainer *t) {
     if (good && engine_device_alive(t->device)) return;
   }
   s->best_bytes = (Bytes){0};
-  t->has_best = false; // what is on disk is not the best any more, and the next good ones are
+  t->has_best = false; // the best weights on disk are outdated: start again with the next good ones
   if (engine_device_alive(t->device))
     tell_wrong(t, "the best weights so far are not kept: memory is exhausted");
 }
 
-// A step that failed changed nothing, so the states are those before it. They are kept only where
-// there is no earlier checkpoint but the first: that one is farther from what went wrong.
-void save_remains(Trainer *t) {
+// After a failed step: the step changed nothing, so the states are those before it. They are saved
+// only if there is no earlier checkpoint but the initial one, because an earlier checkpoint is
+// farther from what went wrong.
+void save_after_failure(Trainer *t) {
   if (!t->folder.dir) return;
   Saver *s = t->saver;
   const char *state = folder_path(&t->folder, "state.safetensors"), *best = "best.safetensors";
-  if (s->busy) take_result(t);
+  if (s->busy) end_save(t);
   t->w->diags->muted++;
   if ((s->first || !path_exists(state)) && !t->at_turn) save_begin(t);
   t->w->diags->muted--;
-  if (s->busy) take_result(t);
+  if (s->busy) end_save(t);
   if (!s->best_bytes.n) return;
   sum_put(&s->best_bytes);
   const char *why = folder_write(&t->folder, t->arena, best, s->best_bytes.at, s->best_bytes.n);
@@ -379,6 +379,6 @@ void save_open(Trainer *t) { t->saver = NEW(t->arena, Saver); }
 void save_close(Trainer *t) {
   Saver *s = t->saver;
   if (s->busy) pthread_join(s->thread, NULL);
-  drop(&s->arena);
-  drop(&s->best);
+  free_arena(&s->arena);
+  free_arena(&s->best);
 }

@@ -1,5 +1,5 @@
-// Shows during training. `as paths` makes columns of metrics.csv, p[0], p[1] …, with the values at
-// each row; `every 100` makes files in the run folder, which hold the values at these steps.
+// Shows during training. `as paths` adds columns p[0], p[1] … to metrics.csv with the values at
+// each row; `every 100` writes the values at these steps to files in the run folder.
 #include "run/train/train_own.h"
 
 static bool is_traced(const Show *s) { return s->diagram && (is_path(s) || s->every); }
@@ -23,7 +23,7 @@ void traces_close(Trainer *t) {
   t->trace.n = 0;
 }
 
-// The values of a trace, in memory that goes with the arena.
+// The values of a show, in memory of the arena.
 static Tensor *values(Trainer *t, ShowLog *trace, Arena *a) {
   Data data = *t->data;
   Tensor *out = NEW_ARRAY(a, Tensor, trace->probe.d->out.n + 1);
@@ -32,7 +32,7 @@ static Tensor *values(Trainer *t, ShowLog *trace, Arena *a) {
 }
 
 // -- paths ----------------------------------------------------------------------------------------
-// What is shown twice, with the same words, has its columns once.
+// Columns with equal names are written once.
 static bool path_cells(Trainer *t, ShowLog *trace, Arena *a, const TraceCells *c, Table *seen) {
   const Diagram *d = trace->probe.d;
   const Tensor *value = c->values ? values(t, trace, a) : NULL;
@@ -88,10 +88,10 @@ static const char *write_frame(Trainer *t, ShowLog *trace, Arena *a, Outcome *en
     vec_push(a, &all.array, tensor_array(&value[i], text));
   }
   const char *why = folder_make_in(a, t->folder.dir, "shown");
-  if (why) return *end = folder_blame(a, t->folder.dir, "shown/"), why;
+  if (why) return *end = folder_outcome(a, t->folder.dir, "shown/"), why;
   if (!safetensors_bytes(a, &all, &bytes, &error)) return error;
   if (file_put_in(a, t->folder.dir, name, &bytes, &error)) return NULL;
-  return *end = folder_blame(a, t->folder.dir, name), error;
+  return *end = folder_outcome(a, t->folder.dir, name), error;
 }
 
 void traces_frames(Trainer *t) {

@@ -1,7 +1,7 @@
-// A run from beginning to end: options, data, a folder; then each `train` statement of the program
-// as a phase with its own diagrams, engines and states; then the last checkpoint. Weights go from
-// phase to phase by their names, optimisers begin anew. Whatever happens, what was taken is given
-// back at one place.
+// A run from beginning to end: options, data and a run folder; then each `train` statement of the
+// program as a phase with its own diagrams, engines and states; then the last checkpoint. Weights
+// are passed from phase to phase by name, optimiser states start anew. All resources are released
+// in one place, close_all.
 #include "run/train/train_own.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static bool read_options(Trainer *t) {
 }
 
 // -- a phase --------------------------------------------------------------------------------------
-// Each phase has noise and shuffles of its own.
+// Each phase has its own seed for noise and shuffles.
 static uint64_t phase_seed(const Trainer *t) {
   return t->phase ? site_step(t->seed, t->phase) : t->seed;
 }
@@ -96,20 +96,21 @@ static bool fill_store(Trainer *t) {
   return store_add_shown(t->w, t->store, t->p, t->seed);
 }
 
-// The paths of the phase before that go on in this one.
-static void add_before(Trainer *t, Table *known) {
+// The paths of the previous phase's model, which keep their values.
+static void add_carried_paths(Trainer *t, Table *known) {
   for (uint32_t i = 0; t->before && i < store_count(t->before); i++) {
     const char *path = store_at(t->before, i)->path;
     if (table_get(t->model, path, strlen(path))) table_put(known, path, strlen(path), 1);
   }
 }
 
-// What begins otherwise than by itself: from a run, from memory, as what it follows, or as it was.
-static bool begin_weights(Trainer *t) {
+// Sets initial values that do not come from the program: from files, from memory, of stale copies,
+// and from the previous phase.
+static bool initialise_weights(Trainer *t) {
   const Arrays *set = t->phase ? NULL : t->set;
   Table *known = table_new(t->arena);
   paths_add(known, set);
-  add_before(t, known);
+  add_carried_paths(t, known);
   if (!store_load_sources(t->in, t->p, t->store, known)) return false;
   if (set && !store_set_arrays(t->w, t->store, set, "memory")) return false;
   for (uint32_t i = 0; i < t->regime.start.n; i++) {
@@ -130,8 +131,9 @@ static Engine *engine_for(Trainer *t, uint32_t k, int64_t batch) {
                     &how);
 }
 
-// Where a device has no room for a step: the first half, quarter … of the batch that has.
-static void say_what_fits(Trainer *t, uint32_t k) {
+// If the device has not enough memory for a step: finds the first half, quarter … of the batch that
+// fits.
+static void suggest_batch(Trainer *t, uint32_t k) {
   Diags *diags = t->w->diags;
   Engine *smaller = NULL;
   Id said = diags->list.n - 1;
@@ -151,9 +153,9 @@ static bool open_engine(Trainer *t, uint32_t k) {
   Step *s = &t->regime.step.at[k];
   t->engine[k] = engine_for(t, k, t->batch);
   bool trial = t->device_open && t->device;
-  if (!t->engine[k] && !trial) say_what_fits(t, k);
+  if (!t->engine[k] && !trial) suggest_batch(t, k);
   if (t->engine[k] && engine_prebuilt(t->engine[k]) && !t->prebuilt) {
-    t->prebuilt = true; // to its end
+    t->prebuilt = true; // for the whole run
     if (t->was_compiled)
       tell_wrong(t, "the run began with compiled code: without it, the last digits may differ");
   }
@@ -170,7 +172,7 @@ static bool reads_length(const Trainer *t) {
   return false;
 }
 
-// How many steps, and after which of them there are rows and reports.
+// The number of steps, and the steps after which there are rows and reports.
 static bool find_length(Trainer *t) {
   double epochs = t->epochs_asked > 0  ? t->epochs_asked
                   : t->steps_asked > 0 ? 0
@@ -178,7 +180,7 @@ static bool find_length(Trainer *t) {
   double steps = t->steps_asked > 0 ? t->steps_asked : t->regime.training.steps;
   double each = t->feed.unknown ? 1 : (double)t->epoch_steps;
   bool beyond = t->o->beyond && t->phase + 1 == t->p->train.n;
-  if (epochs > 0 && !(each > 0) && beyond && !reads_length(t)) epochs = 0, steps = STEPS_BEYOND;
+  if (epochs > 0 && !(each > 0) && beyond && !reads_length(t)) epochs = 0, steps = ENDLESS_STEPS;
   if (epochs > 0 && !(each > 0))
     return train_refuse(
         t, OUTCOME_WRONG,
@@ -191,9 +193,9 @@ static bool find_length(Trainer *t) {
                         total);
   if (!schedules_hold(t->in, t->p, &t->regime.training, total)) return false;
   t->planned = total;
-  t->total = (uint64_t)(beyond ? STEPS_BEYOND : total);
+  t->total = (uint64_t)(beyond ? ENDLESS_STEPS : total);
   if (t->o->beyond)
-    epochs = 0, total = STEPS_BEYOND; // a loop of one's own asks for measures itself
+    epochs = 0, total = ENDLESS_STEPS; // a caller's own loop asks for measures itself
   t->row_every = (uint64_t)ceil(total / ROWS);
   double apart = t->regime.training.patience ? 1 : ceil(epochs / REPORTS);
   t->report_every = (uint64_t)(epochs > 0 ? each * apart : ceil(total / REPORTS_OF_STEPS));
@@ -216,13 +218,14 @@ static Mean mean_new(const Trainer *t) {
   return (Mean){sum, sum + t->p->goal.n};
 }
 
-// A pass goes over the samples one by one, epochs go over them in batches.
+// A pass reads samples one by one, epochs read them in batches.
 static int64_t usual_batch(const Trainer *t) {
   const char *unit = name_text(t->w->names, t->regime.node->name);
   return strncmp(unit, "pass", 4) == 0 ? 1 : BATCH;
 }
 
-// A batch that is asked for, and not the usual one, is as large as is meant.
+// Warns if the batch size is not what the data give. A batch size that was asked for is not
+// questioned.
 static void warn_of_batch(const Trainer *t) {
   int64_t samples = t->feed.samples;
   bool asked = t->batch_asked || t->regime.training.batch;
@@ -232,8 +235,8 @@ static void warn_of_batch(const Trainer *t) {
                (long long)t->batch, (long long)samples, samples == 1 ? "" : "s");
 }
 
-// The number of samples in an epoch is known before any engine: they are told how many steps there
-// will be.
+// The number of samples in an epoch is needed before engines are made: schedules depend on the
+// number of steps.
 static bool find_epoch(Trainer *t) {
   bool samples = false;
   for (uint32_t i = 0; i < t->regime.step.n; i++) {
@@ -271,13 +274,13 @@ static void close_engines(Trainer *t) {
   traces_close(t);
 }
 
-// What a phase is, before anything of it is made.
+// The diagrams of a phase, before its engines and data are opened.
 static bool plan_phase(Trainer *t) {
   t->regime = (Regime){0};
   t->feed = (Feed){0};
   t->data->draw_seed = phase_seed(t);
-  Changes now = changes_now(t);
-  if (now.n > t->held) now.n = t->held;
+  Changes now = changes_applied(t);
+  if (now.n > t->changes_built) now.n = t->changes_built;
   if (!learn_changed(t->in, t->p, t->p->train.at[t->phase], &now, &t->regime)) return false;
   find_turns(t);
   if (!find_epoch(t) || !find_length(t)) return false;
@@ -292,13 +295,13 @@ static bool plan_all(Trainer *t) {
   return good;
 }
 
-// The steps as the program has them, and with one change after the other that holds already: each may
-// have states that others do without, and a run that goes on has those of all.
+// Builds the steps of the program, then those after each change that already applies, one by one:
+// each version may have states that others lack, and a resumed run has the states of all.
 static bool plan_changes(Trainer *t) {
-  uint32_t all = changes_now(t).n;
-  for (t->held = 0;; t->held++) {
+  uint32_t all = changes_applied(t).n;
+  for (t->changes_built = 0;; t->changes_built++) {
     if (!plan_phase(t) || !fill_store(t)) return false;
-    if (t->held == all) return true;
+    if (t->changes_built == all) return true;
   }
 }
 
@@ -308,7 +311,7 @@ static const char *said_since(const Trainer *t, DiagMark mark) {
                                : "the GPU cannot";
 }
 
-// On a GPU that nobody asked for it is a trial.
+// A GPU that was chosen by default is only tried: if it fails, the CPU is used.
 static bool open_on_device(Trainer *t) {
   bool trial = t->device_open && t->device, failed = t->w->diags->machine_failed;
   DiagMark mark = diags_mark(t->w->diags);
@@ -339,12 +342,12 @@ static bool make_phase(Trainer *t) {
          traces_open(t);
 }
 
-// A run that goes on has all values in its state.
+// Opens a phase. A resumed run has all values in its checkpoint.
 static bool open_phase(Trainer *t, bool resumed) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   store_set_threads(t->store, t->o->threads);
-  if (!plan_changes(t) || (!resumed && !begin_weights(t))) return false;
+  if (!plan_changes(t) || (!resumed && !initialise_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
   choose_device(t, resumed);
@@ -355,7 +358,7 @@ static bool open_phase(Trainer *t, bool resumed) {
   const char *there = t->o->reference ? NULL : engine_precision_note(t->device, t->precision);
   if (there && !t->phase) tell(t, "%s", there);
   t->precision_says = NULL;
-  t->precision_open = false; // a run has one
+  t->precision_open = false; // the precision is fixed for the whole run
   return true;
 }
 
@@ -372,7 +375,7 @@ static bool begin_phase(Trainer *t, const Arrays *state, bool first) {
 }
 
 // -- the run --------------------------------------------------------------------------------------
-// run.json. NULL, or a sentence and *end.
+// Writes run.json. NULL, or a sentence and *end.
 static const char *write_note(Trainer *t, const char *how, Outcome *end) {
   if (!t->folder.dir) return NULL;
   Buf settings = buf_new(t->arena);
@@ -392,7 +395,7 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
                   .device = engine_device_name(t->arena, t->device),
                   .device_is = engine_device_model(t->device),
                   .engine = t->regime.step.n ? engine_description(t->engine[0]) : ""};
-  Changes now = changes_now(t);
+  Changes now = changes_applied(t);
   Settings settings_now = learn_settings(t->in, t->p, &now);
   for (uint32_t i = 0; i < settings_now.n; i++) {
     const Setting *s = &settings_now.at[i];
@@ -410,7 +413,7 @@ static const char *write_note(Trainer *t, const char *how, Outcome *end) {
   return note_write(t->arena, t->folder.dir, &note, end);
 }
 
-// What could not be written is told while there is still hope; at the end there is none.
+// Reports which files could not be written: as a warning during the run, as an error at its end.
 static bool all_written(Trainer *t, const char *how, bool saved) {
   const char *dir = t->folder.dir;
   Outcome noted = OUTCOME_GOOD, worst = t->status;
@@ -435,7 +438,7 @@ static bool finish(Trainer *t, LoopEnd how) {
   static const char *const word[] = {"finished", "stopped", "finished", "not finite", "failed"};
   bool good = how == LOOP_DONE || how == LOOP_STOPPED || how == LOOP_PATIENT;
   if (good && !save_begin(t)) how = LOOP_NOT_FINITE, good = false;
-  if (how == LOOP_NOT_FINITE) save_remains(t);
+  if (how == LOOP_NOT_FINITE) save_after_failure(t);
   bool saved = save_end(t);
   if (t->status == OUTCOME_GOOD && !good) t->status = OUTCOME_WRONG;
   if (!all_written(t, word[how], saved || !good)) return false;
@@ -450,22 +453,22 @@ static bool open_folder(Trainer *t) {
   const char *instead =
       arena_format(t->arena, "go on with --resume %s, or name another folder", out ? out : "");
   Outcome end;
-  bool found = t->o->resume ? folder_old(&t->folder, t->o->resume, &why, &end)
+  bool found = t->o->resume ? folder_resume(&t->folder, t->o->resume, &why, &end)
                             : folder_new(&t->folder, out, t->path, instead, &why, &end);
-  bool free = found && (t->o->plan || folder_lock(&t->folder, &why, &end)); // a plan only looks
+  bool free = found && (t->o->plan || folder_lock(&t->folder, &why, &end)); // --plan writes nothing
   return free || train_refuse(t, end, "%s", why);
 }
 
-// A new run gets its folder when nothing is left that could be wrong with the program or its data.
+// The folder of a new run is made last, when program and data are known to be good.
 static bool new_folder(Trainer *t) {
   if (!t->o->resume && !open_folder(t)) return false;
   Outcome end;
   const char *why = program_copy(t->w, t->p, t->folder.dir, &end);
   if (why) return train_refuse(t, end, "%s", why);
-  return changes_keep(t);
+  return changes_copy(t);
 }
 
-// From the second phase on there is nothing to resume.
+// Only the first phase can be resumed.
 static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   if (!open_phase(t, state != NULL) || (!state && !save_can_begin(t))) return false;
   bool folder = first && !state && !t->o->in_memory;
@@ -474,7 +477,7 @@ static bool start_phase(Trainer *t, const Arrays *state, bool first) {
   Outcome end;
   const char *omitted = first ? write_note(t, "running", &end) : NULL;
   if (omitted) tell_wrong(t, "%s", omitted);
-  if (first && !state) save_first(t);
+  if (first && !state) save_initial(t);
   tell_start(t);
   loop_start(t);
   return true;
@@ -485,17 +488,17 @@ static bool next_phase(Trainer *t) {
   t->before = t->store;
   t->store = NULL;
   t->base += t->step;
-  t->step = t->waited = 0;
+  t->step = t->idle_reports = 0;
   t->best_here = NAN;
   t->phase++;
   return start_phase(t, NULL, false);
 }
 
-// The same phase with other steps, on the states that there are.
+// Continues the phase with steps that a change has modified, on the present states.
 static bool change_phase(Trainer *t) {
   close_engines(t);
-  for (uint32_t all = changes_now(t).n; t->held < all;) {
-    t->held++;
+  for (uint32_t all = changes_applied(t).n; t->changes_built < all;) {
+    t->changes_built++;
     if (!plan_phase(t) || !fill_store(t)) return false;
   }
   if (!make_phase(t) || !start_feed(t)) return false;
@@ -505,7 +508,7 @@ static bool change_phase(Trainer *t) {
   return true;
 }
 
-// Steps until `until`, or the end.
+// Runs steps up to `until`, or to the end of the last phase.
 static bool run_phases(Trainer *t) {
   for (;;) {
     LoopEnd how = loop_run(t);
@@ -549,7 +552,7 @@ static bool begin(Trainer *t) {
     if (!data_read_words(t->data, &state, folder_path(&t->folder, "state.safetensors")))
       return false;
   }
-  if (!changes_open(t) || (old && !changes_take(t, true))) return false;
+  if (!changes_open(t) || (old && !changes_read_requests(t, true))) return false;
   if (!old) t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
   if (!open_data(t) || (!old && !plan_all(t))) return false;
   return t->o->plan ? show_plan(t, old) : start_phase(t, old ? &state : NULL, true);
@@ -574,7 +577,7 @@ static void trainer_start(Trainer *t) {
   t->model = model_paths(t->w, t->arena, t->p);
 }
 
-// Work that may run out of memory; after that, and after a mistake, nothing more is done.
+// Runs work that may run out of memory. After that, or after an error, the trainer is ended.
 static bool trainer_work(Trainer *t, bool (*work)(Trainer *)) {
   if (!GUARDED(t->w->arena, &t->guard)) {
     t->status = OUTCOME_SYSTEM;
@@ -591,7 +594,7 @@ static bool trainer_work(Trainer *t, bool (*work)(Trainer *)) {
 static bool start_and_begin(Trainer *t) {
   trainer_start(t);
   bool good = begin(t);
-  t->begun = good && !t->o->plan; // a plan is shown, and there is nothing to step
+  t->begun = good && !t->o->plan; // with --plan there is nothing to step
   return good;
 }
 
@@ -604,8 +607,8 @@ Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set)
   return t;
 }
 
-// Ahead of a run, whose sets need not be here: all that would be refused before its first step, and
-// can be said without making engines.
+// Checks a run before it starts, where its data sets need not be installed: finds all that would be
+// refused before the first step, without making engines.
 static bool look_ahead(Trainer *t) {
   trainer_start(t);
   t->data->dry_run = true;
@@ -660,7 +663,7 @@ static bool begin_steps(Trainer *t) {
   t->store = store_new(t->precision);
   if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
   store_set_threads(t->store, t->o->threads);
-  return fill_store(t) && begin_weights(t);
+  return fill_store(t) && initialise_weights(t);
 }
 
 Outcome train_steps(Elab *in, Program *p, const LimnTrain *o, const Arrays *set,

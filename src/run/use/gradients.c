@@ -47,7 +47,7 @@ static Changes weights_now(Use *u, const RunNote *note) {
 // diagnostic: the run has another program.
 static Program *program_of_run(Use *u, const RunNote *note) {
   Program *p = arena_copy(u->w->arena, u->p, sizeof *p);
-  const char *other = program_is_other(u->w, u->p, u->how->from);
+  const char *other = program_difference_but_shows(u->w, u->p, u->how->from);
   if (other) {
     use_wrong(u, OUTCOME_WRONG, "the program is another one than that of %s: %s", u->how->from,
               other);
