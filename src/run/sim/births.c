@@ -1,6 +1,7 @@
-// Births where time flows. A part is known to be born only behind what happened at a moment, but it
-// begins with what was before the moment, as everything that happens then reads it. So what parts
-// would be born with is kept at the beginning of each moment.
+// Births of parts in continuous time. A birth is only known after the events of a moment, but the
+// part's initial states are computed from the values before the moment, as all events of the moment
+// read them. So the initial states of all possible births are computed at the beginning of each
+// moment.
 #include "run/sim/flow_own.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ bool flow_births_open(Flow *f) {
   return true;
 }
 
-// What is drawn for a birth depends on how often something has happened in the part, in any member.
+// The random number key of a birth: the number of earlier events in the part, over all members.
 static uint64_t drawn_for(const Flow *f, const SystemEvent *e, uint32_t guard, int64_t members) {
   uint64_t before = 0;
   for (int64_t k = 0; k < members; k++) before += f->draws[f->drawer[guard + k]];
@@ -46,8 +47,8 @@ bool flow_births(Flow *f, double t) {
   return true;
 }
 
-// Until it is born, a part has the states of its last life. No condition may see them: neither one of
-// its own nor one that reads what it shows.
+// Masks all other events until births are done: an unborn part still has the states of its last
+// life, which no condition may read, neither one of the part nor one that reads its outputs.
 void flow_births_first(const Flow *f, uint8_t *which) {
   const System *s = f->m->s;
   bool any = false;

@@ -1,15 +1,16 @@
-// Paths of Brown's motion that do not depend on the step they are asked with.
-//
-// A path is known at the ends of long spans, each of 2^levels steps, and refined by halves: in the
-// middle of a span it is the mean of both ends and a normal number, which is drawn for that span and
-// that level. A step of half the length only asks for one level more, so it sees the same path, more
-// closely. The numbers depend on the seed, the site and the place in this tree; on the way from one
+// Brownian paths that do not depend on the step size (Lévy's construction as a virtual tree).
+// //
+// A path is known at the ends of long intervals of 2^levels steps, and refined by halving: the
+// midpoint is the mean of both ends plus a normal number, drawn for this interval and level. With
+// half the step there is one more level, so the same path is seen in more detail. The numbers
+// depend on the seed, the site and the position in the tree. From one step to the next most of the
+// tree stays the same; one number is drawn per step.
 // step to the next most of the tree stays as it is, and one number is drawn for each step.
 #include "run/sim/brownian.h"
 
 #include <math.h>
 
-static const double longest_span = 2048; // in time; steps above it are spans of their own
+static const double longest_span = 2048; // in time; longer steps are intervals of their own
 
 struct Brownian {
   uint64_t seed, site;
@@ -17,11 +18,11 @@ struct Brownian {
   double step;
   uint32_t levels;
   bool begun;
-  uint64_t *at;  // [level] which span of that level the path is in
-  double **goes; // [level][cells] how far it goes in that span
-  double **bend; // [level][cells] how far its middle is from straight
-  double *rest;  // [cells] of a step that was cut: how far it still goes
-  double from;   // where that rest begins
+  uint64_t *at;  // [level] index of the present interval
+  double **goes; // [level][cells] increment of the path over the interval
+  double **bend; // [level][cells] deviation of the midpoint from the straight line
+  double *rest;  // [cells] remaining increment of a step that was split
+  double from;   // start of the remainder
 };
 
 Brownian *brownian_new(Arena *a, uint64_t seed, uint64_t site, int64_t cells, double step) {
@@ -39,7 +40,7 @@ Brownian *brownian_new(Arena *a, uint64_t seed, uint64_t site, int64_t cells, do
   return b;
 }
 
-// The same numbers whatever the level is called from below: levels are counted from the top.
+// Levels are counted from the top, so the numbers do not depend on the smallest step.
 static void draw(const Brownian *b, uint32_t level, uint64_t span, double scale, double *out) {
   uint64_t site = site_step(b->site, level);
   for (int64_t i = 0; i < b->cells; i++)
@@ -52,7 +53,7 @@ const double *brownian_step(Brownian *b, uint64_t k) {
     uint64_t at = k >> (b->levels - level);
     if (b->begun && b->at[level] == at) continue;
     if (level == 0) draw(b, 0, at, sqrt(span), b->goes[0]);
-    // span is that of this level: the middle of the one above is off by a variance of span / 2
+    // span belongs to this level: the midpoint of the interval above has variance span / 2
     bool drawn = b->begun && level && b->at[level] >> 1 == at >> 1 && (at & 1);
     if (level && !drawn) draw(b, level, at >> 1, sqrt(span / 2), b->bend[level]);
     double side = at & 1 ? -1 : 1;
@@ -64,7 +65,7 @@ const double *brownian_step(Brownian *b, uint64_t k) {
   return b->goes[b->levels];
 }
 
-// A part of the step that the path is in: between the ends it is a bridge.
+// Splits the present step: between its ends the path is a Brownian bridge.
 static void cut(Brownian *b, double from, double to, double end, double *out) {
   double all = end - from, part = to - from, wide = sqrt(part * (all - part) / all);
   uint64_t when;
@@ -78,7 +79,7 @@ static void cut(Brownian *b, double from, double to, double end, double *out) {
 }
 
 void brownian_between(Brownian *b, double from, double to, double *out) {
-  enum { CLOSE = 1000000 }; // times are steps but for rounding
+  enum { CLOSE = 1000000 }; // times are multiples of the step up to rounding
   double k = floor(from / b->step + 1.0 / CLOSE), end = (k + 1) * b->step;
   bool whole = fabs(from - k * b->step) * CLOSE < b->step, last = (end - to) * CLOSE < b->step;
   size_t row = (size_t)b->cells * sizeof(double);

@@ -1,9 +1,9 @@
-// Private to sim: paths of Brown's motion, as many side by side as there are cells.
+// Private to sim: Brownian paths, one for each cell.
 //
-//   Brownian *b = brownian_new(arena, seed, site, cells, 0.01);
-//   brownian_between(b, 0.01, 0.02, out);   how far each path goes in the second step
+//     Brownian *b = brownian_new(arena, seed, site, cells, 0.01);
+//     brownian_between(b, 0.01, 0.02, out);   increments over the second step
 //
-// With half the step it is the same path, looked at more closely.
+// Halving the step refines the same path.
 #ifndef LIMN_RUN_SIM_BROWNIAN_H
 #define LIMN_RUN_SIM_BROWNIAN_H
 
@@ -12,10 +12,10 @@
 
 typedef struct Brownian Brownian;
 Brownian *brownian_new(Arena *, uint64_t seed, uint64_t site, int64_t cells, double step);
-// [cells] in step k, until the next call. Steps in their order are quick.
+// Increments [cells] over step k, valid until the next call. Fast for steps in increasing order.
 const double *brownian_step(Brownian *, uint64_t k);
-// From one moment to a later one of the same step, [cells]; the moments come in their order.
+// Increments [cells] between two times of the same step; times must increase.
 void brownian_between(Brownian *, double from, double to, double *out);
-void brownian_carry(Brownian *, Carry *); // where it is: what is drawn follows from the seed
+void brownian_carry(Brownian *, Carry *); // the position; random numbers follow from the seed
 
 #endif

@@ -1,15 +1,15 @@
-// Two lines that set one place to different values at one tick are an error that names both. A row of
-// ticks is one compiled scan, so it only counts where that happens; the tick is then looked at once
-// more, line by line.
+// Write conflicts in discrete time: two lines that set one element to different values at one tick
+// are an error that names both. Ticks run as one compiled scan, which only counts conflicts; the
+// tick is then run again, line by line.
 #include "run/sim/sim_own.h"
 
-// -- counted --------------------------------------------------------------------------------------
+// -- counting -------------------------------------------------------------------------------------
 typedef struct {
   World *w;
   Diagram *to;
   Type t;      // of the state
-  Id set, all; // the places that lines so far set, and to what; 0: none
-  Id count;    // a number for each place: it is set to different values; 0: never yet
+  Id set, all; // the elements that earlier lines set, and their values; 0: none
+  Id count;    // number of conflicts for each element; 0: none yet
 } ClashFold;
 
 static Type with_base(Type t, Base base) {
@@ -18,7 +18,7 @@ static Type with_base(Type t, Base base) {
   return t;
 }
 
-// The places that a line sets, if it holds.
+// The elements that a line sets, if its condition holds.
 static Id line_bits(const ClashFold *c, Id when, Id named) {
   World *w = c->w;
   Each e = each_of(w, with_base(c->t, BASE_BIT));
@@ -52,7 +52,8 @@ static Id two(const ClashFold *c, Type t, Fn fn, Id a, Id b) {
   Each e = each_of(c->w, t);
   uint32_t x = each_read(c->w, &e, a, (Base)t.base, t.rank),
            y = each_read(c->w, &e, b, (Base)t.base, t.rank);
-  uint32_t both = scalar_fn(c->w, &e.loop, fn, x, y, 0); // first: it may move the scalars
+  uint32_t both =
+      scalar_fn(c->w, &e.loop, fn, x, y, 0); // first, because it may reallocate the scalars
   e.loop.scalar[both].base = t.base;
   return each_make(c->w, c->to, &e);
 }
@@ -90,7 +91,7 @@ static Id sum_of(World *w, Diagram *d, Id x) {
   return box_loop(w, d, loop, &x, 1, number, 0);
 }
 
-// 0 at ticks at which it is not due.
+// x at ticks that are multiples of `every`, 0 at others.
 static Id when_due(World *w, Diagram *d, Id x, Id time, double every) {
   Each e = each_of(w, (Type){.base = BASE_R});
   uint32_t a = each_read(w, &e, x, BASE_R, 0), clock = each_read(w, &e, time, BASE_R, 0);
@@ -100,7 +101,7 @@ static Id when_due(World *w, Diagram *d, Id x, Id time, double every) {
   return each_make(w, d, &e);
 }
 
-// Lines of one thing whose jumps, if they are some, are of one level.
+// The conflicts among lines of one state; jumps conflict only within one level of modes.
 static Id group_flag(World *w, const System *s, Diagram *to, const Id *map, uint32_t first) {
   const SystemWriter *of = &s->writer.at[first];
   ClashFold c = {.w = w, .to = to, .t = s->d->wire.at[of->value].type};
@@ -127,7 +128,7 @@ Id clash_flag(World *w, const System *s, Diagram *to, const Id *map, Id time) {
   return all;
 }
 
-// -- stopped --------------------------------------------------------------------------------------
+// -- stopped systems ------------------------------------------------------------------------------
 static Id how_many_go(World *w, Diagram *to, Id stopped) {
   Each e = each_of(w, with_base(to->wire.at[stopped].type, BASE_R));
   uint32_t bit = each_read(w, &e, stopped, BASE_BIT, e.t.rank), no = each_number(w, &e, 0);
@@ -143,7 +144,7 @@ Id going_flag(World *w, const System *s, Diagram *to, const Id *map) {
   return all;
 }
 
-// -- told -----------------------------------------------------------------------------------------
+// -- reporting ------------------------------------------------------------------------------------
 Engine *clash_engine(const Sim *m) {
   Ids wire = {0};
   for (uint32_t i = 0; i < m->s->writer.n; i++) {
@@ -156,8 +157,8 @@ Engine *clash_engine(const Sim *m) {
 }
 
 typedef struct {
-  bool *sets;    // [place]
-  double *value; // [place]
+  bool *sets;    // [element]
+  double *value; // [element]
 } WriterRow;
 
 static int64_t set_cells(const Sim *m, const SystemWriter *x) {
@@ -209,7 +210,7 @@ static bool find_clash(const Sim *m, Engine *e, TicksNow *ticks, const void *con
   WriterRow *row = NEW_ARRAY(m->arena, WriterRow, s->writer.n + 1);
   uint32_t out = 0;
   for (uint32_t i = 0; i < s->writer.n; i++) row[i] = writer_row(m, e, &s->writer.at[i], &out);
-  for (uint32_t i = s->writer.n; i-- > 0;) { // the lines stand here from the last to the first
+  for (uint32_t i = s->writer.n; i-- > 0;) { // lines are stored from last to first
     const SystemWriter *a = &s->writer.at[i];
     int64_t n = set_cells(m, a);
     for (uint32_t k = i; k-- > 0 && s->writer.at[k].group == a->group;) {

@@ -1,13 +1,13 @@
-// Ticks where time flows. Each period has a clock; its ticks are at multiples of the period, computed
-// and not added up, so that they stay where they are however long the run; a period that is written
-// as a decimal is taken as one, so that the third tick of 0.1 is at 0.3 and nowhere beside. Ticks of one moment are
-// one: all read what was before, then all write.
+// Ticks in continuous time. Each period has a clock; tick k is at k times the period, computed
+// without accumulating, so rounding does not grow with the length of the run. A decimal period is
+// treated as an exact fraction: the third tick of 0.1 is at 0.3. All ticks of one moment are
+// simultaneous: all lines read the values before, then all states are written.
 #include "run/sim/flow_own.h"
 
 #include <math.h>
 #include <stdio.h>
 
-// 3 * 0.1 and 1 * 0.3 may be one moment, though rounding sets them apart.
+// 3 * 0.1 and 1 * 0.3 are one moment although they differ by rounding
 static const double rounding = 1e-13;
 
 static bool is_same(double a, double b) { return fabs(a - b) <= rounding * fabs(b); }
@@ -43,8 +43,8 @@ static bool is_due(const Flow *f, double every, double t) {
   return false;
 }
 
-// What is drawn at a tick depends on its moment, as a fraction that cannot be shortened: so parts
-// with other periods do not change it.
+// The random number key of a tick: its time as a reduced fraction, so parts with other periods do
+// not change it.
 static uint64_t moment_key(const TickClock *c) {
   double n = (double)(c->done + 1) * c->every;
   uint64_t when, by = (uint64_t)c->by;

@@ -1,7 +1,7 @@
-// A look at a moment where something shown is not finite, though it is up to a hair before: the root of
-// a level that has come to 0, and is -1e-16 by rounding. Moments that are not further apart than 1e-12
-// of the time are one, so what is shown is that of the last of them at which all is finite; provided
-// that the numbers come to rest there. Those of a logarithm do not: what they would be, nobody knows.
+// Left limits of observed values. At a moment where an observed value is not finite although it is
+// finite directly before (the square root of a level that reached 0, and is -1e-16 by rounding),
+// the value directly before is used, if values converge there. Moments closer together than 1e-12
+// of the time count as one. Values that diverge, such as a logarithm, have no limit.
 #include "run/sim/follow_own.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 typedef struct {
   Following *g;
   double *x;
-  uint64_t n; // numbers that are looked at
+  uint64_t n; // number of values
 } EdgeLook;
 
 static uint64_t count_numbers(const Following *g) {
@@ -39,7 +39,7 @@ static bool is_finite_at(const EdgeLook *e, double t) {
   return sim_try(g->m, g->look, 0, &finite) && finite;
 }
 
-// Is it what the last step leads to? Something that happened may have set it anew.
+// Is x the end of the last step? An event may have changed the state since.
 static bool is_led_to(const EdgeLook *e, double t, const double *x) {
   solver_at(e->g->solver, t, e->x);
   for (uint32_t i = 0; i < e->g->flow->n; i++)
@@ -47,7 +47,7 @@ static bool is_led_to(const EdgeLook *e, double t, const double *x) {
   return true;
 }
 
-// From far to near it comes closer to the last one, and both are close.
+// Do the values converge: is the nearer one closer to the last, and are both close?
 static bool comes_to_rest(double far, double near, double last) {
   double scale = fmax(fabs(last), 1);
   return fabs(near - last) <= 0.5 * fabs(far - last) + 1e-9 * scale &&

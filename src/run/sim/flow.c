@@ -1,6 +1,6 @@
-// The rates, guards and late values of a system as functions on rows of numbers, which is what a
-// solver wants. The numbers that flow are laid side by side; everything else (modes, states that
-// step) stays in the store, where an event finds it.
+// Rates, guards and delayed values of a system as functions of a vector, as a solver calls them.
+// States with rates are concatenated to the vector; all else (modes, states that change at ticks)
+// stays in the store, where events read and write it.
 #include "run/sim/flow_own.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static void put(State *s, const double *x) {
     state_set(s, x);
 }
 
-// -- what a table moves ---------------------------------------------------------------------------
+// -- inputs from a table --------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
   Engine *all[] = {f->rates, f->guards, f->values, f->lates,           f->nexts,   f->tangent,
                    f->look,  f->step,   f->lines,  f->switches.values, f->ranges.e};
@@ -32,12 +32,12 @@ static void put_ports(Flow *f, int64_t row, double part) {
   }
 }
 
-// Two rows of one time are a jump: a step that ends there sees the first of them.
+// Two rows at one time are a discontinuity: a step that ends there sees the first of them.
 static bool jumps_later(const Driven *d, int64_t row) {
   return d->time[row] == d->time[row + 1] && d->time[row] > d->passed;
 }
 
-// Straight from row to row.
+// Interpolates linearly between rows.
 static void put_between(Flow *f, double t) {
   Driven *d = f->driven;
   while (d->at > 0 && t < d->time[d->at]) d->at--;
@@ -107,8 +107,9 @@ static bool all_finite(const double *x, uint32_t n) {
   return sum == 0;
 }
 
-// What is held may be where it does not belong, for a moment behind its turn: a root of what is below 0.
-// Where that is not finite, it is as it is by itself.
+// Runs with switches held. After a switch turns, holding it may leave the domain of a function for
+// a moment (the root of a negative number): if values are not finite, runs once more with all
+// switches released.
 static bool try_held(Flow *f, Engine *e, bool *finite) {
   if (!sim_try(f->m, e, 0, finite)) return false;
   if (*finite || !f->switches.d) return true;
@@ -118,12 +119,13 @@ static bool try_held(Flow *f, Engine *e, bool *finite) {
   return good;
 }
 
-// What a solver asks while it tries: whatever is not finite, it may come by another way.
+// Evaluates at a trial point of the solver: values that are not finite are recorded, not reported,
+// because the solver may retry with a shorter step.
 static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *at, double *out) {
   bool finite;
   flow_put(f, at->t, at->x, at->late);
   if (!try_held(f, e, &finite)) return false;
-  if (!finite && all_finite(at->x, f->n)) { // after the first, the others follow from it
+  if (!finite && all_finite(at->x, f->n)) { // only the first one: later ones follow from it
     OddMoment *odd = &f->odd;
     odd->e = e, odd->t = at->t;
     memcpy(odd->x, at->x, f->n * sizeof(double));
@@ -133,7 +135,8 @@ static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *a
   return true;
 }
 
-// As it is written: without what is held.
+// An engine for the rates without held switches, so that the diagnostic names the user's
+// expression.
 static Engine *written(Flow *f, Engine *e) {
   Ids rate = {0};
   if (!f->switches.d || e != f->rates) return e;
@@ -182,10 +185,10 @@ static bool lates(void *flow, double t, const double *x, const double *late, dou
 }
 
 // -- events ---------------------------------------------------------------------------------------
-// As it is written: ball.v.
+// The name in the program: ball.v.
 static const char *state_name(const Flow *f, uint32_t state) { return sim_state_name(f->m, state); }
 
-// The k-th guard belongs to this member of this event.
+// The event and member that the k-th guard belongs to.
 static const SystemEvent *event_at(const Flow *f, uint32_t k, uint32_t *number, int64_t *member,
                                    int64_t *members) {
   uint32_t i = 0;
@@ -215,7 +218,7 @@ static const char *event_name(void *flow, uint32_t which) {
              : arena_format(w->arena, "%s in `%s`", what, where);
 }
 
-// Two events of one moment may set one state only if both set it to the same.
+// Reports that two events of one moment set one state to different values.
 static bool clash(Flow *f, double t, uint32_t state, int64_t place, uint32_t one, uint32_t other) {
   World *w = f->m->w;
   uint32_t number;
@@ -231,7 +234,7 @@ static bool clash(Flow *f, double t, uint32_t state, int64_t place, uint32_t one
   return false;
 }
 
-// Of two jumps, the one that is written in an outer mode wins; it comes first.
+// Does the earlier jump win because it is in an outer mode?
 static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
   uint32_t number;
   int64_t member, members;
@@ -239,10 +242,10 @@ static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
   return first->jump && e->jump && first->level < e->level;
 }
 
-// What the event `which` sets, into the rows of new values.
+// Writes what the event `which` sets into the updates.
 static bool set_by(Flow *f, double t, uint32_t which) {
   uint32_t number, at = 0, set = 0,
-                   place = 0; // how many places of the first state, and the last of them
+                   place = 0; // number of elements set in the first state, and the last of these
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   if ((e->birth || e->death) && f->unborn[which]) {
@@ -283,7 +286,7 @@ bool flow_halted(const Flow *f) {
   return s->halt.n > 0;
 }
 
-// The states that it sets; all others are left alone.
+// Starts updates of the states that the event sets; other states are not touched.
 static void freshen(Flow *f, uint32_t which) {
   uint32_t number;
   int64_t member, members;
@@ -346,7 +349,7 @@ static Engine *wires_engine(Flow *f, const Ids *wires, Counts *c) {
   return sim_engine(f->m, pick_wires(f->m->w, f->m->s, wires->at, wires->n));
 }
 
-// Here everything flows: what happens on a condition happens at that moment, not at the next tick.
+// In continuous time, conditions act at the moment they become true, not at the next tick.
 static bool has_event(const System *s, uint32_t state) {
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
@@ -362,7 +365,7 @@ static void find_wires(Flow *f, FlowWires *of) {
   for (uint32_t i = 0; i < s->event.n; i++) vec_push(f->m->arena, &of->guard, s->event.at[i].guard);
 }
 
-// The rates, and what is held of them.
+// Opens the rates; `holds`: with held switches.
 static bool open_rates(Flow *f, const FlowWires *of, bool holds) {
   Sim *m = f->m;
   Diagram *rates = pick_wires(m->w, m->s, of->rate.at, of->rate.n);
@@ -408,7 +411,7 @@ static bool is_read(const Diagram *d, const char *path) {
   return false;
 }
 
-// The numbers that guards read: between two moments no others need to be known for them.
+// Marks the states that guards read: dense output between steps is needed for these only.
 static void find_guarded(Flow *f, const Diagram *d) {
   const System *s = f->m->s;
   NumberRange *range = NEW_ARRAY(f->m->arena, NumberRange, f->flowing.n + 1);
@@ -426,7 +429,7 @@ static void find_guarded(Flow *f, const Diagram *d) {
   f->problem.nguarded = n;
 }
 
-// What events set: the values, then the places that some of them name.
+// Opens what events set: new values, then masks of the elements that are set.
 static bool open_values(Flow *f) {
   const System *s = f->m->s;
   Ids value = {0};

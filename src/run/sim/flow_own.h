@@ -1,4 +1,4 @@
-// Private to sim: a system whose states flow, as a problem for a solver.
+// Private to sim: a system in continuous time as a problem for the solver.
 #ifndef LIMN_RUN_SIM_FLOW_OWN_H
 #define LIMN_RUN_SIM_FLOW_OWN_H
 
@@ -9,44 +9,44 @@ typedef VEC(int64_t) Counts;
 
 typedef struct {
   State *state;
-  uint32_t number; // of the system's states, or lags
-  uint32_t offset; // in the row
+  uint32_t number; // index among the system's states, or its delays
+  uint32_t offset; // in the solver's vector
   int64_t count;
 } Flowing;
 
 typedef struct {
   State *state;
-  double *value; // [count] what it will be
-  uint32_t *by;  // [count] the event that sets it, its number + 1; 0: none
-  bool open;     // some event of this moment sets it
-} Fresh;         // a state while something happens
+  double *value; // [count] the new value
+  uint32_t *by;  // [count] the event that sets it, its index + 1; 0: none
+  bool open;     // some event of this moment sets the state
+} Fresh;         // update of a state by the events of one moment
 
-// Ports that a table moves: each row is held for one unit of time, or, with times, values run
-// straight from row to row.
+// Inputs from a table: each row is held for one unit of time; with a `time` column, values are
+// interpolated linearly.
 typedef struct {
-  bool *rows;         // [in-port] is it moved?
+  bool *rows;         // [in-port] is it in the table?
   double **table;     // [in-port][row cells]
   const double *time; // [n] or NULL
   int64_t n;
-  int64_t at;    // the row that holds now, or that was passed last
-  double passed; // with times: jumps behind it are still to come
+  int64_t at;    // the present row; with times, the row before the present time
+  double passed; // with times: discontinuities after this time are still ahead
 } Driven;
 
 typedef struct {
   Brownian *path;
   int64_t cells, room;
-  double *goes; // [cells] in a step
-  double *rows; // [room cells] in many
+  double *goes; // [cells] increments over a step
+  double *rows; // [room cells] increments over many steps
 } FlowWhite;
 
 typedef struct {
   double every, by; // the period, as a fraction every / by
-  uint64_t done;    // ticks so far
+  uint64_t done;    // number of ticks so far
 } TickClock;
 
-// The last moment whose numbers were not finite: a step that is only tried may meet such.
+// The last point at which values were not finite. A trial step of the solver may meet such points.
 typedef struct {
-  Engine *e; // that made them; NULL: there were none
+  Engine *e; // that computed them; NULL: none
   double t;
   double *x, *late;
 } OddMoment;
@@ -55,119 +55,130 @@ typedef struct { // wires of the system
   Ids rate, late, guard;
 } FlowWires;
 
-// What rates compare and is held between two turns: switches.c
+// switches.c: discontinuities of the rates, held between events
 typedef struct {
-  const Diagram *d; // rates, late values, guards of events; then those of switches, and
-  uint32_t rates, lates, guards; // what they are by themselves; NULL: there are none
-  Counts cells;                  // of each
-  uint32_t n;                    // all cells
-  bool *bit;                     // [n] is it a comparison?
-  State **held, **loose;         // what it was found to be; is it as it is by itself instead?
-  Engine *values;                // what they are
-  double *row, *kept;            // [n]
+  // Rates, delayed values, guards of events; then guards and values of switches. NULL: there are no
+  // switches.
+  const Diagram *d;
+  uint32_t rates, lates, guards;
+  Counts cells;          // of each output
+  uint32_t n;            // number of switches
+  bool *bit;             // [n] is it a comparison?
+  State **held, **loose; // present value of each switch; is it released, that is, evaluated
+                         // instead?
+  Engine *values;        // evaluates all switches
+  double *row, *kept;    // [n]
 } FlowSwitches;
 
-// Guards over a stretch of time: ranges.c
+// ranges.c: bounds of guards over an interval of time
 typedef struct {
-  Engine *e;     // what they are at least, and at most; NULL: it cannot be said
-  uint32_t outs; // results of each kind
-  State **high;  // [flowing] the most that each is; NULL: no guard reads it
+  Engine *e;     // lower and upper bounds; NULL: not known
+  uint32_t outs; // number of outputs of each kind
+  State **high;  // [flowing] upper end of each state; NULL: no guard reads it
   State *time;
 } FlowRanges;
 
 typedef struct {
-  const char *path, *what; // what: NULL: not yet found
-  uint32_t place;          // of the one that was found last
+  const char *path, *what; // what: NULL: not computed yet
+  uint32_t place;          // the element in the last name
 } HappeningName;
 
 struct Flow {
   Sim *m;
-  SimRecord *record; // where events are noted; or NULL
-  // Is told how all is between two rounds of a moment; or NULL. `rounds`: of this moment, so far.
+  SimRecord *record; // the log of events; or NULL
+  // Called between two rounds of events of one moment; or NULL. `rounds`: rounds of this moment so
+  // far.
   void (*between)(void *follower, double t, const double *x, const double *late);
   void *follower;
   uint32_t rounds;
   Problem problem;
   uint32_t n;
-  uint32_t events; // those of the system; behind them in the problem's row, switches
+  uint32_t events; // events of the system; in the solver's row, switches follow
   FlowSwitches switches;
   FlowRanges ranges;
   VEC(Flowing) flowing, lag;
   VEC(uint32_t) stepping; // states with a next value
-  VEC(TickClock) clock;   // of those: one for each period
-  double moment;          // when something happened last; not a number: nothing that still goes on
-  double **birth;         // [event][state] what a part is born with, as it was before the moment
-  bool *unborn; // [guard] it is there, or not, from the start: it is not born or dies then
+  VEC(TickClock) clock;   // one for each period of these states
+  double moment;          // the last moment with events; NAN: none yet
+  double **birth;         // [event][state] initial value of a born part, computed before the events
+                          // of the moment
+  bool *unborn; // [guard] the condition of a birth or death already holds at the start, so the
+                // first event is no birth or death
   Engine *rates, *guards, *values, *lates, *nexts, *tangent;
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
   double *unit, *column;
-  double *value, *mask; // room for the largest state
-  uint32_t *named;      // [event][state] the output of `values` with the places it sets; 0: all
-  VEC(Fresh) fresh;     // beside each state, where there are events
+  double *value, *mask; // buffers for the largest state
+  uint32_t *named;      // [event][state] the output of `values` with the mask of set elements; 0:
+                        // all are set
+  VEC(Fresh) fresh;     // one for each state, if there are events
   Driven *driven;       // or NULL
-  Engine *step;         // a whole step, with noise; or NULL
-  VEC(FlowWhite) white; // beside each `white`
-  uint64_t *draws;      // [guard] how often something of its part and member has happened
-  uint32_t *drawer;     // [guard] the first guard of its part and member, which counts for all
-  bool *drawn;          // [guard] at this moment
-  bool chance;          // what events set is drawn
-  Engine *lines;        // that may set one place at one tick; or NULL
-  Engine *look;         // what is looked at, whose ports are moved too; or NULL
-  double begun;         // up to there, what happens has been noted before
+  Engine *step;         // a whole step with noise; or NULL
+  VEC(FlowWhite) white; // one for each `white`
+  uint64_t *draws;      // [guard] number of earlier events of its part and member
+  uint32_t *drawer;     // [guard] the first guard of its part and member, whose count is used
+  bool *drawn;          // [guard] has an event occurred at this moment?
+  bool chance;          // events set random values
+  Engine *lines;        // evaluates lines that may conflict at a tick; or NULL
+  Engine *look;         // evaluates observed values, and has the same inputs; or NULL
+  double begun;         // events up to this time were logged by the earlier run
   OddMoment odd;
-  bool broken;                   // what happened could not be done: it was said why
-  HappeningName *happening_name; // [guard], once something has happened
+  bool broken;                   // an event could not be applied; reported
+  HappeningName *happening_name; // [guard] made when an event is first logged
 };
 
-// Runs an engine; its outputs, of so many numbers each, side by side.
+// Runs an engine and concatenates its outputs.
 bool flow_ask(Flow *, Engine *, const Counts *, double *out);
 void flow_put(Flow *, double t, const double *x, const double *late);
-// The diagnostic of a solver that stopped where numbers are not finite; always false.
+// Reports that the solver stopped because values were not finite; always false.
 bool flow_blame(Flow *, const char *what);
-// noisy_flow.c: steps with white noise, and numbers that events draw
+// noisy_flow.c: steps with white noise, and random values of events
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
-bool flow_usual_step(Sim *);          // where none is said, the run gets one
+bool flow_usual_step(Sim *);          // chooses the step if the run does not give one
 StepMethod flow_step_kind(const Run *);
 void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
-void flow_draws(Flow *);                                               // opens what events draw
-uint64_t flow_draw(Flow *, uint32_t guard);                            // the step of what it draws
-void flow_drawn(Flow *, const uint8_t *which);                         // they have happened
-bool flow_drive(Flow *);                        // reads the table of the run, if it has one
-double flow_next_row(const Flow *, double now); // when the next row begins; infinite: never
-void flow_row(Flow *, double t);                // the row that holds from now on
+void flow_draws(Flow *);                        // opens random values of events
+uint64_t flow_draw(Flow *, uint32_t guard);     // the random number key of an event
+void flow_drawn(Flow *, const uint8_t *which);  // counts events
+bool flow_drive(Flow *);                        // reads the table of the run, if any
+double flow_next_row(const Flow *, double now); // time of the next row; infinite: none
+void flow_row(Flow *, double t);                // selects the row that starts at this time
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
-// happenings.c
-// which: of all guards. place: of the part's state, the only one that is set, + 1; 0: all, or several
+// -- event_log.c
+// which: index among all guards. place: the only element set in the part's state, + 1; 0: all, or
+// several
 Happening flow_happening(Flow *, double t, uint32_t which, uint32_t place);
 // births.c
 bool flow_births_open(Flow *);
-bool flow_births(Flow *, double t); // keeps what is born then, before anything happens
-void flow_births_first(const Flow *, uint8_t *which); // all else waits until what is born is there
+bool flow_births(Flow *, double t); // computes the initial states of births, before any event of
+                                    // the moment
+void flow_births_first(const Flow *, uint8_t *which); // all other events wait until births are done
 // clocks.c
-void flow_clocks(Flow *);                          // for the states that step
-double flow_next_tick(const Flow *, double end);   // when that is; `end` if both are one moment
-bool flow_tick(Flow *, double t, const double *x); // all that tick then
-// slide_place.c: where it is written that a rate jumps; no file: not found
+void flow_clocks(Flow *); // for states that change at ticks
+double flow_next_tick(const Flow *,
+                      double end); // time of the next tick; `end` if both are the same moment
+bool flow_tick(Flow *, double t, const double *x); // all ticks of this moment
+// slide_place.c: the expression at which a rate jumps; no file: not found
 Span flow_slide_span(Flow *, const SolverSlide *, const double *late);
 // switches.c
 void switches_find(Flow *, const FlowWires *);
 Diagram *switched_rates(const Flow *);
 Diagram *switched_lates(const Flow *);
 Diagram *switched_guards(const Flow *); // of events, then of switches
-bool switches_open(Flow *);             // when the others are
+bool switches_open(Flow *);             // after the other engines
 bool switches_turn(void *flow, double t, const double *x, const double *late);
 void switches_loosen(void *flow, uint32_t which);
-void switches_free(Flow *, bool free);          // all of them, and as they were
-void switches_mend(const Flow *, double *turn); // [n] all of them comparable
+void switches_free(Flow *, bool free);          // releases all switches, or restores them
+void switches_mend(const Flow *, double *turn); // [n] replaces NAN
 // ranges.c
 void ranges_open(Flow *, const Diagram *conditions);
 bool ranges_between(void *flow, const double t[2], const double *const x[2], double *const g[2]);
-// jacobian.c: how the rates change when the states change by v.
+// jacobian.c: the directional derivative of the rates along v.
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out);
-const uint8_t *flow_constrained(const Flow *); // [n] found from an equation? NULL: none is
-const Pattern *flow_pattern(void *flow);       // where that can be other than 0; NULL: anywhere
+const uint8_t *flow_constrained(const Flow *); // [n] is it found by an algebraic equation? NULL:
+                                               // none is
+const Pattern *flow_pattern(void *flow);       // sparsity of the Jacobian; NULL: dense
 
 #endif

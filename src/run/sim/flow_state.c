@@ -1,16 +1,15 @@
-// What a run that flows needs to go on besides what every run does: the clocks of its ticks, what
-// events have drawn, what is being born, the paths of its noise, and the solver with its step, its
-// guards and what will be late.
-//
-// The end of a run says how long its last steps are, and a longer run would not make them so. So what
-// is left at the end is also how all of it was before the first step that the end had a say in: who goes
-// on from there makes the steps of the longer run, and looks only from where the shorter one ended. That
-// is for the same law: another one holds from the end on, and never before it.
+// The saved state of a run in continuous time: clocks, counts of random numbers, pending births,
+// Brownian paths, and the solver with its step size, guards and delayed values.
+// //
+// The end of a run shortens its last steps, so a longer run would make other steps. If it did, the
+// saved file also holds a snapshot from before the first shortened step: a run that continues with
+// the same dynamics starts from the snapshot, makes the steps of the longer run, and observes only
+// what is after the end of the shorter one. If the dynamics have changed, it starts from the end.
 #include "run/sim/follow_own.h"
 
 #include <math.h>
 
-// -- as rows of numbers ---------------------------------------------------------------------------
+// -- as vectors -----------------------------------------------------------------------------------
 static uint64_t kind_of(const Run *r) {
   return r->follow == FOLLOW_USUAL ? FOLLOW_DORMAND : (uint64_t)r->follow;
 }
@@ -39,11 +38,11 @@ static void carry_flow(Flow *f, Carry *c) {
   for (uint32_t i = 0; i < f->white.n; i++) brownian_carry(f->white.at[i].path, c);
   if (!f->driven) return;
   uint64_t row = (uint64_t)f->driven->at;
-  carry_counts(c, &row, 1); // with times, the moment says which row it is
+  carry_counts(c, &row, 1); // with times, the row follows from the time
   if (c->put && !f->driven->time) flow_row(f, (double)row);
 }
 
-// How it is now, the solver aside; *solved: there is one.
+// The present state without the solver; *solved: a solver exists.
 static void carry_moment(Following *g, Carry *c, double *step, bool *solved) {
   double now = g->reached;
   *step = g->m->run->step;
@@ -85,7 +84,7 @@ static void carry_seen(Following *g, Carry *c) {
   carry_happenings(g, c);
 }
 
-// -- the law --------------------------------------------------------------------------------------
+// -- hash of the dynamics -------------------------------------------------------------------------
 static uint64_t hash_ids(uint64_t h, const Ids *x) {
   return x->n ? hash_bytes(h, x->at, x->n * sizeof *x->at) : h;
 }
@@ -96,7 +95,7 @@ static uint64_t hash_inputs(const Following *g, uint64_t h) {
   return d && d->time ? hash_bytes(h, d->time, (size_t)d->n * sizeof *d->time) : h;
 }
 
-// Of all that says how the states move, as text.
+// A hash of all that determines how states change.
 static const char *law_of(const Following *g) {
   const System *s = g->m->s;
   Buf b = buf_new(g->m->arena);
@@ -119,8 +118,8 @@ static const char *law_of(const Following *g) {
   return arena_format(g->m->arena, "%016llx", (unsigned long long)hash_inputs(g, h));
 }
 
-// -- saved ----------------------------------------------------------------------------------------
-static const char shot[] = "shot:"; // in front of the names of what was before the last steps
+// -- saving ---------------------------------------------------------------------------------------
+static const char shot[] = "shot:"; // prefix of the arrays of the snapshot before the last steps
 
 static void add_moment(Following *g, Arena *a, Arrays *all) {
   Carry c = {.arena = a};
@@ -155,7 +154,7 @@ bool follow_save(Following *g) {
     x.name = arena_format(a, "%s%s", shot, x.name);
     vec_push(a, &all.array, x);
   }
-  if (g->over && g->solver) // what was looked at last may be a moment before
+  if (g->over && g->solver) // the last evaluation may have been at an earlier time
     flow_put(g->flow, g->reached, solver_state(g->solver), solver_late(g->solver, g->reached));
   add_moment(g, a, &all);
   carry_seen(g, &seen);
@@ -166,7 +165,7 @@ bool follow_save(Following *g) {
   return good;
 }
 
-// What is between two ends of steps that the end of the run has cut is not saved: few steps are left.
+// Saves, unless the end of the run has shortened steps: few steps remain then.
 bool follow_save_now(Following *g) {
   if (!g->m->how->save || g->limited || !saved_due(&g->clock)) return true;
   bool good = follow_save(g);
@@ -174,7 +173,7 @@ bool follow_save_now(Following *g) {
   return good;
 }
 
-// -- read back ------------------------------------------------------------------------------------
+// -- restoring ------------------------------------------------------------------------------------
 static bool read_row(Sim *m, const SavedRun *from, const char *name, Carry *c) {
   SavedRow row = {0};
   *c = (Carry){.arena = m->arena, .put = true};
@@ -236,7 +235,7 @@ static bool goes_further(const Following *g) {
                      g->from->file, g->begun, r->end);
 }
 
-// The way that noise goes is known where its steps end.
+// Increments of noise are known at the ends of steps only.
 static bool has_its_steps(const Following *g, double step) {
   const Run *r = g->m->run;
   if (!g->flow->white.n || step == r->step) return true;
@@ -251,14 +250,14 @@ static bool same_law(const Following *g) {
   return law && !strcmp(law, g->law);
 }
 
-// Is it as it was left, by the same law? Then it goes on from before the steps that were cut.
+// The prefix of the arrays to start from: the snapshot, if the dynamics are the same.
 static const char *moment_of(Following *g) {
   g->changed = !g->resumed && !same_law(g);
   bool has_shot = arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", shot));
   return has_shot && !g->resumed && !g->changed ? shot : "";
 }
 
-// Ticks are counted from time 0 on, whatever their period was.
+// Ticks are counted from time 0, also if a period has changed.
 static void clocks_anew(Following *g) {
   for (uint32_t i = 0; i < g->flow->clock.n; i++) {
     TickClock *c = &g->flow->clock.at[i];
@@ -266,7 +265,8 @@ static void clocks_anew(Following *g) {
   }
 }
 
-// Where it was saved, all of it; where another one ended, what does not look.
+// Restores a run: all of it if it was interrupted; if it continues another run, all but the
+// observations.
 bool follow_restore(Following *g) {
   Carry seen;
   double step;

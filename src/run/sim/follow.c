@@ -1,18 +1,18 @@
-// A run in time that flows. The solver makes its steps; what is shown at round times, and what is
-// watched, is found on its dense output, so neither changes the steps.
-//
-// Between two steps an event may have set modes and states that do not flow: the step before it is
-// looked at with the values before, the moment itself with those after.
+// A run in continuous time. The solver chooses its steps; recorded and observed values come from
+// its dense output, so they do not affect the steps.
+// //
+// Between two steps, events may change modes and states without rates: values inside the step are
+// computed with the states before the events, values at its end with those after.
 #include "base/stop.h"
 #include "run/sim/follow_own.h"
 
 #include <float.h>
 #include <math.h>
 
-static const double usual_tolerance = 1e-10; // of a step's error
-static const double one_moment = 1e-12;      // of the time: not further apart, two are one
+static const double usual_tolerance = 1e-10; // of the error of a step
+static const double one_moment = 1e-12;      // relative to the time: two closer moments are one
 
-// -- what does not flow ---------------------------------------------------------------------------
+// -- states without rates -------------------------------------------------------------------------
 static bool is_held(const Following *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
 
 static void move_held(const Following *g, double *row, bool back) {
@@ -27,8 +27,8 @@ static void move_held(const Following *g, double *row, bool back) {
   }
 }
 
-// -- looking --------------------------------------------------------------------------------------
-// What of it is not finite, by its name.
+// -- observing ------------------------------------------------------------------------------------
+// The name of an observed value that is not finite.
 static const char *odd_sight(const Following *g) {
   const SimRecord *r = &g->f->record;
   for (uint32_t i = 0; i < g->shows; i++) {
@@ -83,14 +83,15 @@ static bool has_fixed_steps(const Run *r) {
   return r->follow != FOLLOW_USUAL && r->follow != FOLLOW_DORMAND && r->follow != FOLLOW_STIFF;
 }
 
-// Where steps have a given size, moments that nobody asked for are ends of steps.
+// The default interval between recorded moments; with fixed steps, a multiple of the step.
 static double usual_every(const Run *r) {
   double usual = r->end > 0 ? r->end / 1000 : 1;
   if (r->every > 0) return r->every;
   return has_fixed_steps(r) ? fmax(round(usual / r->step), 1) * r->step : usual;
 }
 
-// The k-th moment that is kept: of a decimal, what that says, so the third of 0.1 is 0.3.
+// The time of the k-th recorded moment. For a decimal interval, the exact decimal: the third of 0.1
+// is 0.3.
 static double round_time(const Run *r, uint64_t k) {
   double every = usual_every(r);
   for (double by = 1; by <= 1e9; by *= 10)
@@ -121,7 +122,7 @@ static bool failed(const Following *g) {
   return true;
 }
 
-// Where the run begins, or the one before it ended.
+// Observes the start of the run, or the end of the run that it continues.
 static bool first_look(Following *g, const double *x) {
   double every = usual_every(g->m->run);
   g->seen = true;
@@ -129,12 +130,13 @@ static bool first_look(Following *g, const double *x) {
   return watch_moment(g, g->begun, x) && keep_moment(g, g->begun, x);
 }
 
-// Is there no step behind this one that begins within rounding?
+// Will no further step begin within rounding of this one's end?
 static bool ends_only(const Following *g, double to) {
   return to >= g->m->run->end || (has_fixed_steps(g->m->run) && !g->flow->lag.n);
 }
 
-// What is seen on the way of a step, before what happens at its end: a moment that this is, is not.
+// Observes the inside of a step, before the events at its end. A recorded moment at the end itself
+// is left to see_happened.
 static bool see_step(Following *g, double from, double to, bool happened) {
   if (to < g->begun) return true;
   if (!g->seen) {
@@ -151,7 +153,8 @@ static bool see_step(Following *g, double from, double to, bool happened) {
   return true;
 }
 
-// Between two rounds of a moment, which is found before what leads to it has been seen.
+// Notes the observed values between two rounds of events. Events are found before the inside of the
+// step was observed, so the values are processed later.
 static void note_round(void *following, double t, const double *x, const double *late) {
   Following *g = following;
   bool finite;
@@ -162,8 +165,9 @@ static void note_round(void *following, double t, const double *x, const double 
     vec_push(g->m->arena, &g->rounds, follow_watched(g, i));
 }
 
-// What has come true has done so, though it may be over at once; the extremes and all else are those of what lasts. (What is
-// not finite there, is so for no time.)
+// Conditions (`when`, counts) that were true between two rounds count, even if they are false after
+// the last round. Extremes and other numbers ignore these rounds. Values that are not finite are
+// skipped.
 static void watch_rounds(Following *g, double t) {
   uint32_t n = g->watchers.n;
   for (uint32_t k = 0; k < g->rounds.n; k++) {
@@ -174,7 +178,8 @@ static void watch_rounds(Following *g, double t) {
   g->rounds.n = g->flow->rounds = 0;
 }
 
-// What is seen right after something has happened; a round time that this is but for rounding.
+// Observes the values after events. If a recorded moment coincides up to rounding, it is recorded
+// here.
 static bool see_happened(Following *g, double t) {
   double near = round_time(g->m->run, g->moment);
   bool is_round = fabs(near - t) <= one_moment * t;
@@ -184,7 +189,7 @@ static bool see_happened(Following *g, double t) {
          keep_moment(g, is_round ? near : t, solver_state(g->solver));
 }
 
-// What comes true at the end of the run, but for rounding.
+// Observes conditions that rounding alone puts after the end of the run.
 static bool watch_behind(Following *g, double by) {
   const double *x = solver_state(g->solver);
   double end = g->m->run->end;
@@ -198,7 +203,7 @@ static bool watch_behind(Following *g, double by) {
   return good;
 }
 
-// At the end of the run: what rounding alone has set behind it.
+// At the end of the run: events that rounding alone puts after it.
 static bool happens_last(Following *g) {
   double end = g->m->run->end;
   if (flow_halted(g->flow)) return true;
@@ -206,11 +211,11 @@ static bool happens_last(Following *g) {
   if (!g->flow->events) return true;
   if (!g->limited) follow_shot(g);
   bool happened = solver_end(g->solver, one_moment * end);
-  g->limited |= happened; // a longer run meets it a few digits later
+  g->limited |= happened; // a longer run locates the event slightly later
   return !failed(g) && (!happened || see_happened(g, end));
 }
 
-// One step, and all that is seen on the way.
+// One step with all observations.
 static bool follow_step(Following *g, double end) {
   bool events = g->flow->events > 0;
   if (events) move_held(g, g->before, false);
@@ -229,7 +234,7 @@ static bool follow_step(Following *g, double end) {
   return see_happened(g, to);
 }
 
-// However easy the rates are, what depends on time alone must not be stepped over.
+// An upper limit of the step, so that pulses that depend on time alone are not stepped over.
 static double longest_step(const Run *r) {
   enum { STEPS_AT_LEAST = 50 };
   double longest = r->end / STEPS_AT_LEAST;
@@ -237,12 +242,12 @@ static double longest_step(const Run *r) {
   return r->step > 0 ? fmin(longest, r->step) : longest;
 }
 
-// Events of the moment come before its ticks, also those that rounding sets a few digits behind it.
+// Events of a moment come before its ticks, also if rounding puts the event slightly later.
 static double tick_met(const Following *g, double tick) {
   return g->flow->events ? tick * (1 + 64 * DBL_EPSILON) : tick;
 }
 
-// What ticks now; `kept` is the last moment that was kept, as it was before.
+// Ticks at this moment; `kept`: the last recorded moment before.
 static bool do_tick(Following *g, double now, double kept) {
   const double *x = solver_state(g->solver);
   if (!flow_tick(g->flow, now, x)) return false;
@@ -251,7 +256,10 @@ static bool do_tick(Following *g, double now, double kept) {
   return fabs(kept - now) > 1e-12 * now || keep_moment(g, now, x);
 }
 
-enum { LOOKS = 8192 }; // at the rates in a whole run, where steps see nothing
+enum {
+  LOOKS = 8192
+};  // additional evaluations of the rates in a whole run, to detect pulses
+    // between stages
 
 static SolveOptions solve_options(const Following *g) {
   const Run *r = g->m->run;
@@ -267,7 +275,7 @@ static SolveOptions solve_options(const Following *g) {
   return how;
 }
 
-// The solver where the run begins or goes on.
+// Opens the solver at the start, or restores it.
 static bool open_solver(Following *g, double *start) {
   SolveOptions how = solve_options(g);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, g->time, start);
@@ -277,14 +285,14 @@ static bool open_solver(Following *g, double *start) {
   return true;
 }
 
-// May a step from here be as long as it is because the run ends? Most are too far from there.
+// May the end of the run shorten a step from here? Usually it is too far away.
 static bool may_be_cut(const Following *g, double t) {
   const Run *r = g->m->run;
   return t + 2 * (has_fixed_steps(r) ? r->step : longest_step(r)) >= r->end;
 }
 
-// What is true at this moment happens, and no time goes by: where a run ends where it begins, and behind
-// the ticks at its end.
+// Handles events at the present moment without advancing time: if a run ends where it starts, and
+// after ticks at its end.
 static bool happens_now(Following *g) {
   double now = solver_time(g->solver);
   while (solver_now(g->solver))
@@ -292,7 +300,7 @@ static bool happens_now(Following *g) {
   return !failed(g);
 }
 
-// A step, and what ticks or begins at its end.
+// A step, with ticks and table rows at its end.
 static bool follow_on(Following *g) {
   const Run *r = g->m->run;
   double now = solver_time(g->solver);
@@ -312,8 +320,8 @@ static bool follow_on(Following *g) {
   return watch_moment(g, row, solver_state(g->solver));
 }
 
-// A short run is over before a compiler would be. When its code takes over depends on nothing but the
-// number of steps, so that a run that was stopped goes on in the same bits.
+// The first steps use prebuilt kernels: a short run ends before a compiler would. The number of
+// these steps is fixed, so a resumed run gives the same bits.
 static void note_steps(Following *g, uint64_t steps) { *g->m->early = steps < sim_early(g->m); }
 
 static void note_solver(Following *g, uint64_t before) {
@@ -326,7 +334,7 @@ static void note_solver(Following *g, uint64_t before) {
   note_steps(g, solver_count(g->solver, NULL, NULL));
 }
 
-// The last moment is kept, also where `every` does not meet it.
+// Records the last moment, also if it is no multiple of `every`.
 static bool keep_last(Following *g) {
   const SimRecord *r = &g->f->record;
   double end = g->reached, last = r->time.n ? r->time.at[r->time.n - 1] : -1;
@@ -342,7 +350,7 @@ static bool follow_all(Following *g, double *start) {
   note_steps(g, solver_count(g->solver, NULL, NULL));
   if (!g->seen && g->time >= g->begun && !first_look(g, start)) return false;
   note_solver(g, before);
-  if (!g->resumed && !follow_save(g)) return false; // as it begins
+  if (!g->resumed && !follow_save(g)) return false; // the initial state
   if (r->end == 0 && !happens_now(g)) return false;
   if (r->end == 0) note_solver(g, before);
   while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
@@ -357,12 +365,13 @@ static bool follow_all(Following *g, double *start) {
   return g->f->stopped || keep_last(g);
 }
 
-// -- fixed steps, compiled as a whole -------------------------------------------------------------
+// -- fixed steps, compiled as one scan ------------------------------------------------------------
 static bool ends_a_step(const Run *r, double t) {
   return fabs(round(t / r->step) * r->step - t) <= 1e-9 * r->end;
 }
 
-// Nothing may happen between two moments that are kept, and the end is the end of a step.
+// Compiled steps are possible if nothing happens between recorded moments, and the end is the end
+// of a step.
 static bool is_plain(const Following *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
@@ -396,7 +405,7 @@ static bool is_finite(const Following *g, double t) {
   return true;
 }
 
-// The clock has added up steps; the moment is the one that was asked for.
+// The clock has accumulated rounding; gives the exact time.
 static double plain_time(const Following *g, int64_t chunk, int64_t all, double clock) {
   const Run *r = g->m->run;
   int64_t done = (int64_t)g->steps;
@@ -419,8 +428,8 @@ static bool plain_steps(Following *g, Engine *e, int64_t steps, const int64_t of
   return is_finite(g, t) && (!kept || keep_moment(g, t, g->x));
 }
 
-// Engines for rows of steps of two lengths: most are as long as they may be, and the last one before a
-// moment that is kept is shorter.
+// Engines for two numbers of steps: most calls run the full number, the last one before a recorded
+// moment runs fewer.
 typedef struct {
   Engine *e;
   int64_t steps;
@@ -434,13 +443,13 @@ static Engine *engine_for(const Following *g, StepsEngine made[2], int64_t steps
   return m->e;
 }
 
-// So many steps are made before it is asked whether the run is to stop.
+// Steps per call, between two checks whether to stop.
 static int64_t steps_at_once(const Following *g) {
   enum { NUMBERS_AT_ONCE = 1 << 20 };
   return NUMBERS_AT_ONCE / (g->m->numbers + 1) + 1;
 }
 
-// Moments that are kept are `chunk` steps apart, from time 0 on.
+// Recorded moments are `chunk` steps apart, from time 0.
 static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
   const SimOptions *how = g->m->how;
   int64_t once = steps_at_once(g), most = once < chunk ? once : chunk;
@@ -514,7 +523,7 @@ static void tell_notes(const Following *g) {
   diag_help(to, e, "`by stiff` names it: then it is there from the start");
 }
 
-// What no rate moves, too.
+// Checks also the states without rates.
 static bool starts_finite(const Following *g) {
   const Sim *m = g->m;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
@@ -549,17 +558,17 @@ static bool follow_once(Following *g) {
   take_follow_rows(g);
   if (g->watchers.n) g->flow->between = note_round, g->flow->follower = g;
   if (!follow_restore(g)) return false;
-  for (uint32_t i = 0; i < g->watchers.n; i++) // periods are those of the second half
+  for (uint32_t i = 0; i < g->watchers.n; i++) // periods are measured in the second half
     g->watchers.at[i].half = (g->begun + m->run->end) / 2;
   double *start = NEW_ARRAY(m->arena, double, g->flow->n + 1);
   flow_start(g->flow, start);
-  bool done = g->over; // long ago
+  bool done = g->over; // it was finished earlier
   if (!done && !(is_plain(g) ? follow_plain(g, start) : follow_all(g, start))) return false;
   tell_notes(g);
   return done || !g->keeps || follow_save(g);
 }
 
-// A first run finds where the middle is; it is saved on its way too.
+// First pass of a run with periods: finds the middle of each watched value. It is saved, too.
 static bool find_middles(Sim *m, Following *g, const SavedRun *from) {
   Sim first;
   Followed unused = {.watch = g->f->watch};
@@ -576,7 +585,7 @@ static bool find_middles(Sim *m, Following *g, const SavedRun *from) {
   return good;
 }
 
-// Periods want to know where the middle is.
+// Periods need the middle of the watched value, so such a run is made twice.
 bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   SavedRun saved, before;
   Following g = {.m = m, .f = f, .number = number, .keeps = true};

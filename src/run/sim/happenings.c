@@ -1,8 +1,8 @@
-// What happened, in words: the part, with the numbers of members of arrays, and the mode that it jumps to,
-// the state that is set, or that it was born or died.
+// The log of events: the part, with indices of members of arrays, and the mode it jumps to, the
+// state that is set, or birth or death.
 #include "run/sim/flow_own.h"
 
-// A part of a system, or of what that was before it was closed or stood on another.
+// A part of the system, or of an original system that was closed or connected to another.
 static const Part *part_called(const Sim *m, const System *s, const char *name, size_t n) {
   for (uint32_t i = 0; i < s->part.n; i++) {
     const char *text = name_text(m->w->names, s->part.at[i].name);
@@ -15,11 +15,11 @@ static const Part *part_called(const Sim *m, const System *s, const char *name, 
   return NULL;
 }
 
-// The arrays on the way to a part, from outside to inside.
+// The arrays on the path to a part, from outside to inside.
 typedef struct {
   const Part *part[64];
   uint32_t n;
-  int64_t members; // of all of them
+  int64_t members; // product of all lengths
 } PartWay;
 
 static int64_t part_length(const Sim *m, const Axis *a) {
@@ -59,7 +59,7 @@ static const char *way_text(const Sim *m, const PartWay *way, int64_t member) {
   return b.at ? b.at : "";
 }
 
-// The state without its part, and one place of it where each is an event of its own or only one is set.
+// The state without its part, and one element of it if only one is set.
 static const char *state_text(const Sim *m, const SystemEvent *e, const PartWay *way,
                               int64_t place) {
   const SystemState *x = &m->s->state.at[e->state.at[0]];

@@ -1,6 +1,6 @@
-// A run that stands on a table: each input of the system has a column of its name, each tick a row.
-// An input with several places has as many columns, x0, x1 and so on, or x[0], x[1]. A set of data
-// is a table too: its fields are columns.
+// Inputs from a table: each input is a column of its name, each tick a row. An input with several
+// elements has one column for each: x0, x1 and so on, or x[0], x[1]. A data set is a table, too:
+// its fields are columns.
 #include "io/bytes/bytes.h"
 #include "run/sim/sim_own.h"
 
@@ -19,8 +19,7 @@ static bool read_table(Sim *m, Csv *out) {
                      named ? "" : ": ", error);
 }
 
-// x, x (m) or x(m): behind the name there may be a unit, between which blanks do not count. NULL: there is
-// none.
+// The unit after the name of a column, as in `x (m)` or `x(m)`; NULL: none.
 static const char *unit_behind(const char *column) {
   const char *unit = strchr(column, '(');
   return unit && unit > column ? unit : NULL;
@@ -44,7 +43,7 @@ static const CsvColumn *column_named(const Csv *t, const char *name) {
   return NULL;
 }
 
-// x, and x or x (m) again.
+// Is there only one column of this name, with or without a unit?
 static bool is_alone(Sim *m, const Csv *t, const CsvColumn *c) {
   const char *name = arena_text(m->arena, c->name, name_length(c->name));
   for (uint32_t i = 0; i < t->columns; i++)
@@ -53,7 +52,7 @@ static bool is_alone(Sim *m, const Csv *t, const CsvColumn *c) {
   return true;
 }
 
-// What there is instead.
+// Reports that a column is missing, and lists those that exist.
 static bool no_column(Sim *m, const Csv *t, const char *name) {
   enum { NAMES_TOLD = 8 };
   Buf names = buf_new(m->arena);
@@ -75,7 +74,7 @@ static bool given_twice(Sim *m, const char *table, const char *what, const char 
   return false;
 }
 
-// Nothing is converted.
+// Units must be equal: nothing is converted.
 static bool has_unit(Sim *m, const CsvColumn *c, const char *what, const char *unit) {
   const char *said = unit_behind(c->name);
   Buf b = buf_new(m->arena);
@@ -100,7 +99,7 @@ static bool is_started(const Sim *m, uint32_t port) {
   return false;
 }
 
-// Labels and bits are numbers in a table, and no others.
+// Is the number a valid label or bit of the port?
 static bool number_fits(Sim *m, uint32_t port, int64_t row, double x) {
   const Type *t = &m->s->d->wire.at[m->s->d->in.at[port]].type;
   int64_t count = 2;
@@ -116,7 +115,7 @@ static const char *port_text(const Sim *m, uint32_t port) {
   return name_text(m->w->names, m->s->in.at[port].name);
 }
 
-// The column of moments; NULL: there is none, or it is the column of a port.
+// The column of times; NULL: none, or it is the column of a port.
 static const CsvColumn *time_column(const Sim *m, const Csv *t) {
   for (uint32_t i = 0; i < m->s->in.n; i++)
     if (!strcmp(port_text(m, i), "time")) return NULL;
@@ -128,8 +127,8 @@ static bool set_has(Set *set, const char *name) {
   return k != FIELD_NONE && k != FIELD_INDEX;
 }
 
-// Inputs that the run says as functions of time are no ports any more; is one of them in the table, or
-// in the set?
+// Inputs that the run gives as functions of time are no longer ports of the system. Is one of them
+// in the table or the set, too?
 static bool moved_twice(const Sim *m, const Csv *t, Set *set, const char **name) {
   const System *own = m->run->own;
   for (uint32_t i = 0; i < own->in.n; i++) {
@@ -140,7 +139,7 @@ static bool moved_twice(const Sim *m, const Csv *t, Set *set, const char **name)
   return false;
 }
 
-// Each input has one source.
+// Each input must have exactly one source.
 static bool ports_have_columns(Sim *m, const Csv *t, bool *rows) {
   const char *moved;
   if (moved_twice(m, t, NULL, &moved)) return given_twice(m, m->run->path, "column", moved);
@@ -152,7 +151,7 @@ static bool ports_have_columns(Sim *m, const Csv *t, bool *rows) {
   return true;
 }
 
-// A row is a tick, whatever its moment: a column `time` may only say just that.
+// In discrete time a row is a tick; a column `time` must agree.
 static bool rows_are_ticks(Sim *m, const Csv *t, int64_t ticks) {
   const CsvColumn *c = m->s->flows ? NULL : time_column(m, t);
   if (c && !is_alone(m, t, c)) return false;
@@ -219,7 +218,7 @@ bool table_times(Sim *m, const double **time, int64_t *n) {
   const CsvColumn *c = time_column(m, &t);
   if (!c) return true;
   if (!has_unit(m, c, "time", "s") || !is_alone(m, &t, c)) return false;
-  for (int64_t i = 1; i < t.rows; i++) { // two rows of one time are a jump
+  for (int64_t i = 1; i < t.rows; i++) { // two rows at one time are a discontinuity
     double now = c->value[i], last = c->value[i - 1];
     if (now > last || (now == last && (i < 2 || last > c->value[i - 2]))) continue;
     Id e = diag_error(m->w->diags, m->run->span,

@@ -1,5 +1,5 @@
-// How the rates of a system change with its states: the forward derivative of the diagram of its
-// rates, asked for one direction, or for all of them, column by column.
+// The Jacobian of the rates, by forward-mode derivative of their diagram: for one direction, or for
+// all, column by column.
 #include "run/sim/flow_own.h"
 
 static bool open_tangent(Flow *f) {
@@ -8,7 +8,7 @@ static bool open_tangent(Flow *f) {
   return f->tangent != NULL;
 }
 
-// inputs: ports, states, time, then a tangent for each state
+// inputs: ports, states, time, then a tangent of each state
 bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
                  double *out) {
   Flow *f = flow;
@@ -23,7 +23,7 @@ bool flow_change(void *flow, double t, const double *x, const double *late, cons
     engine_set(f->tangent, d, v + y->offset, y->count);
   }
   engine_set(f->tangent, ports + n, &t, 1);
-  bool finite; // what is not, the solver sees itself
+  bool finite; // the solver checks whether values are finite
   if (!sim_try(f->m, f->tangent, 0, &finite)) return false;
   for (i = 0; i < f->rate_cells.n; out += f->rate_cells.at[i++])
     engine_get(f->tangent, i, out, f->rate_cells.at[i]);

@@ -1,15 +1,15 @@
-// The nested system against the flat one, both by the interpreter, bit for bit.
-//
-// Nested means: every wiring keeps its own states and asks its parts. A port's value is found when
-// it is asked for: what a part shows by its own lens, what it takes by the lens around it. So this
-// is the definition of a wiring, followed to the letter, and shares nothing with the weaving but
-// the lenses. A state that learns steps by the gradient of its own wiring, parts included.
-//
-// Members of an array may need each other at the same moment, one after the other. A port that is
-// asked for while it is being found is guessed, and all is found again until each guess was right:
-// in every round at least the next member of the chain is.
-//
-// Ticks have random inputs; where states flow, a tick is a small step of Euler's.
+// Compares a nested system with its flattened form, both by the interpreter, bit for bit.
+// //
+// Nested: every wiring keeps its own states and evaluates its parts. A port is evaluated on demand:
+// an output by the part's own lens, an input by the lens of the surrounding wiring. This follows
+// the definition of a wiring literally, and shares only the lenses with flattening. A state that
+// learns is stepped by the gradient of its own wiring, parts included.
+// //
+// Members of an array may depend on each other within one moment. A port that is read while it is
+// being evaluated gets a guess, and evaluation is repeated until all guesses are right: each round
+// settles at least one more member of the chain.
+// //
+// Ticks have random inputs; in continuous time, a tick is a small Euler step.
 #include "core/pass/pass.h"
 #include "run/sim/sim_own.h"
 
@@ -19,20 +19,20 @@ enum { TICKS = 64, ROUNDS_LIMIT = 100000 };
 static const double euler_step = 1.0 / 64;
 
 typedef struct NestedInside NestedInside;
-struct NestedInside { // one system in its place
+struct NestedInside { // an instance of a system
   const System *s;
-  const char *path; // with its `/`
+  const char *path; // ends in `/`
   NestedInside *around;
-  uint32_t part;        // of the one around
+  uint32_t part;        // index in the surrounding system
   NestedInside **inner; // [part]
   Tensor *param;        // [param of the lens]
-  Tensor *more;         // [param of the diagram] those that only learning has
+  Tensor *more;         // [param of the diagram] those that only learning uses
   Tensor *in, *out;
   uint8_t *has_in, *has_out; // NestedKnown
 };
 typedef enum { NOT_ASKED, BEING_FOUND, IS_KNOWN } NestedKnown;
 
-typedef struct { // what a port was taken for, while it was being found
+typedef struct { // the guessed value of a port
   NestedInside *x;
   uint32_t port;
   bool in;
@@ -44,7 +44,7 @@ typedef struct {
   Arena *arena, *tick_arena;
   uint64_t seed, tick;
   const SimOptions *how;
-  Store *store; // all weights and states as they begin
+  Store *store; // initial weights and states
   VEC(Guess) guess;
   const char *error;
 } Nested;
@@ -87,7 +87,7 @@ static NestedInside *inside_new(Nested *n, const System *s, NestedInside *around
   return x;
 }
 
-// values: what the ports were is no guess any more
+// values: the present values become guesses
 static void forget_ports(NestedInside *x, bool values) {
   memset(x->has_in, NOT_ASKED, x->s->in.n);
   memset(x->has_out, NOT_ASKED, x->s->out.n);
@@ -96,7 +96,7 @@ static void forget_ports(NestedInside *x, bool values) {
   for (uint32_t i = 0; i < x->s->part.n; i++) forget_ports(x->inner[i], values);
 }
 
-// The lens up to one wire, with the inputs that it needs.
+// The part of the lens that one wire depends on, and the inputs of it.
 static Diagram *only_wire(World *w, const Diagram *d, Id wire, Ids *inputs) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
@@ -161,7 +161,7 @@ static Tensor ask_wire(Nested *n, NestedInside *x, Id wire) {
   return eval_one(n, d, in, params_for(n, x, d));
 }
 
-// As it was in the round before; 0 in the first.
+// The value of the previous round; 0 in the first.
 static Tensor guessed(Nested *n, NestedInside *x, uint32_t port, bool in) {
   Tensor *value = in ? &x->in[port] : &x->out[port];
   const Diagram *d = x->s->d;
@@ -199,7 +199,7 @@ static Tensor ask_in(Nested *n, NestedInside *x, uint32_t port) {
 }
 
 // -- steps ----------------------------------------------------------------------------------------
-// A state by its path, wherever in the nest it is kept.
+// Finds a state by path, in any instance.
 static Tensor *find_param(NestedInside *x, const World *w, const char *path) {
   for (uint32_t i = 0; i < x->s->lens->param.n; i++)
     if (!strcmp(path, x->s->lens->param.at[i].path)) return &x->param[i];
@@ -255,7 +255,8 @@ static bool is_due(const Nested *n, double every) {
   return every <= 1 || fmod((double)n->tick, every) < 0.5;
 }
 
-// All next values from the old ones, then all are put; `every` is that of the parts around.
+// Computes all next values from the old ones, then writes them; `every`: the period of the
+// surrounding part.
 static void next_states(Nested *n, NestedInside *x, double every, Puts *puts) {
   const System *s = x->s;
   for (uint32_t i = 0; i < s->own.n; i++) {
@@ -269,7 +270,7 @@ static void next_states(Nested *n, NestedInside *x, double every, Puts *puts) {
       value = lasting(n, ask_wire(n, x, s->own_next.at[i]));
     if (value.data) vec_push(n->arena, puts, (Put){state, value});
   }
-  for (uint32_t i = s->learnt_from; i < s->learnt_to; i++) { // states of optimisers
+  for (uint32_t i = s->learnt_from; i < s->learnt_to; i++) { // optimiser states
     const SystemState *y = &s->state.at[i];
     Tensor *state = find_param(x, n->w, s->d->param.at[y->param].path);
     if (is_due(n, every))
@@ -279,7 +280,7 @@ static void next_states(Nested *n, NestedInside *x, double every, Puts *puts) {
     next_states(n, x->inner[p], every * s->part.at[p].every, puts);
 }
 
-// -- flat -----------------------------------------------------------------------------------------
+// -- the flattened system -------------------------------------------------------------------------
 static void flat_step(Nested *n, const System *s, const Diagram *d, const Tensor *in, Tensor *param,
                       Tensor *out) {
   Tensor *next = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
@@ -340,7 +341,7 @@ static void nested_step(Nested *n, NestedInside *x, const Tensor *in, Puts *puts
   }
 }
 
-// Where the two come apart first; NULL: nowhere.
+// The name of the first difference; NULL: none.
 static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Tensor *param,
                             int64_t *compared) {
   const System *s = x->s;
@@ -365,8 +366,8 @@ static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Ten
   return NULL;
 }
 
-// The value of a run's start, in the shape of the state: one number is that of all cells. What it is
-// made of is its own, however other starts call theirs.
+// The initial value of a state in a run, in the shape of the state; a scalar is broadcast.
+// Parameters of its diagram are separate from those of other initial values.
 static Tensor started(Nested *n, const Diagram *d, const Tensor *like) {
   Tensor *own = NEW_ARRAY(n->arena, Tensor, d->param.n + 1),
          t = tensor_new(n->arena, like->rank, like->shape);
@@ -381,7 +382,7 @@ static Tensor started(Nested *n, const Diagram *d, const Tensor *like) {
   return t;
 }
 
-// States begin as the run says, where the check refers to one.
+// Sets the initial values of the run that the check refers to.
 static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagram *flat,
                         Tensor *param) {
   for (uint32_t i = 0; i < run->start.n && !n->error; i++) {
@@ -397,10 +398,10 @@ static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagra
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// What the program or the caller says where to find is as it is there, for both.
+// Loads weights from the sources that the program or the caller names, for both.
 static bool fill_store(Nested *n, const Diagram *flat) {
   Store **held = NEW(n->arena, Store *);
-  arena_on_free(n->arena, drop_store, held); // also when memory runs out on the way
+  arena_on_free(n->arena, drop_store, held); // also if memory runs out
   *held = n->store = store_new(PRECISION_64);
   if (!n->store) return store_out_of_memory(n->w, "the check", &(Type){.base = BASE_R});
   if (!store_add_params(n->w, n->store, flat, n->seed)) return false;

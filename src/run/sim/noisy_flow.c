@@ -1,10 +1,9 @@
-// Noise in a system that flows: steps with white noise, and numbers that are drawn when something
-// happens.
-//
-// White noise is asked of paths that do not depend on the step; a step is one diagram, which takes
-// how far each path goes. What an event draws depends on how often something has happened before in
-// its part (of an array: in this member), and not on when: so steps and moments that are kept do not
-// change it. All that happens in one part at one moment draws the same.
+// Noise in continuous time: steps with white noise, and random values of events.
+// //
+// White noise is the increment of a Brownian path that does not depend on the step; a step is one
+// diagram with the increments as inputs. The random numbers of an event depend on the number of
+// earlier events in its part (for an array: its member), not on time, so they do not depend on
+// steps and recorded moments. All events of one part at one moment draw the same numbers.
 #include "run/sim/flow_own.h"
 
 #include <math.h>
@@ -31,14 +30,14 @@ uint64_t flow_draw(Flow *f, uint32_t guard) {
   uint32_t event = 0, k = guard;
   for (; k >= f->guard_cells.at[event]; event++) k -= (uint32_t)f->guard_cells.at[event];
   uint64_t site = site_hash(0, f->m->s->event.at[event].path);
-  if (f->m->s->event.at[event].each) site = site_step(site, k + 1); // places draw for themselves
+  if (f->m->s->event.at[event].each) site = site_step(site, k + 1); // elements draw separately
   return site_step(site, f->draws[f->drawer[guard]]);
 }
 
 void flow_drawn(Flow *f, const uint8_t *which) {
   uint32_t n = f->chance ? f->events : 0, guard = 0;
   for (uint32_t i = 0; n && i < f->guard_cells.n; i++)
-    for (int64_t k = 0; k < f->guard_cells.at[i]; k++, guard++) // who dies draws nothing
+    for (int64_t k = 0; k < f->guard_cells.at[i]; k++, guard++) // a death draws nothing
       if (which[guard] && !f->m->s->event.at[i].death) f->drawn[f->drawer[guard]] = true;
   for (uint32_t i = 0; i < n; i++) {
     f->draws[i] += f->drawn[i];
@@ -68,7 +67,7 @@ static bool get_row(Flow *f, Engine *e, double *out) {
   return true;
 }
 
-// inputs: ports, states, time, the length, then how far each noise goes
+// inputs: ports, states, time, step, then the increments of each noise
 static bool noisy_step(void *flow, double t, double h, const double *x, const double *late,
                        double *next) {
   Flow *f = flow;
@@ -98,9 +97,9 @@ void flow_noise_rows(Flow *f, Engine *e, uint64_t first, int64_t steps) {
   }
 }
 
-// -- the usual step -------------------------------------------------------------------------------
-// How fast the rates change with the states where they start: of the changes along drawn signs, the
-// largest.
+// -- default step ---------------------------------------------------------------------------------
+// An estimate of the largest rate constant at the start: the largest directional derivative along
+// random signs.
 static bool fastest(Flow *f, double *out) {
   enum { PROBES = 8 };
   double *x = NEW_ARRAY(f->m->arena, double, f->n + 1),

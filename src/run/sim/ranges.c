@@ -1,8 +1,8 @@
-// Guards over a whole stretch of time: between which numbers they are while all that flows is between two
-// rows of numbers. A guard that is not 0 anywhere there has not been passed over.
-//
-// Said only of conditions that more than add and multiply (those have no pulses), of nothing late, and of
-// nothing that a table moves while time flows.
+// Bounds of guards over an interval of time, by interval arithmetic from bounds of the states. If 0
+// is not between the bounds, the guard has no zero crossing in the interval.
+// //
+// Only for conditions that do more than add and multiply (others have no pulses), and that do not
+// read delayed values or table inputs.
 #include "core/pass/bounds.h"
 #include "run/sim/flow_own.h"
 
@@ -15,7 +15,7 @@ static const char *flowing_path(const Flow *f, uint32_t i) {
   return s->d->param.at[s->state.at[f->flowing.at[i].number].param].path;
 }
 
-// Does it change while time flows?
+// Does it change in continuous time?
 static bool is_moving(const Flow *f, const char *path) {
   for (uint32_t i = 0; i < f->flowing.n; i++)
     if (!strcmp(path, flowing_path(f, i))) return true;

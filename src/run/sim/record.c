@@ -1,8 +1,8 @@
-// What a run leaves behind: a row of moments for each thing that can be seen, as long as that is
-// not too much, and for each expression that is shown.
+// The record of a run: the values of each observable at each moment, up to a limit of size, and of
+// each shown expression.
 #include "run/sim/watch_own.h"
 
-enum { CELLS_KEPT = 1024 }; // of one thing at one moment, unless it is shown
+enum { CELLS_KEPT = 1024 }; // most cells of an observable, unless it is shown
 
 static SimChannel channel_of(World *w, const System *s, const char *name, const Type *t) {
   SimChannel c = {
@@ -18,7 +18,8 @@ void record_channels(World *w, const Program *p, uint32_t number, SimRecord *r) 
   const System *s = p->ran->run.at[number].system;
   Sights sights = {0};
   system_sights(w, s, &sights);
-  while (sights.n && sights.at[sights.n - 1].kind == SEES_INSIDE) sights.n--; // kept where shown
+  while (sights.n && sights.at[sights.n - 1].kind == SEES_INSIDE)
+    sights.n--; // recorded only if shown
   *r = (SimRecord){.system = s, .flows = s->flows, .sights = sights.n};
   for (uint32_t i = 0; i < sights.n; i++)
     vec_push(w->arena, &r->channel,

@@ -1,6 +1,5 @@
-// What every run leaves for those that go on with it: what is in the store (states, weights, those of
-// optimisers, clocks, delays), what it has kept, and what its watchers have seen. Noise depends on the
-// tick, so no generator has a state.
+// The saved state that all runs share: the store (states, weights, optimiser states, clocks,
+// delays), the record, and the watchers. Noise depends on the tick, so there is no generator state.
 #include "run/sim/saved_own.h"
 
 #include <stdlib.h>
@@ -29,7 +28,7 @@ static void watcher_numbers(Watcher *w, double *x, bool put) {
   }
 }
 
-// -- saved ----------------------------------------------------------------------------------------
+// -- saving ---------------------------------------------------------------------------------------
 void saved_row(Arena *a, Arrays *all, const char *name, double *data, int64_t n) {
   int64_t *shape = NEW_ARRAY(a, int64_t, 1);
   shape[0] = n;
@@ -38,7 +37,7 @@ void saved_row(Arena *a, Arrays *all, const char *name, double *data, int64_t n)
       (Array){.name = name, .rank = 1, .shape = shape, .count = n, .data = data, .kind = EL_F64});
 }
 
-// What the program says is read there again: it may have become another.
+// Constants of the program are not saved: the program is read again and may have changed.
 static bool is_constant(const Sim *m, const State *x) {
   return table_get(m->constant, x->path, strlen(x->path));
 }
@@ -59,7 +58,7 @@ void saved_states(Arena *a, Arrays *all, const Sim *m) {
   }
 }
 
-// No path of a state has a colon in it.
+// A colon never occurs in the path of a state.
 void saved_seen(Arena *a, Arrays *all, SimRecord *r, Watchers *w) {
   double *watched = NEW_ARRAY(a, double, w->n *WATCHED + 1);
   for (uint32_t i = 0; i < w->n; i++) watcher_numbers(&w->at[i], watched + i * WATCHED, false);
@@ -70,7 +69,7 @@ void saved_seen(Arena *a, Arrays *all, SimRecord *r, Watchers *w) {
               r->channel.at[i].value.n);
 }
 
-// -- read back ------------------------------------------------------------------------------------
+// -- restoring ------------------------------------------------------------------------------------
 uint64_t saved_number(const SavedRun *from, const char *key) {
   const char *text = arrays_metadata(from->arrays, key);
   return text ? strtoull(text, NULL, 10) : 0;
@@ -150,7 +149,7 @@ bool saved_stopped(const Sim *m, const SavedRun *from) {
   return !diag_refuse(m->w->diags, m->run->span, "%s has stopped: it does not go on", from->file);
 }
 
-// -- when -----------------------------------------------------------------------------------------
+// -- time of saving -------------------------------------------------------------------------------
 bool saved_due(SaveClock *c) {
   double now = clock_seconds();
   if (!(c->last > 0)) c->last = now;

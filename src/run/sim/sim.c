@@ -1,4 +1,4 @@
-// A system with its memory: states in a store, in double precision, and engines for what is asked.
+// A system with its memory: states in a store, in double precision, and engines for its functions.
 #include "run/sim/sim_own.h"
 
 int64_t sim_cells(const Sim *m, const Type *t) {
@@ -47,7 +47,7 @@ bool sim_fill(const SimOptions *how, Store *s) { return !how->fill || how->fill(
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// What a start value or a claim is made with: weights as they begin, or as they were trained.
+// Parameters for an initial value or a check: initial weights, or trained ones.
 bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Tensor *param) {
   bool weights = false;
   for (uint32_t i = 0; i < d->param.n; i++) {
@@ -59,7 +59,7 @@ bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Ten
   }
   if (!weights) return true;
   Store **held = NEW(a, Store *);
-  arena_on_free(a, drop_store, held); // also when memory runs out on the way
+  arena_on_free(a, drop_store, held); // also if memory runs out
   *held = store_new(PRECISION_64);
   if (!*held) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
   if (!store_add_params(w, *held, d, how->seed) || !sim_begin(how, *held) || !sim_fill(how, *held))
@@ -138,7 +138,7 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   for (Id i = 1; i < s->d->wire.n && m->numbers < NUMBERS_MOST; i++)
     m->numbers += sim_cells(m, &s->d->wire.at[i].type);
   Store **held = NEW(m->own, Store *);
-  arena_on_free(m->own, drop_store, held); // also when memory runs out on the way
+  arena_on_free(m->own, drop_store, held); // also if memory runs out
   *held = m->store = store_new(PRECISION_64);
   if (!m->store) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
   store_set_threads(m->store, how->threads);
@@ -172,7 +172,7 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .say_to = m->how->context,
                 .stop = m->how->stop,
                 .caller_stops = true};
-  if (!add_params(m, d)) return NULL; // of what is looked at
+  if (!add_params(m, d)) return NULL; // the params of what is observed
   Engine *e = engine_new(m->w, d, m->store, 0, &how);
   for (uint32_t i = 0; e && i < m->s->in.n && i < d->in.n; i++) {
     int64_t n = sim_cells(m, &d->wire.at[d->in.at[i]].type);

@@ -1,10 +1,10 @@
-// Diagrams made of a system's: a function of its states to some of its wires, a row of ticks, a row
-// of steps. All of them read and write states by their paths, so they share one store.
+// Diagrams derived from a system's diagram: some of its wires as a function of the states, a scan
+// of ticks, a scan of steps. All read and write states by path, so they share one store.
 #include "core/pass/pipeline.h"
 #include "run/sim/sim_own.h"
 
-// -- pasting --------------------------------------------------------------------------------------
-// A clock is nothing special here: what follows the system sets it.
+// -- inlining -------------------------------------------------------------------------------------
+// A clock becomes an ordinary param, which the caller sets.
 static Param plain_param(const Param *p) {
   Param copy = *p;
   copy.next = 0;
@@ -38,15 +38,15 @@ static Id sight_wire(const System *s, const Sight *x) {
   }
 }
 
-// A system that was pasted into a diagram.
+// A system inlined into a diagram.
 typedef struct {
   Diagram *to;
   const System *s;
   const Id *map;
-  Id time; // its clock there, or 0
+  Id time; // its clock in the diagram, or 0
 } Pasted;
 
-// An expression over what is seen, behind a pasted system.
+// Adds an expression over observables of an inlined system.
 static Id paste_seen(World *w, const Pasted *p, const Sights *sights, const Seen *seen,
                      uint32_t number) {
   const Diagram *f = seen->diagram;
@@ -112,7 +112,7 @@ static Id plus_number(World *w, Diagram *d, Id x, double k) {
   return each_make(w, d, &e);
 }
 
-// The next value at ticks that are multiples of `every`, the old one at others.
+// The next value at ticks that are multiples of `every`, the old one otherwise.
 static Id only_every(World *w, Diagram *d, Id time, double every, Id next, Id old) {
   Type t = d->wire.at[old].type;
   Each e = each_of(w, t);
@@ -131,8 +131,8 @@ typedef struct {
   World *w;
   const System *s;
   Diagram *to, *body;
-  Id *map;     // of the system's wires in the body
-  Ids outside; // what the scan reads
+  Id *map;     // from the system's wires to the body's
+  Ids outside; // operands of the scan
   Id time;     // in the body
 } TickRows;
 
@@ -171,7 +171,7 @@ static void add_clock(TickRows *r, Scan *scan) {
   scan->carry++;
 }
 
-// States that step, or those that flow, and the clock.
+// Adds states as carries: those with next values, or those with rates; and the clock.
 static void add_carries(TickRows *r, Scan *scan, bool flows) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < r->s->state.n; i++) {
@@ -186,7 +186,7 @@ static void add_carries(TickRows *r, Scan *scan, bool flows) {
   add_clock(r, scan);
 }
 
-// What stays the same is a param of the body too.
+// Values that do not change are params of the body, too.
 static void add_rest(TickRows *r) {
   const Diagram *d = r->s->d;
   for (uint32_t i = 0; i < d->param.n; i++) {
@@ -195,8 +195,8 @@ static void add_rest(TickRows *r) {
   }
 }
 
-// The scan itself: params of the body are those of the whole, and what is carried out of it are
-// the next values. Gives its first result.
+// Makes the scan: params of the body become params of the diagram, and final carries become next
+// values. Gives its first result.
 static Id close_scan(TickRows *r, Scan *scan) {
   for (uint32_t i = 0; i < r->body->param.n; i++) {
     Param p = r->body->param.at[i];
@@ -248,7 +248,7 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
 }
 
 // -- rates ----------------------------------------------------------------------------------------
-// The function of a system's states, and its changes with them.
+// The forward derivative of f by the states.
 static Diagram *with_changes(World *w, const System *s, Diagram *f) {
   uint32_t states = f->out.n, ports = s->d->in.n;
   bool *want = NEW_ARRAY(w->arena, bool, f->in.n + 1),
@@ -271,8 +271,8 @@ Diagram *pick_tangent(World *w, const System *s) {
   return passes_flat(w, g);
 }
 
-// Where the clock is so many steps of this length behind now: a multiple of the length, which is where
-// the solver ends its steps; what adds up would drift away from it.
+// The time after some steps of length h, as a multiple of h, which is where the solver ends its
+// steps; accumulated times would drift.
 static Id step_end(World *w, Diagram *d, Id time, double h, double steps) {
   Each e = each_of(w, (Type){.base = BASE_R});
   uint32_t now = each_read(w, &e, time, BASE_R, 0), length = each_number(w, &e, h);
@@ -289,7 +289,7 @@ static Id number_wire(World *w, Diagram *d, double k) {
   return each_make(w, d, &e);
 }
 
-// How far each noise goes, with a row for each step.
+// Adds the increments of each noise, with a row for each step.
 static void add_whites(TickRows *r, Scan *scan, int64_t steps, Ids *inside) {
   World *w = r->w;
   const Diagram *d = r->s->d;

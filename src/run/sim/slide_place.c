@@ -1,5 +1,5 @@
-// Where in the program it is written that a rate jumps: the first thing on the way to the rates that
-// differs between both sides of the jump, though all that flows is the same but for the last digits.
+// Finds the expression at which a rate jumps: the first wire on the way to the rates whose values
+// differ on both sides of the jump, although the states are equal up to rounding.
 #include "core/pass/pass.h"
 #include "run/sim/flow_own.h"
 
@@ -8,7 +8,7 @@
 typedef struct {
   const Diagram *d;
   Engine *e;
-  double **at[2]; // [output] on either side
+  double **at[2]; // [output] on both sides
 } SlideTrace;
 
 static Diagram *rates_diagram(const Flow *f) {
@@ -18,7 +18,7 @@ static Diagram *rates_diagram(const Flow *f) {
   return diagram_inline(f->m->w, pick_wires(f->m->w, f->m->s, rate.at, rate.n));
 }
 
-// Every wire that a box makes as an output.
+// Makes every wire an output.
 static Diagram *with_all_wires(Arena *a, const Diagram *from) {
   Diagram *d = arena_copy(a, from, sizeof *from);
   d->out = (Ids){0};
@@ -62,7 +62,7 @@ static Span first_jump(const Flow *f, const SlideTrace *t) {
 Span flow_slide_span(Flow *f, const SolverSlide *slide, const double *late) {
   SimOptions how = *f->m->how;
   Sim m = *f->m;
-  how.reference = true; // it runs twice
+  how.reference = true; // two runs only
   m.how = &how;
   SlideTrace t = {.d = with_all_wires(m.arena, rates_diagram(f))};
   t.e = sim_engine(&m, t.d);

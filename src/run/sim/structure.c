@@ -1,12 +1,12 @@
-// Which number of a diagram's outputs depends on which of its inputs, found from its wiring.
-//
-// In: a flat diagram whose sizes are known, and which of its inputs count. Out: a pattern, rows for the
-// numbers of the outputs and columns for those of the inputs. Every wire is given, for each of
-// its numbers, the list of columns that it depends on by a slope. A loop is walked point by point:
-// what it writes depends on what it reads there, where the body hands a slope on. Choices and
-// products that the point alone (or numbers written in the program) decide are decided; where a label
-// says what is read, all along that axis may be read. So the pattern may be too large, never too
-// small. What would take too much work is not looked at: then the answer is that nothing is known.
+// Sparsity of the Jacobian of a diagram, from its wiring.
+// //
+// In: a flat diagram with known sizes, and some of its inputs. Out: a pattern with a row for each
+// output cell and a column for each input cell. Every wire gets, for each of its cells, the set of
+// columns that it depends on differentiably. Loops are walked point by point: a cell that is
+// written depends on the cells read at that point, if the body is differentiable in them. Selects
+// and products that are decided by the point alone, or by constants, are resolved. If a label
+// indexes an axis, all of the axis may be read. So the pattern may be too large, never too small.
+// Beyond a limit of work the answer is unknown.
 #include "run/sim/flow_own.h"
 
 #include <stdlib.h>
@@ -15,8 +15,8 @@ enum { LINKS_LIMIT = 1 << 23 };
 #define WORK_LIMIT 3e7
 
 typedef struct {
-  uint32_t count;  // numbers of the wire
-  uint32_t *start; // [count + 1] NULL: nothing is read
+  uint32_t count;  // number of cells
+  uint32_t *start; // [count + 1] NULL: depends on nothing
   uint32_t *item;
 } Reads;
 
@@ -29,7 +29,7 @@ typedef struct {
   Arena *keep, *scratch;
   const Diagram *d;
   Reads *wire;          // [wire]
-  const double **known; // [wire] its numbers, where the program says them; or NULL
+  const double **known; // [wire] its values if they are constant; or NULL
   uint32_t *mark, stamp;
   VEC(ReadLink) link;
   double work;
@@ -66,7 +66,7 @@ static void add_set(Finder *f, Columns *to, const Reads *r, uint32_t at) {
     }
 }
 
-// The sets of a wire, from links that are sorted by what they lead to.
+// The sets of a wire, from links sorted by target.
 static Reads joined_sets(Finder *f, const Box *b, uint32_t count, const ReadLink *link,
                          uint32_t n) {
   Reads r = {count, NEW_ARRAY(f->keep, uint32_t, (size_t)count + 1), NULL};
@@ -81,7 +81,7 @@ static Reads joined_sets(Finder *f, const Box *b, uint32_t count, const ReadLink
   return r;
 }
 
-// Everything reads everything.
+// Every output cell depends on every input cell.
 static Reads all_of(Finder *f, const Box *b, uint32_t count) {
   Columns all = {0}, one = {0};
   f->stamp++;
@@ -110,19 +110,19 @@ typedef struct {
   ReadLine *line;
   bool padded;
   double pad;
-  VEC(uint32_t) at; // where it is at this point: more than one where a label decides
+  VEC(uint32_t) at; // offsets at this point; several if a label indexes
 } ReadAccess;
 
 typedef struct {
   Finder *f;
   const Box *b;
   const Loop *loop;
-  ReadAccess *access; // [nin + 1] the last is the output
+  ReadAccess *access; // [nin + 1] the last one is the output
   int64_t *length, *at;
-  double *value; // [nin + nscalar] what is known of operands, then of the body
-  bool *fixed;   // [nin + nscalar] is it?
-  bool *matters; // [nscalar]
-  bool choosy;   // a point may decide what matters
+  double *value; // [nin + nscalar] known values of operands, then of the body
+  bool *fixed;   // [nin + nscalar] is the value known?
+  bool *matters; // [nscalar] does the output depend on it?
+  bool choosy;   // may `matters` depend on the point?
 } ReadWalk;
 
 static ReadAccess access_of(ReadWalk *k, const Access *a, const Type *t) {
@@ -144,7 +144,7 @@ static ReadAccess access_of(ReadWalk *k, const Access *a, const Type *t) {
   return r;
 }
 
-// The position on one axis; false: any.
+// The position on one axis; false: unknown.
 static bool position(const ReadWalk *k, const ReadLine *line, int64_t *at) {
   *at = line->c;
   for (uint32_t j = 0; j < k->loop->nindex; j++) *at += line->index[j] * k->at[j];
@@ -156,7 +156,7 @@ static bool position(const ReadWalk *k, const ReadLine *line, int64_t *at) {
   return true;
 }
 
-// Where an access is at this point; nowhere: it is out of bounds.
+// The offsets of an access at this point; none: out of bounds.
 static void find_places(const ReadWalk *k, ReadAccess *a) {
   a->at.n = 0;
   vec_push(k->f->scratch, &a->at, 0);
@@ -177,7 +177,7 @@ static void find_places(const ReadWalk *k, ReadAccess *a) {
   }
 }
 
-// Operands at this point; false: the point is out of bounds of one of them.
+// Reads known operands at this point; false: one of them is out of bounds.
 static bool read_operands(ReadWalk *k) {
   for (uint32_t i = 0; i < k->loop->nin; i++) {
     ReadAccess *a = &k->access[i];
@@ -190,7 +190,7 @@ static bool read_operands(ReadWalk *k) {
   return true;
 }
 
-// What the point itself says about the body.
+// Evaluates the part of the body that is known at this point.
 static void read_body(ReadWalk *k) {
   const Loop *loop = k->loop;
   bool *fixed = k->fixed + loop->nin;
@@ -287,7 +287,7 @@ static void walk_points(ReadWalk *k) {
   } while (!k->f->lost && next_point(k));
 }
 
-// Can a point decide what matters: by its place, a pad, or by numbers that are known?
+// Can `matters` depend on the point: by its index, by padding, or by known values?
 static bool is_choosy(const ReadWalk *k) {
   bool decides = false;
   for (uint32_t i = 0; i < k->loop->nscalar; i++)
@@ -329,7 +329,7 @@ static Reads loop_reads(Finder *f, const Box *b, uint32_t count) {
 }
 
 // -- other boxes ----------------------------------------------------------------------------------
-// Along one axis, one operand behind the other.
+// A concatenation along one axis.
 static Reads join_reads(Finder *f, const Box *b, uint32_t count) {
   const Type *t = &f->d->wire.at[b->out[0]].type;
   uint32_t inner = 1, *place = NEW_ARRAY(f->keep, uint32_t, b->nin + 1);
@@ -359,7 +359,7 @@ static void box_reads(Finder *f, const Box *b) {
     bool any = false;
     for (uint32_t k = 0; k < b->nin; k++) any |= f->wire[b->in[k]].start != NULL;
     if (t->base != BASE_R || !any)
-      ; // a label, a bit or noise has no slope
+      ; // labels, bits and noise have no derivative
     else if (b->op == OP_loop)
       r = loop_reads(f, b, count);
     else if (b->op == OP_join)
@@ -370,7 +370,7 @@ static void box_reads(Finder *f, const Box *b) {
   }
 }
 
-// -- the whole ------------------------------------------------------------------------------------
+// -- the diagram ----------------------------------------------------------------------------------
 static uint32_t begin_columns(Finder *f, uint32_t first, uint32_t n) {
   uint32_t columns = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -386,7 +386,7 @@ static uint32_t begin_columns(Finder *f, uint32_t first, uint32_t n) {
   return columns;
 }
 
-// Rows as they come out of the diagram, as columns.
+// The pattern of all outputs, transposed to columns.
 static Pattern *as_pattern(const Finder *f, Arena *a, uint32_t columns) {
   Pattern *p = NEW(a, Pattern);
   uint32_t *start = NEW_ARRAY(a, uint32_t, (size_t)columns + 2), row = 0;
@@ -443,7 +443,7 @@ static bool is_sum(const Loop *l, bool steps) {
   return true;
 }
 
-// Whether numbers are compared, rounded or asked for their sign: modes are labels, and do not count.
+// Does it compare, round or take signs of numbers? Modes are labels, and do not count.
 static bool compares(const Loop *l) {
   for (uint32_t i = 0; i < l->nscalar; i++) {
     const Scalar *s = &l->scalar[i];

@@ -1,17 +1,19 @@
-// What rates compare, round down or ask for its sign: switches.
-//
-// In: the rates of a system, what will be late, and the conditions of its events. Out: one diagram with
-// all of them, in which each such place of the rates reads what it was found to be last (`held`), so that
-// rates are smooth while nothing turns it; a number for each that rises through 0 where it would be
-// another, for the solver to find as it finds events; and what each is by itself, asked for when it
-// turns. Conditions of events read nothing held. A switch that turns again and again at one place is
-// loosened: then it is by itself at every moment, and the solver sees jumps.
-//
-// In the body of a scan (a chain of parts) each step has switches of its own: the scan goes along what is
-// held as it goes along its slices, carries both what is and what is held, and emits the others.
-//
-// Only what moves is held: a comparison with a place of an array, or of what events alone change, is as
-// it is. So is what is equal or not, what is sorted, and what has too many cells.
+// Switches: comparisons, rounding and signs in rates, which make the rates discontinuous.
+// //
+// In: the rates of a system, the delayed values, and the conditions of its events. Out: one diagram
+// with all of them, in which every switch of the rates reads its last known value (`held`), so the
+// rates are smooth while no switch turns; for each switch, a guard that rises through 0 where its
+// value would change, which the solver locates like an event; and the actual value of each switch,
+// which is read when it turns. Conditions of events read no held values. A switch that turns
+// repeatedly at one place is released: it is evaluated at every point, and the solver sees its
+// jumps.
+// //
+// In the body of a scan (a chain of parts) each iteration has its own switches: held values are
+// slices of the scan, each carry exists twice, with actual and with held values, and guards are
+// emitted.
+// //
+// Only switches that change in continuous time are held, not comparisons of indices or of values
+// that events alone change. Equality, sorting, and loops with too many cells are not held either.
 #include "run/sim/flow_own.h"
 
 #include "core/pass/pass.h"
@@ -26,20 +28,21 @@ struct Switching {
   World *w;
   const Diagram *from;
   Diagram *to;
-  Id *live, *held;   // [wire of from] in `to`
-  bool *moves;       // [wire of from] while nothing happens
+  Id *live, *held;   // [wire of from] the wire in `to`, with actual and with held values
+  bool *moves;       // [wire of from] does it change between events?
   Ids guard, value;  // in `to`, one for each switch
-  Counts cells;      // of each
+  Counts cells;      // of each switch
   VEC(uint8_t) bits; // is it a comparison?
   int64_t all;
-  bool jumps;          // there is one that is not held
-  Switching *around;   // of the diagram with the scan that `from` is the body of; or NULL
+  bool jumps;          // some discontinuity is not held
+  Switching *around;   // the diagram with the scan whose body is `from`; or NULL
   const Scan *scan;    // that scan
-  int64_t steps;       // how often `from` is gone through; 1: it is no body
-  Ids slice, slice_of; // states that the body reads, in `to` and in `to` of what is around
+  int64_t steps;       // number of iterations of `from`; 1: not a body
+  Ids slice, slice_of; // states that the body reads, in `to` and in the `to` of the surrounding
+                       // diagram
 };
 
-// -- what moves -----------------------------------------------------------------------------------
+// -- what changes between events ------------------------------------------------------------------
 static bool *scalars_moving(const Switching *x, const Box *b) {
   const Loop *l = b->loop;
   bool *moves = NEW_ARRAY(x->w->arena, bool, l->nscalar + 1);
@@ -79,10 +82,10 @@ static bool any_inside(const Diagram *d) {
 }
 
 // -- one switch -----------------------------------------------------------------------------------
-typedef struct { // the loop that it is in, as far as it is made, and what that reads
+typedef struct { // the part of the loop that is copied so far, and its operands
   Loop loop;
   Ids in;
-  uint32_t *at; // [scalar of the old loop] here
+  uint32_t *at; // [scalar of the old loop] the new scalar
 } SwitchLoop;
 
 static Type over_indices(World *w, const Loop *l) {
@@ -105,7 +108,7 @@ static uint32_t number_of_next(const Switching *x) {
   return x->guard.n + (x->around ? number_of_next(x->around) : 0);
 }
 
-// A state of the run; the body of a scan gets a slice of it.
+// A state of the run; in the body of a scan, a slice of it.
 static Id state_wire(Switching *x, Type t, const char *path) {
   World *w = x->w;
   if (x->around) {
@@ -120,7 +123,7 @@ static Id state_wire(Switching *x, Type t, const char *path) {
   return x->to->param.at[k].wire;
 }
 
-// A state of the run that the loop reads at each of its points.
+// A state of the run that the loop reads at each point.
 static uint32_t read_state(Switching *x, SwitchLoop *l, const char *what) {
   World *w = x->w;
   const char *path = arena_format(w->arena, "switch.%u/%s", number_of_next(x), what);
@@ -138,8 +141,9 @@ static uint32_t number(World *w, Loop *l, double k) {
   return scalar_push(w, l, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = k});
 }
 
-// Above 0 where the switch would be another than `held`, as the text of ops.def says it: a, b: what it
-// reads; h: what is held. What is equal counts as one side, by a number that changes nothing else.
+// An expression that is above 0 if the switch would have another value than `held`. a, b: its
+// operands; h: the held value. Equality is decided by adding the smallest number that changes
+// nothing else.
 static const char *turning_text(Fn fn) {
   switch (fn) {
   case FN_lt: return "select(h > 0, a - b + 1e-300, b - a)";
@@ -170,13 +174,13 @@ static Id made(Switching *x, const Loop *l, const Ids *in, Id origin) {
   return box_loop(x->w, x->to, &own, in->at, in->n, over_indices(x->w, l), origin);
 }
 
-// What it is by itself, as a number.
+// Adds the actual value of the switch as a number.
 static void add_value(Switching *x, const Box *b, uint32_t i) {
   Loop *l = loop_copy(x->w, b->loop);
   const Scalar *s = &b->loop->scalar[i];
   Ids in = {0};
   for (uint32_t k = 0; k < b->nin; k++) vec_push(x->w->arena, &in, x->live[b->in[k]]);
-  l->nscalar = 0, l->scalar = NULL; // as scalar_push wants it
+  l->nscalar = 0, l->scalar = NULL; // reset for scalar_push
   for (uint32_t k = 0; k <= i; k++) scalar_push(x->w, l, b->loop->scalar[k]);
   const uint32_t value[] = {s->arg[0], s->arg[fn_rows[s->fn].arity - 1], i};
   if (s->base == BASE_BIT)
@@ -236,7 +240,8 @@ static bool has_switch(const Box *b, const bool *moves) {
 
 static void switch_box(Switching *, const Box *);
 
-// The body of a scan with its switches; its inputs twice, as they are and with what is held.
+// Copies the body of a scan with its switches; its inputs exist twice, with actual and with held
+// values.
 static void switch_body(Switching *y, const Box *b) {
   World *w = y->w;
   Switching *x = y->around;
@@ -256,7 +261,8 @@ static void switch_body(Switching *y, const Box *b) {
   for (Id i = 1; i < body->box.n; i++) switch_box(y, &body->box.at[i]);
 }
 
-// As a scan wants its inputs: all slices, all carries, all holds. Of the body, or of the box.
+// The operands of a scan in its order: slices, carries, then broadcasts; for the body or for the
+// box.
 static Ids inputs_of(const Switching *y, const Id *live, const Id *held, const Ids *states) {
   const Scan *s = y->scan;
   Arena *a = y->w->arena;
@@ -289,7 +295,8 @@ static void body_outputs(const Switching *y) {
   for (uint32_t i = 0; i < y->value.n; i++) diagram_output(w, y->to, y->value.at[i]);
 }
 
-// What the switched scan makes: as it is and with what is held; then the switches of its body.
+// The outputs of the switched scan: with actual values, with held values, then the switches of its
+// body.
 static void take_outputs(const Switching *y, const Box *b, Id first) {
   Switching *x = y->around;
   Arena *a = x->w->arena;
@@ -309,7 +316,7 @@ static void take_outputs(const Switching *y, const Box *b, Id first) {
   x->all = y->all;
 }
 
-// What is learned or written is the same in both; a next value would be written twice.
+// The body must not learn or write states: a next value would be written twice.
 static bool body_is_plain(const Switching *x, const Box *b) {
   const Diagram *body = b->scan->body;
   for (uint32_t i = 0; i < body->param.n; i++) {
@@ -319,7 +326,7 @@ static bool body_is_plain(const Switching *x, const Box *b) {
   return !body->noisy;
 }
 
-// A scan in whose body something may turn; false: it stays as it is.
+// Switches in the body of a scan; false: the scan is copied unchanged.
 static bool switch_scan(Switching *x, const Box *b) {
   World *w = x->w;
   Switching y = {.w = w, .from = b->scan->body, .around = x, .scan = b->scan, .all = x->all};
@@ -347,7 +354,7 @@ static bool switch_scan(Switching *x, const Box *b) {
   return true;
 }
 
-// Twice: as it is, and with what is held; only where both differ.
+// Copies a box for actual and for held values, if these differ.
 static void switch_box(Switching *x, const Box *b) {
   bool same = true, moves = false;
   for (uint32_t i = 0; i < b->nin; i++) {
@@ -367,7 +374,7 @@ static void switch_box(Switching *x, const Box *b) {
     for (uint32_t i = 0; i < b->nout; i++) x->held[b->out[i]] = x->live[b->out[i]];
 }
 
-// All but what is learned or written, and what events and ticks alone set.
+// Does it change between events? Not weights, constants, and states that only events and ticks set.
 static bool is_moved(const Flow *f, const Param *p) {
   const System *s = f->m->s;
   for (uint32_t i = 0; i < s->state.n; i++)
@@ -384,7 +391,8 @@ static void find_moving(const Flow *f, Switching *x) {
     x->moves[d->param.at[i].wire] = is_moved(f, &d->param.at[i]);
 }
 
-// The first `held` outputs with what is held, the others without; then guards, then values.
+// The first `held` outputs read held values, the others actual ones; then guards, then values of
+// switches.
 static Switching switch_all(const Flow *f, const Diagram *from, uint32_t held) {
   World *w = f->m->w;
   Switching x = {
@@ -441,7 +449,7 @@ Diagram *switched_guards(const Flow *f) {
   return picked(f, s->rates + s->lates, s->guards + s->cells.n);
 }
 
-// -- while it runs --------------------------------------------------------------------------------
+// -- at run time ----------------------------------------------------------------------------------
 static State *state_of(const Flow *f, uint32_t i, const char *what) {
   return store_find(f->m->store, arena_format(f->m->arena, "switch.%u/%s", i, what));
 }
@@ -463,7 +471,7 @@ bool switches_open(Flow *f) {
 bool switches_turn(void *flow, double t, const double *x, const double *late) {
   Flow *f = flow;
   FlowSwitches *s = &f->switches;
-  bool finite; // what is not, is not looked at
+  bool finite; // values that are not finite are ignored
   flow_put(f, t, x, late);
   if (!sim_try(f->m, s->values, 0, &finite)) return false;
   for (uint32_t i = 0; i < s->cells.n; i++) {
@@ -494,7 +502,7 @@ void switches_loosen(void *flow, uint32_t which) {
   state_set(s->loose[i], s->row);
 }
 
-// What is not a number is less than nothing.
+// NAN becomes the smallest number.
 void switches_mend(const Flow *f, double *turn) {
   const FlowSwitches *s = &f->switches;
   const double far = 1e300;

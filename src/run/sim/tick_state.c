@@ -1,5 +1,5 @@
-// What a run by ticks needs to go on besides what every run does: how many ticks there were, and what
-// watchers of periods have seen.
+// The saved state of a run in discrete time: the number of ticks, and the values that watchers of
+// periods have seen.
 #include "run/sim/ticks_own.h"
 
 bool ticks_save(const Ticking *t, uint32_t number) {
@@ -24,7 +24,7 @@ bool ticks_save(const Ticking *t, uint32_t number) {
   return good;
 }
 
-// -- read back ------------------------------------------------------------------------------------
+// -- restoring ------------------------------------------------------------------------------------
 static bool is_by_ticks(const Ticking *t, const SavedRun *from) {
   if (arrays_metadata(from->arrays, "tick")) return true;
   return diag_refuse(t->m->w->diags, t->m->run->span,

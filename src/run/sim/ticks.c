@@ -1,4 +1,4 @@
-// A run by ticks: some hundred of them are one scan, compiled; it is called until the run is over.
+// A run in discrete time: some hundred ticks are one compiled scan, which is called repeatedly.
 #include "base/stop.h"
 #include "run/sim/ticks_own.h"
 
@@ -11,8 +11,8 @@ enum {
   WORK_AT_ONCE = 1 << 28
 };
 
-// -- what is watched ------------------------------------------------------------------------------
-// The ticks between the last two times that it grew through its middle.
+// -- watched values -------------------------------------------------------------------------------
+// The ticks between the last two upward crossings of the middle.
 static double row_period(const double *x, int64_t n) {
   double high = -1e300, low = 1e300, last = -1, before = -1;
   for (int64_t i = n / 2; i < n; i++)
@@ -23,19 +23,19 @@ static double row_period(const double *x, int64_t n) {
   return before < 0 ? 0.0 / 0.0 : last - before;
 }
 
-// A label or a row of numbers counts as one number that changes when it does.
+// A label or an array as one number that changes when it does.
 static double one_number(const double *x, int64_t cells) {
   if (cells == 1) return *x;
   return (double)(hash_bytes(1469598103934665603u, x, (size_t)cells * sizeof *x) >> 12);
 }
 
 // -- rows of ticks --------------------------------------------------------------------------------
-// Of a long run not every tick is kept, but the last one is.
+// A long run does not record every tick; the last one is recorded.
 static bool is_kept(const Ticking *t, uint64_t tick) {
   return tick % t->every == 0 || tick + 1 == t->ticks;
 }
 
-// The numbers of one tick; are they finite?
+// Copies the values of one tick; false: not finite.
 static bool get_tick(Engine *e, uint32_t out, const SimChannel *c, uint64_t i, double *row) {
   Number number = engine_out_number(e, out);
   const char *from = engine_out(e, out);
@@ -50,7 +50,7 @@ static void keep_tick(Ticking *t, Engine *e, uint32_t out, SimChannel *c, uint64
   for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
 }
 
-// Only those that are kept are looked at.
+// Records the recorded ticks only.
 static void keep(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t ticks, double *row) {
   uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
   for (uint64_t i = first; i < end; i += t->every) keep_tick(t, e, out, c, i, row);
@@ -60,7 +60,7 @@ static void keep(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t tic
 }
 
 // -- numbers that are not finite ------------------------------------------------------------------
-// The states as they were at one tick of the row.
+// Writes the states of one tick of the scan into the store.
 static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
   for (uint32_t i = 0; i < t->see.n; i++) {
     const Sight *x = &t->m->sights.at[t->see.sight[i]];
@@ -78,7 +78,8 @@ static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) 
   state_set(sim_clock(t->m, "time"), &time);
 }
 
-// The first tick of the row that has one, and whose it is; a state had it made one tick before.
+// The first tick with a value that is not finite, and its observable; a state had the value one
+// tick earlier.
 static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row, uint64_t *tick) {
   const SimRecord *r = &t->f->record;
   for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
@@ -89,7 +90,7 @@ static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row
   return 0;
 }
 
-// What is kept ends at the tick that went wrong: what was computed behind it is not the run.
+// Truncates the record: values after the failing tick are invalid.
 static void cut(Ticking *t, uint64_t last) {
   SimRecord *r = &t->f->record;
   while (r->time.n && r->time.at[r->time.n - 1] > (double)last) r->time.n--;
@@ -100,7 +101,7 @@ static void cut(Ticking *t, uint64_t last) {
   }
 }
 
-// That tick once more, by the interpreter: which line made it?
+// Runs the failing tick again by the interpreter, to report the expression that made the value.
 static bool tell_bad(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   uint64_t tick;
@@ -137,7 +138,7 @@ static bool due_at(const void *context, const SystemWriter *x) {
   return fmod((double)t->clash, x->every) < 0.5;
 }
 
-// Did lines clash at a tick? Then that tick once more, to tell which.
+// If lines conflicted at a tick: runs it again to report which.
 static bool tell_clash(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   if (!m->s->writer.n) return true;
@@ -160,7 +161,7 @@ static int64_t seen_cells(const Ticking *t, const Seen *x) {
   return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
 }
 
-// A system that stops does so at the end of a run: the ticks up to there.
+// The number of ticks until the system stopped.
 static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks, double *row) {
   const System *s = t->m->s;
   if (s->halt.n) engine_get(e, t->see.n + t->see.nseen + (s->writer.n > 0), row, ticks);
@@ -186,7 +187,7 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, do
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
   for (uint32_t i = 0; i < t->shows; i++)
     keep(t, e, i, &r->channel.at[sight_channel(&t->see, r, i)], ticks, row);
-  for (uint32_t i = 0; i < t->see.n; i++) // of a long run, at least where the row ends
+  for (uint32_t i = 0; i < t->see.n; i++) // a long run records at least the last tick of each call
     t->bad |= !get_tick(e, i, &r->channel.at[t->see.sight[i]], (uint64_t)ticks - 1, row);
   if (t->bad) return tell_bad(t, e, ticks, row);
   if (!tell_clash(t, e, ticks, row)) return false;
@@ -224,7 +225,7 @@ static int64_t largest(const Ticking *t, int64_t *all) {
   return most;
 }
 
-// What is looked at, and the ticks at which it is kept.
+// Chooses the observed values, and the interval of recorded ticks.
 static bool look(Ticking *t, uint32_t number) {
   Sim *m = t->m;
   int64_t ticks = (int64_t)t->ticks;
@@ -247,7 +248,8 @@ static int64_t at_once(Ticking *t, int64_t *most) {
   int64_t all, left = (int64_t)(t->ticks - t->done);
   *most = largest(t, &all);
   int64_t chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
-  int64_t often = WORK_AT_ONCE / (t->m->numbers + 1) + 1; // so that it can be stopped
+  int64_t often = WORK_AT_ONCE / (t->m->numbers + 1) +
+                  1; // limits the time of a call, so that the run can be stopped
   if (chunk > often) chunk = often;
   if (chunk > TICKS_AT_ONCE) chunk = TICKS_AT_ONCE;
   return chunk > left ? left : chunk;
@@ -260,7 +262,7 @@ static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
   return good;
 }
 
-// Rows of `chunk` ticks, as long as there are so many, up to a tick.
+// Runs `chunk` ticks per call, up to tick `end`.
 static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, double *row) {
   Sim *m = t->m;
   if (chunk > (int64_t)(end - t->done)) chunk = (int64_t)(end - t->done);
@@ -285,8 +287,8 @@ static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, d
   return good;
 }
 
-// The first ticks need no compiler: a short run is over before it would be. How many these are does not
-// depend on where the run was stopped, so that it goes on in the same bits.
+// The first ticks use prebuilt kernels: a short run ends before a compiler would. The number of
+// these ticks is fixed, so a resumed run gives the same bits.
 static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
   uint64_t early = sim_early(t->m);
   *t->m->early = t->done < early;
@@ -301,7 +303,7 @@ bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   Ticking t = {.m = m, .f = f};
   int64_t most;
   if (!ticks_begin(&t, number) || !look(&t, number) || !ticks_go_on(&t, number)) return false;
-  if (!t.f->record.time.n && !ticks_save(&t, number)) return false; // as it begins
+  if (!t.f->record.time.n && !ticks_save(&t, number)) return false; // the initial state
   int64_t chunk = at_once(&t, &most);
   double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
   if (!do_all(&t, number, chunk, row) || !ticks_save(&t, number)) return false;

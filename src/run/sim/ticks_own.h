@@ -1,4 +1,4 @@
-// Private to sim: a run by ticks, while it is followed.
+// Private to sim: a run in discrete time.
 #ifndef LIMN_RUN_SIM_TICKS_OWN_H
 #define LIMN_RUN_SIM_TICKS_OWN_H
 
@@ -7,22 +7,22 @@
 typedef struct {
   Sim *m;
   Followed *f;
-  bool *rows; // [in-port] it has a row of values
+  bool *rows; // [in-port] has it a value for each tick?
   double **table;
-  const char *inputs; // what comes from outside, as a hash
+  const char *inputs; // hash of the inputs
   SightList see;
-  uint32_t shows; // those that are kept or shown come first, then those that checks watch
-  uint64_t begun; // ticks of the run that this one goes on with
-  uint64_t done, ticks, every; // done, ticks: those are counted too
+  uint32_t shows;              // recorded and shown values come first, then those of checks
+  uint64_t begun;              // ticks of the run that this one continues
+  uint64_t done, ticks, every; // done, ticks: including `begun`
   Watchers watchers;
-  SavedRow *history; // [watcher] what it saw, for periods
-  uint64_t clash;    // the tick at which two lines set one place to different values
-  bool bad;          // a number that was looked at is not finite
+  SavedRow *history; // [watcher] its values, for periods
+  uint64_t clash;    // the tick at which two lines conflict
+  bool bad;          // an observed value is not finite
 } Ticking;
 
-// tick_state.c: everything that a run by ticks needs to go on, bit for bit
+// tick_state.c: saves and restores a run in discrete time, bit for bit
 bool ticks_save(const Ticking *, uint32_t number); // false with a diagnostic
-bool ticks_begin(Ticking *, uint32_t number); // where it begins: anew, or where another one ended
-bool ticks_go_on(Ticking *, uint32_t number); // where it was saved, if it was
+bool ticks_begin(Ticking *, uint32_t number); // the start, or the end of the run that it continues
+bool ticks_go_on(Ticking *, uint32_t number); // the saved state of this run, if any
 
 #endif

@@ -1,4 +1,4 @@
-// What is claimed of a system, looked at: claims about runs, truths for all inputs, points.
+// Evaluates checks of systems: checks of runs, truths for all inputs, points.
 #include "run/sim/flow_own.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 enum { CASES_LIMIT = 1 << 20, STARTS_LIMIT = 1 << 14, SAMPLES = 1000, SETTLE_LIMIT = 4096 };
 
 // -- points and exponents -------------------------------------------------------------------------
-// The largest way that a tick moves a number; of labels and bits, another one is 1 away.
+// The largest change of a number at a tick; a different label or bit counts as 1.
 static bool moved_by_tick(Sim *m, double *out) {
   Ids next = {0};
   for (uint32_t i = 0; i < m->s->state.n; i++)
@@ -29,7 +29,7 @@ static bool moved_by_tick(Sim *m, double *out) {
   return true;
 }
 
-// How fast the point moves, or the trace of the Jacobian there.
+// The speed at a point, or the trace of the Jacobian there.
 static bool speed_at(Sim *m, const Watch *x, double *out) {
   Flow *f = flow_open(m, false);
   if (!f) return false;
@@ -38,7 +38,9 @@ static bool speed_at(Sim *m, const Watch *x, double *out) {
          *row = NEW_ARRAY(m->arena, double, f->n + 1);
   double *late = NEW_ARRAY(m->arena, double, f->problem.late + 1);
   flow_start(f, state);
-  if (f->problem.lates) good = f->problem.lates(f, 0, state, late, late); // it has always been here
+  if (f->problem.lates)
+    good = f->problem.lates(f, 0, state, late,
+                            late); // delayed values equal the present ones: a point has no history
   *out = 0;
   if (x->kind == WATCH_FIXED) {
     good = good && flow_rates(f, 0, state, late, row);
@@ -54,7 +56,8 @@ static bool speed_at(Sim *m, const Watch *x, double *out) {
 static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const SimOptions *how,
                      double *out) {
   Sim m;
-  const Run *run = c->run ? &p->ran->run.at[c->run - 1] : NULL; // what it says is so there too
+  const Run *run =
+      c->run ? &p->ran->run.at[c->run - 1] : NULL; // its inputs and initial values apply
   bool good = sim_open(&m, in, p, c->system, run, how);
   for (uint32_t i = 0; good && i < x->point.n; i++) good = sim_set(&m, &x->point.at[i]);
   good = good && (c->system->flows ? speed_at(&m, x, out) : moved_by_tick(&m, out));
@@ -62,14 +65,14 @@ static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const
   return good;
 }
 
-// The state, and behind it a small change of it.
+// The rates of the state, and of a small perturbation after it.
 static bool twin_rates(void *flow, double t, const double *x, const double *late, double *dx) {
   uint32_t n = ((Flow *)flow)->n;
   (void)late;
   return flow_rates(flow, t, x, NULL, dx) && flow_change(flow, t, x, NULL, x + n, dx + n);
 }
 
-// A small change is made as long as 1 again; how much longer it was, as a logarithm.
+// Normalises the perturbation, and gives the logarithm of its length before.
 static double shrink(double *v, uint32_t n) {
   double norm = 0;
   for (uint32_t i = 0; i < n; i++) norm += v[i] * v[i];
@@ -78,8 +81,8 @@ static double shrink(double *v, uint32_t n) {
   return log(norm);
 }
 
-// How fast a small change grows: it is carried along, and made small again at each unit of time.
-// The first tenth does not count.
+// The largest Lyapunov exponent: the growth rate of a perturbation, which is normalised after each
+// unit of time. The first tenth of the run does not count.
 static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
   const Run *run = m->run;
   Flow *f = flow_open(m, false);
@@ -104,8 +107,8 @@ static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
 
 typedef struct {
   Engine *e;
-  VEC(State *) state; // those that step
-  double *x, *v;      // all of them side by side, and their change
+  VEC(State *) state; // states with next values
+  double *x, *v;      // all of them concatenated, and their perturbation
   uint32_t n;
 } TickTangent;
 
@@ -169,8 +172,8 @@ static bool exponent(Elab *in, Program *p, const Check *c, const SimOptions *how
   return good;
 }
 
-// -- claims ---------------------------------------------------------------------------------------
-// What the numbers of a condition are.
+// -- checks ---------------------------------------------------------------------------------------
+// Explains the numbers of a condition.
 static void condition_figure(World *w, Buf *b, const Check *c, const double *watch) {
   const char *between = "";
   for (uint32_t i = 0; i < c->watch.n; i++) {
@@ -189,7 +192,7 @@ static void condition_figure(World *w, Buf *b, const Check *c, const double *wat
   }
 }
 
-// Why a number that a run should have given is none.
+// Explains why a watched value does not exist.
 static void nothing_seen(Buf *b, const Check *c, const double *watch) {
   for (uint32_t i = 0; i < c->watch.n; i++) {
     WatchKind kind = c->watch.at[i].kind;
@@ -212,7 +215,7 @@ static bool compares_well(const Check *c, const double side[2]) {
   bool less = sign == SIGN_LESS || sign == SIGN_AT_MOST;
   double over = less ? side[0] - side[1] : side[1] - side[0];
   bool strict = (sign == SIGN_LESS || sign == SIGN_MORE) && c->within == 0;
-  if (side[0] == side[1]) return !strict; // infinities too
+  if (side[0] == side[1]) return !strict; // also infinities
   return strict ? over < 0 : over <= c->within;
 }
 
@@ -242,7 +245,7 @@ static bool claim_holds(const Check *c, const double side[2]) {
   return fabs(side[0] - side[1]) <= c->within || (isinf(side[0]) && side[0] == side[1]);
 }
 
-// What is counted is never nearly right.
+// Counts are exact: no tolerance applies.
 static bool only_counts(const Check *c) {
   bool counts = c->watch.n > 0;
   for (uint32_t i = 0; i < c->watch.n; i++) counts &= c->watch.at[i].kind == WATCH_COUNT;
@@ -266,7 +269,7 @@ static void equation_figure(Buf *b, const Check *c, const double side[2], bool h
     buf_text(b, "; in time that flows a claim wants `within 1e-6`, or as near as is meant");
 }
 
-// Until when what it speaks of was followed; 0: to the end.
+// The time up to which the watched values are known; 0: the end.
 static double lost_at(const Check *c, const double *lost) {
   for (uint32_t i = 0; lost && i < c->watch.n; i++)
     if (lost[i] > 0) return lost[i];
@@ -316,11 +319,11 @@ static bool verify_claim(Elab *in, Program *p, uint32_t number, const Followed *
 typedef struct {
   Sim m;
   Engine *look, *tick;
-  int64_t cells; // numbers of all inputs together
-  double cases;  // how many there are; 0: they are drawn
-  double starts; // of the states, where all are tried; 0: they start from 0
+  int64_t cells; // cells of all inputs
+  double cases;  // number of cases; 0: cases are random
+  double starts; // number of initial states that are tried; 0: states start at 0
   uint64_t worst;
-  bool restless; // it does not settle
+  bool restless; // the system does not settle
 } Truths;
 
 static int64_t labels_of(const Truths *t, const Type *type) {
@@ -331,7 +334,7 @@ static int64_t labels_of(const Truths *t, const Type *type) {
   return labels;
 }
 
-// How many values the wire can have; 0 if it is of reals.
+// The number of values of a wire; 0: reals.
 static double values_of(const Truths *t, Id wire) {
   const Type *type = &t->m.s->d->wire.at[wire].type;
   return pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
@@ -343,7 +346,7 @@ static double count_cases(const Truths *t) {
   return n <= CASES_LIMIT ? n : 0;
 }
 
-// The inputs of one case, by its number, or at random.
+// The inputs of one case, by its index, or random.
 static void set_case(Truths *t, uint64_t number) {
   uint64_t rest = number, element = 0;
   for (uint32_t i = 0; i < t->m.s->in.n; i++) {
@@ -365,7 +368,7 @@ static void set_case(Truths *t, uint64_t number) {
   }
 }
 
-// All states together have so many values; 0: too many to try each with each case.
+// The number of combinations of states; 0: too many to try each with each case.
 static double count_starts(const Truths *t) {
   double n = 1;
   for (uint32_t i = 0; i < t->m.s->state.n; i++)
@@ -373,7 +376,7 @@ static double count_starts(const Truths *t) {
   return t->cases > 0 && n * t->cases <= STARTS_LIMIT ? n : 0;
 }
 
-// The states of one start, by its number; the first is 0 everywhere.
+// The initial states of one start, by its index; the first is all 0.
 static void set_start(Truths *t, uint64_t number) {
   for (uint32_t i = 0; i < t->m.s->state.n; i++) {
     State *s = sim_state(&t->m, i);
@@ -389,7 +392,7 @@ static void set_start(Truths *t, uint64_t number) {
   }
 }
 
-// A system with states is left alone with its inputs until it does not change any more.
+// Runs the system with constant inputs until its states no longer change.
 static bool settle(Truths *t, uint64_t start) {
   uint64_t before = 0, ticks = 0;
   if (!t->tick) return true;
@@ -439,13 +442,13 @@ static bool open_truths(Truths *t, Elab *in, Program *p, const Check *c, const S
 }
 
 typedef struct {
-  double *value; // the claim's cells
+  double *value; // the cells of the check
   int64_t cells;
   bool number; // they are differences, not bits
   double off;
 } Claimed;
 
-// From every start: does the claim hold for these inputs? False: it could not be looked at.
+// Does the check hold for these inputs, from every start? False: it could not be evaluated.
 static bool try_case(Truths *t, const Check *c, Claimed *x, uint64_t k, bool *holds) {
   set_case(t, k);
   *holds = true;

@@ -1,5 +1,5 @@
-// Claims about boxes: both sides on all points, where there are few, or on some that are drawn. The
-// points are the samples of one run, with weights as they begin or as they were trained.
+// Checks of boxes: evaluates both sides on all points if there are few, otherwise on random ones.
+// The points are the samples of one run, with initial or trained weights.
 #include "run/sim/sim_own.h"
 
 #include "core/pass/pipeline.h"
@@ -28,7 +28,7 @@ static const Type *out_type(const BoxTrial *t, uint32_t i) {
   return &t->d->wire.at[t->d->out.at[i]].type;
 }
 
-// Of one point: the axis of the samples is not counted.
+// Of one point, without the sample axis.
 static int64_t cells_of(World *w, const Type *t) {
   Type own = *t;
   int64_t n = 1;
@@ -74,7 +74,7 @@ static void draw_points(BoxTrial *t) {
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// What a stale copy follows, where the claim has the copy alone.
+// Adds the weight that a stale copy follows, if the check has only the copy.
 static bool add_followed(BoxTrial *t, const StaleWeight *x) {
   const State *to = store_find(t->store, x->path);
   uint32_t k = 0;
@@ -87,7 +87,7 @@ static bool add_followed(BoxTrial *t, const StaleWeight *x) {
   return state_initialise(t->w, store_find(t->store, x->of), &p->init, type, t->how->seed);
 }
 
-// A stale copy that was not read from a file is what it follows, as that began.
+// A stale copy that was not read from a file gets the initial value of its weight.
 static bool fill_store(BoxTrial *t) {
   for (uint32_t i = 0; i < t->of->stale.n; i++)
     if (!add_followed(t, &t->of->stale.at[i])) return false;
@@ -106,7 +106,7 @@ static bool fill_store(BoxTrial *t) {
 
 static bool open_trial(BoxTrial *t) {
   Store **held = NEW(t->arena, Store *);
-  arena_on_free(t->arena, drop_store, held); // also when memory runs out on the way
+  arena_on_free(t->arena, drop_store, held); // also if memory runs out
   *held = t->store = store_new(PRECISION_64);
   if (!t->store) return store_out_of_memory(t->w, "the check", &(Type){.base = BASE_R});
   t->d = passes_flat(t->w, t->of->diagram);
@@ -114,7 +114,7 @@ static bool open_trial(BoxTrial *t) {
   count_points(t);
   Target how = {.threads = t->how->threads,
                 .reference = t->how->reference,
-                .no_compiler = true, // it would take longer than the work
+                .no_compiler = true, // compiling would take longer than the run
                 .seed = t->how->seed};
   t->engine = engine_new(t->w, t->d, t->store, t->points, &how);
   if (!t->engine) return false;
@@ -124,7 +124,7 @@ static bool open_trial(BoxTrial *t) {
   return true;
 }
 
-// What comes out, for each point; what does not depend on the point is the same for all.
+// The values for each point; a value without sample axis is repeated.
 static double *out_numbers(const BoxTrial *t, uint32_t i) {
   int64_t n = cells_of(t->w, out_type(t, i));
   double *all = NEW_ARRAY(t->arena, double, t->points *n + 1);
@@ -135,7 +135,7 @@ static double *out_numbers(const BoxTrial *t, uint32_t i) {
   return all;
 }
 
-// Where neither side has a number, they agree. Labels and bits are equal or not.
+// Two values that are not numbers are equal. Labels and bits are equal or not.
 static double apart(Base base, double a, double b) {
   if (isnan(a) && isnan(b)) return 0;
   if (a == b) return 0;
@@ -169,7 +169,7 @@ static const char *point_text(const BoxTrial *t, int64_t point) {
 
 typedef struct {
   int64_t points, right;
-  bool all; // there are no others
+  bool all; // all points were tried
   bool reals;
   double off;
   const char *worst;

@@ -1,5 +1,5 @@
-// Numbers that a whole run gives: extremes, averages, crossings. A piece of a step is looked at in five
-// points; where the answer lies between two of them, it is searched for on the dense output.
+// Values of a whole run: extremes, averages, crossings. A piece of a step is sampled at five
+// points; if the value is between two of them, it is located on the dense output.
 #include "run/sim/watch_own.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ void watchers_find(Sim *m, uint32_t number, Followed *f, Watchers *out) {
 
 static double level_of(const Watcher *w) { return w->watch->kind == WATCH_PERIOD ? w->level : 0; }
 
-// What a run that goes on begins with, the one before it has seen.
+// Counts a crossing, unless the run that this one continues has counted it.
 static void crossed(Watcher *w, double t) {
   if (w->from > 0 && t <= w->from * (1 + 1e-12)) return;
   w->crossings++;
@@ -42,7 +42,7 @@ static void crossed(Watcher *w, double t) {
   w->cross_last = t;
 }
 
-// Where a period is looked for, what was before does not say where the middle is.
+// For periods, extremes of the first half do not matter.
 static void extremes(Watcher *w, double t, double x) {
   if (w->watch->kind == WATCH_PERIOD && t < w->half) return;
   if (!w->moments) w->first = w->high = w->low = x, w->peak = t;
@@ -57,7 +57,7 @@ void watcher_moment(Watcher *w, double t, double x) {
   if (!first && x != w->last) w->settled = t;
   extremes(w, t, x);
   if (first) w->from = t;
-  double behind = t - w->watch->number; // but for rounding, it is this moment
+  double behind = t - w->watch->number; // up to rounding, it is this moment
   if (w->watch->kind == WATCH_AT && behind >= 0 && behind <= 1e-12 * t) w->found = x;
   w->last = x;
 }
@@ -68,7 +68,7 @@ void watcher_tick(Watcher *w, double t, double x) {
   w->to = t + 1;
 }
 
-// Where f is largest (sign 1) or least (-1) between a and b.
+// The maximum (sign 1) or minimum (-1) of f between a and b, by golden section.
 static double golden(Glancing *f, void *context, double a, double b, double sign, double *best) {
   const double g = 0.6180339887498949;
   double c = b - g * (b - a), d = a + g * (b - a);
@@ -100,7 +100,7 @@ static void refine(Watcher *w, const double *t, const double *x, double sign, Gl
   if (sign * value > sign * now) extremes(w, at, value);
 }
 
-// The time at which it grows through the level: false position with halving, on the dense output.
+// The time of an upward crossing of the level: false position with bisection, on the dense output.
 static double crossing(Glancing *f, void *context, double a, double fa, double b, double fb,
                        double level) {
   int side = 0;
@@ -128,7 +128,7 @@ static bool counts_crossings(const Watcher *w) {
   return kind == WATCH_PERIOD || kind == WATCH_WHEN || kind == WATCH_COUNT;
 }
 
-// It may rise and fall again between two points: at the top of a parabola through three of them.
+// Looks for a double crossing between two samples, at the vertex of a parabola through three.
 static void look_at_top(Watcher *w, const double *t, const double *x, Glancing *f, void *context) {
   double level = level_of(w), top, height;
   if (x[0] > level || x[1] > level || x[2] > level) return;
@@ -170,7 +170,7 @@ void watcher_behind(Watcher *w, double end, double x) {
   w->last = x;
 }
 
-// The middle of the extremes is the level; periods count from the second half on.
+// The level is the middle of the extremes; periods count from the second half on.
 void watcher_again(Watcher *w, double half) {
   double level = (w->high + w->low) / 2;
   *w = (Watcher){.watch = w->watch,

@@ -1,25 +1,26 @@
-// Where watchers look in a step.
-//
-// In: a step with its dense output. Out: each watcher has seen it, in pieces, one behind the other. Five
-// points and a sixth say whether a piece is tame: whether a curve through them is right between them. If
-// not, its halves are looked at, down to a moment: so bends and jumps are found, and the looks are as many
-// as there is to see. Each watcher takes its own pieces, so that what is claimed beside it changes nothing;
-// the looks are those of all. What is not made of sums and products of the states may move where they do
-// not: it is looked at in many places in any case.
-//
-// Two things have no smallest piece: rounding, which is told by values a few digits apart, and is taken as
-// it is; and what bends or jumps without end. A watcher of that is lost, and its claim says so.
+// Chooses where watchers sample a step.
+// //
+// In: a step with its dense output. Out: each watcher has seen the step in consecutive pieces. Five
+// samples and a sixth decide whether a piece is smooth: whether the polynomial through five
+// predicts the sixth. If not, its halves are sampled, down to one moment, so bends and jumps are
+// found, and the work is proportional to what there is to find. Each watcher has its own pieces, so
+// other checks do not change its result; samples are shared. Values that are not sums and products
+// of states may change where the states do not, so they are always sampled densely.
+// //
+// Two cases have no smallest piece. Rounding noise is recognised by values a few digits apart, and
+// accepted. A value that bends or jumps without end is lost, and its check says so.
 #include "run/sim/follow_own.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { DEEPEST = 40, LOOKS_LEAST = 4096, NOISE_FROM = 6, NOISE_EVERY = 4 };
-static const double one_moment = 1e-12; // of the time: closer together, all that bends is rounding
+static const double one_moment = 1e-12; // relative to the time: at a smaller distance, all bends
+                                        // are rounding
 
 typedef struct {
   double from, to;
-  int deep; // how often it was halved
+  int deep; // number of halvings
 } Piece;
 
 // -- opening --------------------------------------------------------------------------------------
@@ -51,7 +52,7 @@ void watching_open(Following *g) {
   }
 }
 
-// -- looking --------------------------------------------------------------------------------------
+// -- sampling -------------------------------------------------------------------------------------
 typedef struct { // a watcher at some time inside the last step
   Following *g;
   uint32_t which;
@@ -73,7 +74,7 @@ static double time_of_point(const Piece *p, uint32_t k) {
   return p->from + (p->to - p->from) * part;
 }
 
-// Of a half, every second point is one of the whole.
+// Every second sample of a half is a sample of the whole.
 static bool sample(Following *g, const Piece *p) {
   for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
     if (p->deep && k % 2 == 0) continue;
@@ -91,9 +92,10 @@ static void hand_down(const Following *g, int deep, uint32_t half) {
            g->watchers.n * sizeof(double));
 }
 
-// -- is a piece enough? ---------------------------------------------------------------------------
-// How much rounding alone may move it there: what differs where all that it is made of is changed in its
-// last digits. (In half of them, and then scaled: the change itself must not be rounded away.)
+// -- is a piece fine enough? ----------------------------------------------------------------------
+// An estimate of the rounding error of a watched value: its change if all its inputs are changed in
+// their last digits. (The inputs are changed by more, and the result is scaled, so that the change
+// is not rounded away.)
 static double rounding_at(Following *g, uint32_t i, double t, double value) {
   enum { TURNS = 3, DIGITS_LOST = 64 };
   const double small = 0x1p-26;
@@ -110,8 +112,8 @@ static double rounding_at(Following *g, uint32_t i, double t, double value) {
   return most / small * DBL_EPSILON * DIGITS_LOST;
 }
 
-// Is what is seen rounding? Then values a few digits apart differ as much as those of the whole piece, or
-// it is no more than what numbers of that size are rounded to.
+// Is the variation rounding noise? It is, if values a few digits apart differ as much as the
+// samples of the piece, or if it is no more than the rounding of numbers of this size.
 static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *x) {
   enum { BESIDE = 3 };
   if (curve_off(x) <= rounding_at(g, i, p->from, x[0])) return true;
@@ -120,7 +122,7 @@ static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *
   uint32_t rough = 0;
   for (uint32_t k = 1; k <= WATCH_POINTS; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
   for (uint32_t k = 0; k + 1 < WATCH_POINTS; k++) {
-    double most = 0; // what is rounded may be the same by chance
+    double most = 0; // equal rounding may be a coincidence
     for (uint32_t j = 1; j <= BESIDE; j++) {
       double beside = glance(&(Glance){g, i}, time_of_point(p, k) + j * apart);
       most = fmax(most, fabs(beside - x[k]));
@@ -130,7 +132,8 @@ static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *
   return rough >= 2;
 }
 
-// A curve through five points is far closer to a sum than to each value, and sums are of the whole.
+// For integrals: the polynomial is far closer to the integral than to each value, and integrals are
+// over the whole run.
 static bool is_tame(const Watcher *w, const double *x) {
   const double tame = 1e-3, tame_sum = 1e-5, rounding = 1e-8;
   bool sums = w->watch->kind == WATCH_AVERAGE;
@@ -157,7 +160,7 @@ static bool is_enough(Following *g, uint32_t i, const Piece *p, const double *x)
   return false;
 }
 
-// Those that have seen enough go on behind the piece; are there others?
+// Watchers that have seen enough take the piece; do others remain?
 static bool some_want_halves(Following *g, const Piece *p) {
   uint32_t n = g->watchers.n;
   const bool *open = g->open + (size_t)p->deep * n;
@@ -184,7 +187,7 @@ static bool watch_piece(Following *g, Piece p) {
   return watch_piece(g, (Piece){middle, p.to, p.deep + 1});
 }
 
-// Where only the end counts, nothing else is looked at.
+// If only the end counts, nothing else is sampled.
 static bool watch_end(Following *g, double from, double to) {
   solver_at(g->solver, to, g->x);
   if (!follow_look(g, to, g->x)) return false;
