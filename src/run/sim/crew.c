@@ -1,9 +1,9 @@
-// Runs side by side. Whoever called follows the runs in the order of the program; once that takes long,
-// others are asked for, each with the same program in a world of its own, and take the runs that nobody
-// has taken yet. What they find is copied when its turn comes, with what they said, so that all is as if
-// one had done it: only the time is another.
-//
-// Shared are the list of runs, behind a lock, and what does not change while runs are followed.
+// Runs in parallel. The calling thread simulates the runs in program order; if that takes long,
+// helpers are started, each with the same program in its own World, and take the runs that nobody
+// has started. Their results and diagnostics are copied in program order, so only the time differs
+// from a sequential execution.
+// //
+// Shared are the list of runs, guarded by a lock, and data that do not change during runs.
 #define _DEFAULT_SOURCE
 #include "base/stop.h"
 #include "run/sim/simulate_own.h"
@@ -13,24 +13,24 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double worth_it = 0.25; // seconds alone, before others are asked
+static const double worth_it = 0.25; // seconds before helpers are started
 
 typedef struct {
   bool taken, done, good;
-  const void *by; // who follows it
+  const void *by; // the thread that simulates it
   Followed followed;
   double seconds;
   Outcome end;
-  const Diag *said; // [n] what was said of it, in the world of who followed it
+  const Diag *said; // [n] its diagnostics, in the world of the helper
   uint32_t n;
-  _Atomic uint32_t part; // thousandths
+  _Atomic uint32_t part; // progress, in thousandths
 } CrewRun;
 
 struct Crew {
   pthread_mutex_t lock;
   pthread_cond_t change;
   const SimHelpers *helpers;
-  Ran shared; // who called, as it was when others were asked
+  Ran shared; // the caller's state when helpers were started
   uint32_t n;
   CrewRun *run;
   bool asked;
@@ -43,7 +43,7 @@ static uint32_t cores(uint32_t wanted) {
   return n > MOST ? MOST : n;
 }
 
-// Also when memory runs out on the way.
+// Also called if memory runs out.
 static void let_go(void *crew) {
   Crew *c = crew;
   crew_end(c);
@@ -70,8 +70,8 @@ void crew_end(Crew *c) {
   c->asked = false;
 }
 
-// -- who takes what -------------------------------------------------------------------------------
-// The next that nobody has; UINT32_MAX: none.
+// -- assignment of runs ---------------------------------------------------------------------------
+// The next run that is not taken; UINT32_MAX: none.
 static uint32_t take_next(Crew *c, const void *by) {
   uint32_t found = UINT32_MAX;
   pthread_mutex_lock(&c->lock);
@@ -121,7 +121,7 @@ uint32_t crew_progress(const Crew *c, double *part, uint32_t *done) {
   return c->n;
 }
 
-// -- who helps ------------------------------------------------------------------------------------
+// -- helpers --------------------------------------------------------------------------------------
 static void helper_progress(void *context, double part) {
   Ran *r = context;
   crew_at(r->crew, r->running, part);
@@ -146,7 +146,7 @@ void simulate_help(Elab *in, Program *p, void *job, const void *who) {
   own.end = OUTCOME_WRONG;
   own.time.context = &own;
   own.time.progress = helper_progress;
-  own.time.say = NULL; // only who called is called back
+  own.time.say = NULL; // only the caller reports
   own.time.stop = &c->quit;
   own.time.threads = 1;
   Diags *d = own.w->diags;
@@ -169,8 +169,8 @@ void simulate_lost(void *job, const void *who) {
   pthread_mutex_unlock(&c->lock);
 }
 
-// -- who called -----------------------------------------------------------------------------------
-// In the same text all places are the same.
+// -- the caller -----------------------------------------------------------------------------------
+// Repeats diagnostics of a helper; spans are equal in both worlds, since the text is.
 static void say_again(Ran *r, const CrewRun *run) {
   Diags *d = r->w->diags;
   uint32_t since;
@@ -185,7 +185,7 @@ static void say_again(Ran *r, const CrewRun *run) {
   d->since = since;
 }
 
-// Waits for a tenth of a second at most. Is it done, or has who had it lost it?
+// Waits at most a tenth of a second. Is the run finished, or has its helper failed?
 static bool wait_for(Crew *c, uint32_t i) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);

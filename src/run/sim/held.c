@@ -1,9 +1,9 @@
-// Which numbers of a run change at moments only: at ticks and in events, and not in between.
-//
-// That is seen in the diagram of what runs: a wire moves if it is made of a state that flows, of the
-// clock, of what is late or noisy, or of an input that moves. Bits and labels never do, so neither
-// does what only they choose. What the diagram cannot tell, `floor(time)` or an input, is seen in the
-// numbers: they stay the same to the last bit before and after each change.
+// Finds the values of a run that are piecewise constant: they change at ticks and events only.
+// //
+// This follows from the diagram: a wire changes continuously if it depends on a state with a rate,
+// the clock, a delayed or noisy value, or an input that changes. Bits and labels never do, and
+// neither do values that only select by them. What the diagram does not tell, such as `floor(time)`
+// or an input, is decided by the values: equal bits before and after each change.
 #include "run/sim/simulate.h"
 
 // -- numbers --------------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ static bool wire_moves(const Diagram *d, const bool *moves, Id wire) {
   return moves[wire] && d->wire.at[wire].type.base == BASE_R;
 }
 
-// From those that are said to move to all others; boxes stand behind what they read.
+// Propagates to all dependent wires; boxes are in topological order.
 static void spread_moves(const Diagram *d, bool *moves) {
   for (uint32_t i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];

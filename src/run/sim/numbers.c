@@ -1,9 +1,9 @@
-// The numbers of a run as files that other programs read, and back.
-//
-// FILE.csv has a row for each moment: its time, then every port, state and shown expression, an
-// array as x[0], x[1] …, a label by its name. What has too many numbers for a table goes to
-// FILE.safetensors, with the moments in front. FILE.happened.csv says what happened when. Numbers
-// are written with as many digits as they need, so what is read is what was written, bit for bit.
+// The values of a run as files, written and read.
+// //
+// FILE.csv has a row for each moment: its time, then every port, state and shown expression; an
+// array as x[0], x[1] …, a label by its name. Values with too many cells are in FILE.safetensors,
+// with moments as the first axis. FILE.happened.csv is the log of events. Numbers are written with
+// as many digits as needed, so reading gives the same bits.
 #include "core/pass/pass.h"
 
 #include "run/runs/weights.h"
@@ -37,7 +37,7 @@ const char *cell_name(Arena *a, const SimChannel *c, int64_t cell) {
   return b.at;
 }
 
-// Its column: level (m), x[0] (m/s)
+// The name of its column: level (m), x[0] (m/s).
 static const char *column_name(Arena *a, const SimChannel *c, int64_t cell) {
   const char *name = cell_name(a, c, cell);
   return c->unit ? arena_format(a, "%s (%s)", name, c->unit) : name;
@@ -59,12 +59,13 @@ const char *label_name(World *w, const SimChannel *c, double value) {
   return value < names->n ? name_text(w->names, names->at[(uint32_t)value]) : NULL;
 }
 
-// -- what goes where ------------------------------------------------------------------------------
+// -- files ----------------------------------------------------------------------------------------
 static bool has_values(const SimRecord *r, const SimChannel *c) {
   return r->time.n && c->cells > 0 && (int64_t)c->value.n == (int64_t)r->time.n * c->cells;
 }
 
-// Of several things with one name the first is kept: a port that shows a state is that state.
+// Of several observables with one name the first is used: a port that shows a state equals that
+// state.
 static bool is_kept(const SimRecord *r, uint32_t i) {
   for (uint32_t k = 0; k < i; k++)
     if (strcmp(r->channel.at[k].name, r->channel.at[i].name) == 0) return false;
@@ -146,7 +147,7 @@ static void json_row(const SimRecord *record, const bool *wanted, uint32_t row, 
   json_end(j);
 }
 
-// Which columns hold until the next moment, and do not move between two.
+// Marks columns that are piecewise constant.
 static void json_held(const Results *r, uint32_t run, const bool *wanted, JsonOut *j) {
   const SimRecord *record = &r->run.at[run].record;
   const bool *held = channels_held(r, run);
@@ -270,12 +271,12 @@ static bool open_file(TableReading *g, Arena *a, const char *path, const char **
 }
 
 typedef struct {
-  SimChannel *channel; // NULL: a column that is not asked for
+  SimChannel *channel; // NULL: a column that is not needed
   int64_t cell;
 } SimColumn;
 typedef VEC(SimColumn) SimColumns;
 
-// What the columns of a run are called.
+// The names of all columns of a run.
 static void all_columns(const Results *r, Arena *a, SimRecord *record, Table *names,
                         SimColumns *out) {
   vec_push(r->arena, out, (SimColumn){0});
@@ -314,7 +315,7 @@ static bool label_value(const Results *r, const SimChannel *c, const char *text,
   return false;
 }
 
-// The cell at hand; what is not asked for may be anything.
+// The value of the present cell; a column that is not needed may hold anything.
 static bool cell_value(const Results *r, TableReading *g, const SimColumn *c, bool time,
                        int64_t line, double *out) {
   if (csv_number(&g->cell, out) || (!time && !c->channel)) return true;
@@ -341,7 +342,7 @@ static bool read_row(const Results *r, TableReading *g, SimRecord *record,
   return !more || wrong_at(g, line, "more cells than names");
 }
 
-// A channel with cells that are missing or out of order is not this run's.
+// Drops a channel whose cells are missing or out of order: it belongs to another run.
 static void drop_broken(SimRecord *record) {
   for (uint32_t i = 0; i < record->channel.n; i++)
     if (!has_values(record, &record->channel.at[i])) record->channel.at[i].value.n = 0;
@@ -395,9 +396,9 @@ static bool read_happened(Results *r, SimResult *run, const char **error) {
   return true;
 }
 
-// -- what is shown anew ---------------------------------------------------------------------------
-// An expression that the run did not keep, from what it did keep. With weights in it, that cannot
-// be: they are not in the folder.
+// -- shown expressions that were not recorded -----------------------------------------------------
+// Evaluates an expression that the run did not record, from recorded values. Impossible if it uses
+// weights, which are not in the folder.
 static void fill_seen(const Results *r, SimRecord *record, const Seen *seen, SimChannel *to) {
   const Diagram *d = seen->diagram;
   for (uint32_t i = 0; i < seen->sight.n; i++)
@@ -420,7 +421,7 @@ static void fill_seen(const Results *r, SimRecord *record, const Seen *seen, Sim
   }
 }
 
-// A shown expression that is the name of something seen has its numbers.
+// A shown expression that is the name of an observable has its values.
 static bool borrow(SimRecord *record, SimChannel *to) {
   for (uint32_t i = 0; i < record->sights; i++) {
     const SimChannel *c = &record->channel.at[i];
@@ -443,7 +444,7 @@ static void fill_shown(const Results *r, uint32_t number, SimRecord *record) {
   drop_broken(record);
 }
 
-// States that a port shows have the port's numbers.
+// States that a port shows have the values of the port.
 static void fill_twins(SimRecord *record) {
   for (uint32_t i = 0; i < record->sights; i++)
     if (!has_values(record, &record->channel.at[i])) borrow(record, &record->channel.at[i]);

@@ -1,13 +1,14 @@
-// What runs and checks gave: begun from a program, said in run.json, read back from a folder.
+// Results of runs and checks: initialised from a program, written as run.json, read back from a
+// folder.
 #include "run/sim/simulate.h"
 
-// -- what there is to do --------------------------------------------------------------------------
+// -- from a program -------------------------------------------------------------------------------
 static const char *run_words(Arena *a, const Run *run) {
   return run->system->flows ? arena_format(a, "to %g", run->end)
                             : arena_format(a, "for %.0f ticks", run->end);
 }
 
-// Machine[3](x: 1): the machine as it is written. It was made before, so it has no errors.
+// Machine[3](x: 1): its system before closing. It was elaborated before, so there are no errors.
 static const System *system_named(Results *r, const Syntax *use) {
   const Syntax *name = use_base(use);
   return elab_system(r->in, r->p, name_text(r->w->names, name->name), use);
@@ -21,7 +22,8 @@ static void find_systems(Results *r, const Run *run, SimResult *to) {
       to->on = system_named(r, on_source(clauses.at[i]));
 }
 
-// Spring, k = 0.5: in files Spring.k=0.5, with nothing in it that a path may not have.
+// The base of file names: `Spring, k = 0.5` gives Spring.k=0.5, without characters that are special
+// in paths.
 static const char *file_base(Arena *a, const char *name) {
   Buf b = buf_new(a);
   for (; *name; name++) {
@@ -107,7 +109,7 @@ const RunNote *results_note(Results *r) {
   return &r->note;
 }
 
-// -- a folder that is there -----------------------------------------------------------------------
+// -- from a folder --------------------------------------------------------------------------------
 static void take_run(const NoteRun *from, SimResult *run) {
   run->done = strcmp(from->state, "not begun") != 0;
   run->stopped = strcmp(from->state, "stopped") == 0;
@@ -118,7 +120,7 @@ static void take_run(const NoteRun *from, SimResult *run) {
   run->record.steps = from->steps > 0 && from->steps < 1e18 ? (uint64_t)from->steps : 0;
 }
 
-// A check is known by what it says: it may stand elsewhere in the program.
+// Checks are matched by their text, since they may have moved in the program.
 static void take_check(Results *r, const RunCheck *from) {
   for (uint32_t i = 0; i < r->note.check.n; i++) {
     RunCheck *c = &r->note.check.at[i];

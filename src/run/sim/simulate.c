@@ -1,8 +1,8 @@
-// `limn run`: every run of a program is followed, every check looked at, in the order of the text.
-//
-// Each gives a line. Numbers and words go to a run folder, which is made before the first
-// run begins, so that what cannot be written is known before the work. Whatever happens, the folder
-// says how it ended; what was followed until then is in it.
+// `limn run`: simulates all runs of a program and evaluates all checks, in program order.
+// //
+// Each prints a line. Values and results go to a run folder, which is made before the first run, so
+// that problems with writing are found early. Whatever happens, the folder records how the run
+// ended, and all results so far.
 #include "base/stop.h"
 
 #include "run/runs/weights.h"
@@ -18,7 +18,7 @@ static void tell(const Ran *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
 }
 
-// Where the result is JSON, lines go elsewhere, and this is the only one.
+// If the result is printed as JSON, lines go elsewhere, and this is the only output.
 static void say(void *context, const char *text) {
   const Ran *r = context;
   if (!r->how->quiet || r->how->json) tell_line(&r->how->tell, text);
@@ -34,7 +34,8 @@ static bool draws_now(Ran *r, double now) {
   return true;
 }
 
-// At most ten times a second, and not in the first tenth. Others who are at work are told together.
+// Progress, at most ten times a second and not in the first tenth. The progress of helpers is
+// included.
 void ran_redraw(Ran *r, double part) {
   const LimnTell *to = &r->how->tell;
   double now = clock_seconds(), took = now - r->begun, all = part;
@@ -65,7 +66,7 @@ static void progress(void *context, double part) {
   ran_redraw(r, part);
 }
 
-// -- what a run needs to go on --------------------------------------------------------------------
+// -- saved state of runs --------------------------------------------------------------------------
 static const char *state_name(const Ran *r, uint32_t run) {
   return arena_format(r->w->arena, "%s.state.safetensors", r->results->run.at[run].file);
 }
@@ -103,7 +104,7 @@ static bool read_run(Ran *r, const char *dir, uint32_t run, SavedRun *out) {
   return folder_read(r->w->arena, out->file, all, &error) || wrong(r, error);
 }
 
-// Is it what it was begun with? `--from`, `--set`
+// Was the run started with the same value of this option? `--from`, `--set`
 static bool as_begun(Ran *r, const Arrays *all, const char *key, const char *now) {
   const char *then = arrays_metadata(all, key);
   if (!then || !strcmp(then, now)) return true;
@@ -173,7 +174,7 @@ static bool write_numbers(Ran *r, const SimResult *to) {
   return wrong(r, error);
 }
 
-// How far it came.
+// How far it got.
 static const char *arrived(const Ran *r, const SimRecord *record, const char *how, double at) {
   if (!record->time.n) return ", stopped before its first moment";
   return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ", at);
@@ -183,14 +184,14 @@ static double last_kept(const SimRecord *record) {
   return record->time.n ? record->time.at[record->time.n - 1] : 0;
 }
 
-// Each run says what is wrong with it, also where another has said something of the same place.
+// Each run reports its own errors, even if another has reported one at the same place.
 void messages_apart(Diags *d, uint32_t *since) {
   enum { MESSAGES = 20 };
   *since = d->since;
   if (d->list.n < d->since + MESSAGES) d->since = d->list.n;
 }
 
-// As the note of a run keeps it, so that a page that is made from the note is the same.
+// Rounded as in run.json, so a report made from run.json is the same.
 static double seconds_since(double begun) { return round((clock_seconds() - begun) * 1e3) / 1e3; }
 
 bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
@@ -217,7 +218,8 @@ static bool do_run(Ran *r, uint32_t i) {
     if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
-  bool long_one = to->seconds >= 1 && r->how->tell.redraw; // a log need not know
+  // A log does not need the time of short runs.
+  bool long_one = to->seconds >= 1 && r->how->tell.redraw;
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   const SimRecord *record = &to->record;
   const char *end = !record->halted ? "" : arrived(r, record, "it stops at", last_kept(record)),
@@ -232,7 +234,7 @@ static bool do_check(Ran *r, uint32_t i) {
   RunCheck *to = &r->results->note.check.at[i];
   Verdict v = {0};
   uint32_t run = r->p->ran->check.at[i].run;
-  if (run && r->results->run.at[run - 1].failed) return true; // it is not looked at
+  if (run && r->results->run.at[run - 1].failed) return true; // not evaluated
   if (!verify_check(r->in, r->p, i, r->followed, &r->time, &v)) return false;
   to->done = true;
   to->holds = v.holds;
@@ -242,8 +244,8 @@ static bool do_check(Ran *r, uint32_t i) {
   return true;
 }
 
-// A check stands behind its run in the text; so do all things here. One that fails says so, and
-// what does not need it goes on, unless nothing can be written any more.
+// A check comes after its run in the text, and is evaluated in that order. After a failure, what
+// does not depend on it continues, unless nothing can be written.
 static bool in_order(Ran *r) {
   uint32_t run = 0, check = 0;
   bool good = true;
@@ -279,7 +281,7 @@ static void tell_claims(const Ran *r) {
 }
 
 // -- the folder -----------------------------------------------------------------------------------
-// Is everything in the folder of this program? Then its first file is written, and not before.
+// Do all saved runs in the folder belong to this program? Checked before the first file is written.
 static bool all_go_on(Ran *r, const char *dir) {
   bool good = true;
   r->results->dir = dir;
@@ -323,7 +325,7 @@ static bool folder_begin(Ran *r) {
   RunFolder *folder = r->folder = NEW(to->arena, RunFolder);
   const char *why = "";
   *folder = (RunFolder){.arena = to->arena, .lock = -1};
-  arena_on_free(to->arena, drop_lock, folder); // also when memory runs out on the way
+  arena_on_free(to->arena, drop_lock, folder); // also if memory runs out
   if (r->how->resume) return resume_folder(r);
   if (r->how->plain) return true;
   r->time.save = save_run;
@@ -346,7 +348,7 @@ static bool all_done(const Results *r) {
   return true;
 }
 
-// What was stopped on the way says how it goes on.
+// After an interruption: prints the command that resumes.
 static void tell_stopped(const Ran *r) {
   Buf b = buf_new(r->w->arena);
   buf_text(&b, "stopped; ");
@@ -386,7 +388,8 @@ bool simulate_ahead(Elab *in, Program *p) {
   return good;
 }
 
-// A GPU takes what goes by ticks; what flows asks for its slopes one by one, each a way there and back.
+// A GPU is used for discrete time; continuous time would need a round trip for every evaluation of
+// the rates.
 static void tell_device(Ran *r) {
   Buf flows = buf_new(r->w->arena);
   bool ticks = false;
@@ -402,7 +405,7 @@ static void tell_device(Ran *r) {
     tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", flows.at));
 }
 
-// Where nobody says it, a run that goes on stays where it was.
+// A resumed run stays on its device, unless another is given.
 static void stay_there(Ran *r, const RunNote *was) {
   const char *why = "";
   if (r->how->device || r->how->reference ||
@@ -452,7 +455,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   if (r.time.device) tell_device(&r);
-  r.crew = crew_new(&r, r.time.device ? NULL : helpers); // a device has one owner
+  r.crew = crew_new(&r, r.time.device ? NULL : helpers); // a device has one user
   if (how->seconds > 0) r.time.stop = crew_stop(r.crew);
   Outcome end = follow_all(&r);
   if (r.folder) folder_unlock(r.folder);

@@ -1,4 +1,4 @@
-// Private to simulate: a program whose runs are followed, and others who follow some of them.
+// Private to simulate: a program whose runs are simulated, and helpers.
 #ifndef LIMN_RUN_SIM_SIMULATE_OWN_H
 #define LIMN_RUN_SIM_SIMULATE_OWN_H
 
@@ -14,32 +14,33 @@ typedef struct {
   const LimnRun *how;
   SimOptions time;
   Followed *followed;         // [run]
-  uint32_t running;           // its number
-  double first, begun, drawn; // the first run began, this one; when progress was told
+  uint32_t running;           // index of the present run
+  double first, begun, drawn; // start of the first run, of this run; last redraw
   Arrays weights;
   const char *file;
-  const char *before; // a folder of runs that these go on with; or NULL
-  uint64_t program;   // its hash
-  Outcome end;        // where it is not the program that is wrong
+  const char *before; // a folder of runs that these continue; or NULL
+  uint64_t program;   // hash of the program
+  Outcome end;        // outcome, if the program is not to blame
   Crew *crew;
-  RunFolder *folder; // NULL: not yet
+  RunFolder *folder; // NULL: not made yet
 } Ran;
 
 // simulate.c
 bool ran_follow(Ran *, uint32_t run, Followed *, double *seconds);
 void ran_redraw(Ran *, double part);
-bool ran_stops(const Ran *);                   // somebody asks for it, or its time is over
-void messages_apart(Diags *, uint32_t *since); // `since` is to be put back
+bool ran_stops(const Ran *);                   // interrupted, or out of time
+void messages_apart(Diags *, uint32_t *since); // `since` must be restored
 
-// crew.c: runs side by side
-Crew *crew_new(Ran *, const SimHelpers *); // helpers NULL: it is alone
-void crew_ask(Ran *);                      // for helpers, once it is worth it
-bool crew_follow(Ran *, uint32_t run, Followed *, double *seconds); // who ever does it
+// crew.c: runs in parallel
+Crew *crew_new(Ran *, const SimHelpers *); // helpers NULL: none
+void crew_ask(Ran *);                      // starts helpers if it is worthwhile
+// Simulates it, or waits for its helper.
+bool crew_follow(Ran *, uint32_t run, Followed *, double *seconds);
 void crew_at(Crew *, uint32_t run, double part);
-// How many runs there are, 0: nobody helps; how many are done, and the part of all that is.
+// Number of runs, 0: no helpers; how many are done, and the total progress.
 uint32_t crew_progress(const Crew *, double *part, uint32_t *done);
 void crew_end(Crew *);
 void crew_quit(Crew *);
-const volatile sig_atomic_t *crew_stop(const Crew *); // not 0: it quits
+const volatile sig_atomic_t *crew_stop(const Crew *); // nonzero: stop
 
 #endif

@@ -1,7 +1,7 @@
-// A matrix of a band as a product of triangles, with the largest pivot of each column.
-//
-// Row i holds the columns i - below … i + above + below: rows are exchanged within the band, and
-// the upper triangle grows by as much as the band is wide below the diagonal.
+// LU factorization of a band matrix with partial pivoting.
+// //
+// Row i holds columns i - below … i + above + below: rows are exchanged within the band, so the
+// upper triangle gets as many additional diagonals as the band has below the main one.
 #include "run/solve/solve_own.h"
 
 #include <math.h>

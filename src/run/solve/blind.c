@@ -1,11 +1,11 @@
-// What a step did not look at.
-//
-// The stages of a step are at a few moments, and a rate that is not 0 only between them leaves no
-// trace: a light that is on by day, a pulse. The step's error is then far smaller than it need be,
-// and steps grow over what they do not see. So a step whose error is that small, or that is much
-// longer than those before it, is looked at closely: along its dense output, the rates must be what
-// its slope says. Where motions die out fast, rates are large close beside the way: there it counts how
-// far beside it the state would be.
+// Detection of pulses that fall between the stages of a step.
+// //
+// The stages sample the rates at a few times, and a rate that is nonzero only between them is not
+// seen: a light that is on by day, a pulse. Then the estimated error is far smaller than the
+// tolerance, and steps grow. So if the error of a step is that small, or the step is much longer
+// than those before it, the rates are compared with the slope of the dense output at further
+// points. In stiff systems rates are large near the solution, so there the deviation is measured as
+// an error of the state.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -20,17 +20,17 @@ static void dense_slope(const Dense *d, uint32_t n, double q, double *slope) {
   }
 }
 
-// How much larger than the error that is allowed the surprise must be: the dense output is not as
-// exact as its ends.
+// The deviation must exceed the tolerance by this factor: the dense output is less accurate than
+// the ends of the step.
 static const double surprise = 100;
 
-// A step that was cut short, by an event that is near or by the end, has a small error for that
-// reason: what counts is the error of one as long as was wanted.
+// A step that was shortened by an event or by the end of the run has a small error for that reason:
+// the error is extrapolated to the length that was wanted.
 static bool may_be_blind(const Solver *s, double h) {
   const double small = 0.01, long_step = 1.5;
   bool jumps = s->problem.jumps || s->loose;
   if ((s->problem.adds && !jumps) || s->stepper->fixed || s->stepper->given) return false;
-  // A pulse of one number leaves no trace in the error of the others.
+  // a pulse of one component leaves no trace in the error of the others
   if (jumps || h > long_step * s->known_length) return true;
   double cut = fmax(fmin(s->h, s->how.largest) / h, 1);
   return s->error * pow(cut, 1 / s->stepper->exponent) < small;
@@ -40,7 +40,7 @@ static void has_seen(Solver *s, double h) {
   s->known_length = fmax(h, fmin(s->known_length, s->h));
 }
 
-// In `slope`, as an error of the state. Where an equation stands in the place of a rate, it is 0.
+// Writes into `slope` the deviation as an error of the state; 0 for components found by equations.
 static void surprise_at(Solver *s, double h, const double *rate, double *slope) {
   const uint8_t *constrained = s->problem.constrained;
   double share = 1 / surprise;
@@ -66,7 +66,7 @@ bool step_is_seen(Solver *s, double h) {
     dense_slope(&s->dense, s->n, q, slope);
     surprise_at(s, h, rate, slope);
     solver_norm(s, slope, s->next);
-    if (s->error > 1) return true; // too large now: the step is made again, shorter
+    if (s->error > 1) return true; // too large: the step is repeated with a shorter length
   }
   s->error = before;
   has_seen(s, h);

@@ -1,8 +1,8 @@
-// A solver at one moment as a row of numbers, and back.
-//
-// What a step needs only while it is made (its stages, the Jacobian, the rows of a search) is made
-// anew; everything else is in the row, so that a solver goes on elsewhere bit for bit. A row that is
-// too short, or that was made by another problem, is told by `wrong`; what is read from it then is 0.
+// Serialisation of a solver at one moment, as a vector of numbers. The same code writes and reads.
+// //
+// Data of a single step (stages, Jacobian, buffers of searches) are not saved. Everything else is,
+// so a restored solver continues bit for bit. If the vector is too short, or was written for
+// another problem, `wrong` is set, and 0 is read.
 #include "run/solve/solve_own.h"
 
 // -- rows -----------------------------------------------------------------------------------------
@@ -24,7 +24,7 @@ void carry_bytes(Carry *c, void *x, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) byte[i] = carried(c, byte[i]) != 0;
 }
 
-// Counts stay below 2^53, so that none is rounded.
+// Counts stay below 2^53, so doubles hold them exactly.
 static uint64_t count(Carry *c, uint64_t n) {
   double x = carried(c, (double)n);
   if (!(x >= 0 && x < 9007199254740992.0)) c->wrong = true;
@@ -66,7 +66,7 @@ static uint32_t number_of(const SolverStepper *x) {
   return i;
 }
 
-// The method may have changed on the way: dormand.c
+// The method may have changed during the run: dormand.c.
 static void carry_stepper(Solver *s, Carry *c, const SolverStepper **x) {
   uint32_t number = *x ? number_of(*x) + 1 : 0;
   carry_counts32(c, &number, 1);

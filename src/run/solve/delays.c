@@ -1,14 +1,16 @@
-// What is late: values as they were one lag ago.
-//
-// Each step leaves a polynomial of the values that will be late (through five of them), or several
-// where one is not right between them, in a ring as long as the longest lag. Values, not states: a value that is itself made of late ones is
-// looked up once, however long that chain is. A step is never longer than the shortest lag, so that
-// all that it asks for is known.
-//
-// Where the state jumps or its rate has a kink (at the start, at events), what is late has it one
-// lag later, and what depends on it one order smoother. Steps end exactly at these moments, until
-// the kink is too smooth for a method of order 5 to feel. On such a moment there are two values: a
-// step that ends there asks for the left one, a step that begins there for the right one.
+// Delayed values: values as they were one lag ago.
+// //
+// Each step stores an interpolation polynomial of the delayed expressions (through five of their
+// values), or several if one is not accurate, in a ring buffer as long as the longest lag.
+// Expressions are stored, not states: an expression that itself reads delayed values is looked up
+// once, however long the chain is. A step is never longer than the shortest lag, so all values that
+// it reads are stored.
+// //
+// If the state or its rate is discontinuous (at the start, at events), delayed values are
+// discontinuous one lag later, and what depends on them is one order smoother. Steps end exactly at
+// these breaking points, until the discontinuity is too smooth to affect a method of order 5. A
+// breaking point has two values: a step that ends there reads the left one, a step that begins
+// there the right one.
 #include "run/solve/solve_own.h"
 
 #include <float.h>
@@ -18,7 +20,7 @@ static double near(double t) { return 8 * DBL_EPSILON * fabs(t); }
 
 static Dense *kept(const History *y, uint64_t number) { return &y->ring[number % y->cap]; }
 
-// The step whose values count at time u.
+// The stored step that holds time u.
 static const Dense *find(History *y, uint64_t *cursor, double u, double slack, Side side) {
   uint64_t last = y->head + y->n - 1, c = *cursor;
   if (c < y->head) c = y->head;
@@ -37,7 +39,7 @@ static const Dense *find(History *y, uint64_t *cursor, double u, double slack, S
 void late_at(Solver *s, double t, Side side) {
   History *y = s->history;
   double slack = near(t) + near(y->start);
-  if (t > s->t && t <= s->t + slack) side = SIDE_RIGHT; // the jumps of s->t are behind it
+  if (t > s->t && t <= s->t + slack) side = SIDE_RIGHT; // the right limit, after the jumps at s->t
   for (uint32_t i = 0; i < s->problem.late; i++) {
     double u = t - s->problem.lag[i];
     bool before = side == SIDE_LEFT ? u <= y->start + slack : u < y->start - slack;
@@ -47,7 +49,7 @@ void late_at(Solver *s, double t, Side side) {
   }
 }
 
-// Twice as many places; the steps keep their numbers.
+// Doubles the ring; the numbers of steps do not change.
 static void grow(Solver *s) {
   History *y = s->history;
   uint32_t cap = y->cap ? 2 * y->cap : 8;
@@ -71,9 +73,9 @@ static bool values_at(Solver *s, double t, Side side, double *value) {
          solver_fail(s, "a delayed value cannot be computed at t = %.10g", t);
 }
 
-// Five values, and whether the curve through them is right at a sixth place.
+// Takes five samples; *tame: the polynomial through them predicts a sixth.
 static bool sample(void *solver, double from, double to, bool *tame) {
-  const double coarse = 100; // times what a step may be off by
+  const double coarse = 100; // times the allowed error of a step
   Solver *s = solver;
   History *y = s->history;
   uint32_t m = s->problem.late;
@@ -116,7 +118,7 @@ bool late_record(Solver *s, double to) {
   return record_part(s, s->t, to, 0);
 }
 
-// Sorted, the next one last; one for each moment.
+// Keeps breaking points sorted, the next one last, without duplicates.
 static void add_kink(Solver *s, double t, uint32_t order) {
   History *y = s->history;
   uint32_t i = y->kink.n;
@@ -168,8 +170,8 @@ static void add_lag(Solver *s, double lag) {
   if (lag < y->shortest) y->shortest = lag;
 }
 
-// Values at the start may be made of late ones, which are values at the start: as many rounds as
-// there are values settle every chain of them.
+// Delayed expressions at the start may read delayed values, which are values at the start, too:
+// after as many iterations as there are expressions, every chain is settled.
 static bool first_values(Solver *s) {
   History *y = s->history;
   uint32_t m = s->problem.late;
@@ -183,7 +185,8 @@ static bool first_values(Solver *s) {
   return true;
 }
 
-// Numbers that equations say, and those that are late: each may depend on the other.
+// Solves the algebraic equations and computes delayed values at the start; each may depend on the
+// other.
 bool late_settle(Solver *s) {
   enum { TURNS = 100 };
   uint32_t m = s->problem.late;
@@ -203,8 +206,8 @@ bool late_settle(Solver *s) {
   return solver_fail(s, "a delayed value cannot be computed at t = %.10g", s->t);
 }
 
-// Six orders of one delay are smooth enough; but sums of many delays are too many moments to meet,
-// and what is left of them is for the control of the step size.
+// A discontinuity is forgotten after six orders of one delay. With many delays the sums are too
+// many points to meet; the remaining ones are left to step size control.
 static uint32_t forgotten_after(uint32_t lags) {
   uint32_t order = 1, moments = lags;
   while (order < 6 && moments * lags <= 1000) order++, moments *= lags;
@@ -235,7 +238,7 @@ bool late_begin(Solver *s) {
   return true;
 }
 
-// A delay that has become longer asks for what nobody has kept.
+// A lag that was increased reads times that are no longer stored.
 static void reach_back(Solver *s) {
   const History *y = s->history;
   double known = kept(y, y->head)->from, wanted = s->t - y->longest;

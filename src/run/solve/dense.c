@@ -1,8 +1,8 @@
-// What is between the ends of a step.
-//
-// Every method gives the same thing: a polynomial of degree 4 in the form that has the ends in its
-// first two parts. At q = 0 and q = 1 the inner parts vanish, so steps join whatever the method's
-// inner accuracy is. What is late is kept in the same form, through five of its values.
+// Dense output: the solution inside a step.
+// //
+// Every method gives a polynomial of degree 4, in a form whose first two parts are the ends. At q =
+// 0 and q = 1 the other parts vanish, so consecutive steps are continuous, whatever the accuracy
+// inside is. Delayed expressions are stored in the same form, through five values.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -33,8 +33,8 @@ void dense_at(const Dense *d, uint32_t n, double t, double *x) {
   dense_some(d, n, (NumberRange){0, n}, t, x);
 }
 
-// By the control points of the curve over the stretch, between the least and the most of which it lies; a
-// little more for rounding.
+// Bounds over an interval, by the control points of the Bézier form, whose convex hull contains the
+// curve; widened slightly for rounding.
 void dense_range(const Dense *d, uint32_t n, NumberRange some, const double t[2], double *low,
                  double *high) {
   const double rounding = 1e-14;
@@ -76,8 +76,8 @@ void dense_hermite(Dense *d, uint32_t n, double t, double h, StepEnds e) {
   }
 }
 
-// What is left when the straight line between the ends is taken off, over q p, is
-// part2 + q part3 + q p part4: known at q = 1/4, 1/2, 3/4.
+// Subtracting the line between the ends, and dividing by q p, leaves part2 + q part3 + q p part4,
+// which is known at q = 1/4, 1/2, 3/4.
 void dense_five(Dense *d, uint32_t n, double t, double h, const double *five) {
   double *c = d->part;
   size_t m = n;

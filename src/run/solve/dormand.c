@@ -1,16 +1,16 @@
-// The method of Dormand and Prince: order 5, with an error from order 4 and a dense output of
-// order 4.
-//
-// Seven stages, of which the last is the first of the next step. The dense output is the
-// continuation of Shampine: the ends with their slopes, and one more part made of all stages.
-//
-// An explicit method on a stiff system is right, but slow: stability, not accuracy, keeps its steps
-// small. It is recognised as Hairer and Wanner do it: the last two inner stages are at the same
-// time, so the difference of their rates over the difference of their states estimates the fastest
-// motion; a step that is as long as that allows, again and again, is not chosen for accuracy. Nor is one
-// that is shorter, but feels the fastest motion where what is followed is a hundred times slower: its
-// stages leave the slow curve, and come back with an error that falls with the square of the step
-// only. Then the stiff method takes over, and there is a note that says so.
+// The method of Dormand and Prince: order 5, with an error estimate of order 4 and a dense output
+// of order 4.
+// //
+// Seven stages, of which the last is the first of the next step. The dense output is Shampine's:
+// both ends with their slopes, and one more term made of all stages.
+// //
+// On a stiff system an explicit method is correct but slow: its step is limited by stability, not
+// by accuracy. Stiffness is detected as by Hairer and Wanner: the last two inner stages are at the
+// same time, so the difference of their rates divided by the difference of their states estimates
+// the largest eigenvalue; a step that stays at the limit of stability is not chosen for accuracy.
+// The same holds for a shorter step, if the solution is a hundred times slower than that
+// eigenvalue: its stages leave the slow manifold and return, with an error that falls only as the
+// square of the step. Then the stiff method takes over, with a note.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static bool stage(Solver *s, double c, double h, double *restrict out, double *r
   return solver_rates(s, s->t + c * h, out, SIDE_LEFT, rate);
 }
 
-// Rows of the table, times h, applied to the stages.
+// Evaluates the inner stages of the tableau.
 static bool inner_stages(Solver *s, double h) {
   const double *restrict x = s->x, *restrict a = s->rate;
   double *restrict b = s->k[1], *restrict c = s->k[2], *restrict d = s->k[3], *restrict e = s->k[4];
@@ -78,7 +78,7 @@ static void dense(Solver *s, double h) {
                    1453857185.0 / 822651844 * f[i] + 69997945.0 / 29380423 * g[i]);
 }
 
-// h times the speed of the fastest motion, and the number that has it.
+// h times the largest eigenvalue, and the component that has it.
 static double fastest(Solver *s, double h, uint32_t *which) {
   double rates = 0, states = 0;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -90,8 +90,7 @@ static double fastest(Solver *s, double h, uint32_t *which) {
   return states > 0 ? h * rates / states : 0;
 }
 
-// How much the rates change in the step, against how large they are: h times the speed of what is
-// followed.
+// The relative change of the rates over the step: h times the speed of the solution.
 static double followed(const Solver *s) {
   double change = 0, size = 0;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -102,9 +101,9 @@ static double followed(const Solver *s) {
   return size > 0 ? change / size : INFINITY;
 }
 
-// Is the step as long as it is because of a motion that has died out?
+// Is the step limited by a mode that has decayed?
 static bool is_stiff(const Solver *s, double h, double reach) {
-  const double edge = 3.25; // of the region of stability, on the negative axis
+  const double edge = 3.25; // of the region of stability, on the negative real axis
   const double felt = 0.25, slower = 100, longer = 8;
   if (reach > edge) return true;
   return reach > felt && longer * h < s->how.largest && slower * followed(s) < reach;
@@ -112,7 +111,7 @@ static bool is_stiff(const Solver *s, double h, double reach) {
 
 static bool watch(Solver *s, double h, double end) {
   enum { EVERY = 16, HITS = 15, MISSES = 6 };
-  const double many = 5000; // steps: fewer do no harm
+  const double many = 5000; // steps; fewer cost little
   uint32_t which = 0;
   if (s->steps % EVERY != 0 && s->stiff_hits == 0) return true;
   double reach = fastest(s, h, &which);

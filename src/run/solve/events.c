@@ -4,24 +4,25 @@
 // after all that happens then. An event is armed while its guard has been at or below 0 since it
 // last happened, and at the start; only then can it happen.
 //
-// One moment is a loop of rounds, whatever has begun it: a guard that rose on the way, the start, a tick,
-// another row of a table. A round: all events that are armed and whose guard is above 0 happen at once, and
-// are armed no more; then all guards are computed anew, and one at or below 0 arms its event. The loop ends
-// when no armed event has its guard above 0. So when time goes on, each event that is armed has its guard
-// at or below 0, and the walk along the next step finds it where it rises: none is lost. Each that has
-// happened had been at or below 0 since it happened before: none happens twice. Events are finite, so a loop
-// that does not end repeats some: one that happens MOST_ROUNDS times at a moment is an error, which
-// names all that do.
+// One moment is a loop of rounds, whether it starts with a zero crossing, at the start, at a tick,
+// or with a new table row. In a round, all armed events whose guard is above 0 happen
+// simultaneously and are disarmed; then all guards are recomputed, and a guard at or below 0 arms
+// its event. The loop ends when no armed event has its guard above 0. So when time continues, the
+// guard of each armed event is at or below 0, and its next zero crossing is found in the following
+// step: no event is lost. Each event that happened was at or below 0 since it last happened: no
+// event happens twice. There are finitely many events, so an endless loop repeats some of them: an
+// event that happens MOST_ROUNDS times at one moment is an error, which names all events of the
+// cycle.
 //
-// Events that follow each other faster and faster (a ball that comes to rest) have a limit in time
-// that no step can cross. They are recognised by their count, or by their distance, which becomes
-// smaller than what a double can tell.
+// Events that accumulate (a bouncing ball that comes to rest) have a limit in time that no step can
+// pass: Zeno behaviour. It is recognised by the number of events, or by intervals that become
+// smaller than the resolution of a double.
 #include "run/solve/solve_own.h"
 
 #include <float.h>
 #include <math.h>
 
-// Those that set something; behind them are switches.
+// The number of events that set something; switches follow.
 static uint32_t setting(const Solver *s) { return s->problem.events - s->problem.switches; }
 
 static const char *event_name(const Solver *s, uint32_t i) {
@@ -36,7 +37,7 @@ bool events_guards(Solver *s, double t, const double *x, Side side, double *g) {
          solver_fail(s, "the guards cannot be computed at t = %.10g", t);
 }
 
-// On the way that is taken.
+// At a point of the solution: a guard that is not a number is an error.
 static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
   if (!events_guards(s, t, x, side, g)) return false;
   for (uint32_t i = 0; i < setting(s); i++)
@@ -104,8 +105,9 @@ void events_new(Solver *s) {
   }
 }
 
-// Which events happen with guards at g; the others are armed where their guard is down. Rounding alone does not
-// arm, unless the guard was up before what happened at this moment: then that has let it down.
+// Finds the events that happen with guards g; disarmed events whose guard is down are armed. A
+// guard within its rounding error of 0 arms its event only if it was up before the events of this
+// moment.
 static bool fire(Solver *s, const double *g, const double *before) {
   bool any = false;
   for (uint32_t i = s->problem.events; i-- > 0;) {
@@ -118,7 +120,8 @@ static bool fire(Solver *s, const double *g, const double *before) {
   return any;
 }
 
-// What the same cause lifts, rounding may set apart by a few digits: it still is one moment.
+// Guards with the same cause may cross 0 a few digits apart because of rounding: they are one
+// moment.
 static bool same_moment(Solver *s, double to, double *when) {
   double later = *when + 64 * DBL_EPSILON * fabs(*when);
   Root *r = &s->guard;
@@ -195,7 +198,7 @@ static bool storm(Solver *s, uint32_t i, uint32_t count, double span, double unt
                      event_name(s, i), count, span, until);
 }
 
-// It was turned back, and rises again.
+// Reports an event that turned its guard back, and whose guard rises again.
 static bool lost(Solver *s, uint32_t i) {
   double last = s->event_last[i];
   if (zeno_shrinks(s, i)) return storm(s, i, s->pace[i].shrinks + 1, last - s->pace[i].since, last);
@@ -207,7 +210,8 @@ static bool lost(Solver *s, uint32_t i) {
       event_name(s, i), last);
 }
 
-// Those that make each other true at one moment: the ones that happened about as often as this one.
+// Reports the cycle of events that make each other true at one moment: those that happened about as
+// often as this one.
 static bool cycle(Solver *s, uint32_t i) {
   enum { NAMED = 4 };
   const char *name[NAMED];
@@ -216,7 +220,7 @@ static bool cycle(Solver *s, uint32_t i) {
   for (uint32_t k = 0; k < setting(s); k++) {
     if (s->event_rounds[k] < often / 2) continue;
     const char *one = event_name(s, k);
-    uint32_t same = 0; // several lines of one state are called alike
+    uint32_t same = 0; // several lines of one state have the same name
     while (same < n && strcmp(name[same], one)) same++;
     if (same < n) continue;
     if (n == NAMED) {
@@ -248,7 +252,7 @@ static bool too_often(Solver *s, uint32_t i) {
   return false;
 }
 
-// A switch that turns back at once, or more often than steps could follow.
+// Does a switch turn back immediately, or more often than steps can resolve?
 static bool too_dense(Solver *s, uint32_t i) {
   enum { QUICK = 5, OFTEN = 256 };
   double longest = isfinite(s->how.largest) ? s->how.largest : 0, gap = s->t - s->event_last[i];
@@ -271,7 +275,8 @@ bool events_turn(Solver *s) {
          solver_fail(s, "the rates cannot be computed at t = %.10g", s->t);
 }
 
-// What of it sets something, does so: false: too often. `crossed`: its guard has come to 0 while time flew.
+// Applies the events of a round that set something. False: too many. `crossed`: the guard crossed 0
+// in continuous time.
 static bool set_all(Solver *s, uint32_t *first, bool crossed) {
   const Problem *p = &s->problem;
   uint32_t some = setting(s);
@@ -293,7 +298,7 @@ static bool set_all(Solver *s, uint32_t *first, bool crossed) {
   return true;
 }
 
-// All rounds of this moment; the first of them has been found.
+// Runs all rounds of this moment; `fired` holds the first.
 static bool events_happen(Solver *s, bool crossed) {
   const Problem *p = &s->problem;
   uint32_t first = s->first_event;
@@ -316,7 +321,7 @@ static bool events_happen(Solver *s, bool crossed) {
   return s->stopped || zeno_settled(s);
 }
 
-// The values of the last walk become those of this moment; what crossed on it, happens.
+// Moves the guards to the end of the last walk; events that crossed 0 on it happen.
 bool events_moved(Solver *s) {
   size_t m = s->problem.events;
   memcpy(s->armed, s->guard.live, m);
@@ -343,7 +348,7 @@ bool solver_straight(Solver *s, double by, double *x) {
   return true;
 }
 
-// Straight on, a few digits behind t.
+// Extrapolates linearly to shortly after t.
 bool events_behind(Solver *s, double by) {
   uint32_t some = setting(s);
   bool any = false;

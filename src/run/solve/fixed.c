@@ -1,14 +1,14 @@
-// Steps of a given size: Euler, and the classical method of Runge and Kutta of order 4.
-//
-// The rate at the end of a step is the first stage of the next one, and gives the slope that the
-// dense output needs there. No error is known; only what is not finite is reported. Steps that are compiled
-// as a whole add up in the same order, so that both give the same bits. A problem may
-// also make its steps itself.
+// Steps of a fixed size: Euler, and the classical Runge–Kutta method of order 4.
+// //
+// The rate at the end of a step is the first stage of the next one, and gives the slope for the
+// dense output. There is no error estimate; only values that are not finite are reported. Compiled
+// scans of steps sum in the same order, so both give the same bits. A problem may also supply its
+// own step function.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
 
-// next = x + h (sum of the stages): finite, with its rate, or the step has failed.
+// next = x + h (sum of the stages). False: next or its rate is not finite.
 static bool finish(Solver *s, double h) {
   double sum = 0;
   if (!solver_rates(s, s->t + h, s->next, SIDE_LEFT, s->next_rate)) return false;
@@ -40,7 +40,7 @@ static void dense(Solver *s, double h) {
   dense_hermite(&s->dense, s->n, s->t, h, (StepEnds){s->x, s->next, s->rate, s->next_rate});
 }
 
-// A step that the problem makes itself; between its ends it is straight.
+// A step by the problem's own function; between its ends it is linear.
 static bool given(Solver *s, double h) {
   const Problem *p = &s->problem;
   double sum = 0;

@@ -1,4 +1,4 @@
-// A dense matrix as a product of triangles, with the largest pivot of each column.
+// LU factorization of a dense matrix with partial pivoting.
 #include "run/solve/solve_own.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
-// The matrix of a step: known places, numbers in them, and factors for which room is taken once.
-//
-// How it is factored is chosen once, by what each way would cost: as a whole, as a band (rows and
-// columns in the order of Cuthill and McKee), or by its places alone (in the order of the fewest
-// neighbours). A multiplication of the last costs several of the others, which are done in rows.
+// The matrix of an implicit step: its sparsity, its values, and memory for its factors.
+// //
+// The kind of factorization is chosen once, by estimated cost: dense, as a band (in reverse
+// Cuthill–McKee order), or sparse (in minimum degree order). A multiplication of the sparse kind
+// costs several of the others, which work on rows.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -10,20 +10,20 @@
 struct Matrix {
   const Pattern *p;
   MatrixWay way;
-  double *value;   // [places] of the pattern: of the matrix to be factored, for the last way
+  double *value;   // [places] of the pattern; sparse: the matrix to be factored
   double *room;    // dense, band
   uint32_t *swap;  // dense, band
   uint32_t *order; // band, sparse
-  uint32_t *place; // band: the other way round
-  double *turned;  // band: a right side in that order
+  uint32_t *place; // band: the inverse of `order`
+  double *turned;  // band: a right-hand side in that order
   Band band;
   SparseFactor *sparse;
 };
 
-enum { SMALL = 16, SOLVES = 8 }; // in each step
-#define LARGEST_ROOM 2.5e8       // numbers
+enum { SMALL = 16, SOLVES = 8 }; // solutions per step
+#define LARGEST_ROOM 2.5e8       // doubles
 
-// The pattern and the diagonal.
+// The pattern with the diagonal added.
 static Pattern *with_diagonal(Arena *a, const Pattern *p) {
   Pattern *q = NEW(a, Pattern);
   uint32_t n = p->n, at = 0, *start = NEW_ARRAY(a, uint32_t, (size_t)n + 1),
@@ -42,7 +42,7 @@ static Pattern *with_diagonal(Arena *a, const Pattern *p) {
   return q;
 }
 
-// What the ways cost: factors, and solutions with them.
+// Estimated costs of one factorization and its solutions.
 static double dense_cost(double n) { return n * n * n * 2 / 3 + SOLVES * 2 * n * n; }
 static double band_cost(double n, Band b) {
   double below = b.below + 1.0, reach = (double)b.below + b.above + 1;
@@ -50,7 +50,7 @@ static double band_cost(double n, Band b) {
 }
 
 static void choose(Matrix *m, Arena *a) {
-  const double slower = 5; // a multiplication by places
+  const double slower = 5; // cost of a sparse multiplication, in dense ones
   uint32_t n = m->p->n;
   m->way = MATRIX_DENSE;
   if (n <= SMALL || m->p->start[n] > (double)n * n / 2) return;
@@ -93,7 +93,7 @@ MatrixWay matrix_way(const Matrix *m, Band *b) {
   return m->way;
 }
 
-// Where row r of column c stands.
+// The position of row r, column c.
 static double *cell(const Matrix *m, uint32_t r, uint32_t c, uint32_t k) {
   if (m->way == MATRIX_SPARSE) return m->value + k;
   if (m->way == MATRIX_DENSE) return m->room + (size_t)r * m->p->n + c;

@@ -1,21 +1,20 @@
-// Orders of the rows and columns of a matrix in which elimination leaves few numbers behind.
-//
-// In: a pattern. It is taken as a graph: two numbers are neighbours where one of them stands in the
-// row of the other. Out: which number comes when, and what elimination would cost then.
-//
-// Reverse Cuthill–McKee: the graph is walked in breadth from a number far out, those with few
-// neighbours first, and the walk is read backwards. Neighbours are then close to each other, and
-// the matrix is a band.
-//
-// Minimum degree: what has the fewest neighbours left goes next; its neighbours become neighbours
-// of each other. Such a clique is kept as the list of its members, and a clique whose members are all
-// in a later one is dropped, so the room needed never grows. How many neighbours a number has
-// is counted from above (as Amestoy, Davis and Duff do it): where cliques overlap, twice.
+// Fill-reducing orders of the rows and columns of a matrix.
+// //
+// In: a pattern, taken as an undirected graph: i and j are neighbours if entry (i, j) or (j, i) is
+// nonzero. Out: the order, and the cost of elimination in that order.
+// //
+// Reverse Cuthill–McKee: a breadth-first search from a peripheral vertex, vertices of low degree
+// first, then reversed. Neighbours are close to each other in this order, so the matrix is a band.
+// //
+// Minimum degree: the vertex of lowest degree is eliminated next; its neighbours become a clique. A
+// clique is stored as the list of its members, and a clique that a later one contains is dropped,
+// so memory never grows. Degrees are the upper bounds of Amestoy, Davis and Duff: vertices in
+// several cliques are counted several times.
 #include "run/solve/solve_own.h"
 
 #define NOWHERE UINT32_MAX
 
-// The pattern and its mirror image, without the diagonal.
+// The pattern and its transpose, without the diagonal.
 static Pattern *neighbours(Arena *a, const Pattern *p) {
   const Pattern *turned = pattern_turned(a, p);
   Pattern *g = NEW(a, Pattern);
@@ -39,8 +38,8 @@ static Pattern *neighbours(Arena *a, const Pattern *p) {
 static uint32_t degree(const Pattern *g, uint32_t i) { return g->start[i + 1] - g->start[i]; }
 
 // -- bands ----------------------------------------------------------------------------------------
-// In breadth from `root`: what is reached and not yet in `place`, behind `n` in `order`. Gives the
-// number of layers, and one of few neighbours in the last one.
+// Breadth-first search from `root`: appends the reached vertices that are not in `place` to
+// `order`. Gives the number of levels; *far: a vertex of low degree in the last one.
 static uint32_t walk_breadth(const Pattern *g, uint32_t root, uint32_t *order, uint32_t *n,
                              uint32_t *place, uint32_t *far) {
   uint32_t from = *n, layers = 0;
@@ -68,7 +67,8 @@ static uint32_t walk_breadth(const Pattern *g, uint32_t root, uint32_t *order, u
   return layers;
 }
 
-// A walk from `root` as long as it can be had: from the far end of the one before, while that helps.
+// Repeats the search from a vertex of the last level while the number of levels grows (a
+// pseudo-peripheral vertex).
 static void walk_far(const Pattern *g, uint32_t root, uint32_t *order, uint32_t *n,
                      uint32_t *place) {
   uint32_t begun = *n, far, layers = walk_breadth(g, root, order, n, place, &far), before = 0;
@@ -108,14 +108,14 @@ typedef VEC(uint32_t) Members;
 typedef struct {
   Arena *a;
   uint32_t n;
-  Members *near, *in; // [n] neighbours of their own; the cliques that it is in
-  Members *clique;    // [n] those that elimination of i has made neighbours
+  Members *near, *in; // [n] remaining direct neighbours; cliques of the vertex
+  Members *clique;    // [n] the clique made by eliminating i
   uint8_t *gone;      // [n] eliminated
-  uint8_t *dropped;   // [n] its clique is part of a later one
+  uint8_t *dropped;   // [n] its clique is contained in a later one
   uint32_t *degree;
-  uint32_t *first, *next, *before; // lists of those of each degree
+  uint32_t *first, *next, *before; // lists of the vertices of each degree
   uint32_t *mark, stamp;
-  uint32_t *outside, *counted; // [n] members of a clique that are not in the newest one
+  uint32_t *outside, *counted; // [n] members of a clique that are outside of the newest one
 } Elimination;
 
 static void list_take(Elimination *e, uint32_t i) {
@@ -151,7 +151,8 @@ static void elimination_begin(Elimination *e, const Pattern *g) {
   }
 }
 
-// The neighbours of p, of its own and by cliques, which it takes over.
+// The members of the new clique: direct neighbours of p, and members of its cliques, which it
+// absorbs.
 static Members *take_clique(Elimination *e, uint32_t p) {
   Members *c = &e->clique[p];
   e->stamp++;
@@ -172,7 +173,7 @@ static Members *take_clique(Elimination *e, uint32_t p) {
   return c;
 }
 
-// How many members of the cliques around the newest one are outside of it.
+// Counts, for cliques that overlap the newest one, the members outside of it.
 static void count_outside(Elimination *e, const Members *c) {
   for (uint32_t k = 0; k < c->n; k++) {
     Members *in = &e->in[c->at[k]];
@@ -180,7 +181,7 @@ static void count_outside(Elimination *e, const Members *c) {
       uint32_t q = in->at[j];
       if (e->dropped[q]) continue;
       if (e->counted[q] != e->stamp) {
-        uint32_t alive = 0; // those that are gone leave the list
+        uint32_t alive = 0; // eliminated vertices are removed from the list
         for (uint32_t m = 0; m < e->clique[q].n; m++)
           if (!e->gone[e->clique[q].at[m]]) e->clique[q].at[alive++] = e->clique[q].at[m];
         e->clique[q].n = alive;
@@ -191,7 +192,7 @@ static void count_outside(Elimination *e, const Members *c) {
   }
 }
 
-// A member of the newest clique: what it has beside it, and its degree from above.
+// Updates a member of the newest clique: its neighbours, cliques and degree bound.
 static void renew(Elimination *e, uint32_t p, uint32_t i, uint32_t left) {
   uint32_t kept = 0, most = e->clique[p].n - 1, n = 0;
   Members *near = &e->near[i], *in = &e->in[i];

@@ -1,11 +1,11 @@
-// Where a matrix can be other than 0, and the columns of it that can be asked for together.
-//
-// Two columns that have no row in common can be had from one direction: each row of the answer
-// belongs to one of them. Columns are given the first group that is free, in their order; a matrix
-// of a band is then asked for in as many directions as the band is wide, however long it is.
+// Sparsity patterns, and column colouring for compressed Jacobians (Curtis, Powell and Reid).
+// //
+// Columns without a common row can be computed from one directional derivative: each row of the
+// result belongs to one of them. Columns get the first free colour, in order; a band matrix needs
+// as many directions as the band is wide, whatever its size.
 #include "run/solve/solve_own.h"
 
-// Every place.
+// A dense pattern.
 Pattern *pattern_full(Arena *a, uint32_t n) {
   Pattern *p = NEW(a, Pattern);
   uint32_t *start = NEW_ARRAY(a, uint32_t, (size_t)n + 1),
@@ -17,7 +17,7 @@ Pattern *pattern_full(Arena *a, uint32_t n) {
   return p;
 }
 
-// Rows by columns of one that is columns by rows.
+// The transposed pattern.
 Pattern *pattern_turned(Arena *a, const Pattern *p) {
   Pattern *q = NEW(a, Pattern);
   uint32_t n = p->n, *start = NEW_ARRAY(a, uint32_t, (size_t)n + 2),
@@ -34,7 +34,8 @@ uint32_t pattern_groups(Arena *a, const Pattern *p, uint32_t *group) {
   Arena *own = arena_child(a);
   const Pattern *rows = pattern_turned(own, p);
   uint32_t n = p->n, groups = 0;
-  uint32_t *taken = NEW_ARRAY(own, uint32_t, (size_t)n + 1); // by a neighbour of this column + 1
+  // Last column + 1 with a neighbour of this colour.
+  uint32_t *taken = NEW_ARRAY(own, uint32_t, (size_t)n + 1);
   for (uint32_t c = 0; c < n; c++) {
     for (uint32_t k = p->start[c]; k < p->start[c + 1]; k++) {
       uint32_t r = p->row[k];

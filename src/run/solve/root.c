@@ -1,34 +1,35 @@
-// The first place where one of several functions of time rises through 0.
-//
-// In: functions that are asked all at once, and an interval. Out: the first moment at which one of
-// them is above 0 after it was at or below, to the last digits of a double, and their values there.
-// The interval is walked in quarters, and in quarters of its halves where some function is not tame:
-// where a parabola says little of what is between. What swings too often to be followed ends the walk. A function that rises and falls between two
-// quarters is met at the top of a parabola through three of them. Then one bracket is narrowed for all functions
+// The first time at which one of several functions of time rises through 0.
+// //
+// In: functions that are evaluated together, and an interval. Out: the first time at which one of
+// them is above 0 after it was at or below, to the precision of a double, and all values there.
+// //
+// The interval is sampled at quarters, and at quarters of its halves where some function is not
+// smooth, that is, where interpolation does not predict further samples. A function that oscillates
+// too fast to be resolved ends the walk. A function that rises and falls between two samples is
+// found at the vertex of a parabola through three. Then one bracket is narrowed for all functions
 // together: the next point is the earliest of their secants, weighted as in the Illinois method
-// when the same end moves twice, and the middle when that does not halve the bracket in three
-// steps. What is found is the upper end of the bracket: there the function is above 0, so that
-// what looks again sees that it has happened. Where it is known between which numbers a function is in a
-// stretch of time, none passes 0 in there unseen: what may be further from its samples than these are
-// from each other is looked at in halves.
+// when the same end moves twice, and the midpoint if that does not halve the bracket in three
+// steps. The result is the upper end of the bracket, where the function is above 0, so a later
+// evaluation agrees that the event has happened. If bounds of the functions over an interval are
+// known, intervals in which a function may cross 0 beyond its samples are halved.
 #include "run/solve/solve_own.h"
 
 #include <float.h>
 #include <math.h>
 
-enum { SPARE = 5 }; // five rows are samples
+enum { SPARE = 5 }; // the last row is a spare; the others are samples
 
 static bool crossed(const Root *r, const double *low, const double *high, uint32_t i) {
   return r->live[i] && !(low[i] > 0) && high[i] > 0;
 }
 
 static bool any_crossed(const Root *r, const double *low, const double *high) {
-  uint8_t any = 0; // all of them: there are many, and none has crossed most of the time
+  uint8_t any = 0; // without a branch: usually there are many functions, and none has crossed
   for (uint32_t i = 0; i < r->n; i++) any |= (uint8_t)(r->live[i] & !(low[i] > 0) & (high[i] > 0));
   return any;
 }
 
-// The earliest of the secants, as a part of the bracket.
+// The earliest of the secants' roots, as a part of the bracket.
 static double earliest(const Root *r, const double *low, const double *high, double weight) {
   double best = 1;
   for (uint32_t i = 0; i < r->n; i++)
@@ -39,8 +40,8 @@ static double earliest(const Root *r, const double *low, const double *high, dou
   return best;
 }
 
-// From a bracket (a, b] with values in row[low] and row[high]; row[spare] is free. The values at
-// the place found are in row[0] afterwards.
+// Narrows a bracket (a, b] with values in row[low] and row[high]; row[spare] is free. Afterwards
+// the values at the result are in row[0].
 static RootEnd narrow(Root *r, double a, double b, int low, int high, int spare, double *when) {
   double least = DBL_EPSILON * fmax(fmax(fabs(a), fabs(b)), (b - a) / 64);
   double weight = 1, wide = b - a;
@@ -72,7 +73,7 @@ static RootEnd narrow(Root *r, double a, double b, int low, int high, int spare,
   return ROOT_FOUND;
 }
 
-// What a curve of degree 4 through five values at equal distances is at the probe.
+// The polynomial of degree 4 through five equidistant values, at the probe.
 static double probed(const double x[5]) {
   double sum = 0, q = 4 * CURVE_PROBE;
   for (int k = 0; k < 5; k++) {
@@ -86,13 +87,13 @@ static double probed(const double x[5]) {
 
 static const double curve_least = 1e-3, curve_rounding = 1e-8;
 
-// (One of both alone is blind to what is odd, or has just that period.)
+// (Two measures: each alone misses odd functions, or functions of a certain period.)
 double curve_off(const double x[6]) {
   double off = fabs(x[0] - 4 * x[1] + 6 * x[2] - 4 * x[3] + x[4]);
   return fmax(off, fabs(x[5] - probed(x)));
 }
 
-// Does it move so that it may come to 0 between the samples? Rounding is far less.
+// May it come to 0 between the samples? Rounding errors are far smaller than the limit.
 static bool may_cross(const Root *r, uint32_t i) {
   double x[6], low = r->row[0][i], high = low;
   for (int k = 0; k < 6; k++) {
@@ -109,7 +110,8 @@ static bool some_may_cross(void *root) {
   return false;
 }
 
-// What curve_off says of each, side by side, against how much it varies.
+// Are all functions smooth: is curve_off small relative to the variation? Written so that it
+// vectorises.
 static bool all_tame(const Root *r) {
   double at[5];
   const double *const *x = (const double *const *)r->row;
@@ -140,13 +142,14 @@ bool parabola_top(const double t[3], const double x[3], double *top, double *hei
   return bend < 0 && *top > t[0] && *top < t[2] && *top != t[1];
 }
 
-// Three samples are in row[k], row[k + 1], row[k + 2], and nothing has crossed in them.
+// Looks for vertices above 0; three samples are in row[k], row[k + 1], row[k + 2], without a
+// crossing.
 static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
   double top, height;
   for (uint32_t i = 0; i < r->n; i++) {
     double x[3] = {r->row[k][i], r->row[k + 1][i], r->row[k + 2][i]};
     if (!r->live[i] || x[0] > 0 || x[1] > 0 || x[2] > 0) continue;
-    bool bends = 4 * x[1] > 3 * x[0] + x[2] && 4 * x[1] > x[0] + 3 * x[2]; // up, then down
+    bool bends = 4 * x[1] > 3 * x[0] + x[2] && 4 * x[1] > x[0] + 3 * x[2]; // concave
     if (!bends || !parabola_top(t, x, &top, &height) || !(height > 0)) continue;
     if (!r->at(r->context, top, r->row[SPARE])) return ROOT_LOST;
     int low = top < t[1] ? k : k + 1, free = low == k ? k + 1 : k;
@@ -175,7 +178,7 @@ static void begin_with(Root *r, int k, double t) {
   r->row[0] = r->row[k], r->row[k] = row;
 }
 
-// Five samples are known: the crossings between them.
+// Finds crossings between five known samples.
 static RootEnd walk_quarters(Root *r, const double *t, double *when) {
   for (int k = 1; k < 5; k++) {
     if (any_crossed(r, r->row[k - 1], r->row[k]))
@@ -188,11 +191,12 @@ static RootEnd walk_quarters(Root *r, const double *t, double *when) {
   return ROOT_NONE;
 }
 
-static const double one_moment = 1e-12; // of the time: closer together, all that bends is rounding
+static const double one_moment = 1e-12; // relative to the time: at a smaller distance, all bends
+                                        // are rounding
 
-// Neither half is tame: it swings between the samples, unless it is as rough where it is too short to
-// swing. (Several lengths: on the shortest, what hardly moves is rounded. And several places: near 0
-// it is rounded, too.)
+// Decides if neither half is smooth: the function oscillates, unless it is as rough at scales too
+// short for oscillation. Several lengths are tried, because at the shortest a slow function is only
+// rounding noise, and several places, because near 0 values are rounded, too.
 static HalvesEnd swing_or_whole(const Halves *h, double from, double to) {
   const double part[] = {0x1p-10, 0x1p-20, 0x1p-20, 0x1p-20, 0};
   enum { PARTS = sizeof part / sizeof *part };
@@ -221,12 +225,12 @@ HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
   return left || right ? HALVES_SPLIT : swing_or_whole(h, from, to);
 }
 
-// Where the samples of an interval are.
+// The times of the samples of an interval.
 static void quarters(double from, double to, double t[5]) {
   t[0] = from, t[4] = to;
   for (int k = 1; k < 5; k++) {
     if (k < 4) t[k] = from + (to - from) * k / 4;
-    if (!(t[k] > t[k - 1])) t[k] = t[k - 1]; // nothing is between two doubles
+    if (!(t[k] > t[k - 1])) t[k] = t[k - 1]; // no double lies between
   }
 }
 
@@ -243,7 +247,7 @@ static bool sample(void *root, double from, double to, bool *tame) {
   return true;
 }
 
-// The first that swings, or is rough: its number + 1.
+// The first function that oscillates or is rough: its index + 1.
 static uint32_t restless(const Root *r) {
   uint32_t i = 0;
   while (i + 1 < r->n && !may_cross(r, i)) i++;
@@ -251,8 +255,9 @@ static uint32_t restless(const Root *r) {
 }
 
 // -- rounding -------------------------------------------------------------------------------------
-// On which side of 0 it is beside a piece in which it is no larger than `most`: by the first value that is much larger, or
-// lasts (a condition that only says that it is true does not grow). 0: none is in the interval.
+// The sign of a function beside an interval in which it is at most `most`: by the first value that
+// is much larger, or that stays the same (a boolean condition does not grow). 0: none is inside the
+// walk.
 static int side_of(Root *r, uint32_t i, const double piece[2], bool behind, double most) {
   enum { FARTHER = 4, MUCH = 8 };
   double before = NAN;
@@ -265,8 +270,8 @@ static int side_of(Root *r, uint32_t i, const double piece[2], bool behind, doub
   }
 }
 
-// The first that is as rough as rounding in a piece, and for which it matters: not one that is below 0 on one side of the
-// piece and above on the other, which passes 0 in there for sure.
+// Notes the first function that is rough in an interval. Not one that is negative on one side of it
+// and positive on the other: it certainly crosses 0 there.
 static void note_rough(Root *r, double from, double to) {
   const double piece[2] = {from, to};
   for (uint32_t i = 0; i < r->n && !r->rough; i++) {
@@ -283,9 +288,9 @@ static RootEnd swings(Root *r, double from) {
   return ROOT_LOST;
 }
 
-// -- between the samples --------------------------------------------------------------------------
-// May it pass 0 in a stretch, though these of its values do not show how far it goes? (What is not known
-// shows nothing.)
+// -- between the samples: bounds -----------------------------------------------------------------
+// By its bounds, may a function cross 0 in an interval without its samples showing it? Unknown
+// bounds count as no.
 static bool may_hide(const Root *r, uint32_t i, double *const *value, int n) {
   double least = r->bound[0][i], most = r->bound[1][i], low = value[0][i], high = low;
   if (!(most > 0 && least <= 0)) return false;
@@ -307,7 +312,7 @@ static bool look_at_stretch(Root *r, const double t[3]) {
   return r->between(r->context, ends, r->bound);
 }
 
-// What crosses between the ends and the middle of the stretch that was looked at last.
+// Narrows a crossing between the ends and the middle of the interval sampled last.
 static RootEnd narrow_sides(Root *r, const double t[3], double *when) {
   for (int k = 0; k < 2; k++) {
     put_live(r, r->side[k]);
@@ -319,8 +324,8 @@ static RootEnd narrow_sides(Root *r, const double t[3], double *when) {
   return ROOT_NONE;
 }
 
-// Halves of a stretch in which something may hide, until what it does is seen or excluded, or looks are
-// spent.
+// Halves an interval in which a crossing may be hidden, until it is found or excluded, or the looks
+// are spent.
 static RootEnd look_closer(Root *r, double from, double to, uint32_t *looks, double *when) {
   double middle = from + (to - from) / 2;
   const double t[3] = {from, middle, to};
@@ -332,11 +337,12 @@ static RootEnd look_closer(Root *r, double from, double to, uint32_t *looks, dou
   return end == ROOT_NONE ? look_closer(r, middle, to, looks, when) : end;
 }
 
-// What the samples of a stretch do not show.
+// Searches for crossings that the samples do not show.
 static RootEnd hidden(Root *r, double from, double to, double *when) {
   const double t[2] = {from, to};
   uint32_t most = 400,
-           looks = most < r->looks ? most : r->looks; // ten pulses, each halved forty times
+           // Enough for ten pulses with forty halvings each.
+      looks = most < r->looks ? most : r->looks;
   if (!r->between || !looks) return ROOT_NONE;
   if (!r->between(r->context, t, r->bound)) return ROOT_LOST;
   if (!any_may_hide(r, r->row, 6)) return ROOT_NONE;
@@ -346,7 +352,7 @@ static RootEnd hidden(Root *r, double from, double to, double *when) {
   return end;
 }
 
-// The samples of a stretch are known, and tame.
+// An interval whose samples are known, and smooth.
 static RootEnd walk_whole(Root *r, double from, double to, double *when) {
   double t[5];
   RootEnd end = hidden(r, from, to, when);
@@ -370,7 +376,7 @@ static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
   return end == ROOT_NONE ? walk(r, middle, to, deep, when) : end;
 }
 
-// Is everything tame, and nothing near 0 at the beginning, against how much it varies?
+// Are all functions smooth, and none near 0 at the start relative to its variation?
 static bool begins_apart(const Root *r) {
   const double near = 1.0 / 16;
   const double *const *x = (const double *const *)r->row;

@@ -1,24 +1,23 @@
-// Numbers that equations say: before the first step, and after everything that makes the others jump,
-// they are moved until the equations hold (Newton's method, with steps that are halved while they do not
-// help). The numbers that have rates stay where they are. Where that finds nothing, all that has jumped
-// goes from what it was to what it is little by little, also what the equations are off by at what was,
-// and the numbers follow.
-//
-// That this can be done, and only in one way close by, is what "index 1" means: how the equations
-// change with these numbers is a matrix that can be inverted. Where it cannot, nothing says what they
-// are, and the solver stops in words.
+// Algebraic equations of an index-1 DAE. Before the first step, and after every discontinuity, the
+// algebraic variables are solved for by Newton's method with step halving; variables with rates
+// stay fixed. If Newton's method fails after a jump, homotopy is used: the differential variables,
+// and the residual at the old values, are moved to their new values in small parts, and the
+// algebraic variables follow.
+// //
+// Index 1 means that the Jacobian of the equations by the algebraic variables is regular, so the
+// solution exists and is locally unique. If it is singular, the solver stops with a message.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
 
 enum { TURNS = 60, HALVES = 100, PARTS = 1000 };
 
-typedef struct { // the equations are to be off by this part of this row; NULL: by nothing
+typedef struct { // the wanted residual is this part of the row; NULL: 0
   const double *off;
   double part;
 } SettleAim;
 
-// How far the equations are from where they are to be; false: they cannot be computed.
+// The residual, and its largest component; false: it cannot be computed.
 static bool residual(Solver *s, const SettleAim *aim, const double *x, double *g, double *most) {
   if (!solver_rates(s, s->t, x, SIDE_RIGHT, g)) return false;
   *most = 0;
@@ -53,8 +52,8 @@ bool settle_singular(Solver *s) {
       s->t, unknowns(s));
 }
 
-// Is the matrix of the equations as good as singular? Its rows are made alike, and no answer to a
-// question of size 1 may be huge.
+// Is the matrix of the equations well conditioned? Its rows are scaled alike, and no solution for a
+// right-hand side of size 1 may be huge.
 static bool is_sound(Solver *s, double *x) {
   const double huge = 1e13;
   stiff_row_sizes(s, x);
@@ -65,7 +64,8 @@ static bool is_sound(Solver *s, double *x) {
   return true;
 }
 
-// As far along `way` as helps; *off: what is left then. False: nowhere.
+// A damped Newton step: as far along `way` as the residual decreases; *off: the residual then.
+// False: no decrease.
 static bool go(Solver *s, const SettleAim *aim, const double *way, double *off) {
   double part = 1, left;
   for (int k = 0; k < HALVES; k++, part /= 2) {
@@ -79,7 +79,7 @@ static bool go(Solver *s, const SettleAim *aim, const double *way, double *off) 
   return false;
 }
 
-// Against a share of the error that a step may have.
+// Is the step small relative to a share of the error tolerance?
 static bool is_small(const Solver *s, const double *way, double share) {
   for (uint32_t i = 0; i < s->n; i++) {
     double allowed = s->how.absolute + s->how.relative * fabs(s->x[i]);
@@ -101,7 +101,7 @@ static SettleEnd newton(Solver *s, const SettleAim *aim, double *off) {
     bool small = is_small(s, way, 1e-3);
     if (!go(s, aim, way, off) && !small) {
       if (s->message) return SETTLE_LOST;
-      return is_small(s, way, 1) ? SETTLED : SETTLE_STUCK; // what is left is rounding
+      return is_small(s, way, 1) ? SETTLED : SETTLE_STUCK; // the rest is rounding
     }
     if (small) return SETTLED;
   }
@@ -109,11 +109,11 @@ static SettleEnd newton(Solver *s, const SettleAim *aim, double *off) {
 }
 
 typedef struct {
-  const double *before; // [n] where the equations are off by `off`
+  const double *before; // [n] the start of the homotopy, with residual `off`
   double *off, *now, *from;
 } SettleWay;
 
-// The numbers that have rates, where this part of their way is left.
+// Moves the differential variables, with this part of their way left.
 static void put_rated(Solver *s, const SettleWay *w, double part) {
   for (uint32_t i = 0; i < s->n; i++)
     if (!s->problem.constrained[i])
@@ -137,7 +137,7 @@ static SettleEnd follow(Solver *s, const SettleWay *w) {
   return left > 0 ? SETTLE_STUCK : SETTLED;
 }
 
-// `now`: as it jumped.
+// Homotopy from the values before the jump to `now`.
 static SettleEnd little_by_little(Solver *s, const double *now) {
   size_t bytes = s->n * sizeof(double);
   Arena *own = arena_child(s->arena);
@@ -163,7 +163,7 @@ bool solver_settle(Solver *s) {
   s->known = false;
   SettleEnd end = newton(s, &(SettleAim){0}, &off);
   if (end == SETTLE_STUCK)
-    end = little_by_little(s, s->x); // its numbers with rates are as they were
+    end = little_by_little(s, s->x); // the differential variables are restored
   if (end != SETTLE_STUCK) return end == SETTLED;
   return solver_fail(s,
                      "no values of %s were found that fit the equations `0 = …` at t = %.10g: they "

@@ -1,25 +1,25 @@
-// Sliding: a rate that jumps at some surface, and leads back to it from both sides.
-//
-// No step that is short enough for the jump leaves the surface, so that time hardly moves. It shows in
-// many steps that are rejected, or over which a rate changes by a good part of itself. Then it is
-// looked for: the jump is narrowed down on the way of the step, and both sides of it are followed for a
-// moment. Only where each leads to the other, it is sliding; everything else goes on.
-//
-// Where several jumps meet, one side may lead to the other only around a corner. That shows in time
-// itself: over thousands of steps with jumps it does not move.
+// Sliding: a rate that jumps at a surface, and on both sides points towards it.
+// //
+// Steps short enough to resolve the jump do not leave the surface, so time hardly advances. It
+// shows in many steps that are rejected, or over which a rate changes by a large part of itself.
+// Then the jump is located on the step by bisection, and both sides are integrated for a moment.
+// Only if each side leads to the other, it is sliding; otherwise the solver continues.
+// //
+// If several jumps meet, one side may lead to the other only around a corner. Then sliding is
+// detected because time does not advance over thousands of steps with jumps.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
 
 struct SlideWatch {
   SolverSlide found;
-  bool known;            // where the step before began
+  bool known;            // the start of the step before
   double t;              // there
   double *x, *f;         // [n] there, and the rates
-  double *xs[3];         // [n] both sides, and between
+  double *xs[3];         // [n] states on both sides, and between
   double *fs[3];         // [n] the rates there
-  double often;          // steps with a jump, the older the less
-  uint32_t looks, jumps; // steps tried since `since`, and those with a jump
+  double often;          // number of steps with a jump, with exponential decay
+  uint32_t looks, jumps; // steps since `since`, and those with a jump
   double since;
 };
 
@@ -50,14 +50,14 @@ static bool has_rate(const Solver *s, uint32_t i) {
   return i < s->n && !(s->problem.constrained && s->problem.constrained[i]);
 }
 
-// Straight on from x with the rates f.
+// An Euler step from x.
 static void straight(const Solver *s, const double *x, const double *f, double h, double *to) {
   for (uint32_t j = 0; j < s->n; j++) to[j] = x[j] + (has_rate(s, j) ? h * f[j] : 0);
 }
 
 static bool much(double a, double b) { return fabs(a - b) > 0.5 * fmax(fabs(a), fabs(b)); }
 
-// Halves the way between two moments, always keeping the larger change of rate i: is it a jump?
+// Bisects between two points, keeping the half with the larger change of rate i: is it a jump?
 static bool narrow(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
   enum { HALVES = 48 };
   double t[3] = {end[0].t, end[1].t}, jump = fabs(end[1].f[i] - end[0].f[i]);
@@ -78,7 +78,7 @@ static bool narrow(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) 
   return fabs(w->fs[1][i] - w->fs[0][i]) > jump / 2;
 }
 
-// Does this side, followed for the length of a step, come to the other?
+// Does this side, integrated for the length of a step, reach the other?
 static bool leads_over(Solver *s, const SlideWatch *w, uint32_t i, int side, double h) {
   double *x = w->xs[2], *f = w->fs[2];
   straight(s, w->xs[side], w->fs[side], h, x);
@@ -104,7 +104,7 @@ static bool fail_slide(Solver *s, SlideWatch *w, uint32_t i) {
 
 static bool slides(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
   double h = end[1].t - end[0].t, jump = fabs(end[1].f[i] - end[0].f[i]);
-  bool matters = h * jump > 0.1 * solver_allowed(s, fabs(s->x[i])); // it is no rounding
+  bool matters = h * jump > 0.1 * solver_allowed(s, fabs(s->x[i])); // larger than rounding
   w->often = 0;
   return matters && much(end[0].f[i], end[1].f[i]) && narrow(s, w, i, end) &&
          leads_over(s, w, i, 0, h) && leads_over(s, w, i, 1, h);
@@ -115,7 +115,7 @@ static SlideWatch *watch_of(Solver *s) {
   return s->slides;
 }
 
-// Steps that the run would need a billion of for what one may be, and most of them jump.
+// Are steps so short that the run would need a billion of them, and do most have a jump?
 static bool is_stuck(const Solver *s, SlideWatch *w, bool jump) {
   enum { LOOKS = 4096 };
   const double least = 1e-9 * LOOKS;
@@ -154,7 +154,7 @@ bool slide_watch(Solver *s) {
   return !s->message;
 }
 
-// Straight on from here, as far as the step that was rejected.
+// An Euler step from here, as long as the rejected step.
 bool slide_rejected(Solver *s, double h) {
   SlideWatch *w = watch_of(s);
   if (!too_often(w, has_rate(s, s->worst))) return true;

@@ -1,13 +1,13 @@
-// The solver: from one moment to the next, whatever the method.
-//
-// In: a problem, a start. Out: steps, each with a dense output. A step is tried; if its error is
-// too large it is tried again, shorter; the size of the next one follows from the errors of the
-// last two (a PI controller). Where an event is found on the dense output of a step, the step is
-// made anew to just behind it and the event is found again: so its moment has the accuracy of the
-// end of a step, not the lower one of its inside.
-//
-// The error of a step is the largest one of all numbers: parts that know nothing of each other are
-// as exact as each alone.
+// The solver, for all methods.
+// //
+// In: a problem, a start. Out: steps, each with a dense output. If the error of a step is too large
+// it is repeated with a shorter length; the length of the next step follows from the errors of the
+// last two (a PI controller). If an event is found on the dense output of a step, the step is
+// repeated to end just after it, and the event is located again: so its time has the accuracy of
+// the end of a step, not the lower one of the dense output.
+// //
+// The error of a step is the maximum over all components, so independent parts are each as accurate
+// as alone.
 #include "run/solve/solve_own.h"
 
 #include <float.h>
@@ -50,7 +50,7 @@ void solver_norm(Solver *s, const double *e, const double *next) {
     sum += error;
     if (error > most) most = error, worst = i;
   }
-  s->error = isfinite(sum) ? most : INFINITY; // a comparison does not see what is not a number
+  s->error = isfinite(sum) ? most : INFINITY; // a comparison with NAN is false
   s->worst = worst;
 }
 
@@ -136,15 +136,15 @@ void solver_stiffen(Solver *s, const char *note) {
   solver_stages(s, stiff_stepper.stages);
   stiff_new(s);
   if (s->message)
-    s->message = NULL; // it has no room: then it goes on as it is
+    s->message = NULL; // not enough memory: the explicit method continues
   else
     s->instead = &stiff_stepper, s->note = note;
 }
 
-// Below it, a step hardly moves time.
+// The shortest step that advances time.
 static double least_step(const Solver *s) { return fmax(16 * DBL_EPSILON * fabs(s->t), DBL_MIN); }
 
-// The size of the first step: where an explicit step of order 1 would differ little from the curve.
+// The length of the first step: an explicit step of order 1 would hardly differ from the curve.
 static bool choose_first(Solver *s) {
   double state = 0, rate = 0, bend = 0;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -165,7 +165,7 @@ static bool choose_first(Solver *s) {
   return true;
 }
 
-// After an event a step as long as those before it is tried, unless the rates speak strongly against it.
+// After an event, a step as long as those before is tried, unless the rates contradict strongly.
 static bool choose_again(Solver *s) {
   const double bold = 32;
   double before = s->h;
@@ -174,7 +174,7 @@ static bool choose_again(Solver *s) {
   return true;
 }
 
-// Everything that a step needs to be known at its beginning.
+// Computes all that a step needs at its start.
 static bool prepare(Solver *s) {
   s->odd = false;
   if (!s->known && !s->stepper->given) {
@@ -202,7 +202,7 @@ static double tick(const Solver *s) { return fmin(s->how.step, s->how.largest); 
 
 static double next_tick(const Solver *s) { return s->anchor + (double)(s->ticks + 1) * tick(s); }
 
-// Where the next step ends: a place that must be met is met, and not with a tiny last step.
+// The end of the next step: breaking points are met exactly, without a tiny last step.
 static double target(Solver *s, double end) {
   double limit = late_limit(s, end), h = fmin(s->h, s->how.largest);
   if (s->stepper->fixed) {
@@ -216,8 +216,8 @@ static double target(Solver *s, double end) {
   return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
 }
 
-// How long the step to there is. A whole step of a given size has that size, whatever the difference of
-// its two times is after rounding.
+// The length of the step to there. A whole step of fixed size has exactly that size, whatever the
+// rounded difference of its times is.
 static double length(const Solver *s, double to) {
   double h = to - s->t;
   return s->stepper->fixed && fabs(h - tick(s)) <= 1e-9 * tick(s) ? tick(s) : h;
@@ -253,7 +253,7 @@ static bool shorten(Solver *s, double h) {
   return s->h > least_step(s) ? slide_rejected(s, h) : fail_small(s);
 }
 
-// A step that was cut short by a limit says nothing against a longer one.
+// A step that was shortened by a limit gives no reason to stay short.
 static void lengthen(Solver *s, double h) {
   const double memory = 0.04;
   double now = log(fmax(s->error, 1e-10)), wanted = s->h;
@@ -273,10 +273,10 @@ static bool too_many(Solver *s, double end) {
                       s->stepper == &stiff_stepper ? "" : ", or use the stiff method");
 }
 
-// Where the next event seems to be, as far as straight lines say it: a step to just behind it need not
-// be made twice.
+// Estimates the time of the next event by linear extrapolation: a step to just after it need not be
+// repeated.
 static bool take_aim(Solver *s) {
-  const double beyond = 1.0 / 128; // of the way there
+  const double beyond = 1.0 / 128; // of the distance
   s->aim = INFINITY;
   if (!s->problem.events || !s->stepper->gives_rate) return true;
   double way = events_ahead(s, s->h);
@@ -284,7 +284,7 @@ static bool take_aim(Solver *s) {
   return !s->message;
 }
 
-// A step that is good enough, and its dense output.
+// Tries steps until one is accurate enough, and makes its dense output.
 static bool make(Solver *s, double end, double *to) {
   for (;;) {
     if (too_many(s, end)) return false;
@@ -305,7 +305,7 @@ static bool make(Solver *s, double end, double *to) {
   }
 }
 
-// -- arriving -------------------------------------------------------------------------------------
+// -- end of a step --------------------------------------------------------------------------------
 
 static RootEnd again(Solver *s, double to, double *when) {
   if (!s->stepper->try(s, to - s->t)) return ROOT_LOST;
@@ -314,9 +314,9 @@ static RootEnd again(Solver *s, double to, double *when) {
   return events_find(s, to, when);
 }
 
-// The step to `to` has an event at `when`: made anew, it ends just behind it. Not where it ends close
-// behind it as it is: the ends of a step and the slopes there are in its dense output, so what is
-// wrong with it falls with the square of the distance to the end.
+// The step to `to` has an event at `when`: it is repeated to end just after it. Not if `when` is
+// close before `to`: the dense output has the exact ends and slopes there, so its error falls with
+// the square of the distance.
 static RootEnd sharpen(Solver *s, double to, double *when) {
   const double close = 1.0 / 64; // of the step
   if (s->stepper->gives_rate && to - *when <= close * (to - s->t)) return ROOT_FOUND;
@@ -373,7 +373,7 @@ static bool arrive(Solver *s, double to) {
   return true;
 }
 
-// What happens at the moment where a step would begin.
+// Handles events at the start of a step.
 static bool happens_at_once(Solver *s) {
   s->met = true;
   if (!events_again(s)) return false;
@@ -414,7 +414,7 @@ void solver_disturb(Solver *s) {
   dense_rest(&s->dense, s->n, s->t, s->x);
 }
 
-// -- looking --------------------------------------------------------------------------------------
+// -- results --------------------------------------------------------------------------------------
 
 double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }
@@ -423,7 +423,7 @@ const char *solver_error(const Solver *s) { return s->message; }
 bool solver_odd_end(const Solver *s) { return s->message && s->odd; }
 const char *solver_note(const Solver *s) { return s->note; }
 
-// At its end the dense output has rounded once more than the step.
+// At the end of the step its exact state is used, since dense output adds rounding.
 void solver_at(const Solver *s, double t, double *x) {
   bool end = t >= s->t && !s->happened && !s->turned;
   if (end)

@@ -1,8 +1,8 @@
-// What a solver has inside; shared by the files that make its steps.
-//
-// A step is tried from (t, x, rate) to `next`; where it is good enough, its dense output is made,
-// events are looked for on it, what will be late is remembered, and the solver moves on. All rows
-// of numbers are taken once, when the solver is made.
+// Private to solve: the state of a solver.
+// //
+// A step is tried from (t, x, rate) to `next`; if it is accurate enough, its dense output is made,
+// events are located on it, delayed values are stored, and the solver advances. All vectors are
+// allocated when the solver is made.
 #ifndef LIMN_RUN_SOLVE_SOLVE_OWN_H
 #define LIMN_RUN_SOLVE_SOLVE_OWN_H
 
@@ -15,81 +15,82 @@ typedef struct {
   double *part; // [5 n]
 } Dense;
 void dense_at(const Dense *, uint32_t n, double t, double *x);
-void dense_some(const Dense *, uint32_t n, NumberRange, double t, double *x); // only those of x
-// Between which numbers they are from t[0] to t[1].
+// Only these components.
+void dense_some(const Dense *, uint32_t n, NumberRange, double t, double *x);
+// Bounds of these components from t[0] to t[1].
 void dense_range(const Dense *, uint32_t n, NumberRange, const double t[2], double *low,
                  double *high);
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
-void dense_rest(Dense *, uint32_t n, double t, const double *x); // x, from t on
-// Through both ends with the slopes there; part4 is 0.
+void dense_rest(Dense *, uint32_t n, double t, const double *x); // constant x, from t on
+// The cubic through both ends and their slopes; part4 is 0.
 typedef struct { // values and slopes at both ends of a step
   const double *x, *next, *slope, *slope_next;
 } StepEnds;
 void dense_hermite(Dense *, uint32_t n, double t, double h, StepEnds);
-// Through five values at equal distances, [5 n].
+// The quartic through five equidistant values, [5 n].
 void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
 
-// -- root.c: the first place where one of n functions of time rises through 0 ---------------------
+// -- root.c: the first time at which one of n functions of time rises through 0 -------------------
 typedef struct {
   uint32_t n;
   bool (*at)(void *context, double t, double *g); // false: give up
-  // Between which numbers they are from t[0] to t[1]; not a number: not known. NULL: never. False: give up.
+  // Bounds over t[0] to t[1]; NAN: unknown. NULL: never known. False: give up.
   bool (*between)(void *context, const double t[2], double *const g[2]);
-  double *bound[2]; // [n] for that
-  double *side[3];  // [n] values at both ends of a stretch, and in its middle
-  uint32_t looks;   // at such stretches, that are left in the run
+  double *bound[2]; // [n] those bounds
+  double *side[3];  // [n] values at both ends and in the middle of an interval
+  uint32_t looks;   // remaining evaluations of such intervals in the run
   void *context;
-  uint8_t *live;  // [n] has been at or below 0 since it last went up; kept on the way
-  double *noise;  // [n] and further below it than that
-  bool noisy;     // some has noise, or had
-  uint8_t *falls; // [n] one with noise was turned back: it has to fall
-  uint32_t lost;  // one that had to fall, and rose above its noise: its number + 1; 0: none
-  double *row[6]; // [n] each; row[0] comes in with the values at `from`, and goes out with those
-                  // where the walk ended: at the place found, or at `to`
-  double *beside; // [n] free
+  uint8_t *live;  // [n] was at or below 0 since its last crossing; updated during the walk
+  double *noise;  // [n] rounding error: it must fall below 0 by more
+  bool noisy;     // some `noise` is or was nonzero
+  uint8_t *falls; // [n] its event turned it back: it has to fall below its noise
+  uint32_t lost;  // one that had to fall, and rose instead: its index + 1; 0: none
+  double *row[6]; // [n] each; row[0] has the values at `from` on entry, and those at the end of the
+                  // walk on exit: at the result, or at `to`
+  double *beside; // [n] scratch
   double first, last; // the interval
-  double longest;     // no piece of an interval that is longer is taken as it is
-  double begin;       // on the way: where the values in row[0] are
+  double longest;     // longest interval that is not halved
+  double begin;       // during the walk: the time of row[0]
   uint32_t *swings;   // as in Halves
   uint32_t
       rough; // the first that was as rough as rounding wherever it was looked at, its number + 1;
-  double rough_from; // from when on
-  uint32_t wild; // one that swung from `begin` on when these were used up: its number + 1; 0: none
+  double rough_from; // time of that
+  uint32_t wild;     // one that oscillated when `swings` were used up: its index + 1; 0: none
 } Root;
 typedef enum {
   ROOT_NONE,
   ROOT_FOUND,
   ROOT_LOST
-} RootEnd; // LOST: a function has given up, or swings
-// `close`: also look closely behind `from`, where an event may follow on another.
+} RootEnd; // LOST: a function gave up, or oscillates
+// `close`: also sample densely after `from`, where a second event may follow.
 RootEnd root_walk(Root *, double from, double to, bool close, double *when);
 
-// -- delays.c: what was, for what is late ---------------------------------------------------------
-typedef enum { SIDE_LEFT, SIDE_RIGHT } Side; // which value of two, where there was a jump
+// -- delays.c: stored values for delays -----------------------------------------------------------
+typedef enum { SIDE_LEFT, SIDE_RIGHT } Side; // left or right limit at a jump
 typedef struct {
   double t;
-  uint32_t order; // how many times it has come through a delay, and become smoother
+  uint32_t order; // number of delays it has passed, each of which makes it smoother
 } Kink;
 typedef struct {
   double start, longest, shortest;
-  uint32_t smooth;  // orders after which a kink is forgotten
-  double *first;    // [late] before the start
-  VEC(double) lag;  // without repetitions
-  Dense *ring;      // [cap] of values, step by step; the oldest at `head`
-  uint32_t cap, n;  // places, steps kept
-  uint64_t head;    // number of the oldest step; its place is head % cap
-  uint64_t *cursor; // [late] the number of the step that was read last
+  uint32_t smooth;  // order after which a discontinuity is ignored
+  double *first;    // [late] values before the start
+  VEC(double) lag;  // without duplicates
+  Dense *ring;      // [cap] delayed values of each step; the oldest at `head`
+  uint32_t cap, n;  // capacity, and number of stored steps
+  uint64_t head;    // number of the oldest step; stored at head % cap
+  uint64_t *cursor; // [late] number of the step that was read last
   double *five;     // [5 late]
-  double *sixth;    // [late] between them
-  Dense trial;      // the curve through the five
-  VEC(Kink) kink;   // moments that a step must end at, the next one last
+  double *sixth;    // [late] samples between them
+  Dense trial;      // the polynomial through the five
+  VEC(Kink) kink;   // breaking points, at which a step must end; the next one last
 } History;
 
 typedef struct {
-  double gap, first; // from the last time to the one before; the first of gaps that shrink
-  double since;      // when those began
+  double gap, first; // interval between its last two events; the first of a shrinking sequence
+  double since;      // start of that sequence
   uint32_t shrinks;
-} EventPace; // of one event
+} EventPace; // intervals between events of one kind
 
 typedef struct SolverStepper SolverStepper;
 typedef struct Stiff Stiff;
@@ -97,8 +98,8 @@ typedef struct SlideWatch SlideWatch;
 typedef struct GuardLook GuardLook;
 struct Solver {
   Arena *arena;
-  uint32_t swings;          // that may still be looked at closely
-  double *lowest, *highest; // [n] over a stretch of time, where guards know what follows from it
+  uint32_t swings;          // remaining halvings of oscillating intervals
+  double *lowest, *highest; // [n] bounds of the state over an interval, for bounds of guards
   Problem problem;
   SolveOptions how;
   const SolverStepper *stepper;
@@ -106,65 +107,65 @@ struct Solver {
   double t, from;
   double *x;                // [n] at t
   double *rate;             // [n] at t, if `known`
-  double *next, *next_rate; // [n] at the end of the step that was tried
+  double *next, *next_rate; // [n] at the end of the tried step
   double *trial;            // [n] at a stage; Dormand–Prince: at its last inner one
-  double *look;             // [n] on the dense output
-  double *before;           // [n] before the last jump, for equations
-  double *late;             // [late] as of the last late_at
+  double *look;             // [n] point on the dense output
+  double *before;           // [n] before the last jump, for algebraic equations
+  double *late;             // [late] at the last late_at
   double *k[8];             // [n] stages
   Dense dense;
-  bool known;          // the rate at t
-  bool fresh;          // the first step, or the first after an event
-  double h;            // the step that is wanted next
-  double known_length; // of steps that were seen through lately
-  double aim;          // just behind where an event seems to be; or infinite
-  double anchor;       // fixed steps: step `ticks` ends at anchor + ticks step
+  bool known;          // is `rate` valid?
+  bool fresh;          // first step, or first after an event
+  double h;            // length wanted for the next step
+  double known_length; // recent length of steps that were checked for pulses
+  double aim;          // estimated time of the next event; or infinite
+  double anchor;       // fixed steps: step `ticks` ends at anchor + ticks * step
   uint64_t ticks;
   double error,
       log_error;  // of the step tried: above 1 is too much; of the one before, as a logarithm
-  uint32_t worst; // the number with the largest error
-  bool rejected;  // the step before was
-  bool odd;       // a rate was not finite: of this number, at this time
+  uint32_t worst; // the component with the largest error
+  bool rejected;  // the step before was rejected
+  bool odd;       // a rate was not finite: of this component, at this time
   uint32_t odd_number;
   double odd_time;
   uint32_t stiff_hits, stiff_misses; // dormand.c
   Stiff *stiff;
   SlideWatch *slides;
-  const SolverSlide *slide; // that the solver stopped at; or NULL
+  const SolverSlide *slide; // why the solver stopped; or NULL
   History *history;
-  Root guard;                       // on the dense output
+  Root guard;                       // root search of guards on the dense output
   double *guard_now;                // [events] at t, x
-  uint8_t *armed, *fired;           // [events] may happen; happens at this moment
-  double *event_last, *event_since; // [events] when it last happened; when its count began
+  uint8_t *armed, *fired;           // [events] may happen; happens in this round
+  double *event_last, *event_since; // [events] time of the last event; start of its count
   uint32_t *event_quick, *event_count;
   uint32_t *event_rounds; // [events] how often it happened at this moment
   EventPace *pace;        // [events]
   GuardLook *guard_look;  // zeno.c; or NULL
   bool happened, stopped, begun;
-  bool turned;  // the last step ended where something happened, or a switch turned
-  bool loose;   // a switch was loosened
-  bool met;     // what happens at t has happened
-  bool limited; // `end` had a say in how long the last step is
+  bool turned;  // the last step ended with an event, or a switch turned
+  bool loose;   // some switch was released
+  bool met;     // the events at t have happened
+  bool limited; // `end` has limited the last step
   uint32_t first_event;
   uint64_t steps, rejections, rates;
-  const SolverStepper *instead; // the method that goes on from the next step; or NULL
+  const SolverStepper *instead; // the method from the next step on; or NULL
   const char *message, *note;
 };
 
-// One way to make a step.
+// A method.
 struct SolverStepper {
   const char *name;
-  uint32_t stages;                   // rows of `k` it needs
-  bool fixed;                        // its step is given, and no error is known
-  bool gives_rate;                   // next_rate, with each step
-  bool given;                        // by the problem: no rates, and between the ends
-                                     // of a step nothing is known
+  uint32_t stages;                   // number of rows of `k`
+  bool fixed;                        // fixed step, no error estimate
+  bool gives_rate;                   // computes next_rate in each step
+  bool given;                        // a step by the problem: no rates, and linear dense output
   double exponent;                   // error ~ h^(1/exponent)
-  bool (*try)(Solver *, double h);   // next, error; false: stop
-  void (*dense)(Solver *, double h); // of the step just tried
-  bool (*accepted)(Solver *, double h, double end); // may be NULL; false: stop
-  // How far the state would be off if the rates were off by this, of the step just tried; NULL: h
-  // times as far.
+  bool (*try)(Solver *, double h);   // computes next and error; false: stop
+  void (*dense)(Solver *, double h); // dense output of the step just tried
+  // Called for each accepted step; may be NULL; false: stop.
+  bool (*accepted)(Solver *, double h, double end);
+  // Converts a deviation of the rates in the step just tried to an error of the state; NULL: h
+  // times.
   void (*carried)(Solver *, double *off);
 };
 extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
@@ -175,48 +176,54 @@ extern const SolverStepper *const solver_steppers[]; // [Method]
 bool solver_fail(Solver *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool solver_rates(Solver *, double t, const double *x, Side, double *dx);
 const char *solver_name(const Solver *, uint32_t i);
-void solver_stages(Solver *, uint32_t n);           // as many rows of `k` as there are not yet
-void solver_stiffen(Solver *, const char *note);    // the stiff method goes on from the next step
-double solver_allowed(const Solver *, double size); // error of a number of that size, in a step
-// The largest of |e| against what is allowed for a step from x to next, into error and worst.
+void solver_stages(Solver *, uint32_t n); // allocates rows of `k`
+// Switches to the stiff method from the next step on.
+void solver_stiffen(Solver *, const char *note);
+// Allowed error of a component of that size, in a step.
+double solver_allowed(const Solver *, double size);
+// The maximum of |e| relative to the allowed error for a step from x to next, into `error` and
+// `worst`.
 void solver_norm(Solver *, const double *e, const double *next);
-void solver_odd(Solver *, double t, const double *rate); // remembers the first that is not finite
-// blind.c: a step whose error is very small is looked at between its stages; what it finds is in
-// `error`. False: stop.
+// Records the first rate that is not finite.
+void solver_odd(Solver *, double t, const double *rate);
+// blind.c: checks a step with a very small error between its stages, and updates `error`. False:
+// stop.
 bool step_is_seen(Solver *, double h);
 // stiff.c
 void stiff_new(Solver *);
-// How the equations change with the numbers that they say, at (t, x), with the others held: false:
-// singular, or a message.
+// Factors the Jacobian of the equations by the algebraic variables at (t, x). False: singular, or
+// an error.
 bool stiff_at_rest(Solver *);
 bool stiff_is_lost(const Solver *);    // the last step was not tried: its Jacobian is not finite
-void stiff_solve(Solver *, double *b); // with what was factored last
-void stiff_row_sizes(const Solver *, double *x); // the largest in each row of the Jacobian
+void stiff_solve(Solver *, double *b); // with the last factors
+void stiff_row_sizes(const Solver *, double *x); // *of: some pivot is so small that the solution is
+                                                 // unreliable
 // slide.c
-// At the beginning of a step, and when one was rejected; false: it slides, with a message.
+// At the start of a step, and after a rejected one; false: it slides, with an error.
 bool slide_watch(Solver *);
 bool slide_rejected(Solver *, double h);
 void slide_carry(Solver *, Carry *);
 // settle.c
-void settle_before(Solver *);   // before something makes x jump
-bool solver_settle(Solver *);   // makes the equations hold at (t, x)
-bool settle_singular(Solver *); // the message: always false
+void settle_before(Solver *);   // before x jumps
+bool solver_settle(Solver *);   // solves the algebraic equations at (t, x)
+bool settle_singular(Solver *); // reports a singular Jacobian; always false
 // pattern.c
 Pattern *pattern_full(Arena *, uint32_t n);
-Pattern *pattern_turned(Arena *, const Pattern *); // rows instead of columns
-// Columns without a common row are in one group: group[n]; gives how many there are.
+Pattern *pattern_turned(Arena *, const Pattern *); // transposed
+// Column colouring: columns without a common row may have one colour, group[n]. Gives the number of
+// colours.
 uint32_t pattern_groups(Arena *, const Pattern *, uint32_t *group);
 // order.c
 typedef struct {
-  uint32_t below, above; // the diagonal
+  uint32_t below, above; // number of diagonals on each side
 } Band;
-Band order_band(Arena *, const Pattern *, uint32_t *order);    // the band it is in that order
-double order_least(Arena *, const Pattern *, uint32_t *order); // multiplications and additions then
-// matrix.c: diagonal - share J, row by row, factored; J has its numbers as matrix_pattern says
+Band order_band(Arena *, const Pattern *, uint32_t *order);    // gives the band in that order
+double order_least(Arena *, const Pattern *, uint32_t *order); // gives the number of operations
+// matrix.c: factors diagonal - share J, by rows; J has its values as in matrix_pattern
 typedef struct Matrix Matrix;
 typedef enum { MATRIX_DENSE, MATRIX_BAND, MATRIX_SPARSE } MatrixWay;
 Matrix *matrix_new(Arena *, const Pattern *);
-const Pattern *matrix_pattern(const Matrix *); // that which was given, and the diagonal
+const Pattern *matrix_pattern(const Matrix *); // the given pattern with the diagonal
 MatrixWay matrix_way(const Matrix *, Band *);
 bool matrix_factor(Matrix *, const double *j, const double *diagonal, const double *share);
 void matrix_solve(Matrix *, double *b);
@@ -224,41 +231,45 @@ void matrix_solve(Matrix *, double *b);
 size_t band_width(Band); // of a row
 bool band_factor(uint32_t n, Band, double *a, uint32_t *swap);
 void band_solve(uint32_t n, Band, const double *a, const uint32_t *swap, double *x);
-// sparse.c: value[places of the pattern]; columns, and rows where they can, in this order
+// sparse.c: value[places of the pattern]; columns, and rows if possible, in this order
 typedef struct SparseFactor SparseFactor;
 SparseFactor *sparse_new(Arena *, const Pattern *, const uint32_t *order);
 bool sparse_factor(SparseFactor *, const double *value);
 void sparse_solve(const SparseFactor *, double *b);
-// lu.c: a[n n] row-major into L and U with rows exchanged as in swap[n]; false: it is singular
+// lu.c: a[n n] row-major, overwritten by L and U, rows exchanged by swap[n]; false: singular
 bool lu_factor(uint32_t n, double *a, uint32_t *swap);
 void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
 // delays.c
 bool late_begin(Solver *);
-bool late_settle(Solver *); // what equations say at the start, and what was late before it
-void late_at(Solver *, double t, Side);        // into s->late
-bool late_record(Solver *, double to);         // what will be late, of the step from t to `to`
-void late_jump(Solver *);                      // the state has jumped at t
-bool late_passed(Solver *);                    // was t a moment that a step must end at?
-double late_limit(const Solver *, double end); // the next such moment, or end
+bool late_settle(Solver *);             // algebraic variables and delayed values at the start
+void late_at(Solver *, double t, Side); // writes s->late
+bool late_record(Solver *, double to);  // stores delayed expressions of the step from t to
+                                        // `to`
+void late_jump(Solver *);               // the state has jumped at t
+bool late_passed(Solver *);             // was t a breaking point?
+double late_limit(const Solver *, double end); // the next breaking point, or end
 void late_carry(Solver *, Carry *);
 // zeno.c
-// It happens: its guard has come to 0 while time flew, or something that happens lifted it at this moment.
+// The event happens: its guard crossed 0 in continuous time, or was lifted by another event of this
+// moment.
 void zeno_happens(Solver *, uint32_t event, bool crossed);
-bool zeno_settled(Solver *); // all has happened at this moment; false: with a message
-bool zeno_is_lost(const Solver *, uint32_t event); // its guard rose again, and had not fallen
-bool zeno_shrinks(const Solver *, uint32_t event); // it follows itself ever faster
+bool zeno_settled(Solver *); // after all events of this moment; false: with an error
+bool zeno_is_lost(const Solver *, uint32_t event); // its guard rose again without having fallen
+bool zeno_shrinks(const Solver *, uint32_t event); // its intervals shrink geometrically
 
 // events.c
 void events_new(Solver *);
-// Of all events at a place beside the way that is taken.
+// The guards of all events at any point.
 bool events_guards(Solver *, double t, const double *x, Side, double *g);
-bool events_turn(Solver *);              // switches become what they are at (t, x)
-double events_ahead(Solver *, double h); // how far, by their slopes now, within h; or infinite
-bool solver_swings(Solver *, const char *what, double from); // too often: an error
+bool events_turn(Solver *);              // switches get their values at (t, x)
+double events_ahead(Solver *, double h); // estimated time to the next event within h, by linear
+                                         // extrapolation; or infinite
+bool solver_swings(Solver *, const char *what, double from); // reports too many oscillations
 RootEnd events_find(Solver *, double to, double *when);      // on the dense output
-bool events_at_end(Solver *, double to);                     // the same without looking between
-bool events_moved(Solver *);             // to where the last walk ended; what it found, happens
-bool events_behind(Solver *, double by); // what would happen so shortly after t, happens
-bool events_again(Solver *); // at the start, or after a break: what has lifted a guard, happens
+bool events_at_end(Solver *, double to);                     // the same, sampling the end only
+bool events_moved(Solver *);             // advances guards to the end of the last walk; events
+                                         // found there happen
+bool events_behind(Solver *, double by); // events that would happen shortly after t happen now
+bool events_again(Solver *); // at the start, or after a change: events whose guard is up happen
 
 #endif

@@ -1,10 +1,11 @@
-// A matrix with few numbers in it as a product of triangles.
-//
-// Column by column, in a given order (Gilbert and Peierls): what a column of the factors will hold is
-// found by following the columns before it, and only that is computed, so the cost is that of the
-// multiplications. The pivot is the diagonal where it is not small against the column, otherwise the
-// largest: then the order keeps what it promised. Afterwards the places are known, and another matrix
-// with the same places is factored without looking for them, as long as its pivots are good.
+// Sparse LU factorization.
+// //
+// Column by column, in a given order (Gilbert and Peierls): the nonzeros of a column of the factors
+// are found by a depth-first search through earlier columns, so the cost is proportional to the
+// number of multiplications. The pivot is the diagonal entry unless it is small relative to the
+// column, otherwise the largest entry; diagonal pivots preserve the fill-reducing order. When the
+// pattern of the factors is known, another matrix of the same pattern is factored without
+// searching, as long as its pivots are large enough.
 #include "run/solve/solve_own.h"
 
 #include <math.h>
@@ -20,12 +21,13 @@ typedef struct {
 struct SparseFactor {
   Arena *arena;
   const Pattern *p;
-  const uint32_t *order; // [n] which column, and if possible which row, comes when
-  uint32_t *place;       // [n] of a row: when it is the pivot
-  SparseColumns low, up; // of `low` without its diagonal; that of `up` is the last of its column
+  const uint32_t *order; // [n] order of columns, and of rows if possible
+  uint32_t *place;       // [n] position of a row as a pivot
+  SparseColumns low, up; // `low` without its diagonal; in `up` the diagonal is the last of its
+                         // column
   double *x;             // [n]
   uint32_t *stack, *from, *found, *mark;
-  bool known; // the places
+  bool known; // the pattern of the factors is known
 };
 
 SparseFactor *sparse_new(Arena *a, const Pattern *p, const uint32_t *order) {
@@ -45,8 +47,8 @@ static void add(SparseFactor *f, SparseColumns *c, uint32_t row, double value) {
   vec_push(f->arena, &c->value, value);
 }
 
-// What can be reached from row i by columns that are done, behind `n` in `found`: a row after all
-// that it leads to.
+// Depth-first search from row i through finished columns: appends the reached rows to `found` in
+// reverse topological order.
 static uint32_t reach(SparseFactor *f, uint32_t i, uint32_t stamp, uint32_t n) {
   uint32_t depth = 0;
   f->stack[0] = i, f->mark[i] = stamp;
@@ -68,9 +70,9 @@ static uint32_t reach(SparseFactor *f, uint32_t i, uint32_t stamp, uint32_t n) {
   }
 }
 
-// The row of the pivot of column j, among those found that are not yet one; false: there is none.
+// The pivot row of column j, among the found rows that are no pivots yet; false: none.
 static bool choose_pivot(const SparseFactor *f, uint32_t j, uint32_t n, uint32_t *row) {
-  const double diagonal = 0.1; // of the largest: small enough to be preferred
+  const double diagonal = 0.1; // of the largest entry: large enough to be preferred
   double most = 0;
   for (uint32_t k = 0; k < n; k++) {
     uint32_t i = f->found[k];
@@ -85,7 +87,7 @@ static bool choose_pivot(const SparseFactor *f, uint32_t j, uint32_t n, uint32_t
   return most > 0;
 }
 
-// Column j of both triangles; `low` has rows by their own numbers until all are done.
+// Column j of both factors; `low` has original row numbers until the end.
 static bool one_column(SparseFactor *f, uint32_t j, const double *value) {
   const Pattern *p = f->p;
   uint32_t c = f->order[j], n = 0, row = 0;
@@ -124,9 +126,9 @@ static bool factor_anew(SparseFactor *f, const double *value) {
   return f->known = true;
 }
 
-// With places that are known; false: a pivot is too small for it.
+// With a known pattern; false: a pivot is too small.
 static bool factor_again(SparseFactor *f, const double *value) {
-  const double least = 1e-3; // of the largest in its column
+  const double least = 1e-3; // of the largest entry in its column
   const Pattern *p = f->p;
   double *restrict x = f->x;
   double *low = f->low.value.at, *up = f->up.value.at;

@@ -1,12 +1,12 @@
-// A method for stiff systems: Rosenbrock's, with the numbers of Rodas5P (Steinebach, BIT Numerical
-// Mathematics 63, 2023): order 5, an error from order 4, a dense output of order 4.
-//
+// A method for stiff systems: the Rosenbrock method Rodas5P (Steinebach, BIT Numerical Mathematics
+// 63, 2023): order 5, an error estimate of order 4, a dense output of order 4.
+// //
 // Eight stages, each one linear system with the same matrix I/(h diagonal) - J: no iteration that
-// might not converge, and one factorization for a step. It is stable however fast a motion dies out
-// (L-stable), and its last stages are at the end of the step, where the method is exact for what
-// has no motion at all. J is the problem's own or made by differences, once for each step that is
-// made; the order rests on it. A number that an equation says has no I in its row: the last stages
-// make the equation hold, and the order is the same. How the rates depend on time itself is found by differences.
+// might not converge, and one factorization for a step. It is L-stable, and stiffly accurate: its
+// last stages are at the end of the step. J is given by the problem or computed by differences,
+// once per step, since the order depends on it. An algebraic variable has no I in its row: the last
+// stages make its equation hold, and the order is the same. The derivative of the rates by time is
+// found by differences.
 //
 // In the transformed form, with stages u_j:
 //   (I/(h diagonal) - J) u_i = f(t + at_i h, x + sum a_ij u_j) + sum c_ij u_j / h + h late_i df/dt
@@ -27,7 +27,8 @@ static const double in_time[STAGES] = {0.21193756319429014,
                                        0,
                                        0,
                                        0};
-// Rows of the first six; the last two add the stage before to the argument of the one before.
+// Coefficients of the first six stages; each of the last two adds the previous stage to the
+// argument of the one before.
 static const double of_state[6][5] = {
     {0},
     {3},
@@ -59,16 +60,16 @@ static const double between[3][STAGES] = {
 
 struct Stiff {
   Matrix *matrix;
-  double *jacobian;         // at (t, x), as the matrix has its places
-  uint32_t *group, groups;  // of columns that are asked for together
+  double *jacobian;         // at (t, x), by the places of the matrix
+  uint32_t *group, groups;  // colours of columns
   double *diagonal, *share; // [n] of the matrix, row by row
   double *v;                // [n] a direction
   double *in_time;          // [n] df/dt
-  uint64_t step;            // before which they were made
+  uint64_t step;            // for which step J was computed
   bool made;
 };
 
-// Where a good part is other than 0, nothing is won by knowing it.
+// A pattern with many nonzeros is not worth using.
 static const Pattern *known_pattern(const Solver *s) {
   const Problem *p = &s->problem;
   const Pattern *found = p->pattern ? p->pattern(p->context) : NULL;
@@ -99,7 +100,7 @@ void stiff_new(Solver *s) {
 }
 
 // -- the Jacobian ---------------------------------------------------------------------------------
-// The columns of a group, from the change that all of them make together.
+// Extracts the columns of one colour from their common directional derivative.
 static void take_columns(Stiff *f, uint32_t group, const double *out) {
   const Pattern *p = matrix_pattern(f->matrix);
   for (uint32_t c = 0; c < p->n; c++)
@@ -115,7 +116,7 @@ static bool change(Solver *s, uint32_t group) {
          solver_fail(s, "the derivative of the rates cannot be computed at t = %.10g", s->t);
 }
 
-// From both sides of x.
+// Central differences.
 static bool difference(Solver *s, double h, uint32_t group) {
   Stiff *f = s->stiff;
   double *x = s->trial, *up = s->next, *down = s->look;
@@ -144,7 +145,7 @@ static bool find_jacobian(Solver *s, double h) {
   return true;
 }
 
-// Only times after t are asked for: before it, what is late may have had a jump.
+// Only times after t are evaluated: delayed values may jump at t.
 static bool slope_in_time(Solver *s, double h) {
   double t = s->t, step = fmax(1e-4 * h, 16 * DBL_EPSILON * fabs(t)), *one = s->next,
          *two = s->look;
@@ -163,7 +164,7 @@ static bool is_finite(const Stiff *f, uint32_t n) {
   return sum == 0;
 }
 
-// Where it is not finite (then it is not `made`), a shorter step looks less far.
+// If J is not finite (then it is not `made`), a shorter step evaluates nearer points.
 static bool linearize(Solver *s, double h) {
   Stiff *f = s->stiff;
   if (f->made && f->step == s->steps) return true;
@@ -205,7 +206,7 @@ void stiff_row_sizes(const Solver *s, double *x) {
       x[p->row[k]] = fmax(x[p->row[k]], fabs(f->jacobian[k]));
 }
 
-// The argument of a stage, in `next`.
+// Computes the argument of a stage in `next`.
 static void argument(Solver *s, int stage) {
   double *x = s->next;
   for (uint32_t i = 0; i < s->n; i++) {
@@ -265,7 +266,8 @@ static void dense(Solver *s, double h) {
   }
 }
 
-// What dies out within the step carries it no further than to where the rates are right again.
+// A mode that decays within the step limits the error to the distance at which the rates are right
+// again.
 static void carried(Solver *s, double *off) {
   for (uint32_t i = 0; i < s->n; i++) off[i] /= diagonal;
   matrix_solve(s->stiff->matrix, off);

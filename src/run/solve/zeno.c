@@ -15,11 +15,11 @@
 #include <float.h>
 #include <math.h>
 
-// -- how fast they follow each other --------------------------------------------------------------
-// So that rounding may have a say.
+// -- intervals between events ---------------------------------------------------------------------
+// Are the intervals so short that rounding may matter?
 static bool is_fast(const EventPace *p) { return p->shrinks >= 2 && p->gap < 1e-2 * p->first; }
 
-// Not what only becomes faster and faster, as sin(t^2) does.
+// Geometric shrinking. A frequency that increases, as of sin(t^2), is no Zeno behaviour.
 static bool is_zeno(const EventPace *p) {
   return (p->shrinks >= 4 && p->gap < 1e-4 * p->first) ||
          (p->shrinks >= 2 && p->gap < 1e-9 * p->first);
@@ -46,10 +46,10 @@ void zeno_happens(Solver *s, uint32_t i, bool crossed) {
     p->gap = gap;
 }
 
-// -- how far rounding may move them ---------------------------------------------------------------
+// -- rounding error of guards ---------------------------------------------------------------------
 struct GuardLook { // [events] of each guard
-  double *rough;   // what rounding may move it by
-  double *way;     // how far it moves close before the moment
+  double *rough;   // its rounding error
+  double *way;     // its change close before the moment
   double *slope, *error;
   double *one, *two;
 };
@@ -63,7 +63,8 @@ static GuardLook *look_of(Solver *s) {
   return l;
 }
 
-// The largest second difference over a few neighbours. (Not at this moment itself, where the guard may have jumped.)
+// Estimates rounding errors by the largest second difference of neighbouring values. (Not at the
+// moment itself, where the guard may have jumped.)
 static bool find_rough(Solver *s, GuardLook *l) {
   enum { POINTS = 8, APART = 8 };
   uint32_t m = s->problem.events;
@@ -81,8 +82,9 @@ static bool find_rough(Solver *s, GuardLook *l) {
   return true;
 }
 
-// What the last digits of states and time move it by, which rough may not show: neighbours may be rounded alike. (Half of
-// their digits are changed, and the change is scaled: else it would be rounded away.)
+// Estimates rounding errors by the sensitivity of the guard to the last digits of states and time:
+// neighbouring values may be rounded alike. (More digits are changed, and the result is scaled, so
+// that the change is not rounded away.)
 static bool find_sensitive(Solver *s, GuardLook *l) {
   enum { TURNS = 4 };
   const double small = 0x1p-26, digits = 2 * DBL_EPSILON;
@@ -101,21 +103,22 @@ static bool find_sensitive(Solver *s, GuardLook *l) {
   return true;
 }
 
-// -- where they go --------------------------------------------------------------------------------
+// -- slopes of guards -----------------------------------------------------------------------------
 static bool guards_along(Solver *s, double by, double *g) {
   for (uint32_t i = 0; i < s->n; i++) s->look[i] = s->x[i] + by * s->rate[i];
   return events_guards(s, s->t + by, s->look, SIDE_RIGHT, g);
 }
 
-// Along the straight line that the rates say, to both sides: how it bends leaves no trace. From near to far, since rounding
-// says less the farther it is, as long as what is found fits what was found nearer.
+// The slopes of guards along the line given by the rates, to both sides, so that curvature cancels.
+// From near to far, since rounding matters less at a distance, as long as the results agree with
+// those nearer.
 static bool find_slopes(Solver *s, GuardLook *l) {
   enum { LENGTHS = 7, WIDER = 32 };
   uint32_t m = s->problem.events;
   double by = fmin(s->h > 0 ? s->h : 1e-3, s->how.largest) / 8;
   for (int k = 1; k < LENGTHS; k++) by /= WIDER;
   for (uint32_t i = 0; i < m; i++) l->slope[i] = 0, l->error[i] = INFINITY, l->two[i] = 0;
-  if (s->problem.constrained) return true; // what equations say does not move so
+  if (s->problem.constrained) return true; // algebraic variables do not follow that line
   if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
   for (int k = 0; k < LENGTHS; k++, by *= WIDER) {
     double *ahead = s->guard.row[1], *behind = s->guard.row[2];
@@ -131,14 +134,14 @@ static bool find_slopes(Solver *s, GuardLook *l) {
   return true;
 }
 
-// -- what follows ---------------------------------------------------------------------------------
-// May it be at 0? It happened at this moment, and still is true, or was let down to 0.
+// -- arming ---------------------------------------------------------------------------------------
+// May the guard be at 0? Its event happened at this moment and is still true, or it fell to 0.
 static bool may_be_near(const Solver *s, uint32_t i) {
   const double down = 1e-9;
   return s->event_rounds[i] && (!s->armed[i] || s->guard_now[i] > -down);
 }
 
-// Where its slope is lost in rounding, it is as it was the time before.
+// If the slope is lost in rounding, the decision of the previous event is kept.
 static void settle(Solver *s, const GuardLook *l, uint32_t i, bool fell) {
   const double safe = 4, far = 1e4, least = 1e-300;
   double g = s->guard_now[i], slope = l->slope[i], error = 4 * l->error[i];
