@@ -107,8 +107,8 @@ static const char *new_error(const Diags *before, const Diags *now) {
 
 // The answer to a gesture, once the text that comes out of it was looked at: where that has an error which
 // this one has not, the error is the answer. What could be run before can be run then.
-static const char *tried(Limn *l, EditAsk *q, const char *answer) {
-  Limn *other = loaded_instead(l, q->made, q->made_n);
+static const char *tried(Limn *l, EditQuestion *q, const char *answer) {
+  Limn *other = loaded_instead(l, q->result, q->result_n);
   if (!other) return NULL;
   const char *error = new_error(l->diags, other->diags);
   if (!error && !other->load_errors && limn_check(other) != LIMN_GOOD) {
@@ -124,7 +124,7 @@ static const char *tried(Limn *l, EditAsk *q, const char *answer) {
 }
 
 // The text that comes out of it has the same errors, and names that mean the same.
-static bool means_the_same(Limn *l, EditAsk *q) {
+static bool means_the_same(Limn *l, EditQuestion *q) {
   size_t n;
   const char *text = edit_renamed(q, &n);
   Limn *other = text ? loaded_instead(l, text, n) : NULL;
@@ -159,24 +159,24 @@ static void refuse(Limn *l, const char *why) {
 // -- questions ------------------------------------------------------------------------------------
 static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, bool cost) {
   Limn *l = c->l;
-  EditAsk q = {.index = l->index,
-               .now = &l->now,
-               .arena = c->answer,
-               .diags = l->diags,
-               .at = {how->line, how->character},
-               .end = {how->end_line, how->end_character},
-               .text = how->text,
-               .library = how->library,
-               .root = how->root,
-               .own = how->own,
-               .utf8 = how->utf8,
-               .no_declaration = how->no_declaration,
-               .cost = cost ? cost_text : NULL,
-               .cost_of = l};
+  EditQuestion q = {.index = l->index,
+                    .now = &l->now,
+                    .arena = c->answer,
+                    .diags = l->diags,
+                    .at = {how->line, how->character},
+                    .end = {how->end_line, how->end_character},
+                    .text = how->text,
+                    .library = how->library,
+                    .root = how->root,
+                    .own = how->own,
+                    .utf8 = how->utf8,
+                    .no_declaration = how->no_declaration,
+                    .cost = cost ? cost_text : NULL,
+                    .cost_of = l};
   const char *answer = edit_answer(&q, question);
   bool rename = answer && strcmp(question, "rename") == 0;
   if (rename && !edit_is_plain(&q) && !means_the_same(l, &q)) answer = NULL;
-  if (answer && q.made) answer = tried(l, &q, answer);
+  if (answer && q.result) answer = tried(l, &q, answer);
   if (!answer) refuse(l, q.refused ? q.refused : "there is no answer");
   return answer;
 }

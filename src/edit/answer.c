@@ -1,11 +1,11 @@
-// The questions by name, and the answers that are a place or a list of places.
+// Dispatch of questions by name, and the answers that are one location or a list of locations.
 #include "edit/context.h"
 
 #include "io/data/data.h"
 
 static const struct {
   const char *name;
-  bool (*answer)(EditAsk *, JsonOut *);
+  bool (*answer)(EditQuestion *, JsonOut *);
 } questions[] = {{"messages", answer_messages},     {"hover", answer_hover},
                  {"definition", answer_definition}, {"references", answer_references},
                  {"highlight", answer_highlight},   {"prepareRename", answer_prepare},
@@ -19,7 +19,7 @@ static const struct {
 
 const char *edit_question(uint32_t k) { return k < COUNT(questions) ? questions[k].name : NULL; }
 
-const char *edit_answer(EditAsk *q, const char *question) {
+const char *edit_answer(EditQuestion *q, const char *question) {
   for (uint32_t i = 0; i < COUNT(questions); i++) {
     if (strcmp(questions[i].name, question)) continue;
     Buf b = buf_new(q->arena);
@@ -33,17 +33,17 @@ const char *edit_answer(EditAsk *q, const char *question) {
 }
 
 // -- what stands at a place -----------------------------------------------------------------------
-// The name that was known to stand there; NULL: none, or it is new.
-static const EditUse *use_here(const EditAsk *q) {
-  uint32_t then, now = place_offset(q, q->at);
-  if (!place_checked(q, now, &then)) return NULL;
+// The indexed name at the cursor. NULL: none, or it was typed after the last check.
+static const EditUse *use_here(const EditQuestion *q) {
+  uint32_t then, now = position_offset(q, q->at);
+  if (!offset_when_checked(q, now, &then)) return NULL;
   const EditUse *u = edit_use_at(q->index, q->index->file, then);
   uint32_t at;
-  return u && span_now(q, u->at, &at) ? u : NULL;
+  return u && span_offset_now(q, u->at, &at) ? u : NULL;
 }
 
-// A set of data by its name, with its fields.
-static const char *set_text(Arena *a, const char *set) {
+// Describes a data set: its name and fields.
+static const char *describe_set(Arena *a, const char *set) {
   Buf b = buf_new(a);
   Field f;
   buf_printf(&b, "```limn\nfrom %s\n```\nA set of data, with\n", set);
@@ -52,33 +52,33 @@ static const char *set_text(Arena *a, const char *set) {
   return b.at;
 }
 
-// A word that is no name of the program: one of the language, a box that is in no text, a set of data.
-static const char *word_text(EditAsk *q, const char *text, uint32_t n) {
+// Describes a word that is no symbol of the program: a keyword, a built-in box, a data set.
+static const char *describe_word(EditQuestion *q, const char *text, uint32_t n) {
   const KnownWord *w = known_word(text);
   const Def *d = w ? NULL : edit_def_named(q->index, text, n);
   EditSymbol s = {.kind = NAMED_DEF, .def = d};
   if (d) return symbol_text(q, &s, d->span);
   if (!w) w = known_box(q->arena, text);
   if (w) return arena_format(q->arena, "```limn\n%s\n```\n%s\n", w->form, w->doc);
-  return set_is_known(text) ? set_text(q->arena, text) : NULL;
+  return set_is_known(text) ? describe_set(q->arena, text) : NULL;
 }
 
-static bool hover_word(EditAsk *q, JsonOut *j) {
-  uint32_t at, n = word_around(q->now, place_offset(q, q->at), &at);
+static bool hover_word(EditQuestion *q, JsonOut *j) {
+  uint32_t at, n = word_around(q->now, position_offset(q, q->at), &at);
   if (!n || context_at(q->arena, q->now, at).no_code) return false;
-  const char *text = word_text(q, arena_text(q->arena, q->now->text + at, n), n);
+  const char *text = describe_word(q, arena_text(q->arena, q->now->text + at, n), n);
   if (!text) return false;
   json_object(j, NULL);
   json_object(j, "contents");
   json_text(j, "kind", "markdown");
   json_text(j, "value", text);
   json_end(j);
-  json_range_of(q, j, "range", at, n);
+  json_range_now(q, j, "range", at, n);
   json_end(j);
   return true;
 }
 
-bool answer_hover(EditAsk *q, JsonOut *j) {
+bool answer_hover(EditQuestion *q, JsonOut *j) {
   const EditUse *u = use_here(q);
   if (!u) return hover_word(q, j);
   json_object(j, NULL);
@@ -92,11 +92,11 @@ bool answer_hover(EditAsk *q, JsonOut *j) {
 }
 
 // -- where it is declared -------------------------------------------------------------------------
-// use "other.limn": the file itself.
-static bool used_file(EditAsk *q, JsonOut *j) {
+// The definition of `use "other.limn"` is the file itself.
+static bool used_file_location(EditQuestion *q, JsonOut *j) {
   const EditIndex *x = q->index;
   uint32_t then;
-  if (!place_checked(q, place_offset(q, q->at), &then)) return false;
+  if (!offset_when_checked(q, position_offset(q, q->at), &then)) return false;
   Nodes all = program_declarations(x->tree);
   for (uint32_t i = 0, k = 0; i < all.n; i++) {
     if (all.at[i]->kind != N_USE) continue;
@@ -112,18 +112,18 @@ static bool used_file(EditAsk *q, JsonOut *j) {
   return false;
 }
 
-bool answer_definition(EditAsk *q, JsonOut *j) {
+bool answer_definition(EditQuestion *q, JsonOut *j) {
   const EditUse *u = use_here(q);
   const EditSymbol *s = edit_symbol(q->index, u);
   uint32_t at;
-  if (!s) return used_file(q, j);
-  if (!s->first.file || (s->first.file == q->index->file && !span_now(q, s->first, &at)))
+  if (!s) return used_file_location(q, j);
+  if (!s->first.file || (s->first.file == q->index->file && !span_offset_now(q, s->first, &at)))
     return false;
   json_location(q, j, NULL, s->first);
   return true;
 }
 
-bool answer_references(EditAsk *q, JsonOut *j) {
+bool answer_references(EditQuestion *q, JsonOut *j) {
   const EditUse *here = use_here(q);
   const EditSymbol *s = edit_symbol(q->index, here);
   uint32_t at;
@@ -132,23 +132,25 @@ bool answer_references(EditAsk *q, JsonOut *j) {
     const EditUse *u = &q->index->use.at[i];
     bool first = s->first.file == u->at.file && s->first.at == u->at.at;
     if (u->symbol != here->symbol || (first && q->no_declaration)) continue;
-    if (u->at.file != q->index->file || span_now(q, u->at, &at)) json_location(q, j, NULL, u->at);
+    if (u->at.file != q->index->file || span_offset_now(q, u->at, &at))
+      json_location(q, j, NULL, u->at);
   }
   json_end(j);
   return true;
 }
 
-bool answer_highlight(EditAsk *q, JsonOut *j) {
+bool answer_highlight(EditQuestion *q, JsonOut *j) {
   const EditUse *here = use_here(q);
   const EditSymbol *s = edit_symbol(q->index, here);
   uint32_t at;
   json_list(j, NULL);
   for (uint32_t i = 0; here && i < q->index->use.n; i++) {
     const EditUse *u = &q->index->use.at[i];
-    if (u->symbol != here->symbol || u->at.file != q->index->file || !span_now(q, u->at, &at))
+    if (u->symbol != here->symbol || u->at.file != q->index->file ||
+        !span_offset_now(q, u->at, &at))
       continue;
     json_object(j, NULL);
-    json_range_of(q, j, "range", at, u->at.n);
+    json_range_now(q, j, "range", at, u->at.n);
     json_number(j, "kind", s->first.file == u->at.file && s->first.at == u->at.at ? 3 : 2);
     json_end(j);
   }
@@ -157,7 +159,7 @@ bool answer_highlight(EditAsk *q, JsonOut *j) {
 }
 
 // -- what a picture would show --------------------------------------------------------------------
-const char *edit_box_at(EditAsk *q) {
+const char *edit_box_at(EditQuestion *q) {
   const EditIndex *x = q->index;
   const EditSymbol *s = edit_symbol(x, use_here(q));
   if (s && s->def) {
@@ -166,7 +168,8 @@ const char *edit_box_at(EditAsk *q) {
       return name_text(x->w->names, s->def->name);
   }
   uint32_t then;
-  uint32_t i = place_checked(q, place_offset(q, q->at), &then) ? edit_declaration_at(x, then) : 0;
+  uint32_t i =
+      offset_when_checked(q, position_offset(q, q->at), &then) ? edit_declaration_at(x, then) : 0;
   if (!i) return NULL;
   const Syntax *n = program_declarations(x->tree).at[i - 1];
   if (n->kind == N_LEARN) {
@@ -178,7 +181,7 @@ const char *edit_box_at(EditAsk *q) {
   return drawn && n->name ? name_text(x->w->names, n->name) : NULL;
 }
 
-bool answer_box(EditAsk *q, JsonOut *j) {
+bool answer_box(EditQuestion *q, JsonOut *j) {
   const char *name = edit_box_at(q);
   json_object(j, NULL);
   json_text_or_null(j, "name", name);

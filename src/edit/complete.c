@@ -1,11 +1,11 @@
-// What could be written here: names that are known, by what the place wants. What is offered is filtered
-// by what is typed already, so that an answer stays small in a file of any length.
+// Completion: the names that may stand at the cursor. Candidates are filtered by the prefix already
+// typed, so that answers stay small in files of any length.
 #include "edit/context.h"
 
 #include "io/data/data.h"
 
 enum { ITEM_LIMIT = 300 };
-typedef enum { // kinds of the protocol
+typedef enum { // CompletionItemKind of the protocol
   ITEM_FUNCTION = 3,
   ITEM_FIELD = 5,
   ITEM_VARIABLE = 6,
@@ -19,7 +19,7 @@ typedef enum { // kinds of the protocol
 } ItemKind;
 
 typedef struct {
-  EditAsk *q;
+  EditQuestion *q;
   const EditIndex *x;
   TypingContext c;
   JsonOut *j;
@@ -32,8 +32,9 @@ typedef struct {
   const char *name;
   ItemKind kind;
   const char *detail, *doc; // or NULL
-  char order;               // a letter: those of the text come before the library's
-  const char *behind;       // written with it: ": "
+  char order;               // first letter of the sort key: names of the text sort before the
+                            // library's
+  const char *suffix;       // inserted after it: ": "
 } CompletionItem;
 
 static void offer(Completer *m, CompletionItem i) {
@@ -53,7 +54,7 @@ static void offer(Completer *m, CompletionItem i) {
   if (i.detail) json_text(m->j, "detail", i.detail);
   if (i.doc && *i.doc) json_text(m->j, "documentation", i.doc);
   json_print(m->j, "sortText", "\"%c\"", i.order);
-  if (i.behind) json_text(m->j, "insertText", arena_format(m->q->arena, "%s%s", i.name, i.behind));
+  if (i.suffix) json_text(m->j, "insertText", arena_format(m->q->arena, "%s%s", i.name, i.suffix));
   json_end(m->j);
 }
 
@@ -74,7 +75,7 @@ static ItemKind def_item(DefKind k) {
   return ITEM_VARIABLE;
 }
 
-static bool of_library(const Completer *m, const Def *d) {
+static bool is_from_library(const Completer *m, const Def *d) {
   return d->scope == m->x->program->scope->library;
 }
 
@@ -85,7 +86,7 @@ static void offer_def(Completer *m, const Def *d) {
       d->span.file ? comment_above(m->q->arena, &m->x->sources->file.at[d->span.file], d->span.at)
                    : NULL;
   offer(m, (CompletionItem){name, def_item(d->kind), def_header(m->q->arena, m->x, d), doc,
-                            of_library(m, d) ? 'c' : 'b', NULL});
+                            is_from_library(m, d) ? 'c' : 'b', NULL});
 }
 
 static void offer_defs(Completer *m, uint32_t kinds) {
@@ -93,7 +94,7 @@ static void offer_defs(Completer *m, uint32_t kinds) {
     if (kinds & 1u << m->x->def.at[i]->kind) offer_def(m, m->x->def.at[i]);
 }
 
-// A distance takes two values and gives a number; those that say which way is better are meant to be one.
+// A distance takes two values and returns a number, or declares which direction is better.
 static bool is_distance(const Def *d) {
   const Syntax *n = d->kind == DEF_BOX ? d->node : NULL;
   if (!n || n->kind != N_BOX) return false;
@@ -111,10 +112,10 @@ static void offer_distances(Completer *m) {
 }
 
 // -- what is inside of the declaration ------------------------------------------------------------
-// The declaration by its place in the text that was looked at; 0: it is new.
+// The number of the enclosing declaration in the checked text, + 1; 0: the declaration is new.
 static uint32_t declaration_here(const Completer *m) {
   uint32_t then;
-  return place_checked(m->q, m->c.begin, &then) ? edit_declaration_at(m->x, then) : 0;
+  return offset_when_checked(m->q, m->c.begin, &then) ? edit_declaration_at(m->x, then) : 0;
 }
 
 static void offer_inner(Completer *m, bool axes_only) {
@@ -177,7 +178,7 @@ static void offer_fields(Completer *m, const char *set) {
     offer(m, (CompletionItem){f.name, ITEM_FIELD, field_type(m->q->arena, &f), NULL, 'a', NULL});
   for (uint32_t k = 0; set_is_known(set) && k < COUNT(split); k++)
     offer(m, (CompletionItem){split[k], ITEM_FIELD, "split", NULL, 'b', NULL});
-  size_t n = strlen(set); // parts of a learning diagram are called so in the file: task.f
+  size_t n = strlen(set); // data files name the parts of a learning diagram `task.f`
   for (uint32_t i = 0; i < m->x->def.n; i++) {
     const char *name = name_text(m->x->w->names, m->x->def.at[i]->name);
     if (strncmp(name, set, n) == 0 && name[n] == '.')
@@ -277,9 +278,9 @@ static void offer_for_place(Completer *m) {
     offer_expression(m);
 }
 
-bool answer_completion(EditAsk *q, JsonOut *j) {
+bool answer_completion(EditQuestion *q, JsonOut *j) {
   Completer m = {.q = q, .x = q->index, .j = j, .said = table_new(q->arena)};
-  m.c = context_at(q->arena, q->now, place_offset(q, q->at));
+  m.c = context_at(q->arena, q->now, position_offset(q, q->at));
   json_object(j, NULL);
   json_list(j, "items");
   if (!m.c.no_code) offer_for_place(&m);

@@ -1,11 +1,10 @@
-// What surrounds the place where somebody types: the tokens of the declaration up to there, the bracket
-// that is open, and whose bracket it is. The text is as it is by now, so it may be in pieces; only words
-// and brackets are looked at.
+// The syntactic context of the cursor: the tokens of the declaration up to it, the innermost open
+// bracket, and its owner. The current text need not parse; only words and brackets are used.
 #include "edit/context.h"
 
 static bool begins_line(const EditText *t, uint32_t at) { return !at || t->text[at - 1] == '\n'; }
 
-// The last line before here that begins with a word in column 1.
+// The last line before `at` that begins with a word in column 1.
 static uint32_t declaration_begin(const EditText *t, uint32_t at) {
   for (;; at--) {
     while (at && !begins_line(t, at)) at--;
@@ -32,7 +31,7 @@ const char *context_before(const TypingContext *c, uint32_t back) {
   return back < c->token.n ? text_of(c, c->token.n - 1 - back) : "";
 }
 
-// Whose brackets these are: the name before them, behind brackets of its own if it has some.
+// The owner of a bracket: the name before it, skipping brackets in between, as in f[3](.
 static void find_owner(TypingContext *c, uint32_t open) {
   uint32_t i = open;
   if (i && strcmp(text_of(c, i - 1), "]") == 0) {
@@ -65,7 +64,7 @@ static void find_open(TypingContext *c) {
   }
 }
 
-// Is the place behind a # or inside of quotes, on its line?
+// Is the offset in a comment or a string of its line?
 static bool is_no_code(const EditText *t, uint32_t at) {
   uint32_t begin = at;
   bool string = false;
@@ -88,7 +87,7 @@ TypingContext context_at(Arena *a, const EditText *t, uint32_t at) {
   c.token = tokens_of(a, t->text + c.begin, c.word - c.begin, &c.names);
   while (c.token.n &&
          (!c.token.at[c.token.n - 1].span.n || c.token.at[c.token.n - 1].kind == TK_END))
-    c.token.n--; // the end, and brackets that were closed for the user
+    c.token.n--; // drops the end token and the brackets that the lexer closed for the user
   if (c.token.n) c.first = text_of(&c, 0);
   find_open(&c);
   return c;

@@ -1,4 +1,4 @@
-// What a name means, in words: its header as it is written, its type, and the comment above it.
+// Describes a symbol: its header as written, its type, and the comment above its declaration.
 #include "edit/edit_own.h"
 
 #include "io/data/data.h"
@@ -13,7 +13,7 @@ static uint32_t header_end(const Syntax *n) {
   return body ? body->span.at : n->span.at + n->span.n;
 }
 
-// On one line, without the `=` or `{` that the body begins with.
+// The header on one line, without the `=` or `{` of its body.
 const char *span_header(Arena *a, const EditIndex *x, const Syntax *n) {
   Span s = {n->span.file, n->span.at, header_end(n) - n->span.at};
   if (!s.file) return "";
@@ -59,7 +59,8 @@ static uint32_t line_end(const Source *s, uint32_t at) {
   return at;
 }
 
-// A line that is only a comment; *text: what it says. Rules like `# -- activations ----` are none.
+// Is this line only a comment? *text: its contents. Rules such as `# -- activations ----` do not
+// count.
 static bool is_comment(const Source *s, uint32_t begin, const char **text, size_t *n) {
   uint32_t end = line_end(s, begin), at = begin;
   while (at < end && s->text[at] == ' ') at++;
@@ -87,7 +88,8 @@ const char *comment_above(Arena *a, const Source *s, uint32_t at) {
       buf_char(&b, '\n');
     }
   uint32_t end = line_end(s, at);
-  for (uint32_t i = at; !b.n && i < end; i++) // none above: the one at its end
+  for (uint32_t i = at; !b.n && i < end; i++) // no comment above: use the one at the end of its
+                                              // line
     if (s->text[i] == '#') {
       while (i < end && (s->text[i] == '#' || s->text[i] == ' ')) i++;
       buf_add(&b, s->text + i, end - i);
@@ -110,7 +112,7 @@ const char *symbol_word(const EditSymbol *s) {
   return s->def ? def[s->def->kind] : other[s->kind];
 }
 
-static void add_def(const EditAsk *q, Buf *b, const Def *d) {
+static void add_def(const EditQuestion *q, Buf *b, const Def *d) {
   const EditIndex *x = q->index;
   buf_printf(b, "```limn\n%s\n```\n", def_header(q->arena, x, d));
   if (d->span.file) {
@@ -130,7 +132,7 @@ static void add_def(const EditAsk *q, Buf *b, const Def *d) {
     buf_text(b, "\n*of the library*\n");
 }
 
-const char *symbol_text(const EditAsk *q, const EditSymbol *s, Span name) {
+const char *symbol_text(const EditQuestion *q, const EditSymbol *s, Span name) {
   Buf b = buf_new(q->arena);
   const Source *f = &q->index->sources->file.at[name.file];
   if (s->def) {

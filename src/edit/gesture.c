@@ -1,11 +1,11 @@
-// The kinds of gestures by name. An edit comes in as JSON; out comes {"edits", "select", "note"}, or
-// {"refused", "range"} with the sentence that says why not and the place that it is about. The text that
-// comes out of it is kept with the question: whoever asks has it looked at before it is offered.
+// Gestures by name. The request holds the edit as JSON; the answer is {"edits", "select", "note"}
+// or {"refused", "range"}, where `refused` is the reason and `range` its position. The resulting
+// text is stored in the question: the caller elaborates it before it offers the edit.
 #include "edit/gesture.h"
 
 static const struct {
   const char *kind;
-  bool (*take)(Gesture *);
+  bool (*apply)(Gesture *);
 } kinds[] = {{"insert", gesture_insert},   {"remove", gesture_remove}, {"replace", gesture_replace},
              {"connect", gesture_connect}, {"copy", gesture_copy},     {"swap", gesture_swap},
              {"name", gesture_name_wire},  {"goal", gesture_goal},     {"learner", gesture_learner},
@@ -13,7 +13,7 @@ static const struct {
              {"number", gesture_number},   {"train", gesture_train}};
 
 // -- what a gesture is made of --------------------------------------------------------------------
-// A sentence is one line: what it quotes may be several, with comments.
+// Joins lines and removes comments: messages quote source text in one line.
 static const char *one_line(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (bool quoted = strchr(text, '\n') != NULL; *text; text++) {
@@ -38,7 +38,7 @@ bool refuse_gesture(Gesture *g, const char *format, ...) {
   return false;
 }
 
-void change(Gesture *g, uint32_t at, uint32_t n, const char *text) {
+void replace_text(Gesture *g, uint32_t at, uint32_t n, const char *text) {
   TextChange c = {at, n, text};
   vec_push(g->arena, &g->change, c);
 }
@@ -74,22 +74,22 @@ const char *gesture_name(Gesture *g, const char *key) {
   return g->refused ? NULL : name;
 }
 
-const char *said_text(const Gesture *g, Span s) {
+const char *source_text(const Gesture *g, Span s) {
   return arena_text(g->arena, g->text + s.at, s.n);
 }
 
 const char *name_of_node(const Gesture *g, const Syntax *n) { return name_text(g->names, n->name); }
 
-// -- the text that comes out ----------------------------------------------------------------------
-static int by_place(const void *a, const void *b) {
+// -- the resulting text ---------------------------------------------------------------------------
+static int by_offset(const void *a, const void *b) {
   const TextChange *x = a, *y = b;
   return x->at < y->at ? -1 : x->at > y->at;
 }
 
-// Changes by their places; those of one place stay in the order in which they were made.
+// Sorts changes by offset; changes at one offset keep the order in which they were made.
 static void sort_changes(Gesture *g) {
   for (uint32_t i = 1; i < g->change.n; i++)
-    for (uint32_t k = i; k && by_place(&g->change.at[k - 1], &g->change.at[k]) > 0; k--) {
+    for (uint32_t k = i; k && by_offset(&g->change.at[k - 1], &g->change.at[k]) > 0; k--) {
       TextChange c = g->change.at[k];
       g->change.at[k] = g->change.at[k - 1], g->change.at[k - 1] = c;
       if (g->select == k)
@@ -121,10 +121,10 @@ static bool changes_are_apart(const Gesture *g) {
 }
 
 // -- the answer -----------------------------------------------------------------------------------
-static void put_refusal(const EditAsk *q, JsonOut *j, const char *why, Span where) {
+static void put_refusal(const EditQuestion *q, JsonOut *j, const char *why, Span where) {
   json_object(j, NULL);
   json_text(j, "refused", why);
-  if (where.file) json_range_of(q, j, "range", where.at, where.n);
+  if (where.file) json_range_now(q, j, "range", where.at, where.n);
   json_end(j);
 }
 
@@ -141,23 +141,23 @@ static void put_answer(Gesture *g, JsonOut *j) {
   json_range_in(g->q, j, "select", text, n, (Span){0, selected, g->length});
   json_text_or_null(j, "note", g->note);
   json_end(j);
-  g->q->made = text, g->q->made_n = n, g->q->made_at = g->where;
+  g->q->result = text, g->q->result_n = n, g->q->result_at = g->where;
 }
 
-static bool take(Gesture *g) {
+static bool apply_gesture(Gesture *g) {
   const char *kind = gesture_wants(g, "kind");
   uint32_t i = 0;
   while (kind && i < COUNT(kinds) && strcmp(kinds[i].kind, kind) != 0) i++;
   if (!kind) return false;
   if (i == COUNT(kinds)) return refuse_gesture(g, "there is no edit of the kind `%s`", kind);
-  if (!kinds[i].take(g) || g->refused) return false;
+  if (!kinds[i].apply(g) || g->refused) return false;
   if (!g->change.n) return refuse_gesture(g, "that is so already");
-  comments_keep(g);
+  keep_comments(g);
   sort_changes(g);
   return changes_are_apart(g) || refuse_gesture(g, "one of them is inside of the other");
 }
 
-Gesture gesture_read(EditAsk *q) {
+Gesture gesture_read(EditQuestion *q) {
   Gesture g = {.q = q, .arena = q->arena, .text = q->now->text, .n = q->now->n};
   Sources *sources = sources_new(g.arena);
   Front front = {g.arena, names_new(g.arena), diags_new(g.arena, sources), sources};
@@ -166,7 +166,7 @@ Gesture gesture_read(EditAsk *q) {
   return g;
 }
 
-bool answer_gesture(EditAsk *q, JsonOut *j) {
+bool answer_gesture(EditQuestion *q, JsonOut *j) {
   const char *error = NULL, *text = q->text ? q->text : "";
   Gesture g = gesture_read(q);
   g.edit = json_read(q->arena, text, strlen(text), &error);
@@ -174,17 +174,17 @@ bool answer_gesture(EditAsk *q, JsonOut *j) {
     q->refused = "an edit is a JSON object with a `kind`";
     return false;
   }
-  if (take(&g))
+  if (apply_gesture(&g))
     put_answer(&g, j);
   else
     put_refusal(q, j, g.refused, g.where);
   return true;
 }
 
-const char *edit_refusal(EditAsk *q, const char *why) {
+const char *edit_refusal(EditQuestion *q, const char *why) {
   Buf b = buf_new(q->arena);
   JsonOut j = json_out(&b);
   j.tight = true;
-  put_refusal(q, &j, why, q->made_at);
+  put_refusal(q, &j, why, q->result_at);
   return b.at;
 }

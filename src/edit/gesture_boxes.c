@@ -1,10 +1,10 @@
-// Boxes come onto wires, go, and change. A program says them in three ways: f(x) around a value, f ; g
-// behind a box, and x = f(x) as a line of its own. Each edit is made in the way that stands there.
+// Inserting, removing and replacing boxes. A program can write them as a call f(x), as a stage f ;
+// g, or as a statement x = f(x). Each edit uses the form that is already there.
 #include "edit/gesture.h"
 
 static bool is_compound(SyntaxKind kind) { return kind == N_PIPE || kind == N_FAN; }
 
-// A box as it is called: (f ; g)(x).
+// The source of a box in callee position: (f ; g)(x).
 static const char *as_callee(Gesture *g, const char *box, SyntaxKind kind) {
   bool bare = kind == N_NAME || kind == N_AT || kind == N_DOT || kind == N_PAREN || kind == N_TUPLE;
   return bare ? box : arena_format(g->arena, "(%s)", box);
@@ -12,63 +12,63 @@ static const char *as_callee(Gesture *g, const char *box, SyntaxKind kind) {
 
 // -- insert ---------------------------------------------------------------------------------------
 // x becomes box(x). (a + b) * c becomes box(a + b) * c.
-static bool wrap(Gesture *g, const Found *f, const char *box) {
+static bool wrap_in_call(Gesture *g, const Found *f, const char *box) {
   const Syntax *n = f->node, *around = found_parent(f, 1);
   bool hugged = around && around->kind == N_PAREN && !is_primary(n) && !is_alone(f, f->depth - 1) &&
                 around->span.at + 1 == n->span.at && span_end(around) == span_end(n) + 1;
   if (n->kind == N_TUPLE || hugged) {
-    change(g, hugged ? around->span.at : n->span.at, 0, box);
+    replace_text(g, hugged ? around->span.at : n->span.at, 0, box);
     return true;
   }
-  change(g, n->span.at, 0, arena_format(g->arena, "%s(", box));
+  replace_text(g, n->span.at, 0, arena_format(g->arena, "%s(", box));
   select_text(g, box);
-  change(g, span_end(n), 0, ")");
+  replace_text(g, span_end(n), 0, ")");
   return true;
 }
 
 // f becomes f ; box.
-static bool put_behind(Gesture *g, const Found *f, const char *box) {
+static bool append_stage(Gesture *g, const Found *f, const char *box) {
   const Syntax *n = f->node, *around = found_parent(f, 1);
   bool chain = around->kind == N_PIPE || n->kind == N_PIPE || is_alone(f, f->depth) ||
                around->kind == N_ITEMS;
-  if (!chain) change(g, n->span.at, 0, "(");
-  change(g, span_end(n), 0, arena_format(g->arena, chain ? " ; %s" : " ; %s)", box));
+  if (!chain) replace_text(g, n->span.at, 0, "(");
+  replace_text(g, span_end(n), 0, arena_format(g->arena, chain ? " ; %s" : " ; %s)", box));
   select_text(g, box);
   return true;
 }
 
-// The body that a header belongs to; NULL: it has none.
+// The body of the box or learner whose header this is; NULL: none.
 static const Syntax *body_under(const Syntax *n) {
   if (!n) return NULL;
   if (n->kind == N_REFINE) return refine_body(n);
   return n->kind == N_BOX || n->kind == N_LEARNER ? declared_body(n) : NULL;
 }
 
-// What comes into a box that is written without wires.
-static bool put_first(Gesture *g, const Syntax *body, const char *box) {
+// Adds a first stage to a body that is written without wire names.
+static bool prepend_stage(Gesture *g, const Syntax *body, const char *box) {
   if (!body) return refuse_gesture(g, "this learner has no body that a box could go into");
   bool lower = body->kind == N_WHEN;
-  if (lower) change(g, body->span.at, 0, "(");
-  change(g, body->span.at, 0, arena_format(g->arena, "%s ; ", box));
+  if (lower) replace_text(g, body->span.at, 0, "(");
+  replace_text(g, body->span.at, 0, arena_format(g->arena, "%s ; ", box));
   select_text(g, box);
-  if (lower) change(g, span_end(body), 0, ")");
+  if (lower) replace_text(g, span_end(body), 0, ")");
   return true;
 }
 
-// x = box(x), as the first line of the body.
+// Inserts x = box(x) as the first statement of the body.
 static bool rebind(Gesture *g, const Syntax *block, const char *name, const char *box) {
-  line_before(g, block_statements(block).at[0],
-              arena_format(g->arena, "%s = %s(%s)", name, box, name));
+  insert_line_before(g, block_statements(block).at[0],
+                     arena_format(g->arena, "%s = %s(%s)", name, box, name));
   return true;
 }
 
-// On an input: around its only use, or on a line of its own before all of them.
+// Inserts a box at an input: around its only use, or as a statement before all uses.
 static bool insert_at_input(Gesture *g, const Found *f, const char *box) {
   const Syntax *body, *whole = found_whole(f, &body);
   const char *name = name_of_node(g, f->node);
   if (!body)
     return refuse_gesture(g, "`%s` is only declared here: put the box where it is used", name);
-  InputUses u = uses_of(f);
+  InputUses u = input_uses(f);
   if (!u.uses) return refuse_gesture(g, "nothing reads `%s` yet", name);
   bool lines = body->kind == N_BLOCK && whole->kind != N_MACHINE;
   if (lines && (u.uses > 1 || u.indexed)) return rebind(g, body, name, box);
@@ -80,25 +80,25 @@ static bool insert_at_input(Gesture *g, const Found *f, const char *box) {
                               : "`%s` is read in several places of one expression: a body in "
                                 "`{ }` can say first what is done to it",
                           name);
-  change(g, u.last->span.at, 0, arena_format(g->arena, "%s(", box));
+  replace_text(g, u.last->span.at, 0, arena_format(g->arena, "%s(", box));
   select_text(g, box);
-  change(g, span_end(u.last), 0, ")");
+  replace_text(g, span_end(u.last), 0, ")");
   return true;
 }
 
-// y[i] = … has indices on its left: the box goes behind it, y = box(y).
-static bool insert_behind_equation(Gesture *g, const Found *f, const char *box) {
+// An equation with indices, y[i] = …, cannot be wrapped: insert y = box(y) after it.
+static bool insert_after_equation(Gesture *g, const Found *f, const char *box) {
   const Syntax *equation = found_parent(f, 1), *around = found_parent(f, 2);
   const Syntax *only = lhs_meant(g, equation);
   if (!only) return refuse_gesture(g, "this line gives several wires: which one is meant?");
   const char *name = name_of_node(g, only);
-  if (lhs_is_rate(only)) return wrap(g, f, box);
+  if (lhs_is_rate(only)) return wrap_in_call(g, f, box);
   if (around->kind == N_RETURN) {
-    change(g, around->span.at, equation->span.at - around->span.at, "");
-    line_behind(g, around, arena_format(g->arena, "return %s(%s)", box, name));
+    replace_text(g, around->span.at, equation->span.at - around->span.at, "");
+    insert_line_after(g, around, arena_format(g->arena, "return %s(%s)", box, name));
     return true;
   }
-  line_behind(g, equation, arena_format(g->arena, "%s = %s(%s)", name, box, name));
+  insert_line_after(g, equation, arena_format(g->arena, "%s = %s(%s)", name, box, name));
   return true;
 }
 
@@ -121,59 +121,59 @@ bool gesture_insert(Gesture *g) {
   if (is_header_type(&f)) {
     const Syntax *body;
     found_whole(&f, &body);
-    return put_first(g, body, box);
+    return prepend_stage(g, body, box);
   }
   if (f.node->kind == N_PARAM) return insert_at_input(g, &f, as_callee(g, box, kind));
   if (edge && edge->kind != N_BLOCK && !f.name) {
     f.path[++f.depth] = f.node = edge;
-    return put_behind(g, &f, box);
+    return append_stage(g, &f, box);
   }
   if (f.name || edge || !around || around->kind == N_NAMES || f.node->kind >= N_BRACKETS)
-    return refuse_gesture(g, "`%s` is no wire that a box could go onto", said_text(g, g->where));
+    return refuse_gesture(g, "`%s` is no wire that a box could go onto", source_text(g, g->where));
   if (found_around(&f, N_ORDER))
     return refuse_gesture(g, "a route names maps: put the box into one of them");
-  if (is_box_place(&f, f.depth)) return put_behind(g, &f, box);
+  if (is_box_place(&f, f.depth)) return append_stage(g, &f, box);
   if (has_indices(around) && equation_value(around) == f.node)
-    return insert_behind_equation(g, &f, as_callee(g, box, kind));
-  return wrap(g, &f, as_callee(g, box, kind));
+    return insert_after_equation(g, &f, as_callee(g, box, kind));
+  return wrap_in_call(g, &f, as_callee(g, box, kind));
 }
 
 // -- remove ---------------------------------------------------------------------------------------
-static uint32_t place_in(Nodes list, const Syntax *n) {
+static uint32_t position_in(Nodes list, const Syntax *n) {
   uint32_t i = 0;
   while (i < list.n && list.at[i] != n) i++;
   return i;
 }
 
-// One stage of f ; g ; h goes with the `;` beside it. Where one is left in ( ) that it does not need,
-// these go too.
+// Removes one stage of f ; g ; h with a `;` beside it. If one stage is left in parentheses that it
+// does not need, these are removed too.
 static bool drop_stage(Gesture *g, const Found *f) {
   const Syntax *pipe = found_parent(f, 1), *paren = found_parent(f, 2);
   Nodes all = pipe_stages(pipe);
-  uint32_t i = place_in(all, f->node);
+  uint32_t i = position_in(all, f->node);
   const Syntax *left = all.n == 2 ? all.at[!i] : NULL;
   bool bare =
       left && is_primary(left) && paren && paren->kind == N_PAREN && is_box_place(f, f->depth - 2);
-  if (bare) change(g, paren->span.at, pipe->span.at - paren->span.at, "");
+  if (bare) replace_text(g, paren->span.at, pipe->span.at - paren->span.at, "");
   if (i)
-    text_drop(g, span_end(all.at[i - 1]), span_end(f->node));
+    delete_text(g, span_end(all.at[i - 1]), span_end(f->node));
   else
-    text_drop(g, f->node->span.at, all.at[1]->span.at);
-  if (bare) change(g, span_end(pipe), span_end(paren) - span_end(pipe), "");
+    delete_text(g, f->node->span.at, all.at[1]->span.at);
+  if (bare) replace_text(g, span_end(pipe), span_end(paren) - span_end(pipe), "");
   return true;
 }
 
-// The wire that stays: the only argument, or the one that `keep` names.
+// The argument that replaces the call: its only one, or the one that `keep` names.
 static const Syntax *kept_argument(Gesture *g, const Syntax *call) {
   Nodes args = call_args(call);
   Found keep;
   Span where = g->where;
-  const char *name = said_text(g, call_callee(call)->span);
+  const char *name = source_text(g, call_callee(call)->span);
   if (gesture_text(g, "keep")) {
     if (!find_at(g, "keep", &keep)) return NULL;
     for (uint32_t i = 0; i < args.n; i++)
       if (arg_given(args.at[i]) == keep.node) return g->where = where, keep.node;
-    refuse_gesture(g, "`%s` is no argument of `%s`", said_text(g, keep.node->span), name);
+    refuse_gesture(g, "`%s` is no argument of `%s`", source_text(g, keep.node->span), name);
     return NULL;
   }
   if (args.n == 1) return arg_given(args.at[0]);
@@ -187,23 +187,23 @@ static const Syntax *kept_argument(Gesture *g, const Syntax *call) {
   return NULL;
 }
 
-// box(x) becomes x, and x = box(x) goes as a whole.
+// Replaces box(x) by x; deletes the statement x = box(x).
 static bool unwrap(Gesture *g, const Found *f) {
   const Syntax *call = f->node, *around = found_parent(f, 1), *lhs = NULL;
   const Syntax *keep = kept_argument(g, call);
   if (!keep) return false;
   if (around->kind == N_EQUATION) lhs = plain_lhs(around);
   if (lhs && keep->kind == N_NAME && keep->name == lhs->name) {
-    line_drop(g, around);
+    delete_line(g, around);
     return true;
   }
   bool bare = is_primary(keep) || is_alone(f, f->depth);
   uint32_t open = keep->span.at, close = span_end(keep);
-  if (!bare) // its ( ) stay, or come
-    change(g, call->span.at, open - call->span.at, "("),
-        change(g, close, span_end(call) - close, ")");
+  if (!bare) // keep or add parentheses around the argument
+    replace_text(g, call->span.at, open - call->span.at, "("),
+        replace_text(g, close, span_end(call) - close, ")");
   else
-    text_drop(g, call->span.at, open), text_drop(g, close, span_end(call));
+    delete_text(g, call->span.at, open), delete_text(g, close, span_end(call));
   return true;
 }
 
@@ -214,7 +214,7 @@ static bool drop_statement(Gesture *g, const Found *f) {
       return refuse_gesture(g, "several learners are declared on this line");
     n = learn;
   }
-  line_drop(g, n);
+  delete_line(g, n);
   return true;
 }
 
@@ -243,27 +243,27 @@ bool gesture_remove(Gesture *g) {
   if (f.node->kind == N_CALL && !is_box_place(&f, f.depth)) return unwrap(g, &f);
   if (around && around->kind == N_PIPE && !found_around(&f, N_ORDER)) return drop_stage(g, &f);
   if (is_box_place(&f, f.depth) && around->kind != N_ITEMS && around->kind != N_CALL) {
-    change(g, f.node->span.at, f.node->span.n, "id");
+    replace_text(g, f.node->span.at, f.node->span.n, "id");
     return true;
   }
   return refuse_gesture(g, "`%s` is no box that could go and leave its wire",
-                        said_text(g, g->where));
+                        source_text(g, g->where));
 }
 
 // -- replace --------------------------------------------------------------------------------------
-// a + b becomes box(a, b).
+// Replaces a + b by box(a, b).
 static bool replace_sign(Gesture *g, const Syntax *n, const char *box) {
   Nodes terms = chain_terms(n);
   if (terms.n != 2) return refuse_gesture(g, "several signs stand here: which one is meant?");
-  change(g, n->span.at, 0, arena_format(g->arena, "%s(", box));
+  replace_text(g, n->span.at, 0, arena_format(g->arena, "%s(", box));
   select_text(g, box);
-  change(g, span_end(terms.at[0]), terms.at[1]->span.at - span_end(terms.at[0]), ", ");
-  change(g, span_end(n), 0, ")");
+  replace_text(g, span_end(terms.at[0]), terms.at[1]->span.at - span_end(terms.at[0]), ", ");
+  replace_text(g, span_end(n), 0, ")");
   return true;
 }
 
-static bool put(Gesture *g, const Syntax *old, const char *box) {
-  if (strcmp(said_text(g, old->span), box) != 0) change(g, old->span.at, old->span.n, box);
+static bool replace_node(Gesture *g, const Syntax *old, const char *box) {
+  if (strcmp(source_text(g, old->span), box) != 0) replace_text(g, old->span.at, old->span.n, box);
   return true;
 }
 
@@ -273,15 +273,15 @@ bool gesture_replace(Gesture *g) {
   const char *box = find_at(g, "at", &f) ? gesture_wants(g, "box") : NULL;
   if (!box || !read_box(g, box, &kind)) return false;
   const Syntax *around = found_parent(&f, 1), *body = body_under(f.node);
-  if (f.node->kind == N_PART) return put(g, part_machine(f.node), box);
-  if (body && body->kind != N_BLOCK) return put(g, body, box);
+  if (f.node->kind == N_PART) return replace_node(g, part_machine(f.node), box);
+  if (body && body->kind != N_BLOCK) return replace_node(g, body, box);
   if (f.node->kind == N_CALL && !is_box_place(&f, f.depth))
-    return put(g, call_callee(f.node), as_callee(g, box, kind));
+    return replace_node(g, call_callee(f.node), as_callee(g, box, kind));
   if (is_box_place(&f, f.depth) && !found_around(&f, N_ORDER)) {
     bool apart = is_compound(kind) && !(around->kind == N_PIPE || is_alone(&f, f.depth));
-    return put(g, f.node, apart ? arena_format(g->arena, "(%s)", box) : box);
+    return replace_node(g, f.node, apart ? arena_format(g->arena, "(%s)", box) : box);
   }
   if (f.node->kind == N_SUM || f.node->kind == N_PROD)
     return replace_sign(g, f.node, as_callee(g, box, kind));
-  return refuse_gesture(g, "`%s` is no box that another could replace", said_text(g, g->where));
+  return refuse_gesture(g, "`%s` is no box that another could replace", source_text(g, g->where));
 }

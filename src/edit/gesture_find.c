@@ -1,19 +1,19 @@
-// From a place in a picture to the part of the tree that stands there, and what stands around it: whether
-// it is a value or a box, and whether another expression may stand there without ( ).
+// Finds the node of the syntax tree for a position in a picture, and its context: whether a value
+// or a box is expected there, and whether parentheses are needed.
 #include "edit/gesture.h"
 
 uint32_t span_end(const Syntax *n) { return n->span.at + n->span.n; }
 
 // -- places ---------------------------------------------------------------------------------------
-// "L:C-L:C" with units of UTF-16, as in a picture, whatever the question counts in.
+// "L:C-L:C" in UTF-16 units, as pictures write them, whatever units the question uses.
 bool read_place(Gesture *g, const char *text, Span *out) {
   unsigned v[4];
   int n = 0;
-  EditAsk q = *g->q;
+  EditQuestion q = *g->q;
   q.utf8 = false;
   if (sscanf(text, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) != 4 || text[n]) return false;
-  uint32_t from = place_offset(&q, (EditPlace){v[0], v[1]}),
-           to = place_offset(&q, (EditPlace){v[2], v[3]});
+  uint32_t from = position_offset(&q, (EditPosition){v[0], v[1]}),
+           to = position_offset(&q, (EditPosition){v[2], v[3]});
   *out = (Span){g->q->index->file, from, to - from};
   return from < to;
 }
@@ -24,7 +24,8 @@ static bool holds(const Syntax *n, Span s) {
 
 static bool same_place(Span a, Span b) { return a.at == b.at && a.n == b.n; }
 
-// The innermost node of this place; of one that is only the name of a declaration, that one.
+// Descends to the innermost node that contains the span. A span that is only a declaration's name
+// gives the declaration.
 static void descend(Found *f, Span s) {
   const Syntax *at = f->path[f->depth];
   bool down = true;
@@ -38,13 +39,13 @@ static void descend(Found *f, Span s) {
   f->node = at;
 }
 
-static bool settle(Found *f, Span s) {
+static bool is_whole_node(Found *f, Span s) {
   if (same_place(f->node->span, s)) return true;
   f->name = f->node->name && same_place(f->node->name_span, s);
   return f->name;
 }
 
-// "FILE:L:C-L:C", as `data-in` has it: what another text says. NULL: it is no such place.
+// "FILE:L:C-L:C", as in `data-in`: the path of another file. NULL: the position is in this text.
 static const char *other_text(const Gesture *g, const char *place) {
   for (const char *at = place; (at = strchr(at, ':'));) {
     unsigned v[4];
@@ -69,12 +70,12 @@ bool find_at(Gesture *g, const char *key, Found *out) {
   g->where = s;
   *out = (Found){.path = {g->tree}};
   descend(out, s);
-  if (settle(out, s)) return true;
+  if (is_whole_node(out, s)) return true;
   return refuse_gesture(g, "`%s` is only a part of `%s`, and cannot be changed by itself",
-                        said_text(g, s), said_text(g, out->node->span));
+                        source_text(g, s), source_text(g, out->node->span));
 }
 
-// A line stands for what it gives: y[i] = e for e, e -> p.x for e, return e for e.
+// The value that a statement defines: e for y[i] = e, for e -> p.x and for return e.
 static const Syntax *line_value(const Syntax *n) {
   switch (n->kind) {
   case N_EQUATION: return equation_value(n);
@@ -113,7 +114,7 @@ static bool count_use(void *context, const Syntax *n) {
   return false;
 }
 
-InputUses uses_of(const Found *f) {
+InputUses input_uses(const Found *f) {
   InputUses u = {.name = f->node->name};
   found_whole(f, &u.body);
   syntax_any(u.body, count_use, &u);
@@ -122,7 +123,7 @@ InputUses uses_of(const Found *f) {
 
 void find_use(const Gesture *g, Found *f) {
   if (f->node->kind != N_PARAM) return;
-  InputUses u = uses_of(f);
+  InputUses u = input_uses(f);
   if (u.uses == 1) find_node(g, u.last, f);
 }
 
@@ -201,7 +202,7 @@ bool is_primary(const Syntax *n) {
   }
 }
 
-// Where only commas, brackets or the ends of a statement are around it.
+// True where only commas, brackets or the ends of a statement surround it.
 bool is_alone(const Found *f, uint32_t depth) {
   const Syntax *n = f->path[depth], *around = depth ? f->path[depth - 1] : NULL;
   switch (around ? around->kind : N_KINDS) {

@@ -1,5 +1,6 @@
-// Statements that come and go. A new one stands where others of its kind do, with the indentation of the
-// line beside it; one that goes takes its line with it when nothing else is on it. Comments stay.
+// Inserting and deleting statements. A new statement is placed beside others of its kind, with
+// their indentation; a deleted one takes its line with it if nothing else is on that line. Comments
+// stay.
 #include "edit/gesture.h"
 
 // -- lines ----------------------------------------------------------------------------------------
@@ -23,7 +24,7 @@ const char *line_break(const Gesture *g) {
   return first && first > g->text && first[-1] == '\r' ? "\r\n" : "\n";
 }
 
-// Does it begin its line, and does nothing but a comment stand behind it?
+// Is the statement first on its line, with only a comment after it?
 static bool begins_line(const Gesture *g, const Syntax *s) {
   return is_blank(g, line_begin(g, s->span.at), s->span.at);
 }
@@ -40,20 +41,20 @@ static const char *indent_of(const Gesture *g, const Syntax *s) {
   return arena_text(g->arena, g->text + from, to - from);
 }
 
-void line_before(Gesture *g, const Syntax *s, const char *text) {
+void insert_line_before(Gesture *g, const Syntax *s, const char *text) {
   const char *more = begins_line(g, s)
                          ? arena_format(g->arena, "%s%s%s", text, line_break(g), indent_of(g, s))
                          : arena_format(g->arena, "%s, ", text);
-  change(g, s->span.at, 0, more);
+  replace_text(g, s->span.at, 0, more);
   select_text(g, text);
 }
 
-void line_behind(Gesture *g, const Syntax *s, const char *text) {
+void insert_line_after(Gesture *g, const Syntax *s, const char *text) {
   if (begins_line(g, s) && ends_line(g, s))
-    change(g, line_end(g, span_end(s)), 0,
-           arena_format(g->arena, "%s%s%s", line_break(g), indent_of(g, s), text));
+    replace_text(g, line_end(g, span_end(s)), 0,
+                 arena_format(g->arena, "%s%s%s", line_break(g), indent_of(g, s), text));
   else
-    change(g, span_end(s), 0, arena_format(g->arena, ", %s", text));
+    replace_text(g, span_end(s), 0, arena_format(g->arena, ", %s", text));
   select_text(g, text);
 }
 
@@ -68,48 +69,49 @@ static uint32_t comment_in(const Gesture *g, uint32_t from, uint32_t to) {
   return to;
 }
 
-// What goes on behind a comment: the line ends there, unless the next one ends with what goes.
-static uint32_t behind_comment(const Gesture *g, uint32_t comment, uint32_t to) {
+// The end of a deletion that begins after a comment: the comment's line break is deleted too,
+// unless another comment follows on that line.
+static uint32_t end_after_comment(const Gesture *g, uint32_t comment, uint32_t to) {
   uint32_t end = line_end(g, comment);
   if (is_blank(g, to, line_end(g, to))) return end;
   while (end < to && strchr(" \t\r\n", g->text[end])) end++;
   return end;
 }
 
-void text_drop(Gesture *g, uint32_t from, uint32_t to) {
+void delete_text(Gesture *g, uint32_t from, uint32_t to) {
   while (from < to) {
     uint32_t comment = comment_in(g, from, to);
     uint32_t end = comment;
-    bool first = is_blank(g, line_begin(g, from), from); // then the comment begins the line
+    bool first = is_blank(g, line_begin(g, from), from); // then the comment will begin the line
     while (comment < to && !first && end > from && strchr(" \t", g->text[end - 1])) end--;
-    if (end > from) change(g, from, end - from, "");
-    from = comment < to ? behind_comment(g, comment, to) : to;
+    if (end > from) replace_text(g, from, end - from, "");
+    from = comment < to ? end_after_comment(g, comment, to) : to;
   }
 }
 
-// Does a change bring this text?
-static bool comes(const Gesture *g, const char *text) {
+// Does the replacement of some change contain this text?
+static bool is_in_replacements(const Gesture *g, const char *text) {
   for (uint32_t i = 0; i < g->change.n; i++)
     if (strstr(g->change.at[i].text, text)) return true;
   return false;
 }
 
-void comments_keep(Gesture *g) {
+void keep_comments(Gesture *g) {
   uint32_t n = g->change.n;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t to = g->change.at[i].at + g->change.at[i].n;
     for (uint32_t at = comment_in(g, g->change.at[i].at, to); at < to;) {
       uint32_t end = line_end(g, at);
       const char *comment = arena_text(g->arena, g->text + at, end - at);
-      if (!comes(g, comment))
-        change(g, line_end(g, to), 0, arena_format(g->arena, "   %s", comment));
+      if (!is_in_replacements(g, comment))
+        replace_text(g, line_end(g, to), 0, arena_format(g->arena, "   %s", comment));
       at = comment_in(g, end, to);
     }
   }
 }
 
-// With its line, if it is alone there; otherwise with the comma before or behind it.
-void line_drop(Gesture *g, const Syntax *s) {
+// Deletes the statement with its line if it is alone there; otherwise with a comma beside it.
+void delete_line(Gesture *g, const Syntax *s) {
   uint32_t from = s->span.at, to = span_end(s), end = line_end(g, to);
   if (begins_line(g, s) && is_blank(g, to, end)) {
     from = line_begin(g, from);
@@ -125,11 +127,11 @@ void line_drop(Gesture *g, const Syntax *s) {
     else if (behind < end && g->text[behind] == ',')
       for (to = behind + 1; to < end && g->text[to] == ' ';) to++;
   }
-  text_drop(g, from, to);
+  delete_text(g, from, to);
 }
 
 // -- declarations ---------------------------------------------------------------------------------
-// The order in which a program usually says things; a new one stands behind the last of its rank or less.
+// The usual order of declarations: a new one is placed after the last one of its rank or lower.
 static uint32_t rank_of(SyntaxKind kind) {
   static const SyntaxKind order[] = {N_USE,  N_AXES,    N_CONSTS,  N_SPACE,  N_GIVEN, N_OPTIMISER,
                                      N_BOX,  N_LEARN,   N_REFINE,  N_FREEZE, N_STALE, N_DIAGRAM,
@@ -139,8 +141,8 @@ static uint32_t rank_of(SyntaxKind kind) {
   return COUNT(order);
 }
 
-// A program's first comment says what it is; it ends with a blank line.
-static uint32_t behind_heading(const Gesture *g) {
+// The end of the heading: the first comment of a program, up to a blank line.
+static uint32_t heading_end(const Gesture *g) {
   uint32_t at = 0;
   while (at < g->n && g->text[at] == '#') {
     at = line_end(g, at);
@@ -151,7 +153,7 @@ static uint32_t behind_heading(const Gesture *g) {
   return 0;
 }
 
-bool declare(Gesture *g, SyntaxKind kind, const char *text) {
+bool add_declaration(Gesture *g, SyntaxKind kind, const char *text) {
   Nodes all = program_declarations(g->tree);
   const Syntax *last = NULL;
   const char *nl = line_break(g);
@@ -162,15 +164,15 @@ bool declare(Gesture *g, SyntaxKind kind, const char *text) {
     const char *gap = last->kind == kind ? nl : arena_format(g->arena, "%s%s", nl, nl);
     bool close = at + strlen(nl) < g->n &&
                  !is_blank(g, at + (uint32_t)strlen(nl), line_end(g, at + (uint32_t)strlen(nl)));
-    change(g, at, 0,
-           arena_format(g->arena, "%s%s%s", gap, text,
-                        at >= g->n                    ? nl
-                        : close && last->kind != kind ? nl
-                                                      : ""));
+    replace_text(g, at, 0,
+                 arena_format(g->arena, "%s%s%s", gap, text,
+                              at >= g->n                    ? nl
+                              : close && last->kind != kind ? nl
+                                                            : ""));
   } else {
-    uint32_t at = behind_heading(g);
+    uint32_t at = heading_end(g);
     const char *before = at ? nl : "", *behind = at >= g->n ? "" : at ? "" : nl;
-    change(g, at, 0, arena_format(g->arena, "%s%s%s%s", before, text, nl, behind));
+    replace_text(g, at, 0, arena_format(g->arena, "%s%s%s%s", before, text, nl, behind));
   }
   select_text(g, text);
   return true;

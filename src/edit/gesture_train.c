@@ -1,9 +1,9 @@
-// New things that a program declares: data, boxes, learners, goals, diagrams that are glued; and how it
-// is trained.
+// Gestures that add declarations: data, boxes, learners, goals, gluing of learning diagrams; and
+// the gesture that changes training settings.
 #include "edit/gesture.h"
 
 // -- declarations ---------------------------------------------------------------------------------
-static bool is_free(Gesture *g, const char *name) {
+static bool is_unused_name(Gesture *g, const char *name) {
   const Def *d = edit_def_named(g->q->index, name, strlen(name));
   if (d && d->scope == g->q->index->program->scope)
     return refuse_gesture(g, "`%s` is declared already", name);
@@ -12,14 +12,14 @@ static bool is_free(Gesture *g, const char *name) {
 
 bool gesture_learner(Gesture *g) {
   const char *name = gesture_name(g, "name"), *type = name ? gesture_wants(g, "type") : NULL;
-  if (!type || !is_free(g, name)) return false;
+  if (!type || !is_unused_name(g, name)) return false;
   const char *body = gesture_text(g, "body");
-  return declare(g, N_LEARN,
-                 body ? arena_format(g->arena, "learn %s : %s = %s", name, type, body)
-                      : arena_format(g->arena, "learn %s : %s", name, type));
+  return add_declaration(g, N_LEARN,
+                         body ? arena_format(g->arena, "learn %s : %s = %s", name, type, body)
+                              : arena_format(g->arena, "learn %s : %s", name, type));
 }
 
-// Several names with commas are several fields.
+// Adds `given`; names separated by commas are fields of one sample.
 bool gesture_given(Gesture *g) {
   const char *names = gesture_wants(g, "name"), *from = names ? gesture_wants(g, "from") : NULL;
   if (!from) return false;
@@ -31,13 +31,13 @@ bool gesture_given(Gesture *g) {
                             "`%s` cannot be a name: one has letters, digits and `_`, and is no "
                             "word of the language",
                             one);
-    if (n && !is_free(g, one)) return false;
+    if (n && !is_unused_name(g, one)) return false;
     at += skip + n;
   }
-  return declare(g, N_GIVEN, arena_format(g->arena, "given %s from %s", names, from));
+  return add_declaration(g, N_GIVEN, arena_format(g->arena, "given %s from %s", names, from));
 }
 
-// A -> A does nothing yet; another box needs an inside.
+// The body of a new box without one: `id` for A -> A; any other type is refused.
 static const char *body_for(Gesture *g, const char *type) {
   const char *arrow = strstr(type, "->");
   if (!arrow) {
@@ -56,10 +56,11 @@ static const char *body_for(Gesture *g, const char *type) {
 
 bool gesture_box(Gesture *g) {
   const char *name = gesture_name(g, "name"), *type = name ? gesture_wants(g, "type") : NULL;
-  if (!type || !is_free(g, name)) return false;
+  if (!type || !is_unused_name(g, name)) return false;
   const char *body = gesture_text(g, "body");
   if (!body) body = body_for(g, type);
-  return body && declare(g, N_BOX, arena_format(g->arena, "box %s : %s = %s", name, type, body));
+  return body &&
+         add_declaration(g, N_BOX, arena_format(g->arena, "box %s : %s = %s", name, type, body));
 }
 
 // -- goals ----------------------------------------------------------------------------------------
@@ -69,7 +70,8 @@ static bool is_place(const char *text) {
   return sscanf(text, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) == 4 && !text[n];
 }
 
-// A side of a goal is a place in a picture, or an expression; *edge: it is a map of a learning diagram.
+// One side of a goal: a position in a picture, or an expression. *diagram: the learning diagram, if
+// it is one of its maps.
 static const char *side_of(Gesture *g, const char *key, const Syntax **diagram) {
   const char *text = gesture_wants(g, key);
   Found f;
@@ -80,16 +82,16 @@ static const char *side_of(Gesture *g, const char *key, const Syntax **diagram) 
   if (edge) *diagram = found_around(&f, N_DIAGRAM);
   if (*diagram)
     return f.node->kind == N_BOX ? name_of_node(g, f.node)
-                                 : said_text(g, names_in(learner_names(f.node)).at[0]->span);
+                                 : source_text(g, names_in(learner_names(f.node)).at[0]->span);
   return wire_text(g, &f);
 }
 
-// Two maps of a learning diagram: f <= g, as its last line.
-static bool order(Gesture *g, const Syntax *diagram, const char *from, const char *to) {
+// Adds f <= g, for two maps of a learning diagram, as its last statement.
+static bool add_order(Gesture *g, const Syntax *diagram, const char *from, const char *to) {
   Nodes lines =
       diagram_block(diagram) ? block_statements(diagram_block(diagram)) : (Nodes){0, NULL};
   if (!lines.n) return refuse_gesture(g, "this learning diagram has no lines of its own");
-  line_behind(g, lines.at[lines.n - 1], arena_format(g->arena, "%s <= %s", from, to));
+  insert_line_after(g, lines.at[lines.n - 1], arena_format(g->arena, "%s <= %s", from, to));
   return true;
 }
 
@@ -97,15 +99,15 @@ bool gesture_goal(Gesture *g) {
   const Syntax *first, *second;
   const char *from = side_of(g, "from", &first), *to = from ? side_of(g, "to", &second) : NULL;
   if (!to) return false;
-  if (first && first == second) return order(g, first, from, to);
+  if (first && first == second) return add_order(g, first, from, to);
   if (first || second)
     return refuse_gesture(g, "two maps of one learning diagram can be made equal, or two values");
   const char *name = gesture_text(g, "name") ? gesture_name(g, "name") : fresh_name(g, "goal1");
   const char *by = gesture_text(g, "by");
   if (!name) return false;
-  return declare(g, N_GOAL,
-                 arena_format(g->arena, "goal %s : %s ~ %s%s%s", name, from, to, by ? " by " : "",
-                              by ? by : ""));
+  return add_declaration(g, N_GOAL,
+                         arena_format(g->arena, "goal %s : %s ~ %s%s%s", name, from, to,
+                                      by ? " by " : "", by ? by : ""));
 }
 
 // -- gluing ---------------------------------------------------------------------------------------
@@ -113,14 +115,14 @@ bool gesture_glue(Gesture *g) {
   const char *a = gesture_wants(g, "a"), *b = a ? gesture_wants(g, "b") : NULL;
   const char *along = b ? gesture_wants(g, "along") : NULL;
   const char *name = gesture_text(g, "name") ? gesture_name(g, "name") : fresh_name(g, "both");
-  if (!along || !name || !is_free(g, name)) return false;
-  return declare(g, N_DIAGRAM,
-                 arena_format(g->arena, "diagram %s = %s + %s along %s", name, a, b, along));
+  if (!along || !name || !is_unused_name(g, name)) return false;
+  return add_declaration(
+      g, N_DIAGRAM, arena_format(g->arena, "diagram %s = %s + %s along %s", name, a, b, along));
 }
 
 // -- training -------------------------------------------------------------------------------------
 typedef struct {
-  const char *epochs, *batch, *optimiser; // NULL: not said
+  const char *epochs, *batch, *optimiser; // NULL: not given
 } TrainWords;
 
 static const char *count_of(Gesture *g, const char *key) {
@@ -149,9 +151,9 @@ static bool is_optimiser(const Syntax *option) {
 static void put_option(Gesture *g, const Syntax *train, const Syntax *old, const char *text) {
   if (!text) return;
   if (!old)
-    change(g, span_end(train), 0, arena_format(g->arena, ", %s", text));
-  else if (strcmp(said_text(g, old->span), text) != 0)
-    change(g, old->span.at, old->span.n, text);
+    replace_text(g, span_end(train), 0, arena_format(g->arena, ", %s", text));
+  else if (strcmp(source_text(g, old->span), text) != 0)
+    replace_text(g, old->span.at, old->span.n, text);
 }
 
 static void change_training(Gesture *g, const Syntax *train, const TrainWords *t) {
@@ -165,13 +167,13 @@ static void change_training(Gesture *g, const Syntax *train, const TrainWords *t
     const Syntax *count = train_count(train);
     Span whole = {0, count->span.at, train->name_span.at + train->name_span.n - count->span.at};
     const char *text = arena_format(g->arena, "%s epochs", t->epochs);
-    if (strcmp(said_text(g, whole), text) != 0) change(g, whole.at, whole.n, text);
+    if (strcmp(source_text(g, whole), text) != 0) replace_text(g, whole.at, whole.n, text);
   }
   put_option(g, train, batch, t->batch ? arena_format(g->arena, "batch %s", t->batch) : NULL);
   put_option(g, train, optimiser, t->optimiser);
 }
 
-// The first `train`, or a new one.
+// Changes the first `train` statement, or adds one.
 bool gesture_train(Gesture *g) {
   TrainWords t = {count_of(g, "epochs"), count_of(g, "batch"), gesture_text(g, "optimiser")};
   Nodes all = program_declarations(g->tree);
@@ -181,7 +183,8 @@ bool gesture_train(Gesture *g) {
       change_training(g, all.at[i], &t);
       return true;
     }
-  return declare(g, N_TRAIN,
-                 arena_format(g->arena, "train %s epochs, batch %s, %s", t.epochs ? t.epochs : "10",
-                              t.batch ? t.batch : "64", t.optimiser ? t.optimiser : "adam(0.001)"));
+  return add_declaration(g, N_TRAIN,
+                         arena_format(g->arena, "train %s epochs, batch %s, %s",
+                                      t.epochs ? t.epochs : "10", t.batch ? t.batch : "64",
+                                      t.optimiser ? t.optimiser : "adam(0.001)"));
 }

@@ -1,6 +1,6 @@
-// Wires are named, read once more, and changed for others. What has a name is read by it; another value
-// gets a line of its own before the one that it stands in, and an expression in which there are no lines
-// becomes a body in { }.
+// Naming, connecting and swapping wires. A named value is read by its name; an unnamed one first
+// gets a statement of its own before the statement that contains it. A body that is one expression
+// is rewritten with braces.
 #include "edit/gesture.h"
 
 static bool is_claim(const Syntax *statement) {
@@ -9,9 +9,9 @@ static bool is_claim(const Syntax *statement) {
 }
 
 // -- names ----------------------------------------------------------------------------------------
-// A map or a space of a learning diagram has the name that it declares; of several on one line, that of
-// `wire`. NULL: it is none.
-static const Syntax *drawn_by_name(Gesture *g, const Found *f) {
+// A map or space of a learning diagram, by the name that it declares; where a line declares
+// several, the one that `wire` says. NULL: neither.
+static const Syntax *named_map(Gesture *g, const Found *f) {
   const Syntax *n = f->node;
   if (!found_around(f, N_DIAGRAM)) return NULL;
   if (n->kind == N_BOX || n->kind == N_SPACE) return n->name ? n : NULL;
@@ -23,10 +23,11 @@ static const Syntax *drawn_by_name(Gesture *g, const Found *f) {
   return nodes_only(all);
 }
 
-// The name that a wire has: of an input, of the line that gives it, or the use itself. NULL: none.
+// The node that names a wire: the input, the left side of its equation, or the use itself. NULL:
+// the wire has no name.
 static const Syntax *named_by(Gesture *g, const Found *f) {
   const Syntax *around = found_parent(f, 1);
-  const Syntax *drawn = drawn_by_name(g, f);
+  const Syntax *drawn = named_map(g, f);
   if (drawn) return drawn;
   if (f->node->kind == N_PARAM) return f->node;
   if (f->node->kind == N_NAME && !is_box_place(f, f->depth)) return f->node;
@@ -38,7 +39,8 @@ static const Syntax *named_by(Gesture *g, const Found *f) {
 static Span name_place(const Syntax *n) { return n->kind == N_NAME ? n->span : n->name_span; }
 
 // -- a line of its own ----------------------------------------------------------------------------
-// The box or learner whose body is one expression with names for its wires; NULL: it is another one.
+// The body of the enclosing box or learner if it is one expression over named inputs; otherwise
+// NULL.
 static const Syntax *expression_body(const Found *f, const Syntax **whole) {
   const Syntax *body;
   *whole = found_whole(f, &body);
@@ -46,35 +48,35 @@ static const Syntax *expression_body(const Found *f, const Syntax **whole) {
   return box && declared_params(*whole) && body && body->kind != N_BLOCK ? body : NULL;
 }
 
-// Does it stand on a line of a body?
+// Is it inside a statement of a body?
 static bool has_line(const Found *f) {
   const Syntax *body;
   return found_whole(f, &body) && body && body->kind == N_BLOCK && body->span.at < f->node->span.at;
 }
 
-// = e becomes { name = …, return e }.
+// Rewrites = e to { name = …, return e }.
 static bool open_body(Gesture *g, const Found *f, const char *name) {
   const Syntax *whole = NULL, *body = expression_body(f, &whole);
-  const char *value = said_text(g, f->node->span), *nl = line_break(g);
+  const char *value = source_text(g, f->node->span), *nl = line_break(g);
   if (!body)
     return refuse_gesture(g, "`%s` stands where lines have no names: a body in `{ }` has some",
                           value);
   uint32_t sign = body->span.at;
   while (sign > whole->span.at && g->text[sign] != '=') sign--;
-  change(g, sign, body->span.at - sign,
-         arena_format(g->arena, "{%s  %s = %s%s  return ", nl, name, value, nl));
+  replace_text(g, sign, body->span.at - sign,
+               arena_format(g->arena, "{%s  %s = %s%s  return ", nl, name, value, nl));
   select_text(g, name);
-  change(g, f->node->span.at, f->node->span.n, name);
-  change(g, span_end(body), 0, arena_format(g->arena, "%s}", nl));
+  replace_text(g, f->node->span.at, f->node->span.n, name);
+  replace_text(g, span_end(body), 0, arena_format(g->arena, "%s}", nl));
   if (body != f->node) return true;
-  g->change.n -= 2; // it is all of the body
+  g->change.n -= 2; // the new statement replaces the whole body
   g->change.at[g->change.n - 1].n = span_end(body) - sign;
   g->change.at[g->change.n - 1].text =
       arena_format(g->arena, "{%s  %s = %s%s  return %s%s}", nl, name, value, nl, name, nl);
   return true;
 }
 
-// Is something in it read by an index, as x[i]? f[3](x) is not. *at: where.
+// Does it contain an indexed read, as x[i]? (f[3](x) is no such read.) *at: its span.
 static bool reads_index(void *at, const Syntax *n) {
   const Syntax **found = at;
   Nodes parts = syntax_parts(n);
@@ -94,22 +96,23 @@ static bool hoist(Gesture *g, const Found *f, const char *name) {
                              "`y = f(x)` in a body");
   if (index || syntax_any(f->node, reads_index, &index))
     return refuse_gesture(g, "`%s` is read by an index that only this line has",
-                          said_text(g, index->span));
+                          source_text(g, index->span));
   if (!has_line(f)) return open_body(g, f, name);
-  line_before(g, line, arena_format(g->arena, "%s = %s", name, said_text(g, f->node->span)));
+  insert_line_before(g, line,
+                     arena_format(g->arena, "%s = %s", name, source_text(g, f->node->span)));
   select_text(g, name);
-  change(g, f->node->span.at, f->node->span.n, name);
+  replace_text(g, f->node->span.at, f->node->span.n, name);
   return true;
 }
 
 static bool rename_to(Gesture *g, const Syntax *old, const char *name) {
-  EditAsk q = *g->q;
+  EditQuestion q = *g->q;
   Spans places = {0};
-  q.at = place_at(&q, name_place(old).at);
+  q.at = position_at(&q, name_place(old).at);
   q.text = name;
-  if (strcmp(said_text(g, name_place(old)), name) == 0) return true;
+  if (strcmp(source_text(g, name_place(old)), name) == 0) return true;
   if (!rename_places(&q, &places)) return refuse_gesture(g, "%s", q.refused);
-  for (uint32_t i = 0; i < places.n; i++) change(g, places.at[i].at, places.at[i].n, name);
+  for (uint32_t i = 0; i < places.n; i++) replace_text(g, places.at[i].at, places.at[i].n, name);
   return true;
 }
 
@@ -120,8 +123,8 @@ static bool is_value(Gesture *g, const Found *f) {
                f->node->kind != N_ERROR;
   if (is_header_type(f))
     return refuse_gesture(g, "what comes in here has no name: a header as `f(x: %s)` gives it one",
-                          said_text(g, f->node->span));
-  return value || refuse_gesture(g, "`%s` is no wire", said_text(g, g->where));
+                          source_text(g, f->node->span));
+  return value || refuse_gesture(g, "`%s` is no wire", source_text(g, g->where));
 }
 
 bool gesture_name_wire(Gesture *g) {
@@ -136,37 +139,37 @@ bool gesture_name_wire(Gesture *g) {
 const char *wire_text(Gesture *g, const Found *f) {
   const Syntax *old = named_by(g, f);
   if (old) return name_of_node(g, old);
-  return is_value(g, f) ? said_text(g, f->node->span) : NULL;
+  return is_value(g, f) ? source_text(g, f->node->span) : NULL;
 }
 
 // -- one more reader ------------------------------------------------------------------------------
-// What is to be written where the wire is read. It gets a name where it has none.
+// The text that reads this wire. A wire without a name gets one.
 static const char *read_wire(Gesture *g, const Found *f) {
   const Syntax *old = named_by(g, f);
   if (old) return name_of_node(g, old);
   if (!is_value(g, f)) return NULL;
   bool again =
-      f->node->kind == N_DOT || f->node->kind == N_NUM; // a port, a number: as it is written
-  if (again || is_claim(found_statement(f))) return said_text(g, f->node->span);
+      f->node->kind == N_DOT || f->node->kind == N_NUM; // a port or a number is copied as written
+  if (again || is_claim(found_statement(f))) return source_text(g, f->node->span);
   const char *like = f->node->kind == N_CALL ? "y" : "x", *name = fresh_name(g, like);
   return hoist(g, f, name) ? name : NULL;
 }
 
-// An argument of a call by its number, counted from 0; the last one may be new.
+// Sets the k-th argument of a call, counted from 0; k may be one past the last.
 static bool put_argument(Gesture *g, const Syntax *call, const Json *port, const char *text) {
   Nodes args = call_args(call);
   uint32_t i = port->natural && port->number <= args.n ? (uint32_t)port->number : args.n + 1;
   if (i > args.n)
-    return refuse_gesture(g, "`%s` has %u inputs here", said_text(g, call_callee(call)->span),
+    return refuse_gesture(g, "`%s` has %u inputs here", source_text(g, call_callee(call)->span),
                           args.n);
   if (i < args.n)
-    change(g, arg_given(args.at[i])->span.at, arg_given(args.at[i])->span.n, text);
+    replace_text(g, arg_given(args.at[i])->span.at, arg_given(args.at[i])->span.n, text);
   else
-    change(g, span_end(call) - 1, 0, args.n ? arena_format(g->arena, ", %s", text) : text);
+    replace_text(g, span_end(call) - 1, 0, args.n ? arena_format(g->arena, ", %s", text) : text);
   return true;
 }
 
-// Of a box, its only input; a number that is written there is none. False: refused.
+// Moves to the only input of a box that is no literal number. False: refused.
 static bool find_input(Gesture *g, Found *box) {
   bool call = box->node->kind == N_CALL;
   Nodes parts = call ? call_args(box->node) : syntax_parts(box->node);
@@ -180,14 +183,14 @@ static bool find_input(Gesture *g, Found *box) {
   return refuse_gesture(g,
                         inputs ? "`%s` reads several wires: choose the one whose place it takes"
                                : "`%s` reads no wire",
-                        said_text(g, box->node->span));
+                        source_text(g, box->node->span));
 }
 
 static bool put_value(Gesture *g, const Found *f, const char *text, bool primary) {
   const char *apart =
       primary || is_alone(f, f->depth) ? text : arena_format(g->arena, "(%s)", text);
-  if (strcmp(said_text(g, f->node->span), text) != 0)
-    change(g, f->node->span.at, f->node->span.n, apart);
+  if (strcmp(source_text(g, f->node->span), text) != 0)
+    replace_text(g, f->node->span.at, f->node->span.n, apart);
   return true;
 }
 
@@ -212,16 +215,16 @@ static bool connect_to(Gesture *g, const Found *from) {
     return refuse_gesture(g,
                           "`%s` has no wires written to it: boxes with `;` between them read "
                           "what the one before gives",
-                          said_text(g, to.node->span));
+                          source_text(g, to.node->span));
   if (!is_value(g, &to)) return false;
   if (port && port->kind == JSON_NULL) {
     if (!find_input(g, &to)) return false;
-    if (to.node == from->node) return true; // it is read there
+    if (to.node == from->node) return true; // it is already connected
     inside = span_holds(to.node, from->node);
   }
   if (inside && to.node != from->node)
     return refuse_gesture(g, "`%s` is made of this wire: it would be lost",
-                          said_text(g, to.node->span));
+                          source_text(g, to.node->span));
   const char *text = read_wire(g, from);
   bool primary =
       text && (named_by(g, from) || !is_claim(found_statement(from)) || is_primary(from->node));
@@ -256,6 +259,6 @@ bool gesture_swap(Gesture *g) {
   bool boxes = is_box_place(&a, a.depth), both = is_box_place(&b, b.depth) == boxes;
   if (!both) return refuse_gesture(g, "one of them is a box and the other one a value");
   if (!boxes && (!is_value(g, &a) || !is_value(g, &b))) return false;
-  return put_value(g, &a, said_text(g, b.node->span), is_primary(b.node)) &&
-         put_value(g, &b, said_text(g, a.node->span), is_primary(a.node));
+  return put_value(g, &a, source_text(g, b.node->span), is_primary(b.node)) &&
+         put_value(g, &b, source_text(g, a.node->span), is_primary(a.node));
 }

@@ -1,8 +1,8 @@
-// From what the elaboration noted to what can be asked: every name of every file with the symbol that
-// it means, sorted by place, and the parts of the tree that editors care about.
+// Builds the index of a program from the notes of elaboration: every name of every file with its
+// symbol, sorted by offset, and the nodes of the tree that editors need.
 //
-// A note says where a name was first given. That place may lead on: an index is the axis that its
-// length comes from. All that lead to one place are one symbol.
+// A note says where a name was first given. Notes form chains: an index leads to the axis that
+// gives its length. All notes that end at one declaration are one symbol.
 #include "edit/edit_own.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ typedef struct {
   EditIndex *x;
   const NameUses *uses;
   Arena *arena;
-  SpanNumbers *symbol_at; // the number of the symbol that is first given there, + 1
+  SpanNumbers *symbol_at; // offset of the first declaration to symbol number + 1
 } IndexMaker;
 
 static const NameUse *note_at(const NameUses *uses, Span at) {
@@ -24,7 +24,7 @@ static const NameUse *note_at(const NameUses *uses, Span at) {
   return id ? &uses->use.at[id - 1] : NULL;
 }
 
-// Where it leads in the end.
+// The end of the chain of notes.
 static const NameUse *follow(const NameUses *uses, const NameUse *u) {
   for (uint32_t i = 0; i < FOLLOW_LIMIT; i++) {
     const NameUse *next = note_at(uses, u->first);
@@ -69,37 +69,37 @@ static uint32_t symbol_of(IndexMaker *m, const NameUse *u) {
   return m->x->symbol.n - 1;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_offset(const void *a, const void *b) {
   const EditUse *p = a, *q = b;
   if (p->at.file != q->at.file) return p->at.file < q->at.file ? -1 : 1;
   return p->at.at < q->at.at ? -1 : p->at.at > q->at.at;
 }
 
-static void take_uses(IndexMaker *m) {
+static void collect_uses(IndexMaker *m) {
   for (uint32_t i = 0; i < m->uses->use.n; i++) {
     const NameUse *u = &m->uses->use.at[i];
     EditUse use = {u->use, symbol_of(m, u)};
     vec_push(m->arena, &m->x->use, use);
   }
-  if (m->x->use.n) qsort(m->x->use.at, m->x->use.n, sizeof *m->x->use.at, by_place);
+  if (m->x->use.n) qsort(m->x->use.at, m->x->use.n, sizeof *m->x->use.at, by_offset);
 }
 
 // -- the tree -------------------------------------------------------------------------------------
-static bool take_part(void *context, const Syntax *n) {
+static bool collect_node(void *context, const Syntax *n) {
   IndexMaker *m = context;
   if (n->kind == N_LHS) vec_push(m->arena, &m->x->equated, n);
   if (n->kind == N_BLOCK) vec_push(m->arena, &m->x->block, n);
   return false;
 }
 
-static void take_tree(IndexMaker *m) {
+static void collect_tree(IndexMaker *m) {
   Nodes all = program_declarations(m->x->tree);
   for (uint32_t i = 0; i < all.n; i++) vec_push(m->arena, &m->x->declaration, all.at[i]->span);
-  syntax_any(m->x->tree, take_part, m);
+  syntax_any(m->x->tree, collect_node, m);
 }
 
 // -- names of files -------------------------------------------------------------------------------
-static void take_scope(IndexMaker *m, const Scope *s) {
+static void collect_scope(IndexMaker *m, const Scope *s) {
   for (uint32_t i = 0; s && i < table_count(s->names); i++) {
     const Def *d = def_of(m->x->in, table_value(s->names, i));
     const char *text = name_text(m->x->w->names, d->name);
@@ -109,8 +109,8 @@ static void take_scope(IndexMaker *m, const Scope *s) {
   }
 }
 
-// Said now, so that no question needs the program's own memory later.
-static void take_facts(IndexMaker *m) {
+// Texts about definitions are made here, so that answers need none of the elaborator's memory.
+static void collect_facts(IndexMaker *m) {
   EditIndex *x = m->x;
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->def.n; i++)
@@ -142,19 +142,19 @@ EditIndex *edit_index(Arena *a, Elab *in, Program *p) {
   x->file = p->scope->file;
   x->tree = p->tree;
   x->named = table_new(a);
-  take_tree(&m);
-  take_scope(&m, p->scope);
-  for (uint32_t i = p->scope->uses.n; i-- > 0;) take_scope(&m, p->scope->uses.at[i]);
-  take_scope(&m, p->scope->library);
-  take_facts(&m);
-  if (m.uses) take_uses(&m);
+  collect_tree(&m);
+  collect_scope(&m, p->scope);
+  for (uint32_t i = p->scope->uses.n; i-- > 0;) collect_scope(&m, p->scope->uses.at[i]);
+  collect_scope(&m, p->scope->library);
+  collect_facts(&m);
+  if (m.uses) collect_uses(&m);
   return x;
 }
 
 // -- asking ---------------------------------------------------------------------------------------
 const EditUse *edit_use_at(const EditIndex *x, uint32_t file, uint32_t at) {
   uint32_t low = 0, high = x->use.n;
-  while (low < high) { // the last one that does not begin behind it
+  while (low < high) { // binary search for the last use that begins at or before `at`
     uint32_t mid = low + (high - low) / 2;
     const EditUse *u = &x->use.at[mid];
     if (u->at.file < file || (u->at.file == file && u->at.at <= at))

@@ -1,5 +1,5 @@
-// What is in no text that could be opened: words of the language, boxes that the compiler makes itself,
-// and the rows of the table of functions.
+// Documentation of what has no source: keywords, boxes built into the compiler, and the table of
+// functions.
 #include "edit/edit_own.h"
 
 static const KnownWord words[] = {

@@ -1,6 +1,6 @@
-// Numbers of a text that can be dragged or edited in a table: constants, axes, options, what machines are
-// made with and what their states begin with. And another number in the place of one: a list keeps its
-// layout, and only the entries that differ are written anew.
+// Lists the numbers of a text that can be dragged or edited in a table: constants, axis sizes,
+// options, arguments of machines and initial states. Replaces one: a list keeps its layout, and
+// only entries that differ are rewritten.
 #include "edit/gesture.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static double number_of(const Syntax *n) {
   return n->kind == N_NUM ? n->num : -neg_operand(n)->num;
 }
 
-// A number, or lists of numbers.
+// A number, or nested lists of numbers.
 static bool is_numeric(const Syntax *n) {
   if (!n || n->kind != N_LIST) return is_number(n);
   Nodes all = list_entries(n);
@@ -38,7 +38,7 @@ static void put_value(JsonOut *j, const char *key, const Syntax *n) {
 typedef struct {
   Gesture *g;
   JsonOut *j;
-  const char *owner; // the declaration around; NULL: none
+  const char *owner; // the enclosing declaration; NULL: none
   bool machine;      // it is a machine
 } NumberList;
 
@@ -50,7 +50,7 @@ static void put_entry(NumberList *l, const char *kind, const char *name, const S
   json_text(l->j, "name", l->owner ? arena_format(g->arena, "%s.%s", l->owner, name) : name);
   json_text(l->j, "kind", kind);
   put_value(l->j, "value", value);
-  json_range_of(g->q, l->j, "range", value->span.at, value->span.n);
+  json_range_now(g->q, l->j, "range", value->span.at, value->span.n);
   if (count)
     json_number(l->j, "least", 1);
   else
@@ -66,7 +66,7 @@ static void put_nodes(NumberList *l, Nodes all) {
     if (all.at[i]) put_node(l, all.at[i]);
 }
 
-// The options of a box or machine of this text; none: it is another one.
+// The options of a box or machine declared in this text; empty if it is declared elsewhere.
 static Nodes options_of(const NumberList *l, Name name) {
   Nodes all = program_declarations(l->g->tree);
   for (uint32_t i = 0; i < all.n; i++) {
@@ -79,8 +79,8 @@ static Nodes options_of(const NumberList *l, Name name) {
   return (Nodes){0, NULL};
 }
 
-// What a use is made with: Prey[birth: 2], Team[3, 1], adam(0.001, b1: 0.8), Road(ill: 1). Arguments
-// are of this kind, and the first one, if it has no name, is called so; NULL: it is not looked at.
+// Lists the arguments of a use: Prey[birth: 2], Team[3, 1], adam(0.001, b1: 0.8), Road(ill: 1).
+// `kind` is the kind of the entries; `first` names a first argument without a name, NULL: skip it.
 static void put_settings(NumberList *l, const Syntax *use, const char *kind, const char *first) {
   const Syntax *base = use_base(use_callee(use)), *brackets = use_brackets(use_callee(use));
   NumberList inner = *l;
@@ -157,7 +157,7 @@ static void put_node(NumberList *l, const Syntax *n) {
   }
 }
 
-bool answer_numbers(EditAsk *q, JsonOut *j) {
+bool answer_numbers(EditQuestion *q, JsonOut *j) {
   Gesture g = gesture_read(q);
   NumberList l = {.g = &g, .j = j};
   json_list(j, NULL);
@@ -167,7 +167,7 @@ bool answer_numbers(EditAsk *q, JsonOut *j) {
 }
 
 // -- another one ----------------------------------------------------------------------------------
-// Whole numbers stay whole; a minus stands in ( ) where an operator is before it.
+// Integers stay integers; a negative number gets parentheses if an operator precedes it.
 static const char *number_text(Gesture *g, double x, bool alone) {
   Buf b = buf_new(g->arena);
   buf_number(&b, x);
@@ -193,7 +193,7 @@ static bool is_numbers(const Json *j) {
   return good;
 }
 
-// Entry by entry where both have as many.
+// Entry by entry where both lists have the same length.
 static void put_numbers(Gesture *g, const Syntax *n, const Json *j, bool alone) {
   bool lists = n->kind == N_LIST && j->kind == JSON_LIST && list_entries(n).n == j->n;
   if (lists) {
@@ -203,8 +203,8 @@ static void put_numbers(Gesture *g, const Syntax *n, const Json *j, bool alone) 
     return;
   }
   if (j->kind == JSON_NUMBER && is_number(n) && number_of(n) == j->number) return;
-  change(g, n->span.at, n->span.n,
-         j->kind == JSON_NUMBER ? number_text(g, j->number, alone) : json_as_text(g, j));
+  replace_text(g, n->span.at, n->span.n,
+               j->kind == JSON_NUMBER ? number_text(g, j->number, alone) : json_as_text(g, j));
 }
 
 static bool stands_alone(const Found *f) {
@@ -220,10 +220,11 @@ bool gesture_number(Gesture *g) {
   if (!value || !is_numbers(value))
     return refuse_gesture(g, "a `value` is a number, a list of numbers or a list of such lists");
   const Syntax *around = found_parent(&f, 1);
-  if (f.node->kind == N_NUM && around && around->kind == N_NEG) // its minus belongs to it
+  if (f.node->kind == N_NUM && around && around->kind == N_NEG) // the minus sign belongs to the
+                                                                // number
     f.node = f.path[--f.depth];
   if (!is_numeric(f.node))
-    return refuse_gesture(g, "there is no number here, but `%s`", said_text(g, g->where));
+    return refuse_gesture(g, "there is no number here, but `%s`", source_text(g, g->where));
   if ((f.node->kind == N_LIST) != (value->kind == JSON_LIST))
     return refuse_gesture(g, f.node->kind == N_LIST ? "a list stands here, and one number would be "
                                                       "something else"

@@ -1,6 +1,6 @@
-// The boxes that can be put on a wire: those of the program, of the files that it uses, of the library by
-// its sections, and the functions of the language. Asked with a place, those come first that take what the
-// wire there carries, and before them those that give the same back.
+// The boxes that can be inserted on a wire: those of the program, of the files that it uses, of the
+// library by section, and the functions of the language. For a question with a position, boxes that
+// accept the type of the wire there come first, those that also return it before the others.
 #include "edit/gesture.h"
 
 #include <stdlib.h>
@@ -9,14 +9,14 @@ typedef enum { FITS_NOT, FITS, FITS_BACK } Fits;
 
 typedef struct {
   const char *name, *header, *doc, *group, *from;
-  const Syntax *node; // NULL: it has none
+  const Syntax *node; // NULL: it has no declaration
   Fits fits;
-  uint32_t number; // in order
+  uint32_t number; // position in the list, for a stable sort
 } PaletteBox;
 
 typedef struct {
-  EditAsk *q;
-  const Type *type; // of the wire; NULL: nothing is asked of it
+  EditQuestion *q;
+  const Type *type; // of the wire; NULL: any box is offered
   VEC(PaletteBox) box;
 } Palette;
 
@@ -40,7 +40,7 @@ static const Syntax *equation_around(const Syntax *tree, Span lhs) {
 }
 
 // -- the type of a wire ---------------------------------------------------------------------------
-// What is said at a place is a wire of some diagram of the program.
+// The type of the wire whose source is this span, in any diagram of the program.
 static const Type *type_at(const EditIndex *x, Span at) {
   const World *w = x->w;
   for (uint32_t i = w->diagram.n; i-- > 1;) {
@@ -54,8 +54,8 @@ static const Type *type_at(const EditIndex *x, Span at) {
   return NULL;
 }
 
-// Of a name that is read: the type of what the line gives that gives it, or of the input.
-static const Type *type_of_use(EditAsk *q, Span at) {
+// The type of a use of a name: that of the value which its statement defines, or of the input.
+static const Type *type_of_name(EditQuestion *q, Span at) {
   const EditIndex *x = q->index;
   const EditSymbol *s = edit_symbol(x, edit_use_at(x, x->file, at.at));
   if (!s || s->first.file != x->file) return NULL;
@@ -93,8 +93,9 @@ static bool size_is(const EditIndex *x, const Syntax *want, Size have) {
   return !fixed || axis == n;
 }
 
-// A box wants the last axes; those in front of them pass over it.
-static bool takes(const Palette *p, const Syntax *type) {
+// The type of a box gives the last axes; a value may have more axes in front, over which it is
+// mapped.
+static bool accepts(const Palette *p, const Syntax *type) {
   const EditIndex *x = p->q->index;
   type = first_type(x, type);
   if (!type || type->kind != N_TYPE) return !type;
@@ -113,13 +114,13 @@ static bool takes(const Palette *p, const Syntax *type) {
   return true;
 }
 
-static bool same_words(const EditIndex *x, const Syntax *a, const Syntax *b, Arena *scratch) {
+static bool same_source(const EditIndex *x, const Syntax *a, const Syntax *b, Arena *scratch) {
   return a && b &&
          strcmp(source_words(scratch, x->sources, a->span),
                 source_words(scratch, x->sources, b->span)) == 0;
 }
 
-// One wire in: the type that a header says, if it says one.
+// The type of a box's only input, if its header says one.
 static bool only_input(const Syntax *n, const Syntax **in) {
   const Syntax *params = declared_params(n), *result = declared_result(n);
   *in = NULL;
@@ -133,7 +134,7 @@ static bool only_input(const Syntax *n, const Syntax **in) {
   return types_in(*in).n == 1;
 }
 
-// The options that have no default: they have to be written.
+// The options without a default: a use has to give them.
 static Nodes options_of(const Syntax *n) {
   const Syntax *cfg = n && n->kind == N_BOX ? box_cfg(n) : NULL;
   return cfg ? cfg_in(cfg) : (Nodes){0, NULL};
@@ -150,11 +151,11 @@ static Fits def_fits(const Palette *p, const Def *d) {
   const Syntax *n = d->node, *in;
   if (!n || (n->kind != N_BOX && n->kind != N_LEARNER) || !only_input(n, &in)) return FITS_NOT;
   if (!p->type) return FITS;
-  if (!takes(p, in)) return FITS_NOT;
+  if (!accepts(p, in)) return FITS_NOT;
   const Syntax *result = declared_result(n);
   if (result && result->kind == N_SIG) result = sig_to(result);
-  bool back = (!in && !result) || same_words(p->q->index, first_type(p->q->index, in),
-                                             first_type(p->q->index, result), p->q->arena);
+  bool back = (!in && !result) || same_source(p->q->index, first_type(p->q->index, in),
+                                              first_type(p->q->index, result), p->q->arena);
   return back && !needs_options(n) ? FITS_BACK : FITS;
 }
 
@@ -166,7 +167,7 @@ static Fits function_fits(const Palette *p, const char *sig) {
 }
 
 // -- what is said of it ---------------------------------------------------------------------------
-// The rule above it: `# -- norms ----`.
+// The library's section: the rule above the declaration, `# -- norms ----`.
 static const char *section_of(Arena *a, const Source *s, uint32_t at) {
   while (at) {
     uint32_t end = at;
@@ -188,8 +189,8 @@ static const char *trimmed(Arena *a, const char *text) {
   return arena_text(a, text, n);
 }
 
-// Sections of the library whose boxes do not go onto wires: they stand in for bodies, or change rates.
-static bool is_apart(const char *section) {
+// Library sections whose boxes are not inserted on wires: learner bodies, learning-rate schedules.
+static bool is_hidden_section(const char *section) {
   static const char *const apart[] = {"what a learner without a body becomes", "optimisers",
                                       "schedules"};
   for (uint32_t i = 0; i < COUNT(apart); i++)
@@ -213,13 +214,13 @@ static void add_def(Palette *p, const Def *d) {
   b.fits = def_fits(p, d);
   b.number = p->box.n;
   b.node = d->node;
-  if (d->scope != library || !is_apart(b.group)) vec_push(a, &p->box, b);
+  if (d->scope != library || !is_hidden_section(b.group)) vec_push(a, &p->box, b);
 }
 
 static void add_functions(Palette *p) {
   for (uint32_t fn = FN_SIZE + 1; fn < FN_COUNT; fn++) {
     const char *name = fn_rows[fn].name;
-    if (edit_def_named(p->q->index, name, strlen(name))) continue; // a box has its name
+    if (edit_def_named(p->q->index, name, strlen(name))) continue; // a box shadows the function
     const KnownWord *w = known_box(p->q->arena, name);
     PaletteBox b = {.name = w->name, .header = w->form, .doc = w->doc, .from = "language"};
     b.group = "functions";
@@ -252,13 +253,13 @@ static void put_box(const Palette *p, JsonOut *j, const PaletteBox *b) {
   json_end(j);
 }
 
-bool answer_palette(EditAsk *q, JsonOut *j) {
+bool answer_palette(EditQuestion *q, JsonOut *j) {
   Palette p = {.q = q};
   Span at;
   Gesture g = {.q = q, .arena = q->arena};
   bool place = q->text && read_place(&g, q->text, &at);
   if (place) p.type = type_at(q->index, at);
-  if (place && !p.type) p.type = type_of_use(q, at);
+  if (place && !p.type) p.type = type_of_name(q, at);
   for (uint32_t i = 0; i < q->index->def.n; i++) add_def(&p, q->index->def.at[i]);
   add_functions(&p);
   qsort(p.box.at, p.box.n, sizeof *p.box.at, by_fit);

@@ -1,5 +1,5 @@
-// Places: lines and characters as editors count them, bytes as we do; the text as it is by now, and the
-// one that was looked at, of which all before and behind the change is the same.
+// Converts positions: line and character, as editors count, to and from byte offsets; offsets in
+// the current text to and from offsets in the checked text, which differ in one changed region.
 #include "edit/edit_own.h"
 
 EditText edit_text(Arena *a, const EditIndex *x, const char *text, size_t n) {
@@ -12,23 +12,23 @@ EditText edit_text(Arena *a, const EditIndex *x, const char *text, size_t n) {
   t.line = line.at;
   t.nline = line.n;
   uint32_t least = t.n < old->n ? t.n : old->n;
-  while (t.before < least && text[t.before] == old->text[t.before]) t.before++;
-  while (t.behind < least - t.before &&
-         text[t.n - 1 - t.behind] == old->text[old->n - 1 - t.behind])
-    t.behind++;
-  t.moved = (int64_t)t.n - old->n;
+  while (t.same_before < least && text[t.same_before] == old->text[t.same_before]) t.same_before++;
+  while (t.same_after < least - t.same_before &&
+         text[t.n - 1 - t.same_after] == old->text[old->n - 1 - t.same_after])
+    t.same_after++;
+  t.shift = (int64_t)t.n - old->n;
   return t;
 }
 
 // -- lines and characters -------------------------------------------------------------------------
-// How many units the character has that begins here; *n: how many bytes.
+// The length of the character at `text`, in units of the protocol; *n: in bytes.
 static uint32_t units_at(const char *text, size_t left, bool utf8, uint32_t *n) {
   size_t length = character_length(text, left);
   *n = length ? (uint32_t)length : 1;
   return utf8 ? *n : *n == 4 ? 2 : 1;
 }
 
-uint32_t place_offset(const EditAsk *q, EditPlace p) {
+uint32_t position_offset(const EditQuestion *q, EditPosition p) {
   const EditText *t = q->now;
   if (p.line >= t->nline) return t->n;
   uint32_t at = t->line[p.line], end = p.line + 1 < t->nline ? t->line[p.line + 1] - 1 : t->n, n;
@@ -43,7 +43,7 @@ typedef struct {
   const uint32_t *line;
 } LinedText;
 
-static EditPlace place_in(const EditAsk *q, LinedText t, uint32_t at) {
+static EditPosition position_in(const EditQuestion *q, LinedText t, uint32_t at) {
   uint32_t low = 0, high = t.nline, n;
   while (high - low > 1) {
     uint32_t mid = low + (high - low) / 2;
@@ -52,33 +52,35 @@ static EditPlace place_in(const EditAsk *q, LinedText t, uint32_t at) {
     else
       high = mid;
   }
-  EditPlace p = {.line = low};
+  EditPosition p = {.line = low};
   for (uint32_t i = t.nline ? t.line[low] : 0; i < at && i < t.n; i += n)
     p.character += units_at(t.text + i, t.n - i, q->utf8, &n);
   return p;
 }
 
-static void json_place(JsonOut *j, const char *key, EditPlace p) {
+static void json_position(JsonOut *j, const char *key, EditPosition p) {
   json_object(j, key);
   json_number(j, "line", p.line);
   json_number(j, "character", p.character);
   json_end(j);
 }
 
-static void json_ends(const EditAsk *q, JsonOut *j, const char *key, LinedText t, Span s) {
+static void json_ends(const EditQuestion *q, JsonOut *j, const char *key, LinedText t, Span s) {
   json_object(j, key);
-  json_place(j, "start", place_in(q, t, s.at));
-  json_place(j, "end", place_in(q, t, s.at + s.n));
+  json_position(j, "start", position_in(q, t, s.at));
+  json_position(j, "end", position_in(q, t, s.at + s.n));
   json_end(j);
 }
 
-static LinedText text_now(const EditAsk *q) {
+static LinedText text_now(const EditQuestion *q) {
   return (LinedText){q->now->text, q->now->n, q->now->nline, q->now->line};
 }
 
-EditPlace place_at(const EditAsk *q, uint32_t offset) { return place_in(q, text_now(q), offset); }
+EditPosition position_at(const EditQuestion *q, uint32_t offset) {
+  return position_in(q, text_now(q), offset);
+}
 
-void json_range_in(const EditAsk *q, JsonOut *j, const char *key, const char *text, size_t n,
+void json_range_in(const EditQuestion *q, JsonOut *j, const char *key, const char *text, size_t n,
                    Span s) {
   VEC(uint32_t) line = {0};
   vec_push(q->arena, &line, 0);
@@ -87,15 +89,15 @@ void json_range_in(const EditAsk *q, JsonOut *j, const char *key, const char *te
   json_ends(q, j, key, (LinedText){text, (uint32_t)n, line.n, line.at}, s);
 }
 
-void json_range_of(const EditAsk *q, JsonOut *j, const char *key, uint32_t at, uint32_t n) {
+void json_range_now(const EditQuestion *q, JsonOut *j, const char *key, uint32_t at, uint32_t n) {
   json_ends(q, j, key, text_now(q), (Span){0, at, n});
 }
 
-bool json_span(const EditAsk *q, JsonOut *j, const char *key, Span s) {
+bool json_span(const EditQuestion *q, JsonOut *j, const char *key, Span s) {
   uint32_t at;
   if (s.file == q->index->file) {
-    if (!span_now(q, s, &at)) return false;
-    json_range_of(q, j, key, at, s.n);
+    if (!span_offset_now(q, s, &at)) return false;
+    json_range_now(q, j, key, at, s.n);
     return true;
   }
   const Source *f = &q->index->sources->file.at[s.file];
@@ -103,39 +105,39 @@ bool json_span(const EditAsk *q, JsonOut *j, const char *key, Span s) {
   return true;
 }
 
-void json_location(const EditAsk *q, JsonOut *j, const char *key, Span s) {
+void json_location(const EditQuestion *q, JsonOut *j, const char *key, Span s) {
   json_object(j, key);
   json_text(j, "uri", edit_uri(q, s.file));
   json_span(q, j, "range", s);
   json_end(j);
 }
 
-void json_edit(const EditAsk *q, JsonOut *j, uint32_t at, uint32_t n, const char *text) {
+void json_edit(const EditQuestion *q, JsonOut *j, uint32_t at, uint32_t n, const char *text) {
   json_object(j, NULL);
-  json_range_of(q, j, "range", at, n);
+  json_range_now(q, j, "range", at, n);
   json_text(j, "newText", text);
   json_end(j);
 }
 
 // -- then and now ---------------------------------------------------------------------------------
-bool place_checked(const EditAsk *q, uint32_t now, uint32_t *then) {
+bool offset_when_checked(const EditQuestion *q, uint32_t now, uint32_t *then) {
   const EditText *t = q->now;
-  if (now <= t->before) {
+  if (now <= t->same_before) {
     *then = now;
     return true;
   }
-  if (now < t->n - t->behind) return false;
-  *then = (uint32_t)(now - t->moved);
+  if (now < t->n - t->same_after) return false;
+  *then = (uint32_t)(now - t->shift);
   return true;
 }
 
-bool span_now(const EditAsk *q, Span s, uint32_t *at) {
+bool span_offset_now(const EditQuestion *q, Span s, uint32_t *at) {
   const EditText *t = q->now;
-  uint32_t old = (uint32_t)(t->n - t->moved);
+  uint32_t old = (uint32_t)(t->n - t->shift);
   *at = s.at;
-  if (s.at + s.n <= t->before) return true;
-  *at = (uint32_t)(s.at + t->moved);
-  return s.at >= old - t->behind && s.at + s.n <= old;
+  if (s.at + s.n <= t->same_before) return true;
+  *at = (uint32_t)(s.at + t->shift);
+  return s.at >= old - t->same_after && s.at + s.n <= old;
 }
 
 // -- words and addresses --------------------------------------------------------------------------
@@ -157,7 +159,7 @@ static void add_path(Buf *b, const char *path) {
       buf_printf(b, "%%%02X", (unsigned char)*c);
 }
 
-const char *edit_uri(const EditAsk *q, uint32_t file) {
+const char *edit_uri(const EditQuestion *q, uint32_t file) {
   const Source *f = &q->index->sources->file.at[file];
   const Scope *library = q->index->program->scope->library;
   if (library && library->file == file) return q->library ? q->library : "limn:library.limn";

@@ -1,23 +1,23 @@
-// Another name for something. What is written anew is every place that was found to mean it. It is
-// refused where that could change what the program means: where the new name stands already, or where
-// the old one stands and nobody has found out what it means there. Whoever asks has the text that comes
-// out of it looked at as well (edit_same_names).
+// Rename: replaces every use that the index has of a symbol. Refused where the meaning of the
+// program could change: where the new name is already in use, or where the old one occurs and
+// elaboration did not resolve it. The caller also elaborates the resulting text and compares
+// (edit_same_names).
 //
-// A name of a file may stand in the files that use it. Of each of those, as a program of its own, it is
-// asked what changes there (`renameIn`).
+// A symbol may be used in other files. Each such file is asked, as a program of its own, for its
+// changes (`renameIn`).
 #include "edit/edit_own.h"
 
 typedef struct {
-  EditAsk *q;
+  EditQuestion *q;
   const EditIndex *x;
   const EditUse *here;
   const EditSymbol *symbol;
-  uint32_t now; // where it stands by now
+  uint32_t now; // its offset in the current text
   const char *old;
-  bool other; // the text is of a file that uses the one in which it is declared
+  bool other; // the text belongs to a file that uses the declaring one
 } Renamer;
 
-static bool refuse(EditAsk *q, const char *why) {
+static bool refuse(EditQuestion *q, const char *why) {
   q->refused = why;
   return false;
 }
@@ -28,13 +28,14 @@ static const char *file_path(const Renamer *r, uint32_t file) {
 }
 
 static bool find_symbol(Renamer *r) {
-  EditAsk *q = r->q;
+  EditQuestion *q = r->q;
   const EditText *t = q->now;
-  uint32_t at = place_offset(q, q->at), from, then;
+  uint32_t at = position_offset(q, q->at), from, then;
   r->x = q->index;
-  if (!place_checked(q, at, &then)) return refuse(q, "the text has changed since it was looked at");
+  if (!offset_when_checked(q, at, &then))
+    return refuse(q, "the text has changed since it was looked at");
   r->here = edit_use_at(r->x, r->x->file, then);
-  if (r->here && !span_now(q, r->here->at, &r->now)) r->here = NULL;
+  if (r->here && !span_offset_now(q, r->here->at, &r->now)) r->here = NULL;
   r->symbol = edit_symbol(r->x, r->here);
   if (!r->here) {
     uint32_t n = word_around(t, at, &from);
@@ -60,8 +61,8 @@ static bool is_declared_here(Renamer *r) {
                                    file_path(r, r->symbol->first.file)));
 }
 
-// A box or a wire of one is known by this name alone. An axis labels what flows elsewhere, and what is in
-// a machine is asked for by its path.
+// Boxes and their wires are known by this name only. The name of an axis also labels axes
+// elsewhere, and things in a machine are also addressed by path.
 static bool is_plain(const Renamer *r) {
   const Def *d = r->symbol->def;
   if (d)
@@ -72,18 +73,18 @@ static bool is_plain(const Renamer *r) {
   return r->symbol->kind == NAMED_WIRE && around && around->kind == N_BOX;
 }
 
-bool edit_is_plain(EditAsk *q) {
+bool edit_is_plain(EditQuestion *q) {
   Renamer r = {.q = q};
   return find_symbol(&r) && is_plain(&r);
 }
 
-bool answer_prepare(EditAsk *q, JsonOut *j) {
+bool answer_prepare(EditQuestion *q, JsonOut *j) {
   Renamer r = {.q = q};
   if (!find_symbol(&r)) return false;
   bool plain = is_plain(&r);
   if (!plain && !is_declared_here(&r)) return false;
   json_object(j, NULL);
-  json_range_of(q, j, "range", r.now, r.here->at.n);
+  json_range_now(q, j, "range", r.now, r.here->at.n);
   json_text(j, "placeholder", r.old);
   json_bool(j, "ofFile", r.symbol->def != NULL && !r.symbol->inside);
   json_bool(j, "plain", plain);
@@ -97,7 +98,7 @@ bool answer_prepare(EditAsk *q, JsonOut *j) {
 typedef struct {
   Tokens token;
   Names *names;
-  bool wrong; // there are messages
+  bool wrong; // it does not lex
 } WordsRead;
 
 static WordsRead read_words(Arena *a, const char *text, size_t n) {
@@ -116,7 +117,7 @@ bool is_new_name(Arena *a, const char *text) {
 }
 
 static bool new_name_fits(Renamer *r) {
-  EditAsk *q = r->q;
+  EditQuestion *q = r->q;
   const char *to = q->text ? q->text : "";
   if (!is_new_name(q->arena, to))
     return refuse(
@@ -129,13 +130,15 @@ static bool new_name_fits(Renamer *r) {
 }
 
 // -- every place ----------------------------------------------------------------------------------
-// Where the name can be seen: in its declaration, or everywhere.
-static bool is_seen(const Renamer *r, uint32_t at) {
+// Can the symbol be named at this offset? Local symbols: only inside their declaration.
+static bool is_in_scope(const Renamer *r, uint32_t at) {
   return !r->symbol || !r->symbol->inside || edit_declaration_at(r->x, at) == r->symbol->inside;
 }
 
-// task.f and mnist.image: what stands behind a dot is looked for in what stands before it.
-static bool is_part(const Token *t, uint32_t i) { return i && strcmp(t[i - 1].symbol, ".") == 0; }
+// The name after a dot, as in task.f and mnist.image, is resolved in what is before the dot.
+static bool follows_dot(const Token *t, uint32_t i) {
+  return i && strcmp(t[i - 1].symbol, ".") == 0;
+}
 
 static const char *line_words(const Renamer *r, uint32_t at) {
   const EditText *t = r->q->now;
@@ -151,30 +154,30 @@ static const char *line_words(const Renamer *r, uint32_t at) {
   return arena_format(r->q->arena, "line %u of %s", low + 1, file_path(r, r->x->file));
 }
 
-// path: it stands behind the name of what it is declared in.
-static bool place_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text, bool path) {
-  EditAsk *q = r->q;
+// `path`: the token is behind the name of the enclosing declaration.
+static bool token_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text, bool path) {
+  EditQuestion *q = r->q;
   const EditUse *u = edit_use_at(r->x, r->x->file, t[i].span.at);
   if (u && u->at.at != t[i].span.at) u = NULL;
   if (strcmp(text, q->text) == 0)
     return refuse(
         q, arena_format(q->arena, "`%s` stands in %s already", text, line_words(r, t[i].span.at)));
-  if (strcmp(text, r->old) || u || (is_part(t, i) && !path)) return true;
+  if (strcmp(text, r->old) || u || (follows_dot(t, i) && !path)) return true;
   return refuse(q, arena_format(q->arena,
                                 "`%s` stands in %s too, and nobody knows yet what it means there",
                                 text, line_words(r, t[i].span.at)));
 }
 
-// What is in a learning diagram is asked for from outside by its path: teach.Y is this Y.
+// A part of a learning diagram is addressed by path from outside: teach.Y is this Y.
 static bool is_path_to(const Renamer *r, const Names *names, const Token *t, uint32_t i) {
   const EditSymbol *s = r->symbol;
   if (!s || !s->inside || (s->kind != NAMED_MAP && s->kind != NAMED_SPACE)) return false;
   const Syntax *around = program_declarations(r->x->tree).at[s->inside - 1];
-  return i > 1 && is_part(t, i) && t[i - 2].kind == TK_NAME && around->name &&
+  return i > 1 && follows_dot(t, i) && t[i - 2].kind == TK_NAME && around->name &&
          strcmp(name_text(names, t[i - 2].name), name_text(r->x->w->names, around->name)) == 0;
 }
 
-static bool stands_in(const char *text, size_t n, const char *word) {
+static bool contains_word(const char *text, size_t n, const char *word) {
   size_t length = strlen(word);
   for (const char *at = text; n >= length && (at = memchr(at, *word, n - length + 1));) {
     if (memcmp(at, word, length) == 0) return true;
@@ -183,47 +186,47 @@ static bool stands_in(const char *text, size_t n, const char *word) {
   return false;
 }
 
-static bool piece_is_clear(Renamer *r, uint32_t from, uint32_t n) {
+static bool declaration_is_clear(Renamer *r, uint32_t from, uint32_t n) {
   const char *text = r->q->now->text + from;
-  if (!stands_in(text, n, r->old) && !stands_in(text, n, r->q->text)) return true;
+  if (!contains_word(text, n, r->old) && !contains_word(text, n, r->q->text)) return true;
   WordsRead w = read_words(r->q->arena, text, n);
   Tokens t = w.token;
   for (uint32_t i = 0; i < t.n; i++) t.at[i].span.at += from;
   for (uint32_t i = 0; i < t.n; i++) {
     bool path = t.at[i].kind == TK_NAME && is_path_to(r, w.names, t.at, i);
-    if (t.at[i].kind != TK_NAME || !(path || is_seen(r, t.at[i].span.at))) continue;
+    if (t.at[i].kind != TK_NAME || !(path || is_in_scope(r, t.at[i].span.at))) continue;
     const char *name = name_text(w.names, t.at[i].name);
     if (strcmp(name, r->old) && strcmp(name, r->q->text)) continue;
-    if (!place_is_clear(r, t.at, i, name, path)) return false;
+    if (!token_is_clear(r, t.at, i, name, path)) return false;
   }
   return true;
 }
 
-// From one declaration to the next: no string or comment goes on from one line to another, so each
-// can be read alone, and most have neither of the two names.
+// Scans declaration by declaration: strings and comments do not cross lines, so each can be lexed
+// alone, and most contain neither name.
 static bool places_are_clear(Renamer *r) {
   uint32_t from = 0, all = r->x->declaration.n;
   for (uint32_t i = 0; i <= all; i++) {
     uint32_t to = i < all ? r->x->declaration.at[i].at : (uint32_t)r->q->now->n;
-    if (to > from && !piece_is_clear(r, from, to - from)) return false;
+    if (to > from && !declaration_is_clear(r, from, to - from)) return false;
     from = to;
   }
   return true;
 }
 
-static bool was_looked_at(EditAsk *q) {
+static bool is_as_checked(EditQuestion *q) {
   const EditText *t = q->now;
-  return (!t->moved && t->before == t->n) ||
+  return (!t->shift && t->same_before == t->n) ||
          refuse(q, "the text has changed since it was looked at");
 }
 
 static bool may_rename(Renamer *r) {
-  return was_looked_at(r->q) && find_symbol(r) && is_declared_here(r) && new_name_fits(r) &&
+  return is_as_checked(r->q) && find_symbol(r) && is_declared_here(r) && new_name_fits(r) &&
          (strcmp(r->old, r->q->text) == 0 || places_are_clear(r));
 }
 
-// All places in this text.
-static void places_of(const Renamer *r, Spans *out) {
+// The spans of all uses in this text.
+static void find_uses(const Renamer *r, Spans *out) {
   for (uint32_t i = 0; i < r->x->use.n; i++) {
     const EditUse *u = &r->x->use.at[i];
     if (edit_symbol(r->x, u) == r->symbol && u->at.file == r->x->file)
@@ -231,14 +234,14 @@ static void places_of(const Renamer *r, Spans *out) {
   }
 }
 
-bool rename_places(EditAsk *q, Spans *out) {
+bool rename_places(EditQuestion *q, Spans *out) {
   Renamer r = {.q = q};
   if (!may_rename(&r)) return false;
-  places_of(&r, out);
+  find_uses(&r, out);
   return true;
 }
 
-static void json_changes(const EditAsk *q, JsonOut *j, const Spans *places) {
+static void json_changes(const EditQuestion *q, JsonOut *j, const Spans *places) {
   json_object(j, NULL);
   json_object(j, "changes");
   json_list(j, edit_uri(q, q->index->file));
@@ -249,7 +252,7 @@ static void json_changes(const EditAsk *q, JsonOut *j, const Spans *places) {
   json_end(j);
 }
 
-bool answer_rename(EditAsk *q, JsonOut *j) {
+bool answer_rename(EditQuestion *q, JsonOut *j) {
   Spans places = {0};
   if (!rename_places(q, &places)) return false;
   json_changes(q, j, &places);
@@ -257,7 +260,7 @@ bool answer_rename(EditAsk *q, JsonOut *j) {
 }
 
 // -- in a file that uses the declaring one --------------------------------------------------------
-// The file of this program that is at a path; 0: none.
+// The number of the program's file with this path; 0: none.
 static uint32_t file_at(const Renamer *r, const char *path) {
   const char *real = path_real(r->q->arena, path);
   for (uint32_t i = 1; real && i < r->x->sources->file.n; i++) {
@@ -267,13 +270,13 @@ static uint32_t file_at(const Renamer *r, const char *path) {
   return 0;
 }
 
-// What is declared at `at` of another file; it may have no place in this text.
+// Finds the symbol that another file declares at `at`; this text need not use it.
 static void find_declared(Renamer *r, uint32_t file) {
   const Source *f = &r->x->sources->file.at[file];
   EditText t = {.text = f->text, .n = f->n, .nline = f->nline, .line = f->line};
-  EditAsk there = *r->q;
+  EditQuestion there = *r->q;
   there.now = &t;
-  uint32_t at = place_offset(&there, r->q->at), from, n = word_around(&t, at, &from);
+  uint32_t at = position_offset(&there, r->q->at), from, n = word_around(&t, at, &from);
   r->old = arena_text(r->q->arena, t.text + from, n);
   for (uint32_t i = 0; i < r->x->symbol.n; i++) {
     const EditSymbol *s = &r->x->symbol.at[i];
@@ -281,8 +284,8 @@ static void find_declared(Renamer *r, uint32_t file) {
   }
 }
 
-// `text`: the new name, a space, and the path of the file that `at` is in.
-bool answer_rename_in(EditAsk *q, JsonOut *j) {
+// `text` is: the new name, a space, the path of the file that `at` is in.
+bool answer_rename_in(EditQuestion *q, JsonOut *j) {
   Renamer r = {.q = q, .x = q->index, .other = true};
   Spans places = {0};
   const char *path = q->text ? strchr(q->text, ' ') : NULL;
@@ -296,15 +299,15 @@ bool answer_rename_in(EditAsk *q, JsonOut *j) {
     if (taken && !(library && taken->span.file == library->file))
       return refuse(q, arena_format(q->arena, "`%s` means something in %s already", q->text,
                                     file_path(&r, r.x->file)));
-    if (!was_looked_at(q) || !places_are_clear(&r)) return false;
-    if (r.symbol) places_of(&r, &places);
+    if (!is_as_checked(q) || !places_are_clear(&r)) return false;
+    if (r.symbol) find_uses(&r, &places);
   }
   json_changes(q, j, &places);
   return true;
 }
 
-// -- the text that comes out of it ----------------------------------------------------------------
-const char *edit_renamed(EditAsk *q, size_t *n) {
+// -- the resulting text ---------------------------------------------------------------------------
+const char *edit_renamed(EditQuestion *q, size_t *n) {
   Spans places = {0};
   Buf b = buf_new(q->arena);
   uint32_t done = 0;
@@ -319,7 +322,7 @@ const char *edit_renamed(EditAsk *q, size_t *n) {
   return b.at;
 }
 
-// The uses of the program's own file, the k-th of one and the k-th of the other.
+// Counts the uses in the program's own file, for a comparison in order.
 static uint32_t own_uses(const EditIndex *x, uint32_t *first) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->use.n; i++)

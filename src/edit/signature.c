@@ -1,8 +1,8 @@
-// Whose parentheses or brackets these are, and which of its inputs or options stands here.
+// Signature help: the callee of the innermost open bracket, and the parameter at the cursor.
 #include "edit/context.h"
 
-// What stands between two places of a header, by commas.
-static void parts_between(const EditAsk *q, const char *at, const char *end, JsonOut *j) {
+// Splits a header between two positions at its top-level commas.
+static void put_parts_between(const EditQuestion *q, const char *at, const char *end, JsonOut *j) {
   uint32_t depth = 0;
   for (const char *from = at; at <= end; at++) {
     if (at == end || (!depth && *at == ',')) {
@@ -19,7 +19,7 @@ static void parts_between(const EditAsk *q, const char *at, const char *end, Jso
   }
 }
 
-// The bracket that closes the one before `at`; or NULL.
+// The bracket that closes the one before `at`; NULL: none.
 static const char *closing(const char *at) {
   uint32_t depth = 0;
   for (; *at && (depth || !strchr(")]}", *at)); at++) {
@@ -29,42 +29,43 @@ static const char *closing(const char *at) {
   return *at ? at : NULL;
 }
 
-// The parts of a header in these brackets. Inputs without names, as those of `learn f : R[4] -> R[2]`,
-// stand before the arrow.
-static void parts_of(const EditAsk *q, const char *label, char open, JsonOut *j) {
+// The parameters in these brackets of a header. Unnamed inputs, as in `learn f : R[4] -> R[2]`, are
+// before the arrow.
+static void put_parameters(const EditQuestion *q, const char *label, char open, JsonOut *j) {
   const char *round = strchr(label, '('), *colon = strchr(label, ':'), *arrow = strstr(label, "->");
   const char *at = open == '(' ? round : strchr(label, '[');
   bool unnamed = colon && arrow && colon < arrow && (!round || colon < round);
   json_list(j, "parameters");
   if (open == '(' && unnamed)
-    parts_between(q, colon + 1, arrow, j);
+    put_parts_between(q, colon + 1, arrow, j);
   else if (at && (open == '(' || !round || at < round) && closing(at + 1))
-    parts_between(q, at + 1, closing(at + 1), j);
+    put_parts_between(q, at + 1, closing(at + 1), j);
   json_end(j);
 }
 
-static void one_signature(EditAsk *q, JsonOut *j, const char *label, const char *doc, char open) {
+static void put_signature(EditQuestion *q, JsonOut *j, const char *label, const char *doc,
+                          char open) {
   json_object(j, NULL);
   json_text(j, "label", label);
   if (doc && *doc) json_text(j, "documentation", doc);
-  parts_of(q, label, open, j);
+  put_parameters(q, label, open, j);
   json_end(j);
 }
 
-bool answer_signature(EditAsk *q, JsonOut *j) {
+bool answer_signature(EditQuestion *q, JsonOut *j) {
   const EditIndex *x = q->index;
-  TypingContext c = context_at(q->arena, q->now, place_offset(q, q->at));
+  TypingContext c = context_at(q->arena, q->now, position_offset(q, q->at));
   if (c.no_code || !c.owner || (c.open != '(' && c.open != '[')) return false;
   const Def *d = edit_def_named(x, c.owner, strlen(c.owner));
   const KnownWord *w = d ? NULL : known_box(q->arena, c.owner);
   if (!d && !w) return false;
   json_object(j, NULL);
   json_list(j, "signatures");
-  if (w) one_signature(q, j, w->form, w->doc, c.open);
+  if (w) put_signature(q, j, w->form, w->doc, c.open);
   for (const Def *o = d; o; o = o->overload) {
     const char *doc =
         o->span.file ? comment_above(q->arena, &x->sources->file.at[o->span.file], o->span.at) : "";
-    one_signature(q, j, def_header(q->arena, x, o), doc, c.open);
+    put_signature(q, j, def_header(q->arena, x, o), doc, c.open);
   }
   json_end(j);
   json_number(j, "activeSignature", 0);
