@@ -1,18 +1,18 @@
-// Private to the files of the public interface: what a Limn has inside, and what every public
-// function does before and after its work.
+// Private to the public interface: the struct behind a handle, and the prologue and epilogue of
+// every public function.
 //
-// A handle owns one arena; everything else hangs below it:
+// A handle owns one arena, with these children:
 //
-//   own ── messages        texts of messages; goes with limn_forget
+//   own ── messages        texts of messages, until limn_forget
 //       ── settings        of limn_set
-//       ── answer[…]       what a function returned last; goes when it is called again
-//       ── weights         those that were set
-//       ── loaded          the program's text, for trainers
-//       ── world           the program. After a load it is copied, and after every call it is put
-//                          back from the copy: what a call made or changed there is gone
+//       ── answer[…]       the latest result of each function, until it is called again
+//       ── weights         weights that were set
+//       ── loaded          the program's text, from which trainers load it again
+//       ── world           the program. It is copied after a load and restored from the copy after
+//                          every call, which discards what the call allocated or changed
 //
-// So a call costs no memory that lasts, and gives the same answer whatever was asked before. One
-// guard in `own` stands around every call.
+// So repeated calls need no more memory than one, and results do not depend on earlier calls. A
+// guard on `own` catches exhausted memory in every call.
 #ifndef LIMN_API_API_OWN_H
 #define LIMN_API_API_OWN_H
 
@@ -29,7 +29,7 @@
 #include "show/wiring/graph.h"
 #include "show/wiring/wiring.h"
 
-// What each function returned last.
+// One slot for the latest result of each public function.
 typedef enum {
   ANSWER_NONE,
   ANSWER_MESSAGES,
@@ -76,10 +76,10 @@ typedef enum {
 
 typedef enum {
   NEEDS_NOTHING,
-  NEEDS_LOOKING, // something was loaded, perhaps with errors, and is only looked at
-  NEEDS_READING, // a program that is only looked at: nothing is put back afterwards
-  NEEDS_TEXT,    // something was loaded, perhaps with errors
-  NEEDS_PROGRAM, // it was loaded without errors
+  NEEDS_LOOKING, // a program was loaded, perhaps with errors, and the call does not change it
+  NEEDS_READING, // a program without errors, and the call does not change it: no restore afterwards
+  NEEDS_TEXT,    // a program was loaded, perhaps with errors
+  NEEDS_PROGRAM, // a program was loaded without errors
 } CallNeed;
 
 typedef struct {
@@ -96,22 +96,22 @@ typedef struct {
   Guard guard;
   Limn *l;
   AnswerSlot slot;
-  uint32_t errors, begin; // before it, and where counting began
-  Arena *answer, *last;   // of what it returns, and of what it returned last
-  Arena *scratch;         // goes when it returns
+  uint32_t errors, begin; // the number of errors before the call; and where counting began
+  Arena *answer, *last;   // memory of the result, and of the previous result of the same function
+  Arena *scratch;         // freed when the call returns
 } ApiCall;
 
-// limn.c: a program replaces the one that is loaded
+// limn.c: replaces the loaded program
 LimnStatus load_text(ApiCall *, const char *name, const char *text, size_t n);
 void unload(Limn *);
-// limn.c: what a program of this path may read
-const ReadRights *rights_of(const Limn *, Arena *, const char *path);
-LimnStatus load_again(Limn *to, const Limn *from); // the same program with the same settings
+// limn.c: the files that a program at this path may read
+const ReadRights *read_rights_of(const Limn *, Arena *, const char *path);
+LimnStatus load_again(Limn *to, const Limn *from); // loads the same program with the same settings
 
 struct Limn {
   Arena *own, *messages, *settings, *weights, *loaded, *world;
   Arena *answer[ANSWERS];
-  ArenaCopy *copy; // of the world, once it is needed
+  ArenaCopy *copy; // a copy of the world; NULL until one is needed
   Diags *diags;
   ApiSettings setting;
   VEC(const char *) allowed; // folders
@@ -120,25 +120,26 @@ struct Limn {
   World *w; // NULL: nothing is loaded
   Elab *in;
   Program *program;
-  uint32_t load_errors;              // of the program
-  const char *const *words;          // … in boxes that have one of them; NULL: in all
-  bool noting;                       // what names mean is kept, in the program that is being loaded
-  const volatile sig_atomic_t *stop; // of a load; or NULL
-  EditIndex *index;                  // of an edited program; or NULL
-  const char
-      *refusal; // the text of the message that says why the last question had no answer; or NULL
-  VEC(const char *) said; // the texts of the messages of the last call
-  Arena *typed;           // the text as it is by now
+  uint32_t load_errors; // errors of the load
+  // elaborate only boxes that contain one of these words; NULL: all
+  const char *const *words;
+  bool noting;                       // record name uses while loading
+  const volatile sig_atomic_t *stop; // stops a load; or NULL
+  EditIndex *index;                  // of a program loaded for an editor; or NULL
+  // The text of the message that explains the last refused question; or NULL.
+  const char *refusal;
+  VEC(const char *) last_messages; // texts of the messages of the last call
+  Arena *typed;                    // memory of the current text of the editor
   EditText now;
-  VEC(ApiWeight) weight; // those that are or were set
-  ApiCall *call;         // at work, or NULL
-  ApiCall outer, inner;  // inner: a callback of the call at work asks for messages
-  LimnTrainer *trainer;  // all of them
+  VEC(ApiWeight) weight; // weights set by the caller, now or before
+  ApiCall *call;         // the running call, or NULL
+  ApiCall outer, inner;  // inner: a callback of the running call asks for messages
+  LimnTrainer *trainer;  // a list of all open trainers
 };
 
 // call.c
-// Every public function begins with ENTER, which comes back with `refused` when the call makes no
-// sense and with `failed` when memory runs out, and ends with call_end.
+// Every public function begins with ENTER, which returns `refused` for an invalid call and `failed`
+// when memory runs out, and ends with call_end.
 #define ENTER(c, l, slot, need, refused, failed)                                                   \
   ApiCall *c = call_begin(l, slot);                                                                \
   if (!c) return refused;                                                                          \
@@ -147,44 +148,46 @@ struct Limn {
     return failed;                                                                                 \
   }                                                                                                \
   if (!call_allowed(c, need)) return refused
-ApiCall *call_begin(Limn *, AnswerSlot); // NULL: there is no handle, or it is at work
-bool call_allowed(ApiCall *, CallNeed);  // false: it was said why, and the call has ended
+ApiCall *call_begin(Limn *, AnswerSlot); // NULL: there is no handle, or another call is running
+bool call_allowed(ApiCall *, CallNeed);  // false: the reason was reported and the call has ended
 void call_failed(ApiCall *);
 LimnStatus call_end(ApiCall *, LimnStatus);
-const char *call_text(ApiCall *, const char *); // the same with a text
+const char *call_text(ApiCall *, const char *); // the same for functions that return a text
 __attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
-// NULL with messages. Nothing of the program that is loaded is touched. (questions.c)
+// NULL with messages. Leaves the loaded program as it is. (questions.c)
 const char *format_text(ApiCall *, Arena *to, const char *path, const char *text, size_t n);
+bool has_open_space(const Program *); // it is to be refined before it can run (questions.c)
 void forget_messages(Limn *);
 void move_messages(Limn *to, Limn *from);
-void lose_places(Diags *); // of messages that were not settled: their sources are gone
+void drop_spans(Diags *); // drops spans whose sources were freed
 
 // helpers.c
 SimHelpers helpers_of(const Limn *, Arena *);
 
 // options.c
 LimnStatus status_of(Outcome);
-// Options as they are here, out of a struct that may be older or newer. False with a message.
-bool options_take(ApiCall *, void *to, size_t room, const void *from);
-#define OPTIONS(c, to, from) options_take(c, to, sizeof *(to), from)
-// The same, and what they say makes sense; inputs live as long as the call.
-bool use_take(ApiCall *, const LimnUse *, LimnUse *to);
-// What is written is not what was read; either may be NULL. False with a message.
-bool apart_take(ApiCall *, const char *to, const char *from);
-// A file to write is none that the program was read from.
-bool out_take(ApiCall *, const Limn *of, const char *to);
-bool eval_take(ApiCall *, const LimnEval *, LimnEval *to);
-bool diff_take(ApiCall *, const LimnDiff *, LimnDiff *to);
-bool ask_take(ApiCall *, const LimnAsk *, LimnAsk *to);
-bool read_take(ApiCall *, const LimnRead *, LimnRead *to);
-bool export_take(ApiCall *, const LimnExport *, LimnExport *to);
-bool train_take(ApiCall *, const LimnTrain *, LimnTrain *to);
-bool run_take(ApiCall *, const LimnRun *, LimnRun *to);
-bool prepare_take(ApiCall *, const LimnPrepare *, LimnPrepare *to);
-bool inputs_take(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
+// Copies an options struct whose caller was compiled against an older or newer header. False with a
+// message.
+bool copy_option_struct(ApiCall *, void *to, size_t room, const void *from);
+#define OPTIONS(c, to, from) copy_option_struct(c, to, sizeof *(to), from)
+// Copies of option structs whose values are valid together; inputs live as long as the call.
+bool copy_use_options(ApiCall *, const LimnUse *, LimnUse *to);
+// Output and input are different files; either may be NULL. False with a message.
+bool check_distinct_paths(ApiCall *, const char *to, const char *from);
+// The output is none of the files that the program was read from.
+bool check_output_of(ApiCall *, const Limn *of, const char *to);
+bool copy_eval_options(ApiCall *, const LimnEval *, LimnEval *to);
+bool copy_diff_options(ApiCall *, const LimnDiff *, LimnDiff *to);
+bool copy_ask_options(ApiCall *, const LimnAsk *, LimnAsk *to);
+bool copy_read_options(ApiCall *, const LimnRead *, LimnRead *to);
+bool copy_export_options(ApiCall *, const LimnExport *, LimnExport *to);
+bool copy_train_options(ApiCall *, const LimnTrain *, LimnTrain *to);
+bool copy_run_options(ApiCall *, const LimnRun *, LimnRun *to);
+bool copy_prepare_options(ApiCall *, const LimnPrepare *, LimnPrepare *to);
+bool copy_call_inputs(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
 
 // values.c
-void arrays_give(Arena *, const Arrays *, LimnArrays *); // in that arena
-Arrays weights_set(ApiCall *);                           // as long as the call
+void copy_arrays_out(Arena *, const Arrays *, LimnArrays *); // into that arena
+Arrays weights_overridden(ApiCall *);                        // valid during the call
 
 #endif

@@ -1,4 +1,5 @@
-// What needs no program: sets of data, runs, the table of functions, quoting.
+// Public functions that need no program: data sets, devices, runs, the table of operations,
+// quoting.
 #include "api/api_own.h"
 
 #include <math.h>
@@ -89,8 +90,8 @@ LimnStatus limn_devices(Limn *l, bool json, const char **text) {
 }
 
 // -- runs -----------------------------------------------------------------------------------------
-// Does the program of a run have the pattern in it? One that is wrong has not, of one that cannot be
-// read nobody knows. -1: memory is exhausted.
+// Does the program of a run contain the pattern? 0 for a program with errors or one that cannot be
+// read; -1: out of memory.
 static int run_matches(Arena *a, RunInfo *r, const char *pattern) {
   const char *path = arena_format(a, "%s/program.limn", r->dir), *found = NULL;
   FileText text = file_read(a, path, TEXT_LIMIT);
@@ -98,13 +99,14 @@ static int run_matches(Arena *a, RunInfo *r, const char *pattern) {
   Limn *l = limn_new();
   LimnStatus status = l ? limn_load(l, path) : LIMN_SYSTEM;
   if (status == LIMN_GOOD) found = limn_find(l, pattern, true);
-  if (status == LIMN_GOOD && !found && !limn_errors(l)) status = LIMN_SYSTEM; // it said nothing
+  if (status == LIMN_GOOD && !found && !limn_errors(l))
+    status = LIMN_SYSTEM; // it failed without a message
   int any = status == LIMN_SYSTEM ? -1 : found && strcmp(found, "[]") != 0;
   limn_free(l);
   return any;
 }
 
-// Is it a pattern at all? Asked of no program.
+// Parses the pattern alone, without a program.
 static LimnStatus read_pattern(ApiCall *c, const char *pattern) {
   Limn *l = limn_new();
   LimnStatus status = l ? limn_load_text(l, "", "", 0) : LIMN_SYSTEM;

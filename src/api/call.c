@@ -1,23 +1,23 @@
-// What every public function does before and after its work: is the call allowed, where does its
-// memory come from, where does it go when that runs out, what is left when it returns.
+// The prologue and epilogue of every public function: is the call valid, where is its memory
+// allocated, what happens when memory runs out, and what remains when it returns.
 #include "api/api_own.h"
 
 enum { MESSAGES_LIMIT = 400 };
 
-// The old ones go when there is room for new ones.
+// Frees the messages once there is memory for a new list.
 void forget_messages(Limn *l) {
   Arena *a = arena_child(l->own), *old = l->messages;
   Diags none = {.arena = a, .sources = l->diags->sources, .muted = l->diags->muted};
-  vec_push(a, &none.list, (Diag){0}); // 0 is no entry
+  vec_push(a, &none.list, (Diag){0}); // index 0 means none
   *l->diags = none;
   l->messages = a;
   l->refusal = NULL;
-  l->said.at = NULL;
-  l->said.n = l->said.cap = 0;
+  l->last_messages.at = NULL;
+  l->last_messages.n = l->last_messages.cap = 0;
   arena_free(old);
 }
 
-void lose_places(Diags *diags) {
+void drop_spans(Diags *diags) {
   for (uint32_t i = 1; i < diags->list.n; i++) {
     Diag *d = &diags->list.at[i];
     if (d->settled) continue;
@@ -27,7 +27,8 @@ void lose_places(Diags *diags) {
   }
 }
 
-// A callback may ask for messages while another call is at work: that one keeps its place.
+// A callback may ask for messages while another call is running: it uses `inner`, so that the state
+// of the running call stays.
 ApiCall *call_begin(Limn *l, AnswerSlot slot) {
   if (!l || (l->call && slot != ANSWER_MESSAGES)) return NULL;
   ApiCall *c = l->call ? &l->inner : &l->outer;
@@ -42,7 +43,7 @@ static bool begin_work(ApiCall *c) {
   Limn *l = c->l;
   if (c->slot) {
     c->answer = arena_child(l->own);
-    c->last = l->answer[c->slot]; // may be what the call is about: it goes at the end
+    c->last = l->answer[c->slot]; // arguments may point into it: freed at the end
     l->answer[c->slot] = c->answer;
   }
   if (is_inner(c)) return false;
@@ -51,7 +52,7 @@ static bool begin_work(ApiCall *c) {
   l->diags->since = l->diags->list.n;
   l->diags->machine_failed = false;
   c->errors = l->diags->errors;
-  l->diags->errors = c->begin = l->load_errors; // the work below asks for those of the program
+  l->diags->errors = c->begin = l->load_errors; // the work below counts errors of the program only
   return true;
 }
 
@@ -62,7 +63,7 @@ bool call_allowed(ApiCall *c, CallNeed need) {
   bool works = need > NEEDS_READING;
   bool whole = need == NEEDS_READING || need == NEEDS_PROGRAM;
   if ((need && !l->w) || (whole && wrong)) {
-    if (!c->errors) // otherwise what went wrong with the load is the answer
+    if (!c->errors) // otherwise the errors of the load are the answer
       call_misuse(c, l->w ? "the program that is loaded has errors" : "no program is loaded");
     call_end(c, LIMN_USAGE);
     return false;
@@ -84,38 +85,38 @@ static void end_work(ApiCall *c) {
   l->diags->muted = 0;
 }
 
-static void drop_last(ApiCall *c) {
+static void free_last_answer(ApiCall *c) {
   arena_free(c->last);
   c->last = NULL;
 }
 
-// The place where a call that ran out of memory arrives. Messages that were not settled have lost
-// what they point at.
+// The target of longjmp when memory runs out. Messages that were not finished lose their spans: the
+// sources may be gone.
 void call_failed(ApiCall *c) {
   Limn *l = c->l;
-  drop_last(c);
+  free_last_answer(c);
   if (is_inner(c)) return;
-  lose_places(l->diags);
+  drop_spans(l->diags);
   end_work(c);
 }
 
-// Before they are sorted among the others.
-static void note_said(Limn *l) {
-  l->said.n = 0;
+// Records the texts of this call's messages before they are sorted among the others.
+static void note_last_messages(Limn *l) {
+  l->last_messages.n = 0;
   for (uint32_t i = l->diags->since; i < l->diags->list.n; i++)
-    vec_push(l->messages, &l->said, l->diags->list.at[i].text);
+    vec_push(l->messages, &l->last_messages, l->diags->list.at[i].text);
 }
 
 LimnStatus call_end(ApiCall *c, LimnStatus status) {
   Limn *l = c->l;
   if (!is_inner(c)) {
-    note_said(l);
+    note_last_messages(l);
     if (status == LIMN_WRONG && l->diags->machine_failed) status = LIMN_SYSTEM;
     diags_settle(l->diags);
     diags_sort(l->diags);
     end_work(c);
   }
-  drop_last(c);
+  free_last_answer(c);
   guard_leave(&c->guard);
   return status;
 }

@@ -1,4 +1,4 @@
-// Two models side by side: programs, runs, ONNX files, files of weights.
+// Compares two models: programs, runs, ONNX files, files of weights.
 #include "api/diff_own.h"
 
 #include "show/diff/picture.h"
@@ -9,11 +9,11 @@ typedef struct {
   DiffSource source[2];
   DiffAnswer answer;
   DiffPairs pairs;
-  Table *used[2]; // the weights of what was asked for, by path; NULL: nothing was
+  Table *used[2]; // the weights used by the things that were asked for, by path; NULL: all
 } DiffWork;
 
 // -- things ---------------------------------------------------------------------------------------
-// A goal also says whom it moves, how much, and in which direction.
+// Goals also need the same learners trained, the same factor and the same direction.
 static bool same_goals(const Goal *a, const Goal *b) {
   if (!a || !b) return !a && !b;
   bool same =
@@ -22,9 +22,9 @@ static bool same_goals(const Goal *a, const Goal *b) {
   return same;
 }
 
-// Machines, wirings and learning diagrams are compared by their words; for a picture they are
-// graphs of their statements.
-static bool judge_block(DiffWork *d, DiffThing *t) {
+// Compares machines, wirings and learning diagrams by source; a picture of the difference shows
+// their statements as a graph.
+static bool compare_block(DiffWork *d, DiffThing *t) {
   Outline *o[2] = {NULL, NULL};
   for (int i = 0; i < 2 && t->mark != DIFF_SAME; i++)
     if (t->node[i]) o[i] = outline_of_block(d->c->scratch, &d->source[i], t->name[i], t->node[i]);
@@ -33,8 +33,8 @@ static bool judge_block(DiffWork *d, DiffThing *t) {
   return t->body || t->mark == DIFF_SAME || !both;
 }
 
-// What only one side has is drawn all the same.
-static bool judge_alone(DiffWork *d, DiffThing *t) {
+// Something that only one side has still gets an outline for the picture.
+static bool outline_one_side(DiffWork *d, DiffThing *t) {
   if (t->kind != N_LEARNER && t->kind != N_BOX) return true;
   DiffModel m = diff_model(d->c, &d->side[t->node[0] ? 0 : 1], t, d->answer.models);
   if (!m.shown) return true;
@@ -48,9 +48,9 @@ static void note_used(DiffWork *d, int side, const Outline *o) {
     table_put(d->used[side], path[i], strlen(path[i]), 1);
 }
 
-// In use (0) or in training (1): box by box, or with all boxes opened.
-static bool same_whole(DiffWork *d, const DiffThing *t, const DiffModel *a, const DiffModel *b,
-                       int k) {
+// Compares diagrams in use (k = 0) or in training (k = 1): as boxes, or with all boxes inlined.
+static bool same_function(DiffWork *d, const DiffThing *t, const DiffModel *a, const DiffModel *b,
+                          int k) {
   if (a->whole[k] == b->whole[k]) return true;
   if (!a->whole[k] || !b->whole[k] || t->kind == N_GOAL) return false;
   return diff_flat(d->c, &d->side[0], t->name[0], k) == diff_flat(d->c, &d->side[1], t->name[1], k);
@@ -61,16 +61,16 @@ static bool has_changes(const DiffBody *b) {
          b->count.of[DIFF_MOVED];
 }
 
-// Where both can be said as boxes, these decide, and not the words. False: too many boxes.
-static bool judge(DiffWork *d, DiffThing *t) {
-  if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return judge_block(d, t);
-  if (!t->node[0] || !t->node[1]) return judge_alone(d, t);
+// Compares two things by their diagrams where possible, otherwise by source. False: too many boxes.
+static bool compare_thing(DiffWork *d, DiffThing *t) {
+  if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return compare_block(d, t);
+  if (!t->node[0] || !t->node[1]) return outline_one_side(d, t);
   DiffModel a = diff_model(d->c, &d->side[0], t, d->answer.models);
   DiffModel b = diff_model(d->c, &d->side[1], t, d->answer.models);
   if (!a.shown || !b.shown) return true;
   note_used(d, 0, a.shown), note_used(d, 1, b.shown);
   bool same = same_goals(a.goal, b.goal);
-  for (int k = 0; same && k < 2; k++) same = same_whole(d, t, &a, &b, k);
+  for (int k = 0; same && k < 2; k++) same = same_function(d, t, &a, &b, k);
   t->body = outlines_meet(d->c->scratch, a.shown, b.shown);
   const DiffModel *both[2] = {&a, &b};
   t->by_values = !same && d->answer.models && t->body &&
@@ -78,7 +78,7 @@ static bool judge(DiffWork *d, DiffThing *t) {
                  diff_values(d->c, d->side, t, both, &t->apart);
   t->boxes[0] = a.shown->box.n, t->boxes[1] = b.shown->box.n;
   same |= t->by_values;
-  if (same && a.shown->whole != b.shown->whole) // it is drawn as the first has it
+  if (same && a.shown->whole != b.shown->whole) // the picture shows the first side's form
     t->body = outlines_meet(d->c->scratch, a.shown, a.shown);
   if (!t->body) return false;
   bool paired = (t->kind == N_LEARNER || t->kind == N_BOX) && t->body->b == b.shown;
@@ -90,7 +90,8 @@ static bool judge(DiffWork *d, DiffThing *t) {
     t->mark = DIFF_CHANGED;
   else if (!written && t->kind == N_BOX && !d->side[0].l->program->learner.n)
     t->mark = same ? DIFF_SAME : DIFF_CHANGED;
-  if (d->answer.models && has_changes(t->body)) t->line.n = 0; // the import's words are nobody's
+  // the source of an imported model is generated: its lines say nothing
+  if (d->answer.models && has_changes(t->body)) t->line.n = 0;
   return true;
 }
 
@@ -109,14 +110,14 @@ static bool is_asked(const DiffThing *t, const char *name) {
          (t->name[1] && !strcmp(t->name[1], name));
 }
 
-// What was asked for by name may be a box beside learners.
+// Something that was asked for by name may be a box; otherwise only learners are models.
 static bool is_model(const DiffWork *d, const DiffThing *t, bool asked) {
   if (asked) return t->kind == N_LEARNER || t->kind == N_BOX;
   bool learners = d->side[0].l->program->learner.n || d->side[1].l->program->learner.n;
   return t->kind == (learners ? N_LEARNER : N_BOX);
 }
 
-static LimnStatus things(DiffWork *d, const LimnDiff *how) {
+static LimnStatus compare_things(DiffWork *d, const LimnDiff *how) {
   ApiCall *c = d->c;
   for (int i = 0; i < 2; i++) {
     d->source[i] = diff_source(c, &d->side[i]);
@@ -134,7 +135,7 @@ static LimnStatus things(DiffWork *d, const LimnDiff *how) {
   for (uint32_t i = 0; i < all.n; i++) {
     DiffThing *t = &all.at[i];
     if (!is_asked(t, how->name) || (d->answer.models && !is_model(d, t, how->name))) continue;
-    if (!judge(d, t)) {
+    if (!compare_thing(d, t)) {
       diag_error(c->l->diags, (Span){0}, "%s and %s have too many boxes in one body to be compared",
                  d->side[0].path, d->side[1].path);
       return LIMN_WRONG;
@@ -157,7 +158,7 @@ static void keep_used(DiffWork *d, int side) {
   if (d->used[side] && table_count(d->used[side])) all->array = kept.array;
 }
 
-static LimnStatus weights(DiffWork *d) {
+static LimnStatus compare_weights(DiffWork *d) {
   for (int i = 0; i < 2; i++) keep_used(d, i);
   for (int i = 0; i < 2; i++) {
     const DiffSide *other = &d->side[1 - i];
@@ -173,7 +174,7 @@ static LimnStatus weights(DiffWork *d) {
   return LIMN_GOOD;
 }
 
-static void figure_take(const MetricRows *r, const char *name, int side, DiffFigure *f) {
+static void read_figure(const MetricRows *r, const char *name, int side, DiffFigure *f) {
   uint32_t column;
   if (!rows_find(r, name, &column)) return;
   for (int64_t i = r->rows; i-- > 0 && !f->known[side];)
@@ -181,7 +182,7 @@ static void figure_take(const MetricRows *r, const char *name, int side, DiffFig
       f->known[side] = true, f->last[side] = r->value.at[i * r->name.n + column];
 }
 
-// What the other side calls it.
+// The other side's name for this metric.
 static const char *name_there(const DiffWork *d, int from, const char *name) {
   for (uint32_t i = 0; i < d->answer.thing.n; i++) {
     const DiffThing *t = &d->answer.thing.at[i];
@@ -191,7 +192,7 @@ static const char *name_there(const DiffWork *d, int from, const char *name) {
   return name;
 }
 
-static void figures(DiffWork *d) {
+static void compare_metrics(DiffWork *d) {
   const MetricRows *rows[2] = {&d->side[0].rows, &d->side[1].rows};
   for (int side = 0; side < 2 && d->side[0].has_rows && d->side[1].has_rows; side++)
     for (uint32_t i = METRICS_FIXED; i < rows[side]->name.n; i++) {
@@ -199,12 +200,12 @@ static void figures(DiffWork *d) {
       DiffFigure f = {.name = {side ? there : own, side ? own : there}};
       uint32_t column;
       if (side && rows_find(rows[0], there, &column)) continue;
-      for (int k = 0; k < 2; k++) figure_take(rows[k], f.name[k], k, &f);
+      for (int k = 0; k < 2; k++) read_figure(rows[k], f.name[k], k, &f);
       vec_push(d->c->scratch, &d->answer.figure, f);
     }
 }
 
-static void asked_line(DiffWork *d, const char *what, const char *a, const char *b) {
+static void add_setting_line(DiffWork *d, const char *what, const char *a, const char *b) {
   if (!strcmp(a, b)) return;
   Arena *s = d->c->scratch;
   const char *text = arena_format(s, "%s %s → %s", what, *a ? a : "nothing", *b ? b : "nothing");
@@ -220,19 +221,20 @@ static const char *changes_text(Arena *a, const RunNote *n) {
   return b.at;
 }
 
-// How two runs were asked for; of one run and a program, only what was set.
-static void asked(DiffWork *d) {
+// Compares the settings of two runs; for a run and a program, only the options that were set.
+static void compare_settings(DiffWork *d) {
   const RunNote *a = &d->side[0].note, *b = &d->side[1].note;
   Arena *s = d->c->scratch;
-  asked_line(d, "set", a->set ? a->set : "", b->set ? b->set : "");
+  add_setting_line(d, "set", a->set ? a->set : "", b->set ? b->set : "");
   if (!d->side[0].noted || !d->side[1].noted) return;
-  asked_line(d, "seed", as_text(s, a->seed), as_text(s, b->seed));
-  asked_line(d, "batch", as_text(s, a->batch), as_text(s, b->batch));
-  asked_line(d, "steps", as_text(s, a->steps), as_text(s, b->steps));
-  if (a->device_is && b->device_is) // older ones do not say it
-    asked_line(d, "device", a->device_is, b->device_is);
-  asked_line(d, "precision", a->precision ? a->precision : "", b->precision ? b->precision : "");
-  asked_line(d, "changed", changes_text(s, a), changes_text(s, b));
+  add_setting_line(d, "seed", as_text(s, a->seed), as_text(s, b->seed));
+  add_setting_line(d, "batch", as_text(s, a->batch), as_text(s, b->batch));
+  add_setting_line(d, "steps", as_text(s, a->steps), as_text(s, b->steps));
+  if (a->device_is && b->device_is) // older runs do not record it
+    add_setting_line(d, "device", a->device_is, b->device_is);
+  add_setting_line(d, "precision", a->precision ? a->precision : "",
+                   b->precision ? b->precision : "");
+  add_setting_line(d, "changed", changes_text(s, a), changes_text(s, b));
 }
 
 // -- the picture ----------------------------------------------------------------------------------
@@ -241,21 +243,21 @@ static LimnStatus draw_wrong(DiffWork *d, LimnStatus status, const char *why) {
   return status;
 }
 
-static bool take_theme(const char *word, Look *look) {
+static bool set_theme(const char *word, Look *look) {
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   for (uint32_t i = 0; word && i < COUNT(themes); i++)
     if (!strcmp(word, themes[i])) return look->theme = (Theme)i, true;
   return !word;
 }
 
-static LimnStatus drawn(DiffWork *d, const LimnDiff *how, Canvas **picture) {
+static LimnStatus draw_difference(DiffWork *d, const LimnDiff *how, Canvas **picture) {
   Arena *s = d->c->scratch;
   DiffRuns runs = {{NULL, NULL}};
   Look look = {0};
   const char *error = NULL;
   for (int i = 0; i < 2; i++)
     if (d->side[i].has_rows) runs.dir[i] = d->side[i].path;
-  take_theme(how->theme, &look); // it was looked at
+  set_theme(how->theme, &look); // it was checked before
   *picture = diff_draw(s, &d->answer, &runs);
   if (!*picture || canvas_is_cut(*picture))
     return draw_wrong(d, LIMN_WRONG, "there is too much of it for one picture: see --of");
@@ -274,29 +276,30 @@ static LimnStatus drawn(DiffWork *d, const LimnDiff *how, Canvas **picture) {
 }
 
 // -- all of it ------------------------------------------------------------------------------------
-static LimnStatus diff(DiffWork *d, const LimnDiff *how, const char **text) {
+static LimnStatus compare_sides(DiffWork *d, const LimnDiff *how, const char **text) {
   ApiCall *c = d->c;
   LimnStatus status = LIMN_GOOD;
   Buf out = buf_new(c->answer);
-  if (!take_theme(how->theme, &(Look){0}))
+  if (!set_theme(how->theme, &(Look){0}))
     return draw_wrong(d, LIMN_USAGE, "a picture is auto, light, dark or mono");
   for (int i = 0; i < 2 && !status; i++) status = diff_load(c, &d->side[i]);
   for (int i = 0; i < 2 && !status; i++)
-    if (!apart_take(c, how->out, d->side[i].path) || !out_take(c, d->side[i].l, how->out))
+    if (!check_distinct_paths(c, how->out, d->side[i].path) ||
+        !check_output_of(c, d->side[i].l, how->out))
       status = LIMN_USAGE;
   if (status) return status;
   d->answer.a = d->side[0].path, d->answer.b = d->side[1].path;
   bool programs = d->side[0].kind != SIDE_WEIGHTS && d->side[1].kind != SIDE_WEIGHTS;
   d->answer.models = d->side[0].kind == SIDE_ONNX || d->side[1].kind == SIDE_ONNX;
   for (int i = 0; i < 2 && how->name; i++) d->used[i] = table_new(c->scratch);
-  if (programs) status = things(d, how);
-  if (!status) status = weights(d);
+  if (programs) status = compare_things(d, how);
+  if (!status) status = compare_weights(d);
   if (status) return status;
-  if (programs && !d->answer.models) asked(d);
-  figures(d);
+  if (programs && !d->answer.models) compare_settings(d);
+  compare_metrics(d);
   if (how->same) *how->same = diff_is_same(&d->answer);
   Canvas *picture = NULL;
-  if (how->out || how->check) status = drawn(d, how, &picture);
+  if (how->out || how->check) status = draw_difference(d, how, &picture);
   if (status) return status;
   if (how->check) {
     Faults faults = {0};
@@ -321,10 +324,10 @@ LimnStatus limn_diff(Limn *l, const char *a, const char *b, const LimnDiff *how,
   LimnDiff own;
   if (!a || !b || !text)
     return call_end(c, call_misuse(c, "limn_diff wants two paths, and a place for its answer"));
-  if (!diff_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_diff_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   DiffWork d = {.c = c, .side = {{.path = a}, {.path = b, .second = true}}};
   for (int i = 0; i < 2; i++) d.side[i].l = limn_new();
-  LimnStatus status = d.side[0].l && d.side[1].l ? diff(&d, &own, text) : LIMN_SYSTEM;
+  LimnStatus status = d.side[0].l && d.side[1].l ? compare_sides(&d, &own, text) : LIMN_SYSTEM;
   for (int i = 0; i < 2; i++) limn_free(d.side[i].l);
   return call_end(c, status);
 }

@@ -9,39 +9,40 @@
 
 typedef enum { SIDE_PROGRAM, SIDE_RUN, SIDE_ONNX, SIDE_WEIGHTS } DiffSideKind;
 
-// One of the two, in a handle of its own.
+// One side of a comparison, loaded into its own handle.
 typedef struct {
   Limn *l;
   const char *path;
   bool second;
   DiffSideKind kind;
   Arrays weights;
-  MetricRows rows; // of a run
+  MetricRows rows; // metrics of a run
   RunNote note;
   bool has_weights, has_rows, noted;
-  OutlineNames names; // of learners
-  const char *graph;  // what an ONNX model calls itself: ours by their learner; or NULL
+  OutlineNames names; // names of learners
+  // the graph name of an ONNX model, which stands for the learner that was exported; or NULL
+  const char *graph;
 } DiffSide;
 
 typedef struct {
-  Outline *shown;    // NULL: it cannot be said
-  uint64_t whole[2]; // what it computes in use, and in training
+  Outline *shown;    // NULL: it cannot be written as boxes
+  uint64_t whole[2]; // fingerprints of what it computes: in use, and in training
   const Goal *goal;
-  double work; // what it computes for a sample; infinite: that is not known
+  double work; // cost for one sample; infinite: unknown
 } DiffModel;
 
 // diff_sides.c
 LimnStatus diff_load(ApiCall *, DiffSide *);
 DiffSource diff_source(ApiCall *, DiffSide *);
-// What a thing of this side is made of. models: as it is in use.
+// The model of a thing on this side; `models`: as in use, not in training.
 DiffModel diff_model(ApiCall *, DiffSide *, const DiffThing *, bool models);
-// What it computes, whatever boxes it is made of.
+// The fingerprint of its diagram with all boxes inlined.
 uint64_t diff_flat(ApiCall *, DiffSide *, const char *name, bool training);
-// The same words, and a file of the same name with other bytes: its name, or NULL.
+// The name of a file that both sides name and whose contents differ; or NULL.
 const char *diff_other_file(ApiCall *, const DiffSide[2], const DiffThing *);
 
-// diff_values.c: whether what both compute is the same where it was looked at; apart: how far it is
-// from each other there at most, of the largest number of a result
+// diff_values.c: do both models give the same results on test inputs? *apart: the largest
+// difference, relative to the largest number of a result.
 bool diff_values(ApiCall *, DiffSide[2], const DiffThing *, const DiffModel *const[2],
                  double *apart);
 

@@ -1,5 +1,5 @@
-// The two sides of a comparison: a program, a run, an ONNX file or a file of weights, each in a
-// handle of its own.
+// Loads the two sides of a comparison: a program, a run, an ONNX file or a file of weights, each
+// into its own handle.
 #include "api/diff_own.h"
 
 #include "run/runs/weights.h"
@@ -30,7 +30,7 @@ static LimnStatus load_onnx(ApiCall *c, DiffSide *side) {
   return limn_load_text(side->l, side->path, out.text, strlen(out.text));
 }
 
-// "n=3 m=R[4 5]": a part without `=` belongs to the value before it.
+// Parses "n=3 m=R[4 5]": a word without `=` continues the value before it.
 static void set_as_noted(ApiCall *c, DiffSide *side) {
   char *text = arena_text(c->scratch, side->note.set, strlen(side->note.set)), *name = text;
   while (name && *name) {
@@ -45,7 +45,7 @@ static void set_as_noted(ApiCall *c, DiffSide *side) {
   }
 }
 
-// What is there and cannot be read is not passed over.
+// A file that exists but cannot be read is an error.
 static bool unread(ApiCall *c, const DiffSide *side, bool read, const char *name,
                    const char *error) {
   if (read || !path_exists(arena_format(c->scratch, "%s/%s", side->path, name))) return false;
@@ -76,7 +76,7 @@ static LimnStatus load_weights(ApiCall *c, DiffSide *side) {
   return LIMN_WRONG;
 }
 
-// What its learners have from files are its weights.
+// The weights that its learners take from files are the weights of this side.
 static LimnStatus load_program(ApiCall *c, DiffSide *side) {
   Limn *l = side->l;
   LimnStatus status = limn_load(l, side->path);
@@ -108,7 +108,8 @@ LimnStatus diff_load(ApiCall *c, DiffSide *side) {
 }
 
 // -- what is in it --------------------------------------------------------------------------------
-// What the library, the built-in boxes and the scalar functions are called.
+// The names of the library, the built-in boxes and the scalar functions, which renaming cannot
+// change.
 static Table *fixed_names(ApiCall *c, Limn *l) {
   Table *out = table_new(c->scratch);
   for (uint32_t i = 0; i < table_count(l->in->library->names); i++) {
@@ -157,7 +158,7 @@ static double work_of(World *w, const Diagram *d) {
   return all;
 }
 
-// One whose sizes are open is compared where it is used: NULL.
+// NULL for a box with open sizes: it is compared where it is called.
 static Diagram *small_diagram(DiffSide *side, const char *name, bool training) {
   Limn *l = side->l;
   l->w->diags->muted++;
@@ -175,7 +176,7 @@ uint64_t diff_flat(ApiCall *c, DiffSide *side, const char *name, bool training) 
   return outline_whole(c->scratch, w, diagram_simplify(w, diagram_inline_all(w, d)), &side->names);
 }
 
-// work: or NULL
+// work may be NULL
 static Outline *outline_named(ApiCall *c, DiffSide *side, const char *name, bool training,
                               double *work) {
   Limn *l = side->l;
@@ -192,7 +193,7 @@ static const Goal *only_goal(const Program *p, const Syntax *node) {
   return n == 1 && found->diagram ? found : NULL;
 }
 
-// In training, unless only its use says how large its weights are.
+// Does the training form have known weight sizes, or are they only known in use?
 static bool says_sizes(const Outline *training, const Outline *use) {
   bool same = training && training->weight.n == use->weight.n;
   for (uint32_t i = 0; same && i < use->weight.n; i++)
@@ -233,7 +234,8 @@ static bool note_file(void *context, const Syntax *n) {
   return false;
 }
 
-// The file beside the program, or the weights of a folder; NULL: it is none, or may not be read.
+// A file next to the program, or the weights of a folder; NULL: neither, or reading it is not
+// allowed.
 static const char *file_named(ApiCall *c, const DiffSide *side, const Syntax *n) {
   const Sources *all = side->l->w->sources;
   const char *path = path_join(c->scratch, all->file.at[n->span.file].path, n->text);
@@ -246,7 +248,7 @@ static bool same_bytes(ApiCall *c, const char *a, const char *b) {
   const char *x = path_real(c->scratch, a), *y = path_real(c->scratch, b);
   if (x && y && !strcmp(x, y)) return true;
   FileText one = file_bytes(c->scratch, a), two = file_bytes(c->scratch, b);
-  if (!one.text || !two.text) return true; // whoever needs it says so
+  if (!one.text || !two.text) return true; // the error is reported where the file is used
   return one.n == two.n && !memcmp(one.text, two.text, one.n);
 }
 

@@ -1,6 +1,6 @@
-// Two models that are put together otherwise, as a model and what another system makes of it, may still
-// compute the same: both are run on numbers that are drawn, some of them tiny and some large, so that
-// small constants and bounds are seen too. That is no proof, and it is said what was looked at.
+// Two models of different structure, such as a model and its export from another system, may still
+// compute the same function. Both are run on random inputs; some are tiny and some large, so that
+// small constants and clamps take effect. This is a test, not a proof, and the answer says so.
 #include "api/diff_own.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ typedef struct {
   LimnFunction *f[2];
   uint32_t nin, nout;
   LimnInput *in;    // [nin]
-  LimnArrays given; // what came out, of one side
+  LimnArrays given; // the results of one side
 } ValueLook;
 
 // -- what goes in ---------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ static uint32_t count_ports(LimnFunction *f,
   return n;
 }
 
-// From -1 to 1, the same each time.
+// A deterministic number from -1 to 1.
 static double drawn(uint32_t input, int64_t at) {
   uint64_t key[2] = {input, (uint64_t)at};
   return (double)(hash_bytes(HASH_START, key, sizeof key) >> 11) / 0x1p52 - 1;
@@ -43,12 +43,12 @@ static double number_in(uint32_t input, int64_t at, int64_t sample, int64_t labe
   return 2 * x * scale[sample % 4];
 }
 
-// One input for both. A side may have the axis of the samples as an axis of its own.
+// One input for both sides. One side may have the sample axis as an axis of its own.
 static bool draw_input(ValueLook *v, uint32_t i) {
   Arena *a = v->c->scratch;
   LimnPort p[2];
   if (!port_in(v->f[0], i, &p[0]) || !port_in(v->f[1], i, &p[1])) return false;
-  int less = p[0].rank > p[1].rank; // which of them has it not
+  int less = p[0].rank > p[1].rank; // the side without the sample axis
   uint32_t rank = p[less].rank, own = p[!less].rank - rank;
   int64_t *shape = NEW_ARRAY(a, int64_t, rank + 2), count = SAMPLES, labels = p[less].labels;
   if (own > 1 || (own && p[!less].shape[0] >= 0)) return false;
@@ -87,8 +87,8 @@ static int64_t numbers_of(const LimnArray *a) {
   return n;
 }
 
-// How far a sample of the one is from that of the other, of its largest number. Of numbers that are alike and not finite nothing can be
-// said.
+// The difference of one sample, relative to its largest number. Non-finite results that agree say
+// nothing, so they are skipped.
 static double sample_apart(const LimnArray *a, const LimnArray *b, int64_t from, int64_t n) {
   int64_t na = numbers_of(a), nb = numbers_of(b);
   double largest = 0, off = 0;
@@ -101,7 +101,7 @@ static double sample_apart(const LimnArray *a, const LimnArray *b, int64_t from,
   return isinf(off) ? off : off / (largest > 0 ? largest : 1);
 }
 
-// Nothing but zeros, as behind a relu that lets nothing through, shows nothing; nor does what is not finite.
+// Results that are all zero, as after a saturated relu, or not finite, are no evidence.
 static bool is_something(const LimnArray *a, int64_t n) {
   for (int64_t k = 0; k < n; k++)
     if (number_at(a, k) != 0 && isfinite(number_at(a, k))) return true;
@@ -115,7 +115,7 @@ static bool results_near(const LimnArrays *one, const LimnArrays *two, double *a
   for (uint32_t i = 0; i < one->n; i++) {
     const LimnArray *a = &one->at[i].array, *b = &two->at[i].array;
     int64_t na = numbers_of(a), nb = numbers_of(b), n = na > nb ? na : nb;
-    // what does not depend on the inputs may come once, or for each sample
+    // results that do not depend on the inputs may have no sample axis
     bool often = n % SAMPLES == 0;
     int64_t samples = often ? SAMPLES : 1, each = n / samples;
     if (na != nb && (!often || (na != each && nb != each))) return false;
@@ -130,7 +130,7 @@ static bool results_near(const LimnArrays *one, const LimnArrays *two, double *a
 }
 
 // -- both sides -----------------------------------------------------------------------------------
-// As the floats that other systems keep them in, on both sides.
+// Rounds the weights of both sides to float, as other systems store them.
 static bool round_weights(ValueLook *v, LimnFunction *f) {
   LimnArrays list[2];
   typedef struct {
@@ -156,14 +156,14 @@ static bool round_weights(ValueLook *v, LimnFunction *f) {
   return true;
 }
 
-// What is small is not worth a compiler.
+// Cheap models run in the interpreter, without compiling.
 static bool open_side(ValueLook *v, DiffSide *side, const char *name, double work) {
   LimnPrepare how = {.size = sizeof how, .precision = LIMN_PRECISION_64};
   how.reference = work < WORK_SMALL;
   for (uint32_t i = 0; i < side->weights.array.n; i++) {
     const Array *x = &side->weights.array.at[i];
     LimnArray from = {LIMN_F64, x->rank, x->shape, NULL, x->data};
-    limn_weight_set(side->l, x->name, &from); // one that nobody has is nothing to it
+    limn_weight_set(side->l, x->name, &from); // a weight that this side does not have is ignored
   }
   LimnFunction **f = &v->f[side->second];
   return limn_function_open(side->l, name, &how, f) == LIMN_GOOD && round_weights(v, *f);

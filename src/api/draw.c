@@ -1,5 +1,5 @@
-// Pictures behind the public interface: which picture a name and its options ask for, and where it
-// goes.
+// Pictures of the public interface: selects the kind of picture from the name and the options,
+// draws and writes it.
 #include "api/api_own.h"
 
 #include "lang/learning/learning.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 // -- pictures -------------------------------------------------------------------------------------
-// Which of these words; 0 for NULL. False with a diagnostic.
-static bool word_of(Limn *l, const char *what, const char *word, const char *const *words,
-                    uint32_t n, uint32_t *out) {
+// The index of a word in `words`; 0 for NULL. False with a diagnostic.
+static bool read_word(Limn *l, const char *what, const char *word, const char *const *words,
+                      uint32_t n, uint32_t *out) {
   for (*out = 0; word && *out < n; ++*out)
     if (strcmp(words[*out], word) == 0) return true;
   if (!word) return true;
@@ -20,10 +20,11 @@ static bool word_of(Limn *l, const char *what, const char *word, const char *con
   return false;
 }
 
-// Something went wrong in this call.
+// Did this call report an error?
 static bool is_wrong(const Limn *l) { return l->diags->errors > l->load_errors; }
 
-// Tries the names of all calls in a diagram, and in what it calls; true: one is called so.
+// Searches the calls of a diagram and of its callees for a name; true: found. Suggests names that
+// are close.
 static bool find_call(Limn *l, const Diagram *d, const char *name, Table *seen, Nearest *near) {
   if (table_get(seen, &d, sizeof d)) return false;
   table_put(seen, &d, sizeof d, 1);
@@ -38,7 +39,7 @@ static bool find_call(Limn *l, const Diagram *d, const char *name, Table *seen, 
   return false;
 }
 
-// Names that --open or --close cannot mean: they would be passed over in silence.
+// Warns of names in --open or --close that match no call: they would have no effect.
 static void warn_uncalled(Limn *l, const Diagram *d, const char *option, const char *const *list) {
   for (; list && *list; list++) {
     Nearest near = nearest_to(*list);
@@ -52,13 +53,13 @@ static void warn_uncalled(Limn *l, const Diagram *d, const char *option, const c
 // -- what a picture is of -------------------------------------------------------------------------
 typedef struct {
   Limn *l;
-  const char *name; // of what is drawn; NULL: the goals
-  bool chosen;      // the call has no name: it is the machine that runs
+  const char *name; // what is drawn; NULL: the goals
+  bool chosen;      // no name was given, and the machine that runs was chosen
   const LimnDraw *how;
   CircuitOptions circuit;
 } PictureAsked;
 
-// NULL: there is none of that name.
+// NULL: there is no such learning diagram.
 static const Learning *learning_named(Limn *l, const char *name) {
   for (uint32_t i = 0; name && l->program && i < l->program->learning.n; i++)
     if (strcmp(name_text(l->w->names, l->program->learning.at[i]->name), name) == 0)
@@ -70,7 +71,7 @@ static bool is_machine(Limn *l, const char *name) {
   return name && l->program && machine_known(l->in, l->program, name);
 }
 
-// NULL with a diagnostic: there is none of this name, or it is too large.
+// NULL with a diagnostic: no such box or learner, or it is too large.
 static Diagram *small_diagram(Limn *l, const char *name) {
   Diagram *d = diagram_named(l->in, l->program, name, NULL);
   return d && diagram_is_small(l->w, d) ? d : NULL;
@@ -126,8 +127,8 @@ static Canvas *draw_learning(const PictureAsked *p) {
   return learning_draw(p->l->in, p->l->world, p->l->program, learning_named(p->l, p->name), parts);
 }
 
-// How deep parts are opened: as many as can be read; --level layer: all, learner: none; --open 2.
-// False with a diagnostic: --open is no number of levels.
+// How many levels of parts are opened. Default: as many as stay readable; --level layer: all;
+// learner: none; --open 2: two. False with a diagnostic: --open is no number of levels.
 static bool depth_of(const PictureAsked *p, uint32_t *out) {
   static const uint32_t depth[] = {
       [LEVEL_MODEL] = 0, [LEVEL_LAYER] = UINT32_MAX, [LEVEL_LEARNER] = 1};
@@ -165,7 +166,8 @@ static Canvas *draw_unfolded(const PictureAsked *p) {
   return c;
 }
 
-// Of a program with errors: what can be shown. NULL: nothing, and what is missing was said.
+// A picture of a program with errors: what can be drawn, with the missing parts reported. NULL:
+// nothing.
 static Canvas *draw_broken(const PictureAsked *p) {
   Limn *l = p->l;
   if (!l->program) return NULL;
@@ -185,7 +187,7 @@ static Canvas *draw_broken(const PictureAsked *p) {
 }
 
 // -- kinds of pictures ----------------------------------------------------------------------------
-// Options that mean something for some kinds only
+// Options that only some kinds of pictures support
 enum { TAKES_OPEN = 1, TAKES_CLOSE = 2, TAKES_LEVEL = 4, TAKES_LEGEND = 8, TAKES_NOTES = 16 };
 
 typedef enum {
@@ -200,11 +202,11 @@ typedef enum {
 } PictureKind;
 
 static const struct {
-  const char *of; // what it is a picture of, in words
+  const char *of; // what it shows, for messages
   Canvas *(*draw)(const PictureAsked *);
-  unsigned takes; // options
-  bool ignores;   // an editor keeps its level from one picture to the next: here it means nothing
-  bool rows;      // it is broken into rows where it is too wide; others are made smaller
+  unsigned takes; // supported options
+  bool ignores;   // --level is ignored: editors keep their level when the kind of picture changes
+  bool rows;      // wide pictures are broken into rows; otherwise they are scaled down
 } kinds[] = {
     [PICTURE_BOX] = {"a box", draw_box,
                      TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND | TAKES_NOTES,
@@ -219,8 +221,8 @@ static const struct {
     [PICTURE_UNFOLDED] = {"an unfolded wiring", draw_unfolded, TAKES_LEGEND, .ignores = true},
 };
 
-// An option asks for a kind, or else the name does. Without a name it is the goals, and without
-// goals the machine that runs.
+// An option selects the kind, otherwise the name does. Without a name: the goals, and without goals
+// the machine that runs.
 static PictureKind picture_kind(PictureAsked *p) {
   Limn *l = p->l;
   const LimnDraw *how = p->how;
@@ -237,7 +239,7 @@ static PictureKind picture_kind(PictureAsked *p) {
 
 static bool has_names(const char *const *list) { return list && *list; }
 
-// The one of these that is given; two exclude each other, and are refused.
+// At most one of these options may be given; two are refused.
 static bool one_view(Limn *l, const LimnDraw *how) {
   const struct {
     const char *option;
@@ -254,7 +256,7 @@ static bool one_view(Limn *l, const LimnDraw *how) {
   return true;
 }
 
-// An option that cannot mean anything is not passed over.
+// Refuses options that have no effect on this kind.
 static bool options_fit(const PictureAsked *p, PictureKind kind) {
   const LimnDraw *how = p->how;
   const struct {
@@ -278,7 +280,7 @@ static bool options_fit(const PictureAsked *p, PictureKind kind) {
   return true;
 }
 
-// A picture is whole, or there is none: NULL with a diagnostic.
+// The complete picture, or NULL with a diagnostic.
 static Canvas *draw(const PictureAsked *p, PictureKind kind) {
   Limn *l = p->l;
   bool broken = l->load_errors > 0;
@@ -298,12 +300,12 @@ typedef struct {
   PictureKind kind;
   Look look;
   Canvas *canvas;
-  double fit; // it has no rows, and is so wide at most; 0: as wide as it is
-  Buf text;   // of the answer
+  double fit; // the maximal width if it has no rows; 0: unlimited
+  Buf text;   // the answer
 } AskedPicture;
 
-// The width of a row in units; negative: one row; 0: the default. A unit is half a point in print,
-// so that labels are 7 points high.
+// The width of a row in units; negative: one row; 0: the default. In print a unit is half a point,
+// so labels are 7 points high.
 static bool width_of(Limn *l, const char *text, double *out) {
   const char *end = NULL;
   *out = 0;
@@ -322,14 +324,14 @@ static bool width_of(Limn *l, const char *text, double *out) {
   return true;
 }
 
-// False with a diagnostic: an option that is not one.
-static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *circuit) {
+// Reads the options of appearance. False with a diagnostic: an option is invalid.
+static bool read_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *circuit) {
   static const char *const levels[] = {"model", "layer", "learner"};
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   uint32_t level, theme;
   double width;
-  if (!word_of(l, "level", how->level, levels, COUNT(levels), &level) ||
-      !word_of(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
+  if (!read_word(l, "level", how->level, levels, COUNT(levels), &level) ||
+      !read_word(l, "theme", how->theme, themes, COUNT(themes), &theme) ||
       !width_of(l, how->width, &width))
     return false;
   look->theme = (Theme)theme;
@@ -345,14 +347,14 @@ static bool take_look(Limn *l, const LimnDraw *how, Look *look, CircuitOptions *
   return true;
 }
 
-// The picture that is asked for, or a status that is not LIMN_GOOD.
+// Draws the picture that was asked for; otherwise returns the reason.
 static LimnStatus draw_asked(ApiCall *c, const char *name, const LimnDraw *how, const void *to,
                              AskedPicture *out) {
   *out = (AskedPicture){.text = buf_new(c->slot ? c->answer : c->scratch)};
   if (!to) return call_misuse(c, "there is no place for the picture");
   if (!OPTIONS(c, &out->how, how)) return LIMN_USAGE;
   out->asked = (PictureAsked){.l = c->l, .name = name, .how = &out->how};
-  if (!take_look(c->l, &out->how, &out->look, &out->asked.circuit)) return LIMN_USAGE;
+  if (!read_look(c->l, &out->how, &out->look, &out->asked.circuit)) return LIMN_USAGE;
   out->kind = picture_kind(&out->asked);
   if (!options_fit(&out->asked, out->kind)) return LIMN_USAGE;
   out->canvas = draw(&out->asked, out->kind);
@@ -370,7 +372,7 @@ static LimnStatus draw_file(ApiCall *c, const char *name, const LimnDraw *how) {
   if (status) return status;
   if (d.fit > 0) canvas_fit(d.canvas, d.fit);
   if (!out) return call_misuse(c, "limn_draw wants a file: out");
-  if (!out_take(c, c->l, out)) return LIMN_USAGE;
+  if (!check_output_of(c, c->l, out)) return LIMN_USAGE;
   if (canvas_write(d.canvas, out, &d.look, &error)) return LIMN_GOOD;
   diag_error(c->l->diags, (Span){0}, "%s", error);
   bool known = text_ends(out, ".png") || canvas_file(d.canvas, out, &d.look, &d.text);
@@ -417,7 +419,7 @@ LimnStatus limn_draw_bytes(Limn *l, const char *name, const LimnDraw *how, const
   return call_end(c, LIMN_GOOD);
 }
 
-// Of a box, the circuit is compared with its diagram too.
+// Checks the layout of a box's circuit against its diagram too.
 static void check_circuit(const AskedPicture *d, Faults *faults) {
   Limn *l = d->asked.l;
   bool box = d->kind == PICTURE_BOX && !l->load_errors;

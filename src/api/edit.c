@@ -1,5 +1,4 @@
-// What an editor asks: the program as it was looked at, the text as it is by now, and questions about
-// both by name.
+// Questions of editors: about the program as it was checked and the text as it is now.
 #include "api/api_own.h"
 #include "base/stop.h"
 
@@ -9,9 +8,7 @@
 
 #include <stdlib.h>
 
-enum {
-  COST_ROOM = 32 << 20
-}; // bytes of a program whose boxes are counted when they are pointed at
+enum { COST_ROOM = 32 << 20 }; // size limit of a program whose cost is counted on hover
 
 LimnStatus limn_edit_load(Limn *l, const char *name, const char *text, size_t n,
                           const volatile sig_atomic_t *stop) {
@@ -75,8 +72,8 @@ static const char *cost_text(void *context, const Def *d) {
 }
 
 // -- what a question would make of the text, tried ------------------------------------------------
-// Another text in the place of this one, looked at; NULL: there is no memory.
-static Limn *loaded_instead(const Limn *l, const char *text, size_t n) {
+// Checks another text in a new handle; NULL: out of memory.
+static Limn *load_other_text(const Limn *l, const char *text, size_t n) {
   Limn *other = limn_new();
   if (!other) return NULL;
   LimnStatus status = LIMN_GOOD;
@@ -88,31 +85,31 @@ static Limn *loaded_instead(const Limn *l, const char *text, size_t n) {
   return other;
 }
 
-static uint32_t times_said(const Diags *d, const char *text) {
+static uint32_t count_message(const Diags *d, const char *text) {
   uint32_t n = 0;
   for (uint32_t i = 1; i < d->list.n; i++)
     n += d->list.at[i].kind == DIAG_ERROR && strcmp(d->list.at[i].text, text) == 0;
   return n;
 }
 
-// An error of `now` that `before` does not have, or has less often; NULL: none.
+// An error of `now` that `before` has less often or not at all; NULL: none.
 static const char *new_error(const Diags *before, const Diags *now) {
   for (uint32_t i = 1; i < now->list.n; i++) {
     const Diag *d = &now->list.at[i];
-    if (d->kind == DIAG_ERROR && times_said(now, d->text) > times_said(before, d->text))
+    if (d->kind == DIAG_ERROR && count_message(now, d->text) > count_message(before, d->text))
       return d->text;
   }
   return NULL;
 }
 
-// The answer to a gesture, once the text that comes out of it was looked at: where that has an error which
-// this one has not, the error is the answer. What could be run before can be run then.
-static const char *tried(Limn *l, EditQuestion *q, const char *answer) {
-  Limn *other = loaded_instead(l, q->result, q->result_n);
+// Checks the text that a gesture results in. An error that the present text does not have becomes a
+// refusal, also one of the dry run if the program could be run before.
+static const char *check_gesture(Limn *l, EditQuestion *q, const char *answer) {
+  Limn *other = load_other_text(l, q->result, q->result_n);
   if (!other) return NULL;
   const char *error = new_error(l->diags, other->diags);
   if (!error && !other->load_errors && limn_check(other) != LIMN_GOOD) {
-    Limn *again = loaded_instead(l, l->now.text, l->now.n);
+    Limn *again = load_other_text(l, l->now.text, l->now.n);
     if (again && !again->load_errors) limn_check(again);
     if (again) error = new_error(again->diags, other->diags);
     if (error) error = arena_format(q->arena, "%s", error);
@@ -123,11 +120,11 @@ static const char *tried(Limn *l, EditQuestion *q, const char *answer) {
   return answer;
 }
 
-// The text that comes out of it has the same errors, and names that mean the same.
-static bool means_the_same(Limn *l, EditQuestion *q) {
+// Does the renamed text have as many errors, and do its names resolve alike?
+static bool rename_keeps_meaning(Limn *l, EditQuestion *q) {
   size_t n;
   const char *text = edit_renamed(q, &n);
-  Limn *other = text ? loaded_instead(l, text, n) : NULL;
+  Limn *other = text ? load_other_text(l, text, n) : NULL;
   if (!other) return false;
   bool same = other->index && other->load_errors == l->load_errors &&
               edit_same_names(l->index, other->index, q->arena);
@@ -136,7 +133,7 @@ static bool means_the_same(Limn *l, EditQuestion *q) {
   return same;
 }
 
-// Why the last question had no answer is not about the program: it goes with the next question.
+// Removes the message that explained the previous refusal: it is not about the program.
 static void drop_refusal(ApiCall *c) {
   Limn *l = c->l;
   Diags *d = l->diags;
@@ -175,8 +172,8 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
                     .cost_of = l};
   const char *answer = edit_answer(&q, question);
   bool rename = answer && strcmp(question, "rename") == 0;
-  if (rename && !edit_is_plain(&q) && !means_the_same(l, &q)) answer = NULL;
-  if (answer && q.result) answer = tried(l, &q, answer);
+  if (rename && !edit_is_plain(&q) && !rename_keeps_meaning(l, &q)) answer = NULL;
+  if (answer && q.result) answer = check_gesture(l, &q, answer);
   if (!answer) refuse(l, q.refused ? q.refused : "there is no answer");
   return answer;
 }
@@ -190,7 +187,7 @@ const char *limn_edit_ask(Limn *l, const char *question, const LimnAsk *how) {
     call_misuse(c, "limn_edit_ask wants a question, after limn_edit_load");
     return call_text(c, NULL);
   }
-  if (!ask_take(c, how, &own)) return call_text(c, NULL);
+  if (!copy_ask_options(c, how, &own)) return call_text(c, NULL);
   drop_refusal(c);
   return call_text(c, ask(c, question, &own, cost));
 }

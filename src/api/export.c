@@ -1,4 +1,4 @@
-// Out of limn: the formats of others.
+// Export to other formats.
 #include "api/api_own.h"
 
 LimnStatus limn_export(Limn *l, const char *name, const LimnExport *how, const char **text) {
@@ -6,9 +6,9 @@ LimnStatus limn_export(Limn *l, const char *name, const LimnExport *how, const c
   ENTER(c, l, ANSWER_EXPORT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnExport own;
   if (!text) return call_end(c, call_misuse(c, "limn_export wants a place for its answer"));
-  if (!export_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_export_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
-  Arrays set = weights_set(c);
+  Arrays set = weights_overridden(c);
   Export e = {.in = l->in,
               .w = l->w,
               .p = l->program,

@@ -1,13 +1,13 @@
-// Functions: a box or learner made ready once and called again and again.
+// Functions: a box or learner that is prepared once and called many times.
 //
-// A function has a handle of its own, into which the same program is loaded, and so it can go to
-// another thread. What it makes for the sizes that it meets stays in the world of that handle; when
-// it has met many, the world is put back to how it was after the load, and it begins anew.
+// A function has its own handle, into which the same program is loaded, so it can be used by
+// another thread. Code and plans for the sizes seen so far stay in that handle's world; when there
+// are too many, the world is restored to its state after the load.
 #include "api/api_own.h"
 
 #include <stdlib.h>
 
-enum { ORDERS = 8 }; // of a derivative
+enum { ORDERS = 8 }; // orders of derivatives
 
 typedef struct {
   uint32_t n;
@@ -18,7 +18,7 @@ struct LimnFunction {
   Limn *own;
   Callable *made;
   Ports in, out;
-  Arrays set; // the weights of the handle that it came from
+  Arrays set; // the weights set in the handle that it was opened from
 };
 
 // -- what goes in and out -------------------------------------------------------------------------
@@ -81,7 +81,7 @@ static LimnStatus open_function(LimnFunction *f, Limn *from, const char *name,
   if (status) return status;
   own->copy = arena_save(own->world);
   if (!own->copy || !GUARDED(own->own, &g)) return LIMN_SYSTEM;
-  forget_messages(own); // warnings were told before
+  forget_messages(own); // the first handle has reported the warnings
   for (uint32_t i = 0; i < from->weight.n; i++)
     if (from->weight.at[i].set) arrays_keep(own->own, &f->set, &from->weight.at[i].array);
   Outcome end = callable_open(own->in, own->program, own->own, name, how, &f->set, &f->made);
@@ -101,7 +101,7 @@ static LimnFunction *new_function(void) {
 
 LimnStatus limn_function_open(Limn *l, const char *name, const LimnPrepare *how,
                               LimnFunction **out) {
-  LimnFunction *volatile f = NULL; // it lasts if memory runs out
+  LimnFunction *volatile f = NULL; // volatile: it must survive the longjmp
   if (out) *out = NULL;
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE,
         (f ? drop_function(f) : (void)0, LIMN_SYSTEM));
@@ -109,7 +109,7 @@ LimnStatus limn_function_open(Limn *l, const char *name, const LimnPrepare *how,
   if (!name || !out)
     return call_end(c,
                     call_misuse(c, "limn_function_open wants a name, and a place for its answer"));
-  if (!prepare_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_prepare_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   f = new_function();
   if (!f) return call_end(c, LIMN_SYSTEM);
   LimnStatus status = open_function(f, l, name, &own);
@@ -121,7 +121,7 @@ LimnStatus limn_function_open(Limn *l, const char *name, const LimnPrepare *how,
 }
 
 void limn_function_close(LimnFunction *f) {
-  if (f && !f->own->call) drop_function(f); // a callback cannot free what is at work
+  if (f && !f->own->call) drop_function(f); // a callback cannot free a running function
 }
 
 const char *limn_function_messages(LimnFunction *f, bool json) {
@@ -138,7 +138,7 @@ static void make_room(LimnFunction *f) {
 static LimnStatus call_function(ApiCall *c, LimnFunction *f, const LimnCall *how, CallOf *call) {
   LimnCall own;
   if (!call->out) return call_misuse(c, "a function that is called wants a place for its answer");
-  if (!OPTIONS(c, &own, how) || !inputs_take(c, &own.in, own.nin)) return LIMN_USAGE;
+  if (!OPTIONS(c, &own, how) || !copy_call_inputs(c, &own.in, own.nin)) return LIMN_USAGE;
   if (own.ndy && !own.dy)
     return call_misuse(c, "there are no cotangents where %u are said to be", own.ndy);
   if (own.order > ORDERS)

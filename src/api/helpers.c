@@ -1,5 +1,4 @@
-// Others who follow runs of the program that a handle has: each is a thread with a handle of its own, into
-// which the same program is loaded.
+// Worker threads that simulate runs of machines: each has its own handle with the same program.
 #include "api/api_own.h"
 
 #include <pthread.h>
@@ -32,7 +31,7 @@ static void help(Helper *h, Limn *l) {
 static void *helper_main(void *helper) {
   Limn *l = limn_new();
   if (l) help(helper, l);
-  // What it found is copied by who called; until then the handle stays.
+  // the caller copies the results before it frees the handle
   return l;
 }
 

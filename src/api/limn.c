@@ -1,4 +1,4 @@
-// A handle: made and freed, a program loaded into it, and its messages.
+// Handles: creating and freeing, loading a program, messages.
 #include "api/api_own.h"
 #include "base/stop.h"
 
@@ -26,7 +26,7 @@ Limn *limn_new(void) {
 }
 
 void limn_free(Limn *l) {
-  if (!l || l->call) return; // a callback cannot free what is at work
+  if (!l || l->call) return; // a callback cannot free a handle during a call
   while (l->trainer) limn_trainer_close(l->trainer);
   arena_copy_free(l->copy);
   arena_free(l->own);
@@ -40,7 +40,7 @@ static void setting_add(Arena *a, ApiSettings *all, const char *name, const char
   if (value) vec_push(a, all, own);
 }
 
-// All of them are copied each time, so that setting one for ever takes no room.
+// Copies all settings into a new arena, so that repeated calls need no more memory.
 LimnStatus limn_set(Limn *l, const char *name, const char *value) {
   ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   if (!name) return call_end(c, call_misuse(c, "limn_set wants a name"));
@@ -68,8 +68,8 @@ LimnStatus limn_allow(Limn *l, const char *folder) {
   return call_end(c, LIMN_GOOD);
 }
 
-// The program's own folder, those for data, and what the user allows besides.
-const ReadRights *rights_of(const Limn *l, Arena *a, const char *path) {
+// The program's own folder, the data folders, and folders that the user allowed.
+const ReadRights *read_rights_of(const Limn *l, Arena *a, const char *path) {
   ReadRights *r = NEW(a, ReadRights);
   const char *name;
   rights_add(a, r, path_folder(a, path, &name));
@@ -79,7 +79,7 @@ const ReadRights *rights_of(const Limn *l, Arena *a, const char *path) {
   return r;
 }
 
-// What the last program left behind.
+// Frees the loaded program.
 void unload(Limn *l) {
   arena_copy_free(l->copy);
   arena_free(l->world);
@@ -108,7 +108,7 @@ static void begin_load(ApiCall *c) {
   l->loaded = arena_child(l->own);
 }
 
-// The program stands in the handle only when all of it does.
+// The handle refers to the program only once it is complete.
 static LimnStatus read_program(Limn *l, const char *path, const char *text, size_t n) {
   if (n > TEXT_LIMIT) {
     diag_error(l->diags, (Span){0}, "cannot read %s: it is larger than %d bytes", path, TEXT_LIMIT);
@@ -117,7 +117,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   l->world = arena_child(l->own);
   World *w = world_new(l->world);
   w->diags = l->diags;
-  w->sources->rights = rights_of(l, l->world, path);
+  w->sources->rights = read_rights_of(l, l->world, path);
   l->diags->sources = w->sources;
   Elab *in = elab_new(w);
   if (l->noting) elab_note_uses(in, l->stop);
@@ -127,7 +127,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   l->path = arena_text(l->loaded, path, strlen(path));
   l->text = arena_text(l->loaded, text, n);
   l->length = n;
-  Program *p = elab_program(in, l->path, l->text, n); // it keeps them
+  Program *p = elab_program(in, l->path, l->text, n); // it keeps both pointers
   diags_settle(l->diags);
   l->load_errors = l->diags->errors;
   if (l->noting) l->index = edit_index(l->world, in, p);
@@ -135,7 +135,7 @@ static LimnStatus read_program(Limn *l, const char *path, const char *text, size
   return l->load_errors ? LIMN_WRONG : LIMN_GOOD;
 }
 
-// They may be what this handle returned, which goes now.
+// Arguments may point into this handle's previous result: copy them before it is freed.
 LimnStatus load_text(ApiCall *c, const char *name, const char *text, size_t n) {
   const char *own = name ? arena_text(c->scratch, name, strlen(name)) : NULL;
   const char *copy = text && n <= TEXT_LIMIT ? arena_text(c->scratch, text, n) : text;
@@ -149,9 +149,9 @@ LimnStatus limn_load_text(Limn *l, const char *name, const char *text, size_t n)
   return call_end(c, load_text(c, name, text, n));
 }
 
-// A file that is something else than a program, in one sentence; false: it may be one.
+// Reports, in one sentence, a file that is clearly no program; false: it may be one.
 static bool is_no_program(Limn *l, const char *path, const FileText *f) {
-  if (!memchr(f->text, 0, f->n)) return false; // no text has one, and files of numbers do
+  if (!memchr(f->text, 0, f->n)) return false; // source text has no zero bytes, binary files do
   Id e = diag_error(l->diags, (Span){0}, "%s is no text, which a program is", path);
   if (text_ends(path, ".onnx"))
     diag_help(l->diags, e, "`limn import %s` makes a program of an ONNX model", path);
@@ -199,13 +199,13 @@ void limn_forget(Limn *l) {
 }
 
 static bool was_said_last(const Limn *l, const Diag *d) {
-  for (uint32_t i = 0; i < l->said.n; i++)
-    if (l->said.at[i] == d->text) return true;
+  for (uint32_t i = 0; i < l->last_messages.n; i++)
+    if (l->last_messages.at[i] == d->text) return true;
   return false;
 }
 
 void limn_forget_last(Limn *l) {
-  if (!l || l->call || !l->said.n) return;
+  if (!l || l->call || !l->last_messages.n) return;
   Diags *d = l->diags;
   uint32_t to = 1;
   for (uint32_t i = 1; i < d->list.n; i++) {
@@ -214,7 +214,7 @@ void limn_forget_last(Limn *l) {
     if (!gone) d->list.at[to++] = d->list.at[i];
   }
   d->list.n = d->since = to;
-  l->said.n = 0;
+  l->last_messages.n = 0;
   l->refusal = NULL;
 }
 

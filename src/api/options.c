@@ -1,5 +1,5 @@
-// What a caller asks for, taken in: structs that may be older or newer than this library become
-// those of its own header, and what a run ended with becomes a status.
+// Copies options from callers: structs compiled against an older or newer header become those of
+// this library. Converts outcomes to status codes.
 #include "api/api_own.h"
 
 _Static_assert((int)OUTCOME_GOOD == LIMN_GOOD && (int)OUTCOME_WRONG == LIMN_WRONG &&
@@ -8,8 +8,8 @@ _Static_assert((int)OUTCOME_GOOD == LIMN_GOOD && (int)OUTCOME_WRONG == LIMN_WRON
 
 LimnStatus status_of(Outcome end) { return (LimnStatus)end; }
 
-// A caller with a newer header may have asked for something that is not known here.
-bool options_take(ApiCall *c, void *to, size_t room, const void *from) {
+// A caller with a newer header may set an option that this library does not know.
+bool copy_option_struct(ApiCall *c, void *to, size_t room, const void *from) {
   size_t size = room;
   memset(to, 0, room);
   if (from) memcpy(&size, from, sizeof size);
@@ -31,7 +31,7 @@ static bool check_precision(ApiCall *c, LimnPrecision p) {
   return known;
 }
 
-// What computes, by its name; the interpreter is neither a GPU nor does it round factors.
+// The device by name; the reference interpreter has no GPU and does not round factors.
 static bool check_device(ApiCall *c, const char *device, bool reference) {
   const char *why = engine_device_name_error(c->scratch, device);
   if (why) return call_misuse(c, "%s", why), false;
@@ -50,8 +50,8 @@ static bool check_rounding(ApiCall *c, LimnPrecision p, bool reference) {
   return !reference || !rounds;
 }
 
-// A copy in which every input has a name, if only "".
-bool inputs_take(ApiCall *c, const LimnInput **in, uint32_t n) {
+// A copy in which every input has a name, possibly "".
+bool copy_call_inputs(ApiCall *c, const LimnInput **in, uint32_t n) {
   if (n && !*in) return call_misuse(c, "there are no inputs where %u are said to be", n), false;
   LimnInput *own = arena_copy(c->scratch, *in, n * sizeof *own);
   for (uint32_t i = 0; i < n; i++) {
@@ -64,14 +64,14 @@ bool inputs_take(ApiCall *c, const LimnInput **in, uint32_t n) {
 }
 
 // -- options --------------------------------------------------------------------------------------
-// 0 says nothing; more steps than this nobody makes.
+// 0 means not given; the upper bound is more steps than any training makes.
 static bool check_length(ApiCall *c, const char *what, double x) {
   if (x >= 0 && x <= 1e12) return true;
   if (x > 1e12) return call_misuse(c, "`%s` is at most 1e12, not %g", what, x), false;
   return call_misuse(c, "`%s` wants a number from 0 on, not %g", what, x), false;
 }
 
-bool apart_take(ApiCall *c, const char *to, const char *from) {
+bool check_distinct_paths(ApiCall *c, const char *to, const char *from) {
   const char *there = to && from ? path_real(c->scratch, to) : NULL;
   const char *read = there ? path_real(c->scratch, from) : NULL;
   if (!read || strcmp(there, read) != 0) return true;
@@ -79,47 +79,52 @@ bool apart_take(ApiCall *c, const char *to, const char *from) {
          false;
 }
 
-bool out_take(ApiCall *c, const Limn *of, const char *to) {
+bool check_output_of(ApiCall *c, const Limn *of, const char *to) {
   const Sources *s = of->diags->sources;
   for (uint32_t i = 1; s && to && i < s->file.n; i++)
-    if (!apart_take(c, to, s->file.at[i].path)) return false;
+    if (!check_distinct_paths(c, to, s->file.at[i].path)) return false;
   return true;
 }
 
-static bool check_out(ApiCall *c, const char *to) { return out_take(c, c->l, to); }
+static bool check_out(ApiCall *c, const char *to) { return check_output_of(c, c->l, to); }
 
-bool train_take(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
+bool copy_train_options(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
   return OPTIONS(c, to, how) && check_device(c, to->device, to->reference) &&
          check_rounding(c, to->precision, to->reference) && check_length(c, "epochs", to->epochs) &&
          check_length(c, "steps", to->steps) && check_length(c, "batch", (double)to->batch);
 }
 
-bool use_take(ApiCall *c, const LimnUse *how, LimnUse *to) {
-  return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin) &&
+bool copy_use_options(ApiCall *c, const LimnUse *how, LimnUse *to) {
+  return OPTIONS(c, to, how) && copy_call_inputs(c, &to->in, to->nin) &&
          check_device(c, to->device, to->reference) &&
          check_rounding(c, to->precision, to->reference) && check_out(c, to->out);
 }
 
-bool run_take(ApiCall *c, const LimnRun *how, LimnRun *to) {
+bool copy_run_options(ApiCall *c, const LimnRun *how, LimnRun *to) {
   return OPTIONS(c, to, how) && check_device(c, to->device, to->reference);
 }
 
-bool eval_take(ApiCall *c, const LimnEval *how, LimnEval *to) {
-  return OPTIONS(c, to, how) && inputs_take(c, &to->in, to->nin) && check_out(c, to->out) &&
+bool copy_eval_options(ApiCall *c, const LimnEval *how, LimnEval *to) {
+  return OPTIONS(c, to, how) && copy_call_inputs(c, &to->in, to->nin) && check_out(c, to->out) &&
          check_out(c, to->save) && check_out(c, to->grads);
 }
 
-bool prepare_take(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
+bool copy_prepare_options(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
   return OPTIONS(c, to, how) && check_rounding(c, to->precision, to->reference);
 }
 
-bool diff_take(ApiCall *c, const LimnDiff *how, LimnDiff *to) { return OPTIONS(c, to, how); }
+bool copy_diff_options(ApiCall *c, const LimnDiff *how, LimnDiff *to) {
+  return OPTIONS(c, to, how);
+}
 
-bool ask_take(ApiCall *c, const LimnAsk *from, LimnAsk *to) { return OPTIONS(c, to, from); }
+bool copy_ask_options(ApiCall *c, const LimnAsk *from, LimnAsk *to) { return OPTIONS(c, to, from); }
 
-bool read_take(ApiCall *c, const LimnRead *how, LimnRead *to) { return OPTIONS(c, to, how); }
+bool copy_read_options(ApiCall *c, const LimnRead *how, LimnRead *to) {
+  return OPTIONS(c, to, how);
+}
 
-bool export_take(ApiCall *c, const LimnExport *how, LimnExport *to) {
+bool copy_export_options(ApiCall *c, const LimnExport *how, LimnExport *to) {
   return OPTIONS(c, to, how) && check_precision(c, to->precision) && check_out(c, to->out) &&
-         apart_take(c, to->out, to->weights) && apart_take(c, to->out, to->from);
+         check_distinct_paths(c, to->out, to->weights) &&
+         check_distinct_paths(c, to->out, to->from);
 }

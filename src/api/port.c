@@ -1,8 +1,8 @@
-// Models of others, in.
+// Import of ONNX models.
 #include "api/api_own.h"
 #include "port/import/import.h"
 
-// The file of weights that goes with a program: model.safetensors beside model.limn.
+// The weights file of a program: model.safetensors next to model.limn.
 static const char *weights_beside(Arena *a, const char *out, const char **name) {
   path_folder(a, out, name);
   const char *dot = strrchr(*name, '.');
@@ -26,7 +26,7 @@ static bool read_given(ApiCall *c, const LimnImport *how, Arrays *out, const cha
   return true;
 }
 
-// Sizes that limn_set gives.
+// Sizes given by limn_set.
 static bool read_sizes(ApiCall *c, ImportOptions *out) {
   const ApiSettings *all = &c->l->setting;
   ImportSize *size = NEW_ARRAY(c->scratch, ImportSize, all->n + 1);
@@ -43,8 +43,8 @@ static bool read_sizes(ApiCall *c, ImportOptions *out) {
   return true;
 }
 
-// The program is looked at before it is written: one that does not hold together comes from a model that does not.
-static LimnStatus look_at(ApiCall *c, const char *path, const Imported *made) {
+// Checks the imported program before writing it: errors in it come from an inconsistent model.
+static LimnStatus check_imported(ApiCall *c, const char *path, const Imported *made) {
   Limn *l = limn_new();
   LimnMessage said = {.size = sizeof said};
   LimnStatus status = l ? limn_load_text(l, path, made->text, strlen(made->text)) : LIMN_SYSTEM;
@@ -73,7 +73,8 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   if (!read_sizes(c, &options)) return LIMN_WRONG;
   if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;
   bool kept = made.weights.array.n;
-  if (kept && path_exists(file) && !path_exists(how->out)) { // beside a model lie its own
+  // weights next to an existing program belong to that program
+  if (kept && path_exists(file) && !path_exists(how->out)) {
     diag_error(c->l->diags, (Span){0},
                "%s is there already, and no %s that it belongs to: weights would be written over",
                file, how->out);
@@ -81,7 +82,7 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
     return LIMN_WRONG;
   }
   bool good = !kept || safetensors_write(a, file, &made.weights, &why);
-  LimnStatus looked = good ? look_at(c, how->out, &made) : LIMN_GOOD;
+  LimnStatus looked = good ? check_imported(c, how->out, &made) : LIMN_GOOD;
   if (looked && kept) remove(file);
   if (looked) return looked;
   if (good) good = file_put(a, how->out, made.text, strlen(made.text), &why);
@@ -95,6 +96,6 @@ LimnStatus limn_import(Limn *l, const char *path, const LimnImport *options) {
   if (!OPTIONS(c, &how, options)) return call_end(c, LIMN_USAGE);
   if (!path || !how.out)
     return call_end(c, call_misuse(c, "limn_import wants a model and a file for the program"));
-  if (!apart_take(c, how.out, path)) return call_end(c, LIMN_USAGE);
+  if (!check_distinct_paths(c, how.out, path)) return call_end(c, LIMN_USAGE);
   return call_end(c, import(c, path, &how));
 }

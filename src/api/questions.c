@@ -1,5 +1,5 @@
-// Questions about a program: what it declares, who moves whom, what a box is after which passes,
-// what it costs; and the layout of a text.
+// Questions about a program: its declarations, which goals train which learners, a box after a
+// number of passes, costs; and formatting of source text.
 #include "api/api_own.h"
 
 #include "core/pass/pipeline.h"
@@ -42,7 +42,7 @@ static void summary_json(const Program *p, uint64_t weights, Buf *b) {
   json_end(&j);
 }
 
-static bool has_open_space(const Program *p) {
+bool has_open_space(const Program *p) {
   for (uint32_t i = 0; i < p->space.n; i++)
     if (p->space.at[i]->size) return true;
   return false;
@@ -148,7 +148,7 @@ const char *limn_who(Limn *l, bool json) {
   return call_text(c, l->diags->errors == errors ? b.at : NULL);
 }
 
-// The one of that name; NULL with a message.
+// NULL with a message.
 static const Learning *find_learning(Limn *l, const char *name) {
   const Program *p = l->program;
   Nearest near = nearest_to(name);
@@ -200,7 +200,7 @@ static void cost_row(CostText *t, const char *what, Size s) {
     json_text(&t->j, what, size_text(t->w, s));
 }
 
-// key: in JSON; title: for people
+// key: in JSON; title: in text
 static void cost_block(CostText *t, const char *key, const char *title, const Cost *c) {
   if (t->json)
     json_object(&t->j, key);
@@ -247,7 +247,7 @@ const char *limn_cost(Limn *l, const char *name, bool json) {
 }
 
 // -- layout ---------------------------------------------------------------------------------------
-// NULL with messages. Nothing of the program that is loaded is touched.
+// NULL with messages. Leaves the loaded program as it is.
 const char *format_text(ApiCall *c, Arena *to, const char *path, const char *text, size_t n) {
   Diags *diags = c->l->diags;
   if (n > TEXT_LIMIT) {

@@ -1,9 +1,9 @@
-// Into limn: a diagram that another program has written.
+// Reading a diagram in JSON that another program has written.
 #include "api/api_own.h"
 
 #include "port/json/json.h"
 
-// Beside the program: its name with another ending.
+// The program's path with another suffix.
 static const char *weights_path(Arena *a, const char *program) {
   Buf b = buf_new(a);
   size_t n = strlen(program);
@@ -12,7 +12,7 @@ static const char *weights_path(Arena *a, const char *program) {
   return b.at;
 }
 
-// Those that the diagram has, under the names of the program.
+// Copies the weights of the diagram, under the names of the program.
 static LimnStatus weights_move(ApiCall *c, const LimnRead *how, const JsonProgram *p) {
   Arrays all = {0}, out = {0};
   const char *error = NULL, *path = weights_path(c->scratch, how->out);
@@ -56,7 +56,8 @@ LimnStatus limn_read(Limn *l, const char *path, const LimnRead *how, const char 
   LimnRead own;
   if (!path || !program)
     return call_end(c, call_misuse(c, "limn_read wants a path, and where to put the program"));
-  if (!read_take(c, how, &own) || !apart_take(c, own.out, path)) return call_end(c, LIMN_USAGE);
+  if (!copy_read_options(c, how, &own) || !check_distinct_paths(c, own.out, path))
+    return call_end(c, LIMN_USAGE);
   LimnStatus status = read_program(c, path, &own, program);
   if (status) *program = NULL;
   return call_end(c, status);

@@ -1,5 +1,5 @@
-// A sandbox around a program that others wrote: what it may read and write is put together here,
-// from the program that is loaded, the folders that limn itself uses, and what the caller adds.
+// The sandbox for programs by others: the files it may read and write are those of the loaded
+// program, the folders of limn itself, and what the caller adds.
 #define _XOPEN_SOURCE 700
 #include "base/sandbox.h"
 #include "api/api_own.h"
@@ -21,7 +21,7 @@ static uint32_t main_source(const Limn *l) {
   return i;
 }
 
-// What comes after the program among the sources is what it uses.
+// Sources after the program itself are the files that it uses.
 static const char *foreign(const Limn *l, Arena *a) {
   const char *home = path_real(a, folder_of(a, l->path));
   for (uint32_t i = main_source(l) + 1; i < l->w->sources->file.n; i++) {
@@ -42,7 +42,7 @@ static void add_all(Arena *a, SandboxPaths *to, const char *const *from) {
   for (; from && *from; from++) vec_push(a, to, *from);
 }
 
-// What is asked for may name columns behind a file: x.csv:a..d.
+// An input may name columns after the file: x.csv:a..d.
 static void add_inputs(Arena *a, SandboxPaths *to, const char *const *from) {
   for (; from && *from; from++) {
     const char *colon = path_exists(*from) ? NULL : strrchr(*from, ':');
@@ -50,17 +50,17 @@ static void add_inputs(Arena *a, SandboxPaths *to, const char *const *from) {
   }
 }
 
-// All that the program may read, and each file that it uses.
+// The folders that the program may read, and each file that it uses.
 static void add_reading(const Limn *l, Arena *a, const char *program, SandboxPaths *to) {
-  const ReadRights *r = rights_of(l, a, program ? program : l->path);
+  const ReadRights *r = read_rights_of(l, a, program ? program : l->path);
   for (uint32_t i = 0; i < r->folder.n; i++) vec_push(a, to, r->folder.at[i]);
   if (!program)
     for (uint32_t i = main_source(l) + 1; i < l->w->sources->file.n; i++)
       vec_push(a, to, l->w->sources->file.at[i].path);
 }
 
-// The cache, with the compiler's temporary files: the folder that all others use for theirs stays
-// closed. A compiler that keeps a cache of its own would fail to write there.
+// The cache, which also holds the compiler's temporary files: the shared temporary folder stays
+// closed. (A compiler with its own cache, such as ccache, would fail to write there.)
 static void add_writing(Arena *a, SandboxPaths *to) {
   const char *error, *cache = cache_folder(a, NULL, &error);
   setenv("CCACHE_DISABLE", "1", 1);
@@ -92,7 +92,7 @@ LimnStatus limn_sandbox(Limn *l, const LimnSandbox *how) {
 }
 
 // -- the folder of a run --------------------------------------------------------------------------
-// One that is named is made here; whether it is free, those will say who write there.
+// Creates a folder named by the user; whether it is empty is checked by the code that writes there.
 static bool make_folder(RunFolder *f, const char *program, const char *out, const char **why,
                         Outcome *end) {
   if (!out) return folder_new(f, NULL, program, "", why, end);

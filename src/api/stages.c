@@ -1,6 +1,6 @@
-// The stages of a program that are not diagrams, as text: its tree, the values of a box when they
-// become boxes, the plan of its kernels, and their C. Together with the passes of
-// core/pass/pipeline.c they are all that `limn print --after` knows.
+// Stages of a program that are not diagrams, as text: the syntax tree, the values of a box before
+// they become boxes, the plan, and the C of its kernels. With the passes of core/pass/pipeline.c
+// these are all stages of `limn print --after`.
 #include "api/api_own.h"
 
 #include "core/pass/pipeline.h"
@@ -23,8 +23,8 @@ static size_t group_length(const char *text) {
   return n;
 }
 
-// A node that is too long for a line has each of its parts in a line of its own. Gives what is left
-// behind the node.
+// Writes a node; if it is too long for one line, each child gets a line of its own. Returns the
+// text after the node.
 static const char *put_node(const char *text, uint32_t indent, Buf *out) {
   size_t n = group_length(text);
   if (*text != '(' || indent + n <= TREE_WIDTH) {
@@ -50,24 +50,24 @@ static void put_declared(ApiCall *c, const Syntax *n, Buf *out) {
   buf_char(out, '\n');
 }
 
-static bool is_called(const ApiCall *c, const Syntax *n, const char *name) {
+static bool is_named(const ApiCall *c, const Syntax *n, const char *name) {
   return n && n->name && strcmp(name_text(c->l->w->names, n->name), name) == 0;
 }
 
 static bool learner_is_called(const ApiCall *c, const Syntax *learner, const char *name) {
   Nodes own = names_in(learner_names(learner));
   for (uint32_t i = 0; i < own.n; i++)
-    if (is_called(c, own.at[i], name)) return true;
+    if (is_named(c, own.at[i], name)) return true;
   return false;
 }
 
-// A statement may declare several learners: `learn f, g : …`
+// One statement may declare several learners: `learn f, g : …`
 static bool put_tree(ApiCall *c, const char *name, Buf *out) {
   Nodes all = program_declarations(c->l->program->tree);
   size_t before = out->n;
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *n = all.at[i];
-    if (!name || is_called(c, n, name))
+    if (!name || is_named(c, n, name))
       put_declared(c, n, out);
     else if (n->kind == N_LEARN)
       for (uint32_t k = 0; k < learn_learners(n).n; k++)
@@ -79,8 +79,8 @@ static bool put_tree(ApiCall *c, const char *name, Buf *out) {
 }
 
 // -- values ---------------------------------------------------------------------------------------
-// The program is elaborated once more, and its values are written down as they become boxes. What
-// it says was said when it was loaded.
+// Elaborates the program once more and records values when they become boxes. Messages are muted:
+// the load has reported them.
 static bool put_values(ApiCall *c, const char *name, Buf *out) {
   Limn *l = c->l;
   ValueWatch watch = {.name = name, .out = buf_new(c->scratch)};
@@ -134,7 +134,7 @@ static const struct {
   PutStage *put;
 } stages[] = {{"tree", put_tree}, {"value", put_values}, {"plan", put_plan}, {"c", put_c}};
 
-static void no_stage(ApiCall *c, const char *stage) {
+static void refuse_stage(ApiCall *c, const char *stage) {
   const char *names[COUNT(stages) + AFTERS];
   uint32_t n = 0;
   Buf all = buf_new(c->scratch);
@@ -151,7 +151,7 @@ static bool print_stage(ApiCall *c, const char *name, const char *stage, bool or
   for (uint32_t i = 0; stage && i < COUNT(stages); i++)
     if (strcmp(stage, stages[i].name) == 0) return stages[i].put(c, name, out);
   if (stage && !after_named(stage)) {
-    no_stage(c, stage);
+    refuse_stage(c, stage);
     return false;
   }
   const Diagram *d = diagram_after(l->in, l->program, name, stage);

@@ -1,4 +1,4 @@
-// Training, whole and a step at a time; its page; and machines.
+// Training, as a whole or step by step; the report page of a run; machines.
 #include "api/api_own.h"
 
 #include <math.h>
@@ -10,15 +10,15 @@ static LimnStatus failed(Limn *l, LimnStatus status, const char *why) {
   return status;
 }
 
-// A page that could not be written: there is something in its way, or the disk failed.
-static LimnStatus no_page(Limn *l, const char *dir, const char *error) {
+// The page could not be written: a file of another origin is in the way, or the disk failed.
+static LimnStatus report_unwritten_page(Limn *l, const char *dir, const char *error) {
   bool foreign =
       file_is_foreign(l->world, dir, "report.html") || file_is_foreign(l->world, dir, "shown/");
   return failed(l, foreign ? LIMN_WRONG : LIMN_SYSTEM, error);
 }
 
-// A page on which a picture is missing is there, and it is said all the same.
-static LimnStatus all_shown(Limn *l, const Results *r, LimnStatus status) {
+// Reports shows that failed; the page is written nevertheless.
+static LimnStatus report_unshown(Limn *l, const Results *r, LimnStatus status) {
   for (uint32_t i = 0; i < r->unshown.n; i++) {
     LimnStatus wrong = failed(l, LIMN_WRONG, r->unshown.at[i]);
     if (!status) status = wrong;
@@ -26,15 +26,16 @@ static LimnStatus all_shown(Limn *l, const Results *r, LimnStatus status) {
   return status;
 }
 
-// Of machines, from what the folder holds.
+// The page of a run of machines, from the files in its folder.
 static LimnStatus machines_report(Limn *l, const char *dir) {
   Results r;
   const char *error = "";
   if (!results_read(l->in, l->program, dir, &r, &error)) return failed(l, LIMN_WRONG, error);
-  return machines_page(&r, &error) ? all_shown(l, &r, LIMN_GOOD) : no_page(l, dir, error);
+  return machines_page(&r, &error) ? report_unshown(l, &r, LIMN_GOOD)
+                                   : report_unwritten_page(l, dir, error);
 }
 
-// The page of a run is that of its program: another one does not take its place.
+// Refuses to replace the page of another program's run.
 static LimnStatus same_program(Limn *l, const char *dir) {
   const char *page = arena_format(l->world, "%s/report.html", dir);
   const char *what =
@@ -46,7 +47,7 @@ static LimnStatus same_program(Limn *l, const char *dir) {
   return LIMN_WRONG;
 }
 
-// What could not be shown is said, and the page is there all the same.
+// A show that failed is reported, and the page is written without it.
 static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
   Shows shown = {0};
   Buf who = buf_new(l->world);
@@ -61,7 +62,7 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
               .goals = goals_draw(l->in, l->world, l->program, false),
               .who = l->program->goal.n ? who.at : NULL};
   *written = report_write(l->world, &r, &error);
-  return *written ? status : no_page(l, how->from, error);
+  return *written ? status : report_unwritten_page(l, how->from, error);
 }
 
 static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
@@ -87,7 +88,7 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   ENTER(c, l, ANSWER_REPORT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnUse own;
   if (!text) return call_end(c, call_misuse(c, "limn_report wants a place for its text"));
-  if (!use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_use_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (!own.from)
     return call_end(c, call_misuse(c, "`report` needs --from DIR, the folder of a run"));
   const char *error = folder_names(c->scratch, own.from, &(FolderNames){0});
@@ -114,8 +115,7 @@ static void tell_page(Limn *l, const LimnTrain *how, const char *path) {
   how->tell.line(how->tell.context, b.at);
 }
 
-// Everything that is shown at the end is tried on one batch before anything is trained; ahead of a
-// run, its shapes are.
+// Tries every show on one batch before training; `ahead`: only its shapes, in a dry run.
 static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
   ShowsTried tried = {.dry_run = ahead};
   LimnUse use = {.threads = how->threads,
@@ -135,15 +135,10 @@ static LimnStatus try_shows(Limn *l, const LimnTrain *how, bool ahead) {
   return status;
 }
 
-static bool has_open_space(const Program *p) {
-  for (uint32_t i = 0; i < p->space.n; i++)
-    if (p->space.at[i]->size) return true;
-  return false;
-}
-
-// What is refused before the first step, without making it.
-static LimnStatus look_ahead(Limn *l, const LimnTrain *how) {
-  if (has_open_space(l->program)) return LIMN_GOOD; // it is not to be run yet
+// Reports errors of training without making a step.
+static LimnStatus check_before_training(Limn *l, const LimnTrain *how) {
+  // programs with open spaces are to be refined before they run
+  if (has_open_space(l->program)) return LIMN_GOOD;
   LimnStatus status = status_of(train_ahead(l->in, l->program, how));
   return status ? status : try_shows(l, how, true);
 }
@@ -151,8 +146,8 @@ static LimnStatus look_ahead(Limn *l, const LimnTrain *how) {
 LimnStatus limn_check(Limn *l) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnTrain how = {.plain = true, .quiet = true};
-  l->diags->since = 1; // what the load said is not said again
-  LimnStatus status = look_ahead(l, &how);
+  l->diags->since = 1; // do not repeat the messages of the load
+  LimnStatus status = check_before_training(l, &how);
   bool runs = simulate_ahead(l->in, l->program), shown = machines_can_show(l->in, l->program);
   return call_end(c, status || (runs && shown) ? status : LIMN_WRONG);
 }
@@ -161,9 +156,9 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnTrain own;
   const char *dir = NULL, *path = NULL;
-  if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_train_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (own.beyond) return call_end(c, call_misuse(c, "`beyond` is for a trainer: a run has an end"));
-  Arrays set = weights_set(c);
+  Arrays set = weights_overridden(c);
   bool show = !own.plan && !own.plain && l->program->train.n;
   LimnStatus tried = own.resume ? LIMN_GOOD : status_of(train_ahead(l->in, l->program, &own));
   if (!tried && show) tried = try_shows(l, &own, false);
@@ -181,25 +176,25 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
 }
 
 // -- a step at a time -----------------------------------------------------------------------------
-// A trainer has a handle of its own, into which the same program is loaded: what is asked of the
-// other one meanwhile is put back after each call, and this is not.
+// A trainer has its own handle with the same program: calls on the owner restore the owner's world,
+// and the trainer's state must persist.
 struct LimnTrainer {
   Limn *owner, *own;
   LimnTrain how;
-  Trainer *trainer; // NULL: it was not opened
-  bool given;       // the caller has it
+  Trainer *trainer; // NULL: not opened yet
+  bool given;       // the caller owns it
   Arrays set;
-  LimnTrainer *next; // of the owner
+  LimnTrainer *next; // in the owner's list
 };
 
-// Messages of the trainer's handle become the owner's.
+// Moves messages of a trainer's handle to its owner.
 void move_messages(Limn *to, Limn *from) {
   Guard g;
   if (GUARDED(from->own, &g)) {
     diags_settle(from->diags);
     guard_leave(&g);
   } else {
-    lose_places(from->diags);
+    drop_spans(from->diags);
   }
   diags_append(to->diags, from->diags);
   to->diags->machine_failed |= from->diags->machine_failed;
@@ -210,7 +205,7 @@ static const char *copy_text(Arena *a, const char *text) {
   return text ? arena_text(a, text, strlen(text)) : NULL;
 }
 
-static void copy_options(LimnTrainer *t, const LimnTrain *how) {
+static void copy_trainer_options(LimnTrainer *t, const LimnTrain *how) {
   Arena *a = t->own->own;
   t->how = *how;
   t->how.out = copy_text(a, how->out);
@@ -225,8 +220,8 @@ static LimnStatus open_trainer(LimnTrainer *t, const LimnTrain *how) {
   Guard g;
   if (status) return status;
   if (!GUARDED(own->own, &g)) return LIMN_SYSTEM;
-  forget_messages(own); // warnings were told before
-  copy_options(t, how);
+  forget_messages(own); // the owner has reported the warnings
+  copy_trainer_options(t, how);
   for (uint32_t i = 0; i < t->owner->weight.n; i++)
     if (t->owner->weight.at[i].set) arrays_keep(own->own, &t->set, &t->owner->weight.at[i].array);
   t->trainer = train_open(own->in, own->program, &t->how, &t->set);
@@ -254,7 +249,7 @@ static LimnTrainer *new_trainer(Limn *l) {
   return NULL;
 }
 
-// Those that nobody was given.
+// Frees trainers that were never returned to a caller.
 static LimnStatus drop_trainers(Limn *l) {
   while (l->trainer && !l->trainer->given) {
     if (l->trainer->trainer) train_close(l->trainer->trainer, NULL);
@@ -268,7 +263,7 @@ LimnStatus limn_trainer_open(Limn *l, const LimnTrain *how, LimnTrainer **out) {
   ENTER(c, l, ANSWER_NONE, NEEDS_PROGRAM, LIMN_USAGE, drop_trainers(l));
   LimnTrain own;
   if (!out) return call_end(c, call_misuse(c, "limn_trainer_open wants a place for the trainer"));
-  if (!train_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_train_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (own.plan) return call_end(c, call_misuse(c, "a trainer makes steps: not `plan`"));
   if (own.beyond && !own.in_memory)
     return call_end(c, call_misuse(c, "`beyond` is for a trainer in memory: a run has an end"));
@@ -286,7 +281,7 @@ LimnStatus limn_trainer_open(Limn *l, const LimnTrain *how, LimnTrainer **out) {
 }
 
 LimnStatus limn_trainer_step(LimnTrainer *t, uint64_t steps, bool *done) {
-  if (done) *done = true; // so that a loop until then ends where a step is refused
+  if (done) *done = true; // so that a loop `while (!done)` ends if a step is refused
   if (!t) return LIMN_USAGE;
   ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   LimnStatus status = status_of(train_go(t->trainer, steps));
@@ -299,14 +294,14 @@ LimnStatus limn_trainer_step_on(LimnTrainer *t, const LimnInput *in, uint32_t n,
   if (done) *done = true;
   if (!t) return LIMN_USAGE;
   ENTER(c, t->owner, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
-  if (!inputs_take(c, &in, n)) return call_end(c, LIMN_USAGE);
+  if (!copy_call_inputs(c, &in, n)) return call_end(c, LIMN_USAGE);
   LimnStatus status = status_of(train_step_on(t->trainer, in, n, c->scratch));
   move_messages(t->owner, t->own);
   if (done) *done = train_ended(t->trainer);
   return call_end(c, status);
 }
 
-// Memory of what trainers return hangs below the owner's call, under the slot of weights.
+// Results of trainers are allocated in the owner's call, in the slot of weights.
 LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
   if (!t || !out || out->size < sizeof out->size) return LIMN_USAGE;
   ENTER(c, t->own, ANSWER_COST, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
@@ -318,7 +313,7 @@ LimnStatus limn_trainer_metrics(LimnTrainer *t, LimnMetrics *out) {
   return call_end(c, LIMN_GOOD);
 }
 
-static void give_states(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
+static void copy_states_out(ApiCall *c, LimnTrainer *t, LimnArrays *out) {
   const Table *model;
   Store *store = train_store(t->trainer, &model);
   LimnNamedArray *at = NEW_ARRAY(c->answer, LimnNamedArray, table_count(model) + 1);
@@ -338,13 +333,13 @@ LimnStatus limn_trainer_weights(LimnTrainer *t, LimnArrays *out) {
   if (out) *out = (LimnArrays){0};
   if (!t || !out) return LIMN_USAGE;
   ENTER(c, t->own, ANSWER_WEIGHTS, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
-  give_states(c, t, out);
+  copy_states_out(c, t, out);
   if (train_lives(t->trainer)) return call_end(c, LIMN_GOOD);
-  *out = (LimnArrays){0}; // they were on a GPU that is lost
+  *out = (LimnArrays){0}; // the weights were on a GPU that failed
   return call_end(c, LIMN_SYSTEM);
 }
 
-// Engines look at labels before their first run, and this may come after it.
+// Engines check labels before their first run only; weights may be set after it.
 static bool are_labels(ApiCall *c, const char *weight, const Array *x, int64_t count) {
   for (int64_t i = 0; count && i < x->count; i++) {
     double v = x->data[i];
@@ -384,7 +379,7 @@ LimnStatus limn_trainer_weight_set(LimnTrainer *t, const char *weight, const Lim
   return call_end(c, set_state(c, t, weight, from));
 }
 
-// How a run failed was the answer of the step in which it did.
+// The error was reported by the step in which the run failed.
 static LimnStatus close_trainer(LimnTrainer *t) {
   bool over = train_ended(t->trainer);
   LimnStatus status = status_of(train_close(t->trainer, NULL));
@@ -399,7 +394,7 @@ LimnStatus limn_trainer_close(LimnTrainer *t) {
   Limn *l = t->owner;
   Guard g;
   LimnStatus status = LIMN_SYSTEM;
-  if (l->call) return LIMN_USAGE; // from a callback
+  if (l->call) return LIMN_USAGE; // called by a callback
   guard_enter(l->own, &g);
   if (setjmp(g.place) == 0) {
     LimnStatus closed = t->trainer ? close_trainer(t) : LIMN_GOOD;
@@ -420,8 +415,8 @@ static LimnStatus run_machines(Limn *l, LimnRun *how, Buf *json) {
   SimHelpers helpers = helpers_of(l, l->world);
   LimnStatus status = status_of(simulate_run(l->in, l->program, how, &helpers, &r));
   bool ended = strcmp(r.note.state, "running") != 0, page = ended && r.dir && status != LIMN_SYSTEM;
-  if (page && !machines_page(&r, &error)) return no_page(l, r.dir, error);
-  if (page) status = all_shown(l, &r, status);
+  if (page && !machines_page(&r, &error)) return report_unwritten_page(l, r.dir, error);
+  if (page) status = report_unshown(l, &r, status);
   if (page && !how->quiet)
     tell_line(&how->tell, arena_format(l->world, "report %s/report.html", r.dir));
   if (how->json && how->numbers && ended) {
@@ -440,7 +435,7 @@ LimnStatus limn_run(Limn *l, const LimnRun *how, const char **text) {
   ENTER(c, l, ANSWER_RUN, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnRun own;
   if (!text) return call_end(c, call_misuse(c, "limn_run wants a place for its text"));
-  if (!run_take(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!copy_run_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
   LimnStatus status = run_machines(l, &own, &b);
   *text = b.n ? b.at : NULL;

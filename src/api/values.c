@@ -1,4 +1,4 @@
-// Values: a box on arrays, what was trained on new data, and weights by name.
+// Values: evaluating a box on arrays, using trained learners on new data, and weights by name.
 #include "api/api_own.h"
 
 #include "io/data/one_sample.h"
@@ -9,7 +9,7 @@ static LimnArray array_of(const Array *x) {
   return (LimnArray){.type = LIMN_F64, .rank = x->rank, .shape = x->shape, .data = x->data};
 }
 
-void arrays_give(Arena *a, const Arrays *from, LimnArrays *to) {
+void copy_arrays_out(Arena *a, const Arrays *from, LimnArrays *to) {
   LimnNamedArray *at = NEW_ARRAY(a, LimnNamedArray, from->array.n + 1);
   for (uint32_t i = 0; i < from->array.n; i++)
     at[i] = (LimnNamedArray){from->array.at[i].name, array_of(&from->array.at[i])};
@@ -23,11 +23,11 @@ const LimnArray *limn_array(const LimnArrays *all, const char *name) {
 }
 
 // -- a box on arrays ------------------------------------------------------------------------------
-// What is asked for, if it makes sense.
+// Checks the options of an evaluation.
 static bool eval_asked(ApiCall *c, const char *name, const LimnEval *how, LimnEval *own,
                        const void *to) {
   if (!name || !to) call_misuse(c, "limn_eval wants a name, and a place for its answer");
-  return name && to && eval_take(c, how, own);
+  return name && to && copy_eval_options(c, how, own);
 }
 
 LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char **text) {
@@ -36,7 +36,7 @@ LimnStatus limn_eval(Limn *l, const char *name, const LimnEval *how, const char 
   LimnEval own;
   if (!eval_asked(c, name, how, &own, text)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
-  Arrays set = weights_set(c);
+  Arrays set = weights_overridden(c);
   EvalCall call = {.how = &own, .set = &set, .text = &b};
   LimnStatus status = status_of(use_evaluate(l->in, l->program, name, &call));
   *text = status ? NULL : b.at;
@@ -50,12 +50,12 @@ LimnStatus limn_eval_arrays(Limn *l, const char *name, const LimnEval *how, Limn
   ENTER(c, l, ANSWER_EVAL_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnEval own;
   if (!eval_asked(c, name, how, &own, out)) return call_end(c, LIMN_USAGE);
-  Arrays results = {0}, gradients = {0}, set = weights_set(c);
+  Arrays results = {0}, gradients = {0}, set = weights_overridden(c);
   EvalCall call = {.how = &own, .set = &set, .out = &results, .keep = c->answer};
   if (grads) call.grads = &gradients;
   LimnStatus status = status_of(use_evaluate(l->in, l->program, name, &call));
-  arrays_give(c->answer, &results, out);
-  if (grads) arrays_give(c->answer, &gradients, grads);
+  copy_arrays_out(c->answer, &results, out);
+  if (grads) copy_arrays_out(c->answer, &gradients, grads);
   return call_end(c, status);
 }
 
@@ -68,7 +68,7 @@ LimnStatus limn_data_sample(Limn *l, const char *set, uint64_t at, LimnArrays *o
   const char *why = "";
   bool good = set_is_known(set) || file_error(c->scratch, &why, "there is no set `%s`", set);
   if (good && data_sample(c->answer, set, at, &all, &why))
-    return arrays_give(c->answer, &all, out), call_end(c, LIMN_GOOD);
+    return copy_arrays_out(c->answer, &all, out), call_end(c, LIMN_GOOD);
   diag_error(l->diags, (Span){0}, "%s", why);
   return call_end(c, LIMN_WRONG);
 }
@@ -90,19 +90,19 @@ static LimnStatus ask_sample(Limn *l, const char *name, const UseCall *call) {
   return status_of(use_sample(l->in, l->program, name, call));
 }
 
-// The answer as text, or as arrays.
+// The result as text, or as arrays.
 static LimnStatus ask(ApiCall *c, Used *used, const char *name, const LimnUse *how,
                       const char **text, LimnArrays *arrays) {
   LimnUse own;
   if (!text && !arrays) return call_misuse(c, "there is no place for the answer");
-  if (!use_take(c, how, &own)) return LIMN_USAGE;
+  if (!copy_use_options(c, how, &own)) return LIMN_USAGE;
   Buf b = buf_new(c->answer);
-  Arrays out = {0}, set = weights_set(c);
+  Arrays out = {0}, set = weights_overridden(c);
   UseCall call = {.how = &own, .set = &set, .text = &b, .keep = c->answer};
   if (arrays) call.out = &out;
   LimnStatus status = used(c->l, name, &call);
   if (text) *text = status ? NULL : b.at;
-  if (arrays) arrays_give(c->answer, &out, arrays);
+  if (arrays) copy_arrays_out(c->answer, &out, arrays);
   return status;
 }
 
@@ -150,13 +150,13 @@ LimnStatus limn_gradients(Limn *l, const char *goal, const char *name, const Lim
   ENTER(c, l, ANSWER_GRADIENTS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   LimnUse own;
   if (!values && !grads) call_misuse(c, "limn_gradients wants a place for its arrays");
-  if ((!values && !grads) || !use_take(c, how, &own)) return call_end(c, LIMN_USAGE);
-  Arrays out = {0}, found = {0}, set = weights_set(c);
+  if ((!values && !grads) || !copy_use_options(c, how, &own)) return call_end(c, LIMN_USAGE);
+  Arrays out = {0}, found = {0}, set = weights_overridden(c);
   UseCall call = {.how = &own, .set = &set, .out = &out, .keep = c->answer};
   GradientsAsked asked = {.goal = goal, .name = name, .grads = &found};
   LimnStatus status = status_of(use_gradients(l->in, l->program, &call, &asked));
-  if (values) arrays_give(c->answer, &out, values);
-  if (grads) arrays_give(c->answer, &found, grads);
+  if (values) copy_arrays_out(c->answer, &out, values);
+  if (grads) copy_arrays_out(c->answer, &found, grads);
   return call_end(c, status);
 }
 
@@ -169,22 +169,22 @@ const char *limn_wires(Limn *l, const char *goal) {
 }
 
 // -- weights --------------------------------------------------------------------------------------
-static ApiWeight *weight_kept(Limn *l, const char *name) {
+static ApiWeight *find_set_weight(Limn *l, const char *name) {
   for (uint32_t i = 0; i < l->weight.n; i++)
     if (strcmp(l->weight.at[i].array.name, name) == 0) return &l->weight.at[i];
   return NULL;
 }
 
-Arrays weights_set(ApiCall *c) {
+Arrays weights_overridden(ApiCall *c) {
   Arrays all = {0};
   for (uint32_t i = 0; i < c->l->weight.n; i++)
     if (c->l->weight.at[i].set) vec_push(c->scratch, &all.array, c->l->weight.at[i].array);
   return all;
 }
 
-// Memory is taken once for each weight: its shape is the program's.
-static void weight_keep(Limn *l, const char *name, const Array *x) {
-  ApiWeight *w = weight_kept(l, name);
+// Allocates once per weight: its shape is fixed by the program.
+static void store_weight(Limn *l, const char *name, const Array *x) {
+  ApiWeight *w = find_set_weight(l, name);
   if (!w || w->array.count != x->count) {
     Array own = *x;
     own.name = arena_text(l->weights, name, strlen(name));
@@ -225,7 +225,7 @@ static void add_defs(ApiCall *c, NamedWeights *all, Table *seen, Def *const *def
   l->diags->muted--;
 }
 
-// Those of goals and measures, and with `every` of all boxes and learners.
+// The weights of goals and measures; with `every`, of all boxes and learners.
 static NamedWeights program_weights(ApiCall *c, bool every) {
   const Program *p = c->l->program;
   NamedWeights all = {0};
@@ -264,7 +264,7 @@ static bool weight_fits(ApiCall *c, const NamedWeight *w, const Array *x) {
   return fits;
 }
 
-// Those that are in runs; weights of one diagram stand side by side.
+// Reads weights that the program takes from runs; `n` weights of one diagram.
 static bool weights_in_runs(ApiCall *c, const NamedWeight *all, uint32_t n, Arrays *out) {
   for (uint32_t i = 0; i < n; i++)
     if ((!i || all[i].d != all[i - 1].d) &&
@@ -273,10 +273,10 @@ static bool weights_in_runs(ApiCall *c, const NamedWeight *all, uint32_t n, Arra
   return true;
 }
 
-// As it is set, or else in the run that the program names, or else as it begins.
+// The value that was set; else that of the run which the program names; else the initial value.
 static bool weight_value(ApiCall *c, const NamedWeight *w, const Arrays *source, Array *out) {
   World *world = c->l->w;
-  const ApiWeight *kept = weight_kept(c->l, w->param->path);
+  const ApiWeight *kept = find_set_weight(c->l, w->param->path);
   const Type *t = &w->d->wire.at[w->param->wire].type;
   Tensor x;
   if (kept && kept->set) return *out = kept->array, true;
@@ -310,7 +310,7 @@ static LimnStatus weights(ApiCall *c, const char *name, LimnArrays *out) {
     if (!weight_value(c, &all.at[i], &source, &x)) return LIMN_WRONG;
     arrays_keep(c->answer, &values, &x);
   }
-  arrays_give(c->answer, &values, out);
+  copy_arrays_out(c->answer, &values, out);
   return LIMN_GOOD;
 }
 
@@ -345,7 +345,7 @@ static LimnStatus weight_set(ApiCall *c, const char *name, const LimnArray *from
   NamedWeights all = program_weights(c, true);
   const NamedWeight *w = weight_named(c, &all, name);
   const char *error;
-  ApiWeight *kept = weight_kept(c->l, name);
+  ApiWeight *kept = find_set_weight(c->l, name);
   Array x;
   if (!w) return LIMN_WRONG;
   if (!from) {
@@ -354,7 +354,7 @@ static LimnStatus weight_set(ApiCall *c, const char *name, const LimnArray *from
   }
   if (!array_from_memory(c->scratch, from, &x, &error)) return call_misuse(c, "%s", error);
   if (!weight_fits(c, w, &x)) return LIMN_WRONG;
-  weight_keep(c->l, name, &x);
+  store_weight(c->l, name, &x);
   return LIMN_GOOD;
 }
 
@@ -364,7 +364,7 @@ LimnStatus limn_weight_set(Limn *l, const char *weight, const LimnArray *from) {
   return call_end(c, weight_set(c, weight, from));
 }
 
-// What the file has of the program's weights; all of them fit, or none is taken.
+// Sets the program's weights that the file has. If one does not fit, none is set.
 static LimnStatus weights_read(ApiCall *c, const char *from) {
   const char *error, *file = folder_weights(c->scratch, from);
   Arrays given = {0};
@@ -386,7 +386,7 @@ static LimnStatus weights_read(ApiCall *c, const char *from) {
   }
   for (uint32_t i = 0; i < all.n; i++) {
     const Array *x = arrays_find(&given, all.at[i].param->path);
-    if (x) weight_keep(c->l, all.at[i].param->path, x);
+    if (x) store_weight(c->l, all.at[i].param->path, x);
   }
   return LIMN_GOOD;
 }

@@ -1,14 +1,14 @@
-// The texts that are open: what an editor says of them is kept, and after a pause they are looked at.
+// Open documents: the server tracks their text and checks it after a pause.
 //
-// A look is a load of the whole program into a second handle; when it is through, the first one goes.
-// Until then that one answers, and is told how the text has gone on.
+// A check loads the whole program into a second handle, which then replaces the first. Until then
+// the first one answers and is given the current text.
 #include "base/stop.h"
 #include "base/within.h"
 #include "serve/serve.h"
 
-static const double PAUSE = 0.15;     // after a change
-static const double TRY_PAUSE = 0.35; // before it is asked whether the program would run
-// A text that is short, unless its program is large all the same, is looked at before every answer.
+static const double PAUSE = 0.15;     // after a change, before the check
+static const double TRY_PAUSE = 0.35; // before the dry run
+// A short text whose last check was quick is checked before every answer.
 static const double QUICK = 0.3;
 enum { SHORT = 16 << 10, GIVE_UP_LIMIT = 20, DOCUMENTS_LIMIT = 1000 };
 
@@ -30,7 +30,8 @@ static int hex_digit(char c) {
   return up >= 'A' && up <= 'F' ? up - 'A' + 10 : -1;
 }
 
-// The path of file:///a/b%20c; of another address, its last part: a text that is in no file.
+// The path of file:///a/b%20c; for another scheme the last component, the name of a text without a
+// file.
 static const char *path_of(Arena *a, const char *uri) {
   if (strncmp(uri, "file://", 7)) {
     const char *last = strrchr(uri, '/');
@@ -49,7 +50,7 @@ static const char *path_of(Arena *a, const char *uri) {
   return b.n ? b.at : "untitled.limn";
 }
 
-const char *served_place(const LimnServer *s, Arena *a, const char *uri) {
+const char *served_file_path(const LimnServer *s, Arena *a, const char *uri) {
   const char *path = path_of(a, uri);
   if (!s->how.root) return path;
   if (*path == '/') path++;
@@ -57,19 +58,19 @@ const char *served_place(const LimnServer *s, Arena *a, const char *uri) {
 }
 
 // -- the text -------------------------------------------------------------------------------------
-// The old one goes when the new one stands.
+// Copies the text into a new arena before it frees the old one.
 static void set_text(ServedText *d, Arena *a, const char *text, size_t n) {
   Arena *old = d->text_arena;
   d->text_arena = a;
   d->text = text;
   d->n = n;
   d->stale = true;
-  d->told = d->untried = false;
+  d->shown_is_current = d->needs_dry_run = false;
   d->due = clock_seconds() + PAUSE;
   arena_free(old);
 }
 
-static void complain(LimnServer *s, const char *text) {
+static void report_to_user(LimnServer *s, const char *text) {
   Buf b;
   JsonOut j = serve_notify(s, &b, "window/showMessage");
   json_object(&j, NULL);
@@ -85,7 +86,7 @@ void serve_open(const ServeCall *c) {
   const Json *version = rpc_member(item, "version");
   const char *uri = rpc_text(item, "uri");
   if (!uri || !text || text->kind != JSON_TEXT || text->n > SERVED_LIMIT) {
-    complain(s, "a text was opened that has no address or is too large");
+    report_to_user(s, "a text was opened that has no address or is too large");
     return;
   }
   ServedText *d = served_at(s, uri);
@@ -95,9 +96,9 @@ void serve_open(const ServeCall *c) {
     d = NEW(a, ServedText);
     d->arena = a;
     d->uri = arena_text(a, uri, strlen(uri));
-    d->path = served_place(s, a, uri);
+    d->path = served_file_path(s, a, uri);
     if (!d->path) {
-      complain(s, "a text was opened that is not below the folder");
+      report_to_user(s, "a text was opened that is not below the folder");
       arena_free(a);
       return;
     }
@@ -128,7 +129,7 @@ void serve_close(const ServeCall *c) {
   arena_free(d->arena);
 }
 
-// A file has changed: programs that use it may mean something else.
+// A file was saved: programs that use it have to be checked again.
 void serve_save(const ServeCall *c) {
   for (uint32_t i = 0; i < c->s->doc.n; i++) {
     c->s->doc.at[i]->stale = true;
@@ -155,8 +156,8 @@ size_t served_offset(const LimnServer *s, const ServedText *d, uint32_t line, ui
   return at;
 }
 
-// One change: a part of the text, or all of it. False: it does not fit.
-static bool change(LimnServer *s, ServedText *d, const Json *one) {
+// Applies one change, of a range or of the whole text. False: the range is invalid.
+static bool apply_change(LimnServer *s, ServedText *d, const Json *one) {
   const Json *text = rpc_member(one, "text"), *range = rpc_member(one, "range");
   uint32_t line, character, end_line, end_character;
   if (!text || text->kind != JSON_TEXT) return false;
@@ -186,11 +187,12 @@ void serve_change(const ServeCall *c) {
   ServedText *d = served_at(s, rpc_text(item, "uri"));
   bool good = d && list && list->kind == JSON_LIST;
   const Json *one = good ? json_first(list) : NULL;
-  for (uint32_t i = 0; good && i < list->n; i++, one = json_next(one)) good = change(s, d, one);
+  for (uint32_t i = 0; good && i < list->n; i++, one = json_next(one))
+    good = apply_change(s, d, one);
   if (good && version && version->kind == JSON_NUMBER) d->version = version->number;
   if (!good)
-    complain(s, d ? "a change does not fit the text that it is of"
-                  : "a change is of a text that is not open");
+    report_to_user(s, d ? "a change does not fit the text that it is of"
+                        : "a change is of a text that is not open");
 }
 
 // -- looking --------------------------------------------------------------------------------------
@@ -200,14 +202,14 @@ Limn *served_handle(const LimnServer *s) {
   return l;
 }
 
-bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop) {
+bool served_check(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop) {
   if (!d->next) d->next = served_handle(s);
   if (!d->next) return false;
-  if (d->given_up >= GIVE_UP_LIMIT) stop = NULL;
+  if (d->abandoned >= GIVE_UP_LIMIT) stop = NULL;
   double begin = clock_seconds();
   LimnStatus status = limn_edit_load(d->next, d->path, d->text, d->n, stop);
   if (stop_asked(stop) && status) {
-    d->given_up++;
+    d->abandoned++;
     d->due = clock_seconds() + PAUSE;
     return false;
   }
@@ -215,29 +217,30 @@ bool served_look(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop
   d->shown = d->next;
   d->next = NULL;
   d->seconds = clock_seconds() - begin;
-  d->given_up = 0;
+  d->abandoned = 0;
   d->stale = false;
-  d->told = true;
-  d->untried = !limn_errors(d->shown);
-  d->due = clock_seconds() + TRY_PAUSE + 10 * d->seconds; // it is not given up once it has begun
+  d->shown_is_current = true;
+  d->needs_dry_run = !limn_errors(d->shown);
+  d->due = clock_seconds() + TRY_PAUSE + 10 * d->seconds; // a dry run cannot be interrupted
   served_publish(s, d);
-  if (!s->how.editor) served_looked(s, d);
+  if (!s->how.editor) served_send_pictures(s, d);
   return true;
 }
 
-void served_try(LimnServer *s, ServedText *d) {
+void served_dry_run(LimnServer *s, ServedText *d) {
   uint32_t before = limn_message_count(d->shown);
-  d->untried = false;
+  d->needs_dry_run = false;
   limn_check(d->shown);
   if (limn_message_count(d->shown) != before) served_publish(s, d);
 }
 
 bool served_ready(LimnServer *s, ServedText *d, bool now) {
   if (d->stale && (now || !d->shown || (d->n < SHORT && d->seconds < QUICK)))
-    served_look(s, d, NULL);
+    served_check(s, d, NULL);
   if (!d->shown) return false;
-  if (!d->told) d->told = limn_edit_text(d->shown, d->text, d->n) == LIMN_GOOD;
-  return d->told;
+  if (!d->shown_is_current)
+    d->shown_is_current = limn_edit_text(d->shown, d->text, d->n) == LIMN_GOOD;
+  return d->shown_is_current;
 }
 
 void served_publish(LimnServer *s, ServedText *d) {

@@ -1,5 +1,5 @@
-// limn/edit {"edit": {"kind", …}}: a gesture in a picture as one change of the text. What is refused has
-// the place that it is about with it, so that a page can show it where the wire would go.
+// limn/edit {"edit": {"kind", …}}: an edit in a picture, answered as a WorkspaceEdit. A refusal has
+// the range that it is about, so that the page can show it at the wire.
 #include "serve/serve.h"
 
 static const char *place_refused(const ServeCall *c, const Json *answer) {

@@ -1,9 +1,10 @@
-// Pictures of a text that is open: which there are, told after each look, and one of them, as asked.
+// Pictures of an open document: the list of pictures, sent after each check, and drawing one on
+// request.
 #include "serve/serve.h"
 
 // -- which there are ------------------------------------------------------------------------------
 static const struct {
-  const char *list, *kind; // of limn_names
+  const char *list, *kind; // `list`: a key of limn_names
 } groups[] = {{"diagrams", "diagram"},
               {"machines", "machine"},
               {"learners", "learner"},
@@ -24,14 +25,14 @@ static void add_picture(JsonOut *j, const char *name, const char *kind) {
   json_end(j);
 }
 
-// The last one of a list is mostly what the others are for.
+// The last declaration usually builds on the others.
 static const char *main_name(const Json *list) {
   const Json *one = json_first(list);
   for (uint32_t i = 1; i < list->n; i++) one = json_next(one);
   return one->text;
 }
 
-// The first of the first kind that there is: the goals, or else what was declared last.
+// The default picture: the first kind that the program has; goals, or else its last declaration.
 static const char *add_first(const Json *names, JsonOut *j) {
   if (list_length(rpc_member(names, "goals"))) {
     add_picture(j, NULL, "goals");
@@ -56,7 +57,7 @@ static void add_pictures(Arena *a, Limn *l, JsonOut *j) {
   }
 }
 
-void served_looked(LimnServer *s, ServedText *d) {
+void served_send_pictures(LimnServer *s, ServedText *d) {
   Buf b;
   JsonOut j = serve_notify(s, &b, "limn/looked");
   json_object(&j, NULL);
@@ -71,7 +72,7 @@ void served_looked(LimnServer *s, ServedText *d) {
 }
 
 // -- one of them ----------------------------------------------------------------------------------
-// The texts of a list, ended by NULL; NULL: there is no list. False: it is something else.
+// The strings of a list, terminated by NULL; NULL: there is no list. False: malformed.
 static bool read_names(Arena *a, const Json *list, const char *const **out) {
   *out = NULL;
   if (!list || list->kind == JSON_NULL) return true;
@@ -100,7 +101,7 @@ static const char *width_text(Arena *a, const Json *width) {
   return width && width->kind == JSON_NUMBER ? arena_format(a, "%.0f", width->number) : NULL;
 }
 
-// False: it was refused.
+// False: refused.
 static bool read_drawing(const ServeCall *c, LimnDraw *how) {
   static const char *const known[] = {"svg", "pdf", "tex", "txt"};
   Arena *a = c->s->scratch;
@@ -131,7 +132,7 @@ static bool read_drawing(const ServeCall *c, LimnDraw *how) {
 
 static bool is_binary(const char *out) { return text_ends(out, ".pdf") || text_ends(out, ".png"); }
 
-// The name that is asked for; without one the goals, or what is best where there are none.
+// The requested name; by default the goals, or the best substitute.
 static const char *name_asked(const ServeCall *c, ServedText *d) {
   const char *name = rpc_text(c->params, "name");
   Buf b = buf_new(c->s->scratch);
@@ -147,7 +148,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
     serve_refuse_said(c, d->shown);
     return;
   }
-  limn_forget_last(d->shown); // what is wrong with the text was said when it was looked at
+  limn_forget_last(d->shown); // errors of the text were reported by the check
   JsonOut j = serve_result(c);
   json_object(&j, NULL);
   json_text_or_null(&j, "name", name);
@@ -158,7 +159,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
   else
     buf_json(c->out, bytes, n);
   how->out = NULL;
-  LimnDraw wide = *how; // who hears it does not look at a pane
+  LimnDraw wide = *how; // the textual description is not limited by the width of a pane
   wide.width = NULL;
   limn_draw_text(d->shown, name, &wide, &words);
   limn_forget_last(d->shown);

@@ -1,14 +1,15 @@
-// Training in memory, a step at a time: games and small models that a page plays with. Each has a
-// handle of its own, of the text as it was when it was opened; the oldest goes when there are too many.
+// Training sessions in memory, step by step: games and small models on a page. Each has its own
+// handle with the text at the time it was opened; the oldest session is closed when there are too
+// many.
 //
-// What is small is computed by the interpreter: it begins at once, whatever the text says by now.
+// Small models run in the interpreter: they start at once, without a compiler.
 #include "serve/serve.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { SMALL = 4000 };                   // weights
-static const double STEP_SECONDS = 0.25; // of one answer: fewer steps are made where they are slow
+enum { SMALL = 4000 };                   // number of weights
+static const double STEP_SECONDS = 0.25; // time limit of one answer: slow models make fewer steps
 
 static void play_close(ServedPlay *p) {
   if (p->trainer) limn_trainer_close(p->trainer);
@@ -54,7 +55,7 @@ static int64_t count_of(const LimnArray *x) {
   return n;
 }
 
-// {name: numbers}. False: it was refused.
+// Sets weights from {name: numbers}. False: refused.
 static bool set_weights(const ServeCall *c, ServedPlay *p) {
   const Json *all = rpc_member(c->params, "weights");
   const Json *key = all && all->kind == JSON_OBJECT ? json_first(all) : NULL;
@@ -94,7 +95,7 @@ static void add_weights(const ServeCall *c, ServedPlay *p, JsonOut *j) {
 }
 
 // -- opened ---------------------------------------------------------------------------------------
-static ServedPlay *free_place(LimnServer *s) {
+static ServedPlay *free_play(LimnServer *s) {
   ServedPlay *oldest = &s->play[0];
   for (uint32_t i = 0; i < PLAYS; i++)
     if (s->play[i].id < oldest->id) oldest = &s->play[i];
@@ -114,7 +115,7 @@ static bool is_small(Limn *l) {
   return n <= SMALL;
 }
 
-// Reports are seldom, and measures come with them: a game of 5000 steps has twenty.
+// Reports are rare because they compute the measures: a game of 5000 steps has twenty.
 static void note_report(void *context, const LimnMetrics *m) {
   ServedPlay *p = context;
   if (m->reported) p->measured = m->step;
@@ -160,7 +161,7 @@ static void answer_opened(const ServeCall *c, ServedPlay *p) {
 void serve_play_open(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
   if (!d) return;
-  ServedPlay *p = free_place(c->s);
+  ServedPlay *p = free_play(c->s);
   bool open = play_open(c, d, p);
   if (!open) serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
   if (!open || !set_weights(c, p)) {
@@ -172,9 +173,9 @@ void serve_play_open(const ServeCall *c) {
 }
 
 // -- played ---------------------------------------------------------------------------------------
-// False: it failed.
+// False: the step failed.
 static bool make_steps(ServedPlay *p, double steps) {
-  double end = clock_seconds() + STEP_SECONDS, most = 1; // one says how long they take
+  double end = clock_seconds() + STEP_SECONDS, most = 1; // the first step gives the time per step
   for (double made = 0; made < steps && !p->done; most = fmin(2 * most, 16)) {
     uint64_t some = (uint64_t)fmin(steps - made, most);
     if (!some || clock_seconds() > end) break;
@@ -184,7 +185,7 @@ static bool make_steps(ServedPlay *p, double steps) {
   return true;
 }
 
-// The measures of the weights as they are by now; none where they cannot be had.
+// Measures of the current weights; empty where they need data.
 static LimnArrays measures_now(ServedPlay *p) {
   LimnUse how = {.size = sizeof how, .reference = true};
   LimnArrays out = {0}, now, of;
@@ -201,7 +202,7 @@ static double first_number(const LimnArray *x) {
   return x->type == LIMN_F64 ? *(const double *)x->data : (double)*(const float *)x->data;
 }
 
-// Losses are those of the last step; measures those of now, or else of the step `measured`.
+// Losses are of the last step; measures are current, or of the step `measured`.
 static void add_metrics(ServedPlay *p, const LimnMetrics *m, JsonOut *j) {
   LimnArrays now = {0};
   if (p->measured_now) now = measures_now(p);

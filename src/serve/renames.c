@@ -1,19 +1,19 @@
-// Another name for something, in all files: in the one that declares it, which may be another than the
-// one in which it was asked for, and in those that use that one. Each is asked as a program of its own,
-// open or as it is saved; one that refuses refuses for all.
+// Rename across files: in the file that declares the symbol, which may be another one than the
+// request is about, and in the files that use it. Each file is asked as a program of its own, in
+// its open or saved form; if one refuses, the rename is refused.
 //
-// A program sees files below its own folder, so those that use a file stand in its folder or in one
-// around it, or they are open.
+// Programs can use files below their own folder only. So users of a file are searched in its folder
+// and the folders above, and among open documents.
 #include "serve/serve.h"
 
 typedef struct {
   const ServeCall *c;
-  Arena *arena;     // handles go with it
-  const char *path; // of the file that declares it
-  const char *name; // as it is called there
-  bool plain;       // it is known by this name alone
-  bool shared;      // and to files that use that one
-  LimnAsk ask;      // its place there, and the new name
+  Arena *arena;     // handles are freed with it
+  const char *path; // of the declaring file
+  const char *name; // the symbol's name there
+  bool plain;       // it has no other form of reference, such as a path
+  bool shared;      // other files can use it
+  LimnAsk ask;      // its position there, and the new name
   VEC(const char *) seen;
   JsonOut changes; // {"file:///a.limn": […], …
 } FileRename;
@@ -21,17 +21,17 @@ typedef struct {
 // -- texts ----------------------------------------------------------------------------------------
 static void drop_handle(void *what) { limn_free(*(Limn **)what); }
 
-// The same for every way to write it.
-static const char *real(const FileRename *r, const char *path) {
+// The canonical path.
+static const char *canonical_path(const FileRename *r, const char *path) {
   const char *is = path_real(r->arena, path);
   return is ? is : path;
 }
 
 static ServedText *open_at(const FileRename *r, const char *path) {
   const LimnServer *s = r->c->s;
-  const char *wanted = real(r, path);
+  const char *wanted = canonical_path(r, path);
   for (uint32_t i = 0; i < s->doc.n; i++)
-    if (strcmp(real(r, s->doc.at[i]->path), wanted) == 0) return s->doc.at[i];
+    if (strcmp(canonical_path(r, s->doc.at[i]->path), wanted) == 0) return s->doc.at[i];
   return NULL;
 }
 
@@ -41,7 +41,7 @@ static FileText text_at(const FileRename *r, const char *path) {
   return file_read(r->arena, path, SERVED_LIMIT);
 }
 
-// What answers for a file; NULL: it was refused.
+// A checked handle for a file; NULL: refused.
 static Limn *handle_at(FileRename *r, const char *path) {
   LimnServer *s = r->c->s;
   ServedText *d = open_at(r, path);
@@ -50,14 +50,14 @@ static Limn *handle_at(FileRename *r, const char *path) {
   FileText f = text_at(r, path);
   arena_on_free(r->arena, drop_handle, l);
   *l = f.text ? served_handle(s) : NULL;
-  if (*l) limn_edit_load(*l, path, f.text, f.n, NULL); // with errors too
+  if (*l) limn_edit_load(*l, path, f.text, f.n, NULL); // errors are no obstacle
   if (!*l)
     serve_refuse(r->c, RPC_REQUEST_FAILED, "%s cannot be read: %s", path,
                  f.text ? "memory is exhausted" : f.error);
   return *l;
 }
 
-// How lines end does not matter: an editor may keep that to itself.
+// Are the texts equal apart from line endings, which editors may convert?
 static bool same_lines(FileText a, FileText b) {
   size_t i = 0, k = 0;
   for (; i < a.n && k < b.n; i++, k++) {
@@ -68,7 +68,7 @@ static bool same_lines(FileText a, FileText b) {
   return i == a.n && k == b.n;
 }
 
-// Files that use it read it as it is saved: what is found in it must be that.
+// Other files use the saved text: it has to be equal to the open one.
 static bool is_saved(const FileRename *r) {
   const ServedText *d = open_at(r, r->path);
   if (!d) return true;
@@ -81,18 +81,19 @@ static bool is_saved(const FileRename *r) {
 }
 
 // -- files that use it ----------------------------------------------------------------------------
-// The file that stands behind `use` here, in quotes; NULL: none does.
+// The string after `use` at this position; NULL: there is none.
 static const char *used_file(Arena *a, const char *at) {
   at += strspn(at, " \t");
   const char *end = *at == '"' ? strpbrk(at + 1, "\"\n") : NULL;
   return end && *end == '"' ? arena_text(a, at + 1, (size_t)(end - at - 1)) : NULL;
 }
 
-// use "net.limn", use "./net.limn", or another name of the same file
+// Matches use "net.limn", use "./net.limn" and other paths of the same file.
 static bool uses_file(const FileRename *r, const char *path, const char *text) {
   for (const char *at = text; (at = strstr(at, "use")); at += strlen("use")) {
     const char *used = used_file(r->arena, at + strlen("use"));
-    if (used && strcmp(real(r, path_join(r->arena, path, used)), real(r, r->path)) == 0)
+    if (used &&
+        strcmp(canonical_path(r, path_join(r->arena, path, used)), canonical_path(r, r->path)) == 0)
       return true;
   }
   return false;
@@ -107,7 +108,7 @@ static bool has_word(const char *text, const char *word) {
   return false;
 }
 
-static bool take_changes(FileRename *r, Limn *l, const char *question, const LimnAsk *a) {
+static bool collect_changes(FileRename *r, Limn *l, const char *question, const LimnAsk *a) {
   const Json *j = serve_question(r->c->s, l, question, a);
   if (!j) {
     serve_refuse_said(r->c, l);
@@ -119,9 +120,9 @@ static bool take_changes(FileRename *r, Limn *l, const char *question, const Lim
   return true;
 }
 
-// False: it was refused.
-static bool take_user(FileRename *r, const char *path) {
-  const char *is = real(r, path);
+// Adds the changes of one file that uses it. False: refused.
+static bool collect_user_changes(FileRename *r, const char *path) {
+  const char *is = canonical_path(r, path);
   for (uint32_t i = 0; i < r->seen.n; i++)
     if (strcmp(r->seen.at[i], is) == 0) return true;
   vec_push(r->arena, &r->seen, is);
@@ -137,21 +138,21 @@ static bool take_user(FileRename *r, const char *path) {
   Limn *l = is_saved(r) ? handle_at(r, path) : NULL;
   LimnAsk a = r->ask;
   a.text = arena_format(r->arena, "%s %s", r->ask.text, r->path);
-  return l && take_changes(r, l, "renameIn", &a);
+  return l && collect_changes(r, l, "renameIn", &a);
 }
 
-static bool take_users(FileRename *r) {
+static bool collect_all_users(FileRename *r) {
   LimnServer *s = r->c->s;
   const char *name, *folder = path_folder(r->arena, r->path, &name);
-  vec_push(r->arena, &r->seen, real(r, r->path));
-  for (uint32_t i = 0; i < s->doc.n; i++) // a new one too, which is no file yet
-    if (!take_user(r, s->doc.at[i]->path)) return false;
+  vec_push(r->arena, &r->seen, canonical_path(r, r->path));
+  for (uint32_t i = 0; i < s->doc.n; i++) // open documents, which may have no file yet
+    if (!collect_user_changes(r, s->doc.at[i]->path)) return false;
   while (*folder == '/' && (!s->how.root || path_is_below(s->how.root, folder))) {
     FolderNames files = {0};
     if (folder_names(r->arena, folder, &files)) break;
     for (uint32_t i = 0; i < files.n; i++)
       if (text_ends(files.at[i], ".limn") &&
-          !take_user(r, arena_format(r->arena, "%s%s", folder, files.at[i])))
+          !collect_user_changes(r, arena_format(r->arena, "%s%s", folder, files.at[i])))
         return false;
     if (!folder[1]) break;
     folder = path_folder(r->arena, arena_text(r->arena, folder, strlen(folder) - 1), &name);
@@ -160,7 +161,7 @@ static bool take_users(FileRename *r) {
 }
 
 // -- all of them ----------------------------------------------------------------------------------
-// Where it is declared, from what stands at the place that was asked about. False: it was refused.
+// Finds the declaring file and position of the symbol in the request. False: refused.
 static bool find_declared(FileRename *r, ServedText *d, Limn *l) {
   const ServeCall *c = r->c;
   const Json *j = serve_question(c->s, l, "prepareRename", &r->ask);
@@ -175,22 +176,23 @@ static bool find_declared(FileRename *r, ServedText *d, Limn *l) {
   r->shared = rpc_is(j, "ofFile");
   serve_place(rpc_member(rpc_member(other, "range"), "start"), &r->ask.line, &r->ask.character);
   bool here = rpc_is(j, "here");
-  const char *path = here ? d->path : uri ? served_place(c->s, r->arena, uri) : NULL;
+  const char *path = here ? d->path : uri ? served_file_path(c->s, r->arena, uri) : NULL;
   if (!path || !(here || path_exists(path))) {
     serve_refuse(c, RPC_REQUEST_FAILED, "`%s` is declared outside of the folder that is open",
                  r->name);
     return false;
   }
   const ServedText *open = open_at(r, path);
-  r->path = open ? open->path : real(r, path);
+  r->path = open ? open->path : canonical_path(r, path);
   return open == d || is_saved(r);
 }
 
 static bool is_word_byte(char c) { return char_is_word(c) || c == '_' || (unsigned char)c >= 0x80; }
 
-// A long text that has changed, looked at where the two names stand and no further. NULL: what is asked
-// for reaches further, or is refused there; the whole may have an answer.
-static Limn *looked_for(FileRename *r, const ServedText *d) {
+// A large text that has changed: elaborates only boxes that contain the old or the new name. NULL:
+// the symbol is not local to these or the rename is refused there; a complete check may still
+// succeed.
+static Limn *check_words_only(FileRename *r, const ServedText *d) {
   LimnServer *s = r->c->s;
   size_t from = served_offset(s, d, r->ask.line, r->ask.character), to = from;
   while (from && is_word_byte(d->text[from - 1])) from--;
@@ -207,8 +209,8 @@ static Limn *looked_for(FileRename *r, const ServedText *d) {
                                                                                          : NULL;
 }
 
-static Limn *looked_at(FileRename *r, ServedText *d) {
-  Limn *l = d->stale ? looked_for(r, d) : NULL;
+static Limn *check_document(FileRename *r, ServedText *d) {
+  Limn *l = d->stale ? check_words_only(r, d) : NULL;
   if (l) return l;
   return served_ready(r->c->s, d, true) ? d->shown : NULL;
 }
@@ -216,7 +218,7 @@ static Limn *looked_at(FileRename *r, ServedText *d) {
 void serve_rename(const ServeCall *c, ServedText *d, const LimnAsk *asked) {
   FileRename r = {.c = c, .arena = arena_child(c->s->scratch), .ask = *asked};
   if (!r.ask.text) r.ask.text = "";
-  Limn *shown = looked_at(&r, d);
+  Limn *shown = check_document(&r, d);
   if (!shown) serve_refuse(c, RPC_REQUEST_FAILED, "memory is exhausted");
   bool good = shown && find_declared(&r, d, shown);
   Limn *l = good ? strcmp(r.path, d->path) ? handle_at(&r, r.path) : shown : NULL;
@@ -225,7 +227,7 @@ void serve_rename(const ServeCall *c, ServedText *d, const LimnAsk *asked) {
     json_object(&r.changes, NULL);
     json_object(&r.changes, "changes");
   }
-  if (l && take_changes(&r, l, "rename", &r.ask) && (!r.shared || take_users(&r))) {
+  if (l && collect_changes(&r, l, "rename", &r.ask) && (!r.shared || collect_all_users(&r))) {
     json_end(&r.changes);
     json_end(&r.changes);
     serve_done(c);

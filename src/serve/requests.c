@@ -1,14 +1,15 @@
-// Requests: most are a question of limn_edit_ask under another name.
+// Requests of the protocol: most map to one question of limn_edit_ask.
 #include "serve/serve.h"
 
-static bool natural(const Json *j, uint32_t *out) {
+static bool read_natural(const Json *j, uint32_t *out) {
   if (!j || j->kind != JSON_NUMBER || !j->natural || j->number > 2e9) return false;
   *out = (uint32_t)j->number;
   return true;
 }
 
 bool serve_place(const Json *j, uint32_t *line, uint32_t *character) {
-  return natural(rpc_member(j, "line"), line) && natural(rpc_member(j, "character"), character);
+  return read_natural(rpc_member(j, "line"), line) &&
+         read_natural(rpc_member(j, "character"), character);
 }
 
 LimnAsk serve_asking(const LimnServer *s) {
@@ -36,12 +37,12 @@ ServedText *serve_asked(const ServeCall *c, bool now) {
   return NULL;
 }
 
-// What a request is called here, and what it is about.
+// Maps methods of the protocol to questions, with the parameters that they need.
 typedef enum { ABOUT_TEXT, ABOUT_PLACE, ABOUT_RANGE } AskedAbout;
 static const struct {
   const char *method, *question;
   AskedAbout about;
-  bool now; // about the text as it is now, whatever that takes
+  bool now; // needs the current text to be checked first
 } asked[] = {{"textDocument/hover", "hover", ABOUT_PLACE, false},
              {"textDocument/definition", "definition", ABOUT_PLACE, false},
              {"textDocument/references", "references", ABOUT_PLACE, false},
@@ -67,7 +68,7 @@ static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
          serve_place(rpc_member(range, "end"), &a->end_line, &a->end_character);
 }
 
-// The last one that has no place, or else the last.
+// The last message without a span, else the last message.
 static const char *reason(Limn *l) {
   LimnMessage m = {.size = sizeof m};
   uint32_t n = limn_message_count(l);
@@ -89,7 +90,7 @@ static void ask(const ServeCall *c, uint32_t i) {
   const Json *declaration = rpc_member(rpc_member(c->params, "context"), "includeDeclaration");
   a.no_declaration = declaration && declaration->kind == JSON_FALSE;
   a.text = rpc_text(c->params, "newName");
-  if (!a.text) a.text = rpc_text(c->params, "at"); // of `palette`: the wire
+  if (!a.text) a.text = rpc_text(c->params, "at"); // of `palette`: a range in "L:C-L:C" form
   if (!read_place(c, asked[i].about, &a)) {
     serve_refuse(c, RPC_INVALID_PARAMS, "a place is a line and a character, both from 0");
     return;
@@ -113,7 +114,7 @@ static void put_place(JsonOut *j, const char *key, uint32_t line) {
   json_end(j);
 }
 
-// An edit that replaces all lines.
+// A TextEdit that replaces the whole text.
 static void put_whole_text(JsonOut *j, const ServedText *d, const char *text) {
   uint32_t lines = 0;
   for (size_t i = 0; i < d->n; i++) lines += d->text[i] == '\n';
@@ -145,7 +146,7 @@ static void serve_format(const ServeCall *c) {
 }
 
 // -- symbols of all texts -------------------------------------------------------------------------
-// Letters of the query in this order, as editors expect.
+// Does the name contain the query's letters in order, as editors expect of fuzzy search?
 static bool matches(const char *name, const char *query) {
   for (; *query; query++, name++) {
     while (*name && char_upper(*name) != char_upper(*query)) name++;
@@ -184,7 +185,7 @@ static void serve_symbols(const ServeCall *c) {
 }
 
 // -- commands -------------------------------------------------------------------------------------
-// limn.openPicture [{"uri", "position"}]: the box there as svg.
+// limn.openPicture [{"uri", "position"}]: the box at the position as svg.
 static void open_picture(const ServeCall *c, const Json *where) {
   LimnAsk a = serve_asking(c->s);
   ServedText *d = served_at(c->s, rpc_text(where, "uri"));
@@ -223,7 +224,7 @@ static void serve_command(const ServeCall *c) {
     open_picture(c, one ? json_first(arguments) : NULL);
 }
 
-// limn/document {"uri"}: the text behind an address that is no file.
+// limn/document {"uri"}: the text of a URI that is no file.
 static void serve_document(const ServeCall *c) {
   const char *uri = rpc_text(c->params, "uri");
   Limn *l = limn_new();
@@ -270,7 +271,7 @@ bool serve_request(const ServeCall *c) {
   return false;
 }
 
-// What does not depend on anything, as JSON.
+// The constant part of the server's capabilities, as JSON.
 #define PROVIDERS                                                                                  \
   "\"textDocumentSync\":{\"openClose\":true,\"change\":2,\"save\":true},\"hoverProvider\":true,"   \
   "\"definitionProvider\":true,\"referencesProvider\":true,\"documentHighlightProvider\":true,"    \

@@ -1,4 +1,4 @@
-// Private to serve: a language server, its documents, and messages on their way.
+// Private to serve: a language server, its documents, and messages to be sent.
 #ifndef LIMN_SERVE_SERVE_H
 #define LIMN_SERVE_SERVE_H
 
@@ -7,68 +7,69 @@
 #include "limn.h"
 #include "rpc/rpc.h"
 
-// A text that is open in an editor. Two programs belong to it: the one that was last looked at as a
-// whole, which answers, and the one that the text is read into next.
+// A text that is open in an editor, with two handles: `shown`, the last complete check, which
+// answers requests; and `next`, into which the current text is loaded.
 typedef struct {
   Arena *arena;
   const char *uri, *path;
   Arena *text_arena;
   const char *text;
   size_t n;
-  double version; // as the editor counts
+  double version; // as the editor numbers versions
   Limn *shown, *next;
-  bool stale;        // the text has changed since it was looked at
-  bool told;         // what answers knows the text as it is by now
-  bool untried;      // it was looked at, but not whether it would run
-  double due;        // when something is to be done about it
-  double seconds;    // that the last look took
-  uint32_t given_up; // looks in a row
+  bool stale;            // the text has changed since its last check
+  bool shown_is_current; // `shown` was given the current text
+  bool needs_dry_run;    // it was checked, but no dry run was made
+  double due;            // the time at which a check or dry run is due
+  double seconds;        // duration of the last check
+  uint32_t abandoned;    // consecutive checks that were abandoned
 } ServedText;
 
-enum { CANCELLED = 64, PLAYS = 8, SERVED_LIMIT = 8 << 20 }; // the last: bytes of a text
-// Training in memory, a step at a time.
+enum { CANCELLED = 64, PLAYS = 8, SERVED_LIMIT = 8 << 20 }; // SERVED_LIMIT: bytes of a text
+// A training session in memory, step by step.
 typedef struct {
-  uint32_t id; // 0: there is none
+  uint32_t id; // 0: the entry is free
   Limn *l;
   LimnTrainer *trainer;
   bool done;
-  bool measured_now; // what it measures is asked for anew with each answer: it takes no data
-  uint64_t measured; // the step of its last report otherwise
+  bool measured_now; // measures need no data, so they are computed for every answer
+  uint64_t measured; // otherwise: the step of the last report
 } ServedPlay;
 typedef enum { SERVE_BEGINS, SERVE_RUNS, SERVE_SHUT, SERVE_OVER } ServeStage;
 struct LimnServer {
-  Arena *own, *scratch; // scratch: of the message at work
+  Arena *own, *scratch; // scratch: memory of the current message
   LimnServe how;
   const char *read[64];
   ServeStage stage;
   int status;
   bool utf8;
-  const char *library; // the address of the library's text
+  const char *library; // the URI of the library's text
   VEC(ServedText *) doc;
-  char cancelled[CANCELLED][40]; // the last ids, as JSON
+  char cancelled[CANCELLED][40]; // the latest ids, as JSON
   uint32_t cancels;
   ServedPlay play[PLAYS];
-  uint32_t plays; // so many were opened
+  uint32_t plays; // the number of sessions opened so far
 };
 
-// What is asked: `id` is JSON, NULL for what wants no answer.
+// A request or notification. `id` is JSON; NULL for a notification.
 typedef struct {
   LimnServer *s;
   const char *id, *method;
   const Json *params; // NULL: none
-  Buf *out;           // the response, which is sent when the request is done
+  Buf *out;           // the response, sent when the request is done
 } ServeCall;
 
 // server.c
-// The result of a request is what is written between these.
+// A result is written between serve_result and serve_done.
 JsonOut serve_result(const ServeCall *);
 void serve_done(const ServeCall *);
-void serve_answer(const ServeCall *, const char *json); // the same at once; NULL: null
+// a result that is written already; NULL: null
+void serve_answer(const ServeCall *, const char *json);
 void serve_refuse(const ServeCall *, RpcError, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void serve_refuse_at(const ServeCall *, RpcError, const char *text,
-                     const char *data); // data: JSON, or NULL
-// A notification: its params are what is written between these.
+// data: JSON, or NULL.
+void serve_refuse_at(const ServeCall *, RpcError, const char *text, const char *data);
+// A notification: its params are written between serve_notify and serve_send.
 JsonOut serve_notify(LimnServer *, Buf *, const char *method);
 void serve_send(LimnServer *, Buf *);
 
@@ -80,13 +81,15 @@ void serve_close(const ServeCall *);
 void serve_save(const ServeCall *);
 void served_free(ServedText *);
 void served_publish(LimnServer *, ServedText *);
-bool served_look(LimnServer *, ServedText *, const volatile sig_atomic_t *stop); // false: given up
-void served_try(LimnServer *, ServedText *);                                     // would it run?
-bool served_ready(LimnServer *, ServedText *,
-                  bool now); // questions can be asked; now: of this very text
+// checks the text; false: abandoned
+bool served_check(LimnServer *, ServedText *, const volatile sig_atomic_t *stop);
+// a dry run: would the program run?
+void served_dry_run(LimnServer *, ServedText *);
+// The document can answer; now: for exactly the current text.
+bool served_ready(LimnServer *, ServedText *, bool now);
 
-// Where a text is on the disk; NULL: outside of the folder that is served.
-const char *served_place(const LimnServer *, Arena *, const char *uri);
+// The file of a URI; NULL: it is outside the served folder.
+const char *served_file_path(const LimnServer *, Arena *, const char *uri);
 
 // renames.c
 void serve_rename(const ServeCall *, ServedText *, const LimnAsk *);
@@ -95,23 +98,25 @@ void serve_rename(const ServeCall *, ServedText *, const LimnAsk *);
 void serve_edit(const ServeCall *);
 
 // requests.c
-bool serve_request(const ServeCall *); // false: there is none of this name
+bool serve_request(const ServeCall *); // false: unknown method
 void serve_capabilities(const ServeCall *);
-// The answer to a question of limn_edit_ask. NULL: there is none.
+// The answer of limn_edit_ask as JSON; NULL: none.
 const Json *serve_question(LimnServer *, Limn *, const char *question, const LimnAsk *);
-// A place of the protocol; false: it is none.
+// Reads a Position of the protocol; false: malformed.
 bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 LimnAsk serve_asking(const LimnServer *);
-// The text that a request is about, looked at; now: as it is now. NULL: it was refused.
+// The document of a request, checked; now: up to date. NULL: refused.
 ServedText *serve_asked(const ServeCall *, bool now);
-// Refused for the reason that the last call gave, which is then forgotten: it is not about the text.
+// Refuses with the message of the last call, and forgets it: it is not about the text.
 void serve_refuse_said(const ServeCall *, Limn *);
 
-Limn *served_handle(const LimnServer *); // documents.c: one more, with its rights; NULL: no memory
+// documents.c: a new handle with the server's rights; NULL: out of memory
+Limn *served_handle(const LimnServer *);
 size_t served_offset(const LimnServer *, const ServedText *, uint32_t line, uint32_t character);
 // values.c
-bool serve_numbers(Buf *, const Json *); // as limn writes arrays; false: these are none
-// {"name", "shape", "data"}; the key or the name may be NULL
+// writes nested lists in limn's array syntax; false: they are not numbers
+bool serve_numbers(Buf *, const Json *);
+// Writes {"name", "shape", "data"}; key and name may be NULL.
 void serve_array(JsonOut *, const char *key, const char *name, const LimnArray *);
 void serve_cost(const ServeCall *);
 void serve_who(const ServeCall *);
@@ -125,11 +130,11 @@ void serve_play_open(const ServeCall *);
 void serve_play_step(const ServeCall *);
 void serve_play_set(const ServeCall *);
 void serve_play_close(const ServeCall *);
-void plays_close(LimnServer *); // all of them
+void plays_close(LimnServer *); // closes all sessions
 
 // pictures.c
-void served_looked(LimnServer *, ServedText *); // limn/looked
+void served_send_pictures(LimnServer *, ServedText *); // sends limn/looked
 void serve_picture(const ServeCall *);
-void serve_base64(Buf *, const char *bytes, size_t n); // in quotes
+void serve_base64(Buf *, const char *bytes, size_t n); // as a quoted string
 
 #endif

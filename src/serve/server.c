@@ -1,9 +1,8 @@
-// A language server without its wires: one message goes in, others come out of `send`. Who carries them
-// is not its business: the command line reads them from a pipe, a page in a browser calls it directly.
+// A language server independent of its transport: messages go in by limn_server_take and out by
+// `send`. The command line connects it to a pipe; a page in a browser calls it directly.
 //
-// Everything is done in the order in which it comes. What takes long, looking at a text that has
-// changed, is not done then but by limn_server_work, after a pause, and is given up when the caller
-// hears that there is something newer.
+// Messages are handled in order. Checking a changed text is slow, so limn_server_work does it after
+// a pause, and abandons it when the caller signals a newer message.
 #include "serve/serve.h"
 
 #include <stdlib.h>
@@ -25,7 +24,7 @@ void serve_answer(const ServeCall *c, const char *json) {
 
 void serve_refuse_at(const ServeCall *c, RpcError code, const char *text, const char *data) {
   if (!c->id) return;
-  c->out->n = 0; // what was written of a result
+  c->out->n = 0; // discards a result that was begun
   rpc_error(c->out, c->id, code, text, data);
 }
 
@@ -47,7 +46,7 @@ void serve_send(LimnServer *s, Buf *b) {
 }
 
 // -- beginning and end ----------------------------------------------------------------------------
-// The library's text as a file, for editors that open nothing else.
+// Writes the library's text to a file, for editors that can only open files.
 static const char *library_file(LimnServer *s) {
   const char *error, *folder = cache_folder(s->own, NULL, &error);
   Limn *l = folder ? limn_new() : NULL;
@@ -76,7 +75,7 @@ static void serve_initialize(const ServeCall *c) {
   serve_capabilities(c);
 }
 
-// It may come before what it cancels: a reader that keeps a queue puts it in front.
+// A cancellation may come before its request: a client with a queue can send it first.
 static void serve_cancel(const ServeCall *c) {
   const Json *id = rpc_member(c->params, "id");
   LimnServer *s = c->s;
@@ -113,7 +112,7 @@ static const struct {
                {"workspace/didChangeWatchedFiles", serve_save},
                {"workspace/didChangeWorkspaceFolders", serve_nothing}};
 
-static void take_notice(const ServeCall *c) {
+static void handle_notification(const ServeCall *c) {
   LimnServer *s = c->s;
   if (strcmp(c->method, "exit") == 0) {
     s->status = s->stage == SERVE_SHUT ? 0 : 1;
@@ -125,7 +124,7 @@ static void take_notice(const ServeCall *c) {
     if (strcmp(notices[i].method, c->method) == 0) notices[i].take(c);
 }
 
-static void take_request(const ServeCall *c) {
+static void handle_request(const ServeCall *c) {
   LimnServer *s = c->s;
   if (was_cancelled(c)) return;
   if (strcmp(c->method, "initialize") == 0) {
@@ -142,8 +141,8 @@ static void take_request(const ServeCall *c) {
   }
 }
 
-// j: NULL: the message is no JSON, for the reason `error`.
-static void take_one(LimnServer *s, const Json *j, const char *error) {
+// j = NULL: the message is no JSON; `error` says why.
+static void handle_message(LimnServer *s, const Json *j, const char *error) {
   Buf out = buf_new(s->scratch);
   RpcMessage m = {.id = "null"};
   bool good = j && rpc_read(s->scratch, j, &m);
@@ -153,20 +152,20 @@ static void take_one(LimnServer *s, const Json *j, const char *error) {
   else if (!good)
     serve_refuse(&c, RPC_INVALID_REQUEST, "%s", m.wrong);
   else if (!m.id)
-    take_notice(&c);
-  else if (m.method) // a response answers what nobody asked
-    take_request(&c);
+    handle_notification(&c);
+  else if (m.method) // a response: this server sends no requests
+    handle_request(&c);
   send_text(s, &out);
 }
 
-// A message, or several in a list, one after the other.
-static void take(LimnServer *s, const char *message, size_t n) {
+// A message, or a batch of them in a list.
+static void handle_text(LimnServer *s, const char *message, size_t n) {
   const char *error = "";
   const Json *j = json_read(s->scratch, message, n, &error);
   bool several = j && j->kind == JSON_LIST && j->n;
   const Json *one = several ? json_first(j) : j;
   for (uint32_t i = 0; i < (several ? j->n : 1); i++, one = several ? json_next(one) : one)
-    take_one(s, one, error);
+    handle_message(s, one, error);
 }
 
 // -- the public functions -------------------------------------------------------------------------
@@ -204,7 +203,7 @@ LimnStatus limn_server_take(LimnServer *s, const char *message, size_t n) {
     return LIMN_SYSTEM;
   }
   s->scratch = arena_child(s->own);
-  take(s, message, n);
+  handle_text(s, message, n);
   arena_free(s->scratch);
   s->scratch = NULL;
   guard_leave(&g);
@@ -213,12 +212,12 @@ LimnStatus limn_server_take(LimnServer *s, const char *message, size_t n) {
 
 int limn_server_ended(const LimnServer *s) { return s && s->stage == SERVE_OVER ? s->status : -1; }
 
-// The document that has waited longest; NULL: there is none.
+// The document whose check has been due longest; NULL: none.
 static ServedText *first_due(LimnServer *s) {
   ServedText *first = NULL;
   for (uint32_t i = 0; i < s->doc.n; i++) {
     ServedText *d = s->doc.at[i];
-    if ((d->stale || d->untried) && (!first || d->due < first->due)) first = d;
+    if ((d->stale || d->needs_dry_run) && (!first || d->due < first->due)) first = d;
   }
   return first;
 }
@@ -227,9 +226,9 @@ static void work(LimnServer *s, const volatile sig_atomic_t *stop) {
   ServedText *d = first_due(s);
   if (!d || d->due > clock_seconds()) return;
   if (d->stale)
-    served_look(s, d, stop);
+    served_check(s, d, stop);
   else
-    served_try(s, d);
+    served_dry_run(s, d);
 }
 
 int limn_server_work(LimnServer *s, const volatile sig_atomic_t *stop) {

@@ -1,5 +1,5 @@
-// Questions whose answers are numbers: costs, a box on arrays, machines with other numbers than the text
-// has. What is asked for is computed in a handle of its own: what the text shows stays as it is.
+// Requests whose results are numbers: costs, evaluating a box, running machines with other
+// constants. They are computed in a new handle, so the document's own handle stays unchanged.
 #include "base/within.h"
 #include "serve/serve.h"
 
@@ -64,7 +64,7 @@ static size_t number_bytes(LimnType type) {
   return type == LIMN_F64 || type == LIMN_I64 ? 8 : type == LIMN_U8 ? 1 : 4;
 }
 
-// Results lie row by row without gaps.
+// Results are contiguous, row-major.
 void serve_array(JsonOut *j, const char *key, const char *name, const LimnArray *x) {
   int64_t n = 1;
   json_object(j, key);
@@ -83,7 +83,7 @@ void serve_array(JsonOut *j, const char *key, const char *name, const LimnArray 
 }
 
 // -- a box on arrays ------------------------------------------------------------------------------
-// {"x": [1, 2]}; keys that are numbers, or "", are inputs by their order. How many; -1: it was refused.
+// Reads {"x": [1, 2]}; keys that are numbers or "" are positional. Returns the count; -1: refused.
 static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
   const Json *all = rpc_member(c->params, "in"), *key;
   if (!all || all->kind == JSON_NULL) return 0;
@@ -103,7 +103,7 @@ static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
   return good ? (int)all->n : -1;
 }
 
-// A run folder as the page calls it. False: it was refused.
+// A run folder, given by its name in the page. False: refused.
 static bool read_from(const ServeCall *c, const char **from) {
   const LimnServer *s = c->s;
   const char *path = rpc_text(c->params, "from"), *wrong = NULL;
@@ -140,14 +140,14 @@ void serve_eval(const ServeCall *c) {
   serve_done(c);
 }
 
-// What `limn data SET --json` says of a set: its fields, and between which numbers each is.
+// Adds what `limn data SET --json` reports: the fields of a set and the range of each.
 static void add_about(const ServeCall *c, Limn *l, const char *set, JsonOut *j) {
   const char *text = NULL;
   if (!rpc_is(c->params, "about")) return;
   if (limn_data(l, set, NULL, true, &text) == LIMN_GOOD && text) json_print(j, "about", "%s", text);
 }
 
-// A sample of a set that limn knows, to begin with.
+// A sample of a data set.
 void serve_sample(const ServeCall *c) {
   const char *set = rpc_text(c->params, "set");
   const Json *at = rpc_member(c->params, "at");
@@ -175,7 +175,7 @@ void serve_sample(const ServeCall *c) {
 
 // -- machines with other numbers ------------------------------------------------------------------
 typedef struct {
-  size_t from, to; // in the text
+  size_t from, to; // offsets in the text
   const char *text;
 } NumberChange;
 
@@ -184,7 +184,7 @@ static int by_place(const void *a, const void *b) {
   return (x->from > y->from) - (x->from < y->from);
 }
 
-// Where the number of this name stands, by `numbers`. False: there is none.
+// Finds the span of a named number in the answer of `numbers`. False: there is none.
 static bool find_number(const ServeCall *c, ServedText *d, const Json *all, const char *name,
                         NumberChange *out) {
   const Json *one = all && all->kind == JSON_LIST ? json_first(all) : NULL;
@@ -203,7 +203,7 @@ static bool find_number(const ServeCall *c, ServedText *d, const Json *all, cons
   return false;
 }
 
-// How many changes; -1: it was refused.
+// Returns the number of changes; -1: refused.
 static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
   const Json *set = rpc_member(c->params, "set");
   if (!set || set->kind == JSON_NULL) return 0;
@@ -237,7 +237,7 @@ static Buf changed_text(Arena *a, const ServedText *d, const NumberChange *chang
   Buf b = buf_new(a);
   size_t at = 0;
   for (int i = 0; i < n; i++) {
-    if (change[i].from < at) continue; // two names of one place
+    if (change[i].from < at) continue; // two names of the same number
     buf_add(&b, d->text + at, change[i].from - at);
     buf_text(&b, change[i].text);
     at = change[i].to;
@@ -259,7 +259,7 @@ static void answer_machine(const ServeCall *c, Limn *l, const char *text) {
   serve_done(c);
 }
 
-// The first thing that is wrong, whether it has a place or not.
+// The first error, with or without a span.
 static const char *first_error(Limn *l) {
   LimnMessage m = {.size = sizeof m};
   for (uint32_t i = 0; i < limn_message_count(l); i++)
@@ -267,7 +267,7 @@ static const char *first_error(Limn *l) {
   return "memory is exhausted";
 }
 
-// Which run is followed alone, counted from 1; 0: all. False: it was refused.
+// The run to follow alone, counted from 1; 0: all. False: refused.
 static bool read_only(const ServeCall *c, uint32_t *only) {
   const Json *run = rpc_member(c->params, "run");
   if (!run || run->kind == JSON_NULL) return true;
