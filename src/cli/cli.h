@@ -1,6 +1,6 @@
-// The command line: nothing but the public interface is used. What a command is called, which options it has and what they mean
-// stands in commands.txt, which is part of the program: `--help` prints it, the reading of options asks it, and man pages and
-// completions are made from it.
+// The command line. It uses the public interface only. commands.txt specifies the commands and
+// their options; it is embedded in the program: `--help` prints it, options are parsed by it, and
+// man pages and completions are generated from it.
 #ifndef LIMN_CLI_CLI_H
 #define LIMN_CLI_CLI_H
 
@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-// Everything that can be said on the command line; a command looks at what its options fill.
+// All options; a command reads the fields that its options set.
 typedef struct {
   const char *file, *name;
   bool json, who, paths, check, origins, sandbox, no_sandbox;
-  bool understood; // whatever the exit status says, the command line was right
+  bool understood; // the command line was valid, whatever the exit status is
   const char *after, *with, *has, *precision, *of;
   LimnEval eval;
   LimnTrain train;
@@ -20,11 +20,11 @@ typedef struct {
   LimnDraw draw;
   LimnExport export;
   LimnImport import;
-  char *open, *close; // names with commas between
+  char *open, *close; // names separated by commas
   const char *opened[64], *closed[64];
   LimnInput in[64];
-  char folder[4096]; // of a run, when it is made before the run
-  bool made;         // it was not there
+  char folder[4096]; // of the run, if it is created before the run starts
+  bool made;         // this command created the folder
   const char *set_name[64], *set_value[64];
   uint32_t nset;
   const char *read[64];
@@ -36,37 +36,41 @@ typedef struct {
 extern const char command_text[];
 extern const size_t command_text_size;
 
-// text.c: commands.txt, read
+// text.c: parses commands.txt
 typedef struct {
-  const char *at; // behind "# " of its heading
+  const char *at; // after "# " of its heading
   size_t n;
 } CommandText;
-CommandText command_named(const char *name); // at is NULL: there is none
+CommandText command_named(const char *name); // at is NULL: no such command
 void command_help(CommandText, FILE *);
-void put_shown(FILE *, const char *text); // as a terminal may have it
-// Several, one after the other: SAY(stderr, "no run in ", dir, "\n")
+// Escapes control characters, which could drive the terminal.
+void put_printable(FILE *, const char *text);
+// Prints several texts: SAY(stderr, "no run in ", dir, "\n")
 void put_all(FILE *, const char *const *texts);
 #define SAY(to, ...) put_all(to, (const char *const[]){__VA_ARGS__, NULL})
 void command_usage(CommandText, FILE *); // one line
 int help_all(FILE *);
-// How many words without an option's dashes it takes: at least, at most.
+// The least and the largest number of positional arguments.
 void command_words(CommandText, int *least, int *most);
-// Whether it has the option; *values: "a|b|c" if only these may follow, otherwise "".
+// Does the command have this option? *values: "a|b|c" if only these values are allowed, otherwise
+// "".
 bool command_option(CommandText, const char *name, char *values, size_t room);
-// Whether it may be given where there is a NAME, or none.
+// May the option be given with (or without) a NAME?
 bool command_option_fits(CommandText, const char *name, bool named);
-// Whether the text of one says that it is "(not with --a, --b)", and names the other.
+// Does the description of one say "(not with --a, --b)" and name the other?
 bool command_options_exclude(CommandText, const char *a, const char *b);
-// Whether its text begins "with --other:".
+// Does the description begin with "with --other:"?
 bool command_option_needs(CommandText, const char *name, char *other, size_t room);
-bool command_writes_out(CommandText);                   // "-o -" is standard output
-const char *near_option(CommandText, const char *name); // "did you mean", or NULL
+// Does --out accept "-" for standard output?
+bool command_writes_out(CommandText);
+// The closest option, for "did you mean"; or NULL.
+const char *near_option(CommandText, const char *name);
 const char *near_command(const char *name);
 
-// options.c: 0, or the exit status after a message; -1: help was asked for and given
+// options.c: returns 0; the exit status after a message; or -1 if help was printed
 int read_options(CommandText, const char *name, int argc, char **argv, Options *);
 
-// commands.c: they answer with the exit status
+// commands.c: all return the exit status
 int run_check(Limn *, Options *);
 int run_find(Limn *, Options *);
 int run_fmt(Limn *, Options *);

@@ -1,4 +1,5 @@
-// What each command does: the program is loaded, the library is asked, and the answer is printed as text or as one JSON object.
+// The commands: each loads a program, asks the library, and prints the answer as text or as one
+// JSON object.
 #define _DEFAULT_SOURCE
 #include "cli/cli.h"
 
@@ -10,32 +11,32 @@
 #include <time.h>
 #include <unistd.h>
 
-// There are messages, and no memory to say them with.
-static bool is_mute(Limn *l, bool json) {
+// Messages exist but there is no memory to print them.
+static bool lacks_memory(Limn *l, bool json) {
   return limn_message_count(l) && !strcmp(limn_messages(l, json), json ? "[]" : "");
 }
 
-// What a command answers: plain text, or under --json one value that goes under `key`.
+// Prints the answer of a command: plain text, or with --json an object that has it under `key`.
 static int answer(Limn *l, const Options *o, LimnStatus status, const char *key, const char *text) {
-  if (is_mute(l, o->json)) return fputs("limn: out of memory\n", stderr), LIMN_SYSTEM;
+  if (lacks_memory(l, o->json)) return fputs("limn: out of memory\n", stderr), LIMN_SYSTEM;
   if (o->json) {
     printf("{\"errors\": %u, \"messages\": %s", limn_errors(l), limn_messages(l, true));
     if (text) printf(", \"%s\": %s", key, text);
     puts("}");
   } else {
-    if (text) put_shown(stdout, text);
-    put_shown(stderr, limn_messages(l, false));
+    if (text) put_printable(stdout, text);
+    put_printable(stderr, limn_messages(l, false));
   }
   return (int)status;
 }
 
-// No answer: the messages say why, or memory was exhausted.
-static LimnStatus answered(Limn *l, LimnStatus s, const char *text) {
+// The status of a call that returned text: NULL means an error, or exhausted memory.
+static LimnStatus text_status(Limn *l, LimnStatus s, const char *text) {
   return s || text ? s : limn_errors(l) ? LIMN_WRONG : LIMN_SYSTEM;
 }
 
-// Text as JSON wants it, or as it is.
-static const char *as_asked(Limn *l, const Options *o, const char *text) {
+// The text as a JSON string, or unchanged.
+static const char *quoted_for_json(Limn *l, const Options *o, const char *text) {
   return text && o->json ? limn_quote(l, text) : text;
 }
 
@@ -47,25 +48,26 @@ static LimnStatus load(Limn *l, const Options *o) {
 
 int run_check(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
-  if (!s && !o->paths && !o->who) s = limn_check(l); // those are questions, also before it can run
+  // These are questions about programs that may not be complete.
+  if (!s && !o->paths && !o->who) s = limn_check(l);
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
-    s = answered(l, s, text);
+    s = text_status(l, s, text);
     return answer(l, o, s, "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
-  s = answered(l, s, text);
+  s = text_status(l, s, text);
   if (text && !o->json && !o->who) SAY(stdout, o->file, ": ");
   return answer(l, o, s, o->who ? "who" : "summary", text);
 }
 
-// The pattern comes first, then the file.
+// The pattern comes before the file.
 int run_find(Limn *l, Options *o) {
   const char *pattern = o->file;
   o->file = o->name;
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_find(l, pattern, o->json);
-  s = answered(l, s, text);
+  s = text_status(l, s, text);
   return answer(l, o, s, "found", text);
 }
 
@@ -82,8 +84,8 @@ int run_fmt(Limn *l, Options *o) {
 int run_print(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
-  text = as_asked(l, o, text);
-  s = answered(l, s, text);
+  text = quoted_for_json(l, o, text);
+  s = text_status(l, s, text);
   return answer(l, o, s, "text", text);
 }
 
@@ -92,8 +94,8 @@ int run_grad(Limn *l, Options *o) {
   return run_print(l, o);
 }
 
-// Whether the locale says so: what is set first counts.
-static bool speaks_unicode(void) {
+// Is the locale UTF-8? The first variable that is set decides.
+static bool locale_is_utf8(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *value = getenv(names[i]);
@@ -105,15 +107,15 @@ static bool speaks_unicode(void) {
 
 static int run_draw_text(Limn *l, Options *o, LimnStatus s) {
   const char *text = NULL;
-  o->draw.ascii = !speaks_unicode();
+  o->draw.ascii = !locale_is_utf8();
   LimnStatus drawn = s <= LIMN_WRONG ? limn_draw_text(l, o->name, &o->draw, &text) : s;
   if (!s) s = drawn;
-  text = as_asked(l, o, text);
-  return answer(l, o, answered(l, s, text), "text", text);
+  text = quoted_for_json(l, o, text);
+  return answer(l, o, text_status(l, s, text), "text", text);
 }
 
-// "a,b" becomes {"a", "b", NULL}; what is beyond the list's end is left out.
-static const char *const *names(char *text, const char **list, size_t n) {
+// Splits "a,b" into {"a", "b", NULL}; entries that do not fit are dropped.
+static const char *const *split_names(char *text, const char **list, size_t n) {
   size_t k = 0;
   for (char *name = text ? strtok(text, ",") : NULL; name && k + 1 < n; name = strtok(NULL, ","))
     list[k++] = name;
@@ -122,8 +124,8 @@ static const char *const *names(char *text, const char **list, size_t n) {
 }
 
 int run_draw(Limn *l, Options *o) {
-  o->draw.open = names(o->open, o->opened, 64);
-  o->draw.close = names(o->close, o->closed, 64);
+  o->draw.open = split_names(o->open, o->opened, 64);
+  o->draw.close = split_names(o->close, o->closed, 64);
   o->draw.who = o->who;
   LimnStatus s = load(l, o);
   if (s <= LIMN_WRONG && o->check) {
@@ -131,39 +133,39 @@ int run_draw(Limn *l, Options *o) {
     LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
     if (!faults) faults = "";
     if (!s) s = checked ? checked : *faults ? LIMN_WRONG : LIMN_GOOD;
-    faults = as_asked(l, o, faults);
-    return answer(l, o, answered(l, s, faults), "faults", faults);
+    faults = quoted_for_json(l, o, faults);
+    return answer(l, o, text_status(l, s, faults), "faults", faults);
   }
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   if (o->draw.out ? !strcmp(o->draw.out, "-") : terminal) return run_draw_text(l, o, s);
   if (!o->draw.out) o->draw.out = "diagram.svg";
   LimnStatus made = s <= LIMN_WRONG ? limn_draw(l, o->name, &o->draw) : s;
-  if (!s) s = made; // of a program with errors too, if it can be
+  if (!s) s = made; // also draws a program with errors, if possible
   if (!made && !o->json) SAY(stdout, o->draw.out, "\n");
   const char *where = !made && o->json ? limn_quote(l, o->draw.out) : NULL;
-  if (!made && o->json) s = answered(l, s, where);
+  if (!made && o->json) s = text_status(l, s, where);
   return answer(l, o, s, "picture", where);
 }
 
 int run_cost(Limn *l, Options *o) {
   LimnStatus s = load(l, o);
   const char *text = s ? NULL : limn_cost(l, o->name, o->json);
-  s = answered(l, s, text);
+  s = text_status(l, s, text);
   return answer(l, o, s, "cost", text);
 }
 
 // -- programs that others wrote ------------------------------------------------------------------
-// What the command needs of the world is all that is left of it. `program`: it is not loaded yet.
+// Restricts the process to what the command needs. `program`: the path, since it is not loaded yet.
 typedef LimnStatus Confine(Limn *, Options *, const char *program);
 
-// The folder that a run is in is made first: a rule is about what is there.
+// Creates the folder of the run first: sandbox rules need existing paths.
 static LimnStatus confine_run(Limn *l, Options *o, const char *program, const char **out) {
   const char *dir = o->train.resume;
   bool there = dir || (*out && !access(*out, F_OK));
   LimnStatus s = dir ? LIMN_GOOD : limn_run_folder(l, program, *out, &dir);
   if (s) return s;
   o->made = !there;
-  snprintf(o->folder, sizeof o->folder, "%s", dir); // the text goes with the next load
+  snprintf(o->folder, sizeof o->folder, "%s", dir); // `dir` is freed by the next load
   if (!o->train.resume) *out = o->folder;
   return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
                                         .program = program,
@@ -171,7 +173,7 @@ static LimnStatus confine_run(Limn *l, Options *o, const char *program, const ch
                                         .write = (const char *const[]){o->folder, NULL}});
 }
 
-// A plan writes nothing; that it is made in the same walls as the run is what makes it true.
+// Planning writes nothing; it runs in the sandbox of the training run so that this is enforced.
 static LimnStatus confine_plan(Limn *l, Options *o, const char *program) {
   return limn_sandbox(l, &(LimnSandbox){.size = sizeof(LimnSandbox),
                                         .program = program,
@@ -182,7 +184,7 @@ static LimnStatus confine_train(Limn *l, Options *o, const char *program) {
   return o->train.plan ? confine_plan(l, o, program) : confine_run(l, o, program, &o->train.out);
 }
 
-// Files that the command line names, to read and to write.
+// Files named on the command line, for reading and writing.
 static LimnStatus confine_files(Limn *l, Options *o, const char *program, const char *page) {
   const char *read[sizeof o->in / sizeof *o->in + 4], *file[4];
   uint32_t n = 0, m = 0;
@@ -205,7 +207,7 @@ static LimnStatus confine_use(Limn *l, Options *o, const char *program) {
   return confine_files(l, o, program, NULL);
 }
 
-// An export may be several files, side by side.
+// An export may write several files with the same stem.
 static LimnStatus confine_export(Limn *l, Options *o, const char *program) {
   const char *out = o->eval.out, *slash = out ? strrchr(out, '/') : NULL;
   size_t n = slash ? (size_t)(slash - out) : 0;
@@ -222,8 +224,9 @@ static LimnStatus confine_machines(Limn *l, Options *o, const char *program) {
   return o->train.plain ? confine_use(l, o, program) : confine_run(l, o, program, &o->eval.out);
 }
 
-// A sandbox that is asked for has to be given, and stands before anything is read. One that is only
-// careful comes when it is known what is used, and may be missing: then that is said.
+// A sandbox requested by --sandbox must succeed, and is entered before anything is read. The
+// default one is entered after the load, when the files in use are known; if the system has none, a
+// note says so.
 static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
   for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
   LimnStatus s = o->sandbox ? confine(l, o, o->file) : LIMN_GOOD;
@@ -238,15 +241,15 @@ static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
   return s;
 }
 
-// What is no part of the answer.
-static void say_aside(void *context, const char *text) {
+// Progress and notes: printed to stderr, apart from the answer.
+static void print_note(void *context, const char *text) {
   (void)context;
   SAY(stderr, "limn: ", text, "\n");
 }
 
 int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
-  o->use.say = say_aside;
+  o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = o->name ? limn_eval(l, o->name, &o->eval, &text) : limn_measure(l, &o->use, &text);
   return answer(l, o, s, o->name ? "values" : "measures", text);
@@ -254,7 +257,7 @@ int run_eval(Limn *l, Options *o) {
 
 int run_predict(Limn *l, Options *o) {
   const char *text = NULL;
-  o->use.say = say_aside;
+  o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_predict(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
@@ -262,13 +265,13 @@ int run_predict(Limn *l, Options *o) {
 
 int run_sample(Limn *l, Options *o) {
   const char *text = NULL;
-  o->use.say = say_aside;
+  o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_use);
   if (!s) s = limn_sample(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
-// What cannot be written is told at the end, as of all output.
+// Write errors are reported at exit, as for all output.
 static int copy_out(const char *path) {
   char part[65536];
   FILE *f = fopen(path, "rb");
@@ -280,8 +283,8 @@ static int copy_out(const char *path) {
   return good ? 0 : LIMN_SYSTEM;
 }
 
-// Why an export is not for standard output, or NULL.
-static const char *no_stream(const Options *o) {
+// The reason why this export cannot go to standard output, or NULL.
+static const char *refuse_standard_output(const Options *o) {
   const char *as = o->export.as ? o->export.as : "";
   bool python = !strcmp(as, "torch") || !strcmp(as, "jax"), c = !strcmp(as, "c");
   bool bytes = !strcmp(as, "onnx") || !strcmp(as, "safetensors");
@@ -292,7 +295,7 @@ static const char *no_stream(const Options *o) {
 }
 
 static int export_out(Limn *l, Options *o) {
-  const char *at = getenv("TMPDIR"), *why = no_stream(o), *text;
+  const char *at = getenv("TMPDIR"), *why = refuse_standard_output(o), *text;
   char dir[512], file[sizeof dir + 8];
   if (why) return SAY(stderr, "limn export: ", why, "\n"), LIMN_USAGE;
   snprintf(dir, sizeof dir, "%s/limn-export-XXXXXX", at && *at ? at : "/tmp");
@@ -313,11 +316,11 @@ int run_export(Limn *l, Options *o) {
   if (o->eval.out && !strcmp(o->eval.out, "-")) return export_out(l, o);
   LimnStatus s = load_confined(l, o, confine_export);
   if (!s) s = limn_export(l, o->name, &o->export, &text);
-  text = as_asked(l, o, text);
+  text = quoted_for_json(l, o, text);
   return answer(l, o, s, "files", text);
 }
 
-// It is written only where the checker takes it; answers before that are gone with the load.
+// Written only if the result type-checks; texts of earlier calls are freed by the load.
 int run_read(Limn *l, Options *o) {
   const char *text = NULL;
   LimnRead how = {.size = sizeof how, .places = true},
@@ -326,10 +329,11 @@ int run_read(Limn *l, Options *o) {
   if (!s) s = limn_load_text(l, o->file, text, strlen(text));
   if (!s) s = limn_check(l);
   if (!s) s = limn_read(l, o->file, &files, &text);
-  return answer(l, o, s, "program", s || (files.out && !o->json) ? NULL : as_asked(l, o, text));
+  return answer(l, o, s, "program",
+                s || (files.out && !o->json) ? NULL : quoted_for_json(l, o, text));
 }
 
-// As `diff` answers: 0 equal, 1 different, 2 or more in trouble.
+// Exit status as of diff(1): 0 equal, 1 different, 2 or more on errors.
 int run_diff(Limn *l, Options *o) {
   const char *text = NULL;
   bool same = false;
@@ -337,9 +341,9 @@ int run_diff(Limn *l, Options *o) {
   for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
   how.out = o->eval.out, how.theme = o->draw.theme, how.check = o->check;
   LimnStatus s = limn_diff(l, o->file, o->name, &how, &text);
-  if (o->check) { // as `limn draw --check`
+  if (o->check) { // only this, as for `limn draw --check`
     bool faults = text && *text;
-    text = as_asked(l, o, text);
+    text = quoted_for_json(l, o, text);
     return answer(l, o, s ? s : faults ? LIMN_WRONG : LIMN_GOOD, "faults", text);
   }
   int status = answer(l, o, s, "diff", o->train.quiet && !o->json ? NULL : text);
@@ -349,13 +353,13 @@ int run_diff(Limn *l, Options *o) {
 
 int run_report(Limn *l, Options *o) {
   const char *text = NULL;
-  o->use.say = say_aside;
+  o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_page);
   if (!s) s = limn_report(l, &o->use, &text);
   if (text && !o->json) SAY(stdout, text, "\n");
   if (!o->json || !text) return answer(l, o, s, "report", NULL);
   text = limn_quote(l, text);
-  return answer(l, o, answered(l, s, text), "report", text);
+  return answer(l, o, text_status(l, s, text), "report", text);
 }
 
 // -- training ------------------------------------------------------------------------------------
@@ -366,7 +370,7 @@ static volatile sig_atomic_t stopping; // the signal; 0: none
 static int64_t stopping_since;         // written before `stopping`
 enum { TWICE_NS = 200000000 };
 
-// It may come in any thread.
+// The handler may run in any thread.
 static int stopped_by(void) { return __atomic_load_n(&stopping, __ATOMIC_RELAXED); }
 
 static int64_t now_ns(void) {
@@ -387,19 +391,19 @@ static void on_signal(int signal) {
   limn_stop(&stopping, signal);
 }
 
-// What was to be ignored stays ignored.
-static void watch(int signal) {
+// A signal that is ignored stays ignored.
+static void install_handler(int signal) {
   struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
   sigemptyset(&a.sa_mask);
   if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN) sigaction(signal, &a, NULL);
 }
 
-static void watch_all(void) {
+static void install_all_handlers(void) {
   static const int all[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ};
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) watch(all[i]);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) install_handler(all[i]);
 }
 
-static void say(void *context, const char *text) {
+static void print_line(void *context, const char *text) {
   (void)context;
   SAY(stdout, text, "\n");
   fflush(stdout);
@@ -408,17 +412,17 @@ static void say(void *context, const char *text) {
 static void redraw(void *context, const char *text) {
   (void)context;
   fputs("\r\033[K", stdout);
-  put_shown(stdout, text);
+  put_printable(stdout, text);
   fflush(stdout);
 }
 
-static uint32_t width(void *context) {
+static uint32_t terminal_width(void *context) {
   struct winsize size;
   (void)context;
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
-// A resumed run stays in its folder: to name that folder again says nothing new.
+// Naming the folder of a resumed run again is no conflict.
 static bool same_folder(const char *a, const char *b) {
   struct stat one, other;
   if (!strcmp(a, b)) return true;
@@ -426,7 +430,7 @@ static bool same_folder(const char *a, const char *b) {
          one.st_ino == other.st_ino;
 }
 
-// The plan is the answer, and what is said on the way is not.
+// Keeps the plan, which is the answer, and drops other output.
 static void keep_plan(void *context, const char *text) {
   char **plan = context;
   if (strncmp(text, "{\"event\": \"plan\"", 16) || *plan)
@@ -439,7 +443,7 @@ static int answer_plan(Limn *l, Options *o) {
   char *plan = NULL;
   o->train.tell = (LimnTell){.context = &plan, .line = keep_plan};
   LimnStatus s = limn_train(l, &o->train);
-  int rc = answer(l, o, answered(l, s, plan), "plan", plan);
+  int rc = answer(l, o, text_status(l, s, plan), "plan", plan);
   free(plan);
   return rc;
 }
@@ -449,12 +453,13 @@ int run_train(Limn *l, Options *o) {
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
   LimnStatus s = load_confined(l, o, confine_train);
   if (s) return answer(l, o, s, "train", NULL);
-  if (!o->json) put_shown(stderr, limn_messages(l, false)); // warnings come before the work
+  // Warnings are printed before the work starts.
+  if (!o->json) put_printable(stderr, limn_messages(l, false));
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
-  o->train.tell = (LimnTell){NULL, say, terminal ? redraw : NULL, width, NULL};
-  watch_all();
+  o->train.tell = (LimnTell){NULL, print_line, terminal ? redraw : NULL, terminal_width, NULL};
+  install_all_handlers();
   if (o->json && how->plan) return answer_plan(l, o);
   s = limn_train(l, &o->train);
   if (terminal) redraw(NULL, "");
@@ -463,17 +468,17 @@ int run_train(Limn *l, Options *o) {
 
 typedef struct {
   Limn *l;
-  bool told; // its messages
+  bool told; // its messages were printed
 } RunTold;
 
-// What went wrong stands before the last line, which says where to look.
-static void say_run(void *context, const char *text) {
+// Prints errors before the last line, which says where the results are.
+static void print_run_line(void *context, const char *text) {
   RunTold *r = context;
   if (!strncmp(text, "report ", 7)) {
-    put_shown(stderr, limn_messages(r->l, false));
+    put_printable(stderr, limn_messages(r->l, false));
     r->told = true;
   }
-  say(NULL, text);
+  print_line(NULL, text);
 }
 
 int run_machines(Limn *l, Options *o) {
@@ -494,14 +499,14 @@ int run_machines(Limn *l, Options *o) {
   how.device = o->train.device;
   how.resume = o->train.resume;
   how.stop = &stopping;
-  how.tell =
-      (LimnTell){&told, o->json ? say_aside : say_run, terminal ? redraw : NULL, width, NULL};
-  watch_all();
+  how.tell = (LimnTell){&told, o->json ? print_note : print_run_line, terminal ? redraw : NULL,
+                        terminal_width, NULL};
+  install_all_handlers();
   s = limn_run(l, &how, &text);
   if (terminal) redraw(NULL, "");
   if (told.told) limn_forget(l);
   int rc = answer(l, o, s, "run", text);
-  return rc || !stopped_by() ? rc : 128 + stopped_by(); // what it claims was not looked at
+  return rc || !stopped_by() ? rc : 128 + stopped_by(); // its checks were not evaluated
 }
 
 int run_ops(Limn *l, Options *o) {
@@ -511,8 +516,8 @@ int run_ops(Limn *l, Options *o) {
   return text ? 0 : LIMN_SYSTEM;
 }
 
-// Nothing found is no fault, but silence would leave open what was looked for.
-static void say_no_run(const Options *o, const char *dir) {
+// Says that nothing was found: empty output would not tell what was searched.
+static void print_no_runs(const Options *o, const char *dir) {
   bool slash = *dir && dir[strlen(dir) - 1] == '/';
   SAY(stderr, "no run in ", dir, slash ? "" : "/");
   if (o->with) SAY(stderr, " holds `", o->with, "`");
@@ -532,11 +537,11 @@ int run_import(Limn *l, Options *o) {
 int run_runs(Limn *l, Options *o) {
   const char *text = NULL, *dir = o->file ? o->file : "runs";
   LimnStatus s = limn_runs(l, dir, o->with, o->has, o->json, &text);
-  if (!s && !o->json && !*text) say_no_run(o, dir);
+  if (!s && !o->json && !*text) print_no_runs(o, dir);
   return answer(l, o, s, "runs", text);
 }
 
-// A value that is no number is refused by what it was given as.
+// A value that is no number is refused and quoted as given.
 int run_change(Limn *l, Options *o) {
   const char *equals = strchr(o->name, '=');
   char what[256], *end = what;

@@ -1,5 +1,5 @@
-// `limn lsp`: the language server on standard input and output. A thread reads messages, so that a look
-// at a text is given up when something newer has come.
+// `limn lsp`: the language server on standard input and output. A separate thread reads messages,
+// so that checking a text can be abandoned for a newer message.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/cli.h"
 #include "rpc/queue.h"
@@ -14,18 +14,18 @@ enum { MESSAGE_LIMIT = 64 << 20, HEADER_LIMIT = 4096 };
 
 typedef struct {
   QueueItem item;
-  const char *refused; // the error that answers it, if it was not kept; or NULL
+  const char *refused; // the error response, if the message was not kept; or NULL
   size_t n;
   char text[];
 } LspMessage;
 
 typedef struct {
   MessageQueue queue;
-  const char *damaged; // why nothing more could be read; NULL: the input ended behind a message
+  const char *damaged; // why reading stopped; NULL: the input ended after a complete message
 } LspQueue;
 
 // -- reading --------------------------------------------------------------------------------------
-// A line of a header without its end; false: there is none, or it is too long.
+// Reads a header line without its line break; false: end of input, or too long.
 static bool read_line(char *line, size_t room) {
   size_t n = 0;
   for (int c; (c = getchar()) != EOF;) {
@@ -46,7 +46,7 @@ static bool same_word(const char *line, const char *word) {
   return true;
 }
 
-// What stands behind `Content-Length:`: digits, with blanks around them.
+// Parses the value of `Content-Length:`: digits with optional blanks.
 static bool read_length(const char *text, size_t *n) {
   const char *digits = text + strspn(text, " \t");
   char *end;
@@ -83,7 +83,7 @@ static bool read_header(LspQueue *q, size_t *n) {
   return false;
 }
 
-static bool skip(size_t n) {
+static bool skip_bytes(size_t n) {
   char part[4096];
   while (n) {
     size_t some = n < sizeof part ? n : sizeof part;
@@ -93,8 +93,8 @@ static bool skip(size_t n) {
   return true;
 }
 
-// One message is put into the queue: as it is, or, where it is not kept, why. What comes behind it is
-// read in any case, since it is known where it ends. False: nothing comes.
+// Queues one message, or the reason why it is not kept. An oversized message is skipped, since its
+// length is known, and reading goes on. False: end of input.
 static bool read_message(LspQueue *q) {
   size_t n = 0;
   if (!read_header(q, &n)) return false;
@@ -112,7 +112,7 @@ static bool read_message(LspQueue *q) {
     queue_put(&q->queue, &m->item, rpc_names_method(m->text, "$/cancelRequest"));
   else
     free(m);
-  whole = whole && (kept || skip(n));
+  whole = whole && (kept || skip_bytes(n));
   if (!whole) q->damaged = "the input ended within a message";
   return whole;
 }
@@ -165,9 +165,9 @@ int run_lsp(Limn *l, Options *o) {
   int status = serve(s, &q);
   limn_server_close(s);
   fflush(stdout);
-  if (!q.queue.ended) exit(status); // the reader still waits for input
+  if (!q.queue.ended) exit(status); // the reader thread still blocks on input
   QueueItem *left;
   bool over = false;
-  while ((left = queue_take(&q.queue, 0, &over))) free(left); // what came after `exit`
+  while ((left = queue_take(&q.queue, 0, &over))) free(left); // messages after `exit`
   return status;
 }

@@ -1,5 +1,5 @@
-// The command line. Exit status: 0 good, 1 the user's text or data is wrong, 2 wrong usage, 3 the
-// machine failed.
+// Entry point of the command line. Exit status: 0 success, 1 the user's text or data is wrong, 2
+// wrong usage, 3 a failure of the machine.
 #define _POSIX_C_SOURCE 200809L
 #include "cli/cli.h"
 
@@ -68,8 +68,8 @@ static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) 
   return status;
 }
 
-// A stream that is closed would be the next file that is opened, and what is said would land there. An
-// answer that nobody can get is an error: there is nothing to be written on standard output then.
+// Opens closed standard streams on /dev/null: otherwise the next opened file would get their
+// descriptor and our output. Without a standard output the answer would be lost, which is an error.
 static void open_streams(void) {
   for (int fd = 0; fd <= 2; fd++) {
     int way = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
@@ -79,9 +79,9 @@ static void open_streams(void) {
   }
 }
 
-// What could not be written was not said: a full disk is not a success. Some disks say so only when
-// the file is closed.
-static int written(int status) {
+// Checks that all output was written: a full disk is a failure. Some file systems report it only on
+// close.
+static int check_output_written(int status) {
   bool failed = ferror(stdout);
   if (fclose(stdout)) failed = true;
   if (failed) perror("limn: cannot write");
@@ -105,7 +105,7 @@ static int limn(int argc, char **argv) {
 }
 
 // -- a stack of its own --------------------------------------------------------------------------
-// Nesting is limited by numbers that want a stack of some size, whatever the shell has set.
+// Recursion limits assume this stack size, whatever limit the shell has set.
 enum { STACK_WANTED = 8 << 20 };
 typedef struct {
   int argc, status;
@@ -131,10 +131,10 @@ static int with_stack(int argc, char **argv) {
   if (!apart) return limn(argc, argv);
   if (!pthread_join(thread, NULL)) return c.status;
   fputs("limn: the thread that does the work cannot be waited for\n", stderr);
-  return LIMN_SYSTEM; // what has begun is not begun again
+  return LIMN_SYSTEM; // the thread could not be started twice
 }
 
 int main(int argc, char **argv) {
   open_streams();
-  return written(with_stack(argc, argv));
+  return check_output_written(with_stack(argc, argv));
 }

@@ -1,18 +1,19 @@
-// Options: which a command has stands in commands.txt, where each value goes stands here.
+// Options: commands.txt says which options a command has; the table here says where their values
+// are stored.
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The command that is being read, for messages.
+// The command being parsed, for messages.
 typedef struct {
   CommandText text;
   const char *name;
   Options *o;
 } CliReading;
 
-// name=value, cut at the first `=`
+// Splits name=value at the first `=`.
 static char *split(char *arg, char **value) {
   char *eq = strchr(arg, '=');
   if (!eq) return NULL;
@@ -25,13 +26,13 @@ typedef enum { FLAG, TEXT, COUNT, REAL, INPUT, SETTING, FOLDER } OptionKind;
 typedef struct {
   const char *name;
   OptionKind kind;
-  size_t at;    // in Options
-  size_t bytes; // COUNT
+  size_t at;    // offset in Options
+  size_t bytes; // size of the field, for COUNT
   uint64_t least, most;
 } CliOption;
 #define AT(field) offsetof(Options, field)
 #define COUNTS(field) AT(field), sizeof((Options *)0)->field
-#define LENGTH_MOST 1000000000000 // as in a program: more nobody lives to see
+#define LENGTH_MOST 1000000000000 // the same limit as in programs, longer than any run
 
 static const CliOption options[] = {
     {"--json", FLAG, AT(json), 0, 0, 0},
@@ -118,16 +119,17 @@ static int no_option(const CliReading *r, const char *arg) {
   return 2;
 }
 
-static int wanted(const CliReading *r, const char *option, const char *what, const char *value) {
+static int refuse_value(const CliReading *r, const char *option, const char *what,
+                        const char *value) {
   SAY(stderr, "limn ", r->name, ": ", option, " wants ", what, ", not ", value, "\n");
   command_usage(r->text, stderr);
   return 2;
 }
 
 // -- values --------------------------------------------------------------------------------------
-static void *place(Options *o, size_t at) { return (char *)o + at; }
+static void *field_at(Options *o, size_t at) { return (char *)o + at; }
 
-static int take_count(const CliReading *r, const CliOption *option, const char *value) {
+static int read_count(const CliReading *r, const CliOption *option, const char *value) {
   char *end;
   errno = 0;
   unsigned long long x = strtoull(value, &end, 10);
@@ -136,29 +138,29 @@ static int take_count(const CliReading *r, const CliOption *option, const char *
     char range[80];
     snprintf(range, sizeof range, "a whole number from %llu to %llu",
              (unsigned long long)option->least, (unsigned long long)option->most);
-    return wanted(r, option->name, range, value);
+    return refuse_value(r, option->name, range, value);
   }
   if (option->bytes == 8)
-    *(uint64_t *)place(r->o, option->at) = x;
+    *(uint64_t *)field_at(r->o, option->at) = x;
   else
-    *(uint32_t *)place(r->o, option->at) = (uint32_t)x;
+    *(uint32_t *)field_at(r->o, option->at) = (uint32_t)x;
   r->o->train.has_seed |= is_seed;
   return 0;
 }
 
-static int take_real(const CliReading *r, const CliOption *option, const char *value) {
+static int read_real(const CliReading *r, const CliOption *option, const char *value) {
   char *end;
   double x = strtod(value, &end);
   bool number = strspn(value, "0123456789.eE+-") == strlen(value) && *value && !*end;
   if (number && x > LENGTH_MOST)
-    return wanted(r, option->name, "a number up to 1000000000000", value);
-  if (!number || !(x > 0)) return wanted(r, option->name, "a number above 0", value);
-  *(double *)place(r->o, option->at) = x;
+    return refuse_value(r, option->name, "a number up to 1000000000000", value);
+  if (!number || !(x > 0)) return refuse_value(r, option->name, "a number above 0", value);
+  *(double *)field_at(r->o, option->at) = x;
   return 0;
 }
 
-// "a|b|c" becomes "a, b or c".
-static const char *in_words(const char *choice, char *out, size_t room) {
+// Writes "a|b|c" as "a, b or c".
+static const char *choice_list(const char *choice, char *out, size_t room) {
   const char *last = strrchr(choice, '|');
   size_t n = 0;
   for (const char *at = choice; *at && n + 5 < room; at++) {
@@ -172,9 +174,9 @@ static const char *in_words(const char *choice, char *out, size_t room) {
   return out;
 }
 
-// `choice` is "a|b|c", or "" when anything may follow.
-static int take_text(const CliReading *r, const CliOption *option, const char *value,
-                     const char *choice) {
+// `choice` is "a|b|c", or "" for any value.
+static int read_text_option(const CliReading *r, const CliOption *option, const char *value,
+                            const char *choice) {
   char words[256];
   size_t n = strlen(value);
   bool good = !*choice;
@@ -183,12 +185,12 @@ static int take_text(const CliReading *r, const CliOption *option, const char *v
     good = m == n && !memcmp(at, value, n);
     at += m;
   }
-  if (!good) return wanted(r, option->name, in_words(choice, words, sizeof words), value);
-  *(const char **)place(r->o, option->at) = value;
+  if (!good) return refuse_value(r, option->name, choice_list(choice, words, sizeof words), value);
+  *(const char **)field_at(r->o, option->at) = value;
   return 0;
 }
 
-static int take_pair(const CliReading *r, const CliOption *option, char *value) {
+static int read_pair(const CliReading *r, const CliOption *option, char *value) {
   Options *o = r->o;
   char *right, *left = split(value, &right);
   if (option->kind == INPUT) {
@@ -196,43 +198,43 @@ static int take_pair(const CliReading *r, const CliOption *option, char *value) 
     o->in[o->eval.nin++] = left ? (LimnInput){left, right, NULL} : (LimnInput){"", value, NULL};
     return 0;
   }
-  if (!left) return wanted(r, option->name, "NAME=VALUE", value);
+  if (!left) return refuse_value(r, option->name, "NAME=VALUE", value);
   if (o->nset == sizeof o->set_name / sizeof *o->set_name) return wrong(r, "too many --set", NULL);
   o->set_name[o->nset] = left;
   o->set_value[o->nset++] = right;
   return 0;
 }
 
-// Only inputs, settings and folders may be several.
-static bool again(const CliOption *option, bool *seen) {
+// Only inputs, settings and folders can be repeated.
+static bool is_repeated(const CliOption *option, bool *seen) {
   bool *own = &seen[option - options],
        twice = *own && option->kind != INPUT && option->kind != SETTING && option->kind != FOLDER;
   *own = true;
   return twice && option->kind != FLAG;
 }
 
-static int take_folder(const CliReading *r, const char *value) {
+static int read_folder(const CliReading *r, const char *value) {
   Options *o = r->o;
   if (o->nread == sizeof o->read / sizeof *o->read) return wrong(r, "too many --read", NULL);
   o->read[o->nread++] = value;
   return 0;
 }
 
-static int take_option(const CliReading *r, const CliOption *option, char *value,
+static int read_option(const CliReading *r, const CliOption *option, char *value,
                        const char *choice) {
-  if (option->kind == FLAG) return *(bool *)place(r->o, option->at) = true, 0;
+  if (option->kind == FLAG) return *(bool *)field_at(r->o, option->at) = true, 0;
   if (!value) return wrong(r, "a value is missing after", option->name);
   switch (option->kind) {
-  case TEXT: return take_text(r, option, value, choice);
-  case COUNT: return take_count(r, option, value);
-  case REAL: return take_real(r, option, value);
-  case FOLDER: return take_folder(r, value);
-  default: return take_pair(r, option, value);
+  case TEXT: return read_text_option(r, option, value, choice);
+  case COUNT: return read_count(r, option, value);
+  case REAL: return read_real(r, option, value);
+  case FOLDER: return read_folder(r, value);
+  default: return read_pair(r, option, value);
   }
 }
 
 // -- the whole line ------------------------------------------------------------------------------
-static int take_word(const CliReading *r, int most, char *word) {
+static int read_positional(const CliReading *r, int most, char *word) {
   if (most > 0 && !r->o->file)
     r->o->file = word;
   else if (most > 1 && !r->o->name)
@@ -242,7 +244,7 @@ static int take_word(const CliReading *r, int most, char *word) {
   return 0;
 }
 
-static int missing(const CliReading *r, int least) {
+static int check_required(const CliReading *r, int least) {
   if (r->o->sandbox && r->o->train.device && !strncmp(r->o->train.device, "cuda", 4))
     return wrong(r, "in a sandbox there is no GPU: without --sandbox, or with --device cpu", NULL);
   bool find = !strcmp(r->name, "find");
@@ -256,8 +258,8 @@ static int missing(const CliReading *r, int least) {
   return 0;
 }
 
-// Two of which one would be passed over.
-static int excluded(const CliReading *r, const bool *seen) {
+// Refuses options that exclude each other, since one would be ignored.
+static int check_exclusive(const CliReading *r, const bool *seen) {
   const size_t n = sizeof options / sizeof options[0];
   for (size_t i = 0; i < n; i++)
     for (size_t k = i + 1; seen[i] && k < n; k++) {
@@ -281,8 +283,8 @@ static int excluded(const CliReading *r, const bool *seen) {
   return 0;
 }
 
-// What is taken with a NAME, or without one, would otherwise be given and not looked at.
-static int misplaced(const CliReading *r, const bool *seen) {
+// Refuses options that have no effect with a NAME, or without one.
+static int check_placement(const CliReading *r, const bool *seen) {
   bool named = r->o->name != NULL;
   for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
     if (!seen[i] || command_option_fits(r->text, options[i].name, named)) continue;
@@ -296,7 +298,7 @@ static int misplaced(const CliReading *r, const bool *seen) {
   return 0;
 }
 
-// One that is not there was refused.
+// Invalid values were refused before.
 static LimnPrecision precision_of(const char *word) {
   if (!word) return LIMN_PRECISION_DEFAULT;
   if (!strcmp(word, "64")) return LIMN_PRECISION_64;
@@ -305,8 +307,8 @@ static LimnPrecision precision_of(const char *word) {
   return strcmp(word, "bf16") ? LIMN_PRECISION_32 : LIMN_PRECISION_BF16;
 }
 
-// What several commands ask for under one name.
-static void share(Options *o) {
+// Copies options that several structs share.
+static void copy_shared_options(Options *o) {
   o->eval.size = sizeof o->eval, o->train.size = sizeof o->train;
   o->use.size = sizeof o->use, o->draw.size = sizeof o->draw, o->import.size = sizeof o->import;
   o->train.precision = precision_of(o->precision);
@@ -338,7 +340,7 @@ int read_options(CommandText text, const char *name, int argc, char **argv, Opti
   for (int i = 2; i < argc && !status; i++) {
     char *arg = argv[i], choice[128];
     if (words_only || arg[0] != '-' || !arg[1]) {
-      status = take_word(&r, most, arg);
+      status = read_positional(&r, most, arg);
     } else if (!strcmp(arg, "--")) {
       words_only = true;
     } else if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
@@ -348,14 +350,14 @@ int read_options(CommandText text, const char *name, int argc, char **argv, Opti
       const char *asked = strcmp(arg, "-o") ? arg : "--out";
       const CliOption *option = option_named(asked);
       if (!option || !command_option(text, asked, choice, sizeof choice)) return no_option(&r, arg);
-      if (again(option, seen)) return wrong(&r, "this is given twice:", asked);
-      status = take_option(&r, option, i + 1 < argc ? argv[i + 1] : NULL, choice);
+      if (is_repeated(option, seen)) return wrong(&r, "this is given twice:", asked);
+      status = read_option(&r, option, i + 1 < argc ? argv[i + 1] : NULL, choice);
       i += option->kind != FLAG;
     }
   }
-  if (!status) status = missing(&r, least);
-  if (!status) status = misplaced(&r, seen);
-  if (!status) status = excluded(&r, seen);
-  share(o);
+  if (!status) status = check_required(&r, least);
+  if (!status) status = check_placement(&r, seen);
+  if (!status) status = check_exclusive(&r, seen);
+  copy_shared_options(o);
   return status;
 }

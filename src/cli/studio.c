@@ -1,4 +1,4 @@
-// `limn studio`: a page on this machine. Without libmicrohttpd there is none.
+// `limn studio`: opens the studio. Built without libmicrohttpd, it reports that there is none.
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int run_studio(Limn *l, Options *o) {
   o->understood = true;
   int status = studio_serve(&how);
   fflush(stdout);
-  if (!status) _Exit(0); // threads may still be at work, on what nobody waits for
+  if (!status) _Exit(0); // _Exit: threads may still run work whose results nobody waits for
   return status;
 }
 #else

@@ -1,5 +1,6 @@
-// commands.txt as a table. A command begins with "# NAME WORDS", then comes a line that says what it is for. A line with two spaces
-// and a dash is an option: its name, what follows it, and after two spaces what it means.
+// Parses commands.txt. A command begins with "# NAME ARGUMENTS" and a line that describes it. A
+// line that begins with two spaces and a dash is an option: its name, its value, and after two
+// spaces its description.
 //
 //   # print FILE [NAME]
 //   the diagram of a box …
@@ -21,7 +22,7 @@ static const char *line_after(const char *at) {
   return at[n] ? at + n + 1 : at + n;
 }
 
-// The command whose heading is the first from here on.
+// The first command whose heading is at or after this position.
 static CommandText command_from(const char *at) {
   while (*at && strncmp(at, "# ", 2)) at = line_after(at);
   if (!*at) return (CommandText){0};
@@ -46,8 +47,8 @@ CommandText command_named(const char *name) {
 }
 
 // -- what is said --------------------------------------------------------------------------------
-// One character at a time, so that no memory is wanted: there may be none left.
-void put_shown(FILE *to, const char *text) {
+// Writes byte by byte, so that it needs no memory: there may be none left.
+void put_printable(FILE *to, const char *text) {
   char one[5], shown[24];
   for (size_t n, plain; *text; text += n) {
     for (plain = 0; text[plain] >= ' ' && text[plain] <= '~';) plain++;
@@ -62,7 +63,7 @@ void put_shown(FILE *to, const char *text) {
 }
 
 void put_all(FILE *to, const char *const *texts) {
-  while (*texts) put_shown(to, *texts++);
+  while (*texts) put_printable(to, *texts++);
 }
 
 // -- help ----------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ int help_all(FILE *to) {
 void command_words(CommandText c, int *least, int *most) {
   const char *end = c.at + line_length(c.at), *at = c.at + strcspn(c.at, " \n");
   *least = *most = 0;
-  while (at < end && at[1] != '-') { // options that must be there end the words
+  while (at < end && at[1] != '-') { // a required option ends the positional arguments
     *least += at[1] != '[';
     ++*most;
     at += 1 + strcspn(at + 1, " \n");
@@ -121,7 +122,7 @@ static void name_of(const char *line, char *out) {
   out[n] = 0;
 }
 
-// What follows an option's name is a choice when it is in small letters: 32|64|bf16.
+// The value of an option is a choice if it is in lower case: 32|64|bf16.
 static void read_choice(const char *line, char *values, size_t room) {
   const char *at = line + 2 + strcspn(line + 2, " \n");
   size_t n = *at == ' ' ? strcspn(at + 1, " \n") : 0;
@@ -142,7 +143,7 @@ bool command_option(CommandText c, const char *name, char *values, size_t room) 
   return false;
 }
 
-// What an option means begins behind two spaces, or on the next line where its values are long.
+// The description starts after two spaces, or on the next line if the value is long.
 static const char *meaning_of(const char *line) {
   size_t n = line_length(line);
   for (size_t i = 2; i + 2 < n; i++)
@@ -161,8 +162,8 @@ bool command_option_fits(CommandText c, const char *name, bool named) {
   return true;
 }
 
-// What is said of an option, up to the next one or the end of its lines.
-static size_t said_of(CommandText c, const char *name, const char **at) {
+// The lines of an option, up to the next option or the end of the list.
+static size_t option_lines(CommandText c, const char *name, const char **at) {
   char own[NAME_ROOM];
   for (*at = option_first(c); *at; *at = option_next(c, *at)) {
     name_of(*at, own);
@@ -174,9 +175,9 @@ static size_t said_of(CommandText c, const char *name, const char **at) {
   return 0;
 }
 
-static bool says(CommandText c, const char *name, const char *words, const char *other) {
+static bool option_says(CommandText c, const char *name, const char *words, const char *other) {
   const char *at;
-  size_t n = said_of(c, name, &at), k = strlen(words), m = strlen(other);
+  size_t n = option_lines(c, name, &at), k = strlen(words), m = strlen(other);
   for (size_t i = 0; i + k <= n; i++) {
     if (strncmp(at + i, words, k)) continue;
     if (!m) return true;
@@ -187,17 +188,17 @@ static bool says(CommandText c, const char *name, const char *words, const char 
 }
 
 bool command_options_exclude(CommandText c, const char *a, const char *b) {
-  return says(c, a, "(not with ", b) || says(c, b, "(not with ", a);
+  return option_says(c, a, "(not with ", b) || option_says(c, b, "(not with ", a);
 }
 
 bool command_option_needs(CommandText c, const char *name, char *other, size_t room) {
-  const char *at, *meaning = said_of(c, name, &at) ? meaning_of(at) : "";
+  const char *at, *meaning = option_lines(c, name, &at) ? meaning_of(at) : "";
   size_t n = strncmp(meaning, "with --", 7) ? 0 : strcspn(meaning + 5, ": ");
   snprintf(other, room, "%.*s", (int)n, meaning + 5);
   return n && meaning[5 + n] == ':';
 }
 
-bool command_writes_out(CommandText c) { return says(c, "--out", "-o - ", ""); }
+bool command_writes_out(CommandText c) { return option_says(c, "--out", "-o - ", ""); }
 
 static const char *nearest(const char *name, char (*all)[NAME_ROOM], uint32_t n) {
   const char *list[NAMES];

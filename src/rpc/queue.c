@@ -1,4 +1,4 @@
-// A queue between two threads: a list under a lock, and a condition that a put or the end signals.
+// A queue between two threads: a linked list with a mutex and a condition variable.
 #define _POSIX_C_SOURCE 200809L
 #include "rpc/queue.h"
 #include "base/stop.h"

@@ -1,6 +1,6 @@
-// A run is deleted: host/delete {"run", "sure": true}. What goes is a folder that is a run, below the
-// served one, that nobody is at and that holds no other run. It is first put aside under a hidden name,
-// so that it is gone as a whole, and then emptied from inside; no link is followed on the way.
+// host/delete {"run", "sure": true}: deletes a run. The folder must be a run below the served
+// folder, without a process and without other runs inside. It is first renamed to a hidden name, so
+// that it disappears as a whole, and then removed recursively without following links.
 #define _DEFAULT_SOURCE
 #include "studio/runs.h"
 
@@ -14,8 +14,8 @@
 
 enum { FOLDER = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, DEEP = 16 };
 
-// The folder that a path lies in, and its last name. Negative: errno says why.
-static int open_above(HostCall *c, const char *path, const char **name) {
+// Opens the parent folder of a path and gives its last component. Negative: see errno.
+static int open_parent(HostCall *c, const char *path, const char **name) {
   int at = open(c->studio->folder, FOLDER);
   for (const char *slash; at >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
     int next = openat(at, arena_text(c->arena, path, (size_t)(slash - path)), FOLDER);
@@ -30,8 +30,8 @@ static int open_above(HostCall *c, const char *path, const char **name) {
 
 static bool remove_in(int above, const char *name, uint32_t depth);
 
-// Whether all that was in it is gone. The descriptor is closed.
-static bool empty(int at, uint32_t depth) {
+// Empties an open folder and closes it; true if all entries were removed.
+static bool empty_folder(int at, uint32_t depth) {
   DIR *d = depth ? fdopendir(at) : NULL;
   if (!d) close(at);
   if (!d) return false;
@@ -45,8 +45,8 @@ static bool empty(int at, uint32_t depth) {
 
 static bool remove_in(int above, const char *name, uint32_t depth) {
   int at = openat(above, name, FOLDER);
-  if (at < 0) return unlinkat(above, name, 0) == 0; // a file, or a link, which goes by itself
-  return empty(at, depth) && unlinkat(above, name, AT_REMOVEDIR) == 0;
+  if (at < 0) return unlinkat(above, name, 0) == 0; // a file, or a link itself
+  return empty_folder(at, depth) && unlinkat(above, name, AT_REMOVEDIR) == 0;
 }
 
 static bool holds_a_run(HostCall *c, const char *dir) {
@@ -58,18 +58,18 @@ static bool holds_a_run(HostCall *c, const char *dir) {
   return false;
 }
 
-// Held while it goes, so that nobody resumes it meanwhile. -1: there is no lock, and nobody to hold it;
-// false: somebody has it.
+// Holds the run's lock during the deletion, so that nobody resumes it. True with *lock = -1: there
+// is no lock file. False: another process holds it.
 static bool take_lock(HostCall *c, const char *dir, int *lock) {
   *lock = open(arena_format(c->arena, "%s/%s/lock", c->studio->folder, dir),
                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   return *lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0;
 }
 
-// NULL, or why it is still there.
-static const char *put_aside_and_empty(HostCall *c, const char *dir) {
+// Returns NULL, or why the run still exists.
+static const char *remove_run_folder(HostCall *c, const char *dir) {
   const char *name;
-  int above = open_above(c, dir, &name);
+  int above = open_parent(c, dir, &name);
   if (above < 0) return os_error(c->arena, errno);
   const char *aside = arena_format(c->arena, ".%s.%ld.gone", name, (long)getpid());
   const char *wrong = NULL;
@@ -89,19 +89,19 @@ static const char *delete_run(HostCall *c, const char *dir) {
   else if (holds_a_run(c, dir))
     wrong = "there are other runs in it";
   else
-    wrong = put_aside_and_empty(c, dir);
+    wrong = remove_run_folder(c, dir);
   if (lock >= 0) close(lock);
   return wrong;
 }
 
-static void tell_deleted(HostCall *c, const char *dir) {
+static void send_deleted(HostCall *c, const char *dir) {
   Buf b = buf_new(c->arena);
   JsonOut j = json_out(&b);
   json_object(&j, NULL);
   json_text(&j, "run", dir);
   json_text(&j, "state", "deleted");
   json_end(&j);
-  studio_tell(c->studio, NULL, "host/run", b.at);
+  studio_notify(c->studio, NULL, "host/run", b.at);
 }
 
 void host_delete(HostCall *c) {
@@ -119,6 +119,6 @@ void host_delete(HostCall *c) {
     host_refuse(c, "%s is not deleted: %s", dir, wrong);
     return;
   }
-  tell_deleted(c, dir);
+  send_deleted(c, dir);
   run_done(c, dir);
 }

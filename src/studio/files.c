@@ -1,5 +1,5 @@
-// Files of the folder: listed, read, written. A path is below the folder, and nothing on it is a link.
-// A file is replaced as a whole, and only when it is still the one that the page has read.
+// Files of the served folder: listing, reading, writing. Paths are below the folder and contain no
+// links. A file is replaced atomically, and only if it is still the version that the page has read.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/runs.h"
@@ -59,10 +59,10 @@ void host_files(HostCall *c) {
   disk_unlock(c);
 }
 
-// -- what a killed server left ---------------------------------------------------------------------
-// NAME.PID.part is how a file is called while it is written; nobody writes it any more when its process
-// is gone.
-static bool is_left(const char *name, const char *of) {
+// -- files left by a killed server
+// ------------------------------------------------------------------
+// While a file is written it is called NAME.PID.part; it is stale once that process is gone.
+static bool is_stale_part(const char *name, const char *of) {
   size_t n = strlen(of);
   if (strncmp(name, of, n) || name[n] != '.' || !text_ends(name, ".part")) return false;
   size_t digits = strspn(name + n + 1, "0123456789");
@@ -71,14 +71,14 @@ static bool is_left(const char *name, const char *of) {
          errno == ESRCH;
 }
 
-static void sweep(HostCall *c, const char *path) {
+static void remove_stale_parts(HostCall *c, const char *path) {
   Arena *a = c->arena;
   const char *whole = arena_format(a, "%s/%s", c->studio->folder, path), *name;
   const char *folder = path_folder(a, whole, &name);
   FolderNames names = {0};
   folder_names(a, folder, &names);
   for (uint32_t i = 0; i < names.n; i++)
-    if (is_left(names.at[i], name)) unlink(arena_format(a, "%s%s", folder, names.at[i]));
+    if (is_stale_part(names.at[i], name)) unlink(arena_format(a, "%s%s", folder, names.at[i]));
 }
 
 // -- read and written -----------------------------------------------------------------------------
@@ -90,7 +90,7 @@ void host_read(HostCall *c) {
   const char *stamp = f.text ? file_stamp(c->arena, f.text, f.n) : "";
   bool text = f.text && text_is_utf8(f.text, f.n);
   if (text) watch_read(c->studio, path, stamp);
-  if (text) sweep(c, path);
+  if (text) remove_stale_parts(c, path);
   disk_unlock(c);
   if (!text) {
     host_refuse(c, "cannot read %s: %s", path, f.text ? "it is not text (UTF-8)" : f.error);
@@ -105,7 +105,7 @@ void host_read(HostCall *c) {
   host_done(c);
 }
 
-// The file is another: what it is by now goes with the refusal.
+// Refuses the write because the file has changed; the refusal contains its present text.
 static void refuse_other(HostCall *c, const char *path, const FileText *now) {
   if (now->text && !text_is_utf8(now->text, now->n)) {
     host_refuse(c, "cannot write %s: it was changed by another program, and is not text (UTF-8)",
@@ -127,7 +127,7 @@ static void refuse_other(HostCall *c, const char *path, const FileText *now) {
                                 now->text ? "changed" : "removed"));
 }
 
-static void stamp_done(HostCall *c, const char *stamp) {
+static void answer_stamp(HostCall *c, const char *stamp) {
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "stamp", stamp);
@@ -135,14 +135,14 @@ static void stamp_done(HostCall *c, const char *stamp) {
   host_done(c);
 }
 
-static void tell_others(HostCall *c, const char *path, const char *stamp) {
+static void send_to_others(HostCall *c, const char *path, const char *stamp) {
   Buf b = buf_new(c->arena);
   JsonOut j = json_out(&b);
   json_object(&j, NULL);
   json_text(&j, "path", path);
   json_text_or_null(&j, "stamp", stamp);
   json_end(&j);
-  studio_tell(c->studio, c->session, "host/changed", b.at);
+  studio_notify(c->studio, c->session, "host/changed", b.at);
 }
 
 static bool is_there(const HostCall *c, const char *path) {
@@ -150,7 +150,7 @@ static bool is_there(const HostCall *c, const char *path) {
   return lstat(arena_format(c->arena, "%s/%s", c->studio->folder, path), &s) == 0;
 }
 
-// With the disk's lock.
+// Needs the disk lock.
 static const char *write_text(HostCall *c, const char *path, const Json *text, const char *old) {
   bool there = is_there(c, path);
   FileText now = {0};
@@ -190,13 +190,13 @@ void host_write(HostCall *c) {
   const char *stamp = write_text(c, path, text, rpc_text(c->params, "stamp"));
   disk_unlock(c);
   if (!stamp) return;
-  tell_others(c, path, stamp);
-  stamp_done(c, stamp);
+  send_to_others(c, path, stamp);
+  answer_stamp(c, stamp);
 }
 
 // -- new ones -------------------------------------------------------------------------------------
-// The folders on the way are made.
-static const char *make_way(HostCall *c, const char *path) {
+// Creates missing folders of the path.
+static const char *make_parent_folders(HostCall *c, const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return NULL;
   return folder_make_in(c->arena, c->studio->folder,
@@ -207,7 +207,8 @@ void host_new(HostCall *c) {
   const char *path = host_path(c, "path");
   if (!path) return;
   disk_lock(c);
-  const char *wrong = is_there(c, path) ? "there is something of this name" : make_way(c, path);
+  const char *wrong =
+      is_there(c, path) ? "there is something of this name" : make_parent_folders(c, path);
   if (!wrong) wrong = file_write_in(c->arena, c->studio->folder, path, "", 0);
   const char *stamp = file_stamp(c->arena, "", 0);
   if (!wrong) watch_written(c->studio, path, stamp);
@@ -215,7 +216,7 @@ void host_new(HostCall *c) {
   if (wrong)
     host_refuse(c, "cannot make %s: %s", path, wrong);
   else
-    stamp_done(c, stamp);
+    answer_stamp(c, stamp);
 }
 
 void host_rename(HostCall *c) {
@@ -225,7 +226,7 @@ void host_rename(HostCall *c) {
   disk_lock(c);
   const char *wrong = file_check_in(a, c->studio->folder, path);
   if (!wrong && is_there(c, to)) wrong = arena_format(a, "there is something called %s", to);
-  if (!wrong) wrong = make_way(c, to);
+  if (!wrong) wrong = make_parent_folders(c, to);
   if (!wrong && rename(arena_format(a, "%s/%s", c->studio->folder, path),
                        arena_format(a, "%s/%s", c->studio->folder, to)) != 0)
     wrong = os_error(a, errno);
@@ -234,7 +235,7 @@ void host_rename(HostCall *c) {
     host_refuse(c, "cannot rename %s: %s", path, wrong);
     return;
   }
-  tell_others(c, path, NULL);
+  send_to_others(c, path, NULL);
   JsonOut j = host_result(c);
   json_object(&j, NULL);
   json_text(&j, "path", to);

@@ -1,5 +1,5 @@
-// Methods called host/…: what has the files, the processes and the disk answers. They come one after
-// the other for each page; the disk's lock is held by those that look at a file and then write it.
+// Methods named host/…: files, processes and the disk. The requests of one page are handled in
+// order; the disk lock covers reading a file and then writing it.
 #include "base/within.h"
 #include "studio/runs.h"
 
@@ -69,7 +69,7 @@ void disk_unlock(HostCall *c) {
 }
 
 // -- what this home is ----------------------------------------------------------------------------
-// One that uses a file beside it would miss that in another folder.
+// Is it a program that uses no other file? Only such examples can be copied alone.
 static bool stands_alone(const PageFile *f) {
   return !strstr(f->bytes, "use \"") && !strstr(f->bytes, "from \"");
 }
@@ -122,7 +122,7 @@ static const struct {
     {"host/delete", host_delete}};
 
 // -- messages -------------------------------------------------------------------------------------
-static void take(HostCall *c, const char *message, size_t n) {
+static void dispatch(HostCall *c, const char *message, size_t n) {
   const char *error = "";
   const Json *j = json_read(c->arena, message, n, &error);
   RpcMessage m;
@@ -142,18 +142,18 @@ static void take(HostCall *c, const char *message, size_t n) {
   host_refuse(c, "there is no method `%s`", text_shown(c->arena, name, strlen(name)));
 }
 
-void host_take(StudioSession *p, StudioAsk *ask) {
+void host_answer_request(StudioSession *p, StudioRequest *ask) {
   static const char lost[] = RPC_NO_MEMORY;
   Arena *a = arena_new();
   Guard g;
   if (a && GUARDED(a, &g)) {
     Buf out = buf_new(a);
     HostCall c = {.studio = p->studio, .session = p, .arena = a, .out = &out, .id = "null"};
-    take(&c, ask->body ? ask->body : "", ask->n);
-    ask_answer(ask, out.at, out.n);
+    dispatch(&c, ask->body ? ask->body : "", ask->n);
+    request_answer(ask, out.at, out.n);
     guard_leave(&g);
   } else {
-    ask_answer(ask, lost, sizeof lost - 1);
+    request_answer(ask, lost, sizeof lost - 1);
   }
   arena_free(a);
 }

@@ -1,8 +1,8 @@
-// Requests: who may ask at all, what is asked, and the heads of every answer.
+// HTTP: access control, routing, and response headers.
 //
-// A request is refused unless it names this very address as its host, comes from the page itself (or
-// from no page), and has the token. That is looked at before a body is read. What takes time is passed
-// on to a thread of the session; the connection is suspended until there is an answer.
+// A request is refused unless its Host header is this address, its origin is this page or none, and
+// it has the token; this is checked before the body is read. Slow requests are queued for a thread
+// of the session, and the connection is suspended until the answer is ready.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/studio_own.h"
@@ -16,7 +16,8 @@
 #include <unistd.h>
 
 enum { CONNECTIONS = 600, HEADS = 32 << 10, FILE_LIMIT = 64 << 20 };
-static const double FIRST_REQUEST = 5, NEXT_REQUEST = 60; // seconds until it is there as a whole
+// Seconds within which a complete request must arrive.
+static const double FIRST_REQUEST = 5, NEXT_REQUEST = 60;
 
 typedef struct MHD_Connection Connection;
 typedef struct MHD_Response Response;
@@ -36,7 +37,7 @@ static const char PAGE_POLICY[] =
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-// A file of the folder may be anything: it is looked at, and nothing in it runs.
+// A file of the served folder may be hostile: it is displayed, but nothing in it is executed.
 static const char FILE_POLICY[] =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'";
 
@@ -53,28 +54,28 @@ static void add_heads(Response *r, const char *type, const char *policy) {
     if (*head[i][1]) MHD_add_response_header(r, head[i][0], head[i][1]);
 }
 
-static enum MHD_Result give(Connection *c, unsigned status, Response *r) {
+static enum MHD_Result respond(Connection *c, unsigned status, Response *r) {
   if (!r) return MHD_NO;
   enum MHD_Result done = MHD_queue_response(c, status, r);
   MHD_destroy_response(r);
   return done;
 }
 
-static Response *copy_of(const char *bytes, size_t n, const char *type) {
+static Response *copied_response(const char *bytes, size_t n, const char *type) {
   Response *r = MHD_create_response_from_buffer(n, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
   if (r) add_heads(r, type, PAGE_POLICY);
   return r;
 }
 
-static enum MHD_Result say(Connection *c, unsigned status, const char *text) {
-  return give(c, status, copy_of(text, strlen(text), "text/plain; charset=utf-8"));
+static enum MHD_Result respond_text(Connection *c, unsigned status, const char *text) {
+  return respond(c, status, copied_response(text, strlen(text), "text/plain; charset=utf-8"));
 }
 
-// The connection ends: where the request does is not known, and what comes next would be guessed.
-static enum MHD_Result say_last(Connection *c, const char *text) {
-  Response *r = copy_of(text, strlen(text), "text/plain; charset=utf-8");
+// Refuses and closes the connection: the rest of an unread body must not be parsed as a request.
+static enum MHD_Result refuse_and_close(Connection *c, const char *text) {
+  Response *r = copied_response(text, strlen(text), "text/plain; charset=utf-8");
   if (r) MHD_add_response_header(r, "Connection", "close");
-  return give(c, MHD_HTTP_BAD_REQUEST, r);
+  return respond(c, MHD_HTTP_BAD_REQUEST, r);
 }
 
 // -- who asks -------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ static enum MHD_Result count_head(void *what, enum MHD_ValueKind kind, const cha
   return MHD_YES;
 }
 
-// A name that an attacker's server gave this address is not ours, nor is a page of another one.
+// Rejects DNS rebinding (another host name for this address) and requests of other origins.
 static bool is_from_here(const Studio *s, Connection *c, const HttpHeads *h) {
   char own[2][40];
   snprintf(own[0], sizeof own[0], "127.0.0.1:%u", s->port);
@@ -107,7 +108,7 @@ static bool is_from_here(const Studio *s, Connection *c, const HttpHeads *h) {
   return host && origin && (!site || !strcmp(site, "same-origin") || !strcmp(site, "none"));
 }
 
-// However much of it is right, it takes as long.
+// Compares in constant time.
 static bool is_token(const Studio *s, const char *text) {
   unsigned other = 0;
   if (!text || strlen(text) != STUDIO_TOKEN) return false;
@@ -115,7 +116,7 @@ static bool is_token(const Studio *s, const char *text) {
   return !other;
 }
 
-// Cookies are of a host, whatever the port: the name has it, so that two studios do not meet.
+// Cookies ignore the port, so the port is part of the name and two studios do not conflict.
 static void cookie_name(const Studio *s, char *out, size_t room) {
   snprintf(out, room, "limn-%u", s->port);
 }
@@ -139,7 +140,7 @@ static const char *type_of(const char *name) {
   return "text/plain; charset=utf-8";
 }
 
-static enum MHD_Result give_file(const Studio *s, Connection *c) {
+static enum MHD_Result respond_file(const Studio *s, Connection *c) {
   static const char key[] = "path";
   const char *path = NULL;
   size_t n = 0;
@@ -147,25 +148,26 @@ static enum MHD_Result give_file(const Studio *s, Connection *c) {
   const char *wrong = !path               ? "a path is wanted"
                       : strlen(path) != n ? "there is a zero byte in the path"
                                           : name_refuse(path);
-  if (wrong) return say(c, MHD_HTTP_FORBIDDEN, wrong);
+  if (wrong) return respond_text(c, MHD_HTTP_FORBIDDEN, wrong);
   Arena *a = arena_new();
   Guard g;
   if (!a || !GUARDED(a, &g)) {
     arena_free(a);
-    return say(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "memory is exhausted");
+    return respond_text(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "memory is exhausted");
   }
   FileText f = file_read_in(a, s->folder, path, FILE_LIMIT);
   Response *r = f.text ? MHD_create_response_from_buffer(f.n, (void *)(uintptr_t)f.text,
                                                          MHD_RESPMEM_MUST_COPY)
                        : NULL;
   if (r) add_heads(r, type_of(path), FILE_POLICY);
-  enum MHD_Result done = r ? give(c, MHD_HTTP_OK, r) : say(c, MHD_HTTP_NOT_FOUND, f.error);
+  enum MHD_Result done =
+      r ? respond(c, MHD_HTTP_OK, r) : respond_text(c, MHD_HTTP_NOT_FOUND, f.error);
   guard_leave(&g);
   arena_free(a);
   return done;
 }
 
-static enum MHD_Result give_page(const Studio *s, Connection *c, const char *url) {
+static enum MHD_Result respond_page(const Studio *s, Connection *c, const char *url) {
   const char *name = strcmp(url, "/") ? url + 1 : "index.html";
   char cookie[120], key[20];
   for (uint32_t i = 0; i < page_file_count; i++) {
@@ -178,113 +180,115 @@ static enum MHD_Result give_page(const Studio *s, Connection *c, const char *url
     cookie_name(s, key, sizeof key);
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", key, s->token);
     if (!strcmp(url, "/")) MHD_add_response_header(r, "Set-Cookie", cookie);
-    return give(c, MHD_HTTP_OK, r);
+    return respond(c, MHD_HTTP_OK, r);
   }
-  return say(c, MHD_HTTP_NOT_FOUND, "there is no such address");
+  return respond_text(c, MHD_HTTP_NOT_FOUND, "there is no such address");
 }
 
 // -- sessions -------------------------------------------------------------------------------------
-static enum MHD_Result give_session(Studio *s, Connection *c) {
+static enum MHD_Result respond_session(Studio *s, Connection *c) {
   StudioSession *p = session_new(s);
   char text[80];
-  if (!p) return say(c, MHD_HTTP_SERVICE_UNAVAILABLE, "there are too many sessions");
+  if (!p) return respond_text(c, MHD_HTTP_SERVICE_UNAVAILABLE, "there are too many sessions");
   snprintf(text, sizeof text, "{\"session\":\"%s\"}", p->name);
   session_leave(p);
-  return give(c, MHD_HTTP_OK, copy_of(text, strlen(text), "application/json"));
+  return respond(c, MHD_HTTP_OK, copied_response(text, strlen(text), "application/json"));
 }
 
 static StudioSession *session_asked(Studio *s, Connection *c) {
-  return session_take(s, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "session"));
+  return session_find(s, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "session"));
 }
 
-static enum MHD_Result give_events(Studio *s, Connection *c) {
+static enum MHD_Result respond_events(Studio *s, Connection *c) {
   StudioSession *p = session_asked(s, c);
-  if (!p) return say(c, MHD_HTTP_NOT_FOUND, "there is no such session");
+  if (!p) return respond_text(c, MHD_HTTP_NOT_FOUND, "there is no such session");
   Response *r = session_events(p, c);
   session_leave(p);
   if (!r) return MHD_NO;
   add_heads(r, "text/event-stream", PAGE_POLICY);
-  return give(c, MHD_HTTP_OK, r);
+  return respond(c, MHD_HTTP_OK, r);
 }
 
-static enum MHD_Result give_answer(Connection *c, StudioAsk *ask) {
-  if (!ask->answer) return give(c, MHD_HTTP_NO_CONTENT, copy_of("", 0, ""));
+static enum MHD_Result respond_answer(Connection *c, StudioRequest *ask) {
+  if (!ask->answer) return respond(c, MHD_HTTP_NO_CONTENT, copied_response("", 0, ""));
   Response *r = MHD_create_response_from_buffer(ask->answer_n, ask->answer, MHD_RESPMEM_MUST_FREE);
   if (!r) return MHD_NO;
   ask->answer = NULL;
   add_heads(r, "application/json", PAGE_POLICY);
-  return give(c, MHD_HTTP_OK, r);
+  return respond(c, MHD_HTTP_OK, r);
 }
 
-static enum MHD_Result pass_on(Studio *s, Connection *c, StudioAsk *ask) {
+static enum MHD_Result queue_request(Studio *s, Connection *c, StudioRequest *ask) {
   if (ask->too_large)
-    return say(c, MHD_HTTP_CONTENT_TOO_LARGE, "a message has at most 9 MB, an upload 96");
+    return respond_text(c, MHD_HTTP_CONTENT_TOO_LARGE, "a message has at most 9 MB, an upload 96");
   ask->session = session_asked(s, c);
-  if (!ask->session) return say(c, MHD_HTTP_NOT_FOUND, "there is no such session");
-  ask->passed_on = true;
+  if (!ask->session) return respond_text(c, MHD_HTTP_NOT_FOUND, "there is no such session");
+  ask->queued = true;
   MHD_suspend_connection(c);
-  if (!session_ask(ask->session, ask)) {
+  if (!session_queue(ask->session, ask)) {
     static const char over[] = RPC_ERROR_TEXT(-32803, "the session is over");
-    ask_answer(ask, over, sizeof over - 1);
+    request_answer(ask, over, sizeof over - 1);
     MHD_resume_connection(c);
   }
   return MHD_YES;
 }
 
-// -- connections that say nothing -----------------------------------------------------------------
-typedef struct StudioDoor {
-  struct StudioDoor *before, *next;
+// -- idle connections
+// ---------------------------------------------------------------------------------
+typedef struct ConnectionTimer {
+  struct ConnectionTimer *before, *next;
   int fd;
-  double until; // the request that is coming has to be there; 0: it is
-} StudioDoor;
-struct StudioDoors {
+  double until; // deadline of the request being received; 0: none
+} ConnectionTimer;
+struct ConnectionTimers {
   pthread_mutex_t lock;
-  StudioDoor *first;
+  ConnectionTimer *first;
 };
 
-static void door_notify(void *what, Connection *c, void **own,
-                        enum MHD_ConnectionNotificationCode k) {
-  struct StudioDoors *doors = what;
-  StudioDoor *d = *own;
-  pthread_mutex_lock(&doors->lock);
+static void on_connection(void *what, Connection *c, void **own,
+                          enum MHD_ConnectionNotificationCode k) {
+  struct ConnectionTimers *timers = what;
+  ConnectionTimer *d = *own;
+  pthread_mutex_lock(&timers->lock);
   if (k == MHD_CONNECTION_NOTIFY_STARTED) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
     *own = d = info ? calloc(1, sizeof *d) : NULL;
     if (d) {
-      *d = (StudioDoor){NULL, doors->first, info->connect_fd, clock_seconds() + FIRST_REQUEST};
+      *d =
+          (ConnectionTimer){NULL, timers->first, info->connect_fd, clock_seconds() + FIRST_REQUEST};
       if (d->next) d->next->before = d;
-      doors->first = d;
+      timers->first = d;
     }
   } else if (d) {
-    *(d->before ? &d->before->next : &doors->first) = d->next;
+    *(d->before ? &d->before->next : &timers->first) = d->next;
     if (d->next) d->next->before = d->before;
     *own = NULL;
     free(d);
   }
-  pthread_mutex_unlock(&doors->lock);
+  pthread_mutex_unlock(&timers->lock);
 }
 
-static void door_until(struct StudioDoors *doors, Connection *c, double until) {
+static void set_deadline(struct ConnectionTimers *timers, Connection *c, double until) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-  StudioDoor *d = info ? info->socket_context : NULL;
-  pthread_mutex_lock(&doors->lock);
+  ConnectionTimer *d = info ? info->socket_context : NULL;
+  pthread_mutex_lock(&timers->lock);
   if (d) d->until = until;
-  pthread_mutex_unlock(&doors->lock);
+  pthread_mutex_unlock(&timers->lock);
 }
 
 void http_tick(Studio *s) {
   double now = clock_seconds();
-  pthread_mutex_lock(&s->doors->lock);
-  for (StudioDoor *d = s->doors->first; d; d = d->next)
+  pthread_mutex_lock(&s->timers->lock);
+  for (ConnectionTimer *d = s->timers->first; d; d = d->next)
     if (d->until > 0 && now > d->until) shutdown(d->fd, SHUT_RDWR);
-  pthread_mutex_unlock(&s->doors->lock);
+  pthread_mutex_unlock(&s->timers->lock);
 }
 
 // -- requests -------------------------------------------------------------------------------------
-// A message may be 9 MB, and an upload more: it says so at its beginning.
-static void take_body(StudioAsk *ask, const char *bytes, size_t n) {
+// Collects the body. Messages may have 9 MB; uploads more, which their prefix reveals.
+static void collect_body(StudioRequest *ask, const char *bytes, size_t n) {
   size_t all = ask->n + n;
   if (ask->too_large) return;
   if (all > ask->room) {
@@ -305,28 +309,29 @@ static void take_body(StudioAsk *ask, const char *bytes, size_t n) {
 }
 
 static enum MHD_Result answer_whole(Studio *s, Connection *c, const char *url, const char *method,
-                                    StudioAsk *ask) {
+                                    StudioRequest *ask) {
   bool get = !strcmp(method, "GET"), post = !strcmp(method, "POST");
-  if (post && !strcmp(url, "/message")) return pass_on(s, c, ask);
-  if (post && !strcmp(url, "/session")) return give_session(s, c);
-  if (get && !strcmp(url, "/events")) return give_events(s, c);
-  if (get && !strcmp(url, "/file")) return give_file(s, c);
-  if (get) return give_page(s, c, url);
-  return say(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or POST is wanted");
+  if (post && !strcmp(url, "/message")) return queue_request(s, c, ask);
+  if (post && !strcmp(url, "/session")) return respond_session(s, c);
+  if (get && !strcmp(url, "/events")) return respond_events(s, c);
+  if (get && !strcmp(url, "/file")) return respond_file(s, c);
+  if (get) return respond_page(s, c, url);
+  return respond_text(c, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or POST is wanted");
 }
 
-static enum MHD_Result http_take(void *what, Connection *c, const char *url, const char *method,
-                                 const char *version, const char *bytes, size_t *n, void **own) {
+static enum MHD_Result handle_request(void *what, Connection *c, const char *url,
+                                      const char *method, const char *version, const char *bytes,
+                                      size_t *n, void **own) {
   Studio *s = what;
-  StudioAsk *ask = *own;
+  StudioRequest *ask = *own;
   (void)version;
   if (!ask) {
     HttpHeads h = {0};
     MHD_get_connection_values(c, MHD_HEADER_KIND, count_head, &h);
-    if (h.lengths + h.codings > 1) return say_last(c, "a request says once how long it is");
+    if (h.lengths + h.codings > 1) return refuse_and_close(c, "a request says once how long it is");
     if (!is_from_here(s, c, &h) || !has_token(s, c))
-      return say(c, MHD_HTTP_FORBIDDEN,
-                 "this needs the address that `limn studio` printed, with its token");
+      return respond_text(c, MHD_HTTP_FORBIDDEN,
+                          "this needs the address that `limn studio` printed, with its token");
     ask = calloc(1, sizeof *ask);
     if (!ask) return MHD_NO;
     ask->connection = c;
@@ -334,19 +339,19 @@ static enum MHD_Result http_take(void *what, Connection *c, const char *url, con
     return MHD_YES;
   }
   if (*n) {
-    take_body(ask, bytes, *n);
+    collect_body(ask, bytes, *n);
     *n = 0;
     return MHD_YES;
   }
-  door_until(s->doors, c, 0);
-  return ask->passed_on ? give_answer(c, ask) : answer_whole(s, c, url, method, ask);
+  set_deadline(s->timers, c, 0);
+  return ask->queued ? respond_answer(c, ask) : answer_whole(s, c, url, method, ask);
 }
 
 static void completed(void *what, Connection *c, void **own, enum MHD_RequestTerminationCode why) {
   Studio *s = what;
-  StudioAsk *ask = *own;
+  StudioRequest *ask = *own;
   (void)why;
-  door_until(s->doors, c, clock_seconds() + NEXT_REQUEST);
+  set_deadline(s->timers, c, clock_seconds() + NEXT_REQUEST);
   if (!ask) return;
   if (ask->session) session_leave(ask->session);
   free(ask->body);
@@ -360,7 +365,7 @@ static void say_nothing(void *what, const char *format, va_list args) {
 }
 
 // -- beginning and end ----------------------------------------------------------------------------
-// A name of a port that is taken is said; the system's own words are enough.
+// Reports a port in use with the system's message.
 static int listen_on(uint32_t port, uint32_t *given) {
   struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
   socklen_t n = sizeof here;
@@ -380,8 +385,8 @@ static int listen_on(uint32_t port, uint32_t *given) {
   return -1;
 }
 
-// A browser keeps texts for an address: a folder has the same few ports each time, so that they are
-// found again. Below those that the system gives to whoever asks for any.
+// Browsers store data by origin: each folder is given the same few ports, so that the page finds
+// its data again. They lie below the ephemeral ports of the system.
 static int listen_anywhere(Studio *s) {
   enum { FIRST = 20000, PORTS = 12000, TRIED = 4 };
   uint64_t hash = hash_bytes(HASH_START, s->folder, strlen(s->folder));
@@ -399,13 +404,13 @@ bool http_open(Studio *s) {
             os_error(s->arena, errno));
     return false;
   }
-  s->doors = NEW(s->arena, struct StudioDoors);
-  pthread_mutex_init(&s->doors->lock, NULL);
+  s->timers = NEW(s->arena, struct ConnectionTimers);
+  pthread_mutex_init(&s->timers->lock, NULL);
   s->daemon = MHD_start_daemon(
       MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-      http_take, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-      MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_NOTIFY_CONNECTION, door_notify,
-      s->doors, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+      handle_request, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_EXTERNAL_LOGGER, say_nothing,
+      NULL, MHD_OPTION_NOTIFY_COMPLETED, completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+      s->timers, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADS, MHD_OPTION_CONNECTION_TIMEOUT, 30u,
       MHD_OPTION_END);
   if (s->daemon) return true;
@@ -414,7 +419,8 @@ bool http_open(Studio *s) {
   return false;
 }
 
-// A connection that is suspended cannot be closed: with threads still at work, the process's end does.
+// A suspended connection cannot be closed: while threads are working, it is left to the end of the
+// process.
 void http_close(Studio *s) {
   pthread_mutex_lock(&s->lock);
   bool works = s->working > 0;

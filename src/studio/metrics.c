@@ -1,5 +1,5 @@
-// What runs have come to: where they are, their numbers row by row, what they show. Everything is read
-// from their folders, once a second for those that go on.
+// The progress of runs: state, metrics and shows, read from their folders; active runs are polled
+// once a second.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/runs.h"
@@ -11,16 +11,16 @@
 #include <unistd.h>
 
 enum { CHANGES_LIMIT = 1 << 20, METRICS_LIMIT = 256 << 20, ROWS_AT_ONCE = 20000, METRICS_OWN = 3 };
-static const double REPORT_PAUSE = 5; // seconds between two pictures of a run that goes on
+static const double REPORT_PAUSE = 5; // seconds between two pictures of an active run
 
 // -- metrics.csv ----------------------------------------------------------------------------------
 typedef VEC(const char *) CsvNames;
 typedef struct {
-  const char *at, *end; // behind the names
+  const char *at, *end; // after the header line
   CsvNames name;
 } MetricsText;
 
-// A cell, and what is behind it and its comma; quotes as csv has them.
+// The next cell of a CSV row; *at moves after its comma.
 static const char *next_cell(Arena *a, const char **at, const char *end) {
   Buf b = buf_new(a);
   const char *p = *at;
@@ -42,7 +42,7 @@ static bool read_metrics(Studio *s, Arena *a, const char *dir, MetricsText *m) {
   FileText f = file_read_in(a, s->folder, arena_format(a, "%s/metrics.csv", dir), METRICS_LIMIT);
   *m = (MetricsText){.at = f.text, .end = f.text ? f.text + f.n : NULL};
   if (!f.text) return false;
-  while (m->end > m->at && m->end[-1] != '\n') m->end--; // a row that is being written
+  while (m->end > m->at && m->end[-1] != '\n') m->end--; // drops a row that is still being written
   while (m->at < m->end && *m->at != '\n' && *m->at != '\r') {
     const char *before = m->at, *cell = next_cell(a, &m->at, m->end);
     vec_push(a, &m->name, cell);
@@ -118,7 +118,7 @@ static bool is_measure(const Json *note, const char *name) {
   return false;
 }
 
-// The last number of each column that has one; measures apart from losses.
+// The last value of each column that has one; measures are listed apart from losses.
 static void add_numbers(JsonOut *j, const RunNow *r, const MetricsText *m, bool measures) {
   json_object(j, measures ? "measures" : "losses");
   for (uint32_t i = METRICS_OWN; i < m->name.n; i++) {
@@ -144,7 +144,7 @@ static void add_numbers(JsonOut *j, const RunNow *r, const MetricsText *m, bool 
   json_end(j);
 }
 
-// The cell of the last row in a fixed column; NAN: there is none.
+// The last row's value in a fixed column; NAN: none.
 static double last_cell(const MetricsText *m, uint32_t column) {
   const char *at = m->end, *behind;
   if (m->at >= m->end) return NAN;
@@ -156,7 +156,7 @@ static double last_cell(const MetricsText *m, uint32_t column) {
   return at ? number_read(at, &behind) : NAN;
 }
 
-// What can be changed, as it is, and what was changed in which step.
+// The settings that can be changed during training, and the changes made so far with their steps.
 static void add_settings(JsonOut *j, const RunNow *r) {
   const Json *all = r->note ? json_get(r->note, "settings") : NULL;
   const Json *key = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
@@ -228,7 +228,7 @@ void host_runs(HostCall *c) {
 }
 
 // -- what a run shows -----------------------------------------------------------------------------
-// Its pictures are called 01-confusion-guess-x.svg: a number, and what is shown.
+// Pictures are named 01-confusion-guess-x.svg: a number and the show.
 static const char *caption_of(Arena *a, const char *name) {
   size_t n = strlen(name) - strlen(".svg"), at = strspn(name, "0123456789");
   char *text = arena_text(a, name + at, n - at);
@@ -237,7 +237,7 @@ static const char *caption_of(Arena *a, const char *name) {
   return *text == ' ' ? text + 1 : text;
 }
 
-// What of a run was last told; NULL: there are too many.
+// What the pages were told of a run; NULL: too many runs.
 static StudioRun *watched(Studio *s, const char *dir) {
   for (uint32_t i = 0; i < s->runs; i++)
     if (strcmp(s->run[i].dir, dir) == 0) return &s->run[i];
@@ -254,8 +254,8 @@ static int64_t time_of(HostCall *c, const char *dir, const char *name) {
   return stat(path, &info) ? 0 : (int64_t)info.st_mtime;
 }
 
-// What a run shows is drawn at its end. Of one that goes on it is drawn when somebody looks, of the
-// weights that were last saved; who looks again sees it.
+// The pictures of a run are drawn when it ends. For an active run they are drawn on request, from
+// the last checkpoint, and are seen by the next request.
 static void draw_shown(HostCall *c, const char *dir) {
   StudioRun *r = watched(c->studio, dir);
   int64_t saved = time_of(c, dir, "model.safetensors"), drawn = time_of(c, dir, "report.html");
@@ -295,7 +295,7 @@ void host_shown(HostCall *c) {
 }
 
 // -- told -----------------------------------------------------------------------------------------
-// Those that were begun here and have ended are running or starting no more.
+// Forgets ended processes: their runs are no longer starting.
 static void drop_children(Studio *s) {
   for (uint32_t i = 0; i < s->children;)
     if (waitpid(s->child[i].pid, NULL, WNOHANG) != 0)
@@ -304,7 +304,7 @@ static void drop_children(Studio *s) {
       i++;
 }
 
-static void tell_run(Studio *s, Arena *a, const RunNow *now, double rows) {
+static void send_run(Studio *s, Arena *a, const RunNow *now, double rows) {
   MetricsText m;
   Buf b = buf_new(a);
   JsonOut j = json_out(&b);
@@ -318,7 +318,7 @@ static void tell_run(Studio *s, Arena *a, const RunNow *now, double rows) {
   json_number(&j, "steps", number_at(now->report, "steps", number_at(now->note, "steps", NAN)));
   json_number(&j, "row", rows);
   json_end(&j);
-  studio_tell(s, NULL, "host/run", b.at);
+  studio_notify(s, NULL, "host/run", b.at);
 }
 
 static double count_rows(Studio *s, Arena *a, const char *dir) {
@@ -335,8 +335,8 @@ static bool is_child(const Studio *s, int pid) {
   return false;
 }
 
-// Of runs that rest only the size of two files is asked: whatever goes on changes them.
-static void look_at_run(Studio *s, Arena *a, const char *dir) {
+// Inactive runs: only the sizes of two files are polled, which every activity changes.
+static void poll_run(Studio *s, Arena *a, const char *dir) {
   StudioRun *r = watched(s, dir);
   struct stat info;
   if (!r) return;
@@ -354,7 +354,7 @@ static void look_at_run(Studio *s, Arena *a, const char *dir) {
   r->state = (int)now.state;
   r->size = size;
   r->note = note;
-  if (other && !(first && now.state >= RUN_PAUSED)) tell_run(s, a, &now, count_rows(s, a, dir));
+  if (other && !(first && now.state >= RUN_PAUSED)) send_run(s, a, &now, count_rows(s, a, dir));
 }
 
 void runs_tick(Studio *s) {
@@ -368,7 +368,7 @@ void runs_tick(Studio *s) {
     run_names(s, a, &names);
     for (uint32_t i = 0; i < names.n; i++) {
       Arena *own = arena_child(a);
-      look_at_run(s, own, names.at[i]);
+      poll_run(s, own, names.at[i]);
       arena_free(own);
     }
     guard_leave(&g);

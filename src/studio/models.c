@@ -1,4 +1,4 @@
-// What others made: models that are dropped on the page, two things side by side.
+// Models from elsewhere: uploads, and comparison of two models.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/runs.h"
@@ -14,7 +14,7 @@ static int letter_value(char c) {
   return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-// Base 64, with its padding. False: it is none.
+// Decodes base64 with padding. False: malformed.
 static bool read_base64(Arena *a, const Json *text, Bytes *out) {
   if (!text || text->kind != JSON_TEXT || text->n % 4) return false;
   size_t n = text->n, end = n;
@@ -38,7 +38,7 @@ static bool is_taken(HostCall *c, const char *path) {
   return path_exists(arena_format(c->arena, "%s/%s", c->studio->folder, path));
 }
 
-// model.onnx, model-2.onnx …: one that is free, and its program and weights too.
+// The first unused name of model.onnx, model-2.onnx, …; its program and weights must be unused too.
 static const char *free_name(HostCall *c, const char *name) {
   Arena *a = c->arena;
   const char *dot = strrchr(name, '.'), *slash = strrchr(name, '/');
@@ -71,7 +71,7 @@ const char *last_error(Limn *l) {
   return "memory is exhausted";
 }
 
-// The program beside a model; NULL: it was refused.
+// Imports a model to a program next to it; NULL: refused.
 static const char *import_model(HostCall *c, const char *path) {
   const char *program =
       arena_format(c->arena, "%.*s.limn", (int)(strlen(path) - strlen(".onnx")), path);
@@ -106,7 +106,7 @@ void host_upload(HostCall *c) {
 }
 
 // -- two things side by side ----------------------------------------------------------------------
-// The picture, by a file that goes again; NULL: there is none.
+// The picture of the difference, by a temporary file; NULL: none.
 static const char *diff_picture(HostCall *c, Limn *l, const char *a, const char *b) {
   const char *error, *text, *folder = cache_folder(c->arena, NULL, &error);
   if (!folder) return NULL;

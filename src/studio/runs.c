@@ -1,16 +1,17 @@
-// Runs of training, as processes: this program is started again in a group of its own, so that a run
-// survives the server. What it says goes to DIR/said.jsonl. It is paused by SIGINT, which makes it save
-// and stop, and resumed by `limn train --resume`.
+// Training runs as processes: this executable is started again in its own process group, so that a
+// run survives the server. Its output is written to DIR/said.jsonl. It is paused by SIGINT, on
+// which it saves and stops, and resumed by `limn train --resume`.
 //
-// Nothing about a run is kept in memory but which processes were just begun: the folder says it all.
+// The server only remembers processes that it has just started. The state of a run follows from its
+// folder:
 //
-//   the lock is held          running
-//   begun, and no lock yet    starting
-//   run.json: finished        finished
-//   an error was said         failed
-//   there is no run.json      failed: it never began
-//   DIR/over is there         stopped: it can be resumed, but nobody waits for it
-//   otherwise                 paused: it stopped, or was killed
+//   lock held                 running
+//   started, no lock yet      starting
+//   run.json says finished    finished
+//   the output has an error   failed
+//   no run.json               failed before the first step
+//   DIR/over exists           stopped; it can be resumed
+//   otherwise                 paused, or killed
 #define _DEFAULT_SOURCE
 #include "studio/runs.h"
 #include "base/within.h"
@@ -31,15 +32,14 @@ const char *const run_state_word[] = {"starting", "running",  "paused",
 enum { SAID_LIMIT = 64 << 20, NOTE_LIMIT = 4 << 20, OPTIONS_LIMIT = 40 };
 static const char SAID[] = "said.jsonl", OVER[] = "over";
 
-static const char *whole(const Studio *s, Arena *a, const char *dir, const char *name) {
+static const char *run_file_path(const Studio *s, Arena *a, const char *dir, const char *name) {
   return arena_format(a, "%s/%s/%s", s->folder, dir, name);
 }
 
-// -- what a folder says ---------------------------------------------------------------------------
-// Who holds the lock of a folder; 0: nobody.
-static pid_t holder(const Studio *s, Arena *a, const char *dir) {
+// The process that holds the lock of a folder; 0: none.
+static pid_t lock_holder(const Studio *s, Arena *a, const char *dir) {
   char text[24] = "";
-  int fd = open(whole(s, a, dir, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  int fd = open(run_file_path(s, a, dir, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return 0;
   bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ssize_t n = held ? read(fd, text, sizeof text - 1) : 0;
@@ -55,8 +55,8 @@ static const Json *read_note(const Studio *s, Arena *a, const char *dir) {
   return j && j->kind == JSON_OBJECT ? j : NULL;
 }
 
-// What an object that the process has said means; true: it is about a step.
-static bool take_said(const Json *j, bool last, RunNow *r) {
+// Interprets a JSON line of the process; true: it reports a step.
+static bool read_progress_line(const Json *j, bool last, RunNow *r) {
   const Json *errors = json_get(j, "errors"), *list = json_get(j, "messages");
   const Json *first = list && list->kind == JSON_LIST && list->n ? json_first(list) : NULL;
   const Json *text = first && first->kind == JSON_OBJECT ? json_get(first, "message") : NULL;
@@ -66,8 +66,8 @@ static bool take_said(const Json *j, bool last, RunNow *r) {
   return r->report;
 }
 
-// From its end: objects begin at the beginning of a line. The last one may say what is wrong.
-static void read_said(const Studio *s, Arena *a, RunNow *r) {
+// Scans the output backwards, line by line. The last object may be an error.
+static void read_progress(const Studio *s, Arena *a, RunNow *r) {
   const char *error;
   FileText f = file_read_in(a, s->folder, arena_format(a, "%s/%s", r->dir, SAID), SAID_LIMIT);
   size_t at = f.text ? f.n : 0, end = at;
@@ -79,13 +79,13 @@ static void read_said(const Studio *s, Arena *a, RunNow *r) {
     const Json *j = json_read(a, f.text + at, end - at, &error);
     end = at;
     if (!j || j->kind != JSON_OBJECT) continue;
-    if (take_said(j, last, r)) return;
+    if (read_progress_line(j, last, r)) return;
     last = false;
   }
 }
 
-// What a process that never began has said in plain words: the first line that is no JSON.
-static const char *plain_words(const Studio *s, Arena *a, const char *dir) {
+// The first line that is no JSON: why a process failed before its first step.
+static const char *first_plain_line(const Studio *s, Arena *a, const char *dir) {
   FileText f = file_read_in(a, s->folder, arena_format(a, "%s/%s", dir, SAID), SAID_LIMIT);
   for (size_t at = 0; f.text && at < f.n;) {
     const char *line = f.text + at, *end = memchr(line, '\n', f.n - at);
@@ -108,10 +108,10 @@ static pid_t begun_for(const Studio *s, const char *dir) {
 }
 
 RunNow run_now(Studio *s, Arena *a, const char *dir) {
-  RunNow r = {.dir = dir, .pid = holder(s, a, dir)};
+  RunNow r = {.dir = dir, .pid = lock_holder(s, a, dir)};
   bool held = r.pid != 0;
   r.note = read_note(s, a, dir);
-  read_said(s, a, &r);
+  read_progress(s, a, &r);
   if (!held) r.pid = begun_for(s, dir);
   if (held)
     r.state = RUN_RUNNING;
@@ -121,11 +121,11 @@ RunNow run_now(Studio *s, Arena *a, const char *dir) {
     r.state = RUN_FINISHED;
   else if (!r.note && !r.report) {
     r.state = RUN_FAILED;
-    if (!r.wrong) r.wrong = plain_words(s, a, dir);
+    if (!r.wrong) r.wrong = first_plain_line(s, a, dir);
   } else if (r.wrong || note_says(&r, "failed") || note_says(&r, "not finite"))
     r.state = RUN_FAILED;
   else
-    r.state = path_exists(whole(s, a, dir, OVER)) ? RUN_STOPPED : RUN_PAUSED;
+    r.state = path_exists(run_file_path(s, a, dir, OVER)) ? RUN_STOPPED : RUN_PAUSED;
   return r;
 }
 
@@ -148,16 +148,16 @@ void run_names(Studio *s, Arena *a, FolderNames *out) {
 
 // -- a process ------------------------------------------------------------------------------------
 typedef struct {
-  char *at[256]; // more than all options, names and folders that can be given; ended by NULL
+  char *at[256]; // more than all arguments that can be given; terminated by NULL
   uint32_t n;
-} RunWords;
+} RunArguments;
 
-static void word(HostCall *c, RunWords *w, const char *text) {
+static void add_argument(HostCall *c, RunArguments *w, const char *text) {
   w->at[w->n++] = arena_text(c->arena, text, strlen(text));
 }
 
-// 0, or why not. Its group is its own: what ends the server does not end it.
-static int begin_process(const Studio *s, RunWords *w, int said, pid_t *child) {
+// Starts a process in its own group, which outlives the server. Returns 0 or errno.
+static int start_process(const Studio *s, RunArguments *w, int said, pid_t *child) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t how;
   sigset_t usual;
@@ -184,14 +184,14 @@ static int begin_process(const Studio *s, RunWords *w, int said, pid_t *child) {
   return why;
 }
 
-static void note_child(Studio *s, pid_t pid, const char *dir) {
+static void remember_child(Studio *s, pid_t pid, const char *dir) {
   StudioChild *at = &s->child[s->children++];
   at->pid = pid;
   snprintf(at->dir, sizeof at->dir, "%s", dir);
 }
 
-// False: it was refused.
-static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
+// False: refused.
+static bool start_run(HostCall *c, RunArguments *w, const char *dir) {
   Studio *s = c->studio;
   int said;
   pid_t child;
@@ -201,7 +201,7 @@ static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
           ? "its path is too long"
           : file_append_in(c->arena, s->folder, arena_format(c->arena, "%s/%s", dir, SAID), &said);
   if (!wrong) {
-    int why = begin_process(s, w, said, &child);
+    int why = start_process(s, w, said, &child);
     close(said);
     if (why)
       wrong = arena_format(c->arena, "%s cannot be started: %s", s->limn, os_error(c->arena, why));
@@ -210,16 +210,17 @@ static bool begin_run(HostCall *c, RunWords *w, const char *dir) {
     host_refuse(c, "cannot train in %s: %s", dir, wrong);
     return false;
   }
-  note_child(s, child, dir);
+  remember_child(s, child, dir);
   return true;
 }
 
 // -- options --------------------------------------------------------------------------------------
-// What may follow one; numbers are held against what `limn train` takes before a process begins.
+// The values of options; numbers are checked against the limits of `limn train` before a process
+// starts.
 static const struct {
   const char *name;
-  JsonKind kind;      // JSON_TRUE: a flag
-  double least, most; // of whole numbers; 0, 0: any number above 0
+  JsonKind kind;      // JSON_TRUE: an option without a value
+  double least, most; // limits of integers; 0, 0: any positive number
 } options[] = {{"epochs", JSON_NUMBER, 0, 0},     {"steps", JSON_NUMBER, 0, 0},
                {"batch", JSON_NUMBER, 1, 1e9},    {"seed", JSON_NUMBER, 0, 9e15},
                {"threads", JSON_NUMBER, 0, 4096}, {"precision", JSON_TEXT, 0, 0},
@@ -227,7 +228,7 @@ static const struct {
                {"reference", JSON_TRUE, 0, 0},    {"plain", JSON_TRUE, 0, 0},
                {"sandbox", JSON_TRUE, 0, 0},      {"device", JSON_TEXT, 0, 0}};
 
-// False: it was refused.
+// False: refused.
 static bool fits_number(HostCall *c, uint32_t i, const Json *j) {
   Buf found = buf_new(c->arena);
   double least = options[i].least, most = options[i].most, x = j->number;
@@ -247,8 +248,8 @@ static bool fits_number(HostCall *c, uint32_t i, const Json *j) {
   return false;
 }
 
-// A value of an option as a word; NULL: it is none.
-static const char *value_word(HostCall *c, const Json *j) {
+// The value as an argument; NULL: not a value.
+static const char *value_argument(HostCall *c, const Json *j) {
   Buf b = buf_new(c->arena);
   if (j->kind == JSON_TEXT && strlen(j->text) == j->n) return j->text;
   if (j->kind != JSON_NUMBER) return NULL;
@@ -259,31 +260,31 @@ static const char *value_word(HostCall *c, const Json *j) {
   return b.at;
 }
 
-static bool take_set(HostCall *c, RunWords *w, const Json *set) {
+static bool add_set_options(HostCall *c, RunArguments *w, const Json *set) {
   const Json *key = set->kind == JSON_OBJECT ? json_first(set) : NULL;
   bool good = set->kind == JSON_OBJECT && set->n <= OPTIONS_LIMIT / 2;
   for (uint32_t i = 0; good && i < set->n; i++, key = json_next(key + 1)) {
-    const char *value = value_word(c, key + 1);
+    const char *value = value_argument(c, key + 1);
     good = value && strlen(key->text) == key->n;
     if (!good) break;
-    word(c, w, "--set");
-    word(c, w, arena_format(c->arena, "%s=%s", key->text, value));
+    add_argument(c, w, "--set");
+    add_argument(c, w, arena_format(c->arena, "%s=%s", key->text, value));
   }
   if (!good) host_refuse(c, "`set` is an object of at most 20 names with numbers or texts");
   return good;
 }
 
-static bool take_option(HostCall *c, RunWords *w, const char *name, const Json *value) {
-  if (strcmp(name, "set") == 0) return take_set(c, w, value);
+static bool add_option(HostCall *c, RunArguments *w, const char *name, const Json *value) {
+  if (strcmp(name, "set") == 0) return add_set_options(c, w, value);
   for (uint32_t i = 0; i < COUNT(options); i++) {
     if (strcmp(options[i].name, name)) continue;
     bool flag = options[i].kind == JSON_TRUE;
     if (value->kind == JSON_NULL || (flag && value->kind == JSON_FALSE)) return true;
     if (options[i].kind == JSON_NUMBER && !fits_number(c, i, value)) return false;
-    const char *text = flag ? value->kind == JSON_TRUE ? "" : NULL : value_word(c, value);
+    const char *text = flag ? value->kind == JSON_TRUE ? "" : NULL : value_argument(c, value);
     if (!text) break;
-    word(c, w, arena_format(c->arena, "--%s", name));
-    if (!flag) word(c, w, text);
+    add_argument(c, w, arena_format(c->arena, "--%s", name));
+    if (!flag) add_argument(c, w, text);
     return true;
   }
   host_refuse(c, "`%s` is no option of training, or not of this kind",
@@ -291,7 +292,7 @@ static bool take_option(HostCall *c, RunWords *w, const char *name, const Json *
   return false;
 }
 
-static bool take_options(HostCall *c, RunWords *w) {
+static bool add_options(HostCall *c, RunArguments *w) {
   const Json *all = json_get(c->params, "options");
   if (!all || all->kind == JSON_NULL) return true;
   if (all->kind != JSON_OBJECT || all->n > COUNT(options) + 1) {
@@ -304,7 +305,7 @@ static bool take_options(HostCall *c, RunWords *w) {
   }
   const Json *key = json_first(all);
   for (uint32_t i = 0; i < all->n; i++, key = json_next(key + 1))
-    if (!take_option(c, w, key->text, key + 1)) return false;
+    if (!add_option(c, w, key->text, key + 1)) return false;
   return true;
 }
 
@@ -317,19 +318,19 @@ void run_done(HostCall *c, const char *dir) {
   host_done(c);
 }
 
-static RunWords first_words(HostCall *c, const char *command) {
-  RunWords w = {.n = 0};
-  word(c, &w, c->studio->limn);
-  word(c, &w, command);
-  word(c, &w, "--json");
+static RunArguments first_arguments(HostCall *c, const char *command) {
+  RunArguments w = {.n = 0};
+  add_argument(c, &w, c->studio->limn);
+  add_argument(c, &w, command);
+  add_argument(c, &w, "--json");
   for (uint32_t i = 0; c->studio->read[i]; i++) {
-    word(c, &w, "--read");
-    word(c, &w, c->studio->read[i]);
+    add_argument(c, &w, "--read");
+    add_argument(c, &w, c->studio->read[i]);
   }
   return w;
 }
 
-// The next free folder, made by the library, which names runs.
+// The next free folder: the library names and creates it.
 static const char *new_folder(HostCall *c, const char *path) {
   Limn *l = host_handle(c);
   const char *dir = NULL;
@@ -343,8 +344,8 @@ static const char *new_folder(HostCall *c, const char *path) {
 
 void host_train(HostCall *c) {
   const char *path = host_path(c, "path");
-  RunWords w = first_words(c, "train");
-  if (!path || !take_options(c, &w)) return;
+  RunArguments w = first_arguments(c, "train");
+  if (!path || !add_options(c, &w)) return;
   const char *wrong = file_check_in(c->arena, c->studio->folder, path);
   if (wrong) {
     host_refuse(c, "cannot train %s: %s", path, wrong);
@@ -353,11 +354,11 @@ void host_train(HostCall *c) {
   disk_lock(c);
   const char *dir = new_folder(c, path);
   if (dir) {
-    word(c, &w, "--out");
-    word(c, &w, dir);
-    word(c, &w, "--");
-    word(c, &w, path);
-    if (begin_run(c, &w, dir)) run_done(c, dir);
+    add_argument(c, &w, "--out");
+    add_argument(c, &w, dir);
+    add_argument(c, &w, "--");
+    add_argument(c, &w, path);
+    if (start_run(c, &w, dir)) run_done(c, dir);
   }
   disk_unlock(c);
 }
@@ -402,7 +403,7 @@ void host_stop(HostCall *c) {
   disk_unlock(c);
 }
 
-// The run itself makes the change, and writes down in which step.
+// Writes the request; the run applies it and records the step.
 void host_change(HostCall *c) {
   const char *dir = run_asked(c), *what = rpc_text(c->params, "what");
   const Json *value = dir ? json_get(c->params, "value") : NULL;
@@ -434,21 +435,21 @@ const char *run_program(HostCall *c, const RunNow *r) {
 }
 
 int report_begin(HostCall *c, const RunNow *r) {
-  RunWords w = first_words(c, "report");
+  RunArguments w = first_arguments(c, "report");
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   pid_t child = 0;
-  word(c, &w, "--from");
-  word(c, &w, r->dir);
-  word(c, &w, "--");
-  word(c, &w, run_program(c, r));
+  add_argument(c, &w, "--from");
+  add_argument(c, &w, r->dir);
+  add_argument(c, &w, "--");
+  add_argument(c, &w, run_program(c, r));
   bool begun = nowhere >= 0 && c->studio->children < STUDIO_CHILDREN &&
-               !begin_process(c->studio, &w, nowhere, &child);
+               !start_process(c->studio, &w, nowhere, &child);
   if (nowhere >= 0) close(nowhere);
-  if (begun) note_child(c->studio, child, "");
+  if (begun) remember_child(c->studio, child, "");
   return begun ? (int)child : 0;
 }
 
-static bool by_interpreter(const RunNow *r) {
+static bool used_interpreter(const RunNow *r) {
   static const char says[] = "the reference interpreter";
   const Json *j = r->note ? json_get(r->note, "engine") : NULL;
   return j && j->kind == JSON_TEXT && strncmp(j->text, says, sizeof says - 1) == 0;
@@ -456,20 +457,20 @@ static bool by_interpreter(const RunNow *r) {
 
 void host_resume(HostCall *c) {
   const char *dir = run_asked(c);
-  RunWords w = first_words(c, "train");
-  if (!dir || !take_options(c, &w)) return;
+  RunArguments w = first_arguments(c, "train");
+  if (!dir || !add_options(c, &w)) return;
   disk_lock(c);
   RunNow now = run_now(c->studio, c->arena, dir);
   if (now.pid) {
     host_refuse(c, "%s is under way: it is %s", dir, run_state_word[now.state]);
   } else {
-    unlink(whole(c->studio, c->arena, dir, OVER));
-    if (by_interpreter(&now)) word(c, &w, "--reference"); // bit for bit the same run
-    word(c, &w, "--resume");
-    word(c, &w, dir);
-    word(c, &w, "--");
-    word(c, &w, run_program(c, &now));
-    if (begin_run(c, &w, dir)) run_done(c, dir);
+    unlink(run_file_path(c->studio, c->arena, dir, OVER));
+    if (used_interpreter(&now)) add_argument(c, &w, "--reference"); // continues bit for bit
+    add_argument(c, &w, "--resume");
+    add_argument(c, &w, dir);
+    add_argument(c, &w, "--");
+    add_argument(c, &w, run_program(c, &now));
+    if (start_run(c, &w, dir)) run_done(c, dir);
   }
   disk_unlock(c);
 }

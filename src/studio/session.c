@@ -1,19 +1,19 @@
-// A session is a page: a LimnServer in a thread of its own, a second thread for files and runs, so that
-// saving never waits for a picture, a third for what computes with runs, so that it does not wait for
-// that either, and a queue of what the page is to be told.
+// A session belongs to one page. It has a LimnServer in one thread, a second thread for files and
+// runs, so that saving never waits for a picture, a third for slow requests, and a queue of events
+// for the page.
 //
-// It lives for as long as anybody has it: its threads, requests that are under way, its stream. It is
-// over when its page has been away for a minute; threads then go when they are through.
+// It is reference-counted by its threads, requests and stream. It ends when its page has been
+// silent for a minute; its threads then finish their work and exit.
 #define _DEFAULT_SOURCE
 #include "studio/studio_own.h"
 
 #include <stdlib.h>
 
-enum { STACK_WANTED = 8 << 20 }; // as the command line has for nested programs
+enum { STACK_WANTED = 8 << 20 }; // the same as for the command line, for deeply nested programs
 static const double AWAY = 60, SILENCE = 15;
 
 // -- asks -----------------------------------------------------------------------------------------
-void ask_answer(StudioAsk *ask, const char *text, size_t n) {
+void request_answer(StudioRequest *ask, const char *text, size_t n) {
   if (ask->answer) return;
   ask->answer = malloc(n + 1);
   if (!ask->answer) return;
@@ -22,8 +22,8 @@ void ask_answer(StudioAsk *ask, const char *text, size_t n) {
   ask->answer_n = n;
 }
 
-// From here on it belongs to the thread that reads requests.
-static void ask_done(Studio *s, StudioAsk *ask) {
+// Hands the request back to the HTTP thread.
+static void request_done(Studio *s, StudioRequest *ask) {
   pthread_mutex_lock(&s->lock);
   s->working--;
   pthread_mutex_unlock(&s->lock);
@@ -47,8 +47,8 @@ static void wake_stream(StudioSession *p) {
   MHD_resume_connection(w->connection);
 }
 
-// The oldest go. A page that has not even taken the first one whole has stopped reading: its stream
-// ends, so that it never sees the rest of a part.
+// Drops the oldest events. If the page has read only part of the first one, it has stopped reading:
+// its stream is closed, so that it never gets a partial event.
 static void make_room(StudioSession *p, size_t more) {
   if (p->event_bytes + more <= STUDIO_EVENTS_LIMIT) return;
   if (p->sent && p->stream) {
@@ -58,7 +58,7 @@ static void make_room(StudioSession *p, size_t more) {
   while (p->event && p->event_bytes + more > STUDIO_EVENTS_LIMIT) drop_event(p);
 }
 
-// Ends of lines in JSON are between its parts: there a space is as good, and an event has one line.
+// An event must be one line. Line breaks in JSON occur only between tokens, so they become spaces.
 static void push_event(StudioSession *p, const char *json, size_t n) {
   static const char begin[] = "data: ", end[] = "\n\n";
   size_t all = n + sizeof begin - 1 + sizeof end - 1;
@@ -79,7 +79,7 @@ static void push_event(StudioSession *p, const char *json, size_t n) {
   pthread_mutex_unlock(&p->studio->lock);
 }
 
-// What goes to a page next. It waits, suspended, when there is nothing.
+// The next bytes for the page. Suspends the connection if there are none.
 static ssize_t next_bytes(StudioStream *w, char *to, size_t room) {
   StudioSession *p = w->session;
   double now = clock_seconds();
@@ -128,8 +128,8 @@ struct MHD_Response *session_events(StudioSession *p, struct MHD_Connection *con
   StudioStream *w = calloc(1, sizeof *w);
   if (!w) return NULL;
   *w = (StudioStream){.session = p, .connection = connection};
-  w->said =
-      clock_seconds() - SILENCE; // a first line at once, so that the page knows that it stands
+  w->said = clock_seconds() - SILENCE; // the first comment line is due at once and confirms the
+                                       // connection
   struct MHD_Response *r =
       MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16 << 10, read_events, w, close_events);
   if (!r) {
@@ -138,14 +138,14 @@ struct MHD_Response *session_events(StudioSession *p, struct MHD_Connection *con
   }
   pthread_mutex_lock(&p->studio->lock);
   p->users++;
-  wake_stream(p); // a page that comes again has one stream: the new one
+  wake_stream(p); // one stream per page: a reconnect replaces the old one
   p->stream = w;
-  if (p->event && p->sent) p->sent = 0; // the page did not get it whole
+  if (p->event && p->sent) p->sent = 0; // the old stream did not send all of it
   pthread_mutex_unlock(&p->studio->lock);
   return r;
 }
 
-void studio_tell(Studio *s, const StudioSession *but, const char *method, const char *params) {
+void studio_notify(Studio *s, const StudioSession *but, const char *method, const char *params) {
   Arena *a = arena_new();
   Guard g;
   if (!a) return;
@@ -187,11 +187,11 @@ void session_leave(StudioSession *p) {
   if (last) session_free(p);
 }
 
-// A response belongs to the request at work; everything else is an event.
-static void take_sent(void *context, const char *message, size_t n) {
+// A response answers the current request; other messages become events.
+static void receive_message(void *context, const char *message, size_t n) {
   StudioSession *p = context;
   if (p->now && rpc_is_response(message, n))
-    ask_answer(p->now, message, n);
+    request_answer(p->now, message, n);
   else
     push_event(p, message, n);
 }
@@ -200,11 +200,11 @@ static void *language_thread(void *what) {
   StudioSession *p = what;
   int wait = -1;
   for (bool over = false; !over;) {
-    StudioAsk *ask = (StudioAsk *)queue_take(&p->language, wait, &over);
+    StudioRequest *ask = (StudioRequest *)queue_take(&p->language, wait, &over);
     p->now = ask;
     if (ask) limn_server_take(p->server, ask->body, ask->n);
     p->now = NULL;
-    if (ask) ask_done(p->studio, ask);
+    if (ask) request_done(p->studio, ask);
     if (!over)
       wait = queue_waiting(&p->language) ? 0 : limn_server_work(p->server, &p->language.stop);
   }
@@ -213,19 +213,23 @@ static void *language_thread(void *what) {
   return NULL;
 }
 
-static void *host_work(StudioSession *p, MessageQueue *queue) {
+static void *answer_requests(StudioSession *p, MessageQueue *queue) {
   for (bool over = false; !over;) {
-    StudioAsk *ask = (StudioAsk *)queue_take(queue, -1, &over);
+    StudioRequest *ask = (StudioRequest *)queue_take(queue, -1, &over);
     if (!ask) continue;
-    host_take(p, ask);
-    ask_done(p->studio, ask);
+    host_answer_request(p, ask);
+    request_done(p->studio, ask);
   }
   session_leave(p);
   return NULL;
 }
 
-static void *host_thread(void *what) { return host_work(what, &((StudioSession *)what)->host); }
-static void *slow_thread(void *what) { return host_work(what, &((StudioSession *)what)->slow); }
+static void *host_thread(void *what) {
+  return answer_requests(what, &((StudioSession *)what)->host);
+}
+static void *slow_thread(void *what) {
+  return answer_requests(what, &((StudioSession *)what)->slow);
+}
 
 static bool start(void *(*work)(void *), StudioSession *p) {
   pthread_attr_t how;
@@ -261,8 +265,11 @@ static bool session_enter(Studio *s, StudioSession *p) {
 StudioSession *session_new(Studio *s) {
   StudioSession *p = calloc(1, sizeof *p);
   if (!p) return NULL;
-  LimnServe how = {
-      .size = sizeof how, .send = take_sent, .context = p, .read = s->read, .root = s->folder};
+  LimnServe how = {.size = sizeof how,
+                   .send = receive_message,
+                   .context = p,
+                   .read = s->read,
+                   .root = s->folder};
   *p = (StudioSession){.studio = s, .users = 4, .seen = clock_seconds()};
   p->last_event = &p->event;
   queue_open(&p->language);
@@ -276,7 +283,7 @@ StudioSession *session_new(Studio *s) {
   }
   bool language = start(language_thread, p), host = start(host_thread, p);
   bool slow = start(slow_thread, p);
-  if (language && host && slow) return p; // with one user that is the caller
+  if (language && host && slow) return p; // the remaining reference is the caller's
   pthread_mutex_lock(&s->lock);
   session_end(p);
   pthread_mutex_unlock(&s->lock);
@@ -287,7 +294,7 @@ StudioSession *session_new(Studio *s) {
   return NULL;
 }
 
-StudioSession *session_take(Studio *s, const char *name) {
+StudioSession *session_find(Studio *s, const char *name) {
   StudioSession *found = NULL;
   pthread_mutex_lock(&s->lock);
   for (uint32_t i = 0; name && i < s->sessions && !found; i++)
@@ -297,8 +304,8 @@ StudioSession *session_take(Studio *s, const char *name) {
   return found;
 }
 
-// The method decides which thread it is for; it is read there.
-bool session_ask(StudioSession *p, StudioAsk *ask) {
+// Chooses the thread by the method, which is read from the message.
+bool session_queue(StudioSession *p, StudioRequest *ask) {
   Studio *s = p->studio;
   const char *body = ask->body ? ask->body : "";
   bool host = rpc_names_method(body, "host/"), cancels = rpc_names_method(body, "$/cancelRequest");
@@ -324,7 +331,7 @@ void sessions_tick(Studio *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
-// What was asked before is still done: a text that came to be saved is saved.
+// Queued requests are still handled, so that a text sent for saving is saved.
 void sessions_end(Studio *s) {
   pthread_mutex_lock(&s->lock);
   s->ends = true;

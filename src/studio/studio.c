@@ -1,5 +1,5 @@
-// The studio from its beginning to its end: a folder, a token, an address on one line; then it serves
-// until it is interrupted. What was asked to be saved by then is saved, and runs go on by themselves.
+// The lifetime of the studio: choosing the folder and the token, printing the address, serving
+// until interrupted. Pending writes are completed; runs continue on their own.
 #define _DEFAULT_SOURCE
 #include "base/stop.h"
 #include "base/within.h"
@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 extern char **environ;
-static volatile sig_atomic_t interrupted; // what a signal can reach
+static volatile sig_atomic_t interrupted; // set by the signal handler
 
 static void interrupt(int signal) {
   (void)signal;
   stop_ask(&interrupted, 1);
 }
 
-static void hear_signals(void) {
+static void install_handlers(void) {
   struct sigaction act = {.sa_handler = interrupt}, ignore = {.sa_handler = SIG_IGN};
   sigemptyset(&act.sa_mask);
   sigemptyset(&ignore.sa_mask);
@@ -37,7 +37,7 @@ static bool wrong(const char *path, const char *why) {
   return false;
 }
 
-// A folder; or a program, which is made where there is none, and the folder that it is in.
+// A folder; or a program, which is created if missing, and its folder.
 static bool find_folder(Studio *s, const char *path) {
   Arena *a = s->arena;
   const char *name = NULL, *folder = path ? path : ".";
@@ -57,7 +57,7 @@ static bool find_folder(Studio *s, const char *path) {
   return why ? wrong(path, why) : true;
 }
 
-// This program, found as the system finds it.
+// The path of this executable, searched in PATH if needed.
 static const char *own_program(Arena *a, const char *called) {
   static const char itself[] = "/proc/self/exe";
   char path[4096];
@@ -119,8 +119,8 @@ static void end(Studio *s) {
   http_close(s);
 }
 
-// Folders as they are called from everywhere: this process goes to the one that it serves, and those
-// that it starts with it.
+// Makes paths absolute: the process changes to the served folder, and so do processes that it
+// starts.
 static void prepare(Studio *s, StudioHow *how) {
   s->port = how->port;
   s->limn = own_program(s->arena, how->limn);
@@ -143,7 +143,7 @@ static int begin(Studio *s, StudioHow *how) {
     fputs("limn studio: the system gives no random numbers (/dev/urandom)\n", stderr);
     return LIMN_SYSTEM;
   }
-  hear_signals();
+  install_handlers();
   if (chdir(s->folder) != 0) {
     wrong(s->folder, os_error(s->arena, errno));
     return LIMN_SYSTEM;
@@ -168,7 +168,7 @@ int studio_serve(StudioHow *how) {
   int status = begin(s, how);
   guard_leave(&g);
   if (!status)
-    serve(s), end(s); // threads may still be at work on what they were asked: the memory is theirs
+    serve(s), end(s); // other threads may still use the memory
   else
     arena_free(a);
   return status;

@@ -1,4 +1,4 @@
-// studio: a page on this machine, and what answers it. docs/protocol.md says what they say to each other.
+// studio: a local web page and its server. docs/protocol.md specifies their messages.
 #ifndef LIMN_STUDIO_STUDIO_H
 #define LIMN_STUDIO_STUDIO_H
 
@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 typedef struct {
-  const char *path;     // a program or a folder; NULL: this one
-  const char *limn;     // this program as it was called, which is started to train
-  uint32_t port;        // 0: any that is free
-  bool no_browser;      // nothing is opened
-  const char **read;    // folders that programs may read besides the one that is served
-  uint32_t nread, room; // of `read`; one place more is needed
+  const char *path;     // a program or a folder; NULL: the current folder
+  const char *limn;     // path of this executable, which is started for training
+  uint32_t port;        // 0: any free port
+  bool no_browser;      // do not open a browser
+  const char **read;    // folders besides the served one that programs may read
+  uint32_t nread, room; // room: capacity of `read`, at least nread + 1
 } StudioHow;
-// Serves until it is interrupted. The exit status.
+// Serves until interrupted. Returns the exit status.
 int studio_serve(StudioHow *);
 
 #endif

@@ -1,8 +1,8 @@
-// Private to studio: the server, its sessions, and messages on their way.
+// Private to studio: the server, its sessions, and messages in transit.
 //
-// Four kinds of threads: that of libmicrohttpd, which reads requests and writes answers; for each
-// session one that its LimnServer works in, and one that answers host/…; and the first one, which
-// waits for the end and looks after what has changed.
+// Threads: one of libmicrohttpd reads requests and writes responses; each session has one for its
+// LimnServer, one for host/… methods and one for slow host/… methods; the main thread waits for the
+// end and polls files and runs.
 #ifndef LIMN_STUDIO_STUDIO_OWN_H
 #define LIMN_STUDIO_STUDIO_OWN_H
 
@@ -20,15 +20,15 @@
 enum {
   STUDIO_SESSIONS = 200,
   STUDIO_TEXT_LIMIT = 4 << 20,    // of a program that is read or written
-  STUDIO_MESSAGE_LIMIT = 9 << 20, // one that has it, written as JSON
-  STUDIO_UPLOAD_LIMIT = 96 << 20, // host/upload alone
-  STUDIO_EVENTS_LIMIT = 4 << 20,  // bytes that wait for a page; the oldest go first
-  STUDIO_TOKEN = 32,              // letters: 128 bits
+  STUDIO_MESSAGE_LIMIT = 9 << 20, // a message that contains such a program, as JSON
+  STUDIO_UPLOAD_LIMIT = 96 << 20, // of host/upload
+  STUDIO_EVENTS_LIMIT = 4 << 20,  // bytes of events queued for a page; the oldest are dropped
+  STUDIO_TOKEN = 32,              // hex digits: 128 bits
   STUDIO_CHILDREN = 64,
   STUDIO_RUNS = 1000
 };
 
-// page files: made of studio/dist when limn is built
+// generated from studio/dist by the build
 typedef struct {
   const char *name, *type;
   const char *bytes;
@@ -36,21 +36,21 @@ typedef struct {
 } PageFile;
 extern const PageFile page_files[];
 extern const uint32_t page_file_count;
-// and of examples/
+// generated from examples/
 extern const PageFile example_files[];
 extern const uint32_t example_file_count;
 
-// A request on its way, from thread to thread: what came and what goes are blocks of their own.
-typedef struct StudioAsk {
-  QueueItem item; // of a queue of the session
+// A request that is passed between threads. Body and answer are allocated with malloc.
+typedef struct StudioRequest {
+  QueueItem item; // link in a queue of the session
   struct MHD_Connection *connection;
-  char *body; // ended by 0
+  char *body; // terminated by 0
   size_t n, room;
-  char *answer; // NULL: it is empty
+  char *answer; // NULL: empty
   size_t answer_n;
-  struct StudioSession *session; // NULL: it is not of one
-  bool too_large, passed_on;
-} StudioAsk;
+  struct StudioSession *session; // NULL: the request needs no session
+  bool too_large, queued;
+} StudioRequest;
 
 typedef struct StudioEvent {
   struct StudioEvent *next;
@@ -61,40 +61,40 @@ typedef struct StudioEvent {
 typedef struct StudioSession {
   struct Studio *studio;
   char name[STUDIO_TOKEN + 1];
-  MessageQueue language, host, slow; // one for each thread
+  MessageQueue language, host, slow; // one queue per thread
   LimnServer *server;
-  StudioAsk *now; // what the server is asked
-  // Under the studio's lock:
-  uint32_t users; // threads, requests and streams: the last one frees it
+  StudioRequest *now; // the request that the server is handling
+  // Protected by the studio's lock:
+  uint32_t users; // references by threads, requests and streams: the last one frees the session
   bool ended;
-  double seen; // when the page was last heard of
+  double seen; // time of the last sign of life of the page
   StudioEvent *event, **last_event;
-  size_t event_bytes, sent; // sent: of the first one
+  size_t event_bytes, sent; // sent: bytes of the first event that were sent
   struct StudioStream *stream;
 } StudioSession;
 
-// The answer to GET /events.
+// The response to GET /events.
 typedef struct StudioStream {
   StudioSession *session;
   struct MHD_Connection *connection;
-  bool waits; // it is suspended
+  bool waits; // the connection is suspended
   double said;
 } StudioStream;
 
 typedef struct StudioWatch StudioWatch;
 
-// A process that was begun here, until it has ended.
+// A process started by this server that has not ended.
 typedef struct {
   int pid;
-  char dir[1001]; // its run; "": it is at none
+  char dir[1001]; // its run; "": none
 } StudioChild;
-// What of a run was last told.
+// The state of a run that the pages were last told.
 typedef struct {
   char dir[1001];
-  int state; // a RunState; -1: none yet
+  int state; // a RunState; -1: not told yet
   int64_t size, note;
-  int reporter;    // the process that draws what it shows; 0: none
-  double reported; // when that began
+  int reporter;    // the process that draws its shows; 0: none
+  double reported; // when that process was started
 } StudioRun;
 
 typedef struct Studio {
@@ -102,62 +102,63 @@ typedef struct Studio {
   struct MHD_Daemon *daemon;
   uint32_t port;
   char token[STUDIO_TOKEN + 1];
-  const char *folder; // without links
-  const char *open;   // the program that was named, below it; NULL: none
-  const char *limn;   // this program
+  const char *folder; // canonical path
+  const char *open;   // the program named on the command line, relative to the folder; NULL: none
+  const char *limn;   // path of this executable
   const char *const *read;
-  pthread_mutex_t lock; // of sessions and events
+  pthread_mutex_t lock; // protects sessions and events
   StudioSession *session[STUDIO_SESSIONS];
   uint32_t sessions;
-  uint32_t working;     // asks that wait for a thread
-  pthread_mutex_t disk; // of files that are read, compared and written
+  uint32_t working;     // requests that wait for a thread
+  pthread_mutex_t disk; // held while files are read, compared and written
   StudioWatch *watch;
   StudioChild child[STUDIO_CHILDREN];
   StudioRun run[STUDIO_RUNS];
   uint32_t children, runs;
-  struct StudioDoors *doors;
-  bool ends; // under the lock
+  struct ConnectionTimers *timers;
+  bool ends; // protected by `lock`
 } Studio;
 
 // http.c
-bool http_open(Studio *); // false: it said why
+bool http_open(Studio *); // false: the reason was printed
 void http_close(Studio *);
-void http_tick(Studio *);                 // who says nothing is shown out
-bool random_letters(char *out, size_t n); // hexadecimal; false: the system has none
+void http_tick(Studio *);                 // closes idle connections
+bool random_letters(char *out, size_t n); // hexadecimal; false: the system has no random numbers
 
 // session.c
-void ask_answer(StudioAsk *, const char *text, size_t n); // a copy
-StudioSession *session_new(Studio *);                     // NULL: there are too many
-StudioSession *session_take(Studio *, const char *name);  // NULL: there is none
+void request_answer(StudioRequest *, const char *text, size_t n); // copies the text
+StudioSession *session_new(Studio *);                             // NULL: too many sessions
+StudioSession *session_find(Studio *, const char *name); // adds a reference; NULL: no such session
 void session_leave(StudioSession *);
-bool session_ask(StudioSession *, StudioAsk *); // passed on to a thread; false: it has ended
+// Queues a request for a thread; false: the session has ended.
+bool session_queue(StudioSession *, StudioRequest *);
 struct MHD_Response *session_events(StudioSession *, struct MHD_Connection *);
-// To all pages but one; params is JSON.
-void studio_tell(Studio *, const StudioSession *but, const char *method, const char *params);
+// Sends a notification to all pages except that of `but`; params is JSON.
+void studio_notify(Studio *, const StudioSession *but, const char *method, const char *params);
 void sessions_tick(Studio *);
 void sessions_end(Studio *);
 
-// host.c: the methods called host/…
+// host.c: the methods named host/…
 typedef struct {
   Studio *studio;
   StudioSession *session;
   Arena *arena;
-  const char *id; // JSON
+  const char *id; // as JSON
   const Json *params;
   Buf *out;
   bool answered;
-  Arena *locked; // the disk's lock goes with it
+  Arena *locked; // freed with the request, which releases the disk lock
 } HostCall;
-void host_take(StudioSession *, StudioAsk *);
-JsonOut host_result(HostCall *); // to be filled with one value, and ended by:
+void host_answer_request(StudioSession *, StudioRequest *);
+JsonOut host_result(HostCall *); // one value is written between host_result and host_done
 void host_done(HostCall *);
 void host_refuse(HostCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// The same, with `data` as JSON.
+// The same with `data`, which is JSON.
 void host_refuse_with(HostCall *, const char *data, const char *text);
-const char *host_path(HostCall *, const char *key); // NULL: it was refused
+const char *host_path(HostCall *, const char *key); // NULL: refused
 
-Limn *host_handle(HostCall *); // goes with the answer; NULL: no memory
-void disk_lock(HostCall *);    // until the answer is there, or memory is exhausted
+Limn *host_handle(HostCall *); // freed with the request; NULL: out of memory
+void disk_lock(HostCall *);    // until the request ends or memory runs out
 void disk_unlock(HostCall *);
 
 // files.c
@@ -170,12 +171,12 @@ void host_rename(HostCall *);
 // models.c
 void host_upload(HostCall *);
 void host_diff(HostCall *);
-const char *last_error(Limn *); // NULL is allowed: memory is exhausted
+const char *last_error(Limn *); // NULL stands for exhausted memory
 
-// watch.c: files that pages have read
+// watch.c: files that pages have open
 void watch_open(Studio *);
 const char *file_stamp(Arena *, const char *text, size_t n);
-void watch_read(Studio *, const char *path, const char *stamp); // both under the disk's lock
+void watch_read(Studio *, const char *path, const char *stamp); // both need the disk lock
 void watch_written(Studio *, const char *path, const char *stamp);
 void watch_tick(Studio *);
 

@@ -1,7 +1,6 @@
-// Files that a page has read or written: what another program makes of them is told to all pages.
-// A file is looked at five times a second; what is new about it is what is in it, not when it was
-// written. Many programs write a file by emptying it first, or remove it and make it again: what is
-// told is what it is when nothing was done to it for two looks, not what it was on its way.
+// Watches files that pages have open. Files are polled five times a second and compared by
+// contents, not by time. Many programs write a file by truncating or recreating it, so a change is
+// reported only after two polls without another change.
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/studio_own.h"
@@ -12,14 +11,14 @@
 enum {
   WATCHED = 1000,
   QUIET_LOOKS = 2,
-  MOST_LOOKS = 10 // at a file that never comes to rest, until what it is then is told
+  MOST_LOOKS = 10 // polls of a file that keeps changing, after which its contents are reported
 };
 
 typedef struct {
-  char path[1001]; // below the folder
-  char stamp[48];  // "": it is not there
+  char path[1001]; // relative to the folder
+  char stamp[48];  // "": it does not exist
   int64_t seconds, nanoseconds, bytes;
-  uint32_t looks, quiet; // since it became another than what was told; 0, 0: it is what was told
+  uint32_t looks, quiet; // polls since it changed, and since its last change; 0, 0: unchanged
 } WatchedFile;
 struct StudioWatch {
   WatchedFile file[WATCHED];
@@ -32,7 +31,7 @@ const char *file_stamp(Arena *a, const char *text, size_t n) {
   return arena_format(a, "%zu-%016llx", n, (unsigned long long)hash_bytes(HASH_START, text, n));
 }
 
-static bool look(const Studio *s, WatchedFile *f) { // whether it is another since
+static bool has_changed(const Studio *s, WatchedFile *f) { // has the file's status changed?
   char path[4096];
   struct stat now = {0};
   int n = snprintf(path, sizeof path, "%s/%s", s->folder, f->path);
@@ -51,7 +50,7 @@ static WatchedFile *watched(StudioWatch *w, const char *path) {
   return NULL;
 }
 
-// All pages know of what a page has written.
+// Pages are told of writes by other pages directly, so this is no change.
 void watch_written(Studio *s, const char *path, const char *stamp) {
   StudioWatch *w = s->watch;
   WatchedFile *f = watched(w, path);
@@ -62,18 +61,18 @@ void watch_written(Studio *s, const char *path, const char *stamp) {
     snprintf(f->path, sizeof f->path, "%s", path);
   }
   snprintf(f->stamp, sizeof f->stamp, "%s", stamp);
-  look(s, f);
+  has_changed(s, f);
   f->looks = f->quiet = 0;
 }
 
-// What a page has read is news to the others if another program wrote it: that is still to be told.
+// A page has read a version that others may not know yet: a pending report stays pending.
 void watch_read(Studio *s, const char *path, const char *stamp) {
   if (!watched(s->watch, path)) watch_written(s, path, stamp);
 }
 
-// Whether it became another and has come to rest.
-static bool at_rest(const Studio *s, WatchedFile *f) {
-  bool other = look(s, f);
+// Has it changed and settled?
+static bool has_settled(const Studio *s, WatchedFile *f) {
+  bool other = has_changed(s, f);
   if (!other && !f->looks) return false;
   f->looks++;
   f->quiet = other ? 0 : f->quiet + 1;
@@ -82,25 +81,25 @@ static bool at_rest(const Studio *s, WatchedFile *f) {
   return true;
 }
 
-static void tell_changed(Studio *s, Arena *a, const WatchedFile *f) {
+static void send_changed(Studio *s, Arena *a, const WatchedFile *f) {
   Buf b = buf_new(a);
   JsonOut j = json_out(&b);
   json_object(&j, NULL);
   json_text(&j, "path", f->path);
   json_text_or_null(&j, "stamp", *f->stamp ? f->stamp : NULL);
   json_end(&j);
-  studio_tell(s, NULL, "host/changed", b.at);
+  studio_notify(s, NULL, "host/changed", b.at);
 }
 
-static void look_at_all(Studio *s, Arena *a) {
+static void poll_all_files(Studio *s, Arena *a) {
   for (uint32_t i = 0; i < s->watch->n; i++) {
     WatchedFile *f = &s->watch->file[i];
-    if (!at_rest(s, f)) continue;
+    if (!has_settled(s, f)) continue;
     FileText text = file_read_in(a, s->folder, f->path, STUDIO_TEXT_LIMIT);
     const char *stamp = text.text ? file_stamp(a, text.text, text.n) : "";
     if (strcmp(stamp, f->stamp) == 0) continue;
     snprintf(f->stamp, sizeof f->stamp, "%s", stamp);
-    tell_changed(s, a, f);
+    send_changed(s, a, f);
   }
 }
 
@@ -110,7 +109,7 @@ void watch_tick(Studio *s) {
   if (!a) return;
   pthread_mutex_lock(&s->disk);
   if (GUARDED(a, &g)) {
-    look_at_all(s, a);
+    poll_all_files(s, a);
     guard_leave(&g);
   }
   pthread_mutex_unlock(&s->disk);

@@ -1,8 +1,8 @@
-// The numbers inside of a run: its weights, what wires carry, and the gradients of both, each as a range,
-// a histogram and a picture.
+// Inspection of a run: its weights, the values of wires, and their gradients, each as a range, a
+// histogram and a picture.
 //
-// Weights are read from what the run has saved. What wires carry, and gradients, are computed with these
-// weights on one batch of the run's data (limn_gradients).
+// Weights are read from the last checkpoint. Wires and gradients are computed from them on one
+// batch of the run's data (limn_gradients).
 #define _DEFAULT_SOURCE
 #include "base/within.h"
 #include "studio/runs.h"
@@ -13,7 +13,7 @@
 enum { MODEL_LIMIT = 1 << 30, BINS = 48, SIDE_MOST = 32, TILES = 2, AT_ONCE = 4000 };
 
 // -- the run --------------------------------------------------------------------------------------
-// Of its model, or where there is none yet, of the state that was last saved.
+// Reads the model, or the last checkpoint if there is no model yet.
 static bool read_weights(HostCall *c, const char *dir, Arrays *out, const char **error) {
   static const char *const file[] = {"model.safetensors", "state.safetensors"};
   for (uint32_t i = 0; i < COUNT(file); i++) {
@@ -25,13 +25,13 @@ static bool read_weights(HostCall *c, const char *dir, Arrays *out, const char *
   return false;
 }
 
-// What the run was given by --set, as "n=3 f=dense[2] ; relu".
+// Applies the --set options of the run, as in "n=3 f=dense[2] ; relu".
 static bool set_all(HostCall *c, Limn *l, const char *settings) {
   const char *at = settings;
   while (*at) {
     const char *equals = strchr(at, '='), *end = equals ? equals : at, *next = NULL;
     if (!equals) return false;
-    // A value goes on up to the next word with a sign of equality in it.
+    // a value extends to the next word that contains `=`
     while ((end = strchr(end + 1, ' '))) {
       size_t n = strcspn(end + 1, " =");
       next = end + 1;
@@ -47,7 +47,7 @@ static bool set_all(HostCall *c, Limn *l, const char *settings) {
   return true;
 }
 
-// The program of a run, as it is now; NULL with *l, which says why.
+// Loads the current program of a run; NULL: *l has the messages.
 static Limn *program_loaded(HostCall *c, const char *dir, Limn **l) {
   RunNow now = run_now(c->studio, c->arena, dir);
   const Json *set = now.note ? json_get(now.note, "set") : NULL;
@@ -117,7 +117,7 @@ static void add_histogram(JsonOut *j, const Array *x, double least, double most)
   json_end(j);
 }
 
-// The mean of the numbers that a cell of the picture stands for; rows are the first axis.
+// The mean of the values in one cell of the picture; rows are the first axis.
 static double cell_mean(const Array *x, int64_t rows, int64_t columns, const int64_t at[4]) {
   double sum = 0, n = 0;
   for (int64_t r = at[0]; r < at[1] && r < rows; r++)
@@ -125,7 +125,7 @@ static double cell_mean(const Array *x, int64_t rows, int64_t columns, const int
   return n > 0 ? sum / n : 0;
 }
 
-// Below 0 blue, above it red, 0 white.
+// Blue below 0, red above, white at 0.
 static void add_cell(Buf *b, int64_t column, int64_t row, double share) {
   double away = fabs(share) < 1 ? fabs(share) : 1;
   int light = (int)(255 - 175 * away), full = (int)(255 - 45 * away);
@@ -134,7 +134,7 @@ static void add_cell(Buf *b, int64_t column, int64_t row, double share) {
       (long long)column, (long long)row, share < 0 ? light : full, light, share < 0 ? full : light);
 }
 
-// The number that has full colour: the largest, or where few are far larger than the others, less.
+// The value with full colour: the largest one, or less if there are outliers.
 static double full_colour(const double *cell, int64_t n) {
   double most = 0, squares = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -170,7 +170,7 @@ static const char *numbers_picture(Arena *a, const Array *x) {
   return b.at;
 }
 
-// Pictures of a batch, the first few of them side by side; or what it is.
+// The first few pictures of a batch side by side; other arrays unchanged.
 static Array tiled(Arena *a, const Array *x) {
   if (x->rank != 3 || x->shape[1] < 4 || x->shape[2] < 4) return *x;
   int64_t tiles = x->shape[0] < TILES ? x->shape[0] : TILES, high = x->shape[1], wide = x->shape[2];
@@ -206,7 +206,7 @@ static int64_t numbers_of(const Arrays *all) {
   return n;
 }
 
-// A wire, or a gradient. What is small goes through the interpreter, so that nothing is compiled for it.
+// A wire or gradient. Small programs run in the interpreter, without compiling.
 static void answer_computed(HostCall *c, const char *dir, const char *name, const Arrays *weights,
                             bool gradient) {
   LimnArrays found;
