@@ -119,7 +119,7 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 
 .PHONY: FORCE all bless check clean deb demo deps deps-build docs draw-random examples format format-check fuzz
 .PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground playground-without python rooms shape shapes share studio-page torture uninstall vsix
-.PHONY: coverage tsan test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
+.PHONY: announced coverage tsan test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
 # A second make, so that all cores are used without being asked for.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
@@ -334,10 +334,12 @@ TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(FAKE_CUDA) $(if $(ONLY),$(if $(filter
 # Tests wait for a sixth of their time: one more than there are cores.
 TESTS_AT_ONCE = $(if $(filter command%,$(origin JOBS)),$(JOBS),$(shell expr $(JOBS) + 1))
 RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(TESTS_AT_ONCE)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
-test: packages
+test: announced packages
 	@tools/npm.sh
 	+@$(PARALLEL) $(TESTED)
 	+@$(MAKE) -s --no-print-directory tested
+announced:
+	@echo "building the tests$(if $(ONLY), of $(ONLY)); each prints its time when it ends"
 # A make of its own: what has just been installed is found.
 tested:
 	@$(RUN_TESTS)
@@ -386,7 +388,7 @@ test-python: all
 examples: packages
 	+@$(PARALLEL) $(PRODUCTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) sh tests/examples/full.sh
-bless: packages
+bless: announced packages
 	+@$(PARALLEL) $(TESTED)
 	@$(RUN_TESTS) --bless
 draw-random: packages

@@ -5,7 +5,7 @@
 #   JOBS=2                              so many at once
 #   FULL=1                              also what would take the whole longer than five minutes on two cores: more programs, larger ones
 # A C test counts for itself. A script prints a line "ok NAME", "not ok NAME" or "skipped WHY" for each thing it looks at; one that prints
-# none of them has failed. BUILD/tests/times: how long each took, and how much time of a processor, which is the same on a busy machine.
+# none of them has failed. Each job prints a line with its time when it ends. BUILD/tests/times: how long each took, and how much time of a processor, which is the same on a busy machine.
 set -u
 
 # What `times` says as seconds: of the shell itself, and of all it started
@@ -26,7 +26,7 @@ one() {
   took=$(($(date +%s) - begun))
   times >"$out/$1.cpu" # not in a pipe: that would be another shell
   echo "$took $1 $(cpu <"$out/$1.cpu")" >"$out/$1.time"
-  if [ -n "${SHOW_TESTS:-}" ]; then echo "$name, $took s"; fi
+  echo "$name, $took s"
 }
 if [ "$1" = --one ]; then
   build=$3 out=$4 bless=${5:-}
@@ -45,7 +45,6 @@ jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 trap 'exit 130' INT TERM
-if [ -t 1 ]; then export SHOW_TESTS=1; fi # on a terminal, each as it ends
 
 all() {
   for t in tests/*_test.c; do t=${t##*/}; echo "c:${t%.c}"; done

@@ -116,13 +116,16 @@ if [ -n "$look" ] || ! command -v apt-get >/dev/null 2>&1 || { [ -n "$run" ] && 
   exit 3
 fi
 echo "installing:$need$wish"
+# A server that does not answer is given up.
+fetch="-o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30 -o Acquire::Retries=1"
 export DEBIAN_FRONTEND=noninteractive
-$run apt-get update -qq >/dev/null 2>&1 || true
+# shellcheck disable=SC2086
+$run apt-get $fetch update -qq >/dev/null 2>&1 || true
 if [ -n "$need" ]; then
   # shellcheck disable=SC2086
-  $run apt-get install -y -qq --no-install-recommends $need >/dev/null 2>&1 || { echo "could not install:$need" >&2; exit 3; }
+  $run apt-get $fetch install -y -qq --no-install-recommends $need >/dev/null 2>&1 || { echo "could not install:$need" >&2; exit 3; }
 fi
 if [ -n "$wish" ]; then
   # shellcheck disable=SC2086
-  $run apt-get install -y -qq --no-install-recommends $wish >/dev/null 2>&1 || echo "not installed:$wish" >&2
+  $run apt-get $fetch install -y -qq --no-install-recommends $wish >/dev/null 2>&1 || echo "not installed:$wish" >&2
 fi

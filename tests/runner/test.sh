@@ -35,6 +35,7 @@ counts "a script that skips" 0 "1 passed, 0 failed, 1 skipped" skipping
 says "what is skipped is said" "skipped skipping: nothing to see" out
 counts "a script that dies" 1 "1 passed, 1 failed" dying
 says "its status is said" "FAILED: dying: exit status 7" out
+says "a job prints a line when it ends" "dying, " out
 counts "a C test" 0 "3 passed, 0 failed" fine_test
 counts "a C test by its short name" 1 "1 passed, 2 failed" wrong
 counts "a list" 1 "8 passed, 4 failed, 1 skipped" good,bad,silent,skipping,fine,wrong_test
