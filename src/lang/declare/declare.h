@@ -10,8 +10,10 @@
 // `call` has the settings, as in `adam(0.1, b1: 0.8)`; NULL: the defaults. `quiet`: no diagnostics
 // if it does not exist for this type.
 Diagram *elab_optimiser(Elab *, Program *, const char *name, const Syntax *call, Type, bool quiet);
+// The optimiser of weights of this base for which no `train` names one, with its default settings.
+const char *default_optimiser(Base);
 // The optimiser of weights that are no matrices, for an optimiser of matrices: `adam` with a
-// twentieth of its rate. NULL: adam with its default rate.
+// twentieth of its rate. NULL: `adam` with its default rate.
 const Syntax *elab_stand_in(Elab *, Program *, const char *name, const Syntax *call);
 // A setting, with its value if that is a literal.
 typedef struct {

@@ -443,12 +443,14 @@ Type weight_type(World *w, Base base, uint32_t rank, Span span) {
   return type_make(w, base, rank, axis);
 }
 
-// -- replacement for weights that are no matrices
-// ----------------------------------------------------
+const char *default_optimiser(Base base) { return base == BASE_BIT ? "rda" : "adam"; }
+
+// -- replacement for weights that are no matrices -------------------------------------------------
 // adam(rate: 0.05 * r), where r is the rate of the other optimiser
 const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax *call) {
   World *w = in->w;
-  const Def *d = optimiser_named(in, p, name), *adam = optimiser_named(in, p, "adam");
+  const Def *d = optimiser_named(in, p, name),
+            *adam = optimiser_named(in, p, default_optimiser(BASE_R));
   Name rate = name_from(w->names, "rate");
   const Syntax *found = NULL;
   bool takes = false;
@@ -468,12 +470,11 @@ const Syntax *elab_stand_in(Elab *in, Program *p, const char *name, const Syntax
   syntax_signed(a, product, SIGN_TIMES);
   Syntax *arg = node_arg(a, span, (ArgParts){.value = product});
   arg->name = rate;
-  Syntax *callee = syntax_name(a, name_from(w->names, "adam"), span);
+  Syntax *callee = syntax_name(a, name_from(w->names, default_optimiser(BASE_R)), span);
   return node_call(a, span, (CallParts){callee, NODES(arg)});
 }
 
-// -- changing settings
-// ------------------------------------------------------------------------------
+// -- changing settings ----------------------------------------------------------------------------
 Settings optimiser_has(Elab *in, Program *p, const char *name, const Syntax *call) {
   Nodes own = settings_of(optimiser_named(in, p, name));
   Settings all = {0};

@@ -65,7 +65,7 @@ static bool read_named(Refit *r, const Syntax *sized, RefitNodes *settings) {
 static bool read_options(Refit *r, const Syntax *config) {
   World *w = r->b->w;
   RefitNodes settings = {0};
-  Name optimiser = name_from(w->names, "adam");
+  Name optimiser = name_from(w->names, default_optimiser(BASE_R));
   r->head = boxed_option(r->b, config, 0, r->span, "refit");
   if (!r->head) return false;
   Def *head = r->head->kind == N_NAME ? scope_meaning(r->env->scope, r->head) : NULL;

@@ -113,7 +113,7 @@ static Diagram *find_optimiser(const Stepping *g, Type t, const char *path) {
   Diagram *o = large ? NULL : elab_optimiser(g->m->in, g->p, g->word, g->call, t, learner);
   if (!o && learner && rank <= 2) { // as `train` does
     const Syntax *other = elab_stand_in(g->m->in, g->p, g->word, g->call);
-    o = other ? elab_optimiser(g->m->in, g->p, "adam", other, t, true) : NULL;
+    o = other ? elab_optimiser(g->m->in, g->p, default_optimiser(BASE_R), other, t, true) : NULL;
   }
   if (!o && learner)
     diag_error(w->diags, g->l->optimiser->span, "`%s` cannot step %s, which is %s", g->word, path,

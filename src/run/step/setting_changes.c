@@ -46,7 +46,7 @@ void change_calls(RegimeBuilder *regime) {
     const Stepper *s = &t->stepper.at[i];
     regime->call[i] = changed_call(regime, s->name, s->call, owner_of(regime->w, s));
   }
-  regime->call[t->stepper.n] = changed_call(regime, "adam", NULL, NULL);
+  regime->call[t->stepper.n] = changed_call(regime, default_optimiser(BASE_R), NULL, NULL);
 }
 
 // -- goals ----------------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ static void list_one(SettingList *l, const char *owner, Setting s) {
 }
 
 static void list_settings(SettingList *l, Elab *in, Program *p, const Stepper *s) {
-  Settings has = optimiser_has(in, p, s ? s->name : "adam", s ? s->call : NULL);
+  Settings has = optimiser_has(in, p, s ? s->name : default_optimiser(BASE_R), s ? s->call : NULL);
   const char *owner = owner_of(l->w, s);
   for (uint32_t i = 0; i < has.n; i++) {
     Setting all = has.at[i];
@@ -154,7 +154,7 @@ const char *change_outside(Elab *in, Program *p, const char *what, double value)
     if (!elab_training(in, p, p->train.at[k], &t)) continue;
     for (uint32_t i = 0; i <= t.stepper.n; i++) { // the last one: weights that default to adam
       const Stepper *s = i < t.stepper.n ? &t.stepper.at[i] : NULL;
-      const char *name = s ? s->name : "adam";
+      const char *name = s ? s->name : default_optimiser(BASE_R);
       Settings has = optimiser_has(in, p, name, s ? s->call : NULL);
       if (!s && !uses_default_optimiser(in, p, &t)) continue;
       for (uint32_t j = 0; j < has.n; j++) {

@@ -98,14 +98,15 @@ static bool choose_optimiser(RegimeBuilder *regime, const Param *p, const Type *
   World *w = regime->w;
   const Stepper *s = training_stepper(regime->in, regime->training, p);
   const Stepper *first = regime->training->stepper.at;
-  OptimiserChoice c = {t->base == BASE_BIT ? "rda" : "adam", NULL};
+  OptimiserChoice c = {default_optimiser((Base)t->base), NULL};
   if (s)
     c = (OptimiserChoice){s->name, regime->call[s - first]};
   else
     note_default(regime, p);
   if (!s && t->base == BASE_R) c.call = regime->call[regime->training->stepper.n];
   if (choose_form(regime, &c, t, g)) return g->stepper = s, true;
-  OptimiserChoice other = {"adam", elab_stand_in(regime->in, regime->p, c.name, c.call)};
+  OptimiserChoice other = {default_optimiser(BASE_R),
+                           elab_stand_in(regime->in, regime->p, c.name, c.call)};
   if (t->base == BASE_R && choose_form(regime, &other, t, g)) {
     g->stepper = s;
     if (!(*stand_ins)++)

@@ -115,7 +115,7 @@ static const char *call_text(const Lens *k, const Stepper *s) {
 static void set_optimiser(Lens *k, const Param *p, Weighted *to) {
   const Stepper *s = k->training ? training_stepper(k->g->in, k->training, p) : NULL;
   const char *rate = rate_text(k, s);
-  to->optimiser = s ? stepper_title(k, s) : "adam";
+  to->optimiser = s ? stepper_title(k, s) : default_optimiser(BASE_R);
   to->words = call_text(k, s);
   to->of = s && s->call ? group_at(arena_of(k), s->call->span, s->name) : NULL;
   if (!k->rate)
