@@ -128,7 +128,9 @@ bool say_steps(ImpNode *, Steps *); // false: it cannot be said so, and nothing 
 bool fold_node(ImpNode *);
 
 // rows.c
-const ImpRow *row_find(const char *op, const char *domain);
+const ImpRow *row_find(Arena *, const char *op,
+                       const char *domain);  // NULL: the operator is not known
+const char *scalar_function(const char *op); // the function of limn that is this operator, or NULL
 // elementwise.c: a template at each place, with broadcasting; and other families
 bool op_map(ImpNode *);
 const char *wrapped(Importer *, OnnxType, const char *right); // into the range of a whole type

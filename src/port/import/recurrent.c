@@ -18,26 +18,24 @@ typedef struct {
 } Recurrent;
 
 // -- activations ---------------------------------------------------------------------------------
-static const struct {
-  const char *name, *text; // {} is the argument, @ and # are alpha and beta
+typedef struct {
+  const char *name, *text; // {} is the argument, @ and # are alpha and beta; NULL: not known
   float alpha, beta;
-} functions[] = {
-    {"Tanh", "tanh({})", 0, 0},
-    {"Sigmoid", "sigmoid({})", 0, 0},
-    {"Relu", "relu({})", 0, 0},
+} Activation;
+static const Activation activations[] = {
     {"Affine", "(@ * ({}) + #)", 1, 0},
     {"LeakyRelu", "leaky_relu[@]({})", 0.01F, 0},
     {"ScaledTanh", "(@ * tanh(# * ({})))", 1, 1},
     {"HardSigmoid", "min(max(@ * ({}) + #, 0), 1)", 0.2F, 0.5F},
     {"Elu", "elu[@]({})", 1, 0},
     {"Softsign", "softsign({})", 0, 0},
-    {"Softplus", "softplus({})", 0, 0},
 };
 
-static uint32_t function_find(const char *name) {
-  uint32_t f = 0;
-  while (f < COUNT(functions) && strcmp(functions[f].name, name) != 0) f++;
-  return f;
+static Activation activation_find(Arena *a, const char *name) {
+  for (uint32_t i = 0; i < COUNT(activations); i++)
+    if (strcmp(activations[i].name, name) == 0) return activations[i];
+  const char *function = scalar_function(name);
+  return (Activation){name, function ? arena_format(a, "%s({})", function) : NULL, 0, 0};
 }
 
 // The number of the function at a place of the list: lists have one for each function, or only for those that take one.
@@ -48,8 +46,8 @@ static float parameter(ImpNode *n, const char *attribute, uint32_t at, char mark
   if (!given || !given->floats.n || !list) return otherwise;
   if (given->floats.n == list->strings.n) return given->floats.at[at];
   for (uint32_t i = 0; i < list->strings.n; i++) {
-    uint32_t f = function_find(list->strings.at[i]);
-    bool takes = f < COUNT(functions) && strchr(functions[f].text, mark);
+    const char *text = activation_find(n->m->arena, list->strings.at[i]).text;
+    bool takes = text && strchr(text, mark);
     takers += takes;
     before += takes && i < at;
   }
@@ -66,16 +64,16 @@ static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char
   const OnnxAttribute *list = onnx_attribute(n->node, "activations");
   uint32_t each = r->lstm ? 3 : r->gru ? 2 : 1, at = r->way * each + k;
   const char *name = list && at < list->strings.n ? list->strings.at[at] : otherwise;
-  uint32_t f = function_find(name);
-  if (f == COUNT(functions))
+  Activation f = activation_find(m->arena, name);
+  if (!f.text)
     return op_refuse(n, "activation `%s` is not known", text_shown(m->arena, name, strlen(name))),
            "";
   Buf b = buf_new(m->arena);
-  for (const char *c = functions[f].text; *c; c++) {
+  for (const char *c = f.text; *c; c++) {
     if (*c == '@')
-      buf_text(&b, short_term(m, parameter(n, "activation_alpha", at, '@', functions[f].alpha)));
+      buf_text(&b, short_term(m, parameter(n, "activation_alpha", at, '@', f.alpha)));
     else if (*c == '#')
-      buf_text(&b, short_term(m, parameter(n, "activation_beta", at, '#', functions[f].beta)));
+      buf_text(&b, short_term(m, parameter(n, "activation_beta", at, '#', f.beta)));
     else if (*c == '{')
       buf_text(&b, x), c++;
     else
