@@ -1,6 +1,6 @@
 // The program as text: copied into the run folder so that it can be run again, and compared with
 // the copy in a folder.
-// //
+//
 // The copy is `program.limn` and, in `used/`, every file it uses; the paths after `use` are
 // rewritten. Two programs are equal if their tokens are, except the paths of used files and the
 // length of training: layout and comments do not count, and a run may be made longer.

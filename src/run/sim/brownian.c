@@ -1,5 +1,5 @@
 // Brownian paths that do not depend on the step size (Lévy's construction as a virtual tree).
-// //
+//
 // A path is known at the ends of long intervals of 2^levels steps, and refined by halving: the
 // midpoint is the mean of both ends plus a normal number, drawn for this interval and level. With
 // half the step there is one more level, so the same path is seen in more detail. The numbers

@@ -2,7 +2,7 @@
 // helpers are started, each with the same program in its own World, and take the runs that nobody
 // has started. Their results and diagnostics are copied in program order, so only the time differs
 // from a sequential execution.
-// //
+//
 // Shared are the list of runs, guarded by a lock, and data that do not change during runs.
 #define _DEFAULT_SOURCE
 #include "base/stop.h"

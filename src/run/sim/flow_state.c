@@ -1,6 +1,6 @@
 // The saved state of a run in continuous time: clocks, counts of random numbers, pending births,
 // Brownian paths, and the solver with its step size, guards and delayed values.
-// //
+//
 // The end of a run shortens its last steps, so a longer run would make other steps. If it did, the
 // saved file also holds a snapshot from before the first shortened step: a run that continues with
 // the same dynamics starts from the snapshot, makes the steps of the longer run, and observes only

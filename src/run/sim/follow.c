@@ -1,6 +1,6 @@
 // A run in continuous time. The solver chooses its steps; recorded and observed values come from
 // its dense output, so they do not affect the steps.
-// //
+//
 // Between two steps, events may change modes and states without rates: values inside the step are
 // computed with the states before the events, values at its end with those after.
 #include "base/stop.h"

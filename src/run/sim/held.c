@@ -1,5 +1,5 @@
 // Finds the values of a run that are piecewise constant: they change at ticks and events only.
-// //
+//
 // This follows from the diagram: a wire changes continuously if it depends on a state with a rate,
 // the clock, a delayed or noisy value, or an input that changes. Bits and labels never do, and
 // neither do values that only select by them. What the diagram does not tell, such as `floor(time)`

@@ -1,14 +1,14 @@
 // Compares a nested system with its flattened form, both by the interpreter, bit for bit.
-// //
+//
 // Nested: every wiring keeps its own states and evaluates its parts. A port is evaluated on demand:
 // an output by the part's own lens, an input by the lens of the surrounding wiring. This follows
 // the definition of a wiring literally, and shares only the lenses with flattening. A state that
 // learns is stepped by the gradient of its own wiring, parts included.
-// //
+//
 // Members of an array may depend on each other within one moment. A port that is read while it is
 // being evaluated gets a guess, and evaluation is repeated until all guesses are right: each round
 // settles at least one more member of the chain.
-// //
+//
 // Ticks have random inputs; in continuous time, a tick is a small Euler step.
 #include "core/pass/pass.h"
 #include "run/sim/sim_own.h"

@@ -1,5 +1,5 @@
 // Noise in continuous time: steps with white noise, and random values of events.
-// //
+//
 // White noise is the increment of a Brownian path that does not depend on the step; a step is one
 // diagram with the increments as inputs. The random numbers of an event depend on the number of
 // earlier events in its part (for an array: its member), not on time, so they do not depend on

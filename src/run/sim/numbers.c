@@ -1,5 +1,5 @@
 // The values of a run as files, written and read.
-// //
+//
 // FILE.csv has a row for each moment: its time, then every port, state and shown expression; an
 // array as x[0], x[1] …, a label by its name. Values with too many cells are in FILE.safetensors,
 // with moments as the first axis. FILE.happened.csv is the log of events. Numbers are written with

@@ -1,6 +1,6 @@
 // Bounds of guards over an interval of time, by interval arithmetic from bounds of the states. If 0
 // is not between the bounds, the guard has no zero crossing in the interval.
-// //
+//
 // Only for conditions that do more than add and multiply (others have no pulses), and that do not
 // read delayed values or table inputs.
 #include "core/pass/bounds.h"

@@ -1,9 +1,9 @@
 // sim: simulates systems, and evaluates checks of them.
-// //
+//
 //   Followed f;
 //   if (follow_run(in, program, run, &how, &f)) … f.record, f.watch …
 //   verify_check(in, program, check, &f, &how, &verdict);
-// //
+//
 // A run is compiled like a training step: ticks are a scan of the system's diagram; rates are a
 // diagram that a solver evaluates. The result is a SimRecord: values for each moment.
 #ifndef LIMN_RUN_SIM_SIM_H

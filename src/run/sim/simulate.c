@@ -1,5 +1,5 @@
 // `limn run`: simulates all runs of a program and evaluates all checks, in program order.
-// //
+//
 // Each prints a line. Values and results go to a run folder, which is made before the first run, so
 // that problems with writing are found early. Whatever happens, the folder records how the run
 // ended, and all results so far.

@@ -1,5 +1,5 @@
 // Sparsity of the Jacobian of a diagram, from its wiring.
-// //
+//
 // In: a flat diagram with known sizes, and some of its inputs. Out: a pattern with a row for each
 // output cell and a column for each input cell. Every wire gets, for each of its cells, the set of
 // columns that it depends on differentiably. Loops are walked point by point: a cell that is

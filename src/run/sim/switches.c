@@ -1,5 +1,5 @@
 // Switches: comparisons, rounding and signs in rates, which make the rates discontinuous.
-// //
+//
 // In: the rates of a system, the delayed values, and the conditions of its events. Out: one diagram
 // with all of them, in which every switch of the rates reads its last known value (`held`), so the
 // rates are smooth while no switch turns; for each switch, a guard that rises through 0 where its
@@ -7,11 +7,11 @@
 // which is read when it turns. Conditions of events read no held values. A switch that turns
 // repeatedly at one place is released: it is evaluated at every point, and the solver sees its
 // jumps.
-// //
+//
 // In the body of a scan (a chain of parts) each iteration has its own switches: held values are
 // slices of the scan, each carry exists twice, with actual and with held values, and guards are
 // emitted.
-// //
+//
 // Only switches that change in continuous time are held, not comparisons of indices or of values
 // that events alone change. Equality, sorting, and loops with too many cells are not held either.
 #include "run/sim/flow_own.h"

@@ -1,12 +1,12 @@
 // Chooses where watchers sample a step.
-// //
+//
 // In: a step with its dense output. Out: each watcher has seen the step in consecutive pieces. Five
 // samples and a sixth decide whether a piece is smooth: whether the polynomial through five
 // predicts the sixth. If not, its halves are sampled, down to one moment, so bends and jumps are
 // found, and the work is proportional to what there is to find. Each watcher has its own pieces, so
 // other checks do not change its result; samples are shared. Values that are not sums and products
 // of states may change where the states do not, so they are always sampled densely.
-// //
+//
 // Two cases have no smallest piece. Rounding noise is recognised by values a few digits apart, and
 // accepted. A value that bends or jumps without end is lost, and its check says so.
 #include "run/sim/follow_own.h"

@@ -1,5 +1,5 @@
 // LU factorization of a band matrix with partial pivoting.
-// //
+//
 // Row i holds columns i - below … i + above + below: rows are exchanged within the band, so the
 // upper triangle gets as many additional diagonals as the band has below the main one.
 #include "run/solve/solve_own.h"

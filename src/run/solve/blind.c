@@ -1,5 +1,5 @@
 // Detection of pulses that fall between the stages of a step.
-// //
+//
 // The stages sample the rates at a few times, and a rate that is nonzero only between them is not
 // seen: a light that is on by day, a pulse. Then the estimated error is far smaller than the
 // tolerance, and steps grow. So if the error of a step is that small, or the step is much longer

@@ -1,11 +1,11 @@
 // Delayed values: values as they were one lag ago.
-// //
+//
 // Each step stores an interpolation polynomial of the delayed expressions (through five of their
 // values), or several if one is not accurate, in a ring buffer as long as the longest lag.
 // Expressions are stored, not states: an expression that itself reads delayed values is looked up
 // once, however long the chain is. A step is never longer than the shortest lag, so all values that
 // it reads are stored.
-// //
+//
 // If the state or its rate is discontinuous (at the start, at events), delayed values are
 // discontinuous one lag later, and what depends on them is one order smoother. Steps end exactly at
 // these breaking points, until the discontinuity is too smooth to affect a method of order 5. A

@@ -1,5 +1,5 @@
 // Dense output: the solution inside a step.
-// //
+//
 // Every method gives a polynomial of degree 4, in a form whose first two parts are the ends. At q =
 // 0 and q = 1 the other parts vanish, so consecutive steps are continuous, whatever the accuracy
 // inside is. Delayed expressions are stored in the same form, through five values.

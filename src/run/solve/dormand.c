@@ -1,9 +1,9 @@
 // The method of Dormand and Prince: order 5, with an error estimate of order 4 and a dense output
 // of order 4.
-// //
+//
 // Seven stages, of which the last is the first of the next step. The dense output is Shampine's:
 // both ends with their slopes, and one more term made of all stages.
-// //
+//
 // On a stiff system an explicit method is correct but slow: its step is limited by stability, not
 // by accuracy. Stiffness is detected as by Hairer and Wanner: the last two inner stages are at the
 // same time, so the difference of their rates divided by the difference of their states estimates

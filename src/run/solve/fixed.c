@@ -1,5 +1,5 @@
 // Steps of a fixed size: Euler, and the classical Runge–Kutta method of order 4.
-// //
+//
 // The rate at the end of a step is the first stage of the next one, and gives the slope for the
 // dense output. There is no error estimate; only values that are not finite are reported. Compiled
 // scans of steps sum in the same order, so both give the same bits. A problem may also supply its

@@ -1,5 +1,5 @@
 // The matrix of an implicit step: its sparsity, its values, and memory for its factors.
-// //
+//
 // The kind of factorization is chosen once, by estimated cost: dense, as a band (in reverse
 // Cuthill–McKee order), or sparse (in minimum degree order). A multiplication of the sparse kind
 // costs several of the others, which work on rows.

@@ -1,11 +1,11 @@
 // Fill-reducing orders of the rows and columns of a matrix.
-// //
+//
 // In: a pattern, taken as an undirected graph: i and j are neighbours if entry (i, j) or (j, i) is
 // nonzero. Out: the order, and the cost of elimination in that order.
-// //
+//
 // Reverse Cuthill–McKee: a breadth-first search from a peripheral vertex, vertices of low degree
 // first, then reversed. Neighbours are close to each other in this order, so the matrix is a band.
-// //
+//
 // Minimum degree: the vertex of lowest degree is eliminated next; its neighbours become a clique. A
 // clique is stored as the list of its members, and a clique that a later one contains is dropped,
 // so memory never grows. Degrees are the upper bounds of Amestoy, Davis and Duff: vertices in

@@ -1,5 +1,5 @@
 // Sparsity patterns, and column colouring for compressed Jacobians (Curtis, Powell and Reid).
-// //
+//
 // Columns without a common row can be computed from one directional derivative: each row of the
 // result belongs to one of them. Columns get the first free colour, in order; a band matrix needs
 // as many directions as the band is wide, whatever its size.

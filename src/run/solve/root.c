@@ -1,8 +1,8 @@
 // The first time at which one of several functions of time rises through 0.
-// //
+//
 // In: functions that are evaluated together, and an interval. Out: the first time at which one of
 // them is above 0 after it was at or below, to the precision of a double, and all values there.
-// //
+//
 // The interval is sampled at quarters, and at quarters of its halves where some function is not
 // smooth, that is, where interpolation does not predict further samples. A function that oscillates
 // too fast to be resolved ends the walk. A function that rises and falls between two samples is

@@ -3,7 +3,7 @@
 // stay fixed. If Newton's method fails after a jump, homotopy is used: the differential variables,
 // and the residual at the old values, are moved to their new values in small parts, and the
 // algebraic variables follow.
-// //
+//
 // Index 1 means that the Jacobian of the equations by the algebraic variables is regular, so the
 // solution exists and is locally unique. If it is singular, the solver stops with a message.
 #include "run/solve/solve_own.h"

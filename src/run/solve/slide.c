@@ -1,10 +1,10 @@
 // Sliding: a rate that jumps at a surface, and on both sides points towards it.
-// //
+//
 // Steps short enough to resolve the jump do not leave the surface, so time hardly advances. It
 // shows in many steps that are rejected, or over which a rate changes by a large part of itself.
 // Then the jump is located on the step by bisection, and both sides are integrated for a moment.
 // Only if each side leads to the other, it is sliding; otherwise the solver continues.
-// //
+//
 // If several jumps meet, one side may lead to the other only around a corner. Then sliding is
 // detected because time does not advance over thousands of steps with jumps.
 #include "run/solve/solve_own.h"

@@ -1,11 +1,11 @@
 // The solver, for all methods.
-// //
+//
 // In: a problem, a start. Out: steps, each with a dense output. If the error of a step is too large
 // it is repeated with a shorter length; the length of the next step follows from the errors of the
 // last two (a PI controller). If an event is found on the dense output of a step, the step is
 // repeated to end just after it, and the event is located again: so its time has the accuracy of
 // the end of a step, not the lower one of the dense output.
-// //
+//
 // The error of a step is the maximum over all components, so independent parts are each as accurate
 // as alone.
 #include "run/solve/solve_own.h"

@@ -1,9 +1,9 @@
 // A solver for ordinary differential equations with events, delays and algebraic equations.
-// //
+//
 //   Solver *s = solver_new(arena, &problem, &(SolveOptions){.method = SOLVE_DORMAND}, 0, start);
 //   while (solver_step(s, end)) … solver_at(s, t, x) for any t inside the last step …
 //   if (solver_error(s)) …
-// //
+//
 // Independent of the language: the state is a vector with functions on it. Time never decreases.
 // Between steps the solution is known by dense output of the order of the method; events, delayed
 // values and recorded moments are found on it. `end` shortens a step, so it should be the end of

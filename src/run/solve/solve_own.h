@@ -1,5 +1,5 @@
 // Private to solve: the state of a solver.
-// //
+//
 // A step is tried from (t, x, rate) to `next`; if it is accurate enough, its dense output is made,
 // events are located on it, delayed values are stored, and the solver advances. All vectors are
 // allocated when the solver is made.

@@ -1,5 +1,5 @@
 // Sparse LU factorization.
-// //
+//
 // Column by column, in a given order (Gilbert and Peierls): the nonzeros of a column of the factors
 // are found by a depth-first search through earlier columns, so the cost is proportional to the
 // number of multiplications. The pivot is the diagonal entry unless it is small relative to the

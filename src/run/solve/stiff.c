@@ -1,6 +1,6 @@
 // A method for stiff systems: the Rosenbrock method Rodas5P (Steinebach, BIT Numerical Mathematics
 // 63, 2023): order 5, an error estimate of order 4, a dense output of order 4.
-// //
+//
 // Eight stages, each one linear system with the same matrix I/(h diagonal) - J: no iteration that
 // might not converge, and one factorization for a step. It is L-stable, and stiffly accurate: its
 // last stages are at the end of the step. J is given by the problem or computed by differences,

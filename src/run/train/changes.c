@@ -1,7 +1,7 @@
 // Changes of settings during a run. changes.csv in the run folder has the columns step, what and
 // value. A change applies to all steps after its step number. A run that is repeated or resumed
 // from an earlier checkpoint applies the same changes at the same steps.
-// //
+//
 // A request for a change is a line, rate=0.001, appended to changes.asked. A running trainer polls
 // that file between steps; a stopped one reads it when it is resumed. Writer and reader both lock
 // the file, so no line is lost. It is deleted after its lines are in changes.csv.

@@ -1,7 +1,7 @@
 // The training loop. After each step, one comparison decides whether anything is due: a row of
 // metrics.csv, a report, a checkpoint, or reading the clock. The number of steps between two
 // readings of the clock adapts to their speed, so a step of one microsecond pays nothing for it.
-// //
+//
 // Rows, reports and all that a checkpoint records are due at steps that depend on the program
 // alone: an interrupted run makes the same ones. Only if these are far apart, rows, reports and
 // checkpoints are also made by time, about once a minute, so that a run of several days can be

@@ -1,6 +1,6 @@
 // The logs of a run: metrics.csv, with a row for each report and for points between, and the same
 // values as TensorBoard events.
-// //
+//
 // Rows are buffered in memory, and written when there are enough or when a checkpoint is due. A
 // checkpoint records the length of both files, and a resumed run truncates them to that length, so
 // no row is lost or duplicated. A row that could not be written completely is removed, and written

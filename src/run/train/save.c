@@ -1,10 +1,10 @@
 // Checkpoints. The state of a run is copied in memory between two steps, and a thread writes the
 // copy while training continues.
-// //
+//
 //     state.safetensors   all states of the store and the position of the run: what resuming needs
 //     model.safetensors   weights and buffers of the learners, by name, for other uses
 //     best.safetensors    the same, as they were at the best measure so far
-// //
+//
 // Each file is replaced atomically. The state is written last, so all that it refers to (rows of
 // metrics.csv, the best weights) is on disk before it. Each file has a checksum. If saving fails,
 // the old files stay, training continues, and the next checkpoint tries again. Weights that are not

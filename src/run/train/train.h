@@ -1,7 +1,7 @@
 // train: the training loop: data, steps, measures, checkpoints, and the run folder.
-// //
+//
 //   train_run(in, program, &(LimnTrain){.epochs = 3, .out = "runs/net"}, NULL, NULL);
-// //
+//
 // A run is a function of program, data and seed. A checkpoint holds all state that changes, so a
 // run that was stopped or killed at any time can be resumed and continues bit for bit, whatever the
 // number of threads.
