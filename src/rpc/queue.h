@@ -5,8 +5,8 @@
 //   Message *next = (Message *)queue_take(&queue, 200, &ended); // waits for 0.2 s at most
 //
 // While the queue is not empty, `stop` is not 0: the work on an older message can be abandoned.
-#ifndef LIMN_QUEUE_QUEUE_H
-#define LIMN_QUEUE_QUEUE_H
+#ifndef LIMN_RPC_QUEUE_H
+#define LIMN_RPC_QUEUE_H
 
 #include <pthread.h>
 #include <signal.h>
