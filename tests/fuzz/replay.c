@@ -215,6 +215,12 @@ static long memory_of(pid_t pid) {
   return held * (sysconf(_SC_PAGESIZE) >> 10) >> 10;
 }
 
+// The limit of a child's memory in MB: FUZZ_MEMORY in the environment, or MEMORY_MOST.
+static long memory_limit(void) {
+  const char *set = getenv("FUZZ_MEMORY");
+  return set ? atol(set) : MEMORY_MOST;
+}
+
 // What its input takes too much of, or NULL.
 typedef struct {
   uint64_t inputs;
@@ -229,7 +235,7 @@ static const char *exceeds(pid_t pid, Begun *b) {
   if (shared->inputs != b->inputs) *b = (Begun){shared->inputs, cpu, wall};
   if (cpu - b->cpu > CPU_MOST) return "the CPU's time";
   if (wall - b->wall > WALL_MOST) return "time, in which it only waits";
-  return memory_of(pid) > MEMORY_MOST ? "memory" : NULL;
+  return memory_of(pid) > memory_limit() ? "memory" : NULL;
 }
 
 // Looks after a child; true when it died or took too much: what is in the shared memory is a find.

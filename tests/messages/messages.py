@@ -3,7 +3,7 @@
   messages.py [--all]      --all lists every message, and where it is pinned
 
 A message is a text in a call of one of CALLS; with `? :` it is two. It is pinned if a line of a .err file ends with it, whatever its %s
-became, or if another file of tests/ or a page has four of its words in a row (or all, where a piece between two %s has fewer).
+became, or if another file of tests/, an expected answer (#=) or a page has four of its words in a row (or all, where a piece between two %s has fewer).
 `unpinned` lists those that cannot be provoked, each with a reason after a tab; a line that is not needed fails.
 """
 import pathlib
@@ -76,7 +76,8 @@ def main():
     suffixes = (".c", ".h", ".sh", ".py", ".md", ".txt")
     files = [p for d in (tests, ROOT / "docs") for p in d.rglob("*") if p.suffix in suffixes and p.name != "messages.py" and p not in READER]
     # A text may be broken in C, and its quotes are escaped there and in the shell.
-    others = [(n, re.sub(r"\\([\"`$.\\-])", r"\1", re.sub(r'"\n\s*"', "", t))) for n, t in read(files)]
+    answers = [(n, "\n".join(line for line in t.split("\n") if line.startswith("#="))) for n, t in read((tests / "answers").rglob("*.limn"))]
+    others = answers + [(n, re.sub(r"\\([\"`$.\\-])", r"\1", re.sub(r'"\n\s*"', "", t))) for n, t in read(files)]
     excused = {}
     for line in (tests / "messages" / "unpinned").read_text().splitlines():
         if line and not line.startswith("#"):
