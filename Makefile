@@ -231,8 +231,8 @@ $(BUILD)/fake-cuda/libcublasLt.so.13: tests/gpu/fake_cublaslt.c Makefile
 $(FAKE_CUDA):
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
-$(BUILD)/tests/engine_test $(BUILD)/tests/steps_test $(BUILD)/tests/whole_test: $(FAKE_CUDA)
-$(BUILD)/tests/engine_test.o $(BUILD)/tests/steps_test.o $(BUILD)/tests/whole_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
+$(BUILD)/tests/engine_test $(BUILD)/tests/steps_test $(BUILD)/tests/whole_test $(BUILD)/tests/special_test: $(FAKE_CUDA)
+$(BUILD)/tests/engine_test.o $(BUILD)/tests/steps_test.o $(BUILD)/tests/whole_test.o $(BUILD)/tests/special_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
 # What debuggers want is a third of the time that linking takes; NO_DEBUG= leaves it in.
 NO_DEBUG = $(if $(SAN),,-Wl,-S)
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
