@@ -36,6 +36,7 @@ bool read_start(const Looker *, const Syntax *arg, uint32_t number, RunStart *);
 void read_starts(const Looker *, const Syntax *call, Run *);
 void check_given(Elab *, const Run *);  // every input has a source
 void check_shared(Elab *, const Run *); // shared variables have an initial value
+void check_starts_finite(Elab *, const Run *);
 
 // place_starts.c: run A(x[0]: 1, p[1].level: 2)
 void read_place_starts(const Looker *, Nodes args, Run *);

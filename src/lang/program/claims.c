@@ -250,6 +250,7 @@ void read_run(Elab *in, Program *p, const Syntax *n, const Syntax *said) {
   if (r.system) {
     if (w->diags->met == errors) check_given(in, &r);
     if (w->diags->met == errors) check_shared(in, &r);
+    if (w->diags->met == errors) check_starts_finite(in, &r);
     read_length(in, p, n, &r);
     if (by) read_by(in, p, by_distance(by), &r);
     check_run_size(in, &r, call->span);

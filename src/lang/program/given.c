@@ -2,6 +2,8 @@
 #include "core/pass/pipeline.h"
 #include "lang/program/claim_own.h"
 
+#include <math.h>
+
 // A label by name, resolved by the expected type.
 static Value label_value(Body *b, const Syntax *n, const Type *own) {
   World *w = b->w;
@@ -153,5 +155,68 @@ void check_shared(Elab *in, const Run *r) {
                       name);
     diag_help(w->diags, e, "`run %s(%s: 0)` says it", name, path);
     return;
+  }
+}
+
+// -- starts that are not finite -------------------------------------------------------------------
+enum { START_LIMIT = 1 << 16 }; // larger starts are left to the run
+
+static const RunStart *start_given(const Run *r, uint32_t state) {
+  for (uint32_t i = 0; i < r->start.n; i++)
+    if (r->start.at[i].kind == SEES_STATE && r->start.at[i].at == state) return &r->start.at[i];
+  return NULL;
+}
+
+// The start of a state, given by the run or as declared. False: it is drawn, is made of weights, is too large,
+// or has a size that is not known.
+static bool start_value(Elab *in, Arena *a, const Run *r, uint32_t state, Tensor *out) {
+  World *w = in->w;
+  const System *s = r->system;
+  const Param *p = &s->d->param.at[s->state.at[state].param];
+  const RunStart *given = start_given(r, state);
+  const Type *t = &s->d->wire.at[p->wire].type;
+  const Diagram *d = given ? given->value : p->init.kind == INIT_DIAGRAM ? p->init.diagram : NULL;
+  int64_t count;
+  if (!type_count(w, t, &count) || count > START_LIMIT || (d && (d->noisy || d->param.n)))
+    return false;
+  if (!given) return init_eval(w, a, &p->init, t, 0, 0, out);
+  Eval e = {.arena = a, .out = out};
+  return diagram_eval(w, d, &e);
+}
+
+static const char *start_name(World *w, const char *path, const Tensor *x, int64_t cell) {
+  Buf b = buf_new(w->arena);
+  int64_t left = x->count;
+  for (const char *c = path; *c; c++) buf_char(&b, *c == '/' ? '.' : *c);
+  for (uint32_t i = 0; i < x->rank; i++) {
+    left /= x->shape[i];
+    buf_printf(&b, "%s%lld", i ? " " : "[", (long long)(cell / left));
+    cell %= left;
+  }
+  if (x->rank) buf_char(&b, ']');
+  return b.at;
+}
+
+// Reports a start that the run would refuse.
+void check_starts_finite(Elab *in, const Run *r) {
+  World *w = in->w;
+  const System *s = r->system;
+  for (uint32_t i = 0; i < s->state.n; i++) {
+    const Param *p = &s->d->param.at[s->state.at[i].param];
+    Span declared = origin_span(w, s->d->wire.at[p->wire].origin);
+    Arena *a = arena_child(w->arena);
+    Tensor x = {0};
+    bool known = start_value(in, a, r, i, &x);
+    int64_t cell = 0;
+    while (known && cell < x.count && isfinite(x.data[cell])) cell++;
+    if (known && cell < x.count) {
+      bool undefined = isnan(x.data[cell]);
+      Id e = diag_error(w->diags, start_given(r, i) || !declared.file ? r->span : declared,
+                        "`%s` is not finite at the start", start_name(w, p->path, &x, cell));
+      if (!undefined)
+        diag_help(w->diags, e, "a moment that never comes is one behind the end of the run");
+    }
+    arena_free(a);
+    if (known && cell < x.count) return;
   }
 }
