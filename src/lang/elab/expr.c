@@ -113,19 +113,24 @@ static Value free_name(Body *b, Env *env, const Syntax *n) {
   return value_error(b, n->span);
 }
 
+static Value given_unseen(Body *b, const Def *d, const Syntax *n) {
+  bool machine = b->maker || b->timed || b->in->machine;
+  Id e = diag_error(b->w->diags, n->span,
+                    "`%s` is given data, and a %s sees only what is passed to it",
+                    name_text(b->w->names, n->name), machine ? "machine" : "box");
+  diag_note(b->w->diags, e, d->span, "given here");
+  diag_help(b->w->diags, e, "%s",
+            machine ? "`run Name on \"table.csv\"` brings each column to the port of its name"
+                    : "make it a parameter of the box");
+  return value_error(b, n->span);
+}
+
 static Value given_value(Body *b, Def *d, const Syntax *n) {
   Id wire = b->fields ? table_get(b->fields, &d->id, sizeof d->id) : 0;
   if (wire) return value_one(b, val_wire(b, wire, n->span));
   if (d->broken || (b->fields && b->in->program->given.at[d->given].type.n <= d->field))
     return value_error(b, n->span);
-  if (!b->fields) {
-    Id e = diag_error(b->w->diags, n->span,
-                      "`%s` is given data, and a box sees only what is passed to it",
-                      name_text(b->w->names, n->name));
-    diag_note(b->w->diags, e, d->span, "given here");
-    diag_help(b->w->diags, e, "make it a parameter of the box");
-    return value_error(b, n->span);
-  }
+  if (!b->fields) return given_unseen(b, d, n);
   Type t = b->in->program->given.at[d->given].type.at[d->field];
   if (!t.base) return value_error(b, n->span);
   Axis axis[RANK_LIMIT];

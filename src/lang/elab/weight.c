@@ -26,11 +26,17 @@ static void set_fans(Body *b, const Type *t, Init *init) {
   }
 }
 
-// A wire of the body that the text mentions, or NULL.
+static bool is_given_data(Env *env, const Syntax *name) {
+  const Def *d = env_meaning(env, name) ? NULL : scope_meaning(env->scope, name);
+  return d && d->kind == DEF_GIVEN;
+}
+
+// A wire of the body, or given data, that the text mentions, or NULL.
 static const Syntax *wire_in(Env *env, const Syntax *n) {
   if (!n) return NULL;
   if (n->kind == N_NAME) {
     const Binding *bind = env_meaning(env, n);
+    if (is_given_data(env, n)) return n;
     return bind && (bind->kind == BIND_STATE ||
                     (bind->kind == BIND_VALUE && bind->value.n && !bind->value.at[0].literal &&
                      !bind->value.at[0].error))
@@ -47,8 +53,9 @@ static const Syntax *wire_in(Env *env, const Syntax *n) {
 bool start_is_known(Body *b, Env *env, const Syntax *n) {
   const Syntax *wire = wire_in(env, n);
   return !wire || diag_refuse(b->w->diags, wire->span,
-                              "a start is something known beforehand, and `%s` is a wire",
-                              name_text(b->w->names, wire->name));
+                              "a start is something known beforehand, and `%s` is %s",
+                              name_text(b->w->names, wire->name),
+                              is_given_data(env, wire) ? "given data" : "a wire");
 }
 
 // glorot[9, 16], he[9]: explicit fan in and fan out.
