@@ -161,6 +161,33 @@ static void warn_rounding(Use *u, const Diagram *d, uint32_t i, const Array *x) 
   diag_help(u->w->diags, said, "--precision 64 keeps it");
 }
 
+// -- results --------------------------------------------------------------------------------------
+static void repeat_for_samples(Use *u, Array *x, int64_t samples) {
+  Array all = *x;
+  all.rank++;
+  all.shape = NEW_ARRAY(u->arena, int64_t, all.rank);
+  all.shape[0] = samples;
+  if (x->rank) memcpy(all.shape + 1, x->shape, x->rank * sizeof *x->shape);
+  all.count = samples * x->count;
+  all.data = NEW_ARRAY(u->arena, double, all.count + 1);
+  for (int64_t i = 0; i < samples && x->count; i++)
+    memcpy(all.data + i * x->count, x->data, (size_t)x->count * sizeof *x->data);
+  *x = all;
+}
+
+// A box that knows nothing of samples has a row of results for each sample, also of a result that is the same for all.
+static void rows_for_samples(Use *u, const char *name, const Diagram *formal, Array *in,
+                             Arrays *out) {
+  int64_t samples;
+  if (!u->many || has_sample_axis(u->w, formal)) return;
+  const Diagram *d = use_instance(u, name, formal, in, &samples);
+  for (uint32_t i = 0; d && i < d->out.n; i++) {
+    const Type *t = &d->wire.at[d->out.at[i]].type;
+    bool own = t->rank && t->axis[0].pass == PASS_SAMPLE;
+    if (!own) repeat_for_samples(u, &out->array.at[i], samples);
+  }
+}
+
 static bool predict(Use *u, void *context) {
   Callable *f = callable_of(u, context);
   const Diagram *d = callable_diagram(f);
@@ -173,6 +200,7 @@ static bool predict(Use *u, void *context) {
     if (!labels_fit(u, d, i, in[i], &x[i])) return false;
   ArraysCall call = {.in = x, .keep = u->arena};
   if (!callable_arrays(f, &call, &out)) return false;
+  rows_for_samples(u, context, d, x, &out);
   for (uint32_t i = 0; i < d->in.n; i++) warn_rounding(u, d, i, &x[i]);
   return arrays_put(u, &out);
 }
