@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool lorenz(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool lorenz(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = 10 * (x[1] - x[0]);
   dx[1] = x[0] * (28 - x[2]) - x[1];
   dx[2] = x[0] * x[1] - 8.0 / 3 * x[2];

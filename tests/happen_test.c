@@ -20,22 +20,22 @@ static bool note(Log *seen, double t, uint32_t which) {
 }
 
 // x[1]: 1 while it heats
-static bool room(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool room(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = -0.1 * (x[0] - 5) + 2.5 * x[1];
   dx[1] = 0;
   return true;
 }
 
-static bool room_guards(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)t, (void)late;
+static bool room_guards(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)t, (void)delayed;
   g[0] = x[1] > 0.5 ? x[0] - 21 : -1;
   g[1] = x[1] > 0.5 ? -1 : 19 - x[0];
   return true;
 }
 
-static bool room_switches(void *c, double t, uint8_t *which, const double *late, double *x) {
-  (void)late;
+static bool room_switches(void *c, double t, uint8_t *which, const double *delayed, double *x) {
+  (void)delayed;
   x[1] = which[1];
   return note(c, t, which[1]);
 }
@@ -110,20 +110,20 @@ static void moments_do_not_depend_on_the_grid(void **state) {
   end_run(&g);
 }
 
-static bool fall(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool fall(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = x[1], dx[1] = -9.81;
   return true;
 }
 
-static bool below(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)t, (void)late;
+static bool below(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)t, (void)delayed;
   g[0] = -x[0];
   return true;
 }
 
-static bool bounce(void *c, double t, uint8_t *which, const double *late, double *x) {
-  (void)late, (void)which;
+static bool bounce(void *c, double t, uint8_t *which, const double *delayed, double *x) {
+  (void)delayed, (void)which;
   x[1] *= -0.8;
   return note(c, t, 0);
 }
@@ -185,21 +185,21 @@ typedef struct {
   void (*happen)(uint32_t which, double *x);
 } Clock;
 
-static bool ticking(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)x, (void)late;
+static bool ticking(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)x, (void)delayed;
   dx[0] = 1, dx[1] = 0;
   return true;
 }
 
-static bool clock_guards(void *c, double t, const double *x, const double *late, double *g) {
-  (void)t, (void)late;
+static bool clock_guards(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)t, (void)delayed;
   return ((Clock *)c)->guards(x, g);
 }
 
-static bool clock_happens(void *c, double t, uint8_t *which, const double *late, double *x) {
+static bool clock_happens(void *c, double t, uint8_t *which, const double *delayed, double *x) {
   Clock *clock = c;
   bool goes_on = true;
-  (void)late;
+  (void)delayed;
   for (uint32_t i = 0; i < clock->events; i++) {
     if (!which[i]) continue;
     if (clock->happen) clock->happen(i, x);
@@ -264,8 +264,8 @@ static void what_rises_and_falls_in_one_step(void **state) {
 }
 
 // Pushed against x = 0 from both sides, by one mode and by the other.
-static bool to_the_wall(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool to_the_wall(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = x[1] > 0 ? -1 : 1, dx[1] = 0;
   return true;
 }
@@ -299,20 +299,20 @@ static void sliding_is_a_storm(void **state) {
 }
 
 // Less than 1, and up and down too often to be looked at.
-static bool trembling(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)t, (void)late;
+static bool trembling(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)t, (void)delayed;
   g[0] = 0.9 * sin(1e6 * x[0]) - 1;
   return true;
 }
 
-static bool runs_on(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)x, (void)late;
+static bool runs_on(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)x, (void)delayed;
   dx[0] = 1;
   return true;
 }
 
-static bool turns_nothing(void *c, double t, const double *x, const double *late) {
-  (void)c, (void)t, (void)x, (void)late;
+static bool turns_nothing(void *c, double t, const double *x, const double *delayed) {
+  (void)c, (void)t, (void)x, (void)delayed;
   return true;
 }
 
@@ -321,11 +321,11 @@ static void what_trembles_is_said(void **state) {
   Log seen = {0};
   Problem p = {.context = &seen, .n = 1, .events = 1, .rates = runs_on, .guards = trembling};
   p.happen = bounce, p.event_name = bounce_name, p.turn = turns_nothing;
-  Problem of[] = {p, p, {.n = 1, .rates = runs_on, .late = 1}};
+  Problem of[] = {p, p, {.n = 1, .rates = runs_on, .delayed = 1}};
   const char *const said_of[] = {"the guard of `bounce`", "what a rate compares or rounds",
                                  "a delayed value"};
   of[1].switches = 1;
-  of[2].lag = (const double[]){10}, of[2].lates = trembling;
+  of[2].lag = (const double[]){10}, of[2].to_delay = trembling;
   for (uint32_t k = 0; k < COUNT(of); k++) {
     Run r = begin(of[k], (SolveOptions){0}, (double[]){0});
     while (solver_step(r.s, 1000)) {
@@ -338,8 +338,8 @@ static void what_trembles_is_said(void **state) {
 }
 
 // Another number at every moment, however close: nothing between two looks is known.
-static bool rough(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)x, (void)late;
+static bool rough(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)x, (void)delayed;
   uint64_t bits;
   memcpy(&bits, &t, sizeof bits);
   bits = (bits ^ bits >> 31) * 0x9e3779b97f4a7c15u;
@@ -368,24 +368,24 @@ typedef struct {
   double stiffness, damping, high, low;
 } Swing;
 
-static bool swinging(void *c, double t, const double *x, const double *late, double *dx) {
+static bool swinging(void *c, double t, const double *x, const double *delayed, double *dx) {
   const Swing *w = c;
-  (void)late;
+  (void)delayed;
   dx[0] = x[1];
   dx[1] = -w->stiffness * x[0] - w->damping * x[1] + cos(t);
   return true;
 }
 
-static bool swing_guards(void *c, double t, const double *x, const double *late, double *g) {
+static bool swing_guards(void *c, double t, const double *x, const double *delayed, double *g) {
   const Swing *w = c;
-  (void)t, (void)late;
+  (void)t, (void)delayed;
   g[0] = x[0] - w->high, g[1] = w->low - x[0];
   return true;
 }
 
-static bool swing_happens(void *c, double t, uint8_t *which, const double *late, double *x) {
+static bool swing_happens(void *c, double t, uint8_t *which, const double *delayed, double *x) {
   Swing *w = c;
-  (void)late;
+  (void)delayed;
   x[1] *= which[1] ? 0.5 : -0.9;
   return note(&w->log, t, which[1]);
 }
@@ -423,19 +423,19 @@ static void methods_agree_on_moments(void **state) {
 }
 
 // Nothing flows: only time goes on, from below 0.
-static bool nothing(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)x, (void)late, (void)dx;
+static bool nothing(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)x, (void)delayed, (void)dx;
   return true;
 }
 
-static bool alarm_guards(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)x, (void)late;
+static bool alarm_guards(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)x, (void)delayed;
   g[0] = t, g[1] = t - 1.25;
   return true;
 }
 
-static bool alarm_rings(void *c, double t, uint8_t *which, const double *late, double *x) {
-  (void)late, (void)x;
+static bool alarm_rings(void *c, double t, uint8_t *which, const double *delayed, double *x) {
+  (void)delayed, (void)x;
   return note(c, t, which[1]);
 }
 
@@ -480,9 +480,9 @@ static void comes_back_after_it_was_down(void **state) {
 
 // --- delays ---
 
-static bool minus_late(void *c, double t, const double *x, const double *late, double *dx) {
+static bool minus_late(void *c, double t, const double *x, const double *delayed, double *dx) {
   (void)c, (void)t, (void)x;
-  dx[0] = -late[0];
+  dx[0] = -delayed[0];
   return true;
 }
 
@@ -497,7 +497,7 @@ static void steps_of_a_delay(void **state) {
   const SolveOptions ways[] = {
       {.method = SOLVE_DORMAND}, {.method = SOLVE_STIFF}, {.method = SOLVE_RK4, .step = 0.04}};
   for (uint32_t k = 0; k < COUNT(ways); k++) {
-    Problem p = {.n = 1, .late = 1, .lag = &one_, .rates = minus_late, .lates = itself};
+    Problem p = {.n = 1, .delayed = 1, .lag = &one_, .rates = minus_late, .to_delay = itself};
     Run r = begin(p, ways[k], &one_);
     while (solver_step(r.s, 9)) {
       double x, t = (solver_from(r.s) + 2 * solver_time(r.s)) / 3;
@@ -511,24 +511,24 @@ static void steps_of_a_delay(void **state) {
 }
 
 // A chain: late[1] is late[0] as it was 1 ago, so it is x as it was 2 ago.
-static bool chain_rates(void *c, double t, const double *x, const double *late, double *dx) {
+static bool chain_rates(void *c, double t, const double *x, const double *delayed, double *dx) {
   (void)c, (void)t;
-  dx[0] = -late[1];
-  dx[1] = -late[2];
+  dx[0] = -delayed[1];
+  dx[1] = -delayed[2];
   (void)x;
   return true;
 }
 
-static bool chain_values(void *c, double t, const double *x, const double *late, double *value) {
+static bool chain_values(void *c, double t, const double *x, const double *delayed, double *value) {
   (void)c, (void)t;
-  value[0] = x[0], value[1] = late[0], value[2] = x[1];
+  value[0] = x[0], value[1] = delayed[0], value[2] = x[1];
   return true;
 }
 
 static void what_is_late_of_late(void **state) {
   (void)state;
   const double lag[] = {1, 1, 2}, start[] = {1, 1};
-  Problem p = {.n = 2, .late = 3, .lag = lag, .rates = chain_rates, .lates = chain_values};
+  Problem p = {.n = 2, .delayed = 3, .lag = lag, .rates = chain_rates, .to_delay = chain_values};
   Run r = begin(p, (SolveOptions){0}, start);
   while (solver_step(r.s, 30)) near(solver_state(r.s)[0], solver_state(r.s)[1], 1e-7);
   assert_null(solver_error(r.s));
@@ -537,15 +537,15 @@ static void what_is_late_of_late(void **state) {
 
 // x' = mean of -x as it was at many different times: against fine fixed steps.
 enum { LAGS = 100 };
-static bool mean_rates(void *c, double t, const double *x, const double *late, double *dx) {
+static bool mean_rates(void *c, double t, const double *x, const double *delayed, double *dx) {
   (void)c, (void)t, (void)x;
   dx[0] = 0;
-  for (int i = 0; i < LAGS; i++) dx[0] -= late[i] / LAGS;
+  for (int i = 0; i < LAGS; i++) dx[0] -= delayed[i] / LAGS;
   return true;
 }
 
-static bool mean_values(void *c, double t, const double *x, const double *late, double *value) {
-  (void)c, (void)t, (void)late;
+static bool mean_values(void *c, double t, const double *x, const double *delayed, double *value) {
+  (void)c, (void)t, (void)delayed;
   for (int i = 0; i < LAGS; i++) value[i] = x[0];
   return true;
 }
@@ -556,7 +556,7 @@ static void many_delays(void **state) {
   for (uint32_t k = 0; k < COUNT(lags); k++) {
     double lag[LAGS], found[2];
     for (uint32_t i = 0; i < LAGS; i++) lag[i] = 0.5 + sqrt(2) * (i % lags[k]) / lags[k];
-    Problem p = {.n = 1, .late = LAGS, .lag = lag, .rates = mean_rates, .lates = mean_values};
+    Problem p = {.n = 1, .delayed = LAGS, .lag = lag, .rates = mean_rates, .to_delay = mean_values};
     for (int fine = 0; fine < 2; fine++) {
       SolveOptions how = {.method = fine ? SOLVE_RK4 : SOLVE_DORMAND, .step = fine ? 5e-3 : 0};
       Run r = begin(p, how, &one_);
@@ -569,26 +569,26 @@ static void many_delays(void **state) {
 }
 
 // x jumps by 1 at 0.5; y' is x as it was 1 ago, and an event sees that jump itself.
-static bool echo_rates(void *c, double t, const double *x, const double *late, double *dx) {
+static bool echo_rates(void *c, double t, const double *x, const double *delayed, double *dx) {
   (void)c, (void)t, (void)x;
-  dx[0] = 0, dx[1] = late[0];
+  dx[0] = 0, dx[1] = delayed[0];
   return true;
 }
 
-static bool echo_guards(void *c, double t, const double *x, const double *late, double *g) {
+static bool echo_guards(void *c, double t, const double *x, const double *delayed, double *g) {
   (void)c, (void)x;
-  g[0] = t - 0.5, g[1] = late[0] - 0.5;
+  g[0] = t - 0.5, g[1] = delayed[0] - 0.5;
   return true;
 }
 
-static bool first_guard(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)x, (void)late;
+static bool first_guard(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)x, (void)delayed;
   g[0] = t - 0.5;
   return true;
 }
 
-static bool echo_happens(void *c, double t, uint8_t *which, const double *late, double *x) {
-  near(late[0], which[0] ? 0 : 1, 0);
+static bool echo_happens(void *c, double t, uint8_t *which, const double *delayed, double *x) {
+  near(delayed[0], which[0] ? 0 : 1, 0);
   if (which[0]) x[0] += 1;
   return note(c, t, which[0] ? 0 : 1);
 }
@@ -601,13 +601,13 @@ static void a_jump_comes_back(void **state) {
     Log seen = {0};
     Problem p = {.context = &seen,
                  .n = 2,
-                 .late = 1,
+                 .delayed = 1,
                  .events = 2,
                  .rates = echo_rates,
                  .guards = echo_guards,
                  .happen = echo_happens,
                  .lag = &one_,
-                 .lates = itself};
+                 .to_delay = itself};
     for (p.events = 1; p.events <= 2; p.events++) {
       seen.n = 0;
       p.guards = p.events == 1 ? first_guard : echo_guards;
@@ -623,9 +623,9 @@ static void a_jump_comes_back(void **state) {
 }
 
 // y' is what x was 2 ago, by two delays of 1 that follow each other; x jumps at 0.5.
-static bool relay_rates(void *c, double t, const double *x, const double *late, double *dx) {
+static bool relay_rates(void *c, double t, const double *x, const double *delayed, double *dx) {
   (void)c, (void)t, (void)x;
-  dx[0] = 0, dx[1] = late[1];
+  dx[0] = 0, dx[1] = delayed[1];
   return true;
 }
 
@@ -635,13 +635,13 @@ static void a_jump_goes_through_a_chain(void **state) {
   Log seen = {0};
   Problem p = {.context = &seen,
                .n = 2,
-               .late = 3,
+               .delayed = 3,
                .events = 1,
                .rates = relay_rates,
                .guards = first_guard,
                .happen = echo_happens,
                .lag = lag,
-               .lates = chain_values};
+               .to_delay = chain_values};
   Run r = begin(p, (SolveOptions){.method = SOLVE_RK4, .step = 0.3}, (double[]){0, 0});
   run_to(r.s, 5);
   near(solver_state(r.s)[1], 2.5, 1e-12);

@@ -332,8 +332,8 @@ static bool moments_agree(HybridCase *c, const char *text, const Walk *w, const 
   uint32_t k = 0;
   for (uint32_t i = 0; i < w->time.n; i++) {
     uint32_t n = 0;
-    double first = k < r->happening.n ? r->happening.at[k].time : INFINITY;
-    for (; k < r->happening.n && r->happening.at[k].time == first; k++) n++;
+    double first = k < r->events_logged.n ? r->events_logged.at[k].time : INFINITY;
+    for (; k < r->events_logged.n && r->events_logged.at[k].time == first; k++) n++;
     if (!(fabs(first - w->time.at[i]) <= 1e-11 * fmax(1, first)))
       return hybrid_differs(c, text, "instants: something happens at %.17g, not at %.17g",
                             w->time.at[i], first);
@@ -341,9 +341,9 @@ static bool moments_agree(HybridCase *c, const char *text, const Walk *w, const 
       return hybrid_differs(c, text, "instants: at %.17g so much happens: %u, not %u", first, n,
                             w->much.at[i]);
   }
-  return k == r->happening.n ||
+  return k == r->events_logged.n ||
          hybrid_differs(c, text, "instants: something happens at %.17g, and should not",
-                        r->happening.at[k].time);
+                        r->events_logged.at[k].time);
 }
 
 static bool states_agree(HybridCase *c, const char *text, const Walk *w, const SimRecord *r) {

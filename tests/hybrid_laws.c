@@ -95,8 +95,8 @@ static bool same_numbers(HybridCase *c, const SimChannel *x, const SimChannel *y
 
 // What happens at one moment has no order.
 static bool has_happening(const SimRecord *r, double time, const char *path, const char *what) {
-  for (uint32_t i = 0; i < r->happening.n; i++) {
-    const Happening *h = &r->happening.at[i];
+  for (uint32_t i = 0; i < r->events_logged.n; i++) {
+    const LoggedEvent *h = &r->events_logged.at[i];
     if (same_bits(h->time, time) && !strcmp(h->path, path) && !strcmp(h->what, what)) return true;
   }
   return false;
@@ -112,10 +112,10 @@ static const char *other_part(HybridCase *c, const char *path, const HybridPrint
 
 static bool same_happenings(HybridCase *c, const SimRecord *x, const SimRecord *y,
                             const HybridPrint *how) {
-  if (x->happening.n != y->happening.n)
-    return says(c, "happenings: %u and %u", x->happening.n, y->happening.n);
-  for (uint32_t i = 0; i < x->happening.n; i++) {
-    const Happening *h = &x->happening.at[i];
+  if (x->events_logged.n != y->events_logged.n)
+    return says(c, "happenings: %u and %u", x->events_logged.n, y->events_logged.n);
+  for (uint32_t i = 0; i < x->events_logged.n; i++) {
+    const LoggedEvent *h = &x->events_logged.at[i];
     const char *path = *h->path ? other_part(c, h->path, how) : "", *what = h->what;
     if (strcmp(what, "born") != 0 && strcmp(what, "died") != 0)
       what = hybrid_name(c->arena, c->h, what, how);
@@ -203,7 +203,7 @@ bool hybrid_watched(HybridCase *c) {
 }
 
 // -- the same within what is allowed --------------------------------------------------------------
-static bool same_event(const Happening *x, const Happening *y) {
+static bool same_event(const LoggedEvent *x, const LoggedEvent *y) {
   return !strcmp(x->path, y->path) && !strcmp(x->what, y->what);
 }
 
@@ -211,15 +211,15 @@ static bool same_event(const Happening *x, const Happening *y) {
 // `within` of each other may be in another order.
 static double moments_apart(const SimRecord *x, const SimRecord *y, double within) {
   double most = 0;
-  if (x->happening.n != y->happening.n) return INFINITY;
-  uint8_t *used = calloc(y->happening.n + 1, 1);
-  for (uint32_t i = 0; used && i < x->happening.n; i++) {
-    const Happening *h = &x->happening.at[i];
+  if (x->events_logged.n != y->events_logged.n) return INFINITY;
+  uint8_t *used = calloc(y->events_logged.n + 1, 1);
+  for (uint32_t i = 0; used && i < x->events_logged.n; i++) {
+    const LoggedEvent *h = &x->events_logged.at[i];
     double near = INFINITY;
     uint32_t at = 0;
-    for (uint32_t k = 0; k < y->happening.n; k++) {
-      if (used[k] || !same_event(h, &y->happening.at[k])) continue;
-      near = fabs(y->happening.at[k].time - h->time), at = k;
+    for (uint32_t k = 0; k < y->events_logged.n; k++) {
+      if (used[k] || !same_event(h, &y->events_logged.at[k])) continue;
+      near = fabs(y->events_logged.at[k].time - h->time), at = k;
       break;
     }
     if (isfinite(near)) used[at] = 1;
@@ -232,8 +232,8 @@ static double moments_apart(const SimRecord *x, const SimRecord *y, double withi
 // A part that is born or dies at the very end is there or not by the last digit.
 static bool lives_to_the_end(const SimRecord *x) {
   double end = x->time.n ? x->time.at[x->time.n - 1] : 0;
-  for (uint32_t i = 0; i < x->happening.n; i++) {
-    const Happening *h = &x->happening.at[i];
+  for (uint32_t i = 0; i < x->events_logged.n; i++) {
+    const LoggedEvent *h = &x->events_logged.at[i];
     if (fabs(h->time - end) < 1e-9 && (!strcmp(h->what, "died") || !strcmp(h->what, "born")))
       return false;
   }
@@ -389,7 +389,7 @@ bool hybrid_shifted(HybridCase *c) {
   buf_printf(&run, ") to %g by dormand[1e-12]\n", h->end - 1);
   if (!followed(c, hybrid_text(a, h, &(HybridPrint){.more = run.at}), false, &two)) return false;
   const SimRecord *z = &two.f[0].record;
-  if (z->happening.n && z->happening.at[0].time == 0)
+  if (z->events_logged.n && z->events_logged.at[0].time == 0)
     return says(c, "skipped: it happens again at its start");
   double apart = ends_apart(x, z);
   return apart <= 1e-9 + 1e-3 * (1e-6 + s.ends) ||

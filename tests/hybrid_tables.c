@@ -129,8 +129,8 @@ static bool bounces_agree(HybridCase *c, const char *text, const SimRecord *r, c
                           uint32_t n) {
   uint32_t k = 0;
   double before = 0;
-  for (uint32_t i = 0; k < n && i < r->happening.n; i++) {
-    double at = r->happening.at[i].time, wanted = two[0].at[k];
+  for (uint32_t i = 0; k < n && i < r->events_logged.n; i++) {
+    double at = r->events_logged.at[i].time, wanted = two[0].at[k];
     if (at == before) continue; // two lines of one bounce
     before = at;
     if (fabs(at - wanted) > 1e-4 + 10 * fabs(wanted - two[1].at[k]))
@@ -143,7 +143,7 @@ static bool bounces_agree(HybridCase *c, const char *text, const SimRecord *r, c
 // Where all bounces can be told: they come to a limit, or do not.
 static bool ends_agree(HybridCase *c, const char *text, const SimRecord *r, const Bounces two[2],
                        const char *why) {
-  double last = r->happening.n ? r->happening.at[r->happening.n - 1].time : 0;
+  double last = r->events_logged.n ? r->events_logged.at[r->events_logged.n - 1].time : 0;
   double limit = two[0].limit, other = two[1].limit;
   if (isfinite(limit) && isfinite(other)) {
     if (!why && limit < r->reached - 1e-3)

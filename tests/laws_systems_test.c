@@ -688,15 +688,15 @@ static void events_have_their_times(void **state) {
            top = 5 + heat / k;
     Ran r = ran_text(heater_text(a, k, heat, low, high), false);
     const SimRecord *first = &r.f[0].record;
-    assert_true(first->happening.n > 2);
+    assert_true(first->events_logged.n > 2);
     double t = 0;
-    for (uint32_t i = 0; i < first->happening.n; i++, events++) {
-      double at = first->happening.at[i].time;
+    for (uint32_t i = 0; i < first->events_logged.n; i++, events++) {
+      double at = first->events_logged.at[i].time;
       t += i % 2 ? log((high - 5) / (low - 5)) / k : log((top - low) / (top - high)) / k;
       formula = fmax(formula, fabs(at - t));
       for (uint32_t run = 1; run < 5; run++) {
-        assert_int_equal(r.f[run].record.happening.n, first->happening.n);
-        double its = r.f[run].record.happening.at[i].time;
+        assert_int_equal(r.f[run].record.events_logged.n, first->events_logged.n);
+        double its = r.f[run].record.events_logged.at[i].time;
         if (run == 1) assert_true(fabs(at - its) < 1e-9);
         if (run == 2) assert_true(same_bits(at, its));
         other = fmax(other, fabs(at - its));

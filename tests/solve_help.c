@@ -36,8 +36,8 @@ Run begin(Problem p, SolveOptions how, const double *x) {
 
 void end_run(Run *r) { arena_free(r->arena); }
 
-bool itself(void *c, double t, const double *x, const double *late, double *value) {
-  (void)c, (void)t, (void)late;
+bool itself(void *c, double t, const double *x, const double *delayed, double *value) {
+  (void)c, (void)t, (void)delayed;
   value[0] = x[0];
   return true;
 }

@@ -11,16 +11,16 @@
 // --- orders ---
 
 // y' = -y + sin(t) z, z' = cos(t) - z y: smooth, not linear, depends on time
-static bool bent(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)late;
+static bool bent(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)delayed;
   dx[0] = -x[0] + sin(t) * x[1];
   dx[1] = cos(t) - x[1] * x[0];
   return true;
 }
 
-static bool bent_change(void *c, double t, const double *x, const double *late, const double *v,
+static bool bent_change(void *c, double t, const double *x, const double *delayed, const double *v,
                         double *out) {
-  (void)c, (void)late;
+  (void)c, (void)delayed;
   out[0] = -v[0] + sin(t) * v[1];
   out[1] = -x[1] * v[0] - x[0] * v[1];
   return true;
@@ -77,8 +77,8 @@ static void orders(void **state) {
 
 // --- systems with known numbers ---
 
-static bool lotka(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool lotka(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = 0.3 * x[0] - 0.015 * x[0] * x[1];
   dx[1] = 0.015 * x[0] * x[1] - 0.7 * x[1];
   return true;
@@ -144,8 +144,8 @@ static void lotka_volterra(void **state) {
   end_run(&r);
 }
 
-static bool lorenz(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool lorenz(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = 10 * (x[1] - x[0]);
   dx[1] = x[0] * (28 - x[2]) - x[1];
   dx[2] = x[0] * x[1] - 8.0 / 3 * x[2];
@@ -166,8 +166,8 @@ static void lorenz_at_five(void **state) {
   }
 }
 
-static bool sir(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool sir(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   double ill = 0.5 * x[0] * x[1], well = 0.25 * x[1];
   dx[0] = -ill, dx[1] = ill - well, dx[2] = well;
   return true;
@@ -192,25 +192,25 @@ static void epidemic(void **state) {
 static const double bite = 0.3, to_people = 0.55, to_mosquitos = 0.15, death = 0.1, hatch = 10,
                     recover = 1.0 / 200, ratio = 0.5;
 
-static bool malaria(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool malaria(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = bite * to_mosquitos * x[1] * (exp(-death * hatch) - x[0]) - death * x[0];
   dx[1] = ratio * bite * to_people * x[0] * (1 - x[1]) - recover * x[1];
   return true;
 }
 
 // With those that carry it and cannot pass it on yet: y; what is late is the number infected
-static bool malaria_infected(void *c, double t, const double *x, const double *late,
+static bool malaria_infected(void *c, double t, const double *x, const double *delayed,
                              double *value) {
-  (void)c, (void)t, (void)late;
+  (void)c, (void)t, (void)delayed;
   value[0] = bite * to_mosquitos * x[2] * (1 - x[0] - x[1]);
   return true;
 }
 
-static bool malaria_late(void *c, double t, const double *x, const double *late, double *dx) {
+static bool malaria_late(void *c, double t, const double *x, const double *delayed, double *dx) {
   double infected;
-  malaria_infected(c, t, x, late, &infected);
-  double hatched = late[0] * exp(-death * hatch);
+  malaria_infected(c, t, x, delayed, &infected);
+  double hatched = delayed[0] * exp(-death * hatch);
   dx[0] = infected - hatched - death * x[0];
   dx[1] = hatched - death * x[1];
   dx[2] = ratio * bite * to_people * x[1] * (1 - x[2]) - recover * x[2];
@@ -230,7 +230,8 @@ static void malaria_both_ways(void **state) {
   near(solver_state(r.s)[0], 0.072372199, 1e-9);
   near(solver_state(r.s)[1], 0.544240833, 1e-9);
   end_run(&r);
-  Problem p = {.n = 3, .rates = malaria_late, .late = 1, .lag = &hatch, .lates = malaria_infected};
+  Problem p = {
+      .n = 3, .rates = malaria_late, .delayed = 1, .lag = &hatch, .to_delay = malaria_infected};
   r = begin(p, (SolveOptions){0}, (double[]){0.09, 0.01, 0.3});
   run_to(r.s, 8000);
   near(solver_state(r.s)[1], 0.072372199, 1e-9);
@@ -238,17 +239,21 @@ static void malaria_both_ways(void **state) {
   end_run(&r);
 }
 
-static bool hutchinson(void *c, double t, const double *x, const double *late, double *dx) {
+static bool hutchinson(void *c, double t, const double *x, const double *delayed, double *dx) {
   (void)t;
-  dx[0] = *(double *)c * x[0] * (1 - late[0]);
+  dx[0] = *(double *)c * x[0] * (1 - delayed[0]);
   return true;
 }
 
 static void hutchinson_cycle(void **state) {
   (void)state;
   double rate = 1.4, low = INFINITY, high = 0;
-  Problem p = {
-      .context = &rate, .n = 1, .late = 1, .lag = &one_, .rates = hutchinson, .lates = itself};
+  Problem p = {.context = &rate,
+               .n = 1,
+               .delayed = 1,
+               .lag = &one_,
+               .rates = hutchinson,
+               .to_delay = itself};
   Run r = begin(p, (SolveOptions){0}, (double[]){0.5});
   run_to(r.s, 400);
   near(solver_state(r.s)[0], 1, 1e-9);
@@ -270,17 +275,17 @@ static void hutchinson_cycle(void **state) {
   end_run(&r);
 }
 
-static bool robertson(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool robertson(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
   dx[2] = 3e7 * x[1] * x[1];
   dx[1] = -dx[0] - dx[2];
   return true;
 }
 
-static bool robertson_change(void *c, double t, const double *x, const double *late,
+static bool robertson_change(void *c, double t, const double *x, const double *delayed,
                              const double *v, double *out) {
-  (void)c, (void)t, (void)late;
+  (void)c, (void)t, (void)delayed;
   out[0] = -0.04 * v[0] + 1e4 * (x[2] * v[1] + x[1] * v[2]);
   out[2] = 6e7 * x[1] * v[1];
   out[1] = -out[0] - out[2];
@@ -319,8 +324,8 @@ static void robertson_is_stiff(void **state) {
 
 // Too many for a matrix: it goes on as it is, and says nothing.
 enum { MANY = 9000 };
-static bool decays(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool decays(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   for (int i = 0; i < MANY; i++) dx[i] = i ? -x[i] : -1e6 * (x[i] - 1);
   return true;
 }
@@ -340,8 +345,8 @@ static void stiff_without_room_goes_on(void **state) {
 }
 
 // A linear decay that is fast, but not for long: an explicit method is right to go through with it.
-static bool decay(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)t, (void)late;
+static bool decay(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)t, (void)delayed;
   dx[0] = -*(double *)c * (x[0] - 1);
   return true;
 }
@@ -356,8 +361,8 @@ static void a_little_stiff_is_no_error(void **state) {
   end_run(&r);
 }
 
-static bool pair(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool pair(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = 1.5 + 0.5 * sin(x[1] - x[0]);
   dx[1] = 1.0 + 0.5 * sin(x[0] - x[1]);
   return true;
@@ -394,20 +399,20 @@ static void rows_are_exchanged(void **state) {
 
 // --- what cannot be done ---
 
-static bool square(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool square(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = x[0] * x[0];
   return true;
 }
 
-static bool root_of(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool root_of(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = -1 / sqrt(x[0]);
   return true;
 }
 
-static bool refuse(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)x, (void)late;
+static bool refuse(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)x, (void)delayed;
   dx[0] = 1;
   return t < 0.5;
 }
@@ -427,9 +432,9 @@ static void fails(Problem p, SolveOptions how, double x, const char *one, const 
   end_run(&r);
 }
 
-static bool no_step(void *context, double t, double h, const double *x, const double *late,
+static bool no_step(void *context, double t, double h, const double *x, const double *delayed,
                     double *next) {
-  (void)context, (void)t, (void)h, (void)x, (void)late, (void)next;
+  (void)context, (void)t, (void)h, (void)x, (void)delayed, (void)next;
   return false;
 }
 
@@ -454,7 +459,7 @@ static void messages(void **state) {
   p.step = no_step;
   fails(p, (SolveOptions){.method = SOLVE_GIVEN, .step = 0.1}, 0,
         "the step from t = 0 cannot be made", "");
-  p.rates = square, p.lates = itself, p.late = 1, p.lag = (double[]){0};
+  p.rates = square, p.to_delay = itself, p.delayed = 1, p.lag = (double[]){0};
   fails(p, (SolveOptions){0}, 0, "found a delay of 0", "wanted one above 0");
 }
 
@@ -467,23 +472,23 @@ typedef struct {
   double up, down;
 } Turning;
 
-static bool turning_rates(void *c, double t, const double *x, const double *late, double *dx) {
+static bool turning_rates(void *c, double t, const double *x, const double *delayed, double *dx) {
   const Turning *k = c;
-  (void)t, (void)late;
+  (void)t, (void)delayed;
   dx[0] = (k->loose ? x[0] > k->border : k->on) ? k->up : k->down;
   return true;
 }
 
-static bool turning_guard(void *c, double t, const double *x, const double *late, double *g) {
+static bool turning_guard(void *c, double t, const double *x, const double *delayed, double *g) {
   const Turning *k = c;
-  (void)t, (void)late;
+  (void)t, (void)delayed;
   g[0] = k->loose ? -1 : k->on ? k->border - x[0] + 1e-300 : x[0] - k->border;
   return true;
 }
 
-static bool turn_it(void *c, double t, const double *x, const double *late) {
+static bool turn_it(void *c, double t, const double *x, const double *delayed) {
   Turning *k = c;
-  (void)t, (void)late;
+  (void)t, (void)delayed;
   k->turned++;
   k->on = x[0] > k->border;
   return true;
@@ -502,7 +507,7 @@ static void switches_turn(void **state) {
   for (int stiff = 0; stiff < 2; stiff++) {
     Turning k = {.border = 1, .up = 1e6, .down = 1};
     Problem p = {.context = &k, .n = 1, .rates = turning_rates, .events = 1, .switches = 1};
-    p.guards = turning_guard, p.turn = turn_it, p.loosen = loosen_it;
+    p.guards = turning_guard, p.turn = turn_it, p.release = loosen_it;
     SolveOptions how = {.method = stiff ? SOLVE_STIFF : SOLVE_DORMAND, .largest = 0.1};
     Run r = begin(p, how, (double[]){0});
     while (solver_step(r.s, 2)) assert_false(solver_happened(r.s, NULL));
@@ -522,14 +527,14 @@ static void switches_turn(void **state) {
 
 // --- what rounding sets behind the end ---
 
-static bool shortly(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)x, (void)late;
+static bool shortly(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)x, (void)delayed;
   g[0] = t - 1.0000000000001;
   return true;
 }
 
-static bool reset(void *c, double t, uint8_t *which, const double *late, double *x) {
-  (void)c, (void)t, (void)which, (void)late;
+static bool reset(void *c, double t, uint8_t *which, const double *delayed, double *x) {
+  (void)c, (void)t, (void)which, (void)delayed;
   x[0] = 7;
   return true;
 }
@@ -541,11 +546,11 @@ static void the_end_is_one_moment(void **state) {
   p.context = &k;
   Run r = begin(p, (SolveOptions){0}, (double[]){0});
   run_to(r.s, 1);
-  assert_false(solver_end(r.s, 1e-14));
+  assert_false(solver_events_at_end(r.s, 1e-14));
   near(solver_state(r.s)[0], 1, 1e-9);
-  assert_true(solver_end(r.s, 1e-12));
+  assert_true(solver_events_at_end(r.s, 1e-12));
   near(solver_state(r.s)[0], 7, 0);
-  assert_false(solver_end(r.s, 1e-14));
+  assert_false(solver_events_at_end(r.s, 1e-14));
   end_run(&r);
 }
 

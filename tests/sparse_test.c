@@ -148,7 +148,7 @@ static void groups_are_apart(void **state) {
     Arena *a = arena_new();
     uint32_t n = shapes[s].n, *group = NEW_ARRAY(a, uint32_t, n);
     const Pattern *p = pattern_of(a, n, shapes[s].place);
-    uint32_t groups = pattern_groups(a, p, group);
+    uint32_t groups = pattern_colours(a, p, group);
     assert_true(groups <= most[s]);
     uint32_t *owner = NEW_ARRAY(a, uint32_t, (size_t)n * groups);
     for (uint32_t c = 0; c < n; c++)
@@ -163,9 +163,9 @@ static void groups_are_apart(void **state) {
 
 // -- runs -----------------------------------------------------------------------------------------
 enum { CELLS = 60 };
-static bool spread(void *c, double t, const double *x, const double *late, double *dx) {
+static bool spread(void *c, double t, const double *x, const double *delayed, double *dx) {
   const uint32_t *far = c;
-  (void)t, (void)late;
+  (void)t, (void)delayed;
   for (uint32_t i = 0; i < CELLS; i++)
     dx[i] = 300 * (x[(i + CELLS - 1) % CELLS] - 2 * x[i] + x[(i + 1) % CELLS]) + x[i] * (1 - x[i]) +
             x[far[i]] * cos(x[i]);

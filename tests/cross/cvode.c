@@ -14,8 +14,8 @@ enum { EVENTS = 12, LONGEST = 3 };
 
 typedef struct {
   uint32_t n;
-  bool (*rates)(void *, double t, const double *x, const double *late, double *dx);
-  bool (*guards)(void *, double t, const double *x, const double *late,
+  bool (*rates)(void *, double t, const double *x, const double *delayed, double *dx);
+  bool (*guards)(void *, double t, const double *x, const double *delayed,
                  double *g); // NULL: no events
   double x[LONGEST];         // at the start, then at the end
   double absolute;
@@ -23,30 +23,30 @@ typedef struct {
   int events;
 } System;
 
-static bool robertson(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool robertson(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = -0.04 * x[0] + 1e4 * x[1] * x[2];
   dx[2] = 3e7 * x[1] * x[1];
   dx[1] = -dx[0] - dx[2];
   return true;
 }
 
-static bool room(void *c, double t, const double *x, const double *late, double *dx) {
-  (void)c, (void)t, (void)late;
+static bool room(void *c, double t, const double *x, const double *delayed, double *dx) {
+  (void)c, (void)t, (void)delayed;
   dx[0] = -0.1 * (x[0] - 5) + 2.5 * x[1];
   dx[1] = 0;
   return true;
 }
 
-static bool room_guard(void *c, double t, const double *x, const double *late, double *g) {
-  (void)c, (void)t, (void)late;
+static bool room_guard(void *c, double t, const double *x, const double *delayed, double *g) {
+  (void)c, (void)t, (void)delayed;
   g[0] = x[1] > 0.5 ? x[0] - 21 : 19 - x[0];
   return true;
 }
 
-static bool room_switches(void *c, double t, uint32_t which, const double *late, double *x) {
+static bool room_switches(void *c, double t, uint32_t which, const double *delayed, double *x) {
   System *s = c;
-  (void)which, (void)late;
+  (void)which, (void)delayed;
   x[1] = 1 - x[1];
   s->moment[s->events++] = t;
   return s->events < EVENTS;

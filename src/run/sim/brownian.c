@@ -18,11 +18,11 @@ struct Brownian {
   double step;
   uint32_t levels;
   bool begun;
-  uint64_t *at;  // [level] index of the present interval
-  double **goes; // [level][cells] increment of the path over the interval
-  double **bend; // [level][cells] deviation of the midpoint from the straight line
-  double *rest;  // [cells] remaining increment of a step that was split
-  double from;   // start of the remainder
+  uint64_t *at;       // [level] index of the present interval
+  double **increment; // [level][cells] increment of the path over the interval
+  double **deviation; // [level][cells] deviation of the midpoint from the straight line
+  double *rest;       // [cells] remaining increment of a step that was split
+  double from;        // start of the remainder
 };
 
 Brownian *brownian_new(Arena *a, uint64_t seed, uint64_t site, int64_t cells, double step) {
@@ -30,18 +30,19 @@ Brownian *brownian_new(Arena *a, uint64_t seed, uint64_t site, int64_t cells, do
   *b = (Brownian){.seed = seed, .site = site, .cells = cells, .step = step, .from = -1};
   for (double span = step; 2 * span < longest_span; span *= 2) b->levels++;
   b->at = NEW_ARRAY(a, uint64_t, b->levels + 1);
-  b->goes = NEW_ARRAY(a, double *, b->levels + 1);
-  b->bend = NEW_ARRAY(a, double *, b->levels + 1);
+  b->increment = NEW_ARRAY(a, double *, b->levels + 1);
+  b->deviation = NEW_ARRAY(a, double *, b->levels + 1);
   for (uint32_t i = 0; i <= b->levels; i++) {
-    b->goes[i] = NEW_ARRAY(a, double, cells + 1);
-    b->bend[i] = NEW_ARRAY(a, double, cells + 1);
+    b->increment[i] = NEW_ARRAY(a, double, cells + 1);
+    b->deviation[i] = NEW_ARRAY(a, double, cells + 1);
   }
   b->rest = NEW_ARRAY(a, double, cells + 1);
   return b;
 }
 
 // Levels are counted from the top, so the numbers do not depend on the smallest step.
-static void draw(const Brownian *b, uint32_t level, uint64_t span, double scale, double *out) {
+static void draw_normals(const Brownian *b, uint32_t level, uint64_t span, double scale,
+                         double *out) {
   uint64_t site = site_step(b->site, level);
   for (int64_t i = 0; i < b->cells; i++)
     out[i] = scale * noise_normal(b->seed, span, site, (uint64_t)i);
@@ -52,21 +53,21 @@ const double *brownian_step(Brownian *b, uint64_t k) {
   for (uint32_t level = 0; level <= b->levels; level++, span /= 2) {
     uint64_t at = k >> (b->levels - level);
     if (b->begun && b->at[level] == at) continue;
-    if (level == 0) draw(b, 0, at, sqrt(span), b->goes[0]);
+    if (level == 0) draw_normals(b, 0, at, sqrt(span), b->increment[0]);
     // span belongs to this level: the midpoint of the interval above has variance span / 2
     bool drawn = b->begun && level && b->at[level] >> 1 == at >> 1 && (at & 1);
-    if (level && !drawn) draw(b, level, at >> 1, sqrt(span / 2), b->bend[level]);
+    if (level && !drawn) draw_normals(b, level, at >> 1, sqrt(span / 2), b->deviation[level]);
     double side = at & 1 ? -1 : 1;
     for (int64_t i = 0; level && i < b->cells; i++)
-      b->goes[level][i] = b->goes[level - 1][i] / 2 + side * b->bend[level][i];
+      b->increment[level][i] = b->increment[level - 1][i] / 2 + side * b->deviation[level][i];
     b->at[level] = at;
   }
   b->begun = true;
-  return b->goes[b->levels];
+  return b->increment[b->levels];
 }
 
 // Splits the present step: between its ends the path is a Brownian bridge.
-static void cut(Brownian *b, double from, double to, double end, double *out) {
+static void bridge(Brownian *b, double from, double to, double end, double *out) {
   double all = end - from, part = to - from, wide = sqrt(part * (all - part) / all);
   uint64_t when;
   memcpy(&when, &to, sizeof when);
@@ -87,10 +88,10 @@ void brownian_between(Brownian *b, double from, double to, double *out) {
   if (last)
     memcpy(out, b->rest, row);
   else
-    cut(b, whole ? k * b->step : from, to, end, out);
+    bridge(b, whole ? k * b->step : from, to, end, out);
 }
 
-void brownian_carry(Brownian *b, Carry *c) {
-  carry_reals(c, &b->from, 1);
-  carry_reals(c, b->rest, (uint64_t)b->cells);
+void brownian_archive(Brownian *b, Archive *c) {
+  archive_reals(c, &b->from, 1);
+  archive_reals(c, b->rest, (uint64_t)b->cells);
 }

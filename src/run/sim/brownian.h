@@ -16,6 +16,6 @@ Brownian *brownian_new(Arena *, uint64_t seed, uint64_t site, int64_t cells, dou
 const double *brownian_step(Brownian *, uint64_t k);
 // Increments [cells] between two times of the same step; times must increase.
 void brownian_between(Brownian *, double from, double to, double *out);
-void brownian_carry(Brownian *, Carry *); // the position; random numbers follow from the seed
+void brownian_archive(Brownian *, Archive *); // the position; random numbers follow from the seed
 
 #endif

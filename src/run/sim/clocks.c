@@ -80,11 +80,11 @@ static bool lines_agree(Flow *f, double t) {
   if (!f->lines) return true;
   snprintf(when, sizeof when, "t = %.10g", t);
   return sim_run(f->m, f->lines, drawn_at(f, t)) &&
-         clash_told(f->m, f->lines, ticks_then, &c, when);
+         conflict_report(f->m, f->lines, ticks_then, &c, when);
 }
 
 bool flow_tick(Flow *f, double t, const double *x) {
-  flow_put(f, t, x, NULL);
+  flow_set_point(f, t, x, NULL);
   f->moment = NAN;
   if (!sim_run(f->m, f->nexts, drawn_at(f, t)) || !lines_agree(f, t)) return false;
   for (uint32_t i = 0; i < f->stepping.n; i++) {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void put(State *s, const double *x) {
+static void state_write(State *s, const double *x) {
   if (s->number == NUMBER_F64)
     memcpy(s->data, x, (size_t)s->count * sizeof(double));
   else
@@ -14,14 +14,14 @@ static void put(State *s, const double *x) {
 
 // -- inputs from a table --------------------------------------------------------------------------
 static void set_port(Flow *f, uint32_t port, const double *value, int64_t cells) {
-  Engine *all[] = {f->rates, f->guards, f->values, f->lates,           f->nexts,   f->tangent,
-                   f->look,  f->step,   f->lines,  f->switches.values, f->ranges.e};
+  Engine *all[] = {f->rates,    f->guards, f->values, f->to_delay,        f->nexts,   f->tangent,
+                   f->observer, f->step,   f->lines,  f->switches.values, f->ranges.e};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i]) engine_set(all[i], port, value, cells);
 }
 
-static void put_ports(Flow *f, int64_t row, double part) {
-  const Driven *d = f->driven;
+static void set_row(Flow *f, int64_t row, double part) {
+  const TableInputs *d = f->table_inputs;
   for (uint32_t i = 0; i < f->m->s->in.n; i++) {
     if (!d->rows[i]) continue;
     int64_t cells = sim_in_cells(f->m, i);
@@ -33,22 +33,23 @@ static void put_ports(Flow *f, int64_t row, double part) {
 }
 
 // Two rows at one time are a discontinuity: a step that ends there sees the first of them.
-static bool jumps_later(const Driven *d, int64_t row) {
+static bool is_discontinuity_ahead(const TableInputs *d, int64_t row) {
   return d->time[row] == d->time[row + 1] && d->time[row] > d->passed;
 }
 
 // Interpolates linearly between rows.
-static void put_between(Flow *f, double t) {
-  Driven *d = f->driven;
+static void set_interpolated(Flow *f, double t) {
+  TableInputs *d = f->table_inputs;
   while (d->at > 0 && t < d->time[d->at]) d->at--;
-  while (d->at + 2 < d->n && t >= d->time[d->at + 1] && !jumps_later(d, d->at + 1)) d->at++;
+  while (d->at + 2 < d->n && t >= d->time[d->at + 1] && !is_discontinuity_ahead(d, d->at + 1))
+    d->at++;
   double wide = d->time[d->at + 1] - d->time[d->at];
   double part = wide > 0 ? (t - d->time[d->at]) / wide : 1;
-  put_ports(f, d->at, fmin(fmax(part, 0), 1));
+  set_row(f, d->at, fmin(fmax(part, 0), 1));
 }
 
 double flow_next_row(const Flow *f, double now) {
-  const Driven *d = f->driven;
+  const TableInputs *d = f->table_inputs;
   if (!d) return INFINITY;
   if (!d->time) return (double)(d->at + 1);
   for (int64_t i = 0; i < d->n; i++)
@@ -56,24 +57,24 @@ double flow_next_row(const Flow *f, double now) {
   return INFINITY;
 }
 
-void flow_row(Flow *f, double t) {
-  Driven *d = f->driven;
+void flow_select_row(Flow *f, double t) {
+  TableInputs *d = f->table_inputs;
   d->passed = t;
   if (d->time) return;
   d->at = (int64_t)(t + 0.5);
-  if (d->at < d->n) put_ports(f, d->at, 0);
+  if (d->at < d->n) set_row(f, d->at, 0);
 }
 
-bool flow_drive(Flow *f) {
+bool flow_open_table(Flow *f) {
   Sim *m = f->m;
   if (!m->run || (!m->run->path && !m->run->set)) return true;
-  Driven *d = NEW(m->arena, Driven);
+  TableInputs *d = NEW(m->arena, TableInputs);
   d->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
   d->table = NEW_ARRAY(m->arena, double *, m->s->in.n + 1);
   if (!table_times(m, &d->time, &d->n)) return false;
   if (!d->time) d->n = sim_rows(m->run);
   if (!(m->run->path ? table_inputs : set_inputs)(m, d->n, d->rows, d->table)) return false;
-  f->driven = d;
+  f->table_inputs = d;
   f->problem.timeless &= !d->time;
   if (d->time) f->problem.between = NULL;
   f->problem.adds = false;
@@ -86,16 +87,16 @@ bool flow_drive(Flow *f) {
   return true;
 }
 
-void flow_put(Flow *f, double t, const double *x, const double *late) {
-  if (f->driven && f->driven->time) put_between(f, t);
-  put(f->time, &t);
+void flow_set_point(Flow *f, double t, const double *x, const double *delayed) {
+  if (f->table_inputs && f->table_inputs->time) set_interpolated(f, t);
+  state_write(f->time, &t);
   for (uint32_t i = 0; i < f->flowing.n; i++)
-    put(f->flowing.at[i].state, x + f->flowing.at[i].offset);
-  for (uint32_t i = 0; late && i < f->lag.n; i++)
-    put(f->lag.at[i].state, late + f->lag.at[i].offset);
+    state_write(f->flowing.at[i].state, x + f->flowing.at[i].offset);
+  for (uint32_t i = 0; delayed && i < f->lag.n; i++)
+    state_write(f->lag.at[i].state, delayed + f->lag.at[i].offset);
 }
 
-bool flow_ask(Flow *f, Engine *e, const Counts *c, double *out) {
+bool flow_run_engine(Flow *f, Engine *e, const Counts *c, double *out) {
   if (!sim_run(f->m, e, 0)) return false;
   for (uint32_t i = 0; i < c->n; out += c->at[i++]) engine_get(e, i, out, c->at[i]);
   return true;
@@ -111,25 +112,26 @@ static bool all_finite(const double *x, uint32_t n) {
 // a moment (the root of a negative number): if values are not finite, runs once more with all
 // switches released.
 static bool try_held(Flow *f, Engine *e, bool *finite) {
-  if (!sim_try(f->m, e, 0, finite)) return false;
+  if (!sim_run_trial(f->m, e, 0, finite)) return false;
   if (*finite || !f->switches.d) return true;
-  switches_free(f, true);
-  bool good = sim_try(f->m, e, 0, finite);
-  switches_free(f, false);
+  switches_release_all(f, true);
+  bool good = sim_run_trial(f->m, e, 0, finite);
+  switches_release_all(f, false);
   return good;
 }
 
 // Evaluates at a trial point of the solver: values that are not finite are recorded, not reported,
 // because the solver may retry with a shorter step.
-static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *at, double *out) {
+static bool evaluate_trial(Flow *f, Engine *e, const Counts *c, const NonFinitePoint *at,
+                           double *out) {
   bool finite;
-  flow_put(f, at->t, at->x, at->late);
+  flow_set_point(f, at->t, at->x, at->delayed);
   if (!try_held(f, e, &finite)) return false;
   if (!finite && all_finite(at->x, f->n)) { // only the first one: later ones follow from it
-    OddMoment *odd = &f->odd;
+    NonFinitePoint *odd = &f->nonfinite;
     odd->e = e, odd->t = at->t;
     memcpy(odd->x, at->x, f->n * sizeof(double));
-    if (at->late) memcpy(odd->late, at->late, f->problem.late * sizeof(double));
+    if (at->delayed) memcpy(odd->delayed, at->delayed, f->problem.delayed * sizeof(double));
   }
   for (uint32_t i = 0; i < c->n; out += c->at[i++]) engine_get(e, i, out, c->at[i]);
   return true;
@@ -137,7 +139,7 @@ static bool ask_anywhere(Flow *f, Engine *e, const Counts *c, const OddMoment *a
 
 // An engine for the rates without held switches, so that the diagnostic names the user's
 // expression.
-static Engine *written(Flow *f, Engine *e) {
+static Engine *engine_as_written(Flow *f, Engine *e) {
   Ids rate = {0};
   if (!f->switches.d || e != f->rates) return e;
   for (uint32_t i = 0; i < f->flowing.n; i++)
@@ -146,41 +148,41 @@ static Engine *written(Flow *f, Engine *e) {
   return plain ? plain : e;
 }
 
-bool flow_blame(Flow *f, const char *what) {
-  const OddMoment *odd = &f->odd;
-  Engine *e = written(f, odd->e);
-  flow_put(f, odd->t, odd->x, odd->late);
-  sim_blame(f->m, e, 0, what);
+bool flow_report_nonfinite(Flow *f, const char *what) {
+  const NonFinitePoint *odd = &f->nonfinite;
+  Engine *e = engine_as_written(f, odd->e);
+  flow_set_point(f, odd->t, odd->x, odd->delayed);
+  sim_report_nonfinite(f->m, e, 0, what);
   if (e != odd->e) engine_free(e);
   return false;
 }
 
-bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx) {
+bool flow_rates(void *flow, double t, const double *x, const double *delayed, double *dx) {
   Flow *f = flow;
-  OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
-  return ask_anywhere(f, f->rates, &f->rate_cells, &at, dx);
+  NonFinitePoint at = {.t = t, .x = (double *)x, .delayed = (double *)delayed};
+  return evaluate_trial(f, f->rates, &f->rate_cells, &at, dx);
 }
 
-static bool guards(void *flow, double t, const double *x, const double *late, double *g) {
+static bool guards(void *flow, double t, const double *x, const double *delayed, double *g) {
   Flow *f = flow;
   const FlowSwitches *s = &f->switches;
-  OddMoment at = {.t = t, .x = (double *)x, .late = (double *)late};
-  if (!ask_anywhere(f, f->guards, &f->guard_cells, &at, g)) return false;
+  NonFinitePoint at = {.t = t, .x = (double *)x, .delayed = (double *)delayed};
+  if (!evaluate_trial(f, f->guards, &f->guard_cells, &at, g)) return false;
   double *turn = g + f->events;
   for (uint32_t i = 0; i < s->cells.n; turn += s->cells.at[i++])
     engine_get(f->guards, f->guard_cells.n + i, turn, s->cells.at[i]);
-  switches_mend(f, g + f->events);
+  switches_replace_nan(f, g + f->events);
   return true;
 }
 
-static bool lates(void *flow, double t, const double *x, const double *late, double *value) {
+static bool to_delay(void *flow, double t, const double *x, const double *delayed, double *value) {
   Flow *f = flow;
   bool finite;
-  flow_put(f, t, x, late);
-  if (!try_held(f, f->lates, &finite)) return false;
-  if (!finite) return sim_blame(f->m, f->lates, 0, NULL);
+  flow_set_point(f, t, x, delayed);
+  if (!try_held(f, f->to_delay, &finite)) return false;
+  if (!finite) return sim_report_nonfinite(f->m, f->to_delay, 0, NULL);
   for (uint32_t i = 0; i < f->lag_cells.n; value += f->lag_cells.at[i++])
-    engine_get(f->lates, i, value, f->lag_cells.at[i]);
+    engine_get(f->to_delay, i, value, f->lag_cells.at[i]);
   return true;
 }
 
@@ -219,7 +221,8 @@ static const char *event_name(void *flow, uint32_t which) {
 }
 
 // Reports that two events of one moment set one state to different values.
-static bool clash(Flow *f, double t, uint32_t state, int64_t place, uint32_t one, uint32_t other) {
+static bool refuse_conflict(Flow *f, double t, uint32_t state, int64_t place, uint32_t one,
+                            uint32_t other) {
   World *w = f->m->w;
   uint32_t number;
   int64_t member, members;
@@ -243,18 +246,18 @@ static bool outer_jump(const Flow *f, uint32_t one, const SystemEvent *e) {
 }
 
 // Writes what the event `which` sets into the updates.
-static bool set_by(Flow *f, double t, uint32_t which) {
+static bool apply_event(Flow *f, double t, uint32_t which) {
   uint32_t number, at = 0, set = 0,
                    place = 0; // number of elements set in the first state, and the last of these
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
-  if ((e->birth || e->death) && f->unborn[which]) {
-    f->unborn[which] = false;
+  if ((e->birth || e->death) && f->true_at_start[which]) {
+    f->true_at_start[which] = false;
     return true;
   }
   for (uint32_t i = 0; i < number; i++) at += f->m->s->event.at[i].state.n;
   for (uint32_t i = 0; i < e->state.n; i++) {
-    Fresh *to = &f->fresh.at[e->state.at[i]];
+    StateUpdate *to = &f->updates.at[e->state.at[i]];
     int64_t part = to->state->count / members;
     if (f->named[at + i]) engine_get(f->values, f->named[at + i], f->mask, to->state->count);
     engine_get(f->values, at + i, f->value, to->state->count);
@@ -265,13 +268,14 @@ static bool set_by(Flow *f, double t, uint32_t which) {
       if (f->named[at] && i == 0) set++, place = (uint32_t)(k - member * part) + 1;
       if (to->by[k] && outer_jump(f, to->by[k] - 1, e)) return true;
       if (to->by[k] && to->value[k] != f->value[k])
-        return clash(f, t, e->state.at[i], k, to->by[k] - 1, which);
+        return refuse_conflict(f, t, e->state.at[i], k, to->by[k] - 1, which);
       to->value[k] = f->value[k];
       to->by[k] = which + 1;
     }
   }
   if (f->record && t > f->begun)
-    vec_push(f->m->arena, &f->record->happening, flow_happening(f, t, which, set == 1 ? place : 0));
+    vec_push(f->m->arena, &f->record->events_logged,
+             flow_log_entry(f, t, which, set == 1 ? place : 0));
   return true;
 }
 
@@ -287,12 +291,12 @@ bool flow_halted(const Flow *f) {
 }
 
 // Starts updates of the states that the event sets; other states are not touched.
-static void freshen(Flow *f, uint32_t which) {
+static void begin_updates(Flow *f, uint32_t which) {
   uint32_t number;
   int64_t member, members;
   const SystemEvent *e = event_at(f, which, &number, &member, &members);
   for (uint32_t i = 0; i < e->state.n; i++) {
-    Fresh *y = &f->fresh.at[e->state.at[i]];
+    StateUpdate *y = &f->updates.at[e->state.at[i]];
     if (y->open) continue;
     state_get(y->state, y->value);
     memset(y->by, 0, (size_t)y->state->count * sizeof *y->by);
@@ -300,20 +304,20 @@ static void freshen(Flow *f, uint32_t which) {
   }
 }
 
-static bool set_all(Flow *f, double t, uint8_t *which, const double *late, double *x) {
-  flow_put(f, t, x, late);
+static bool apply_events(Flow *f, double t, uint8_t *which, const double *delayed, double *x) {
+  flow_set_point(f, t, x, delayed);
   if (!f->chance && !sim_run(f->m, f->values, 0)) return false;
   if (!flow_births(f, t)) return false;
-  flow_births_first(f, which);
+  flow_mask_before_births(f, which);
   for (uint32_t i = 0; i < f->events; i++) {
     if (!which[i]) continue;
-    freshen(f, i);
-    if (f->chance && !sim_run(f->m, f->values, flow_draw(f, i))) return false;
-    if (!set_by(f, t, i)) return false;
+    begin_updates(f, i);
+    if (f->chance && !sim_run(f->m, f->values, flow_event_key(f, i))) return false;
+    if (!apply_event(f, t, i)) return false;
   }
-  flow_drawn(f, which);
-  for (uint32_t i = 0; i < f->fresh.n; i++) {
-    Fresh *y = &f->fresh.at[i];
+  flow_count_events(f, which);
+  for (uint32_t i = 0; i < f->updates.n; i++) {
+    StateUpdate *y = &f->updates.at[i];
     if (y->open) state_set(y->state, y->value);
     y->open = false;
   }
@@ -321,10 +325,10 @@ static bool set_all(Flow *f, double t, uint8_t *which, const double *late, doubl
   return true;
 }
 
-static bool happen(void *flow, double t, uint8_t *which, const double *late, double *x) {
+static bool on_events(void *flow, double t, uint8_t *which, const double *delayed, double *x) {
   Flow *f = flow;
-  if (f->rounds++ && f->between) f->between(f->follower, t, x, late);
-  f->broken = !set_all(f, t, which, late, x);
+  if (f->rounds++ && f->between) f->between(f->follower, t, x, delayed);
+  f->broken = !apply_events(f, t, which, delayed, x);
   return !f->broken;
 }
 
@@ -361,7 +365,7 @@ static void find_wires(Flow *f, FlowWires *of) {
   const System *s = f->m->s;
   for (uint32_t i = 0; i < s->state.n; i++)
     if (s->state.at[i].rate) vec_push(f->m->arena, &of->rate, s->state.at[i].rate);
-  for (uint32_t i = 0; i < s->lag.n; i++) vec_push(f->m->arena, &of->late, s->lag.at[i].value);
+  for (uint32_t i = 0; i < s->lag.n; i++) vec_push(f->m->arena, &of->delayed, s->lag.at[i].value);
   for (uint32_t i = 0; i < s->event.n; i++) vec_push(f->m->arena, &of->guard, s->event.at[i].guard);
 }
 
@@ -370,10 +374,10 @@ static bool open_rates(Flow *f, const FlowWires *of, bool holds) {
   Sim *m = f->m;
   Diagram *rates = pick_wires(m->w, m->s, of->rate.at, of->rate.n);
   f->problem.jumps = structure_jumps(rates);
-  bool late = !f->problem.jumps && of->late.n &&
-              structure_jumps(pick_wires(m->w, m->s, of->late.at, of->late.n));
-  if (holds && (f->problem.jumps || late)) switches_find(f, of);
-  f->problem.adds = structure_adds(rates, holds && !f->problem.jumps) && !of->late.n;
+  bool delayed = !f->problem.jumps && of->delayed.n &&
+                 structure_jumps(pick_wires(m->w, m->s, of->delayed.at, of->delayed.n));
+  if (holds && (f->problem.jumps || delayed)) switches_find(f, of);
+  f->problem.adds = structure_adds(rates, holds && !f->problem.jumps) && !of->delayed.n;
   count_wires(f, of->rate.at, of->rate.n, &f->rate_cells);
   f->rates = sim_engine(m, f->switches.d ? switched_rates(f) : rates);
   return f->rates;
@@ -393,7 +397,7 @@ static bool open_states(Flow *f) {
     f->n += (uint32_t)state->count;
   }
   if (next.n) f->nexts = wires_engine(f, &next, NULL);
-  if (next.n) f->lines = clash_engine(f->m);
+  if (next.n) f->lines = conflict_engine(f->m);
   flow_clocks(f);
   return !next.n || f->nexts;
 }
@@ -445,13 +449,13 @@ static bool open_values(Flow *f) {
     }
   for (uint32_t i = 0; i < s->state.n; i++) {
     State *state = sim_state(f->m, i);
-    Fresh fresh = {.state = state,
-                   .value = NEW_ARRAY(f->m->arena, double, state->count),
-                   .by = NEW_ARRAY(f->m->arena, uint32_t, state->count)};
-    vec_push(f->m->arena, &f->fresh, fresh);
+    StateUpdate fresh = {.state = state,
+                         .value = NEW_ARRAY(f->m->arena, double, state->count),
+                         .by = NEW_ARRAY(f->m->arena, uint32_t, state->count)};
+    vec_push(f->m->arena, &f->updates, fresh);
   }
   f->values = wires_engine(f, &value, NULL);
-  flow_draws(f);
+  flow_open_draws(f);
   return f->values && flow_births_open(f);
 }
 
@@ -476,15 +480,16 @@ static bool open_lags(Flow *f, const Ids *value) {
   for (uint32_t i = 0; i < s->lag.n; i++) {
     const SystemLag *lag = &s->lag.at[i];
     State *state = store_find(f->m->store, s->d->param.at[lag->param].path);
-    vec_push(f->m->arena, &f->lag, (Flowing){state, i, f->problem.late, state->count});
+    vec_push(f->m->arena, &f->lag, (Flowing){state, i, f->problem.delayed, state->count});
     for (int64_t k = 0; k < state->count; k++) vec_push(f->m->arena, &by, lag->time);
-    f->problem.late += (uint32_t)state->count;
+    f->problem.delayed += (uint32_t)state->count;
   }
   f->problem.lag = by.at;
   if (!value->n) return true;
   count_wires(f, value->at, value->n, &f->lag_cells);
-  f->lates = f->switches.d ? sim_engine(f->m, switched_lates(f)) : wires_engine(f, value, NULL);
-  return f->lates != NULL;
+  f->to_delay =
+      f->switches.d ? sim_engine(f->m, switched_to_delay(f)) : wires_engine(f, value, NULL);
+  return f->to_delay != NULL;
 }
 
 Flow *flow_open(Sim *m, bool holds) {
@@ -495,7 +500,7 @@ Flow *flow_open(Sim *m, bool holds) {
   f->begun = -INFINITY;
   find_wires(f, &of);
   if (!open_rates(f, &of, holds) || !open_states(f) || !open_guards(f, &of.guard) ||
-      !open_lags(f, &of.late))
+      !open_lags(f, &of.delayed))
     return NULL;
   int64_t most = 1;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
@@ -506,21 +511,21 @@ Flow *flow_open(Sim *m, bool holds) {
   f->mask = NEW_ARRAY(m->arena, double, most);
   f->unit = NEW_ARRAY(m->arena, double, f->n + 1);
   f->column = NEW_ARRAY(m->arena, double, f->n + 1);
-  f->odd.x = NEW_ARRAY(m->arena, double, f->n + 1);
-  f->odd.late = NEW_ARRAY(m->arena, double, f->problem.late + 1);
+  f->nonfinite.x = NEW_ARRAY(m->arena, double, f->n + 1);
+  f->nonfinite.delayed = NEW_ARRAY(m->arena, double, f->problem.delayed + 1);
   f->problem.context = f;
   f->problem.n = f->n;
   f->problem.rates = flow_rates;
   f->problem.change = flow_change;
   f->problem.pattern = flow_pattern;
   f->problem.constrained = flow_constrained(f);
-  f->problem.timeless = !m->s->time && !f->lates;
+  f->problem.timeless = !m->s->time && !f->to_delay;
   f->problem.guards = f->guards ? guards : NULL;
   f->problem.between = f->ranges.e ? ranges_between : NULL;
-  f->problem.happen = f->events ? happen : NULL;
+  f->problem.happen = f->events ? on_events : NULL;
   f->problem.turn = f->switches.d ? switches_turn : NULL;
-  f->problem.loosen = f->switches.d ? switches_loosen : NULL;
-  f->problem.lates = f->lates ? lates : NULL;
+  f->problem.release = f->switches.d ? switches_release : NULL;
+  f->problem.to_delay = f->to_delay ? to_delay : NULL;
   f->problem.name = flow_name;
   f->problem.event_name = event_name;
   return f;

@@ -19,7 +19,7 @@ typedef struct {
   double *value; // [count] the new value
   uint32_t *by;  // [count] the event that sets it, its index + 1; 0: none
   bool open;     // some event of this moment sets the state
-} Fresh;         // update of a state by the events of one moment
+} StateUpdate;   // update of a state by the events of one moment
 
 // Inputs from a table: each row is held for one unit of time; with a `time` column, values are
 // interpolated linearly.
@@ -30,13 +30,13 @@ typedef struct {
   int64_t n;
   int64_t at;    // the present row; with times, the row before the present time
   double passed; // with times: discontinuities after this time are still ahead
-} Driven;
+} TableInputs;
 
 typedef struct {
   Brownian *path;
   int64_t cells, room;
-  double *goes; // [cells] increments over a step
-  double *rows; // [room cells] increments over many steps
+  double *increment;  // [cells] increments over a step
+  double *increments; // [room cells] increments over many steps
 } FlowWhite;
 
 typedef struct {
@@ -48,11 +48,11 @@ typedef struct {
 typedef struct {
   Engine *e; // that computed them; NULL: none
   double t;
-  double *x, *late;
-} OddMoment;
+  double *x, *delayed;
+} NonFinitePoint;
 
 typedef struct { // wires of the system
-  Ids rate, late, guard;
+  Ids rate, delayed, guard;
 } FlowWires;
 
 // switches.c: discontinuities of the rates, held between events
@@ -60,7 +60,7 @@ typedef struct {
   // Rates, delayed values, guards of events; then guards and values of switches. NULL: there are no
   // switches.
   const Diagram *d;
-  uint32_t rates, lates, guards;
+  uint32_t rates, to_delay, guards;
   Counts cells;          // of each output
   uint32_t n;            // number of switches
   bool *bit;             // [n] is it a comparison?
@@ -81,14 +81,14 @@ typedef struct {
 typedef struct {
   const char *path, *what; // what: NULL: not computed yet
   uint32_t place;          // the element in the last name
-} HappeningName;
+} EventNames;
 
 struct Flow {
   Sim *m;
   SimRecord *record; // the log of events; or NULL
   // Called between two rounds of events of one moment; or NULL. `rounds`: rounds of this moment so
   // far.
-  void (*between)(void *follower, double t, const double *x, const double *late);
+  void (*between)(void *follower, double t, const double *x, const double *delayed);
   void *follower;
   uint32_t rounds;
   Problem problem;
@@ -102,80 +102,82 @@ struct Flow {
   double moment;          // the last moment with events; NAN: none yet
   double **birth;         // [event][state] initial value of a born part, computed before the events
                           // of the moment
-  bool *unborn; // [guard] the condition of a birth or death already holds at the start, so the
-                // first event is no birth or death
-  Engine *rates, *guards, *values, *lates, *nexts, *tangent;
+  bool *
+      true_at_start; // [guard] the condition of a birth or death already holds at the start, so the
+                     // first event is no birth or death
+  Engine *rates, *guards, *values, *to_delay, *nexts, *tangent;
   Counts rate_cells, guard_cells, lag_cells;
   State *time;
   double *unit, *column;
   double *value, *mask; // buffers for the largest state
   uint32_t *named;      // [event][state] the output of `values` with the mask of set elements; 0:
                         // all are set
-  VEC(Fresh) fresh;     // one for each state, if there are events
-  Driven *driven;       // or NULL
-  Engine *step;         // a whole step with noise; or NULL
-  VEC(FlowWhite) white; // one for each `white`
-  uint64_t *draws;      // [guard] number of earlier events of its part and member
-  uint32_t *drawer;     // [guard] the first guard of its part and member, whose count is used
-  bool *drawn;          // [guard] has an event occurred at this moment?
-  bool chance;          // events set random values
-  Engine *lines;        // evaluates lines that may conflict at a tick; or NULL
-  Engine *look;         // evaluates observed values, and has the same inputs; or NULL
-  double begun;         // events up to this time were logged by the earlier run
-  OddMoment odd;
-  bool broken;                   // an event could not be applied; reported
-  HappeningName *happening_name; // [guard] made when an event is first logged
+  VEC(StateUpdate) updates;  // one for each state, if there are events
+  TableInputs *table_inputs; // or NULL
+  Engine *step;              // a whole step with noise; or NULL
+  VEC(FlowWhite) white;      // one for each `white`
+  uint64_t *event_count;     // [guard] number of earlier events of its part and member
+  uint32_t *first_guard;     // [guard] the first guard of its part and member, whose count is used
+  bool *had_event;           // [guard] has an event occurred at this moment?
+  bool chance;               // events set random values
+  Engine *lines;             // evaluates lines that may conflict at a tick; or NULL
+  Engine *observer;          // evaluates observed values, and has the same inputs; or NULL
+  double begun;              // events up to this time were logged by the earlier run
+  NonFinitePoint nonfinite;
+  bool broken;             // an event could not be applied; reported
+  EventNames *event_names; // [guard] made when an event is first logged
 };
 
 // Runs an engine and concatenates its outputs.
-bool flow_ask(Flow *, Engine *, const Counts *, double *out);
-void flow_put(Flow *, double t, const double *x, const double *late);
+bool flow_run_engine(Flow *, Engine *, const Counts *, double *out);
+void flow_set_point(Flow *, double t, const double *x, const double *delayed);
 // Reports that the solver stopped because values were not finite; always false.
-bool flow_blame(Flow *, const char *what);
+bool flow_report_nonfinite(Flow *, const char *what);
 // noisy_flow.c: steps with white noise, and random values of events
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
 bool flow_usual_step(Sim *);          // chooses the step if the run does not give one
 StepMethod flow_step_kind(const Run *);
 void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
-void flow_draws(Flow *);                        // opens random values of events
-uint64_t flow_draw(Flow *, uint32_t guard);     // the random number key of an event
-void flow_drawn(Flow *, const uint8_t *which);  // counts events
-bool flow_drive(Flow *);                        // reads the table of the run, if any
-double flow_next_row(const Flow *, double now); // time of the next row; infinite: none
-void flow_row(Flow *, double t);                // selects the row that starts at this time
+void flow_open_draws(Flow *);                         // opens random values of events
+uint64_t flow_event_key(Flow *, uint32_t guard);      // the random number key of an event
+void flow_count_events(Flow *, const uint8_t *which); // counts events
+bool flow_open_table(Flow *);                         // reads the table of the run, if any
+double flow_next_row(const Flow *, double now);       // time of the next row; infinite: none
+void flow_select_row(Flow *, double t);               // selects the row that starts at this time
 void flow_start(const Flow *, double *x);
 bool flow_halted(const Flow *);
 // -- event_log.c
 // which: index among all guards. place: the only element set in the part's state, + 1; 0: all, or
 // several
-Happening flow_happening(Flow *, double t, uint32_t which, uint32_t place);
+LoggedEvent flow_log_entry(Flow *, double t, uint32_t which, uint32_t place);
 // births.c
 bool flow_births_open(Flow *);
 bool flow_births(Flow *, double t); // computes the initial states of births, before any event of
                                     // the moment
-void flow_births_first(const Flow *, uint8_t *which); // all other events wait until births are done
+void flow_mask_before_births(const Flow *,
+                             uint8_t *which); // all other events wait until births are done
 // clocks.c
 void flow_clocks(Flow *); // for states that change at ticks
 double flow_next_tick(const Flow *,
                       double end); // time of the next tick; `end` if both are the same moment
 bool flow_tick(Flow *, double t, const double *x); // all ticks of this moment
 // slide_place.c: the expression at which a rate jumps; no file: not found
-Span flow_slide_span(Flow *, const SolverSlide *, const double *late);
+Span flow_slide_span(Flow *, const SolverSlide *, const double *delayed);
 // switches.c
 void switches_find(Flow *, const FlowWires *);
 Diagram *switched_rates(const Flow *);
-Diagram *switched_lates(const Flow *);
+Diagram *switched_to_delay(const Flow *);
 Diagram *switched_guards(const Flow *); // of events, then of switches
 bool switches_open(Flow *);             // after the other engines
-bool switches_turn(void *flow, double t, const double *x, const double *late);
-void switches_loosen(void *flow, uint32_t which);
-void switches_free(Flow *, bool free);          // releases all switches, or restores them
-void switches_mend(const Flow *, double *turn); // [n] replaces NAN
+bool switches_turn(void *flow, double t, const double *x, const double *delayed);
+void switches_release(void *flow, uint32_t which);
+void switches_release_all(Flow *, bool free);          // releases all switches, or restores them
+void switches_replace_nan(const Flow *, double *turn); // [n] replaces NAN
 // ranges.c
 void ranges_open(Flow *, const Diagram *conditions);
 bool ranges_between(void *flow, const double t[2], const double *const x[2], double *const g[2]);
 // jacobian.c: the directional derivative of the rates along v.
-bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *delayed, const double *v,
                  double *out);
 const uint8_t *flow_constrained(const Flow *); // [n] is it found by an algebraic equation? NULL:
                                                // none is

@@ -14,74 +14,74 @@ static uint64_t kind_of(const Run *r) {
   return r->follow == FOLLOW_USUAL ? FOLLOW_DORMAND : (uint64_t)r->follow;
 }
 
-static void carry_births(Flow *f, Carry *c) {
+static void archive_births(Flow *f, Archive *c) {
   const System *s = f->m->s;
   uint32_t at = 0;
-  carry_reals(c, &f->moment, 1);
-  carry_bytes(c, f->unborn, f->events);
-  carry_counts(c, f->draws, f->events);
+  archive_reals(c, &f->moment, 1);
+  archive_bytes(c, f->true_at_start, f->events);
+  archive_counts(c, f->event_count, f->events);
   for (uint32_t i = 0; i < s->event.n; i++)
     for (uint32_t k = 0; k < s->event.at[i].state.n; k++, at++)
       if (f->birth[at])
-        carry_reals(c, f->birth[at],
-                    (uint64_t)f->fresh.at[s->event.at[i].state.at[k]].state->count);
+        archive_reals(c, f->birth[at],
+                      (uint64_t)f->updates.at[s->event.at[i].state.at[k]].state->count);
 }
 
-static void carry_flow(Flow *f, Carry *c) {
-  carry_same(c, f->events);
-  carry_same(c, f->clock.n);
-  carry_same(c, f->white.n);
-  carry_same(c, f->driven != NULL);
+static void archive_flow(Flow *f, Archive *c) {
+  archive_same(c, f->events);
+  archive_same(c, f->clock.n);
+  archive_same(c, f->white.n);
+  archive_same(c, f->table_inputs != NULL);
   if (c->wrong) return;
-  for (uint32_t i = 0; i < f->clock.n; i++) carry_counts(c, &f->clock.at[i].done, 1);
-  if (f->events) carry_births(f, c);
-  for (uint32_t i = 0; i < f->white.n; i++) brownian_carry(f->white.at[i].path, c);
-  if (!f->driven) return;
-  uint64_t row = (uint64_t)f->driven->at;
-  carry_counts(c, &row, 1); // with times, the row follows from the time
-  if (c->put && !f->driven->time) flow_row(f, (double)row);
+  for (uint32_t i = 0; i < f->clock.n; i++) archive_counts(c, &f->clock.at[i].done, 1);
+  if (f->events) archive_births(f, c);
+  for (uint32_t i = 0; i < f->white.n; i++) brownian_archive(f->white.at[i].path, c);
+  if (!f->table_inputs) return;
+  uint64_t row = (uint64_t)f->table_inputs->at;
+  archive_counts(c, &row, 1); // with times, the row follows from the time
+  if (c->reading && !f->table_inputs->time) flow_select_row(f, (double)row);
 }
 
 // The present state without the solver; *solved: a solver exists.
-static void carry_moment(Following *g, Carry *c, double *step, bool *solved) {
+static void archive_moment(Following *g, Archive *c, double *step, bool *solved) {
   double now = g->reached;
   *step = g->m->run->step;
   *solved = g->solver != NULL;
-  carry_same(c, kind_of(g->m->run));
-  carry_reals(c, step, 1);
-  carry_reals(c, &now, 1);
-  carry_counts(c, &g->steps, 1);
-  if (c->put) g->reached = now;
-  carry_flow(g->flow, c);
-  carry_bytes(c, solved, 1);
+  archive_same(c, kind_of(g->m->run));
+  archive_reals(c, step, 1);
+  archive_reals(c, &now, 1);
+  archive_counts(c, &g->steps, 1);
+  if (c->reading) g->reached = now;
+  archive_flow(g->flow, c);
+  archive_bytes(c, solved, 1);
 }
 
-static void carry_happenings(Following *g, Carry *c) {
+static void archive_event_log(Following *g, Archive *c) {
   SimRecord *r = &g->f->record;
-  uint64_t n = r->happening.n;
-  carry_counts(c, &n, 1);
+  uint64_t n = r->events_logged.n;
+  archive_counts(c, &n, 1);
   for (uint64_t i = 0; i < n && !c->wrong; i++) {
-    Happening h = c->put ? (Happening){0} : r->happening.at[i];
-    carry_reals(c, &h.time, 1);
-    carry_counts32(c, &h.which, 1);
-    carry_counts32(c, &h.place, 1);
+    LoggedEvent h = c->reading ? (LoggedEvent){0} : r->events_logged.at[i];
+    archive_reals(c, &h.time, 1);
+    archive_counts32(c, &h.which, 1);
+    archive_counts32(c, &h.place, 1);
     c->wrong |= h.which >= g->flow->events;
-    if (c->put && !c->wrong)
-      vec_push(g->m->arena, &r->happening, flow_happening(g->flow, h.time, h.which, h.place));
+    if (c->reading && !c->wrong)
+      vec_push(g->m->arena, &r->events_logged, flow_log_entry(g->flow, h.time, h.which, h.place));
   }
 }
 
-static void carry_seen(Following *g, Carry *c) {
-  bool turn = g->keeps;
-  carry_bytes(c, &turn, 1);
-  carry_reals(c, &g->begun, 1);
-  carry_bytes(c, &g->seen, 1);
-  carry_reals(c, &g->reached, 1);
-  carry_counts(c, &g->moment, 1);
-  carry_counts(c, &g->f->record.steps, 1);
-  carry_bytes(c, &g->over, 1);
-  carry_text(c, &g->note);
-  carry_happenings(g, c);
+static void archive_seen(Following *g, Archive *c) {
+  bool turn = g->records;
+  archive_bytes(c, &turn, 1);
+  archive_reals(c, &g->begun, 1);
+  archive_bytes(c, &g->seen, 1);
+  archive_reals(c, &g->reached, 1);
+  archive_counts(c, &g->moment, 1);
+  archive_counts(c, &g->f->record.steps, 1);
+  archive_bytes(c, &g->over, 1);
+  archive_text(c, &g->note);
+  archive_event_log(g, c);
 }
 
 // -- hash of the dynamics -------------------------------------------------------------------------
@@ -90,13 +90,13 @@ static uint64_t hash_ids(uint64_t h, const Ids *x) {
 }
 
 static uint64_t hash_inputs(const Following *g, uint64_t h) {
-  const Driven *d = g->flow->driven;
+  const TableInputs *d = g->flow->table_inputs;
   h = d ? saved_inputs(g->m, h, d->rows, d->table, d->n) : saved_inputs(g->m, h, NULL, NULL, 0);
   return d && d->time ? hash_bytes(h, d->time, (size_t)d->n * sizeof *d->time) : h;
 }
 
 // A hash of all that determines how states change.
-static const char *law_of(const Following *g) {
+static const char *dynamics_hash(const Following *g) {
   const System *s = g->m->s;
   Buf b = buf_new(g->m->arena);
   diagram_print(g->m->w, s->d, &b, false);
@@ -119,24 +119,25 @@ static const char *law_of(const Following *g) {
 }
 
 // -- saving ---------------------------------------------------------------------------------------
-static const char shot[] = "shot:"; // prefix of the arrays of the snapshot before the last steps
+static const char snapshot_prefix[] =
+    "shot:"; // prefix of the arrays of the snapshot before the last steps
 
 static void add_moment(Following *g, Arena *a, Arrays *all) {
-  Carry c = {.arena = a};
+  Archive c = {.arena = a};
   double step;
   bool solved;
-  carry_moment(g, &c, &step, &solved);
-  if (solved) solver_carry(g->solver, &c);
+  archive_moment(g, &c, &step, &solved);
+  if (solved) solver_archive(g->solver, &c);
   saved_states(a, all, g->m);
   saved_row(a, all, "run:flow", c.row.at, c.row.n);
 }
 
-void follow_shot(Following *g) {
-  if (!g->m->how->save || !g->keeps) return;
-  if (g->shot) arena_free(g->shot);
-  g->shot = arena_child(g->m->arena);
-  g->shot_all = (Arrays){0};
-  add_moment(g, g->shot, &g->shot_all);
+void follow_take_snapshot(Following *g) {
+  if (!g->m->how->save || !g->records) return;
+  if (g->snapshot) arena_free(g->snapshot);
+  g->snapshot = arena_child(g->m->arena);
+  g->snapshot_arrays = (Arrays){0};
+  add_moment(g, g->snapshot, &g->snapshot_arrays);
 }
 
 bool follow_save(Following *g) {
@@ -144,20 +145,21 @@ bool follow_save(Following *g) {
   if (!how->save) return true;
   Arena *a = arena_child(g->m->arena);
   Arrays all = {0};
-  Carry seen = {.arena = a};
+  Archive seen = {.arena = a};
   sum_begin(a, &all);
   vec_push(a, &all.metadata, (Metadata){"time", arena_format(a, "%.17g", g->reached)});
   vec_push(a, &all.metadata, (Metadata){"halted", g->f->record.halted ? "1" : "0"});
-  vec_push(a, &all.metadata, (Metadata){"law", g->law});
-  for (uint32_t i = 0; g->over && g->limited && i < g->shot_all.array.n; i++) {
-    Array x = g->shot_all.array.at[i];
-    x.name = arena_format(a, "%s%s", shot, x.name);
+  vec_push(a, &all.metadata, (Metadata){"law", g->dynamics});
+  for (uint32_t i = 0; g->over && g->limited && i < g->snapshot_arrays.array.n; i++) {
+    Array x = g->snapshot_arrays.array.at[i];
+    x.name = arena_format(a, "%s%s", snapshot_prefix, x.name);
     vec_push(a, &all.array, x);
   }
   if (g->over && g->solver) // the last evaluation may have been at an earlier time
-    flow_put(g->flow, g->reached, solver_state(g->solver), solver_late(g->solver, g->reached));
+    flow_set_point(g->flow, g->reached, solver_state(g->solver),
+                   solver_delayed(g->solver, g->reached));
   add_moment(g, a, &all);
-  carry_seen(g, &seen);
+  archive_seen(g, &seen);
   saved_row(a, &all, "run:followed", seen.row.at, seen.row.n);
   saved_seen(a, &all, &g->f->record, &g->watchers);
   bool good = how->save(how->context, g->number, &all);
@@ -174,10 +176,10 @@ bool follow_save_now(Following *g) {
 }
 
 // -- restoring ------------------------------------------------------------------------------------
-static bool read_row(Sim *m, const SavedRun *from, const char *name, Carry *c) {
+static bool read_row(Sim *m, const SavedRun *from, const char *name, Archive *c) {
   SavedRow row = {0};
-  *c = (Carry){.arena = m->arena, .put = true};
-  if (!saved_row_read(m->arena, from, name, &row)) return saved_strange(m, from);
+  *c = (Archive){.arena = m->arena, .reading = true};
+  if (!saved_row_read(m->arena, from, name, &row)) return saved_refuse_other(m, from);
   for (uint32_t i = 0; i < row.n; i++) vec_push(m->arena, &c->row, row.at[i]);
   return true;
 }
@@ -195,10 +197,10 @@ bool follow_from(Sim *m, uint32_t number, SavedRun *saved, SavedRun *before) {
   if (how->before && !how->before(how->context, number, before)) return false;
   if (saved->arrays && !is_of_flow(m, saved)) return false;
   if (!before->arrays) return true;
-  return is_of_flow(m, before) && !saved_stopped(m, before);
+  return is_of_flow(m, before) && !saved_has_ended(m, before);
 }
 
-bool follow_saved_twice(Sim *m, const SavedRun *saved) {
+bool follow_saved_in_second_pass(Sim *m, const SavedRun *saved) {
   SavedRow row = {0};
   return saved->arrays && saved_row_read(m->arena, saved, "run:followed", &row) && row.n &&
          row.at[0] > 0;
@@ -219,7 +221,7 @@ bool follow_usual_step(Sim *m, const SavedRun *from) {
 }
 
 static bool is_elsewhere(const Following *g) {
-  if (g->resumed) return saved_strange(g->m, g->from);
+  if (g->resumed) return saved_refuse_other(g->m, g->from);
   return diag_refuse(g->m->w->diags, g->m->run->span,
                      "%s was left by another system, or by another method: there is other to go on "
                      "with than `%s` wants",
@@ -245,20 +247,21 @@ static bool has_its_steps(const Following *g, double step) {
                      g->from->file, step, r->step);
 }
 
-static bool same_law(const Following *g) {
+static bool same_dynamics(const Following *g) {
   const char *law = arrays_metadata(g->from->arrays, "law");
-  return law && !strcmp(law, g->law);
+  return law && !strcmp(law, g->dynamics);
 }
 
 // The prefix of the arrays to start from: the snapshot, if the dynamics are the same.
 static const char *moment_of(Following *g) {
-  g->changed = !g->resumed && !same_law(g);
-  bool has_shot = arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", shot));
-  return has_shot && !g->resumed && !g->changed ? shot : "";
+  g->changed = !g->resumed && !same_dynamics(g);
+  bool has_shot =
+      arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", snapshot_prefix));
+  return has_shot && !g->resumed && !g->changed ? snapshot_prefix : "";
 }
 
 // Ticks are counted from time 0, also if a period has changed.
-static void clocks_anew(Following *g) {
+static void recount_ticks(Following *g) {
   for (uint32_t i = 0; i < g->flow->clock.n; i++) {
     TickClock *c = &g->flow->clock.at[i];
     c->done = (uint64_t)(g->time * c->by / c->every * (1 + 1e-12));
@@ -268,18 +271,18 @@ static void clocks_anew(Following *g) {
 // Restores a run: all of it if it was interrupted; if it continues another run, all but the
 // observations.
 bool follow_restore(Following *g) {
-  Carry seen;
+  Archive seen;
   double step;
   bool solved;
-  if (g->m->how->save || g->from->arrays) g->law = law_of(g);
+  if (g->m->how->save || g->from->arrays) g->dynamics = dynamics_hash(g);
   if (!g->from->arrays) return true;
   const char *moment = moment_of(g);
   if (!read_row(g->m, g->from, "run:followed", &seen) ||
-      !read_row(g->m, g->from, arena_format(g->m->arena, "%srun:flow", moment), &g->carry))
+      !read_row(g->m, g->from, arena_format(g->m->arena, "%srun:flow", moment), &g->archive))
     return false;
   Followed unused = {0};
   Following other = {.m = g->m, .f = &unused, .flow = g->flow};
-  carry_seen(g->resumed ? g : &other, &seen);
+  archive_seen(g->resumed ? g : &other, &seen);
   if (seen.wrong) return is_elsewhere(g);
   if (g->resumed) {
     if (!saved_seen_read(g->m, g->from, &g->f->record, &g->watchers)) return false;
@@ -287,17 +290,17 @@ bool follow_restore(Following *g) {
   } else {
     g->begun = other.reached;
     if (!goes_further(g)) return false;
-    if (g->keeps) saved_starts(g->m, g->from);
+    if (g->records) saved_starts(g->m, g->from);
   }
   double reached = g->reached;
-  carry_moment(g, &g->carry, &step, &solved);
-  if (g->carry.wrong) return is_elsewhere(g);
-  if (g->resumed && !same_law(g)) return saved_elsewhere(g->m, g->from);
+  archive_moment(g, &g->archive, &step, &solved);
+  if (g->archive.wrong) return is_elsewhere(g);
+  if (g->resumed && !same_dynamics(g)) return saved_refuse_inputs(g->m, g->from);
   if (!has_its_steps(g, step) || !saved_states_read(g->m, g->from, moment)) return false;
   g->time = g->reached;
   g->solved = solved;
-  if (g->changed) clocks_anew(g);
-  if (g->flow->driven && g->flow->driven->time) flow_row(g->flow, g->time);
+  if (g->changed) recount_ticks(g);
+  if (g->flow->table_inputs && g->flow->table_inputs->time) flow_select_row(g->flow, g->time);
   if (g->resumed) g->reached = reached;
   if (g->begun > 0 && g->time <= g->begun && !g->changed) g->flow->begun = g->begun * (1 + 1e-12);
   return true;
@@ -305,8 +308,8 @@ bool follow_restore(Following *g) {
 
 bool follow_restore_solver(Following *g) {
   if (!g->solved) return true;
-  solver_carry(g->solver, &g->carry);
-  if (g->carry.wrong) return is_elsewhere(g);
-  if (g->changed) solver_disturb(g->solver);
+  solver_archive(g->solver, &g->archive);
+  if (g->archive.wrong) return is_elsewhere(g);
+  if (g->changed) solver_inputs_changed(g->solver);
   return true;
 }

@@ -29,42 +29,43 @@ static void move_held(const Following *g, double *row, bool back) {
 
 // -- observing ------------------------------------------------------------------------------------
 // The name of an observed value that is not finite.
-static const char *odd_sight(const Following *g) {
+static const char *nonfinite_sight(const Following *g) {
   const SimRecord *r = &g->f->record;
   for (uint32_t i = 0; i < g->shows; i++) {
     const SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
-    engine_get(g->look, i, g->row, c->cells);
+    engine_get(g->observer, i, g->row, c->cells);
     for (int64_t k = 0; k < c->cells; k++)
       if (!isfinite(g->row[k])) return arena_format(g->m->arena, "`%s`", c->name);
   }
   return "what a claim speaks of";
 }
 
-bool follow_look(Following *g, double t, const double *x) {
+bool follow_observe(Following *g, double t, const double *x) {
   bool finite;
-  flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
-  if (!sim_try(g->m, g->look, 0, &finite)) return false;
-  if (finite || edge_look(g, t, x, one_moment * t)) return true;
-  flow_put(g->flow, t, x, g->solver ? solver_late(g->solver, t) : NULL);
-  if (!sim_try(g->m, g->look, 0, &finite)) return false;
-  const char *what = arena_format(g->m->arena, "%s is not finite at t = %.10g", odd_sight(g), t);
-  return sim_blame(g->m, g->look, 0, what);
+  flow_set_point(g->flow, t, x, g->solver ? solver_delayed(g->solver, t) : NULL);
+  if (!sim_run_trial(g->m, g->observer, 0, &finite)) return false;
+  if (finite || left_limit(g, t, x, one_moment * t)) return true;
+  flow_set_point(g->flow, t, x, g->solver ? solver_delayed(g->solver, t) : NULL);
+  if (!sim_run_trial(g->m, g->observer, 0, &finite)) return false;
+  const char *what =
+      arena_format(g->m->arena, "%s is not finite at t = %.10g", nonfinite_sight(g), t);
+  return sim_report_nonfinite(g->m, g->observer, 0, what);
 }
 
-double follow_watched(const Following *g, uint32_t i) {
+double follow_observed(const Following *g, uint32_t i) {
   double x = 0;
-  engine_get(g->look, g->shows + i, &x, 1);
+  engine_get(g->observer, g->shows + i, &x, 1);
   return x;
 }
 
-static bool keep_moment(Following *g, double t, const double *x) {
+static bool record_moment(Following *g, double t, const double *x) {
   SimRecord *r = &g->f->record;
-  if (!g->keeps || t < g->begun) return true;
-  if (!follow_look(g, t, x)) return false;
+  if (!g->records || t < g->begun) return true;
+  if (!follow_observe(g, t, x)) return false;
   vec_push(g->m->arena, &r->time, t);
   for (uint32_t i = 0; i < g->shows; i++) {
     SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
-    engine_get(g->look, i, g->row, c->cells);
+    engine_get(g->observer, i, g->row, c->cells);
     for (int64_t k = 0; k < c->cells; k++) vec_push(g->m->arena, &c->value, g->row[k]);
   }
   return true;
@@ -72,9 +73,9 @@ static bool keep_moment(Following *g, double t, const double *x) {
 
 static bool watch_moment(Following *g, double t, const double *x) {
   if (!g->watchers.n || t < g->begun) return true;
-  if (!follow_look(g, t, x)) return false;
+  if (!follow_observe(g, t, x)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++)
-    watcher_moment(&g->watchers.at[i], t, follow_watched(g, i));
+    watcher_moment(&g->watchers.at[i], t, follow_observed(g, i));
   return true;
 }
 
@@ -102,7 +103,7 @@ static double round_time(const Run *r, uint64_t k) {
 static bool fail_sliding(const Following *g, const char *why) {
   const SolverSlide *slide = solver_slide(g->solver);
   Diags *diags = g->m->w->diags;
-  Span span = flow_slide_span(g->flow, slide, solver_late(g->solver, slide->t));
+  Span span = flow_slide_span(g->flow, slide, solver_delayed(g->solver, slide->t));
   Id e = diag_error(diags, span.file ? span : g->m->run->span, "%s", why);
   diag_help(diags, e,
             "let modes say it, one of which holds it there until something lets it go; or let it "
@@ -114,7 +115,8 @@ static bool failed(const Following *g) {
   const char *why = solver_error(g->solver);
   if (g->flow->broken || g->m->w->diags->errors > g->errors) return true;
   if (!why) return false;
-  if (g->flow->odd.e && solver_odd_end(g->solver)) return !flow_blame(g->flow, why);
+  if (g->flow->nonfinite.e && solver_ended_nonfinite(g->solver))
+    return !flow_report_nonfinite(g->flow, why);
   if (solver_slide(g->solver)) return fail_sliding(g, why);
   Id e = diag_error(g->m->w->diags, g->m->run->span, "%s", why);
   if (strstr(why, "stiff") && g->m->run->follow != FOLLOW_STIFF)
@@ -123,11 +125,11 @@ static bool failed(const Following *g) {
 }
 
 // Observes the start of the run, or the end of the run that it continues.
-static bool first_look(Following *g, const double *x) {
+static bool observe_start(Following *g, const double *x) {
   double every = usual_every(g->m->run);
   g->seen = true;
   g->moment = (uint64_t)(g->begun / every * (1 + 1e-12)) + 1;
-  return watch_moment(g, g->begun, x) && keep_moment(g, g->begun, x);
+  return watch_moment(g, g->begun, x) && record_moment(g, g->begun, x);
 }
 
 // Will no further step begin within rounding of this one's end?
@@ -136,33 +138,33 @@ static bool ends_only(const Following *g, double to) {
 }
 
 // Observes the inside of a step, before the events at its end. A recorded moment at the end itself
-// is left to see_happened.
-static bool see_step(Following *g, double from, double to, bool happened) {
+// is left to observe_events.
+static bool observe_step(Following *g, double from, double to, bool happened) {
   if (to < g->begun) return true;
   if (!g->seen) {
     solver_at(g->solver, g->begun, g->x);
-    if (!first_look(g, g->x)) return false;
+    if (!observe_start(g, g->x)) return false;
   }
   if (!watching_step(g, fmax(from, g->begun), to)) return false;
   double before = to * (1 - one_moment), last = ends_only(g, to) ? to * (1 + one_moment) : to;
   if (happened) last = before;
   for (double t; (t = round_time(g->m->run, g->moment)) <= last; g->moment++) {
     solver_at(g->solver, t < before ? t : to, g->x);
-    if (!keep_moment(g, t, g->x)) return false;
+    if (!record_moment(g, t, g->x)) return false;
   }
   return true;
 }
 
 // Notes the observed values between two rounds of events. Events are found before the inside of the
 // step was observed, so the values are processed later.
-static void note_round(void *following, double t, const double *x, const double *late) {
+static void note_round(void *following, double t, const double *x, const double *delayed) {
   Following *g = following;
   bool finite;
   if (t < g->begun) return;
-  flow_put(g->flow, t, x, late);
-  if (!sim_try(g->m, g->look, 0, &finite)) return;
+  flow_set_point(g->flow, t, x, delayed);
+  if (!sim_run_trial(g->m, g->observer, 0, &finite)) return;
   for (uint32_t i = 0; i < g->watchers.n; i++)
-    vec_push(g->m->arena, &g->rounds, follow_watched(g, i));
+    vec_push(g->m->arena, &g->rounds, follow_observed(g, i));
 }
 
 // Conditions (`when`, counts) that were true between two rounds count, even if they are false after
@@ -180,39 +182,39 @@ static void watch_rounds(Following *g, double t) {
 
 // Observes the values after events. If a recorded moment coincides up to rounding, it is recorded
 // here.
-static bool see_happened(Following *g, double t) {
+static bool observe_events(Following *g, double t) {
   double near = round_time(g->m->run, g->moment);
   bool is_round = fabs(near - t) <= one_moment * t;
   if (is_round) g->moment++;
   watch_rounds(g, t);
   return watch_moment(g, t, solver_state(g->solver)) &&
-         keep_moment(g, is_round ? near : t, solver_state(g->solver));
+         record_moment(g, is_round ? near : t, solver_state(g->solver));
 }
 
 // Observes conditions that rounding alone puts after the end of the run.
-static bool watch_behind(Following *g, double by) {
+static bool watch_end(Following *g, double by) {
   const double *x = solver_state(g->solver);
   double end = g->m->run->end;
   bool finite = false;
-  if (!g->watchers.n || !solver_straight(g->solver, by, g->x)) return !failed(g);
-  flow_put(g->flow, end + by, g->x, solver_late(g->solver, end));
-  bool good = sim_try(g->m, g->look, 0, &finite);
+  if (!g->watchers.n || !solver_extrapolate(g->solver, by, g->x)) return !failed(g);
+  flow_set_point(g->flow, end + by, g->x, solver_delayed(g->solver, end));
+  bool good = sim_run_trial(g->m, g->observer, 0, &finite);
   for (uint32_t i = 0; good && finite && i < g->watchers.n; i++)
-    watcher_behind(&g->watchers.at[i], end, follow_watched(g, i));
-  flow_put(g->flow, end, x, solver_late(g->solver, end));
+    watcher_end_of_run(&g->watchers.at[i], end, follow_observed(g, i));
+  flow_set_point(g->flow, end, x, solver_delayed(g->solver, end));
   return good;
 }
 
 // At the end of the run: events that rounding alone puts after it.
-static bool happens_last(Following *g) {
+static bool events_at_end(Following *g) {
   double end = g->m->run->end;
   if (flow_halted(g->flow)) return true;
-  if (!watch_behind(g, one_moment * end)) return false;
+  if (!watch_end(g, one_moment * end)) return false;
   if (!g->flow->events) return true;
-  if (!g->limited) follow_shot(g);
-  bool happened = solver_end(g->solver, one_moment * end);
+  if (!g->limited) follow_take_snapshot(g);
+  bool happened = solver_events_at_end(g->solver, one_moment * end);
   g->limited |= happened; // a longer run locates the event slightly later
-  return !failed(g) && (!happened || see_happened(g, end));
+  return !failed(g) && (!happened || observe_events(g, end));
 }
 
 // One step with all observations.
@@ -228,10 +230,10 @@ static bool follow_step(Following *g, double end) {
     move_held(g, g->after, false);
     move_held(g, g->before, true);
   }
-  if (!see_step(g, from, to, happened)) return false;
+  if (!observe_step(g, from, to, happened)) return false;
   if (!happened) return true;
   move_held(g, g->after, true);
-  return see_happened(g, to);
+  return observe_events(g, to);
 }
 
 // An upper limit of the step, so that pulses that depend on time alone are not stepped over.
@@ -248,12 +250,12 @@ static double tick_met(const Following *g, double tick) {
 }
 
 // Ticks at this moment; `kept`: the last recorded moment before.
-static bool do_tick(Following *g, double now, double kept) {
+static bool run_ticks_now(Following *g, double now, double kept) {
   const double *x = solver_state(g->solver);
   if (!flow_tick(g->flow, now, x)) return false;
-  solver_disturb(g->solver);
+  solver_inputs_changed(g->solver);
   if (!watch_moment(g, now, x)) return false;
-  return fabs(kept - now) > 1e-12 * now || keep_moment(g, now, x);
+  return fabs(kept - now) > 1e-12 * now || record_moment(g, now, x);
 }
 
 enum {
@@ -293,36 +295,38 @@ static bool may_be_cut(const Following *g, double t) {
 
 // Handles events at the present moment without advancing time: if a run ends where it starts, and
 // after ticks at its end.
-static bool happens_now(Following *g) {
+static bool events_now(Following *g) {
   double now = solver_time(g->solver);
-  while (solver_now(g->solver))
-    if (failed(g) || !see_happened(g, now)) return false;
+  while (solver_events_now(g->solver))
+    if (failed(g) || !observe_events(g, now)) return false;
   return !failed(g);
 }
 
 // A step, with ticks and table rows at its end.
-static bool follow_on(Following *g) {
+static bool advance(Following *g) {
   const Run *r = g->m->run;
   double now = solver_time(g->solver);
   double row = flow_next_row(g->flow, now), tick = flow_next_tick(g->flow, r->end);
   double other = fmin(tick_met(g, tick), row), end = fmin(r->end, other);
   bool last = r->end < other && !g->limited;
-  if (last && may_be_cut(g, now)) follow_shot(g);
+  if (last && may_be_cut(g, now)) follow_take_snapshot(g);
   if (!follow_step(g, end)) return false;
   if (last && solver_limited(g->solver)) g->limited = true;
-  if (solver_time(g->solver) >= r->end && !happens_last(g)) return false;
+  if (solver_time(g->solver) >= r->end && !events_at_end(g)) return false;
   bool ticks = solver_time(g->solver) >= tick;
-  if (ticks && !do_tick(g, tick, round_time(r, g->moment - 1))) return false;
-  if (ticks && solver_time(g->solver) >= r->end && !happens_now(g)) return false;
+  if (ticks && !run_ticks_now(g, tick, round_time(r, g->moment - 1))) return false;
+  if (ticks && solver_time(g->solver) >= r->end && !events_now(g)) return false;
   if (solver_time(g->solver) < row || row >= r->end) return true;
-  flow_row(g->flow, row);
-  solver_disturb(g->solver);
+  flow_select_row(g->flow, row);
+  solver_inputs_changed(g->solver);
   return watch_moment(g, row, solver_state(g->solver));
 }
 
 // The first steps use prebuilt kernels: a short run ends before a compiler would. The number of
 // these steps is fixed, so a resumed run gives the same bits.
-static void note_steps(Following *g, uint64_t steps) { *g->m->early = steps < sim_early(g->m); }
+static void note_steps(Following *g, uint64_t steps) {
+  *g->m->prebuilt = steps < sim_prebuilt_runs(g->m);
+}
 
 static void note_solver(Following *g, uint64_t before) {
   SimRecord *r = &g->f->record;
@@ -335,10 +339,10 @@ static void note_solver(Following *g, uint64_t before) {
 }
 
 // Records the last moment, also if it is no multiple of `every`.
-static bool keep_last(Following *g) {
+static bool record_last(Following *g) {
   const SimRecord *r = &g->f->record;
   double end = g->reached, last = r->time.n ? r->time.at[r->time.n - 1] : -1;
-  return last >= end * (1 - one_moment) || keep_moment(g, end, solver_state(g->solver));
+  return last >= end * (1 - one_moment) || record_moment(g, end, solver_state(g->solver));
 }
 
 static bool follow_all(Following *g, double *start) {
@@ -348,13 +352,13 @@ static bool follow_all(Following *g, double *start) {
   if (!open_solver(g, start)) return false;
   uint64_t before = solver_count(g->solver, NULL, NULL) - done;
   note_steps(g, solver_count(g->solver, NULL, NULL));
-  if (!g->seen && g->time >= g->begun && !first_look(g, start)) return false;
+  if (!g->seen && g->time >= g->begun && !observe_start(g, start)) return false;
   note_solver(g, before);
   if (!g->resumed && !follow_save(g)) return false; // the initial state
-  if (r->end == 0 && !happens_now(g)) return false;
+  if (r->end == 0 && !events_now(g)) return false;
   if (r->end == 0) note_solver(g, before);
   while (solver_time(g->solver) < r->end && !flow_halted(g->flow)) {
-    if (!follow_on(g)) return false;
+    if (!advance(g)) return false;
     note_solver(g, before);
     if (how->progress) how->progress(how->context, (g->reached - g->begun) / (r->end - g->begun));
     if (!follow_save_now(g)) return false;
@@ -362,7 +366,7 @@ static bool follow_all(Following *g, double *start) {
     if (g->f->stopped) break;
   }
   g->over = !g->f->stopped;
-  return g->f->stopped || keep_last(g);
+  return g->f->stopped || record_last(g);
 }
 
 // -- fixed steps, compiled as one scan ------------------------------------------------------------
@@ -372,11 +376,11 @@ static bool ends_a_step(const Run *r, double t) {
 
 // Compiled steps are possible if nothing happens between recorded moments, and the end is the end
 // of a step.
-static bool is_plain(const Following *g) {
+static bool can_compile_steps(const Following *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
-  return has_fixed_steps(r) && !g->flow->driven && !g->flow->events && !g->flow->lag.n &&
+  return has_fixed_steps(r) && !g->flow->table_inputs && !g->flow->events && !g->flow->lag.n &&
          !g->flow->nexts && ends_a_step(r, r->end) && ends_a_step(r, g->time) &&
          ends_a_step(r, usual_every(r)) && g->time >= g->begun && !(g->resumed && g->solved);
 }
@@ -406,7 +410,7 @@ static bool is_finite(const Following *g, double t) {
 }
 
 // The clock has accumulated rounding; gives the exact time.
-static double plain_time(const Following *g, int64_t chunk, int64_t all, double clock) {
+static double compiled_time(const Following *g, int64_t chunk, int64_t all, double clock) {
   const Run *r = g->m->run;
   int64_t done = (int64_t)g->steps;
   double t = done == all         ? r->end
@@ -415,7 +419,7 @@ static double plain_time(const Following *g, int64_t chunk, int64_t all, double 
   return fabs(t - clock) <= 1e-9 * r->end ? t : clock;
 }
 
-static bool plain_steps(Following *g, Engine *e, int64_t steps, const int64_t of[2]) {
+static bool run_compiled_steps(Following *g, Engine *e, int64_t steps, const int64_t of[2]) {
   double t = 0;
   flow_noise_rows(g->flow, e, g->steps, steps);
   if (!sim_run(g->m, e, 0)) return false;
@@ -423,9 +427,9 @@ static bool plain_steps(Following *g, Engine *e, int64_t steps, const int64_t of
   flow_start(g->flow, g->x);
   g->steps += (uint64_t)steps;
   g->f->record.steps += (uint64_t)steps;
-  g->reached = g->f->record.reached = t = plain_time(g, of[0], of[1], t);
+  g->reached = g->f->record.reached = t = compiled_time(g, of[0], of[1], t);
   bool kept = (int64_t)g->steps % of[0] == 0 || (int64_t)g->steps == of[1];
-  return is_finite(g, t) && (!kept || keep_moment(g, t, g->x));
+  return is_finite(g, t) && (!kept || record_moment(g, t, g->x));
 }
 
 // Engines for two numbers of steps: most calls run the full number, the last one before a recorded
@@ -450,7 +454,7 @@ static int64_t steps_at_once(const Following *g) {
 }
 
 // Recorded moments are `chunk` steps apart, from time 0.
-static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
+static bool run_compiled_rows(Following *g, int64_t chunk, int64_t all) {
   const SimOptions *how = g->m->how;
   int64_t once = steps_at_once(g), most = once < chunk ? once : chunk;
   StepsEngine made[2] = {{0}};
@@ -461,7 +465,7 @@ static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
     if (steps > most) steps = most;
     note_steps(g, (uint64_t)(done - done % chunk % most));
     Engine *e = engine_for(g, made, steps, most);
-    if (!(good = e && plain_steps(g, e, steps, (int64_t[]){chunk, all}))) break;
+    if (!(good = e && run_compiled_steps(g, e, steps, (int64_t[]){chunk, all}))) break;
     if (how->progress)
       how->progress(how->context, (g->reached - g->begun) / (g->m->run->end - g->begun));
     good = follow_save_now(g);
@@ -472,7 +476,7 @@ static bool plain_rows(Following *g, int64_t chunk, int64_t all) {
   return good;
 }
 
-static bool follow_plain(Following *g, double *start) {
+static bool follow_compiled(Following *g, double *start) {
   const Run *r = g->m->run;
   int64_t steps = (int64_t)llround(r->end / r->step);
   int64_t chunk = (int64_t)llround(usual_every(r) / r->step);
@@ -482,10 +486,10 @@ static bool follow_plain(Following *g, double *start) {
   if (!g->resumed) {
     g->reached = g->time;
     g->steps = (uint64_t)llround(g->time / r->step);
-    flow_put(g->flow, g->time, start, NULL);
-    if (!first_look(g, start) || !follow_save(g)) return false;
+    flow_set_point(g->flow, g->time, start, NULL);
+    if (!observe_start(g, start) || !follow_save(g)) return false;
   }
-  if (!plain_rows(g, chunk, steps)) return false;
+  if (!run_compiled_rows(g, chunk, steps)) return false;
   g->over = !g->f->stopped;
   return !g->over || watch_moment(g, r->end, g->x);
 }
@@ -500,11 +504,11 @@ static bool open_look(Following *g, uint32_t number) {
   for (uint32_t i = 0; i < r->channel.n; i++)
     if (r->channel.at[i].cells > most) most = r->channel.at[i].cells;
   g->row = NEW_ARRAY(m->arena, double, most);
-  g->look = sim_engine(m, pick_seen(m->w, m->s, &g->see));
-  return g->look != NULL;
+  g->observer = sim_engine(m, pick_seen(m->w, m->s, &g->see));
+  return g->observer != NULL;
 }
 
-static void take_follow_rows(Following *g) {
+static void allocate_rows(Following *g) {
   Sim *m = g->m;
   watching_open(g);
   for (uint32_t i = 0; i < m->s->state.n; i++)
@@ -514,9 +518,9 @@ static void take_follow_rows(Following *g) {
   g->x = NEW_ARRAY(m->arena, double, g->flow->n + 1);
 }
 
-static void tell_notes(const Following *g) {
+static void report_notes(const Following *g) {
   Diags *to = g->m->w->diags;
-  if (!g->keeps) return;
+  if (!g->records) return;
   if (g->unsure) diag_warning(to, g->m->run->span, "%s", g->unsure);
   if (!g->note) return;
   Id e = diag_warning(to, g->m->run->span, "%s", g->note);
@@ -550,12 +554,12 @@ static bool follow_once(Following *g) {
   g->errors = m->w->diags->errors;
   if (!starts_finite(g)) return false;
   g->flow = flow_open(m, !has_fixed_steps(m->run));
-  if (!g->flow || !open_look(g, g->number) || !flow_drive(g->flow)) return false;
-  g->flow->look = g->look;
-  if (g->flow->driven) flow_row(g->flow, 0);
-  if (g->keeps) g->flow->record = &g->f->record;
+  if (!g->flow || !open_look(g, g->number) || !flow_open_table(g->flow)) return false;
+  g->flow->observer = g->observer;
+  if (g->flow->table_inputs) flow_select_row(g->flow, 0);
+  if (g->records) g->flow->record = &g->f->record;
   if (!flow_noise(g->flow, m->run)) return false;
-  take_follow_rows(g);
+  allocate_rows(g);
   if (g->watchers.n) g->flow->between = note_round, g->flow->follower = g;
   if (!follow_restore(g)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++) // periods are measured in the second half
@@ -563,9 +567,10 @@ static bool follow_once(Following *g) {
   double *start = NEW_ARRAY(m->arena, double, g->flow->n + 1);
   flow_start(g->flow, start);
   bool done = g->over; // it was finished earlier
-  if (!done && !(is_plain(g) ? follow_plain(g, start) : follow_all(g, start))) return false;
-  tell_notes(g);
-  return done || !g->keeps || follow_save(g);
+  if (!done && !(can_compile_steps(g) ? follow_compiled(g, start) : follow_all(g, start)))
+    return false;
+  report_notes(g);
+  return done || !g->records || follow_save(g);
 }
 
 // First pass of a run with periods: finds the middle of each watched value. It is saved, too.
@@ -581,14 +586,14 @@ static bool find_middles(Sim *m, Following *g, const SavedRun *from) {
   if (good && unused.stopped) good = follow_save(&once);
   sim_close(&first);
   for (uint32_t i = 0; good && i < g->watchers.n; i++)
-    watcher_again(&g->watchers.at[i], (g->begun + m->run->end) / 2);
+    watcher_second_pass(&g->watchers.at[i], (g->begun + m->run->end) / 2);
   return good;
 }
 
 // Periods need the middle of the watched value, so such a run is made twice.
 bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   SavedRun saved, before;
-  Following g = {.m = m, .f = f, .number = number, .keeps = true};
+  Following g = {.m = m, .f = f, .number = number, .records = true};
   bool twice = false;
   if (!follow_from(m, number, &saved, &before)) return false;
   if (!follow_usual_step(m, saved.arrays ? &saved : &before)) return false;
@@ -596,7 +601,7 @@ bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   for (uint32_t i = 0; i < g.watchers.n; i++) twice |= g.watchers.at[i].watch->kind == WATCH_PERIOD;
   g.resumed = saved.arrays;
   g.from = saved.arrays ? &saved : &before;
-  if (twice && !follow_saved_twice(m, &saved)) {
+  if (twice && !follow_saved_in_second_pass(m, &saved)) {
     if (!find_middles(m, &g, g.from)) return false;
     if (f->stopped) return record_channels(m->w, m->p, number, &f->record), true;
     g.resumed = false;

@@ -10,7 +10,7 @@ typedef struct {
   Followed *f;
   Flow *flow;
   Solver *solver;
-  Engine *look; // computes recorded, shown and watched values
+  Engine *observer; // computes recorded, shown and watched values
   SightList see;
   uint32_t shows; // recorded and shown values come first, then those of checks
   Watchers watchers;
@@ -18,7 +18,7 @@ typedef struct {
   VEC(double) rounds;     // [round][watcher] values between rounds of events of this moment
   double *before, *after; // states without rates, before and after an event
   int64_t held;
-  bool keeps;      // false: values are watched but not recorded
+  bool records;    // false: values are watched but not recorded
   bool watches;    // some watcher needs more than the ends of steps
   double *points;  // [depth][WATCH_POINTS + 1][watcher] samples of a piece of a step, the last at
                    // the probe
@@ -29,10 +29,10 @@ typedef struct {
   uint32_t errors;      // number of errors when the run began: earlier runs may have failed
   const SavedRun *from; // the saved run that it continues; without arrays: none
   bool resumed;         // `from` is this run itself
-  const char *law;      // hash of the dynamics; NULL: not needed
+  const char *dynamics; // hash of the dynamics; NULL: not needed
   bool changed;         // the dynamics differ from those of `from`
   bool solved;          // a solver is to be restored from the rest of the archive
-  Carry carry;
+  Archive archive;
   double time;     // the time at which it starts or continues
   double begun;    // 0, or the end of the run that it continues, which has observed all before
   bool seen;       // `begun` was observed
@@ -42,19 +42,19 @@ typedef struct {
   bool limited;    // the end of the run has shortened a step
   bool over;       // the end was reached
   const char *note, *unsure; // messages of the solver
-  Arena *shot;               // snapshot before the first step that the end may shorten; or NULL
-  Arrays shot_all;
+  Arena *snapshot;           // snapshot before the first step that the end may shorten; or NULL
+  Arrays snapshot_arrays;
   SaveClock clock;
 } Following;
 
 // left_limit.c: observed values at most `hair` before this moment, if they are finite and converge.
 // False: they do not.
-bool edge_look(Following *, double t, const double *x, double hair);
+bool left_limit(Following *, double t, const double *x, double hair);
 
 // follow.c: evaluates observed values at a moment; false with a diagnostic. Then the value of one
 // watcher.
-bool follow_look(Following *, double t, const double *x);
-double follow_watched(const Following *, uint32_t watcher);
+bool follow_observe(Following *, double t, const double *x);
+double follow_observed(const Following *, uint32_t watcher);
 
 // watching.c
 void watching_open(Following *);
@@ -63,11 +63,11 @@ bool watching_step(Following *, double from, double to); // false with a diagnos
 // flow_state.c: saves and restores, bit for bit. False with a diagnostic.
 // The saved state of this run, and that of the run it continues; without arrays: none.
 bool follow_from(Sim *, uint32_t number, SavedRun *saved, SavedRun *before);
-bool follow_saved_twice(Sim *, const SavedRun *saved); // was it saved in its second pass?
-bool follow_usual_step(Sim *, const SavedRun *);       // the step of noise, as in the saved run
-bool follow_restore(Following *);                      // all but the solver
+bool follow_saved_in_second_pass(Sim *, const SavedRun *saved); // was it saved in its second pass?
+bool follow_usual_step(Sim *, const SavedRun *); // the step of noise, as in the saved run
+bool follow_restore(Following *);                // all but the solver
 bool follow_restore_solver(Following *);
-void follow_shot(Following *); // takes the snapshot
+void follow_take_snapshot(Following *); // takes the snapshot
 bool follow_save(Following *);
 bool follow_save_now(Following *); // saves if it is due
 

@@ -53,7 +53,7 @@ static bool is_alone(Sim *m, const Csv *t, const CsvColumn *c) {
 }
 
 // Reports that a column is missing, and lists those that exist.
-static bool no_column(Sim *m, const Csv *t, const char *name) {
+static bool refuse_missing(Sim *m, const Csv *t, const char *name) {
   enum { NAMES_TOLD = 8 };
   Buf names = buf_new(m->arena);
   for (uint32_t i = 0; i < t->columns && i < NAMES_TOLD; i++) {
@@ -67,7 +67,7 @@ static bool no_column(Sim *m, const Csv *t, const char *name) {
   return false;
 }
 
-static bool given_twice(Sim *m, const char *table, const char *what, const char *name) {
+static bool refuse_twice(Sim *m, const char *table, const char *what, const char *name) {
   Id e = diag_error(m->w->diags, m->run->span, "`%s` is given by the run, and %s has a %s `%s` too",
                     name, table, what, name);
   diag_help(m->w->diags, e, "one of them has to go, or to have another name");
@@ -142,11 +142,12 @@ static bool moved_twice(const Sim *m, const Csv *t, Set *set, const char **name)
 // Each input must have exactly one source.
 static bool ports_have_columns(Sim *m, const Csv *t, bool *rows) {
   const char *moved;
-  if (moved_twice(m, t, NULL, &moved)) return given_twice(m, m->run->path, "column", moved);
+  if (moved_twice(m, t, NULL, &moved)) return refuse_twice(m, m->run->path, "column", moved);
   for (uint32_t i = 0; i < m->s->in.n; i++) {
     rows[i] = column_of(m, t, i, 0, sim_in_cells(m, i)) != NULL;
-    if (rows[i] && is_started(m, i)) return given_twice(m, m->run->path, "column", port_text(m, i));
-    if (!rows[i] && !is_started(m, i)) return no_column(m, t, port_text(m, i));
+    if (rows[i] && is_started(m, i))
+      return refuse_twice(m, m->run->path, "column", port_text(m, i));
+    if (!rows[i] && !is_started(m, i)) return refuse_missing(m, t, port_text(m, i));
   }
   return true;
 }
@@ -181,7 +182,7 @@ static bool rows_suffice(Sim *m, const Csv *t, int64_t ticks) {
                      m->run->path, (long long)t->rows, m->run->end);
 }
 
-static bool take_columns(Sim *m, const Csv *t, uint32_t port, int64_t ticks, double *out) {
+static bool copy_columns(Sim *m, const Csv *t, uint32_t port, int64_t ticks, double *out) {
   const char *name = port_text(m, port);
   int64_t cells = sim_in_cells(m, port);
   for (int64_t k = 0; k < cells; k++) {
@@ -205,7 +206,7 @@ bool table_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
   for (uint32_t i = 0; i < m->s->in.n; i++) {
     if (!rows[i]) continue;
     out[i] = NEW_ARRAY(m->arena, double, ticks *sim_in_cells(m, i) + 1);
-    if (!take_columns(m, &t, i, ticks, out[i])) return false;
+    if (!copy_columns(m, &t, i, ticks, out[i])) return false;
   }
   return true;
 }
@@ -250,7 +251,7 @@ static bool field_input(Sim *m, Set *set, uint32_t port, const int64_t *row, int
   const Type *type = &m->s->d->wire.at[m->s->d->in.at[port]].type;
   uint32_t k = set_find(set, name);
   *found = set_has(set, name);
-  if (*found && is_started(m, port)) return given_twice(m, m->run->set, "field", name);
+  if (*found && is_started(m, port)) return refuse_twice(m, m->run->set, "field", name);
   if (!*found && is_started(m, port)) return true;
   const Field *f = *found ? set_field(set, k) : NULL;
   if (!f) return diag_refuse(m->w->diags, m->run->span, "%s has no field `%s`", m->run->set, name);
@@ -273,7 +274,8 @@ bool set_inputs(Sim *m, int64_t ticks, bool *rows, double **out) {
     diag_error(m->w->diags, m->run->span, "%s has %lld rows, too few for %lld ticks", m->run->set,
                (long long)n, (long long)ticks);
   const char *moved;
-  if (good && moved_twice(m, NULL, set, &moved)) good = given_twice(m, m->run->set, "field", moved);
+  if (good && moved_twice(m, NULL, set, &moved))
+    good = refuse_twice(m, m->run->set, "field", moved);
   for (int64_t i = 0; i < ticks; i++) row[i] = i;
   for (uint32_t i = 0; good && i < m->s->in.n; i++)
     good = field_input(m, set, i, row, ticks, &rows[i], &out[i]);

@@ -9,11 +9,11 @@ static bool open_tangent(Flow *f) {
 }
 
 // inputs: ports, states, time, then a tangent of each state
-bool flow_change(void *flow, double t, const double *x, const double *late, const double *v,
+bool flow_change(void *flow, double t, const double *x, const double *delayed, const double *v,
                  double *out) {
   Flow *f = flow;
   if (!open_tangent(f)) return false;
-  flow_put(f, t, x, late);
+  flow_set_point(f, t, x, delayed);
   uint32_t ports = f->m->s->in.n, n = f->flowing.n;
   uint32_t i;
   for (i = 0; i < n; i++) {
@@ -24,18 +24,18 @@ bool flow_change(void *flow, double t, const double *x, const double *late, cons
   }
   engine_set(f->tangent, ports + n, &t, 1);
   bool finite; // the solver checks whether values are finite
-  if (!sim_try(f->m, f->tangent, 0, &finite)) return false;
+  if (!sim_run_trial(f->m, f->tangent, 0, &finite)) return false;
   for (i = 0; i < f->rate_cells.n; out += f->rate_cells.at[i++])
     engine_get(f->tangent, i, out, f->rate_cells.at[i]);
   return true;
 }
 
-bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j) {
+bool flow_jacobian(void *flow, double t, const double *x, const double *delayed, double *j) {
   Flow *f = flow;
   memset(f->unit, 0, f->n * sizeof(double));
   for (uint32_t c = 0; c < f->n; c++) {
     f->unit[c] = 1;
-    if (!flow_change(f, t, x, late, f->unit, f->column)) return false;
+    if (!flow_change(f, t, x, delayed, f->unit, f->column)) return false;
     f->unit[c] = 0;
     for (uint32_t r = 0; r < f->n; r++) j[(size_t)r * f->n + c] = f->column[r];
   }

@@ -49,7 +49,7 @@ typedef struct {
   const char *error;
 } Nested;
 
-static Tensor ask_out(Nested *, NestedInside *, uint32_t port);
+static Tensor output_value(Nested *, NestedInside *, uint32_t port);
 
 static Tensor start_of(Nested *n, const Diagram *d, uint32_t i, const char *path) {
   Tensor t = {0};
@@ -119,14 +119,14 @@ static Diagram *only_wire(World *w, const Diagram *d, Id wire, Ids *inputs) {
   return to;
 }
 
-static Tensor ask_in(Nested *, NestedInside *, uint32_t port);
+static Tensor input_value(Nested *, NestedInside *, uint32_t port);
 
-static Tensor ask_lens_input(Nested *n, NestedInside *x, uint32_t i) {
-  if (i < x->s->in.n) return ask_in(n, x, i);
+static Tensor lens_input_value(Nested *n, NestedInside *x, uint32_t i) {
+  if (i < x->s->in.n) return input_value(n, x, i);
   i -= x->s->in.n;
   for (uint32_t p = 0; p < x->s->part.n; p++) {
     uint32_t outs = x->s->part.at[p].of->out.n;
-    if (i < outs) return ask_out(n, x->inner[p], i);
+    if (i < outs) return output_value(n, x->inner[p], i);
     i -= outs;
   }
   return (Tensor){0};
@@ -153,16 +153,16 @@ static Tensor *params_for(Nested *n, const NestedInside *x, const Diagram *d) {
   return param;
 }
 
-static Tensor ask_wire(Nested *n, NestedInside *x, Id wire) {
+static Tensor wire_value(Nested *n, NestedInside *x, Id wire) {
   Ids inputs = {0};
   Diagram *d = only_wire(n->w, x->s->lens, wire, &inputs);
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, inputs.n + 1);
-  for (uint32_t i = 0; i < inputs.n; i++) in[i] = ask_lens_input(n, x, inputs.at[i]);
+  for (uint32_t i = 0; i < inputs.n; i++) in[i] = lens_input_value(n, x, inputs.at[i]);
   return eval_one(n, d, in, params_for(n, x, d));
 }
 
 // The value of the previous round; 0 in the first.
-static Tensor guessed(Nested *n, NestedInside *x, uint32_t port, bool in) {
+static Tensor guess_of(Nested *n, NestedInside *x, uint32_t port, bool in) {
   Tensor *value = in ? &x->in[port] : &x->out[port];
   const Diagram *d = x->s->d;
   int64_t shape[ARRAY_RANK_LIMIT];
@@ -177,23 +177,23 @@ static Tensor guessed(Nested *n, NestedInside *x, uint32_t port, bool in) {
   return *value;
 }
 
-static Tensor ask_out(Nested *n, NestedInside *x, uint32_t port) {
-  if (x->has_out[port] == BEING_FOUND) return guessed(n, x, port, false);
+static Tensor output_value(Nested *n, NestedInside *x, uint32_t port) {
+  if (x->has_out[port] == BEING_FOUND) return guess_of(n, x, port, false);
   if (x->has_out[port] == NOT_ASKED) {
     x->has_out[port] = BEING_FOUND;
-    x->out[port] = ask_wire(n, x, x->s->lens->out.at[port]);
+    x->out[port] = wire_value(n, x, x->s->lens->out.at[port]);
     x->has_out[port] = IS_KNOWN;
   }
   return x->out[port];
 }
 
-static Tensor ask_in(Nested *n, NestedInside *x, uint32_t port) {
-  if (x->has_in[port] == BEING_FOUND) return guessed(n, x, port, true);
+static Tensor input_value(Nested *n, NestedInside *x, uint32_t port) {
+  if (x->has_in[port] == BEING_FOUND) return guess_of(n, x, port, true);
   if (x->has_in[port] == IS_KNOWN) return x->in[port];
   uint32_t at = x->around->s->out.n + port;
   for (uint32_t p = 0; p < x->part; p++) at += x->around->s->part.at[p].of->in.n;
   x->has_in[port] = BEING_FOUND;
-  x->in[port] = ask_wire(n, x->around, x->around->s->lens->out.at[at]);
+  x->in[port] = wire_value(n, x->around, x->around->s->lens->out.at[at]);
   x->has_in[port] = IS_KNOWN;
   return x->in[port];
 }
@@ -221,7 +221,7 @@ static Tensor learned_next(Nested *n, NestedInside *x, Id wire) {
   Diagram *d = diagram_inline_all(n->w, only_wire(n->w, whole, wire, &inputs));
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, inputs.n + 1),
          *param = NEW_ARRAY(n->tick_arena, Tensor, d->param.n + 1);
-  for (uint32_t i = 0; i < inputs.n; i++) in[i] = ask_in(n, x, inputs.at[i]);
+  for (uint32_t i = 0; i < inputs.n; i++) in[i] = input_value(n, x, inputs.at[i]);
   for (uint32_t i = 0; i < d->param.n; i++) {
     Tensor *t = find_param(x, n->w, d->param.at[i].path);
     if (t && !t->data)
@@ -263,11 +263,11 @@ static void next_states(Nested *n, NestedInside *x, double every, Puts *puts) {
     Tensor *state = &x->param[s->own_param.at[i]];
     Tensor value = {0};
     if (s->own_rate.at[i])
-      value = euler(n, *state, ask_wire(n, x, s->own_rate.at[i]));
+      value = euler(n, *state, wire_value(n, x, s->own_rate.at[i]));
     else if (s->own.at[i].learns && is_due(n, every))
       value = lasting(n, learned_next(n, x, s->state.at[i].next));
     else if (s->own_next.at[i] && is_due(n, every))
-      value = lasting(n, ask_wire(n, x, s->own_next.at[i]));
+      value = lasting(n, wire_value(n, x, s->own_next.at[i]));
     if (value.data) vec_push(n->arena, puts, (Put){state, value});
   }
   for (uint32_t i = s->learnt_from; i < s->learnt_to; i++) { // optimiser states
@@ -294,7 +294,7 @@ static void flat_step(Nested *n, const System *s, const Diagram *d, const Tensor
   }
 }
 
-static Tensor drawn(Nested *n, const Type *type, uint64_t element) {
+static Tensor random_input(Nested *n, const Type *type, uint64_t element) {
   int64_t shape[ARRAY_RANK_LIMIT], labels = 2;
   if (!store_shape(n->w, type, shape, "an input")) {
     n->error = "an input has no size";
@@ -334,7 +334,7 @@ static void nested_step(Nested *n, NestedInside *x, const Tensor *in, Puts *puts
     forget_ports(x, false);
     n->guess.at = NULL, n->guess.n = n->guess.cap = puts->n = 0;
     for (uint32_t i = 0; i < s->in.n; i++) x->in[i] = in[i], x->has_in[i] = IS_KNOWN;
-    for (uint32_t i = 0; i < s->out.n && !n->error; i++) ask_out(n, x, i);
+    for (uint32_t i = 0; i < s->out.n && !n->error; i++) output_value(n, x, i);
     next_states(n, x, 1, puts);
     if (n->error || all_guesses_right(n)) return;
     if (round == ROUNDS_LIMIT) n->error = "its parts need each other at the same moment";
@@ -348,7 +348,8 @@ static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Ten
   Tensor *in = NEW_ARRAY(n->tick_arena, Tensor, s->in.n + 1),
          *out = NEW_ARRAY(n->tick_arena, Tensor, s->out.n + 1);
   Puts puts = {0};
-  for (uint32_t i = 0; i < s->in.n; i++) in[i] = drawn(n, &s->d->wire.at[s->d->in.at[i]].type, i);
+  for (uint32_t i = 0; i < s->in.n; i++)
+    in[i] = random_input(n, &s->d->wire.at[s->d->in.at[i]].type, i);
   flat_step(n, s, flat, in, param, out);
   nested_step(n, x, in, &puts);
   for (uint32_t i = 0; i < s->out.n && !n->error; i++) {
@@ -368,7 +369,7 @@ static const char *one_tick(Nested *n, NestedInside *x, const Diagram *flat, Ten
 
 // The initial value of a state in a run, in the shape of the state; a scalar is broadcast.
 // Parameters of its diagram are separate from those of other initial values.
-static Tensor started(Nested *n, const Diagram *d, const Tensor *like) {
+static Tensor initial_value(Nested *n, const Diagram *d, const Tensor *like) {
   Tensor *own = NEW_ARRAY(n->arena, Tensor, d->param.n + 1),
          t = tensor_new(n->arena, like->rank, like->shape);
   n->tick_arena = n->arena;
@@ -383,8 +384,8 @@ static Tensor started(Nested *n, const Diagram *d, const Tensor *like) {
 }
 
 // Sets the initial values of the run that the check refers to.
-static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagram *flat,
-                        Tensor *param) {
+static void set_starts(Nested *n, NestedInside *x, const Run *run, const Diagram *flat,
+                       Tensor *param) {
   for (uint32_t i = 0; i < run->start.n && !n->error; i++) {
     const RunStart *start = &run->start.at[i];
     if (start->kind != SEES_STATE) continue;
@@ -392,7 +393,7 @@ static void take_starts(Nested *n, NestedInside *x, const Run *run, const Diagra
     Tensor *nested = find_param(x, n->w, path);
     for (uint32_t k = 0; k < flat->param.n && !n->error; k++)
       if (nested && !strcmp(path, flat->param.at[k].path))
-        *nested = param[k] = started(n, start->value, &param[k]);
+        *nested = param[k] = initial_value(n, start->value, &param[k]);
   }
 }
 
@@ -418,7 +419,7 @@ bool verify_nested(Elab *in, Program *p, const Check *c, const SimOptions *how, 
   NestedInside *x = inside_new(&n, s, NULL, 0);
   Tensor *param = NEW_ARRAY(n.arena, Tensor, flat->param.n + 1);
   for (uint32_t i = 0; i < flat->param.n; i++) param[i] = start_of(&n, flat, i, "");
-  if (run) take_starts(&n, x, run, flat, param);
+  if (run) set_starts(&n, x, run, flat, param);
   int64_t compared = 0;
   const char *where = NULL;
   for (; n.tick < TICKS && !where && !n.error; n.tick++) {

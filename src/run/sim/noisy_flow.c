@@ -9,12 +9,12 @@
 #include <math.h>
 
 // -- events ---------------------------------------------------------------------------------------
-void flow_draws(Flow *f) {
+void flow_open_draws(Flow *f) {
   const System *s = f->m->s;
   uint32_t n = f->events, at = 0;
-  f->draws = NEW_ARRAY(f->m->arena, uint64_t, n + 1);
-  f->drawer = NEW_ARRAY(f->m->arena, uint32_t, n + 1);
-  f->drawn = NEW_ARRAY(f->m->arena, bool, n + 1);
+  f->event_count = NEW_ARRAY(f->m->arena, uint64_t, n + 1);
+  f->first_guard = NEW_ARRAY(f->m->arena, uint32_t, n + 1);
+  f->had_event = NEW_ARRAY(f->m->arena, bool, n + 1);
   f->chance = s->d->noisy;
   for (uint32_t i = 0; i < s->event.n; i++) {
     uint32_t first = 0, same = 0;
@@ -22,26 +22,26 @@ void flow_draws(Flow *f) {
       if (!strcmp(s->event.at[same].path, s->event.at[i].path) &&
           f->guard_cells.at[same] == f->guard_cells.at[i])
         break;
-    for (uint32_t k = 0; k < f->guard_cells.at[i]; k++) f->drawer[at++] = first + k;
+    for (uint32_t k = 0; k < f->guard_cells.at[i]; k++) f->first_guard[at++] = first + k;
   }
 }
 
-uint64_t flow_draw(Flow *f, uint32_t guard) {
+uint64_t flow_event_key(Flow *f, uint32_t guard) {
   uint32_t event = 0, k = guard;
   for (; k >= f->guard_cells.at[event]; event++) k -= (uint32_t)f->guard_cells.at[event];
   uint64_t site = site_hash(0, f->m->s->event.at[event].path);
   if (f->m->s->event.at[event].each) site = site_step(site, k + 1); // elements draw separately
-  return site_step(site, f->draws[f->drawer[guard]]);
+  return site_step(site, f->event_count[f->first_guard[guard]]);
 }
 
-void flow_drawn(Flow *f, const uint8_t *which) {
+void flow_count_events(Flow *f, const uint8_t *which) {
   uint32_t n = f->chance ? f->events : 0, guard = 0;
   for (uint32_t i = 0; n && i < f->guard_cells.n; i++)
     for (int64_t k = 0; k < f->guard_cells.at[i]; k++, guard++) // a death draws nothing
-      if (which[guard] && !f->m->s->event.at[i].death) f->drawn[f->drawer[guard]] = true;
+      if (which[guard] && !f->m->s->event.at[i].death) f->had_event[f->first_guard[guard]] = true;
   for (uint32_t i = 0; i < n; i++) {
-    f->draws[i] += f->drawn[i];
-    f->drawn[i] = false;
+    f->event_count[i] += f->had_event[i];
+    f->had_event[i] = false;
   }
 }
 
@@ -68,17 +68,17 @@ static bool get_row(Flow *f, Engine *e, double *out) {
 }
 
 // inputs: ports, states, time, step, then the increments of each noise
-static bool noisy_step(void *flow, double t, double h, const double *x, const double *late,
+static bool noisy_step(void *flow, double t, double h, const double *x, const double *delayed,
                        double *next) {
   Flow *f = flow;
   uint32_t at = f->m->s->in.n + f->flowing.n + 1;
-  flow_put(f, t, x, late);
+  flow_set_point(f, t, x, delayed);
   set_point(f, f->step, t, x);
   engine_set(f->step, at, &h, 1);
   for (uint32_t i = 0; i < f->white.n; i++) {
     FlowWhite *y = &f->white.at[i];
-    brownian_between(y->path, t, t + h, y->goes);
-    engine_set(f->step, at + 1 + i, y->goes, y->cells);
+    brownian_between(y->path, t, t + h, y->increment);
+    engine_set(f->step, at + 1 + i, y->increment, y->cells);
   }
   return get_row(f, f->step, next);
 }
@@ -88,12 +88,12 @@ void flow_noise_rows(Flow *f, Engine *e, uint64_t first, int64_t steps) {
     FlowWhite *y = &f->white.at[i];
     if (y->room < steps) {
       y->room = steps;
-      y->rows = NEW_ARRAY(f->m->arena, double, steps * y->cells + 1);
+      y->increments = NEW_ARRAY(f->m->arena, double, steps * y->cells + 1);
     }
     for (int64_t k = 0; k < steps; k++)
-      memcpy(y->rows + k * y->cells, brownian_step(y->path, first + (uint64_t)k),
+      memcpy(y->increments + k * y->cells, brownian_step(y->path, first + (uint64_t)k),
              (size_t)y->cells * sizeof(double));
-    engine_set(e, f->m->s->in.n + i, y->rows, steps * y->cells);
+    engine_set(e, f->m->s->in.n + i, y->increments, steps * y->cells);
   }
 }
 
@@ -104,12 +104,12 @@ static bool fastest(Flow *f, double *out) {
   enum { PROBES = 8 };
   double *x = NEW_ARRAY(f->m->arena, double, f->n + 1),
          *v = NEW_ARRAY(f->m->arena, double, f->n + 1),
-         *late = NEW_ARRAY(f->m->arena, double, f->problem.late + 1);
+         *delayed = NEW_ARRAY(f->m->arena, double, f->problem.delayed + 1);
   flow_start(f, x);
   *out = 0;
   for (uint64_t p = 0; p < PROBES; p++) {
     for (uint32_t i = 0; i < f->n; i++) v[i] = noise_uniform(1, p, 0, i) < 0.5 ? -1 : 1;
-    if (!flow_change(f, 0, x, late, v, f->column)) return false;
+    if (!flow_change(f, 0, x, delayed, v, f->column)) return false;
     for (uint32_t i = 0; i < f->n; i++)
       if (isfinite(f->column[i])) *out = fmax(*out, fabs(f->column[i]));
   }
@@ -149,7 +149,7 @@ bool flow_noise(Flow *f, const Run *r) {
     const Param *p = &d->param.at[m->s->white.at[i].param];
     FlowWhite y = {.cells = sim_cells(m, &d->wire.at[p->wire].type)};
     y.path = brownian_new(m->arena, m->how->seed, site_hash(system, p->path), y.cells, r->step);
-    y.goes = NEW_ARRAY(m->arena, double, y.cells + 1);
+    y.increment = NEW_ARRAY(m->arena, double, y.cells + 1);
     vec_push(m->arena, &f->white, y);
   }
   f->step = sim_engine(m, system_step(m->w, m->s, kind, &number));

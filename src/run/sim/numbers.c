@@ -215,12 +215,12 @@ static bool write_arrays(const Results *r, const SimResult *run, const char **er
 
 static bool write_happened(const Results *r, const SimResult *run, const char **error) {
   const SimRecord *record = &run->record;
-  if (!record->happening.n) return true;
+  if (!record->events_logged.n) return true;
   Buf b = buf_new(r->arena);
   CsvOut to = csv_out(&b);
   buf_text(&b, "time,part,what\n");
-  for (uint32_t i = 0; i < record->happening.n; i++) {
-    const Happening *h = &record->happening.at[i];
+  for (uint32_t i = 0; i < record->events_logged.n; i++) {
+    const LoggedEvent *h = &record->events_logged.at[i];
     csv_put_number(&to, h->time);
     csv_put(&to, h->path);
     csv_put(&to, h->what);
@@ -390,8 +390,8 @@ static bool read_happened(Results *r, SimResult *run, const char **error) {
       if (csv_more(&g.csv) != (i < 2)) return wrong_at(&g, line, "wanted three cells");
     }
     if (!header)
-      vec_push(r->arena, &run->record.happening,
-               (Happening){.time = time, .path = cell[1], .what = cell[2]});
+      vec_push(r->arena, &run->record.events_logged,
+               (LoggedEvent){.time = time, .path = cell[1], .what = cell[2]});
   }
   return true;
 }
@@ -422,7 +422,7 @@ static void fill_seen(const Results *r, SimRecord *record, const Seen *seen, Sim
 }
 
 // A shown expression that is the name of an observable has its values.
-static bool borrow(SimRecord *record, SimChannel *to) {
+static bool share_values(SimRecord *record, SimChannel *to) {
   for (uint32_t i = 0; i < record->sights; i++) {
     const SimChannel *c = &record->channel.at[i];
     if (c->cells != to->cells || strcmp(c->name, to->name) != 0 || !has_values(record, c)) continue;
@@ -438,16 +438,17 @@ static void fill_shown(const Results *r, uint32_t number, SimRecord *record) {
     const RunShow *show = &r->p->ran->show.at[i];
     for (uint32_t k = 0; show->run == number && k < show->seen.n; k++, at++) {
       SimChannel *c = &record->channel.at[at];
-      if (!has_values(record, c) && !borrow(record, c)) fill_seen(r, record, &show->seen.at[k], c);
+      if (!has_values(record, c) && !share_values(record, c))
+        fill_seen(r, record, &show->seen.at[k], c);
     }
   }
   drop_broken(record);
 }
 
 // States that a port shows have the values of the port.
-static void fill_twins(SimRecord *record) {
+static void copy_port_values(SimRecord *record) {
   for (uint32_t i = 0; i < record->sights; i++)
-    if (!has_values(record, &record->channel.at[i])) borrow(record, &record->channel.at[i]);
+    if (!has_values(record, &record->channel.at[i])) share_values(record, &record->channel.at[i]);
 }
 
 bool numbers_read(Results *r, uint32_t number, const char **error) {
@@ -458,7 +459,7 @@ bool numbers_read(Results *r, uint32_t number, const char **error) {
   if (!run->done) return true;
   if (!read_table(r, run, error) || !read_arrays(r, run, error) || !read_happened(r, run, error))
     return false;
-  fill_twins(&run->record);
+  copy_port_values(&run->record);
   fill_shown(r, number, &run->record);
   return true;
 }

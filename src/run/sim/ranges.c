@@ -46,7 +46,7 @@ void ranges_open(Flow *f, const Diagram *conditions) {
   for (uint32_t i = 0; i < f->flowing.n; i++) r->high[i] = high_of(f, flowing_path(f, i));
 }
 
-static void take(const Flow *f, uint32_t first, double *g) {
+static void read_bounds(const Flow *f, uint32_t first, double *g) {
   const FlowRanges *r = &f->ranges;
   const FlowSwitches *s = &f->switches;
   for (uint32_t i = 0; i < r->outs; i++) {
@@ -61,12 +61,12 @@ bool ranges_between(void *flow, const double t[2], const double *const x[2], dou
   Flow *f = flow;
   const FlowRanges *r = &f->ranges;
   bool finite;
-  flow_put(f, t[0], x[0], NULL);
+  flow_set_point(f, t[0], x[0], NULL);
   if (r->time) state_set(r->time, &t[1]);
   for (uint32_t i = 0; i < f->flowing.n; i++)
     if (r->high[i]) state_set(r->high[i], x[1] + f->flowing.at[i].offset);
-  if (!sim_try(f->m, r->e, 0, &finite)) return false;
-  take(f, 0, g[0]);
-  take(f, r->outs, g[1]);
+  if (!sim_run_trial(f->m, r->e, 0, &finite)) return false;
+  read_bounds(f, 0, g[0]);
+  read_bounds(f, r->outs, g[1]);
   return true;
 }

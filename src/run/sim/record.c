@@ -73,11 +73,11 @@ void followed_copy(World *w, const Program *p, uint32_t run, const Followed *fro
                  &r->channel.at[i].value.at);
     r->channel.at[i].value.n = r->channel.at[i].value.cap = x->channel.at[i].value.n;
   }
-  for (uint32_t i = 0; i < x->happening.n; i++) {
-    Happening h = x->happening.at[i];
+  for (uint32_t i = 0; i < x->events_logged.n; i++) {
+    LoggedEvent h = x->events_logged.at[i];
     h.path = arena_text(w->arena, h.path, strlen(h.path));
     h.what = arena_text(w->arena, h.what, strlen(h.what));
-    vec_push(w->arena, &r->happening, h);
+    vec_push(w->arena, &r->events_logged, h);
   }
   if (!from->watch) return;
   to->watch = NEW_ARRAY(w->arena, double *, p->ran->check.n + 1);

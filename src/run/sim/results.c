@@ -96,7 +96,7 @@ const RunNote *results_note(Results *r) {
                    .file = run->file,
                    .steps = (double)run->record.steps,
                    .moments = run->record.time.n,
-                   .happened = run->record.happening.n,
+                   .happened = run->record.events_logged.n,
                    .seconds = run->seconds,
                    .reached = run->stopped ? run->record.reached : 0,
                    .state = run->failed    ? "failed"
@@ -110,7 +110,7 @@ const RunNote *results_note(Results *r) {
 }
 
 // -- from a folder --------------------------------------------------------------------------------
-static void take_run(const NoteRun *from, SimResult *run) {
+static void read_run_note(const NoteRun *from, SimResult *run) {
   run->done = strcmp(from->state, "not begun") != 0;
   run->stopped = strcmp(from->state, "stopped") == 0;
   run->failed = strcmp(from->state, "failed") == 0;
@@ -121,7 +121,7 @@ static void take_run(const NoteRun *from, SimResult *run) {
 }
 
 // Checks are matched by their text, since they may have moved in the program.
-static void take_check(Results *r, const RunCheck *from) {
+static void read_check_note(Results *r, const RunCheck *from) {
   for (uint32_t i = 0; i < r->note.check.n; i++) {
     RunCheck *c = &r->note.check.at[i];
     if (c->done || strcmp(c->text, from->text) != 0 || strcmp(c->of, from->of) != 0) continue;
@@ -141,13 +141,13 @@ bool results_read(Elab *in, Program *p, const char *dir, Results *r, const char 
   r->note.message = note.message;
   r->note.device = note.device, r->note.device_is = note.device_is;
   r->note.seed = note.seed, r->note.threads = note.threads, r->note.seconds = note.seconds;
-  for (uint32_t i = 0; i < note.check.n; i++) take_check(r, &note.check.at[i]);
+  for (uint32_t i = 0; i < note.check.n; i++) read_check_note(r, &note.check.at[i]);
   for (uint32_t i = 0; i < r->run.n; i++) {
     if (i == note.run.n || strcmp(note.run.at[i].name, r->run.at[i].name) != 0)
       return file_error(r->arena, error,
                         "%s was made by another program: it has no run %u called `%s`", dir, i + 1,
                         r->run.at[i].name);
-    take_run(&note.run.at[i], &r->run.at[i]);
+    read_run_note(&note.run.at[i], &r->run.at[i]);
   }
   for (uint32_t i = 0; i < r->run.n; i++)
     if (!numbers_read(r, i, error)) return false;

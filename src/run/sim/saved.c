@@ -116,7 +116,7 @@ bool saved_seen_read(const Sim *m, const SavedRun *from, SimRecord *r, Watchers 
     good = saved_row_read(a, from, arena_format(a, "run:channel.%u", i), &row);
     for (uint32_t k = 0; good && k < row.n; k++) vec_push(a, &r->channel.at[i].value, row.at[k]);
   }
-  return good || saved_strange(m, from);
+  return good || saved_refuse_other(m, from);
 }
 
 uint64_t saved_inputs(const Sim *m, uint64_t h, const bool *rows, double *const *table, int64_t n) {
@@ -133,18 +133,18 @@ uint64_t saved_inputs(const Sim *m, uint64_t h, const bool *rows, double *const 
   return h;
 }
 
-bool saved_elsewhere(const Sim *m, const SavedRun *from) {
+bool saved_refuse_inputs(const Sim *m, const SavedRun *from) {
   return diag_refuse(m->w->diags, m->run->span,
                      "%s was left by a run on other numbers: a table or a file of constants has "
                      "changed since",
                      from->file);
 }
 
-bool saved_strange(const Sim *m, const SavedRun *from) {
+bool saved_refuse_other(const Sim *m, const SavedRun *from) {
   return diag_refuse(m->w->diags, m->run->span, "%s is not what this run left", from->file);
 }
 
-bool saved_stopped(const Sim *m, const SavedRun *from) {
+bool saved_has_ended(const Sim *m, const SavedRun *from) {
   if (!saved_number(from, "halted")) return false;
   return !diag_refuse(m->w->diags, m->run->span, "%s has stopped: it does not go on", from->file);
 }

@@ -23,10 +23,10 @@ uint64_t saved_inputs(const Sim *, uint64_t hash, const bool *rows, double *cons
                       int64_t n);
 // Reports that the inputs differ; the program does not, since that was checked before. Always
 // false.
-bool saved_elsewhere(const Sim *, const SavedRun *);
-bool saved_strange(const Sim *,
-                   const SavedRun *); // reports that it belongs to another run; always false
-bool saved_stopped(const Sim *, const SavedRun *); // has it reached its end? With a diagnostic
+bool saved_refuse_inputs(const Sim *, const SavedRun *);
+bool saved_refuse_other(const Sim *,
+                        const SavedRun *); // reports that it belongs to another run; always false
+bool saved_has_ended(const Sim *, const SavedRun *); // has it reached its end? With a diagnostic
 
 // Saving takes at most a twentieth of the time.
 typedef struct {

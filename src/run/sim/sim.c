@@ -123,7 +123,7 @@ State *sim_clock(const Sim *m, const char *path) { return store_find(m->store, p
 
 enum { NUMBERS_MOST = 1 << 28, EARLY_NUMBERS = 1 << 20, OF_A_STEP = 50 };
 
-uint64_t sim_early(const Sim *m) {
+uint64_t sim_prebuilt_runs(const Sim *m) {
   return m->how->device ? 0 : EARLY_NUMBERS / (OF_A_STEP + (uint64_t)m->numbers);
 }
 
@@ -133,8 +133,8 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   *m = (Sim){.in = in, .p = p, .w = w, .arena = w->arena, .s = s, .run = run, .how = how};
   system_sights(w, s, &m->sights);
   m->own = arena_child(w->arena);
-  m->early = NEW(m->own, bool);
-  *m->early = s->flows;
+  m->prebuilt = NEW(m->own, bool);
+  *m->prebuilt = s->flows;
   for (Id i = 1; i < s->d->wire.n && m->numbers < NUMBERS_MOST; i++)
     m->numbers += sim_cells(m, &s->d->wire.at[i].type);
   Store **held = NEW(m->own, Store *);
@@ -167,7 +167,7 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
                 .reference = m->how->reference,
                 .seed = m->how->seed,
                 .ticks = m->ticks,
-                .prebuilt_while = m->early,
+                .prebuilt_while = m->prebuilt,
                 .say = m->how->say,
                 .say_to = m->how->context,
                 .stop = m->how->stop,
@@ -181,14 +181,14 @@ Engine *sim_engine(const Sim *m, const Diagram *d) {
   return e;
 }
 
-bool sim_try(const Sim *m, Engine *e, uint64_t step, bool *finite) {
+bool sim_run_trial(const Sim *m, Engine *e, uint64_t step, bool *finite) {
   RunStatus status = engine_run(e, 0, step);
   *finite = status == RUN_GOOD;
   return status != RUN_FAILED ||
          diag_refuse(m->w->diags, m->run ? m->run->span : m->s->span, "%s", engine_error(e));
 }
 
-bool sim_blame(const Sim *m, Engine *e, uint64_t step, const char *what) {
+bool sim_report_nonfinite(const Sim *m, Engine *e, uint64_t step, const char *what) {
   Span span = {0};
   const char *why = engine_trace_nonfinite(e, 0, step, &span);
   return diag_refuse(m->w->diags, span.file ? span : m->s->span, "%s%s%s", what ? what : "",
@@ -200,5 +200,5 @@ bool sim_blame(const Sim *m, Engine *e, uint64_t step, const char *what) {
 
 bool sim_run(const Sim *m, Engine *e, uint64_t step) {
   bool finite;
-  return sim_try(m, e, step, &finite) && (finite || sim_blame(m, e, step, NULL));
+  return sim_run_trial(m, e, step, &finite) && (finite || sim_report_nonfinite(m, e, step, NULL));
 }

@@ -31,7 +31,7 @@ typedef struct {
   const char *what; // the mode it jumps to, the state that is set, `born`, `died`
   uint32_t which;   // index among all guards; not set if it was read from a file
   uint32_t place;   // the only element set in the part's state, + 1; 0: all, or several
-} Happening;
+} LoggedEvent;
 
 typedef struct {
   const System *system;
@@ -39,7 +39,7 @@ typedef struct {
   VEC(double) time;        // [moments]
   VEC(SimChannel) channel; // observables in the order of system_sights; then shown expressions
   uint32_t sights;         // number of observables; too large ones have no values
-  VEC(Happening) happening;
+  VEC(LoggedEvent) events_logged;
   uint64_t steps; // ticks, or steps of the solver
   double reached; // the last time or tick; after the last recorded moment if the run was
                   // interrupted

@@ -239,7 +239,7 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
   }
   diagram_output(w, r.body, plus_number(w, r.body, r.time, 1));
   see_all(w, &(Pasted){r.body, s, r.map, r.time}, see);
-  if (s->writer.n) diagram_output(w, r.body, clash_flag(w, s, r.body, r.map, r.time));
+  if (s->writer.n) diagram_output(w, r.body, conflict_flag(w, s, r.body, r.map, r.time));
   if (s->halt.n) diagram_output(w, r.body, going_flag(w, s, r.body, r.map));
   Id first = close_scan(&r, &scan);
   for (uint32_t i = 0; i < see->n + see->nseen + (s->writer.n > 0) + (s->halt.n > 0); i++)

@@ -17,7 +17,7 @@ typedef struct {
   Arena *own; // freed with the simulation, and the store with it
   Sights sights;
   double **input;  // [in-port] its values
-  bool *early;     // engines use prebuilt kernels while this holds
+  bool *prebuilt;  // engines use prebuilt kernels while this holds
   int64_t numbers; // cells of all wires of the system
   Table *constant; // paths of constants of the program
   bool ticks;      // engines run many ticks at once: noise depends on the tick alone
@@ -30,8 +30,9 @@ bool sim_params(World *, const SimOptions *, const Diagram *, Arena *,
                 Tensor *param); // of no system
 bool sim_open(Sim *, Elab *, Program *, const System *, const Run *, const SimOptions *);
 void sim_close(Sim *);
-uint64_t sim_early(const Sim *); // steps or ticks with prebuilt kernels, before the compiler is
-                                 // used
+uint64_t
+sim_prebuilt_runs(const Sim *); // steps or ticks with prebuilt kernels, before the compiler is
+                                // used
 State *sim_state(const Sim *, uint32_t state);
 State *sim_clock(const Sim *, const char *path);         // `time`, or a delay; NULL: not read
 const char *sim_state_name(const Sim *, uint32_t state); // the name in the program: ball.v
@@ -40,10 +41,10 @@ const char *sim_place_of(const Sim *, const char *path, const Type *, int64_t ce
 Engine *sim_engine(const Sim *, const Diagram *);
 bool sim_run(const Sim *, Engine *, uint64_t step); // false with a diagnostic
 // The same, but values that are not finite are no error.
-bool sim_try(const Sim *, Engine *, uint64_t step, bool *finite);
+bool sim_run_trial(const Sim *, Engine *, uint64_t step, bool *finite);
 // Reports where values that were not finite in the last run come from. what: the message, or NULL.
 // Always false.
-bool sim_blame(const Sim *, Engine *, uint64_t step, const char *what);
+bool sim_report_nonfinite(const Sim *, Engine *, uint64_t step, const char *what);
 bool sim_set(const Sim *, const RunStart *); // an input or a state
 int64_t sim_cells(const Sim *, const Type *);
 int64_t sim_in_cells(const Sim *, uint32_t port);
@@ -77,14 +78,14 @@ Diagram *pick_steps(World *, const System *, int64_t steps, double h, StepMethod
 
 // -- write_conflicts.c: lines that set one element to different values at one tick
 // In a diagram with the system inlined: a number above 0 if lines conflict.
-Id clash_flag(World *, const System *, Diagram *to, const Id *map, Id time);
+Id conflict_flag(World *, const System *, Diagram *to, const Id *map, Id time);
 // Likewise: a number that is 0 if the whole system has stopped.
 Id going_flag(World *, const System *, Diagram *to, const Id *map);
 typedef bool TicksNow(const void *context, const SystemWriter *);
-Engine *clash_engine(const Sim *); // evaluates the lines; NULL: there are none, or with a
-                                   // diagnostic
+Engine *conflict_engine(const Sim *); // evaluates the lines; NULL: there are none, or with a
+                                      // diagnostic
 // Reports which two lines conflict; always false. `when`: "tick 3"
-bool clash_told(const Sim *, Engine *, TicksNow *, const void *context, const char *when);
+bool conflict_report(const Sim *, Engine *, TicksNow *, const void *context, const char *when);
 
 // ticks.c, follow.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);
@@ -117,9 +118,9 @@ typedef struct Flow Flow;
 // NULL with a diagnostic. `holds`: comparisons in rates are held until the solver finds that they
 // turn.
 Flow *flow_open(Sim *, bool holds);
-bool flow_rates(void *flow, double t, const double *x, const double *late, double *dx);
+bool flow_rates(void *flow, double t, const double *x, const double *delayed, double *dx);
 // jacobian.c: [n n] row-major
-bool flow_jacobian(void *flow, double t, const double *x, const double *late, double *j);
+bool flow_jacobian(void *flow, double t, const double *x, const double *delayed, double *j);
 const char *flow_name(void *flow, uint32_t i);
 
 #endif

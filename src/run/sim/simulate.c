@@ -14,12 +14,12 @@
 
 enum { DRAWS_A_SECOND = 10 };
 
-static void tell(const Ran *r, const char *text) {
+static void print_line(const Ran *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
 }
 
 // If the result is printed as JSON, lines go elsewhere, and this is the only output.
-static void say(void *context, const char *text) {
+static void report_progress_text(void *context, const char *text) {
   const Ran *r = context;
   if (!r->how->quiet || r->how->json) tell_line(&r->how->tell, text);
 }
@@ -61,7 +61,7 @@ bool ran_stops(const Ran *r) {
 static void progress(void *context, double part) {
   Ran *r = context;
   if (ran_stops(r)) crew_quit(r->crew);
-  crew_ask(r);
+  crew_start_helpers(r);
   crew_at(r->crew, r->running, part);
   ran_redraw(r, part);
 }
@@ -105,7 +105,7 @@ static bool read_run(Ran *r, const char *dir, uint32_t run, SavedRun *out) {
 }
 
 // Was the run started with the same value of this option? `--from`, `--set`
-static bool as_begun(Ran *r, const Arrays *all, const char *key, const char *now) {
+static bool same_option(Ran *r, const Arrays *all, const char *key, const char *now) {
   const char *then = arrays_metadata(all, key);
   if (!then || !strcmp(then, now)) return true;
   return wrong(
@@ -119,8 +119,8 @@ static bool run_saved(void *context, uint32_t run, SavedRun *out) {
   if (!out->arrays) return true;
   const char *program = arrays_metadata(out->arrays, "program");
   const char *now = arena_format(r->w->arena, "%016llx", (unsigned long long)r->program);
-  if (!as_begun(r, out->arrays, "from", r->how->from ? r->how->from : "") ||
-      !as_begun(r, out->arrays, "set", r->results->note.set))
+  if (!same_option(r, out->arrays, "from", r->how->from ? r->how->from : "") ||
+      !same_option(r, out->arrays, "set", r->results->note.set))
     return false;
   if (program && !strcmp(program, now)) return true;
   return wrong(r, arena_format(r->w->arena, "cannot resume %s: the program has changed: %s",
@@ -175,7 +175,8 @@ static bool write_numbers(Ran *r, const SimResult *to) {
 }
 
 // How far it got.
-static const char *arrived(const Ran *r, const SimRecord *record, const char *how, double at) {
+static const char *progress_reached(const Ran *r, const SimRecord *record, const char *how,
+                                    double at) {
   if (!record->time.n) return ", stopped before its first moment";
   return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ", at);
 }
@@ -185,7 +186,7 @@ static double last_kept(const SimRecord *record) {
 }
 
 // Each run reports its own errors, even if another has reported one at the same place.
-void messages_apart(Diags *d, uint32_t *since) {
+void diags_separate(Diags *d, uint32_t *since) {
   enum { MESSAGES = 20 };
   *since = d->since;
   if (d->list.n < d->since + MESSAGES) d->since = d->list.n;
@@ -198,23 +199,24 @@ bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   uint32_t since;
   r->running = i;
   r->begun = r->drawn = clock_seconds();
-  messages_apart(r->w->diags, &since);
+  diags_separate(r->w->diags, &since);
   bool good = follow_run(r->in, r->p, i, &r->time, to);
   r->w->diags->since = since;
   *seconds = seconds_since(r->begun);
   return good;
 }
 
-static bool do_run(Ran *r, uint32_t i) {
+static bool simulate_one(Ran *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
   to->failed = !crew_follow(r, i, &r->followed[i], &to->seconds);
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
   if (to->failed) {
-    tell(r, arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
-                         to->done ? arrived(r, &to->record, "known up to", last_kept(&to->record))
-                                  : ", it does not begin"));
+    print_line(r, arena_format(r->w->arena, "fails  %s %s%s", to->name, to->words,
+                               to->done ? progress_reached(r, &to->record, "known up to",
+                                                           last_kept(&to->record))
+                                        : ", it does not begin"));
     if (r->results->dir && to->done) write_numbers(r, to);
     return false;
   }
@@ -222,15 +224,17 @@ static bool do_run(Ran *r, uint32_t i) {
   bool long_one = to->seconds >= 1 && r->how->tell.redraw;
   const char *took = long_one ? arena_format(r->w->arena, ", %.1f s", to->seconds) : "";
   const SimRecord *record = &to->record;
-  const char *end = !record->halted ? "" : arrived(r, record, "it stops at", last_kept(record)),
-             *stopped = !to->stopped ? "" : arrived(r, record, "stopped at", record->reached);
-  tell(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
-                       (unsigned long long)record->steps, record->flows ? "steps" : "ticks", end,
-                       took, stopped));
+  const char *end = !record->halted ? ""
+                                    : progress_reached(r, record, "it stops at", last_kept(record)),
+             *stopped =
+                 !to->stopped ? "" : progress_reached(r, record, "stopped at", record->reached);
+  print_line(r, arena_format(r->w->arena, "run    %s %s: %llu %s%s%s%s", to->name, to->words,
+                             (unsigned long long)record->steps, record->flows ? "steps" : "ticks",
+                             end, took, stopped));
   return !r->results->dir || write_numbers(r, to);
 }
 
-static bool do_check(Ran *r, uint32_t i) {
+static bool evaluate_check(Ran *r, uint32_t i) {
   RunCheck *to = &r->results->note.check.at[i];
   Verdict v = {0};
   uint32_t run = r->p->ran->check.at[i].run;
@@ -239,14 +243,14 @@ static bool do_check(Ran *r, uint32_t i) {
   to->done = true;
   to->holds = v.holds;
   to->figure = v.figure;
-  tell(r, arena_format(r->w->arena, "%s  %s%s%s   %s", v.holds ? "holds" : "FAILS", to->of,
-                       *to->of ? " : " : "", claim_text(r->w->arena, to), v.figure));
+  print_line(r, arena_format(r->w->arena, "%s  %s%s%s   %s", v.holds ? "holds" : "FAILS", to->of,
+                             *to->of ? " : " : "", claim_text(r->w->arena, to), v.figure));
   return true;
 }
 
 // A check comes after its run in the text, and is evaluated in that order. After a failure, what
 // does not depend on it continues, unless nothing can be written.
-static bool in_order(Ran *r) {
+static bool run_in_order(Ran *r) {
   uint32_t run = 0, check = 0;
   bool good = true;
   const Machines *all = r->p->ran;
@@ -254,7 +258,7 @@ static bool in_order(Ran *r) {
     bool now = check == all->check.n ||
                (run < all->run.n && all->run.at[run].order < all->check.at[check].order);
     bool asked = !r->how->only || (now && run + 1 == r->how->only);
-    if (asked) good &= now ? do_run(r, run) : do_check(r, check);
+    if (asked) good &= now ? simulate_one(r, run) : evaluate_check(r, check);
     now ? run++ : check++;
     if (r->end == OUTCOME_SYSTEM || ran_stops(r)) break;
   }
@@ -268,21 +272,21 @@ static const char *all_messages(World *w) {
   return b.n ? b.at : NULL;
 }
 
-static void tell_claims(const Ran *r) {
+static void print_claims(const Ran *r) {
   uint32_t held = results_count(r->results, true), failed = results_count(r->results, false);
   uint32_t left = r->results->note.check.n - held - failed;
   const char *rest =
       !left ? ""
             : arena_format(r->w->arena, ", %u %s not looked at", left, left == 1 ? "is" : "are");
   if (held + failed + left)
-    tell(r, arena_format(r->w->arena, "%u %s, %u %s%s", held,
-                         held == 1 ? "claim holds" : "claims hold", failed,
-                         failed == 1 ? "fails" : "fail", rest));
+    print_line(r, arena_format(r->w->arena, "%u %s, %u %s%s", held,
+                               held == 1 ? "claim holds" : "claims hold", failed,
+                               failed == 1 ? "fails" : "fail", rest));
 }
 
 // -- the folder -----------------------------------------------------------------------------------
 // Do all saved runs in the folder belong to this program? Checked before the first file is written.
-static bool all_go_on(Ran *r, const char *dir) {
+static bool all_can_resume(Ran *r, const char *dir) {
   bool good = true;
   r->results->dir = dir;
   for (uint32_t i = 0; good && i < r->results->run.n; i++) good = run_saved(r, i, &(SavedRun){0});
@@ -301,7 +305,7 @@ static bool resume_folder(Ran *r) {
   if (!note_read(to->arena, dir, &note, &error)) return wrong(r, error);
   if (r->how->seed && (double)r->how->seed != note.seed)
     return wrong(r, arena_format(to->arena, "cannot resume %s: its seed is %.0f", dir, note.seed));
-  if (!all_go_on(r, dir)) return false;
+  if (!all_can_resume(r, dir)) return false;
   for (uint32_t i = 0; i < to->run.n; i++)
     if (i >= note.run.n || strcmp(note.run.at[i].name, to->run.at[i].name) != 0)
       return wrong(r, arena_format(to->arena,
@@ -349,7 +353,7 @@ static bool all_done(const Results *r) {
 }
 
 // After an interruption: prints the command that resumes.
-static void tell_stopped(const Ran *r) {
+static void print_resume_command(const Ran *r) {
   Buf b = buf_new(r->w->arena);
   buf_text(&b, "stopped; ");
   if (r->results->dir) {
@@ -359,7 +363,7 @@ static void tell_stopped(const Ran *r) {
   } else {
     buf_text(&b, "without a folder nothing was saved, and it begins anew");
   }
-  say((void *)r, b.at);
+  report_progress_text((void *)r, b.at);
 }
 
 static Outcome follow_all(Ran *r) {
@@ -369,12 +373,12 @@ static Outcome follow_all(Ran *r) {
   if (!folder_begin(r)) return r->end;
   r->end = OUTCOME_WRONG;
   r->first = clock_seconds();
-  bool good = in_order(r);
+  bool good = run_in_order(r);
   crew_end(r->crew);
   to->note.seconds = seconds_since(begun);
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
-  tell_claims(r);
-  if (ran_stops(r) && !all_done(to)) tell_stopped(r);
+  print_claims(r);
+  if (ran_stops(r) && !all_done(to)) print_resume_command(r);
   if (!good) to->note.message = all_messages(r->w);
   Outcome noted = OUTCOME_WRONG;
   const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to), &noted) : NULL;
@@ -390,7 +394,7 @@ bool simulate_ahead(Elab *in, Program *p) {
 
 // A GPU is used for discrete time; continuous time would need a round trip for every evaluation of
 // the rates.
-static void tell_device(Ran *r) {
+static void print_device(Ran *r) {
   Buf flows = buf_new(r->w->arena);
   bool ticks = false;
   for (uint32_t i = 0; i < r->results->run.n; i++) {
@@ -399,19 +403,20 @@ static void tell_device(Ran *r) {
       buf_printf(&flows, "%s%s", flows.n ? ", " : "", r->results->run.at[i].name);
   }
   if (ticks)
-    tell(r, arena_format(r->w->arena, "what ticks is followed by %s",
-                         engine_device_model(r->time.device)));
+    print_line(r, arena_format(r->w->arena, "what ticks is followed by %s",
+                               engine_device_model(r->time.device)));
   if (flows.n)
-    tell(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", flows.at));
+    print_line(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", flows.at));
 }
 
 // A resumed run stays on its device, unless another is given.
-static void stay_there(Ran *r, const RunNote *was) {
+static void keep_device(Ran *r, const RunNote *was) {
   const char *why = "";
   if (r->how->device || r->how->reference ||
       engine_device_ready(r->w, was->device, &r->time.device, &why))
     return;
-  say(r, arena_format(r->w->arena,
+  report_progress_text(
+      r, arena_format(r->w->arena,
                       "the run was on %s, and goes on on the CPU, since %s: the last digits may "
                       "differ",
                       was->device_is ? was->device_is : was->device, why));
@@ -422,7 +427,7 @@ static bool open_device(Ran *r) {
   RunNote was, *note = &r->results->note;
   if (!engine_device_ready(r->w, r->how->device, &r->time.device, &why)) return wrong(r, why);
   if (r->how->resume && note_read(r->w->arena, r->how->resume, &was, &why) && was.device)
-    stay_there(r, &was);
+    keep_device(r, &was);
   note->device = engine_device_name(r->w->arena, r->time.device);
   note->device_is = engine_device_model(r->time.device);
   return true;
@@ -437,7 +442,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
                         .reference = how->reference,
                         .context = &r,
                         .progress = progress,
-                        .say = say,
+                        .say = report_progress_text,
                         .stop = how->stop};
   results_begin(results, in, p);
   if (!p->ran->run.n && !p->ran->check.n) {
@@ -454,7 +459,7 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   if (!open_device(&r)) return OUTCOME_SYSTEM;
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
-  if (r.time.device) tell_device(&r);
+  if (r.time.device) print_device(&r);
   r.crew = crew_new(&r, r.time.device ? NULL : helpers); // a device has one user
   if (how->seconds > 0) r.time.stop = crew_stop(r.crew);
   Outcome end = follow_all(&r);

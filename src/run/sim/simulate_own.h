@@ -29,11 +29,11 @@ typedef struct {
 bool ran_follow(Ran *, uint32_t run, Followed *, double *seconds);
 void ran_redraw(Ran *, double part);
 bool ran_stops(const Ran *);                   // interrupted, or out of time
-void messages_apart(Diags *, uint32_t *since); // `since` must be restored
+void diags_separate(Diags *, uint32_t *since); // `since` must be restored
 
-// crew.c: runs in parallel
+// helpers.c: runs in parallel
 Crew *crew_new(Ran *, const SimHelpers *); // helpers NULL: none
-void crew_ask(Ran *);                      // starts helpers if it is worthwhile
+void crew_start_helpers(Ran *);            // starts helpers if it is worthwhile
 // Simulates it, or waits for its helper.
 bool crew_follow(Ran *, uint32_t run, Followed *, double *seconds);
 void crew_at(Crew *, uint32_t run, double part);

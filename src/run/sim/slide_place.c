@@ -28,10 +28,10 @@ static Diagram *with_all_wires(Arena *a, const Diagram *from) {
 }
 
 static bool ask_side(Flow *f, SlideTrace *t, const SolverSlide *slide, int side,
-                     const double *late) {
+                     const double *delayed) {
   bool finite;
-  flow_put(f, slide->t, slide->side[side], late);
-  if (!sim_try(f->m, t->e, 0, &finite)) return false;
+  flow_set_point(f, slide->t, slide->side[side], delayed);
+  if (!sim_run_trial(f->m, t->e, 0, &finite)) return false;
   t->at[side] = NEW_ARRAY(f->m->arena, double *, t->d->out.n + 1);
   for (uint32_t i = 0; i < t->d->out.n; i++) {
     int64_t cells = sim_cells(f->m, &t->d->wire.at[t->d->out.at[i]].type);
@@ -59,7 +59,7 @@ static Span first_jump(const Flow *f, const SlideTrace *t) {
   return first ? origin_span(f->m->w, d->box.at[first].origin) : (Span){0};
 }
 
-Span flow_slide_span(Flow *f, const SolverSlide *slide, const double *late) {
+Span flow_slide_span(Flow *f, const SolverSlide *slide, const double *delayed) {
   SimOptions how = *f->m->how;
   Sim m = *f->m;
   how.reference = true; // two runs only
@@ -68,7 +68,7 @@ Span flow_slide_span(Flow *f, const SolverSlide *slide, const double *late) {
   t.e = sim_engine(&m, t.d);
   if (!t.e) return (Span){0};
   for (uint32_t i = 0; i < m.s->in.n; i++) engine_set(t.e, i, m.input[i], sim_in_cells(&m, i));
-  bool good = ask_side(f, &t, slide, 0, late) && ask_side(f, &t, slide, 1, late);
+  bool good = ask_side(f, &t, slide, 0, delayed) && ask_side(f, &t, slide, 1, delayed);
   engine_free(t.e);
   return good ? first_jump(f, &t) : (Span){0};
 }

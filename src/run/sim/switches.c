@@ -137,7 +137,7 @@ static uint32_t read_state(Switching *x, SwitchLoop *l, const char *what) {
   return scalar_push(w, &l->loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = n});
 }
 
-static uint32_t number(World *w, Loop *l, double k) {
+static uint32_t constant(World *w, Loop *l, double k) {
   return scalar_push(w, l, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = k});
 }
 
@@ -158,7 +158,7 @@ static const char *value_text(Fn fn) {
   return fn == FN_mod ? "floor(a/b)" : fn == FN_floor ? "floor(a)" : "sign(a)";
 }
 
-static uint32_t as_text(World *w, Loop *l, const char *text, const uint32_t value[3]) {
+static uint32_t push_expression(World *w, Loop *l, const char *text, const uint32_t value[3]) {
   static const char *const name[] = {"a", "b", "h"};
   uint32_t out = 0;
   bool good = scalar_read(w, l, text, name, value, 3, &out);
@@ -167,7 +167,7 @@ static uint32_t as_text(World *w, Loop *l, const char *text, const uint32_t valu
   return out;
 }
 
-static Id made(Switching *x, const Loop *l, const Ids *in, Id origin) {
+static Id push_loop(Switching *x, const Loop *l, const Ids *in, Id origin) {
   Loop own = *l;
   own.combine = SUM;
   own.out = access_from(x->w, 0, l->nindex);
@@ -186,8 +186,8 @@ static void add_value(Switching *x, const Box *b, uint32_t i) {
   if (s->base == BASE_BIT)
     scalar_fn(x->w, l, FN_number, i, 0, 0);
   else
-    as_text(x->w, l, value_text(s->fn), value);
-  vec_push(x->w->arena, &x->value, made(x, l, &in, b->origin));
+    push_expression(x->w, l, value_text(s->fn), value);
+  vec_push(x->w->arena, &x->value, push_loop(x, l, &in, b->origin));
   vec_push(x->w->arena, &x->bits, s->base == BASE_BIT);
 }
 
@@ -203,13 +203,13 @@ static uint32_t add_switch(Switching *x, SwitchLoop *l, const Box *b, uint32_t i
   uint32_t loose = scalar_fn(w, &l->loop, FN_bit, flag, 0, 0);
   const uint32_t value[] = {l->at[s.arg[0]], l->at[s.arg[fn_rows[s.fn].arity - 1]], held};
   Loop *g = loop_copy(w, &l->loop);
-  uint32_t turn = as_text(w, g, turning_text(s.fn), value);
-  scalar_fn(w, g, FN_select, loose, number(w, g, -1), turn);
+  uint32_t turn = push_expression(w, g, turning_text(s.fn), value);
+  scalar_fn(w, g, FN_select, loose, constant(w, g, -1), turn);
   add_value(x, b, i);
-  vec_push(w->arena, &x->guard, made(x, g, &l->in, b->origin));
+  vec_push(w->arena, &x->guard, push_loop(x, g, &l->in, b->origin));
   uint32_t live = copied(w, l, s), still = held;
   if (s.base == BASE_BIT) still = scalar_fn(w, &l->loop, FN_bit, held, 0, 0);
-  if (s.fn == FN_mod) still = as_text(w, &l->loop, "a - b*h", value);
+  if (s.fn == FN_mod) still = push_expression(w, &l->loop, "a - b*h", value);
   return scalar_fn(w, &l->loop, FN_select, loose, live, still);
 }
 
@@ -297,7 +297,7 @@ static void body_outputs(const Switching *y) {
 
 // The outputs of the switched scan: with actual values, with held values, then the switches of its
 // body.
-static void take_outputs(const Switching *y, const Box *b, Id first) {
+static void map_outputs(const Switching *y, const Box *b, Id first) {
   Switching *x = y->around;
   Arena *a = x->w->arena;
   uint32_t carry = y->scan->carry;
@@ -350,7 +350,7 @@ static bool switch_scan(Switching *x, const Box *b) {
   Scan twice = *b->scan;
   twice.body = y.to;
   twice.slice = 2 * twice.slice + y.slice.n, twice.carry *= 2, twice.hold *= 2;
-  take_outputs(&y, b, box_scan(w, x->to, &twice, in.at, in.n, b->origin));
+  map_outputs(&y, b, box_scan(w, x->to, &twice, in.at, in.n, b->origin));
   return true;
 }
 
@@ -419,13 +419,13 @@ void switches_find(Flow *f, const FlowWires *of) {
   FlowSwitches *s = &f->switches;
   Ids all = {0};
   add_wires(m->arena, &all, &of->rate);
-  add_wires(m->arena, &all, &of->late);
+  add_wires(m->arena, &all, &of->delayed);
   add_wires(m->arena, &all, &of->guard);
-  Switching x = switch_all(f, pick_whole(m->w, m->s, all.at, all.n), of->rate.n + of->late.n);
+  Switching x = switch_all(f, pick_whole(m->w, m->s, all.at, all.n), of->rate.n + of->delayed.n);
   f->problem.jumps = x.jumps;
   if (!x.guard.n) return;
   *s = (FlowSwitches){.d = x.to, .cells = x.cells, .n = (uint32_t)x.all};
-  s->rates = of->rate.n, s->lates = of->late.n, s->guards = of->guard.n;
+  s->rates = of->rate.n, s->to_delay = of->delayed.n, s->guards = of->guard.n;
   s->bit = NEW_ARRAY(m->arena, bool, s->n + 1);
   s->row = NEW_ARRAY(m->arena, double, s->n + 1);
   s->kept = NEW_ARRAY(m->arena, double, s->n + 1);
@@ -433,20 +433,22 @@ void switches_find(Flow *f, const FlowWires *of) {
     for (int64_t k = 0; k < x.cells.at[i]; k++) s->bit[at++] = x.bits.at[i];
 }
 
-static Diagram *picked(const Flow *f, uint32_t first, uint32_t n) {
+static Diagram *pick_outputs(const Flow *f, uint32_t first, uint32_t n) {
   World *w = f->m->w;
   Diagram d = *f->switches.d;
   d.out = (Ids){.at = d.out.at + first, .n = n, .cap = n};
   return diagram_fuse(w, diagram_simplify(w, diagram_prune(w, &d)));
 }
 
-Diagram *switched_rates(const Flow *f) { return picked(f, 0, f->switches.rates); }
+Diagram *switched_rates(const Flow *f) { return pick_outputs(f, 0, f->switches.rates); }
 
-Diagram *switched_lates(const Flow *f) { return picked(f, f->switches.rates, f->switches.lates); }
+Diagram *switched_to_delay(const Flow *f) {
+  return pick_outputs(f, f->switches.rates, f->switches.to_delay);
+}
 
 Diagram *switched_guards(const Flow *f) {
   const FlowSwitches *s = &f->switches;
-  return picked(f, s->rates + s->lates, s->guards + s->cells.n);
+  return pick_outputs(f, s->rates + s->to_delay, s->guards + s->cells.n);
 }
 
 // -- at run time ----------------------------------------------------------------------------------
@@ -458,7 +460,7 @@ bool switches_open(Flow *f) {
   FlowSwitches *s = &f->switches;
   uint32_t n = s->cells.n;
   if (!n) return true;
-  s->values = sim_engine(f->m, picked(f, s->rates + s->lates + s->guards + n, n));
+  s->values = sim_engine(f->m, pick_outputs(f, s->rates + s->to_delay + s->guards + n, n));
   s->held = NEW_ARRAY(f->m->arena, State *, n);
   s->loose = NEW_ARRAY(f->m->arena, State *, n);
   for (uint32_t i = 0; s->values && i < n; i++) {
@@ -468,12 +470,12 @@ bool switches_open(Flow *f) {
   return s->values != NULL;
 }
 
-bool switches_turn(void *flow, double t, const double *x, const double *late) {
+bool switches_turn(void *flow, double t, const double *x, const double *delayed) {
   Flow *f = flow;
   FlowSwitches *s = &f->switches;
   bool finite; // values that are not finite are ignored
-  flow_put(f, t, x, late);
-  if (!sim_try(f->m, s->values, 0, &finite)) return false;
+  flow_set_point(f, t, x, delayed);
+  if (!sim_run_trial(f->m, s->values, 0, &finite)) return false;
   for (uint32_t i = 0; i < s->cells.n; i++) {
     engine_get(s->values, i, s->row, s->cells.at[i]);
     for (int64_t k = 0; k < s->cells.at[i]; k++)
@@ -483,7 +485,7 @@ bool switches_turn(void *flow, double t, const double *x, const double *late) {
   return true;
 }
 
-void switches_free(Flow *f, bool free) {
+void switches_release_all(Flow *f, bool free) {
   FlowSwitches *s = &f->switches;
   double *kept = s->kept;
   for (uint32_t i = 0; i < s->cells.n; kept += s->cells.at[i++]) {
@@ -493,7 +495,7 @@ void switches_free(Flow *f, bool free) {
   }
 }
 
-void switches_loosen(void *flow, uint32_t which) {
+void switches_release(void *flow, uint32_t which) {
   FlowSwitches *s = &((Flow *)flow)->switches;
   uint32_t i = 0;
   for (; which >= s->cells.at[i]; i++) which -= (uint32_t)s->cells.at[i];
@@ -503,7 +505,7 @@ void switches_loosen(void *flow, uint32_t which) {
 }
 
 // NAN becomes the smallest number.
-void switches_mend(const Flow *f, double *turn) {
+void switches_replace_nan(const Flow *f, double *turn) {
   const FlowSwitches *s = &f->switches;
   const double far = 1e300;
   bool odd = false;

@@ -39,7 +39,7 @@ bool ticks_begin(Ticking *t, uint32_t number) {
   if (!how->before) return true;
   if (!how->before(how->context, number, &from)) return false;
   if (!from.arrays) return true;
-  if (!is_by_ticks(t, &from) || saved_stopped(t->m, &from)) return false;
+  if (!is_by_ticks(t, &from) || saved_has_ended(t->m, &from)) return false;
   t->done = t->begun = saved_number(&from, "tick");
   t->ticks += t->begun;
   saved_starts(t->m, &from);
@@ -53,13 +53,13 @@ bool ticks_go_on(Ticking *t, uint32_t number) {
   if (!how->saved(how->context, number, &from)) return false;
   if (!from.arrays) return true;
   const char *inputs = arrays_metadata(from.arrays, "inputs");
-  if (inputs && strcmp(inputs, t->inputs)) return saved_elsewhere(t->m, &from);
+  if (inputs && strcmp(inputs, t->inputs)) return saved_refuse_inputs(t->m, &from);
   t->done = saved_number(&from, "tick");
   t->begun = saved_number(&from, "begun");
   t->ticks = t->begun + (uint64_t)t->m->run->end;
   t->f->record.halted = saved_number(&from, "halted");
   if (t->f->record.halted) t->ticks = t->done;
-  if (t->done > t->ticks) return saved_strange(t->m, &from);
+  if (t->done > t->ticks) return saved_refuse_other(t->m, &from);
   if (!saved_states_read(t->m, &from, "") ||
       !saved_seen_read(t->m, &from, &t->f->record, &t->watchers))
     return false;
@@ -67,5 +67,5 @@ bool ticks_go_on(Ticking *t, uint32_t number) {
   for (uint32_t i = 0; good && i < t->watchers.n; i++)
     good = saved_row_read(t->m->arena, &from, arena_format(t->m->arena, "run:history.%u", i),
                           &t->history[i]);
-  return good || saved_strange(t->m, &from);
+  return good || saved_refuse_other(t->m, &from);
 }

@@ -31,7 +31,7 @@ static double one_number(const double *x, int64_t cells) {
 
 // -- rows of ticks --------------------------------------------------------------------------------
 // A long run does not record every tick; the last one is recorded.
-static bool is_kept(const Ticking *t, uint64_t tick) {
+static bool is_recorded(const Ticking *t, uint64_t tick) {
   return tick % t->every == 0 || tick + 1 == t->ticks;
 }
 
@@ -45,23 +45,25 @@ static bool get_tick(Engine *e, uint32_t out, const SimChannel *c, uint64_t i, d
   return true;
 }
 
-static void keep_tick(Ticking *t, Engine *e, uint32_t out, SimChannel *c, uint64_t i, double *row) {
+static void record_tick(Ticking *t, Engine *e, uint32_t out, SimChannel *c, uint64_t i,
+                        double *row) {
   t->bad |= !get_tick(e, out, c, i, row);
   for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
 }
 
 // Records the recorded ticks only.
-static void keep(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t ticks, double *row) {
+static void record_ticks(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t ticks,
+                         double *row) {
   uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
-  for (uint64_t i = first; i < end; i += t->every) keep_tick(t, e, out, c, i, row);
+  for (uint64_t i = first; i < end; i += t->every) record_tick(t, e, out, c, i, row);
   uint64_t last = t->ticks - 1;
   if (last >= t->done && last < t->done + end && last % t->every)
-    keep_tick(t, e, out, c, last - t->done, row);
+    record_tick(t, e, out, c, last - t->done, row);
 }
 
 // -- numbers that are not finite ------------------------------------------------------------------
 // Writes the states of one tick of the scan into the store.
-static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
+static void set_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
   for (uint32_t i = 0; i < t->see.n; i++) {
     const Sight *x = &t->m->sights.at[t->see.sight[i]];
     if (x->kind != SEES_STATE) continue;
@@ -80,7 +82,8 @@ static void put_states(const Ticking *t, Engine *e, uint64_t tick, double *row) 
 
 // The first tick with a value that is not finite, and its observable; a state had the value one
 // tick earlier.
-static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row, uint64_t *tick) {
+static uint32_t find_nonfinite(const Ticking *t, Engine *e, int64_t ticks, double *row,
+                               uint64_t *tick) {
   const SimRecord *r = &t->f->record;
   for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
     for (uint32_t i = t->shows; i-- > 0;) {
@@ -91,7 +94,7 @@ static uint32_t find_bad(const Ticking *t, Engine *e, int64_t ticks, double *row
 }
 
 // Truncates the record: values after the failing tick are invalid.
-static void cut(Ticking *t, uint64_t last) {
+static void truncate_record(Ticking *t, uint64_t last) {
   SimRecord *r = &t->f->record;
   while (r->time.n && r->time.at[r->time.n - 1] > (double)last) r->time.n--;
   for (uint32_t i = 0; i < r->channel.n; i++) {
@@ -102,13 +105,13 @@ static void cut(Ticking *t, uint64_t last) {
 }
 
 // Runs the failing tick again by the interpreter, to report the expression that made the value.
-static bool tell_bad(Ticking *t, Engine *e, int64_t ticks, double *row) {
+static bool report_nonfinite(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   uint64_t tick;
-  uint32_t c = find_bad(t, e, ticks, row, &tick);
-  cut(t, t->done + tick);
+  uint32_t c = find_nonfinite(t, e, ticks, row, &tick);
+  truncate_record(t, t->done + tick);
   bool state = c < m->sights.n && m->sights.at[c].kind == SEES_STATE;
-  put_states(t, e, state && tick ? tick - 1 : tick, row);
+  set_states(t, e, state && tick ? tick - 1 : tick, row);
   Ids wire = {0};
   for (uint32_t i = 0; i < m->s->out.n; i++) vec_push(m->arena, &wire, m->s->d->out.at[i]);
   for (uint32_t i = 0; i < m->s->state.n; i++)
@@ -135,22 +138,22 @@ static bool tell_bad(Ticking *t, Engine *e, int64_t ticks, double *row) {
 
 static bool due_at(const void *context, const SystemWriter *x) {
   const Ticking *t = context;
-  return fmod((double)t->clash, x->every) < 0.5;
+  return fmod((double)t->conflict, x->every) < 0.5;
 }
 
 // If lines conflicted at a tick: runs it again to report which.
-static bool tell_clash(Ticking *t, Engine *e, int64_t ticks, double *row) {
+static bool refuse_conflict(Ticking *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   if (!m->s->writer.n) return true;
   engine_get(e, t->see.n + t->see.nseen, row, ticks);
   for (int64_t i = 0; i < ticks; i++) {
     if (!(row[i] > 0)) continue;
-    t->clash = t->done + (uint64_t)i;
-    cut(t, t->clash);
-    put_states(t, e, (uint64_t)i, row);
-    const char *when = arena_format(m->arena, "tick %llu", (unsigned long long)t->clash);
-    Engine *one = clash_engine(m);
-    if (one && sim_run(m, one, t->clash)) clash_told(m, one, due_at, t, when);
+    t->conflict = t->done + (uint64_t)i;
+    truncate_record(t, t->conflict);
+    set_states(t, e, (uint64_t)i, row);
+    const char *when = arena_format(m->arena, "tick %llu", (unsigned long long)t->conflict);
+    Engine *one = conflict_engine(m);
+    if (one && sim_run(m, one, t->conflict)) conflict_report(m, one, due_at, t, when);
     if (one) engine_free(one);
     return false;
   }
@@ -174,7 +177,7 @@ static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks, double *ro
   return ticks;
 }
 
-static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
+static bool run_ticks(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
   SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
     int64_t cells = sim_in_cells(t->m, i);
@@ -183,14 +186,14 @@ static bool do_rows(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, do
   if (!sim_run(t->m, e, t->done)) return false;
   ticks = ticks_until_stop(t, e, ticks, row);
   for (int64_t i = 0; i < ticks; i++)
-    if (is_kept(t, t->done + (uint64_t)i))
+    if (is_recorded(t, t->done + (uint64_t)i))
       vec_push(t->m->arena, &r->time, (double)(t->done + (uint64_t)i));
   for (uint32_t i = 0; i < t->shows; i++)
-    keep(t, e, i, &r->channel.at[sight_channel(&t->see, r, i)], ticks, row);
+    record_ticks(t, e, i, &r->channel.at[sight_channel(&t->see, r, i)], ticks, row);
   for (uint32_t i = 0; i < t->see.n; i++) // a long run records at least the last tick of each call
     t->bad |= !get_tick(e, i, &r->channel.at[t->see.sight[i]], (uint64_t)ticks - 1, row);
-  if (t->bad) return tell_bad(t, e, ticks, row);
-  if (!tell_clash(t, e, ticks, row)) return false;
+  if (t->bad) return report_nonfinite(t, e, ticks, row);
+  if (!refuse_conflict(t, e, ticks, row)) return false;
   for (uint32_t i = 0; i < watchers->n; i++) {
     Watcher *x = &watchers->at[i];
     int64_t cells = seen_cells(t, &x->watch->seen);
@@ -226,7 +229,7 @@ static int64_t largest(const Ticking *t, int64_t *all) {
 }
 
 // Chooses the observed values, and the interval of recorded ticks.
-static bool look(Ticking *t, uint32_t number) {
+static bool choose_observed(Ticking *t, uint32_t number) {
   Sim *m = t->m;
   int64_t ticks = (int64_t)t->ticks;
   t->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
@@ -244,7 +247,7 @@ static bool look(Ticking *t, uint32_t number) {
   return true;
 }
 
-static int64_t at_once(Ticking *t, int64_t *most) {
+static int64_t ticks_per_call(Ticking *t, int64_t *most) {
   int64_t all, left = (int64_t)(t->ticks - t->done);
   *most = largest(t, &all);
   int64_t chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
@@ -263,7 +266,7 @@ static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
 }
 
 // Runs `chunk` ticks per call, up to tick `end`.
-static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, double *row) {
+static bool run_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, double *row) {
   Sim *m = t->m;
   if (chunk > (int64_t)(end - t->done)) chunk = (int64_t)(end - t->done);
   SaveClock clock = {.last = clock_seconds()};
@@ -271,7 +274,7 @@ static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, d
   bool good = e || !chunk;
   while (good && chunk && t->done + (uint64_t)chunk <= end && !t->f->stopped &&
          !t->f->record.halted) {
-    if (!(good = do_rows(t, e, chunk, &t->watchers, row))) break;
+    if (!(good = run_ticks(t, e, chunk, &t->watchers, row))) break;
     if (m->how->progress)
       m->how->progress(m->how->context,
                        (double)(t->done - t->begun) / (double)(t->ticks - t->begun));
@@ -282,31 +285,32 @@ static bool do_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, d
   int64_t rest = (int64_t)(end - t->done);
   if (!good || !rest || t->f->stopped || t->f->record.halted) return good;
   e = rows_engine(t, rest);
-  good = e && do_rows(t, e, rest, &t->watchers, row);
+  good = e && run_ticks(t, e, rest, &t->watchers, row);
   if (e) engine_free(e);
   return good;
 }
 
 // The first ticks use prebuilt kernels: a short run ends before a compiler would. The number of
 // these ticks is fixed, so a resumed run gives the same bits.
-static bool do_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
-  uint64_t early = sim_early(t->m);
-  *t->m->early = t->done < early;
-  if (*t->m->early && !do_until(t, number, early < t->ticks ? early : t->ticks, chunk, row))
+static bool run_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
+  uint64_t early = sim_prebuilt_runs(t->m);
+  *t->m->prebuilt = t->done < early;
+  if (*t->m->prebuilt && !run_until(t, number, early < t->ticks ? early : t->ticks, chunk, row))
     return false;
-  *t->m->early = false;
+  *t->m->prebuilt = false;
   if (t->f->stopped || t->f->record.halted) return true;
-  return t->done == t->ticks || do_until(t, number, t->ticks, chunk, row);
+  return t->done == t->ticks || run_until(t, number, t->ticks, chunk, row);
 }
 
 bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
   Ticking t = {.m = m, .f = f};
   int64_t most;
-  if (!ticks_begin(&t, number) || !look(&t, number) || !ticks_go_on(&t, number)) return false;
+  if (!ticks_begin(&t, number) || !choose_observed(&t, number) || !ticks_go_on(&t, number))
+    return false;
   if (!t.f->record.time.n && !ticks_save(&t, number)) return false; // the initial state
-  int64_t chunk = at_once(&t, &most);
+  int64_t chunk = ticks_per_call(&t, &most);
   double *row = NEW_ARRAY(m->arena, double, chunk *most + 1);
-  if (!do_all(&t, number, chunk, row) || !ticks_save(&t, number)) return false;
+  if (!run_all(&t, number, chunk, row) || !ticks_save(&t, number)) return false;
   for (uint32_t i = 0; i < t.watchers.n; i++) {
     Watcher *x = &t.watchers.at[i];
     watcher_end(x);

@@ -16,7 +16,7 @@ typedef struct {
   uint64_t done, ticks, every; // done, ticks: including `begun`
   Watchers watchers;
   SavedRow *history; // [watcher] its values, for periods
-  uint64_t clash;    // the tick at which two lines conflict
+  uint64_t conflict; // the tick at which two lines conflict
   bool bad;          // an observed value is not finite
 } Ticking;
 

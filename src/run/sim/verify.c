@@ -7,7 +7,7 @@ enum { CASES_LIMIT = 1 << 20, STARTS_LIMIT = 1 << 14, SAMPLES = 1000, SETTLE_LIM
 
 // -- points and exponents -------------------------------------------------------------------------
 // The largest change of a number at a tick; a different label or bit counts as 1.
-static bool moved_by_tick(Sim *m, double *out) {
+static bool tick_displacement(Sim *m, double *out) {
   Ids next = {0};
   for (uint32_t i = 0; i < m->s->state.n; i++)
     if (m->s->state.at[i].next) vec_push(m->arena, &next, m->s->state.at[i].next);
@@ -36,18 +36,19 @@ static bool speed_at(Sim *m, const Watch *x, double *out) {
   bool good = true;
   double *state = NEW_ARRAY(m->arena, double, f->n + 1),
          *row = NEW_ARRAY(m->arena, double, f->n + 1);
-  double *late = NEW_ARRAY(m->arena, double, f->problem.late + 1);
+  double *delayed = NEW_ARRAY(m->arena, double, f->problem.delayed + 1);
   flow_start(f, state);
-  if (f->problem.lates)
-    good = f->problem.lates(f, 0, state, late,
-                            late); // delayed values equal the present ones: a point has no history
+  if (f->problem.to_delay)
+    good = f->problem.to_delay(
+        f, 0, state, delayed,
+        delayed); // delayed values equal the present ones: a point has no history
   *out = 0;
   if (x->kind == WATCH_FIXED) {
-    good = good && flow_rates(f, 0, state, late, row);
+    good = good && flow_rates(f, 0, state, delayed, row);
     for (uint32_t i = 0; i < f->n; i++) *out = fmax(*out, fabs(row[i]));
   } else {
     double *j = NEW_ARRAY(m->arena, double, (size_t)f->n * f->n + 1);
-    good = good && flow_jacobian(f, 0, state, late, j);
+    good = good && flow_jacobian(f, 0, state, delayed, j);
     for (uint32_t i = 0; i < f->n; i++) *out += j[(size_t)i * f->n + i];
   }
   return good;
@@ -60,20 +61,20 @@ static bool at_point(Elab *in, Program *p, const Check *c, const Watch *x, const
       c->run ? &p->ran->run.at[c->run - 1] : NULL; // its inputs and initial values apply
   bool good = sim_open(&m, in, p, c->system, run, how);
   for (uint32_t i = 0; good && i < x->point.n; i++) good = sim_set(&m, &x->point.at[i]);
-  good = good && (c->system->flows ? speed_at(&m, x, out) : moved_by_tick(&m, out));
+  good = good && (c->system->flows ? speed_at(&m, x, out) : tick_displacement(&m, out));
   sim_close(&m);
   return good;
 }
 
 // The rates of the state, and of a small perturbation after it.
-static bool twin_rates(void *flow, double t, const double *x, const double *late, double *dx) {
+static bool twin_rates(void *flow, double t, const double *x, const double *delayed, double *dx) {
   uint32_t n = ((Flow *)flow)->n;
-  (void)late;
+  (void)delayed;
   return flow_rates(flow, t, x, NULL, dx) && flow_change(flow, t, x, NULL, x + n, dx + n);
 }
 
 // Normalises the perturbation, and gives the logarithm of its length before.
-static double shrink(double *v, uint32_t n) {
+static double normalise(double *v, uint32_t n) {
   double norm = 0;
   for (uint32_t i = 0; i < n; i++) norm += v[i] * v[i];
   norm = sqrt(norm);
@@ -98,7 +99,7 @@ static bool exponent_of_flow(Sim *m, const Check *c, double *out) {
     while (solver_step(s, t + 1)) continue;
     if (solver_error(s)) return diag_refuse(m->w->diags, c->span, "%s", solver_error(s));
     memcpy(x, solver_state(s), 2 * n * sizeof(double));
-    double grown = shrink(x + n, n);
+    double grown = normalise(x + n, n);
     if (t >= run->end / 10) sum += grown, counted++;
   }
   *out = sum / counted;
@@ -156,7 +157,7 @@ static bool exponent_of_map(Sim *m, double *out) {
   bool good = true;
   for (double tick = 0; good && tick < m->run->end; tick++) {
     good = tick_tangent(m, &t, tick);
-    double grown = good ? shrink(t.v, t.n) : 0;
+    double grown = good ? normalise(t.v, t.n) : 0;
     if (tick >= m->run->end / 10) sum += grown, counted++;
   }
   engine_free(t.e);

@@ -136,20 +136,20 @@ static double *out_numbers(const BoxTrial *t, uint32_t i) {
 }
 
 // Two values that are not numbers are equal. Labels and bits are equal or not.
-static double apart(Base base, double a, double b) {
+static double distance(Base base, double a, double b) {
   if (isnan(a) && isnan(b)) return 0;
   if (a == b) return 0;
   double off = base == BASE_R ? fabs(a - b) : INFINITY;
   return isnan(off) ? INFINITY : off;
 }
 
-static void compare(const BoxTrial *t, double *off) { // [point]
+static void compare_sides(const BoxTrial *t, double *off) { // [point]
   uint32_t half = t->d->out.n / 2;
   for (uint32_t i = 0; i < half; i++) {
     double *left = out_numbers(t, i), *right = out_numbers(t, half + i);
     int64_t n = cells_of(t->w, out_type(t, i));
     for (int64_t k = 0; k < t->points * n; k++)
-      off[k / n] = fmax(off[k / n], apart((Base)out_type(t, i)->base, left[k], right[k]));
+      off[k / n] = fmax(off[k / n], distance((Base)out_type(t, i)->base, left[k], right[k]));
   }
 }
 
@@ -180,7 +180,7 @@ static bool try_case(BoxTrial *t, BoxVerdict *v) {
   bool good = open_trial(t);
   if (good) {
     double *off = NEW_ARRAY(t->arena, double, t->points + 1);
-    compare(t, off);
+    compare_sides(t, off);
     v->points += t->points;
     v->all &= t->all;
     for (uint32_t i = 0; i < t->d->out.n; i++) v->reals |= out_type(t, i)->base == BASE_R;

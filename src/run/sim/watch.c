@@ -30,7 +30,7 @@ void watchers_find(Sim *m, uint32_t number, Followed *f, Watchers *out) {
 static double level_of(const Watcher *w) { return w->watch->kind == WATCH_PERIOD ? w->level : 0; }
 
 // Counts a crossing, unless the run that this one continues has counted it.
-static void crossed(Watcher *w, double t) {
+static void count_crossing(Watcher *w, double t) {
   if (w->from > 0 && t <= w->from * (1 + 1e-12)) return;
   w->crossings++;
   if (w->watch->kind == WATCH_WHEN && (double)w->crossings == w->watch->number) w->found = t;
@@ -43,7 +43,7 @@ static void crossed(Watcher *w, double t) {
 }
 
 // For periods, extremes of the first half do not matter.
-static void extremes(Watcher *w, double t, double x) {
+static void update_extremes(Watcher *w, double t, double x) {
   if (w->watch->kind == WATCH_PERIOD && t < w->half) return;
   if (!w->moments) w->first = w->high = w->low = x, w->peak = t;
   if (x > w->high) w->high = x, w->peak = t;
@@ -53,9 +53,9 @@ static void extremes(Watcher *w, double t, double x) {
 
 void watcher_moment(Watcher *w, double t, double x) {
   bool first = !w->moments;
-  if (!first && w->last <= level_of(w) && x > level_of(w)) crossed(w, t);
+  if (!first && w->last <= level_of(w) && x > level_of(w)) count_crossing(w, t);
   if (!first && x != w->last) w->settled = t;
-  extremes(w, t, x);
+  update_extremes(w, t, x);
   if (first) w->from = t;
   double behind = t - w->watch->number; // up to rounding, it is this moment
   if (w->watch->kind == WATCH_AT && behind >= 0 && behind <= 1e-12 * t) w->found = x;
@@ -97,7 +97,7 @@ static void refine(Watcher *w, const double *t, const double *x, double sign, Gl
   double low = t[best > 0 ? best - 1 : 0], high = t[best < WATCH_POINTS - 1 ? best + 1 : best],
          value;
   double at = golden(f, context, low, high, sign, &value);
-  if (sign * value > sign * now) extremes(w, at, value);
+  if (sign * value > sign * now) update_extremes(w, at, value);
 }
 
 // The time of an upward crossing of the level: false position with bisection, on the dense output.
@@ -129,13 +129,14 @@ static bool counts_crossings(const Watcher *w) {
 }
 
 // Looks for a double crossing between two samples, at the vertex of a parabola through three.
-static void look_at_top(Watcher *w, const double *t, const double *x, Glancing *f, void *context) {
+static void find_double_crossing(Watcher *w, const double *t, const double *x, Glancing *f,
+                                 void *context) {
   double level = level_of(w), top, height;
   if (x[0] > level || x[1] > level || x[2] > level) return;
-  if (!parabola_top(t, x, &top, &height) || !(height > level)) return;
+  if (!parabola_vertex(t, x, &top, &height) || !(height > level)) return;
   int low = top < t[1] ? 0 : 1;
   double value = f(context, top);
-  if (value > level) crossed(w, crossing(f, context, t[low], x[low], top, value, level));
+  if (value > level) count_crossing(w, crossing(f, context, t[low], x[low], top, value, level));
 }
 
 void watcher_step(Watcher *w, double from, double to, const double *x, Glancing *f, void *context) {
@@ -145,11 +146,11 @@ void watcher_step(Watcher *w, double from, double to, const double *x, Glancing 
   t[WATCH_POINTS - 1] = to;
   WatchKind kind = w->watch->kind;
   for (int k = 1; k < WATCH_POINTS; k++) {
-    extremes(w, t[k], x[k]);
+    update_extremes(w, t[k], x[k]);
     if (!counts_crossings(w)) continue;
     if (x[k - 1] <= level && x[k] > level)
-      crossed(w, crossing(f, context, t[k - 1], x[k - 1], t[k], x[k], level));
-    if (k > 1) look_at_top(w, t + k - 2, x + k - 2, f, context);
+      count_crossing(w, crossing(f, context, t[k - 1], x[k - 1], t[k], x[k], level));
+    if (k > 1) find_double_crossing(w, t + k - 2, x + k - 2, f, context);
   }
   if (kind == WATCH_HIGHEST || kind == WATCH_PEAK || kind == WATCH_PERIOD)
     refine(w, t, x, 1, f, context);
@@ -164,14 +165,14 @@ void watcher_step(Watcher *w, double from, double to, const double *x, Glancing 
   w->to = to;
 }
 
-void watcher_behind(Watcher *w, double end, double x) {
+void watcher_end_of_run(Watcher *w, double end, double x) {
   if (!counts_crossings(w) || !(w->last <= level_of(w) && x > level_of(w))) return;
-  crossed(w, end);
+  count_crossing(w, end);
   w->last = x;
 }
 
 // The level is the middle of the extremes; periods count from the second half on.
-void watcher_again(Watcher *w, double half) {
+void watcher_second_pass(Watcher *w, double half) {
   double level = (w->high + w->low) / 2;
   *w = (Watcher){.watch = w->watch,
                  .out = w->out,

@@ -34,8 +34,8 @@ void watcher_moment(Watcher *, double t, double x); // the start, or the values 
 void watcher_tick(Watcher *, double t, double x);   // a moment that counts as one tick
 void watcher_step(Watcher *, double from, double to, const double *x, Glancing *, void *context);
 // The end of a run, with a value that rounding may have moved slightly after it.
-void watcher_behind(Watcher *, double end, double x);
-void watcher_again(Watcher *, double half); // second pass, with the results of the first
+void watcher_end_of_run(Watcher *, double end, double x);
+void watcher_second_pass(Watcher *, double half); // second pass, with the results of the first
 void watcher_end(Watcher *);
 
 #endif

@@ -58,10 +58,10 @@ typedef struct { // a watcher at some time inside the last step
   uint32_t which;
 } Glance;
 
-static double glance(void *context, double t) {
+static double value_at(void *context, double t) {
   const Glance *at = context;
   solver_at(at->g->solver, t, at->g->x);
-  return follow_look(at->g, t, at->g->x) ? follow_watched(at->g, at->which) : NAN;
+  return follow_observe(at->g, t, at->g->x) ? follow_observed(at->g, at->which) : NAN;
 }
 
 static double *points_of(const Following *g, int deep, uint32_t k) {
@@ -80,13 +80,13 @@ static bool sample(Following *g, const Piece *p) {
     if (p->deep && k % 2 == 0) continue;
     double t = time_of_point(p, k), *row = points_of(g, p->deep, k);
     solver_at(g->solver, t, g->x);
-    if (!follow_look(g, t, g->x)) return false;
-    for (uint32_t i = 0; i < g->watchers.n; i++) row[i] = follow_watched(g, i);
+    if (!follow_observe(g, t, g->x)) return false;
+    for (uint32_t i = 0; i < g->watchers.n; i++) row[i] = follow_observed(g, i);
   }
   return true;
 }
 
-static void hand_down(const Following *g, int deep, uint32_t half) {
+static void pass_samples_down(const Following *g, int deep, uint32_t half) {
   for (uint32_t k = 0; k < WATCH_POINTS; k += 2)
     memcpy(points_of(g, deep + 1, k), points_of(g, deep, 2 * half + k / 2),
            g->watchers.n * sizeof(double));
@@ -105,9 +105,9 @@ static double rounding_at(Following *g, uint32_t i, double t, double value) {
     solver_at(g->solver, t, g->x);
     for (uint32_t k = 0; k < g->flow->n; k++)
       g->x[k] *= 1 + (noise_uniform(turn, k, i, 0) < 0.5 ? small : -small);
-    flow_put(g->flow, t * (turn ? 1 : 1 - small), g->x, solver_late(g->solver, t));
-    if (!sim_try(g->m, g->look, 0, &finite) || !finite) return 0;
-    most = fmax(most, fabs(follow_watched(g, i) - value));
+    flow_set_point(g->flow, t * (turn ? 1 : 1 - small), g->x, solver_delayed(g->solver, t));
+    if (!sim_run_trial(g->m, g->observer, 0, &finite) || !finite) return 0;
+    most = fmax(most, fabs(follow_observed(g, i) - value));
   }
   return most / small * DBL_EPSILON * DIGITS_LOST;
 }
@@ -116,7 +116,7 @@ static double rounding_at(Following *g, uint32_t i, double t, double value) {
 // samples of the piece, or if it is no more than the rounding of numbers of this size.
 static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *x) {
   enum { BESIDE = 3 };
-  if (curve_off(x) <= rounding_at(g, i, p->from, x[0])) return true;
+  if (interpolation_error(x) <= rounding_at(g, i, p->from, x[0])) return true;
   double wide = p->to - p->from, apart = fmax(64 * DBL_EPSILON * fabs(p->to), 1e-8 * wide);
   double low = x[0], high = x[0];
   uint32_t rough = 0;
@@ -124,7 +124,7 @@ static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *
   for (uint32_t k = 0; k + 1 < WATCH_POINTS; k++) {
     double most = 0; // equal rounding may be a coincidence
     for (uint32_t j = 1; j <= BESIDE; j++) {
-      double beside = glance(&(Glance){g, i}, time_of_point(p, k) + j * apart);
+      double beside = value_at(&(Glance){g, i}, time_of_point(p, k) + j * apart);
       most = fmax(most, fabs(beside - x[k]));
     }
     rough += most > (high - low) / 16;
@@ -135,12 +135,12 @@ static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *
 // For integrals: the polynomial is far closer to the integral than to each value, and integrals are
 // over the whole run.
 static bool is_tame(const Watcher *w, const double *x) {
-  const double tame = 1e-3, tame_sum = 1e-5, rounding = 1e-8;
+  const double smooth = 1e-3, tame_sum = 1e-5, rounding = 1e-8;
   bool sums = w->watch->kind == WATCH_AVERAGE;
-  double low = x[0], high = x[0], off = curve_off(x);
+  double low = x[0], high = x[0], off = interpolation_error(x);
   for (uint32_t k = 1; k <= WATCH_POINTS; k++) low = fmin(low, x[k]), high = fmax(high, x[k]);
   if (!(off > rounding * fmax(fabs(low), fabs(high)))) return true;
-  if (!sums) return !(off > tame * (high - low));
+  if (!sums) return !(off > smooth * (high - low));
   return !(off > tame_sum * (fmax(high, w->high) - fmin(low, w->low)));
 }
 
@@ -161,7 +161,7 @@ static bool is_enough(Following *g, uint32_t i, const Piece *p, const double *x)
 }
 
 // Watchers that have seen enough take the piece; do others remain?
-static bool some_want_halves(Following *g, const Piece *p) {
+static bool need_halves(Following *g, const Piece *p) {
   uint32_t n = g->watchers.n;
   const bool *open = g->open + (size_t)p->deep * n;
   bool any = false;
@@ -170,7 +170,7 @@ static bool some_want_halves(Following *g, const Piece *p) {
     for (uint32_t k = 0; k <= WATCH_POINTS; k++) x[k] = points_of(g, p->deep, k)[i];
     bool enough = !open[i] || is_enough(g, i, p, x);
     if (open[i] && enough)
-      watcher_step(&g->watchers.at[i], p->from, p->to, x, glance, &(Glance){g, i});
+      watcher_step(&g->watchers.at[i], p->from, p->to, x, value_at, &(Glance){g, i});
     if (p->deep < DEEPEST) g->open[(size_t)(p->deep + 1) * n + i] = !enough;
     any |= !enough;
   }
@@ -180,21 +180,21 @@ static bool some_want_halves(Following *g, const Piece *p) {
 static bool watch_piece(Following *g, Piece p) {
   double middle = p.from + (p.to - p.from) / 2;
   if (!sample(g, &p)) return false;
-  if (!some_want_halves(g, &p)) return true;
-  hand_down(g, p.deep, 0);
+  if (!need_halves(g, &p)) return true;
+  pass_samples_down(g, p.deep, 0);
   if (!watch_piece(g, (Piece){p.from, middle, p.deep + 1})) return false;
-  hand_down(g, p.deep, 1);
+  pass_samples_down(g, p.deep, 1);
   return watch_piece(g, (Piece){middle, p.to, p.deep + 1});
 }
 
 // If only the end counts, nothing else is sampled.
 static bool watch_end(Following *g, double from, double to) {
   solver_at(g->solver, to, g->x);
-  if (!follow_look(g, to, g->x)) return false;
-  for (uint32_t i = 0; i < g->watchers.n; i++) g->points[i] = follow_watched(g, i);
+  if (!follow_observe(g, to, g->x)) return false;
+  for (uint32_t i = 0; i < g->watchers.n; i++) g->points[i] = follow_observed(g, i);
   for (uint32_t i = 0; i < g->watchers.n; i++) {
     double end = g->points[i], x[WATCH_POINTS] = {end, end, end, end, end};
-    watcher_step(&g->watchers.at[i], from, to, x, glance, &(Glance){g, i});
+    watcher_step(&g->watchers.at[i], from, to, x, value_at, &(Glance){g, i});
   }
   return true;
 }

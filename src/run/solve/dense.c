@@ -7,20 +7,20 @@
 
 #include <math.h>
 
-static double value(const double *part, uint32_t n, uint32_t i, double q) {
+static double dense_value(const double *part, uint32_t n, uint32_t i, double q) {
   double p = 1 - q;
   const double *c = part + i;
   size_t m = n;
   return c[0] + q * (c[m] + p * (c[2 * m] + q * (c[3 * m] + p * c[4 * m])));
 }
 
-static double place(const Dense *d, double t) {
+static double unit_position(const Dense *d, double t) {
   double q = (t - d->from) / d->h;
   return q < 0 ? 0 : q > 1 ? 1 : q;
 }
 
-void dense_some(const Dense *d, uint32_t n, NumberRange some, double t, double *x) {
-  double q = place(d, t), p = 1 - q;
+void dense_part(const Dense *d, uint32_t n, NumberRange some, double t, double *x) {
+  double q = unit_position(d, t), p = 1 - q;
   size_t m = n;
   const double *restrict a = d->part, *restrict b = a + m, *restrict c = b + m;
   const double *restrict e = c + m, *restrict f = e + m;
@@ -30,7 +30,7 @@ void dense_some(const Dense *d, uint32_t n, NumberRange some, double t, double *
 }
 
 void dense_at(const Dense *d, uint32_t n, double t, double *x) {
-  dense_some(d, n, (NumberRange){0, n}, t, x);
+  dense_part(d, n, (NumberRange){0, n}, t, x);
 }
 
 // Bounds over an interval, by the control points of the Bézier form, whose convex hull contains the
@@ -38,11 +38,11 @@ void dense_at(const Dense *d, uint32_t n, double t, double *x) {
 void dense_range(const Dense *d, uint32_t n, NumberRange some, const double t[2], double *low,
                  double *high) {
   const double rounding = 1e-14;
-  double q[5], start = place(d, t[0]), end = place(d, t[1]);
+  double q[5], start = unit_position(d, t[0]), end = unit_position(d, t[1]);
   for (int k = 0; k < 5; k++) q[k] = start + (end - start) * k / 4;
   for (uint32_t i = some.from; i < some.to; i++) {
     double v[5], size = 0;
-    for (int k = 0; k < 5; k++) v[k] = value(d->part, n, i, q[k]), size += fabs(v[k]);
+    for (int k = 0; k < 5; k++) v[k] = dense_value(d->part, n, i, q[k]), size += fabs(v[k]);
     double b[] = {v[0], (-13 * v[0] + 48 * v[1] - 36 * v[2] + 16 * v[3] - 3 * v[4]) / 12,
                   (13 * v[0] - 64 * v[1] + 120 * v[2] - 64 * v[3] + 13 * v[4]) / 18,
                   (-3 * v[0] + 16 * v[1] - 36 * v[2] + 48 * v[3] - 13 * v[4]) / 12, v[4]};
@@ -53,10 +53,10 @@ void dense_range(const Dense *d, uint32_t n, NumberRange some, const double t[2]
 }
 
 double dense_one(const Dense *d, uint32_t n, uint32_t i, double t) {
-  return value(d->part, n, i, place(d, t));
+  return dense_value(d->part, n, i, unit_position(d, t));
 }
 
-void dense_rest(Dense *d, uint32_t n, double t, const double *x) {
+void dense_constant(Dense *d, uint32_t n, double t, const double *x) {
   memset(d->part, 0, 5 * (size_t)n * sizeof(double));
   memcpy(d->part, x, n * sizeof(double));
   d->from = t, d->h = 1;
@@ -78,7 +78,7 @@ void dense_hermite(Dense *d, uint32_t n, double t, double h, StepEnds e) {
 
 // Subtracting the line between the ends, and dividing by q p, leaves part2 + q part3 + q p part4,
 // which is known at q = 1/4, 1/2, 3/4.
-void dense_five(Dense *d, uint32_t n, double t, double h, const double *five) {
+void dense_quartic(Dense *d, uint32_t n, double t, double h, const double *five) {
   double *c = d->part;
   size_t m = n;
   d->from = t, d->h = h;

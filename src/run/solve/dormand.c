@@ -43,10 +43,10 @@ static bool inner_stages(Solver *s, double h) {
   return stage(s, 1, h, y, s->k[5]);
 }
 
-static void find_odd(Solver *s, double h) {
+static void find_nonfinite(Solver *s, double h) {
   static const double at[] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1};
-  for (int j = 1; j < 6 && !s->odd; j++) solver_odd(s, s->t + at[j] * h, s->k[j]);
-  solver_odd(s, s->t + h, s->next_rate);
+  for (int j = 1; j < 6 && !s->nonfinite; j++) solver_note_nonfinite(s, s->t + at[j] * h, s->k[j]);
+  solver_note_nonfinite(s, s->t + h, s->next_rate);
 }
 
 static bool try(Solver *s, double h) {
@@ -63,7 +63,7 @@ static bool try(Solver *s, double h) {
     error[i] = h * (71.0 / 57600 * a[i] - 71.0 / 16695 * c[i] + 71.0 / 1920 * d[i] -
                     17253.0 / 339200 * e[i] + 22.0 / 525 * f[i] - 1.0 / 40 * g[i]);
   solver_norm(s, error, y);
-  if (!isfinite(s->error)) find_odd(s, h);
+  if (!isfinite(s->error)) find_nonfinite(s, h);
   return true;
 }
 
@@ -79,7 +79,7 @@ static void dense(Solver *s, double h) {
 }
 
 // h times the largest eigenvalue, and the component that has it.
-static double fastest(Solver *s, double h, uint32_t *which) {
+static double largest_eigenvalue(Solver *s, double h, uint32_t *which) {
   double rates = 0, states = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     double allowed = s->how.absolute + s->how.relative * fabs(s->next[i]);
@@ -91,7 +91,7 @@ static double fastest(Solver *s, double h, uint32_t *which) {
 }
 
 // The relative change of the rates over the step: h times the speed of the solution.
-static double followed(const Solver *s) {
+static double solution_speed(const Solver *s) {
   double change = 0, size = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     double allowed = solver_allowed(s, fabs(s->next[i]));
@@ -106,15 +106,15 @@ static bool is_stiff(const Solver *s, double h, double reach) {
   const double edge = 3.25; // of the region of stability, on the negative real axis
   const double felt = 0.25, slower = 100, longer = 8;
   if (reach > edge) return true;
-  return reach > felt && longer * h < s->how.largest && slower * followed(s) < reach;
+  return reach > felt && longer * h < s->how.largest && slower * solution_speed(s) < reach;
 }
 
-static bool watch(Solver *s, double h, double end) {
+static bool watch_stiffness(Solver *s, double h, double end) {
   enum { EVERY = 16, HITS = 15, MISSES = 6 };
   const double many = 5000; // steps; fewer cost little
   uint32_t which = 0;
   if (s->steps % EVERY != 0 && s->stiff_hits == 0) return true;
-  double reach = fastest(s, h, &which);
+  double reach = largest_eigenvalue(s, h, &which);
   if (!is_stiff(s, h, reach)) {
     if (++s->stiff_misses == MISSES) s->stiff_hits = 0;
     return true;
@@ -137,4 +137,4 @@ const SolverStepper dormand_stepper = {.name = "Dormand–Prince",
                                        .exponent = 1.0 / 5,
                                        .try = try,
                                        .dense = dense,
-                                       .accepted = watch};
+                                       .accepted = watch_stiffness};

@@ -23,7 +23,7 @@
 #include <math.h>
 
 // The number of events that set something; switches follow.
-static uint32_t setting(const Solver *s) { return s->problem.events - s->problem.switches; }
+static uint32_t setting_events(const Solver *s) { return s->problem.events - s->problem.switches; }
 
 static const char *event_name(const Solver *s, uint32_t i) {
   return s->problem.event_name ? s->problem.event_name(s->problem.context, i)
@@ -32,17 +32,17 @@ static const char *event_name(const Solver *s, uint32_t i) {
 
 bool events_guards(Solver *s, double t, const double *x, Side side, double *g) {
   const Problem *p = &s->problem;
-  if (p->late) late_at(s, t, side);
-  return p->guards(p->context, t, x, s->late, g) ||
+  if (p->delayed) delays_read(s, t, side);
+  return p->guards(p->context, t, x, s->delayed, g) ||
          solver_fail(s, "the guards cannot be computed at t = %.10g", t);
 }
 
 // At a point of the solution: a guard that is not a number is an error.
 static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
   if (!events_guards(s, t, x, side, g)) return false;
-  for (uint32_t i = 0; i < setting(s); i++)
+  for (uint32_t i = 0; i < setting_events(s); i++)
     if (isnan(g[i])) {
-      s->odd = true;
+      s->nonfinite = true;
       return solver_fail(s, "the guard of %s is not a number at t = %.10g", event_name(s, i), t);
     }
   return true;
@@ -51,7 +51,7 @@ static bool guards(Solver *s, double t, const double *x, Side side, double *g) {
 static bool guards_inside(void *context, double t, double *g) {
   Solver *s = context;
   for (uint32_t i = 0; i < s->problem.nguarded; i++)
-    dense_some(&s->dense, s->n, s->problem.guarded[i], t, s->look);
+    dense_part(&s->dense, s->n, s->problem.guarded[i], t, s->look);
   if (!s->problem.guarded) dense_at(&s->dense, s->n, t, s->look);
   return guards(s, t, s->look, SIDE_LEFT, g);
 }
@@ -67,7 +67,7 @@ static bool guards_between(void *context, const double t[2], double *const g[2])
          solver_fail(s, "the guards cannot be computed at t = %.10g", t[0]);
 }
 
-static void know_between(Solver *s) {
+static void open_bounds(Solver *s) {
   enum { LOOKS_IN_ALL = 1 << 20 };
   uint32_t m = s->problem.events;
   s->guard.between = guards_between;
@@ -81,9 +81,9 @@ static void know_between(Solver *s) {
 void events_new(Solver *s) {
   uint32_t m = s->problem.events;
   bool far = s->problem.guards_add || !(s->how.look > 0);
-  s->guard = (Root){.n = m, .at = guards_inside, .context = s, .swings = &s->swings};
+  s->guard = (Root){.n = m, .at = guards_inside, .context = s, .oscillations = &s->oscillations};
   s->guard.longest = far ? INFINITY : 8 * s->how.look;
-  if (s->problem.between) know_between(s);
+  if (s->problem.between) open_bounds(s);
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
   s->guard.noise = NEW_ARRAY(s->arena, double, m);
   s->guard.falls = NEW_ARRAY(s->arena, uint8_t, m);
@@ -108,7 +108,7 @@ void events_new(Solver *s) {
 // Finds the events that happen with guards g; disarmed events whose guard is down are armed. A
 // guard within its rounding error of 0 arms its event only if it was up before the events of this
 // moment.
-static bool fire(Solver *s, const double *g, const double *before) {
+static bool find_fired(Solver *s, const double *g, const double *before) {
   bool any = false;
   for (uint32_t i = s->problem.events; i-- > 0;) {
     bool up = g[i] > 0;
@@ -122,7 +122,7 @@ static bool fire(Solver *s, const double *g, const double *before) {
 
 // Guards with the same cause may cross 0 a few digits apart because of rounding: they are one
 // moment.
-static bool same_moment(Solver *s, double to, double *when) {
+static bool merge_crossings(Solver *s, double to, double *when) {
   double later = *when + 64 * DBL_EPSILON * fabs(*when);
   Root *r = &s->guard;
   if (later > to) return true;
@@ -137,7 +137,7 @@ static bool same_moment(Solver *s, double to, double *when) {
   return true;
 }
 
-bool solver_swings(Solver *s, const char *what, double from) {
+bool solver_fail_oscillation(Solver *s, const char *what, double from) {
   return solver_fail(
       s,
       "behind t = %.10g %s bends or jumps too often to be followed; a shorter run can "
@@ -146,8 +146,8 @@ bool solver_swings(Solver *s, const char *what, double from) {
 }
 
 static const char *guard_name(const Solver *s, uint32_t i) {
-  return i < setting(s) ? arena_format(s->arena, "the guard of %s", event_name(s, i))
-                        : "what a rate compares or rounds";
+  return i < setting_events(s) ? arena_format(s->arena, "the guard of %s", event_name(s, i))
+                               : "what a rate compares or rounds";
 }
 
 const char *solver_unsure(const Solver *s) {
@@ -162,16 +162,17 @@ const char *solver_unsure(const Solver *s) {
 
 RootEnd events_find(Solver *s, double to, double *when) {
   size_t m = s->problem.events;
-  s->guard.lost = s->guard.wild = 0;
+  s->guard.lost = s->guard.oscillating = 0;
   memcpy(s->guard.live, s->armed, m);
   memcpy(s->guard.row[0], s->guard_now, m * sizeof(double));
-  RootEnd end = root_walk(&s->guard, s->t, to, s->fresh, when);
-  if (s->guard.wild) solver_swings(s, guard_name(s, s->guard.wild - 1), s->guard.begin);
-  if (end == ROOT_FOUND && !same_moment(s, to, when)) return ROOT_LOST;
+  RootEnd end = root_walk(&s->guard, s->t, to, s->restarted, when);
+  if (s->guard.oscillating)
+    solver_fail_oscillation(s, guard_name(s, s->guard.oscillating - 1), s->guard.begin);
+  if (end == ROOT_FOUND && !merge_crossings(s, to, when)) return ROOT_LOST;
   return end;
 }
 
-double events_ahead(Solver *s, double h) {
+double events_estimate(Solver *s, double h) {
   const double small = 1e-3;
   double soonest = INFINITY, part = small * fmin(h, s->how.largest), *later = s->guard.row[1];
   if (!(s->t + part > s->t)) return soonest;
@@ -190,7 +191,7 @@ bool events_at_end(Solver *s, double to) {
   return guards_inside(s, to, s->guard.row[0]);
 }
 
-static bool storm(Solver *s, uint32_t i, uint32_t count, double span, double until) {
+static bool fail_storm(Solver *s, uint32_t i, uint32_t count, double span, double until) {
   return solver_fail(s,
                      "too many events: %s happened %u times within %.3g, up to t = %.10g. Let it "
                      "change the state so that it does not happen again at once: a mode of rest, "
@@ -199,9 +200,10 @@ static bool storm(Solver *s, uint32_t i, uint32_t count, double span, double unt
 }
 
 // Reports an event that turned its guard back, and whose guard rises again.
-static bool lost(Solver *s, uint32_t i) {
+static bool fail_lost(Solver *s, uint32_t i) {
   double last = s->event_last[i];
-  if (zeno_shrinks(s, i)) return storm(s, i, s->pace[i].shrinks + 1, last - s->pace[i].since, last);
+  if (zeno_shrinks(s, i))
+    return fail_storm(s, i, s->pace[i].shrinks + 1, last - s->pace[i].since, last);
   return solver_fail(
       s,
       "too many events: %s turns its condition back at t = %.10g by less than rounding can "
@@ -212,12 +214,12 @@ static bool lost(Solver *s, uint32_t i) {
 
 // Reports the cycle of events that make each other true at one moment: those that happened about as
 // often as this one.
-static bool cycle(Solver *s, uint32_t i) {
+static bool fail_cycle(Solver *s, uint32_t i) {
   enum { NAMED = 4 };
   const char *name[NAMED];
   uint32_t often = s->event_rounds[i], n = 0, more = 0;
   Buf b = buf_new(s->arena);
-  for (uint32_t k = 0; k < setting(s); k++) {
+  for (uint32_t k = 0; k < setting_events(s); k++) {
     if (s->event_rounds[k] < often / 2) continue;
     const char *one = event_name(s, k);
     uint32_t same = 0; // several lines of one state have the same name
@@ -239,21 +241,22 @@ static bool cycle(Solver *s, uint32_t i) {
       n + more > 1 ? "each makes another one true" : "what it sets makes it true again");
 }
 
-static bool too_often(Solver *s, uint32_t i) {
+static bool happens_too_often(Solver *s, uint32_t i) {
   enum { QUICK = 5, MOST_ROUNDS = 1000 };
   double gap = s->t - s->event_last[i];
   if (gap != 0) s->event_quick[i] = gap <= 1e-12 * fabs(s->t) ? s->event_quick[i] + 1 : 0;
   if (s->t - s->event_since[i] >= 1) s->event_since[i] = s->t, s->event_count[i] = 0;
   s->event_last[i] = s->t;
-  if (++s->event_rounds[i] > MOST_ROUNDS) return !cycle(s, i);
+  if (++s->event_rounds[i] > MOST_ROUNDS) return !fail_cycle(s, i);
   if (++s->event_count[i] > s->how.storm)
-    return !storm(s, i, s->event_count[i], s->t - s->event_since[i], s->t);
-  if (s->event_quick[i] >= QUICK) return !storm(s, i, QUICK + 1, QUICK * 1e-12 * fabs(s->t), s->t);
+    return !fail_storm(s, i, s->event_count[i], s->t - s->event_since[i], s->t);
+  if (s->event_quick[i] >= QUICK)
+    return !fail_storm(s, i, QUICK + 1, QUICK * 1e-12 * fabs(s->t), s->t);
   return false;
 }
 
 // Does a switch turn back immediately, or more often than steps can resolve?
-static bool too_dense(Solver *s, uint32_t i) {
+static bool turns_too_often(Solver *s, uint32_t i) {
   enum { QUICK = 5, OFTEN = 256 };
   double longest = isfinite(s->how.largest) ? s->how.largest : 0, gap = s->t - s->event_last[i];
   s->event_quick[i] = gap <= 1e-12 * fmax(fabs(s->t), longest) ? s->event_quick[i] + 1 : 0;
@@ -262,39 +265,39 @@ static bool too_dense(Solver *s, uint32_t i) {
   return ++s->event_count[i] > OFTEN || s->event_quick[i] >= QUICK;
 }
 
-static void loosen(Solver *s, uint32_t i) {
-  s->problem.loosen(s->problem.context, i - setting(s));
-  s->loose = true;
+static void release_switch(Solver *s, uint32_t i) {
+  s->problem.release(s->problem.context, i - setting_events(s));
+  s->released = true;
 }
 
 bool events_turn(Solver *s) {
   const Problem *p = &s->problem;
   if (!p->switches) return true;
-  if (p->late) late_at(s, s->t, SIDE_RIGHT);
-  return p->turn(p->context, s->t, s->x, s->late) ||
+  if (p->delayed) delays_read(s, s->t, SIDE_RIGHT);
+  return p->turn(p->context, s->t, s->x, s->delayed) ||
          solver_fail(s, "the rates cannot be computed at t = %.10g", s->t);
 }
 
 // Applies the events of a round that set something. False: too many. `crossed`: the guard crossed 0
 // in continuous time.
-static bool set_all(Solver *s, uint32_t *first, bool crossed) {
+static bool apply_fired(Solver *s, uint32_t *first, bool crossed) {
   const Problem *p = &s->problem;
-  uint32_t some = setting(s);
+  uint32_t some = setting_events(s);
   bool any = false;
   for (uint32_t i = 0; i < p->events; i++) {
     if (!s->fired[i]) continue;
     if (i >= some) {
-      if (too_dense(s, i)) loosen(s, i);
+      if (turns_too_often(s, i)) release_switch(s, i);
       continue;
     }
     any = true;
     zeno_happens(s, i, crossed);
-    if (too_often(s, i)) return false;
+    if (happens_too_often(s, i)) return false;
   }
   if (!any) return true;
   if (!s->happened) *first = s->first_event;
   s->happened = true;
-  s->stopped = !p->happen(p->context, s->t, s->fired, s->late, s->x);
+  s->stopped = !p->happen(p->context, s->t, s->fired, s->delayed, s->x);
   return true;
 }
 
@@ -306,40 +309,40 @@ static bool events_happen(Solver *s, bool crossed) {
   s->turned = true;
   memset(s->event_rounds, 0, p->events * sizeof *s->event_rounds);
   do {
-    if (p->late) late_at(s, s->t, SIDE_RIGHT);
-    settle_before(s);
+    if (p->delayed) delays_read(s, s->t, SIDE_RIGHT);
+    algebraic_before_jump(s);
     memcpy(before, s->guard_now, p->events * sizeof *before);
-    if (!set_all(s, &first, crossed)) return false;
-    for (uint32_t i = 0; i < setting(s); i++)
+    if (!apply_fired(s, &first, crossed)) return false;
+    for (uint32_t i = 0; i < setting_events(s); i++)
       if (s->fired[i]) s->armed[i] = 0;
     if (s->stopped) break;
-    if (!events_turn(s) || !solver_settle(s)) return false;
+    if (!events_turn(s) || !solver_solve_algebraic(s)) return false;
     if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
     crossed = false;
-  } while (fire(s, s->guard_now, before));
+  } while (find_fired(s, s->guard_now, before));
   s->first_event = first;
   return s->stopped || zeno_settled(s);
 }
 
 // Moves the guards to the end of the last walk; events that crossed 0 on it happen.
-bool events_moved(Solver *s) {
+bool events_advance(Solver *s) {
   size_t m = s->problem.events;
   memcpy(s->armed, s->guard.live, m);
   memcpy(s->guard_now, s->guard.row[0], m * sizeof(double));
-  for (uint32_t i = 0; s->guard.noisy && i < setting(s); i++)
-    if (zeno_is_lost(s, i)) return lost(s, i);
-  return !fire(s, s->guard_now, s->guard_now) || events_happen(s, true);
+  for (uint32_t i = 0; s->guard.noisy && i < setting_events(s); i++)
+    if (zeno_is_lost(s, i)) return fail_lost(s, i);
+  return !find_fired(s, s->guard_now, s->guard_now) || events_happen(s, true);
 }
 
-bool events_again(Solver *s) {
+bool events_check(Solver *s) {
   double *before = s->guard.row[2];
   if (s->problem.events == 0) return true;
   memcpy(before, s->guard_now, s->problem.events * sizeof *before);
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
-  return !fire(s, s->guard_now, before) || events_happen(s, false);
+  return !find_fired(s, s->guard_now, before) || events_happen(s, false);
 }
 
-bool solver_straight(Solver *s, double by, double *x) {
+bool solver_extrapolate(Solver *s, double by, double *x) {
   if (s->message || s->stopped || !solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
   for (uint32_t i = 0; i < s->n; i++) {
     bool flows = !(s->problem.constrained && s->problem.constrained[i]) && isfinite(s->rate[i]);
@@ -349,12 +352,12 @@ bool solver_straight(Solver *s, double by, double *x) {
 }
 
 // Extrapolates linearly to shortly after t.
-bool events_behind(Solver *s, double by) {
-  uint32_t some = setting(s);
+bool events_shortly_after(Solver *s, double by) {
+  uint32_t some = setting_events(s);
   bool any = false;
   double *later = s->guard.row[1];
   if (!some || s->message || s->stopped) return !s->message;
-  if (!solver_straight(s, by, s->look)) return false;
+  if (!solver_extrapolate(s, by, s->look)) return false;
   if (!guards(s, s->t, s->x, SIDE_RIGHT, s->guard_now)) return false;
   if (!events_guards(s, s->t + by, s->look, SIDE_RIGHT, later)) return false;
   for (uint32_t i = s->problem.events; i-- > 0;) {

@@ -9,18 +9,19 @@
 #include <math.h>
 
 // next = x + h (sum of the stages). False: next or its rate is not finite.
-static bool finish(Solver *s, double h) {
+static bool finish_step(Solver *s, double h) {
   double sum = 0;
   if (!solver_rates(s, s->t + h, s->next, SIDE_LEFT, s->next_rate)) return false;
   for (uint32_t i = 0; i < s->n; i++) sum += fabs(s->next[i]) + fabs(s->next_rate[i]);
   s->error = isfinite(sum) ? 0 : INFINITY;
-  if (s->error > 0) solver_odd(s, s->t + h, s->next_rate), solver_odd(s, s->t + h, s->next);
+  if (s->error > 0)
+    solver_note_nonfinite(s, s->t + h, s->next_rate), solver_note_nonfinite(s, s->t + h, s->next);
   return true;
 }
 
 static bool euler(Solver *s, double h) {
   for (uint32_t i = 0; i < s->n; i++) s->next[i] = s->x[i] + h * s->rate[i];
-  return finish(s, h);
+  return finish_step(s, h);
 }
 
 static bool stage(Solver *s, double h, const double *slope, double *rate) {
@@ -33,7 +34,7 @@ static bool rk4(Solver *s, double h) {
   if (!stage(s, h / 2, a, b) || !stage(s, h / 2, b, c) || !stage(s, h, c, d)) return false;
   for (uint32_t i = 0; i < s->n; i++)
     s->next[i] = s->x[i] + 1.0 / 6 * h * (a[i] + d[i] + 2 * (b[i] + c[i]));
-  return finish(s, h);
+  return finish_step(s, h);
 }
 
 static void dense(Solver *s, double h) {
@@ -41,23 +42,23 @@ static void dense(Solver *s, double h) {
 }
 
 // A step by the problem's own function; between its ends it is linear.
-static bool given(Solver *s, double h) {
+static bool given_step(Solver *s, double h) {
   const Problem *p = &s->problem;
   double sum = 0;
-  if (p->late) late_at(s, s->t, SIDE_RIGHT);
+  if (p->delayed) delays_read(s, s->t, SIDE_RIGHT);
   s->rates++;
-  if (!p->step(p->context, s->t, h, s->x, s->late, s->next))
+  if (!p->step(p->context, s->t, h, s->x, s->delayed, s->next))
     return solver_fail(s, "the step from t = %.10g cannot be made", s->t);
   for (uint32_t i = 0; i < s->n; i++) {
     s->k[0][i] = (s->next[i] - s->x[i]) / h;
     sum += fabs(s->next[i]);
   }
   s->error = isfinite(sum) ? 0 : INFINITY;
-  if (s->error > 0) solver_odd(s, s->t + h, s->next);
+  if (s->error > 0) solver_note_nonfinite(s, s->t + h, s->next);
   return true;
 }
 
-static void straight(Solver *s, double h) {
+static void linear_dense(Solver *s, double h) {
   dense_hermite(&s->dense, s->n, s->t, h, (StepEnds){s->x, s->next, s->k[0], s->k[0]});
 }
 
@@ -66,8 +67,8 @@ const SolverStepper given_stepper = {.name = "This method",
                                      .fixed = true,
                                      .given = true,
                                      .exponent = 1,
-                                     .try = given,
-                                     .dense = straight};
+                                     .try = given_step,
+                                     .dense = linear_dense};
 const SolverStepper euler_stepper = {.name = "Euler",
                                      .fixed = true,
                                      .gives_rate = true,

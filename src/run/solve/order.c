@@ -16,7 +16,7 @@
 
 // The pattern and its transpose, without the diagonal.
 static Pattern *neighbours(Arena *a, const Pattern *p) {
-  const Pattern *turned = pattern_turned(a, p);
+  const Pattern *turned = pattern_transposed(a, p);
   Pattern *g = NEW(a, Pattern);
   uint32_t n = p->n, at = 0;
   uint32_t *start = NEW_ARRAY(a, uint32_t, (size_t)n + 1);
@@ -40,8 +40,8 @@ static uint32_t degree(const Pattern *g, uint32_t i) { return g->start[i + 1] - 
 // -- bands ----------------------------------------------------------------------------------------
 // Breadth-first search from `root`: appends the reached vertices that are not in `place` to
 // `order`. Gives the number of levels; *far: a vertex of low degree in the last one.
-static uint32_t walk_breadth(const Pattern *g, uint32_t root, uint32_t *order, uint32_t *n,
-                             uint32_t *place, uint32_t *far) {
+static uint32_t breadth_first(const Pattern *g, uint32_t root, uint32_t *order, uint32_t *n,
+                              uint32_t *place, uint32_t *far) {
   uint32_t from = *n, layers = 0;
   place[root] = *n, order[(*n)++] = root;
   while (from < *n) {
@@ -69,14 +69,14 @@ static uint32_t walk_breadth(const Pattern *g, uint32_t root, uint32_t *order, u
 
 // Repeats the search from a vertex of the last level while the number of levels grows (a
 // pseudo-peripheral vertex).
-static void walk_far(const Pattern *g, uint32_t root, uint32_t *order, uint32_t *n,
-                     uint32_t *place) {
-  uint32_t begun = *n, far, layers = walk_breadth(g, root, order, n, place, &far), before = 0;
+static void pseudo_peripheral(const Pattern *g, uint32_t root, uint32_t *order, uint32_t *n,
+                              uint32_t *place) {
+  uint32_t begun = *n, far, layers = breadth_first(g, root, order, n, place, &far), before = 0;
   for (int turn = 0; turn < 8 && layers > before; turn++) {
     for (uint32_t i = begun; i < *n; i++) place[order[i]] = NOWHERE;
     *n = begun;
     before = layers;
-    layers = walk_breadth(g, far, order, n, place, &far);
+    layers = breadth_first(g, far, order, n, place, &far);
   }
 }
 
@@ -86,7 +86,7 @@ Band order_band(Arena *a, const Pattern *p, uint32_t *order) {
   uint32_t n = p->n, done = 0, *place = NEW_ARRAY(own, uint32_t, (size_t)n + 1);
   memset(place, 0xff, n * sizeof *place);
   for (uint32_t i = 0; i < n; i++)
-    if (place[i] == NOWHERE) walk_far(g, i, order, &done, place);
+    if (place[i] == NOWHERE) pseudo_peripheral(g, i, order, &done, place);
   for (uint32_t i = 0; i < n / 2; i++) {
     uint32_t x = order[i];
     order[i] = order[n - 1 - i], order[n - 1 - i] = x;
@@ -118,7 +118,7 @@ typedef struct {
   uint32_t *outside, *counted; // [n] members of a clique that are outside of the newest one
 } Elimination;
 
-static void list_take(Elimination *e, uint32_t i) {
+static void list_remove(Elimination *e, uint32_t i) {
   uint32_t b = e->before[i], x = e->next[i];
   if (b == NOWHERE)
     e->first[e->degree[i]] = x;
@@ -127,7 +127,7 @@ static void list_take(Elimination *e, uint32_t i) {
   if (x != NOWHERE) e->before[x] = b;
 }
 
-static void list_put(Elimination *e, uint32_t i) {
+static void list_add(Elimination *e, uint32_t i) {
   uint32_t x = e->first[e->degree[i]];
   e->next[i] = x, e->before[i] = NOWHERE;
   if (x != NOWHERE) e->before[x] = i;
@@ -147,13 +147,13 @@ static void elimination_begin(Elimination *e, const Pattern *g) {
   for (uint32_t i = n; i-- > 0;) {
     for (uint32_t k = g->start[i]; k < g->start[i + 1]; k++) vec_push(e->a, &e->near[i], g->row[k]);
     e->degree[i] = degree(g, i);
-    list_put(e, i);
+    list_add(e, i);
   }
 }
 
 // The members of the new clique: direct neighbours of p, and members of its cliques, which it
 // absorbs.
-static Members *take_clique(Elimination *e, uint32_t p) {
+static Members *merge_cliques(Elimination *e, uint32_t p) {
   Members *c = &e->clique[p];
   e->stamp++;
   e->mark[p] = e->stamp;
@@ -193,7 +193,7 @@ static void count_outside(Elimination *e, const Members *c) {
 }
 
 // Updates a member of the newest clique: its neighbours, cliques and degree bound.
-static void renew(Elimination *e, uint32_t p, uint32_t i, uint32_t left) {
+static void update_member(Elimination *e, uint32_t p, uint32_t i, uint32_t left) {
   uint32_t kept = 0, most = e->clique[p].n - 1, n = 0;
   Members *near = &e->near[i], *in = &e->in[i];
   for (uint32_t k = 0; k < near->n; k++)
@@ -212,9 +212,9 @@ static void renew(Elimination *e, uint32_t p, uint32_t i, uint32_t left) {
   }
   in->n = kept;
   vec_push(e->a, in, p);
-  list_take(e, i);
+  list_remove(e, i);
   e->degree[i] = most < left ? most : left;
-  list_put(e, i);
+  list_add(e, i);
 }
 
 double order_least(Arena *a, const Pattern *p, uint32_t *order) {
@@ -226,12 +226,12 @@ double order_least(Arena *a, const Pattern *p, uint32_t *order) {
   for (uint32_t done = 0; done < p->n; done++) {
     while (e.first[low] == NOWHERE) low++;
     uint32_t i = e.first[low];
-    list_take(&e, i);
+    list_remove(&e, i);
     order[done] = i;
-    const Members *c = take_clique(&e, i);
+    const Members *c = merge_cliques(&e, i);
     e.gone[i] = 1;
     count_outside(&e, c);
-    for (uint32_t k = 0; k < c->n; k++) renew(&e, i, c->at[k], p->n - done - 2);
+    for (uint32_t k = 0; k < c->n; k++) update_member(&e, i, c->at[k], p->n - done - 2);
     for (uint32_t k = 0; k < c->n; k++)
       if (e.degree[c->at[k]] < low) low = e.degree[c->at[k]];
     cost += 2 * (double)c->n * c->n + c->n;

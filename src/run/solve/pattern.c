@@ -18,7 +18,7 @@ Pattern *pattern_full(Arena *a, uint32_t n) {
 }
 
 // The transposed pattern.
-Pattern *pattern_turned(Arena *a, const Pattern *p) {
+Pattern *pattern_transposed(Arena *a, const Pattern *p) {
   Pattern *q = NEW(a, Pattern);
   uint32_t n = p->n, *start = NEW_ARRAY(a, uint32_t, (size_t)n + 2),
            *row = NEW_ARRAY(a, uint32_t, p->start[n] + 1);
@@ -30,9 +30,9 @@ Pattern *pattern_turned(Arena *a, const Pattern *p) {
   return q;
 }
 
-uint32_t pattern_groups(Arena *a, const Pattern *p, uint32_t *group) {
+uint32_t pattern_colours(Arena *a, const Pattern *p, uint32_t *group) {
   Arena *own = arena_child(a);
-  const Pattern *rows = pattern_turned(own, p);
+  const Pattern *rows = pattern_transposed(own, p);
   uint32_t n = p->n, groups = 0;
   // Last column + 1 with a neighbour of this colour.
   uint32_t *taken = NEW_ARRAY(own, uint32_t, (size_t)n + 1);

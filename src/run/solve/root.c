@@ -74,7 +74,7 @@ static RootEnd narrow(Root *r, double a, double b, int low, int high, int spare,
 }
 
 // The polynomial of degree 4 through five equidistant values, at the probe.
-static double probed(const double x[5]) {
+static double interpolated_at_probe(const double x[5]) {
   double sum = 0, q = 4 * CURVE_PROBE;
   for (int k = 0; k < 5; k++) {
     double part = x[k];
@@ -88,9 +88,9 @@ static double probed(const double x[5]) {
 static const double curve_least = 1e-3, curve_rounding = 1e-8;
 
 // (Two measures: each alone misses odd functions, or functions of a certain period.)
-double curve_off(const double x[6]) {
+double interpolation_error(const double x[6]) {
   double off = fabs(x[0] - 4 * x[1] + 6 * x[2] - 4 * x[3] + x[4]);
-  return fmax(off, fabs(x[5] - probed(x)));
+  return fmax(off, fabs(x[5] - interpolated_at_probe(x)));
 }
 
 // May it come to 0 between the samples? Rounding errors are far smaller than the limit.
@@ -100,7 +100,7 @@ static bool may_cross(const Root *r, uint32_t i) {
     x[k] = r->row[k][i];
     low = fmin(low, x[k]), high = fmax(high, x[k]);
   }
-  return curve_off(x) > curve_least * fmax(high - low, fmax(fabs(low), fabs(high)));
+  return interpolation_error(x) > curve_least * fmax(high - low, fmax(fabs(low), fabs(high)));
 }
 
 static bool some_may_cross(void *root) {
@@ -110,13 +110,14 @@ static bool some_may_cross(void *root) {
   return false;
 }
 
-// Are all functions smooth: is curve_off small relative to the variation? Written so that it
+// Are all functions smooth: is interpolation_error small relative to the variation? Written so that it
 // vectorises.
-static bool all_tame(const Root *r) {
+static bool all_smooth(const Root *r) {
   double at[5];
   const double *const *x = (const double *const *)r->row;
-  bool tame = true;
-  for (int k = 0; k < 5; k++) at[k] = probed((double[5]){k == 0, k == 1, k == 2, k == 3, k == 4});
+  bool smooth = true;
+  for (int k = 0; k < 5; k++)
+    at[k] = interpolated_at_probe((double[5]){k == 0, k == 1, k == 2, k == 3, k == 4});
   for (uint32_t i = 0; i < r->n; i++) {
     double low = x[0][i], high = x[0][i];
     for (int k = 1; k < 6; k++) {
@@ -128,12 +129,12 @@ static bool all_tame(const Root *r) {
         at[0] * x[0][i] + at[1] * x[1][i] + at[2] * x[2][i] + at[3] * x[3][i] + at[4] * x[4][i];
     double second = fabs(x[5][i] - there), size = fabs(low) > fabs(high) ? fabs(low) : fabs(high);
     off = second > off ? second : off;
-    tame &= !(off > curve_least * (high - low)) | !(off > curve_rounding * size);
+    smooth &= !(off > curve_least * (high - low)) | !(off > curve_rounding * size);
   }
-  return tame;
+  return smooth;
 }
 
-bool parabola_top(const double t[3], const double x[3], double *top, double *height) {
+bool parabola_vertex(const double t[3], const double x[3], double *top, double *height) {
   double left = (x[1] - x[0]) / (t[1] - t[0]), right = (x[2] - x[1]) / (t[2] - t[1]);
   double bend = (right - left) / (t[2] - t[0]);
   double slope = left + bend * (t[1] - t[0]); // at t[1]
@@ -144,13 +145,13 @@ bool parabola_top(const double t[3], const double x[3], double *top, double *hei
 
 // Looks for vertices above 0; three samples are in row[k], row[k + 1], row[k + 2], without a
 // crossing.
-static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
+static RootEnd find_vertices(Root *r, const double *t, int k, double *when) {
   double top, height;
   for (uint32_t i = 0; i < r->n; i++) {
     double x[3] = {r->row[k][i], r->row[k + 1][i], r->row[k + 2][i]};
     if (!r->live[i] || x[0] > 0 || x[1] > 0 || x[2] > 0) continue;
     bool bends = 4 * x[1] > 3 * x[0] + x[2] && 4 * x[1] > x[0] + 3 * x[2]; // concave
-    if (!bends || !parabola_top(t, x, &top, &height) || !(height > 0)) continue;
+    if (!bends || !parabola_vertex(t, x, &top, &height) || !(height > 0)) continue;
     if (!r->at(r->context, top, r->row[SPARE])) return ROOT_LOST;
     int low = top < t[1] ? k : k + 1, free = low == k ? k + 1 : k;
     if (any_crossed(r, r->row[low], r->row[SPARE]))
@@ -159,7 +160,7 @@ static RootEnd look_at_tops(Root *r, const double *t, int k, double *when) {
   return ROOT_NONE;
 }
 
-static void put_live(Root *r, const double *g) {
+static void arm_fallen(Root *r, const double *g) {
   if (!r->noisy) {
     for (uint32_t i = 0; i < r->n; i++)
       if (!(g[i] > 0)) r->live[i] = 1;
@@ -172,7 +173,7 @@ static void put_live(Root *r, const double *g) {
       r->lost = i + 1;
 }
 
-static void begin_with(Root *r, int k, double t) {
+static void start_at_row(Root *r, int k, double t) {
   r->begin = t;
   double *row = r->row[0];
   r->row[0] = r->row[k], r->row[k] = row;
@@ -183,11 +184,11 @@ static RootEnd walk_quarters(Root *r, const double *t, double *when) {
   for (int k = 1; k < 5; k++) {
     if (any_crossed(r, r->row[k - 1], r->row[k]))
       return narrow(r, t[k - 1], t[k], k - 1, k, SPARE, when);
-    put_live(r, r->row[k]);
-    RootEnd end = k > 1 ? look_at_tops(r, t + k - 2, k - 2, when) : ROOT_NONE;
+    arm_fallen(r, r->row[k]);
+    RootEnd end = k > 1 ? find_vertices(r, t + k - 2, k - 2, when) : ROOT_NONE;
     if (end != ROOT_NONE) return end;
   }
-  begin_with(r, 4, t[4]);
+  start_at_row(r, 4, t[4]);
   return ROOT_NONE;
 }
 
@@ -197,32 +198,33 @@ static const double one_moment = 1e-12; // relative to the time: at a smaller di
 // Decides if neither half is smooth: the function oscillates, unless it is as rough at scales too
 // short for oscillation. Several lengths are tried, because at the shortest a slow function is only
 // rounding noise, and several places, because near 0 values are rounded, too.
-static HalvesEnd swing_or_whole(const Halves *h, double from, double to) {
+static HalvesEnd oscillates_or_rough(const Halves *h, double from, double to) {
   const double part[] = {0x1p-10, 0x1p-20, 0x1p-20, 0x1p-20, 0};
   enum { PARTS = sizeof part / sizeof *part };
-  bool whole, tame = false;
+  bool whole, smooth = false;
   if (!h->sample(h->context, from, to, &whole)) return HALVES_LOST;
   if (h->matters && !h->matters(h->context)) return HALVES_WHOLE;
-  for (int k = 0; k < PARTS && !tame; k++) {
+  for (int k = 0; k < PARTS && !smooth; k++) {
     double wide = fmax(part[k] * (to - from), 4 * one_moment * fabs(to));
     double at = from + (to - from) * k / PARTS;
-    if (wide < (to - from) / 8 && !h->sample(h->context, at, at + wide, &tame)) return HALVES_LOST;
+    if (wide < (to - from) / 8 && !h->sample(h->context, at, at + wide, &smooth))
+      return HALVES_LOST;
   }
-  if (tame && *h->swings) return --*h->swings, HALVES_SPLIT;
+  if (smooth && *h->oscillations) return --*h->oscillations, HALVES_SPLIT;
   if (!h->sample(h->context, from, to, &whole)) return HALVES_LOST;
-  return tame ? HALVES_SPENT : HALVES_ROUGH;
+  return smooth ? HALVES_SPENT : HALVES_ROUGH;
 }
 
 HalvesEnd halves_or_whole(const Halves *h, double from, double to, int deep) {
   enum { FREE = 6, DEEPEST = 40 };
-  bool tame, left, right;
+  bool smooth, left, right;
   double middle = from + (to - from) / 2;
-  if (!h->sample(h->context, from, to, &tame)) return HALVES_LOST;
-  if (tame || deep == DEEPEST || to - from <= one_moment * fabs(to)) return HALVES_WHOLE;
+  if (!h->sample(h->context, from, to, &smooth)) return HALVES_LOST;
+  if (smooth || deep == DEEPEST || to - from <= one_moment * fabs(to)) return HALVES_WHOLE;
   if (deep < FREE) return HALVES_SPLIT;
   if (!h->sample(h->context, middle, to, &right) || !h->sample(h->context, from, middle, &left))
     return HALVES_LOST;
-  return left || right ? HALVES_SPLIT : swing_or_whole(h, from, to);
+  return left || right ? HALVES_SPLIT : oscillates_or_rough(h, from, to);
 }
 
 // The times of the samples of an interval.
@@ -234,7 +236,7 @@ static void quarters(double from, double to, double t[5]) {
   }
 }
 
-static bool sample(void *root, double from, double to, bool *tame) {
+static bool sample(void *root, double from, double to, bool *smooth) {
   Root *r = root;
   double t[5];
   if (from != r->begin && !r->at(r->context, from, r->row[0])) return false;
@@ -243,12 +245,12 @@ static bool sample(void *root, double from, double to, bool *tame) {
   for (int k = 1; k < 5; k++)
     if (!r->at(r->context, t[k], r->row[k])) return false;
   if (!r->at(r->context, from + CURVE_PROBE * (to - from), r->row[SPARE])) return false;
-  *tame = all_tame(r);
+  *smooth = all_smooth(r);
   return true;
 }
 
 // The first function that oscillates or is rough: its index + 1.
-static uint32_t restless(const Root *r) {
+static uint32_t first_unsmooth(const Root *r) {
   uint32_t i = 0;
   while (i + 1 < r->n && !may_cross(r, i)) i++;
   return i + 1;
@@ -258,7 +260,7 @@ static uint32_t restless(const Root *r) {
 // The sign of a function beside an interval in which it is at most `most`: by the first value that
 // is much larger, or that stays the same (a boolean condition does not grow). 0: none is inside the
 // walk.
-static int side_of(Root *r, uint32_t i, const double piece[2], bool behind, double most) {
+static int sign_beside(Root *r, uint32_t i, const double piece[2], bool behind, double most) {
   enum { FARTHER = 4, MUCH = 8 };
   double before = NAN;
   for (double by = piece[1] - piece[0];; by *= FARTHER) {
@@ -278,13 +280,13 @@ static void note_rough(Root *r, double from, double to) {
     double most = 0;
     if (!may_cross(r, i)) continue;
     for (int k = 0; k < 6; k++) most = fmax(most, fabs(r->row[k][i]));
-    if (side_of(r, i, piece, false, most) * side_of(r, i, piece, true, most) < 0) continue;
+    if (sign_beside(r, i, piece, false, most) * sign_beside(r, i, piece, true, most) < 0) continue;
     r->rough = i + 1, r->rough_from = from;
   }
 }
 
-static RootEnd swings(Root *r, double from) {
-  r->wild = restless(r), r->begin = from;
+static RootEnd fail_oscillation(Root *r, double from) {
+  r->oscillating = first_unsmooth(r), r->begin = from;
   return ROOT_LOST;
 }
 
@@ -304,18 +306,18 @@ static bool any_may_hide(const Root *r, double *const *value, int n) {
   return false;
 }
 
-static bool look_at_stretch(Root *r, const double t[3]) {
+static bool sample_interval(Root *r, const double t[3]) {
   const double ends[2] = {t[0], t[2]};
   for (int k = 0; k < 3; k++)
     if (!r->at(r->context, t[k], r->side[k])) return false;
-  put_live(r, r->side[0]);
+  arm_fallen(r, r->side[0]);
   return r->between(r->context, ends, r->bound);
 }
 
 // Narrows a crossing between the ends and the middle of the interval sampled last.
 static RootEnd narrow_sides(Root *r, const double t[3], double *when) {
   for (int k = 0; k < 2; k++) {
-    put_live(r, r->side[k]);
+    arm_fallen(r, r->side[k]);
     if (!any_crossed(r, r->side[k], r->side[k + 1])) continue;
     memcpy(r->row[0], r->side[k], r->n * sizeof(double));
     memcpy(r->row[1], r->side[k + 1], r->n * sizeof(double));
@@ -326,19 +328,19 @@ static RootEnd narrow_sides(Root *r, const double t[3], double *when) {
 
 // Halves an interval in which a crossing may be hidden, until it is found or excluded, or the looks
 // are spent.
-static RootEnd look_closer(Root *r, double from, double to, uint32_t *looks, double *when) {
+static RootEnd search_halves(Root *r, double from, double to, uint32_t *looks, double *when) {
   double middle = from + (to - from) / 2;
   const double t[3] = {from, middle, to};
-  if (!look_at_stretch(r, t)) return ROOT_LOST;
+  if (!sample_interval(r, t)) return ROOT_LOST;
   *looks -= *looks > 0;
   bool spent = !*looks || !(middle > from && middle < to);
   if (spent || !any_may_hide(r, r->side, 3)) return narrow_sides(r, t, when);
-  RootEnd end = look_closer(r, from, middle, looks, when);
-  return end == ROOT_NONE ? look_closer(r, middle, to, looks, when) : end;
+  RootEnd end = search_halves(r, from, middle, looks, when);
+  return end == ROOT_NONE ? search_halves(r, middle, to, looks, when) : end;
 }
 
 // Searches for crossings that the samples do not show.
-static RootEnd hidden(Root *r, double from, double to, double *when) {
+static RootEnd find_hidden(Root *r, double from, double to, double *when) {
   const double t[2] = {from, to};
   uint32_t most = 400,
            // Enough for ten pulses with forty halvings each.
@@ -347,7 +349,7 @@ static RootEnd hidden(Root *r, double from, double to, double *when) {
   if (!r->between(r->context, t, r->bound)) return ROOT_LOST;
   if (!any_may_hide(r, r->row, 6)) return ROOT_NONE;
   r->looks -= looks;
-  RootEnd end = look_closer(r, from, to, &looks, when);
+  RootEnd end = search_halves(r, from, to, &looks, when);
   r->looks += looks;
   return end;
 }
@@ -355,7 +357,7 @@ static RootEnd hidden(Root *r, double from, double to, double *when) {
 // An interval whose samples are known, and smooth.
 static RootEnd walk_whole(Root *r, double from, double to, double *when) {
   double t[5];
-  RootEnd end = hidden(r, from, to, when);
+  RootEnd end = find_hidden(r, from, to, when);
   quarters(from, to, t);
   return end == ROOT_NONE ? walk_quarters(r, t, when) : end;
 }
@@ -363,10 +365,10 @@ static RootEnd walk_whole(Root *r, double from, double to, double *when) {
 static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
   double middle = from + (to - from) / 2;
   bool halves = to - from > r->longest;
-  const Halves own = {r, sample, some_may_cross, r->swings};
+  const Halves own = {r, sample, some_may_cross, r->oscillations};
   switch (halves ? HALVES_SPLIT : halves_or_whole(&own, from, to, deep)) {
   case HALVES_LOST: return ROOT_LOST;
-  case HALVES_SPENT: return swings(r, from);
+  case HALVES_SPENT: return fail_oscillation(r, from);
   case HALVES_ROUGH: note_rough(r, from, to); return walk_whole(r, from, to, when);
   case HALVES_WHOLE: return walk_whole(r, from, to, when);
   case HALVES_SPLIT: break;
@@ -377,7 +379,7 @@ static RootEnd walk(Root *r, double from, double to, int deep, double *when) {
 }
 
 // Are all functions smooth, and none near 0 at the start relative to its variation?
-static bool begins_apart(const Root *r) {
+static bool starts_away_from_zero(const Root *r) {
   const double near = 1.0 / 16;
   const double *const *x = (const double *const *)r->row;
   bool apart = true;
@@ -394,21 +396,21 @@ static bool begins_apart(const Root *r) {
 
 RootEnd root_walk(Root *r, double from, double to, bool close, double *when) {
   enum { CLOSE = 12 }; // samples at 8^-12 … 8^-1 of the interval
-  put_live(r, r->row[0]);
+  arm_fallen(r, r->row[0]);
   double start = r->begin = r->first = from;
   r->last = to;
   if (close && to - from <= r->longest) {
-    bool tame;
-    if (!sample(r, from, to, &tame)) return ROOT_LOST;
-    if (tame && begins_apart(r)) return walk_whole(r, from, to, when);
+    bool smooth;
+    if (!sample(r, from, to, &smooth)) return ROOT_LOST;
+    if (smooth && starts_away_from_zero(r)) return walk_whole(r, from, to, when);
   }
   for (int j = close ? -CLOSE : 0; j < 0; j++) {
     double t = start + ldexp(1, 3 * j) * (to - start);
     if (!(t > from) || t >= to) continue;
     if (!r->at(r->context, t, r->row[1])) return ROOT_LOST;
     if (any_crossed(r, r->row[0], r->row[1])) return narrow(r, from, t, 0, 1, SPARE, when);
-    put_live(r, r->row[1]);
-    begin_with(r, 1, t);
+    arm_fallen(r, r->row[1]);
+    start_at_row(r, 1, t);
     from = t;
   }
   return walk(r, from, to, 0, when);

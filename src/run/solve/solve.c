@@ -32,9 +32,9 @@ const char *solver_name(const Solver *s, uint32_t i) {
 
 bool solver_rates(Solver *s, double t, const double *x, Side side, double *dx) {
   const Problem *p = &s->problem;
-  if (p->late) late_at(s, t, side);
+  if (p->delayed) delays_read(s, t, side);
   s->rates++;
-  return p->rates(p->context, t, x, s->late, dx) ||
+  return p->rates(p->context, t, x, s->delayed, dx) ||
          solver_fail(s, "the rates cannot be computed at t = %.10g", t);
 }
 
@@ -54,12 +54,12 @@ void solver_norm(Solver *s, const double *e, const double *next) {
   s->worst = worst;
 }
 
-void solver_odd(Solver *s, double t, const double *rate) {
-  for (uint32_t i = 0; i < s->n && !s->odd; i++)
-    if (!isfinite(rate[i])) s->odd = true, s->odd_number = i, s->odd_time = t;
+void solver_note_nonfinite(Solver *s, double t, const double *rate) {
+  for (uint32_t i = 0; i < s->n && !s->nonfinite; i++)
+    if (!isfinite(rate[i])) s->nonfinite = true, s->odd_number = i, s->odd_time = t;
 }
 
-static bool fail_odd(Solver *s) {
+static bool fail_nonfinite(Solver *s) {
   return solver_fail(s, "the rate of `%s` is not finite at t = %.10g%s",
                      solver_name(s, s->odd_number), s->odd_time,
                      s->stepper->fixed ? ": it may need a smaller step, or the stiff method" : "");
@@ -73,7 +73,7 @@ const SolverStepper *const solver_steppers[] = {[SOLVE_DORMAND] = &dormand_stepp
                                                 [SOLVE_STIFF] = &stiff_stepper,
                                                 [SOLVE_GIVEN] = &given_stepper};
 
-static void fill_in(SolveOptions *how) {
+static void fill_defaults(SolveOptions *how) {
   if (!(how->relative > 0)) how->relative = defaults[0];
   if (!(how->absolute > 0)) how->absolute = defaults[1];
   if (!(how->largest > 0)) how->largest = INFINITY;
@@ -86,13 +86,13 @@ void solver_stages(Solver *s, uint32_t n) {
     if (!s->k[i]) s->k[i] = NEW_ARRAY(s->arena, double, s->n);
 }
 
-static void take_rows(Solver *s, Arena *arena) {
+static void allocate_rows(Solver *s, Arena *arena) {
   size_t n = s->n;
   double **row[] = {&s->x, &s->rate, &s->next, &s->next_rate, &s->trial, &s->look, &s->before};
   for (uint32_t i = 0; i < COUNT(row); i++) *row[i] = NEW_ARRAY(arena, double, n);
   solver_stages(s, s->stepper->stages);
   s->dense.part = NEW_ARRAY(arena, double, 5 * n);
-  s->late = NEW_ARRAY(arena, double, s->problem.late);
+  s->delayed = NEW_ARRAY(arena, double, s->problem.delayed);
 }
 
 static bool accept_problem(Solver *s) {
@@ -110,25 +110,26 @@ Solver *solver_new(Arena *arena, const Problem *p, const SolveOptions *how, doub
   *s = (Solver){.arena = arena, .problem = *p, .how = *how, .n = p->n, .t = t, .from = t};
   s->stepper = solver_steppers[how->method];
   s->anchor = t;
-  s->fresh = true;
-  fill_in(&s->how);
-  s->swings = HALVES_SWINGS;
-  take_rows(s, arena);
+  s->restarted = true;
+  fill_defaults(&s->how);
+  s->oscillations = HALVES_OSCILLATIONS;
+  allocate_rows(s, arena);
   memcpy(s->x, x, s->n * sizeof(double));
-  settle_before(s);
-  dense_rest(&s->dense, s->n, t, x);
+  algebraic_before_jump(s);
+  dense_constant(&s->dense, s->n, t, x);
   if (!accept_problem(s)) return s;
   if (s->stepper == &stiff_stepper) stiff_new(s);
   if (s->message) return s;
   if (p->events) events_new(s);
-  bool begun = late_begin(s), late = begun && s->history && s->how.largest > s->history->shortest;
-  if (late && s->stepper->given && s->how.step > s->history->shortest)
+  bool begun = delays_begin(s),
+       delayed = begun && s->history && s->how.largest > s->history->shortest;
+  if (delayed && s->stepper->given && s->how.step > s->history->shortest)
     solver_fail(s, "a step of %g is longer than the delay of %g", s->how.step,
                 s->history->shortest);
-  else if (late)
+  else if (delayed)
     s->how.largest = s->history->shortest;
-  if (begun && !how->goes_on && events_turn(s) && late_settle(s))
-    dense_rest(&s->dense, s->n, t, s->x);
+  if (begun && !how->goes_on && events_turn(s) && delays_settle(s))
+    dense_constant(&s->dense, s->n, t, s->x);
   return s;
 }
 
@@ -138,14 +139,14 @@ void solver_stiffen(Solver *s, const char *note) {
   if (s->message)
     s->message = NULL; // not enough memory: the explicit method continues
   else
-    s->instead = &stiff_stepper, s->note = note;
+    s->next_stepper = &stiff_stepper, s->note = note;
 }
 
 // The shortest step that advances time.
 static double least_step(const Solver *s) { return fmax(16 * DBL_EPSILON * fabs(s->t), DBL_MIN); }
 
 // The length of the first step: an explicit step of order 1 would hardly differ from the curve.
-static bool choose_first(Solver *s) {
+static bool choose_first_length(Solver *s) {
   double state = 0, rate = 0, bend = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     state = fmax(state, fabs(s->x[i]) / solver_allowed(s, fabs(s->x[i])));
@@ -166,30 +167,30 @@ static bool choose_first(Solver *s) {
 }
 
 // After an event, a step as long as those before is tried, unless the rates contradict strongly.
-static bool choose_again(Solver *s) {
+static bool choose_length_after_event(Solver *s) {
   const double bold = 32;
   double before = s->h;
-  if (!choose_first(s)) return false;
+  if (!choose_first_length(s)) return false;
   s->h = fmax(s->h, fmin(before, bold * s->h));
   return true;
 }
 
 // Computes all that a step needs at its start.
-static bool prepare(Solver *s) {
-  s->odd = false;
+static bool prepare_step(Solver *s) {
+  s->nonfinite = false;
   if (!s->known && !s->stepper->given) {
     if (!solver_rates(s, s->t, s->x, SIDE_RIGHT, s->rate)) return false;
-    solver_odd(s, s->t, s->rate);
-    if (s->odd) return fail_odd(s);
+    solver_note_nonfinite(s, s->t, s->rate);
+    if (s->nonfinite) return fail_nonfinite(s);
     s->known = true;
   }
   if (!s->stepper->fixed && !slide_watch(s)) return false;
-  if (s->fresh && !s->stepper->fixed) {
+  if (s->restarted && !s->stepper->fixed) {
     s->log_error = log(1e-4);
     s->rejected = false;
     if (!s->begun && s->how.step > 0)
       s->h = fmin(s->how.step, s->how.largest);
-    else if (!choose_again(s))
+    else if (!choose_length_after_event(s))
       return false;
   }
   s->begun = true;
@@ -203,14 +204,14 @@ static double tick(const Solver *s) { return fmin(s->how.step, s->how.largest); 
 static double next_tick(const Solver *s) { return s->anchor + (double)(s->ticks + 1) * tick(s); }
 
 // The end of the next step: breaking points are met exactly, without a tiny last step.
-static double target(Solver *s, double end) {
-  double limit = late_limit(s, end), h = fmin(s->h, s->how.largest);
+static double step_target(Solver *s, double end) {
+  double limit = delays_next_break(s, end), h = fmin(s->h, s->how.largest);
   if (s->stepper->fixed) {
     bool whole = next_tick(s) < limit - 1e-9 * tick(s);
     s->limited |= !whole && limit == end && next_tick(s) != end;
     return whole ? next_tick(s) : limit;
   }
-  if (s->aim < s->t + h && s->aim < limit) return s->aim;
+  if (s->next_event < s->t + h && s->next_event < limit) return s->next_event;
   s->limited |= limit == end && s->t + 2 * h > limit;
   if (s->t + h >= limit) return limit;
   return s->t + 2 * h > limit ? s->t + (limit - s->t) / 2 : s->t + h;
@@ -218,13 +219,13 @@ static double target(Solver *s, double end) {
 
 // The length of the step to there. A whole step of fixed size has exactly that size, whatever the
 // rounded difference of its times is.
-static double length(const Solver *s, double to) {
+static double step_length(const Solver *s, double to) {
   double h = to - s->t;
   return s->stepper->fixed && fabs(h - tick(s)) <= 1e-9 * tick(s) ? tick(s) : h;
 }
 
 static bool fail_small(Solver *s) {
-  if (s->odd) return fail_odd(s);
+  if (s->nonfinite) return fail_nonfinite(s);
   if (stiff_is_lost(s))
     return solver_fail(
         s,
@@ -247,7 +248,7 @@ static bool fail_small(Solver *s) {
 static bool shorten(Solver *s, double h) {
   s->rejections++;
   s->rejected = true;
-  if (s->stepper->fixed) return s->odd ? fail_odd(s) : fail_small(s);
+  if (s->stepper->fixed) return s->nonfinite ? fail_nonfinite(s) : fail_small(s);
   double by = isfinite(s->error) ? fmax(0.2, 0.9 * pow(s->error, -s->stepper->exponent)) : 0.1;
   s->h = h * fmin(by, 0.9);
   return s->h > least_step(s) ? slide_rejected(s, h) : fail_small(s);
@@ -275,27 +276,27 @@ static bool too_many(Solver *s, double end) {
 
 // Estimates the time of the next event by linear extrapolation: a step to just after it need not be
 // repeated.
-static bool take_aim(Solver *s) {
+static bool estimate_event(Solver *s) {
   const double beyond = 1.0 / 128; // of the distance
-  s->aim = INFINITY;
+  s->next_event = INFINITY;
   if (!s->problem.events || !s->stepper->gives_rate) return true;
-  double way = events_ahead(s, s->h);
-  if (isfinite(way)) s->aim = s->t + (1 + beyond) * way;
+  double way = events_estimate(s, s->h);
+  if (isfinite(way)) s->next_event = s->t + (1 + beyond) * way;
   return !s->message;
 }
 
 // Tries steps until one is accurate enough, and makes its dense output.
-static bool make(Solver *s, double end, double *to) {
+static bool make_step(Solver *s, double end, double *to) {
   for (;;) {
     if (too_many(s, end)) return false;
-    *to = target(s, end);
+    *to = step_target(s, end);
     double h = *to - s->t;
-    s->odd = false;
-    if (!s->stepper->try(s, length(s, *to))) return false;
+    s->nonfinite = false;
+    if (!s->stepper->try(s, step_length(s, *to))) return false;
     if (s->error <= 1) {
       if (s->stepper->accepted && !s->stepper->accepted(s, h, end)) return false;
       s->stepper->dense(s, h);
-      if (!step_is_seen(s, h)) return false;
+      if (!step_check_pulses(s, h)) return false;
     }
     if (s->error <= 1) {
       if (!s->stepper->fixed) lengthen(s, h);
@@ -307,7 +308,7 @@ static bool make(Solver *s, double end, double *to) {
 
 // -- end of a step --------------------------------------------------------------------------------
 
-static RootEnd again(Solver *s, double to, double *when) {
+static RootEnd repeat_step(Solver *s, double to, double *when) {
   if (!s->stepper->try(s, to - s->t)) return ROOT_LOST;
   if (!isfinite(s->error)) return ROOT_NONE;
   s->stepper->dense(s, to - s->t);
@@ -317,19 +318,19 @@ static RootEnd again(Solver *s, double to, double *when) {
 // The step to `to` has an event at `when`: it is repeated to end just after it. Not if `when` is
 // close before `to`: the dense output has the exact ends and slopes there, so its error falls with
 // the square of the distance.
-static RootEnd sharpen(Solver *s, double to, double *when) {
+static RootEnd locate_event(Solver *s, double to, double *when) {
   const double close = 1.0 / 64; // of the step
   if (s->stepper->gives_rate && to - *when <= close * (to - s->t)) return ROOT_FOUND;
   for (double margin = 1e-7; margin < 1; margin *= 100) {
     double near = *when + fmax(margin * (*when - s->t), 256 * DBL_EPSILON * fabs(*when));
     if (near >= to) break;
-    RootEnd end = again(s, near, when);
+    RootEnd end = repeat_step(s, near, when);
     if (end != ROOT_NONE) return end;
   }
-  return again(s, to, when);
+  return repeat_step(s, to, when);
 }
 
-static void move(Solver *s, double to, bool cut) {
+static void advance(Solver *s, double to, bool cut) {
   double *row = s->x;
   if (cut)
     dense_at(&s->dense, s->n, to, s->x);
@@ -340,18 +341,18 @@ static void move(Solver *s, double to, bool cut) {
   if (!cut && s->stepper->fixed && to >= next_tick(s) - 1e-9 * tick(s)) s->ticks++;
   s->from = s->t;
   s->t = to;
-  s->fresh = false;
+  s->restarted = false;
   s->steps++;
 }
 
-static void jumped(Solver *s) {
+static void note_jump(Solver *s) {
   s->known = false;
-  s->fresh = true;
+  s->restarted = true;
   if (!s->stepper->given) s->anchor = s->t, s->ticks = 0;
-  late_jump(s);
+  delays_jump(s);
 }
 
-static bool arrive(Solver *s, double to) {
+static bool finish_step(Solver *s, double to) {
   RootEnd found = ROOT_NONE;
   double when = to;
   if (s->problem.events && s->stepper->given) {
@@ -359,25 +360,25 @@ static bool arrive(Solver *s, double to) {
   } else if (s->problem.events) {
     found = events_find(s, to, &when);
   }
-  if (found == ROOT_FOUND) found = sharpen(s, to, &when);
+  if (found == ROOT_FOUND) found = locate_event(s, to, &when);
   if (found == ROOT_LOST) return false;
   bool cut = found == ROOT_FOUND;
   if (cut) to = when;
-  if (s->history && !late_record(s, to)) return false;
-  move(s, to, cut);
-  bool passed = late_passed(s);
+  if (s->history && !delays_store(s, to)) return false;
+  advance(s, to, cut);
+  bool passed = delays_at_break(s);
   if (passed) s->known = false;
-  if (s->problem.events && !events_moved(s)) return false;
-  if (passed && !cut && !events_again(s)) return false;
-  if (s->turned) jumped(s);
+  if (s->problem.events && !events_advance(s)) return false;
+  if (passed && !cut && !events_check(s)) return false;
+  if (s->turned) note_jump(s);
   return true;
 }
 
 // Handles events at the start of a step.
-static bool happens_at_once(Solver *s) {
-  s->met = true;
-  if (!events_again(s)) return false;
-  if (s->turned) jumped(s);
+static bool events_at_start(Solver *s) {
+  s->events_done = true;
+  if (!events_check(s)) return false;
+  if (s->turned) note_jump(s);
   if (s->happened) s->from = s->t;
   return true;
 }
@@ -386,32 +387,33 @@ bool solver_step(Solver *s, double end) {
   double to;
   s->happened = s->turned = s->limited = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
-  if (s->instead) s->stepper = s->instead, s->instead = NULL;
-  if (!s->met && !happens_at_once(s)) return false;
-  return s->happened || (prepare(s) && take_aim(s) && make(s, end, &to) && arrive(s, to));
+  if (s->next_stepper) s->stepper = s->next_stepper, s->next_stepper = NULL;
+  if (!s->events_done && !events_at_start(s)) return false;
+  return s->happened ||
+         (prepare_step(s) && estimate_event(s) && make_step(s, end, &to) && finish_step(s, to));
 }
 
-bool solver_now(Solver *s) {
+bool solver_events_now(Solver *s) {
   s->happened = s->turned = s->limited = false;
-  if (s->message || s->stopped || s->met) return false;
-  return happens_at_once(s) && s->happened;
+  if (s->message || s->stopped || s->events_done) return false;
+  return events_at_start(s) && s->happened;
 }
 
-bool solver_end(Solver *s, double by) {
+bool solver_events_at_end(Solver *s, double by) {
   s->happened = s->turned = false;
-  if (s->message || !events_behind(s, by) || !s->happened) return false;
+  if (s->message || !events_shortly_after(s, by) || !s->happened) return false;
   s->from = s->t;
-  dense_rest(&s->dense, s->n, s->t, s->x);
-  jumped(s);
+  dense_constant(&s->dense, s->n, s->t, s->x);
+  note_jump(s);
   return true;
 }
 
-void solver_disturb(Solver *s) {
-  jumped(s);
-  s->met = false;
-  settle_before(s);
-  if (events_turn(s)) solver_settle(s);
-  dense_rest(&s->dense, s->n, s->t, s->x);
+void solver_inputs_changed(Solver *s) {
+  note_jump(s);
+  s->events_done = false;
+  algebraic_before_jump(s);
+  if (events_turn(s)) solver_solve_algebraic(s);
+  dense_constant(&s->dense, s->n, s->t, s->x);
 }
 
 // -- results --------------------------------------------------------------------------------------
@@ -420,7 +422,7 @@ double solver_time(const Solver *s) { return s->t; }
 const double *solver_state(const Solver *s) { return s->x; }
 double solver_from(const Solver *s) { return s->from; }
 const char *solver_error(const Solver *s) { return s->message; }
-bool solver_odd_end(const Solver *s) { return s->message && s->odd; }
+bool solver_ended_nonfinite(const Solver *s) { return s->message && s->nonfinite; }
 const char *solver_note(const Solver *s) { return s->note; }
 
 // At the end of the step its exact state is used, since dense output adds rounding.
@@ -432,9 +434,9 @@ void solver_at(const Solver *s, double t, double *x) {
     dense_at(&s->dense, s->n, fmin(t, s->t), x);
 }
 
-const double *solver_late(Solver *s, double t) {
-  if (s->problem.late) late_at(s, fmin(t, s->t), t < s->t ? SIDE_LEFT : SIDE_RIGHT);
-  return s->late;
+const double *solver_delayed(Solver *s, double t) {
+  if (s->problem.delayed) delays_read(s, fmin(t, s->t), t < s->t ? SIDE_LEFT : SIDE_RIGHT);
+  return s->delayed;
 }
 
 bool solver_happened(const Solver *s, uint32_t *which) {

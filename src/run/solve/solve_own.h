@@ -16,19 +16,19 @@ typedef struct {
 } Dense;
 void dense_at(const Dense *, uint32_t n, double t, double *x);
 // Only these components.
-void dense_some(const Dense *, uint32_t n, NumberRange, double t, double *x);
+void dense_part(const Dense *, uint32_t n, NumberRange, double t, double *x);
 // Bounds of these components from t[0] to t[1].
 void dense_range(const Dense *, uint32_t n, NumberRange, const double t[2], double *low,
                  double *high);
 double dense_one(const Dense *, uint32_t n, uint32_t i, double t);
-void dense_rest(Dense *, uint32_t n, double t, const double *x); // constant x, from t on
+void dense_constant(Dense *, uint32_t n, double t, const double *x); // constant x, from t on
 // The cubic through both ends and their slopes; part4 is 0.
 typedef struct { // values and slopes at both ends of a step
   const double *x, *next, *slope, *slope_next;
 } StepEnds;
 void dense_hermite(Dense *, uint32_t n, double t, double h, StepEnds);
 // The quartic through five equidistant values, [5 n].
-void dense_five(Dense *, uint32_t n, double t, double h, const double *five);
+void dense_quartic(Dense *, uint32_t n, double t, double h, const double *five);
 
 // -- root.c: the first time at which one of n functions of time rises through 0 -------------------
 typedef struct {
@@ -48,14 +48,15 @@ typedef struct {
   double *row[6]; // [n] each; row[0] has the values at `from` on entry, and those at the end of the
                   // walk on exit: at the result, or at `to`
   double *beside; // [n] scratch
-  double first, last; // the interval
-  double longest;     // longest interval that is not halved
-  double begin;       // during the walk: the time of row[0]
-  uint32_t *swings;   // as in Halves
+  double first, last;     // the interval
+  double longest;         // longest interval that is not halved
+  double begin;           // during the walk: the time of row[0]
+  uint32_t *oscillations; // as in Halves
   uint32_t
       rough; // the first that was as rough as rounding wherever it was looked at, its number + 1;
   double rough_from; // time of that
-  uint32_t wild;     // one that oscillated when `swings` were used up: its index + 1; 0: none
+  uint32_t
+      oscillating; // one that oscillated when `oscillations` were used up: its index + 1; 0: none
 } Root;
 typedef enum {
   ROOT_NONE,
@@ -70,20 +71,20 @@ typedef enum { SIDE_LEFT, SIDE_RIGHT } Side; // left or right limit at a jump
 typedef struct {
   double t;
   uint32_t order; // number of delays it has passed, each of which makes it smoother
-} Kink;
+} BreakPoint;
 typedef struct {
   double start, longest, shortest;
-  uint32_t smooth;  // order after which a discontinuity is ignored
-  double *first;    // [late] values before the start
-  VEC(double) lag;  // without duplicates
-  Dense *ring;      // [cap] delayed values of each step; the oldest at `head`
-  uint32_t cap, n;  // capacity, and number of stored steps
-  uint64_t head;    // number of the oldest step; stored at head % cap
-  uint64_t *cursor; // [late] number of the step that was read last
-  double *five;     // [5 late]
-  double *sixth;    // [late] samples between them
-  Dense trial;      // the polynomial through the five
-  VEC(Kink) kink;   // breaking points, at which a step must end; the next one last
+  uint32_t smooth;        // order after which a discontinuity is ignored
+  double *first;          // [delayed] values before the start
+  VEC(double) lag;        // without duplicates
+  Dense *ring;            // [cap] delayed values of each step; the oldest at `head`
+  uint32_t cap, n;        // capacity, and number of stored steps
+  uint64_t head;          // number of the oldest step; stored at head % cap
+  uint64_t *cursor;       // [delayed] number of the step that was read last
+  double *five;           // [5 delayed]
+  double *sixth;          // [delayed] samples between them
+  Dense trial;            // the polynomial through the five
+  VEC(BreakPoint) breaks; // breaking points, at which a step must end; the next one last
 } History;
 
 typedef struct {
@@ -98,7 +99,7 @@ typedef struct SlideWatch SlideWatch;
 typedef struct GuardLook GuardLook;
 struct Solver {
   Arena *arena;
-  uint32_t swings;          // remaining halvings of oscillating intervals
+  uint32_t oscillations;    // remaining halvings of oscillating intervals
   double *lowest, *highest; // [n] bounds of the state over an interval, for bounds of guards
   Problem problem;
   SolveOptions how;
@@ -111,21 +112,21 @@ struct Solver {
   double *trial;            // [n] at a stage; Dormand–Prince: at its last inner one
   double *look;             // [n] point on the dense output
   double *before;           // [n] before the last jump, for algebraic equations
-  double *late;             // [late] at the last late_at
+  double *delayed;          // [delayed] at the last delays_read
   double *k[8];             // [n] stages
   Dense dense;
   bool known;          // is `rate` valid?
-  bool fresh;          // first step, or first after an event
+  bool restarted;      // first step, or first after an event
   double h;            // length wanted for the next step
   double known_length; // recent length of steps that were checked for pulses
-  double aim;          // estimated time of the next event; or infinite
+  double next_event;   // estimated time of the next event; or infinite
   double anchor;       // fixed steps: step `ticks` ends at anchor + ticks * step
   uint64_t ticks;
   double error,
       log_error;  // of the step tried: above 1 is too much; of the one before, as a logarithm
   uint32_t worst; // the component with the largest error
   bool rejected;  // the step before was rejected
-  bool odd;       // a rate was not finite: of this component, at this time
+  bool nonfinite; // a rate was not finite: of this component, at this time
   uint32_t odd_number;
   double odd_time;
   uint32_t stiff_hits, stiff_misses; // dormand.c
@@ -142,13 +143,13 @@ struct Solver {
   EventPace *pace;        // [events]
   GuardLook *guard_look;  // zeno.c; or NULL
   bool happened, stopped, begun;
-  bool turned;  // the last step ended with an event, or a switch turned
-  bool loose;   // some switch was released
-  bool met;     // the events at t have happened
-  bool limited; // `end` has limited the last step
+  bool turned;      // the last step ended with an event, or a switch turned
+  bool released;    // some switch was released
+  bool events_done; // the events at t have happened
+  bool limited;     // `end` has limited the last step
   uint32_t first_event;
   uint64_t steps, rejections, rates;
-  const SolverStepper *instead; // the method from the next step on; or NULL
+  const SolverStepper *next_stepper; // the method from the next step on; or NULL
   const char *message, *note;
 };
 
@@ -166,7 +167,7 @@ struct SolverStepper {
   bool (*accepted)(Solver *, double h, double end);
   // Converts a deviation of the rates in the step just tried to an error of the state; NULL: h
   // times.
-  void (*carried)(Solver *, double *off);
+  void (*error_of)(Solver *, double *off);
 };
 extern const SolverStepper dormand_stepper, rk4_stepper, euler_stepper, stiff_stepper,
     given_stepper;
@@ -185,15 +186,15 @@ double solver_allowed(const Solver *, double size);
 // `worst`.
 void solver_norm(Solver *, const double *e, const double *next);
 // Records the first rate that is not finite.
-void solver_odd(Solver *, double t, const double *rate);
-// blind.c: checks a step with a very small error between its stages, and updates `error`. False:
+void solver_note_nonfinite(Solver *, double t, const double *rate);
+// pulses.c: checks a step with a very small error between its stages, and updates `error`. False:
 // stop.
-bool step_is_seen(Solver *, double h);
+bool step_check_pulses(Solver *, double h);
 // stiff.c
 void stiff_new(Solver *);
 // Factors the Jacobian of the equations by the algebraic variables at (t, x). False: singular, or
 // an error.
-bool stiff_at_rest(Solver *);
+bool stiff_factor_algebraic(Solver *);
 bool stiff_is_lost(const Solver *);    // the last step was not tried: its Jacobian is not finite
 void stiff_solve(Solver *, double *b); // with the last factors
 void stiff_row_sizes(const Solver *, double *x); // *of: some pivot is so small that the solution is
@@ -202,17 +203,17 @@ void stiff_row_sizes(const Solver *, double *x); // *of: some pivot is so small 
 // At the start of a step, and after a rejected one; false: it slides, with an error.
 bool slide_watch(Solver *);
 bool slide_rejected(Solver *, double h);
-void slide_carry(Solver *, Carry *);
-// settle.c
-void settle_before(Solver *);   // before x jumps
-bool solver_settle(Solver *);   // solves the algebraic equations at (t, x)
-bool settle_singular(Solver *); // reports a singular Jacobian; always false
+void slide_archive(Solver *, Archive *);
+// algebraic.c
+void algebraic_before_jump(Solver *);   // before x jumps
+bool solver_solve_algebraic(Solver *);  // solves the algebraic equations at (t, x)
+bool algebraic_fail_singular(Solver *); // reports a singular Jacobian; always false
 // pattern.c
 Pattern *pattern_full(Arena *, uint32_t n);
-Pattern *pattern_turned(Arena *, const Pattern *); // transposed
+Pattern *pattern_transposed(Arena *, const Pattern *); // transposed
 // Column colouring: columns without a common row may have one colour, group[n]. Gives the number of
 // colours.
-uint32_t pattern_groups(Arena *, const Pattern *, uint32_t *group);
+uint32_t pattern_colours(Arena *, const Pattern *, uint32_t *group);
 // order.c
 typedef struct {
   uint32_t below, above; // number of diagonals on each side
@@ -240,15 +241,15 @@ void sparse_solve(const SparseFactor *, double *b);
 bool lu_factor(uint32_t n, double *a, uint32_t *swap);
 void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
 // delays.c
-bool late_begin(Solver *);
-bool late_settle(Solver *);             // algebraic variables and delayed values at the start
-void late_at(Solver *, double t, Side); // writes s->late
-bool late_record(Solver *, double to);  // stores delayed expressions of the step from t to
-                                        // `to`
-void late_jump(Solver *);               // the state has jumped at t
-bool late_passed(Solver *);             // was t a breaking point?
-double late_limit(const Solver *, double end); // the next breaking point, or end
-void late_carry(Solver *, Carry *);
+bool delays_begin(Solver *);
+bool delays_settle(Solver *);               // algebraic variables and delayed values at the start
+void delays_read(Solver *, double t, Side); // writes s->delayed
+bool delays_store(Solver *, double to);     // stores delayed expressions of the step from t to
+                                            // `to`
+void delays_jump(Solver *);                 // the state has jumped at t
+bool delays_at_break(Solver *);             // was t a breaking point?
+double delays_next_break(const Solver *, double end); // the next breaking point, or end
+void delays_archive(Solver *, Archive *);
 // zeno.c
 // The event happens: its guard crossed 0 in continuous time, or was lifted by another event of this
 // moment.
@@ -261,15 +262,17 @@ bool zeno_shrinks(const Solver *, uint32_t event); // its intervals shrink geome
 void events_new(Solver *);
 // The guards of all events at any point.
 bool events_guards(Solver *, double t, const double *x, Side, double *g);
-bool events_turn(Solver *);              // switches get their values at (t, x)
-double events_ahead(Solver *, double h); // estimated time to the next event within h, by linear
-                                         // extrapolation; or infinite
-bool solver_swings(Solver *, const char *what, double from); // reports too many oscillations
-RootEnd events_find(Solver *, double to, double *when);      // on the dense output
-bool events_at_end(Solver *, double to);                     // the same, sampling the end only
-bool events_moved(Solver *);             // advances guards to the end of the last walk; events
-                                         // found there happen
-bool events_behind(Solver *, double by); // events that would happen shortly after t happen now
-bool events_again(Solver *); // at the start, or after a change: events whose guard is up happen
+bool events_turn(Solver *);                 // switches get their values at (t, x)
+double events_estimate(Solver *, double h); // estimated time to the next event within h, by linear
+                                            // extrapolation; or infinite
+bool solver_fail_oscillation(Solver *, const char *what,
+                             double from);              // reports too many oscillations
+RootEnd events_find(Solver *, double to, double *when); // on the dense output
+bool events_at_end(Solver *, double to);                // the same, sampling the end only
+bool events_advance(Solver *); // advances guards to the end of the last walk; events
+                               // found there happen
+bool events_shortly_after(Solver *,
+                          double by); // events that would happen shortly after t happen now
+bool events_check(Solver *); // at the start, or after a change: events whose guard is up happen
 
 #endif

@@ -49,7 +49,7 @@ static void add(SparseFactor *f, SparseColumns *c, uint32_t row, double value) {
 
 // Depth-first search from row i through finished columns: appends the reached rows to `found` in
 // reverse topological order.
-static uint32_t reach(SparseFactor *f, uint32_t i, uint32_t stamp, uint32_t n) {
+static uint32_t reach_rows(SparseFactor *f, uint32_t i, uint32_t stamp, uint32_t n) {
   uint32_t depth = 0;
   f->stack[0] = i, f->mark[i] = stamp;
   f->from[0] = f->place[i] == NOT_YET ? 0 : f->low.start[f->place[i]];
@@ -88,11 +88,11 @@ static bool choose_pivot(const SparseFactor *f, uint32_t j, uint32_t n, uint32_t
 }
 
 // Column j of both factors; `low` has original row numbers until the end.
-static bool one_column(SparseFactor *f, uint32_t j, const double *value) {
+static bool factor_column(SparseFactor *f, uint32_t j, const double *value) {
   const Pattern *p = f->p;
   uint32_t c = f->order[j], n = 0, row = 0;
   for (uint32_t k = p->start[c]; k < p->start[c + 1]; k++)
-    if (f->mark[p->row[k]] != j + 1) n = reach(f, p->row[k], j + 1, n);
+    if (f->mark[p->row[k]] != j + 1) n = reach_rows(f, p->row[k], j + 1, n);
   for (uint32_t k = 0; k < n; k++) f->x[f->found[k]] = 0;
   for (uint32_t k = p->start[c]; k < p->start[c + 1]; k++) f->x[p->row[k]] = value[k];
   for (uint32_t k = n; k-- > 0;) {
@@ -120,7 +120,7 @@ static bool factor_anew(SparseFactor *f, const double *value) {
   memset(f->place, 0xff, n * sizeof *f->place);
   memset(f->mark, 0, n * sizeof *f->mark);
   for (uint32_t j = 0; j < n; j++)
-    if (!one_column(f, j, value)) return false;
+    if (!factor_column(f, j, value)) return false;
   for (uint32_t k = 0; k < f->low.row.n; k++) f->low.row.at[k] = f->place[f->low.row.at[k]];
   memset(f->x, 0, n * sizeof *f->x);
   return f->known = true;

@@ -92,7 +92,7 @@ void stiff_new(Solver *s) {
   f->jacobian = NEW_ARRAY(s->arena, double, p->start[n] + 1);
   f->group = NEW_ARRAY(s->arena, uint32_t, n + 1);
   if (p->start[n] < n * n)
-    f->groups = pattern_groups(s->arena, p, f->group);
+    f->groups = pattern_colours(s->arena, p, f->group);
   else
     for (f->groups = 0; f->groups < n; f->groups++) f->group[f->groups] = f->groups;
   double **row[] = {&f->diagonal, &f->share, &f->v, &f->in_time};
@@ -101,18 +101,18 @@ void stiff_new(Solver *s) {
 
 // -- the Jacobian ---------------------------------------------------------------------------------
 // Extracts the columns of one colour from their common directional derivative.
-static void take_columns(Stiff *f, uint32_t group, const double *out) {
+static void extract_columns(Stiff *f, uint32_t group, const double *out) {
   const Pattern *p = matrix_pattern(f->matrix);
   for (uint32_t c = 0; c < p->n; c++)
     for (uint32_t k = p->start[c]; f->group[c] == group && k < p->start[c + 1]; k++)
       f->jacobian[k] = out[p->row[k]] / f->v[c];
 }
 
-static bool change(Solver *s, uint32_t group) {
+static bool directional_derivative(Solver *s, uint32_t group) {
   const Problem *p = &s->problem;
   Stiff *f = s->stiff;
   for (uint32_t c = 0; c < s->n; c++) f->v[c] = f->group[c] == group;
-  return p->change(p->context, s->t, s->x, s->late, f->v, s->next) ||
+  return p->change(p->context, s->t, s->x, s->delayed, f->v, s->next) ||
          solver_fail(s, "the derivative of the rates cannot be computed at t = %.10g", s->t);
 }
 
@@ -137,16 +137,16 @@ static bool difference(Solver *s, double h, uint32_t group) {
 
 static bool find_jacobian(Solver *s, double h) {
   bool given = s->problem.change != NULL;
-  if (given && s->problem.late) late_at(s, s->t, SIDE_RIGHT);
+  if (given && s->problem.delayed) delays_read(s, s->t, SIDE_RIGHT);
   for (uint32_t g = 0; g < s->stiff->groups; g++) {
-    if (!(given ? change(s, g) : difference(s, h, g))) return false;
-    take_columns(s->stiff, g, s->next);
+    if (!(given ? directional_derivative(s, g) : difference(s, h, g))) return false;
+    extract_columns(s->stiff, g, s->next);
   }
   return true;
 }
 
 // Only times after t are evaluated: delayed values may jump at t.
-static bool slope_in_time(Solver *s, double h) {
+static bool time_derivative(Solver *s, double h) {
   double t = s->t, step = fmax(1e-4 * h, 16 * DBL_EPSILON * fabs(t)), *one = s->next,
          *two = s->look;
   step = (t + step) - t;
@@ -168,7 +168,7 @@ static bool is_finite(const Stiff *f, uint32_t n) {
 static bool linearize(Solver *s, double h) {
   Stiff *f = s->stiff;
   if (f->made && f->step == s->steps) return true;
-  if (!(s->problem.timeless || slope_in_time(s, h)) || !find_jacobian(s, h)) return false;
+  if (!(s->problem.timeless || time_derivative(s, h)) || !find_jacobian(s, h)) return false;
   f->made = is_finite(f, s->n), f->step = s->steps;
   return true;
 }
@@ -183,7 +183,7 @@ static bool factor(Solver *s, double h) {
   return matrix_factor(f->matrix, f->jacobian, f->diagonal, f->share);
 }
 
-bool stiff_at_rest(Solver *s) {
+bool stiff_factor_algebraic(Solver *s) {
   Stiff *f = s->stiff;
   for (uint32_t i = 0; i < s->n; i++) {
     f->share[i] = s->problem.constrained[i];
@@ -207,7 +207,7 @@ void stiff_row_sizes(const Solver *s, double *x) {
 }
 
 // Computes the argument of a stage in `next`.
-static void argument(Solver *s, int stage) {
+static void stage_argument(Solver *s, int stage) {
   double *x = s->next;
   for (uint32_t i = 0; i < s->n; i++) {
     if (stage >= 6) {
@@ -225,7 +225,7 @@ static bool solve_stage(Solver *s, int stage, double h) {
     memcpy(u, s->rate, s->n * sizeof(double));
   else if (!solver_rates(s, s->t + at[stage] * h, s->next, SIDE_LEFT, u))
     return false;
-  solver_odd(s, s->t + at[stage] * h, u);
+  solver_note_nonfinite(s, s->t + at[stage] * h, u);
   for (uint32_t i = 0; i < s->n; i++) {
     double sum = 0;
     for (int j = 0; j < stage; j++) sum += of_stages[stage][j] * s->k[j][i];
@@ -240,11 +240,11 @@ static bool try(Solver *s, double h) {
   if (!linearize(s, h)) return false;
   s->error = INFINITY;
   if (!s->stiff->made || !factor(s, h)) return true;
-  for (int stage = 0; stage < STAGES && !s->odd; stage++) {
-    argument(s, stage);
+  for (int stage = 0; stage < STAGES && !s->nonfinite; stage++) {
+    stage_argument(s, stage);
     if (!solve_stage(s, stage, h)) return false;
   }
-  if (s->odd) return true;
+  if (s->nonfinite) return true;
   for (uint32_t i = 0; i < s->n; i++) s->next[i] += s->k[STAGES - 1][i];
   solver_norm(s, s->k[STAGES - 1], s->next);
   return true;
@@ -268,7 +268,7 @@ static void dense(Solver *s, double h) {
 
 // A mode that decays within the step limits the error to the distance at which the rates are right
 // again.
-static void carried(Solver *s, double *off) {
+static void error_of(Solver *s, double *off) {
   for (uint32_t i = 0; i < s->n; i++) off[i] /= diagonal;
   matrix_solve(s->stiff->matrix, off);
 }
@@ -278,4 +278,4 @@ const SolverStepper stiff_stepper = {.name = "the stiff method",
                                      .exponent = 1.0 / 5,
                                      .try = try,
                                      .dense = dense,
-                                     .carried = carried};
+                                     .error_of = error_of};

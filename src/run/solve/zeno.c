@@ -54,7 +54,7 @@ struct GuardLook { // [events] of each guard
   double *one, *two;
 };
 
-static GuardLook *look_of(Solver *s) {
+static GuardLook *guard_look(Solver *s) {
   if (s->guard_look) return s->guard_look;
   GuardLook *l = s->guard_look = NEW(s->arena, GuardLook);
   double **row[] = {&l->rough, &l->way, &l->slope, &l->error, &l->one, &l->two};
@@ -65,7 +65,7 @@ static GuardLook *look_of(Solver *s) {
 
 // Estimates rounding errors by the largest second difference of neighbouring values. (Not at the
 // moment itself, where the guard may have jumped.)
-static bool find_rough(Solver *s, GuardLook *l) {
+static bool estimate_rounding(Solver *s, GuardLook *l) {
   enum { POINTS = 8, APART = 8 };
   uint32_t m = s->problem.events;
   double by = APART * DBL_EPSILON * fabs(s->t), *now = s->guard.row[1];
@@ -85,7 +85,7 @@ static bool find_rough(Solver *s, GuardLook *l) {
 // Estimates rounding errors by the sensitivity of the guard to the last digits of states and time:
 // neighbouring values may be rounded alike. (More digits are changed, and the result is scaled, so
 // that the change is not rounded away.)
-static bool find_sensitive(Solver *s, GuardLook *l) {
+static bool estimate_sensitivity(Solver *s, GuardLook *l) {
   enum { TURNS = 4 };
   const double small = 0x1p-26, digits = 2 * DBL_EPSILON;
   double *now = s->guard.row[1];
@@ -95,7 +95,7 @@ static bool find_sensitive(Solver *s, GuardLook *l) {
       s->look[k] = s->x[k] * (1 + (up ? small : -small));
     }
     double t = s->t * (1 + (turn % 2 ? small : -small));
-    if (!s->problem.guards(s->problem.context, t, s->look, s->late, now))
+    if (!s->problem.guards(s->problem.context, t, s->look, s->delayed, now))
       return solver_fail(s, "the guards cannot be computed at t = %.10g", s->t);
     for (uint32_t i = 0; i < s->problem.events; i++)
       l->rough[i] = fmax(l->rough[i], fabs(now[i] - s->guard_now[i]) * (digits / small));
@@ -142,7 +142,7 @@ static bool may_be_near(const Solver *s, uint32_t i) {
 }
 
 // If the slope is lost in rounding, the decision of the previous event is kept.
-static void settle(Solver *s, const GuardLook *l, uint32_t i, bool fell) {
+static void decide_falls(Solver *s, const GuardLook *l, uint32_t i, bool fell) {
   const double safe = 4, far = 1e4, least = 1e-300;
   double g = s->guard_now[i], slope = l->slope[i], error = 4 * l->error[i];
   double moves = DBL_EPSILON * fabs(s->t * slope), noise = safe * (l->rough[i] + moves);
@@ -156,16 +156,17 @@ static void settle(Solver *s, const GuardLook *l, uint32_t i, bool fell) {
 }
 
 bool zeno_settled(Solver *s) {
-  GuardLook *l = look_of(s);
+  GuardLook *l = guard_look(s);
   bool near = false;
   for (uint32_t i = 0; i < s->problem.events; i++) near |= may_be_near(s, i);
   near &= !s->stepper->given;
-  if (near && !(find_rough(s, l) && find_sensitive(s, l) && find_slopes(s, l))) return false;
+  if (near && !(estimate_rounding(s, l) && estimate_sensitivity(s, l) && find_slopes(s, l)))
+    return false;
   for (uint32_t i = 0; i < s->problem.events; i++) {
     bool fell = s->guard.falls[i];
     if (!s->event_rounds[i]) continue;
     s->guard.noise[i] = 0, s->guard.falls[i] = 0;
-    if (near && may_be_near(s, i)) settle(s, l, i, fell);
+    if (near && may_be_near(s, i)) decide_falls(s, l, i, fell);
   }
   return true;
 }

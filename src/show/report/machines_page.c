@@ -210,16 +210,16 @@ static bool put_one(PageFolder *f, const RanShown *s) {
 
 static void put_happened(HtmlPage *g, const SimResult *run) {
   const SimRecord *record = &run->record;
-  uint32_t n = record->happening.n, most = n > HAPPENED_MOST ? HAPPENED_MOST : n;
+  uint32_t n = record->events_logged.n, most = n > HAPPENED_MOST ? HAPPENED_MOST : n;
   int digits = 8;
   if (!n) return;
-  for (double t = record->happening.at[most - 1].time; t >= 10 && digits > 0; t /= 10) digits--;
+  for (double t = record->events_logged.at[most - 1].time; t >= 10 && digits > 0; t /= 10) digits--;
   buf_printf(&g->out, "<details>\n<summary>%u %s happened</summary>\n", n,
              n == 1 ? "thing" : "things");
   page_put(g, "<div class=\"wide\"><table>\n<thead><tr><th class=\"n\" scope=\"col\">time</th>"
               "<th scope=\"col\">part</th><th scope=\"col\">what</th></tr></thead>\n<tbody>\n");
   for (uint32_t i = 0; i < most; i++) {
-    const Happening *h = &record->happening.at[i];
+    const LoggedEvent *h = &record->events_logged.at[i];
     buf_printf(&g->out, "<tr><td class=\"n time\">%.*f</td><td>", digits, h->time);
     page_text(g, *h->path ? h->path : run->name);
     page_between(g, "</td><td>", h->what, "</td></tr>\n");

@@ -102,14 +102,14 @@ static const char *const *names_of_cells(const Showing *s, const SimChannel *c) 
 
 static void put_marks(const Showing *s, Shown *to) {
   const SimRecord *r = s->record;
-  double *mark = NEW_ARRAY(s->r->arena, double, r->happening.n + 1);
-  const char **text = NEW_ARRAY(s->r->arena, const char *, r->happening.n + 1);
-  for (uint32_t i = 0; i < r->happening.n; i++) {
-    const Happening *h = &r->happening.at[i];
+  double *mark = NEW_ARRAY(s->r->arena, double, r->events_logged.n + 1);
+  const char **text = NEW_ARRAY(s->r->arena, const char *, r->events_logged.n + 1);
+  for (uint32_t i = 0; i < r->events_logged.n; i++) {
+    const LoggedEvent *h = &r->events_logged.at[i];
     mark[i] = h->time;
     text[i] = *h->path ? arena_format(s->r->arena, "%s: %s", h->path, h->what) : h->what;
   }
-  to->marks = r->happening.n;
+  to->marks = r->events_logged.n;
   to->mark = mark;
   to->mark_text = text;
 }

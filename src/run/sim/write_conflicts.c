@@ -10,7 +10,7 @@ typedef struct {
   Type t;      // of the state
   Id set, all; // the elements that earlier lines set, and their values; 0: none
   Id count;    // number of conflicts for each element; 0: none yet
-} ClashFold;
+} ConflictFold;
 
 static Type with_base(Type t, Base base) {
   t.base = (uint8_t)base;
@@ -19,7 +19,7 @@ static Type with_base(Type t, Base base) {
 }
 
 // The elements that a line sets, if its condition holds.
-static Id line_bits(const ClashFold *c, Id when, Id named) {
+static Id line_bits(const ConflictFold *c, Id when, Id named) {
   World *w = c->w;
   Each e = each_of(w, with_base(c->t, BASE_BIT));
   uint32_t x = 0, y = 0;
@@ -33,7 +33,7 @@ static Id line_bits(const ClashFold *c, Id when, Id named) {
   return each_make(w, c->to, &e);
 }
 
-static Id differs(const ClashFold *c, Id bits, Id value) {
+static Id differs(const ConflictFold *c, Id bits, Id value) {
   World *w = c->w;
   Each e = each_of(w, with_base(c->t, BASE_R));
   uint32_t a = each_read(w, &e, bits, BASE_BIT, c->t.rank),
@@ -48,7 +48,7 @@ static Id differs(const ClashFold *c, Id bits, Id value) {
   return each_make(w, c->to, &e);
 }
 
-static Id two(const ClashFold *c, Type t, Fn fn, Id a, Id b) {
+static Id binary_loop(const ConflictFold *c, Type t, Fn fn, Id a, Id b) {
   Each e = each_of(c->w, t);
   uint32_t x = each_read(c->w, &e, a, (Base)t.base, t.rank),
            y = each_read(c->w, &e, b, (Base)t.base, t.rank);
@@ -58,7 +58,7 @@ static Id two(const ClashFold *c, Type t, Fn fn, Id a, Id b) {
   return each_make(c->w, c->to, &e);
 }
 
-static Id chosen_at(const ClashFold *c, Id bits, Id yes, Id no) {
+static Id chosen_at(const ConflictFold *c, Id bits, Id yes, Id no) {
   Each e = each_of(c->w, c->t);
   uint32_t b = each_read(c->w, &e, bits, BASE_BIT, c->t.rank),
            x = each_read(c->w, &e, yes, (Base)c->t.base, c->t.rank),
@@ -68,14 +68,14 @@ static Id chosen_at(const ClashFold *c, Id bits, Id yes, Id no) {
   return each_make(c->w, c->to, &e);
 }
 
-static void add_line(ClashFold *c, Id when, Id named, Id value) {
+static void add_line(ConflictFold *c, Id when, Id named, Id value) {
   Id bits = line_bits(c, when, named);
   if (c->set) {
     Id now = differs(c, bits, value);
-    c->count = c->count ? two(c, with_base(c->t, BASE_R), FN_add, c->count, now) : now;
+    c->count = c->count ? binary_loop(c, with_base(c->t, BASE_R), FN_add, c->count, now) : now;
   }
   c->all = c->set ? chosen_at(c, bits, value, c->all) : value;
-  c->set = c->set ? two(c, with_base(c->t, BASE_BIT), FN_or, c->set, bits) : bits;
+  c->set = c->set ? binary_loop(c, with_base(c->t, BASE_BIT), FN_or, c->set, bits) : bits;
 }
 
 static Id sum_of(World *w, Diagram *d, Id x) {
@@ -104,7 +104,7 @@ static Id when_due(World *w, Diagram *d, Id x, Id time, double every) {
 // The conflicts among lines of one state; jumps conflict only within one level of modes.
 static Id group_flag(World *w, const System *s, Diagram *to, const Id *map, uint32_t first) {
   const SystemWriter *of = &s->writer.at[first];
-  ClashFold c = {.w = w, .to = to, .t = s->d->wire.at[of->value].type};
+  ConflictFold c = {.w = w, .to = to, .t = s->d->wire.at[of->value].type};
   for (uint32_t i = 0; i < s->writer.n; i++) {
     const SystemWriter *x = &s->writer.at[i];
     if (x->group != of->group || x->level != of->level) continue;
@@ -114,16 +114,16 @@ static Id group_flag(World *w, const System *s, Diagram *to, const Id *map, uint
   return c.count ? sum_of(w, to, c.count) : 0;
 }
 
-Id clash_flag(World *w, const System *s, Diagram *to, const Id *map, Id time) {
+Id conflict_flag(World *w, const System *s, Diagram *to, const Id *map, Id time) {
   Each zero = each_of(w, (Type){.base = BASE_R});
   each_number(w, &zero, 0);
   Id all = each_make(w, to, &zero);
-  ClashFold c = {.w = w, .to = to};
+  ConflictFold c = {.w = w, .to = to};
   for (uint32_t i = 0; i < s->writer.n; i++) {
     Id one = group_flag(w, s, to, map, i);
     double every = s->writer.at[i].every;
     if (one && every > 1) one = when_due(w, to, one, time, every);
-    if (one) all = two(&c, (Type){.base = BASE_R}, FN_add, all, one);
+    if (one) all = binary_loop(&c, (Type){.base = BASE_R}, FN_add, all, one);
   }
   return all;
 }
@@ -137,15 +137,16 @@ static Id how_many_go(World *w, Diagram *to, Id stopped) {
 }
 
 Id going_flag(World *w, const System *s, Diagram *to, const Id *map) {
-  ClashFold c = {.w = w, .to = to};
+  ConflictFold c = {.w = w, .to = to};
   Id all = how_many_go(w, to, map[s->halt.at[0].is]);
   for (uint32_t i = 1; i < s->halt.n; i++)
-    all = two(&c, (Type){.base = BASE_R}, FN_add, all, how_many_go(w, to, map[s->halt.at[i].is]));
+    all = binary_loop(&c, (Type){.base = BASE_R}, FN_add, all,
+                      how_many_go(w, to, map[s->halt.at[i].is]));
   return all;
 }
 
 // -- reporting ------------------------------------------------------------------------------------
-Engine *clash_engine(const Sim *m) {
+Engine *conflict_engine(const Sim *m) {
   Ids wire = {0};
   for (uint32_t i = 0; i < m->s->writer.n; i++) {
     const SystemWriter *x = &m->s->writer.at[i];
@@ -192,8 +193,8 @@ static const char *value_words(const Sim *m, const SystemWriter *x, double value
   return arena_format(m->arena, "%.10g", value);
 }
 
-static bool tell(const Sim *m, const SystemWriter *one, const SystemWriter *other, int64_t place,
-                 const double value[2], const char *when) {
+static bool report_lines(const Sim *m, const SystemWriter *one, const SystemWriter *other,
+                         int64_t place, const double value[2], const char *when) {
   World *w = m->w;
   Id e = diag_error(w->diags, other->span, "two lines set `%s` at %s: one to %s, one to %s",
                     sim_place_of(m, one->path, &m->s->d->wire.at[one->value].type, place), when,
@@ -204,8 +205,8 @@ static bool tell(const Sim *m, const SystemWriter *one, const SystemWriter *othe
   return false;
 }
 
-static bool find_clash(const Sim *m, Engine *e, TicksNow *ticks, const void *context,
-                       const char *when) {
+static bool find_conflict(const Sim *m, Engine *e, TicksNow *ticks, const void *context,
+                          const char *when) {
   const System *s = m->s;
   WriterRow *row = NEW_ARRAY(m->arena, WriterRow, s->writer.n + 1);
   uint32_t out = 0;
@@ -218,16 +219,17 @@ static bool find_clash(const Sim *m, Engine *e, TicksNow *ticks, const void *con
       if (b->level != a->level || !ticks(context, a)) continue;
       for (int64_t j = 0; j < n; j++)
         if (row[i].sets[j] && row[k].sets[j] && row[i].value[j] != row[k].value[j])
-          return tell(m, a, b, j, (double[2]){row[i].value[j], row[k].value[j]}, when);
+          return report_lines(m, a, b, j, (double[2]){row[i].value[j], row[k].value[j]}, when);
     }
   }
   return true;
 }
 
-bool clash_told(const Sim *m, Engine *e, TicksNow *ticks, const void *context, const char *when) {
+bool conflict_report(const Sim *m, Engine *e, TicksNow *ticks, const void *context,
+                     const char *when) {
   Sim scratch = *m;
   scratch.arena = arena_child(m->arena);
-  bool good = find_clash(&scratch, e, ticks, context, when);
+  bool good = find_conflict(&scratch, e, ticks, context, when);
   arena_free(scratch.arena);
   return good;
 }

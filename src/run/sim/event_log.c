@@ -73,7 +73,7 @@ static const char *state_text(const Sim *m, const SystemEvent *e, const PartWay 
   return sim_place_of(m, name, &t, place);
 }
 
-static void name_event(const Flow *f, uint32_t event, int64_t cell, HappeningName *to) {
+static void name_event(const Flow *f, uint32_t event, int64_t cell, EventNames *to) {
   const Sim *m = f->m;
   const SystemEvent *e = &m->s->event.at[event];
   int64_t cells = f->guard_cells.at[event], places = 1, place = (int64_t)to->place - 1;
@@ -91,16 +91,16 @@ static void name_event(const Flow *f, uint32_t event, int64_t cell, HappeningNam
                         : state_text(m, e, &way, place);
 }
 
-Happening flow_happening(Flow *f, double t, uint32_t which, uint32_t place) {
+LoggedEvent flow_log_entry(Flow *f, double t, uint32_t which, uint32_t place) {
   uint32_t event = 0;
   int64_t cell = which;
-  if (!f->happening_name) f->happening_name = NEW_ARRAY(f->m->arena, HappeningName, f->events + 1);
-  HappeningName *name = &f->happening_name[which];
+  if (!f->event_names) f->event_names = NEW_ARRAY(f->m->arena, EventNames, f->events + 1);
+  EventNames *name = &f->event_names[which];
   for (; cell >= f->guard_cells.at[event]; event++) cell -= f->guard_cells.at[event];
   if (!name->what || name->place != place) {
     name->place = place;
     name_event(f, event, cell, name);
   }
-  return (Happening){
+  return (LoggedEvent){
       .time = t, .path = name->path, .what = name->what, .which = which, .place = place};
 }

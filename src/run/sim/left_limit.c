@@ -10,7 +10,7 @@ typedef struct {
   Following *g;
   double *x;
   uint64_t n; // number of values
-} EdgeLook;
+} LeftLimit;
 
 static uint64_t count_numbers(const Following *g) {
   const SimRecord *r = &g->f->record;
@@ -20,27 +20,27 @@ static uint64_t count_numbers(const Following *g) {
   return n;
 }
 
-static void take_numbers(const EdgeLook *e, double *out) {
+static void copy_numbers(const LeftLimit *e, double *out) {
   const Following *g = e->g;
   const SimRecord *r = &g->f->record;
   for (uint32_t i = 0; i < g->shows; i++) {
     int64_t cells = r->channel.at[sight_channel(&g->see, r, i)].cells;
-    engine_get(g->look, i, out, cells);
+    engine_get(g->observer, i, out, cells);
     out += cells;
   }
-  for (uint32_t i = 0; i < g->watchers.n; i++) engine_get(g->look, g->shows + i, out++, 1);
+  for (uint32_t i = 0; i < g->watchers.n; i++) engine_get(g->observer, g->shows + i, out++, 1);
 }
 
-static bool is_finite_at(const EdgeLook *e, double t) {
+static bool is_finite_at(const LeftLimit *e, double t) {
   Following *g = e->g;
   bool finite = false;
   solver_at(g->solver, t, e->x);
-  flow_put(g->flow, t, e->x, solver_late(g->solver, t));
-  return sim_try(g->m, g->look, 0, &finite) && finite;
+  flow_set_point(g->flow, t, e->x, solver_delayed(g->solver, t));
+  return sim_run_trial(g->m, g->observer, 0, &finite) && finite;
 }
 
 // Is x the end of the last step? An event may have changed the state since.
-static bool is_led_to(const EdgeLook *e, double t, const double *x) {
+static bool is_end_of_step(const LeftLimit *e, double t, const double *x) {
   solver_at(e->g->solver, t, e->x);
   for (uint32_t i = 0; i < e->g->flow->n; i++)
     if (!(fabs(e->x[i] - x[i]) <= 1e-12 * (1 + fabs(x[i])))) return false;
@@ -48,27 +48,27 @@ static bool is_led_to(const EdgeLook *e, double t, const double *x) {
 }
 
 // Do the values converge: is the nearer one closer to the last, and are both close?
-static bool comes_to_rest(double far, double near, double last) {
+static bool converges(double far, double near, double last) {
   double scale = fmax(fabs(last), 1);
   return fabs(near - last) <= 0.5 * fabs(far - last) + 1e-9 * scale &&
          fabs(far - last) <= 1e-3 * scale;
 }
 
-bool edge_look(Following *g, double t, const double *x, double hair) {
-  EdgeLook e = {.g = g, .n = count_numbers(g)};
+bool left_limit(Following *g, double t, const double *x, double hair) {
+  LeftLimit e = {.g = g, .n = count_numbers(g)};
   double good = t - hair / 16, bad = t;
   if (!g->solver || !(t > 0) || solver_from(g->solver) > t - hair) return false;
   e.x = NEW_ARRAY(g->m->arena, double, g->flow->n + 1);
   double *far = NEW_ARRAY(g->m->arena, double, 3 * e.n + 1), *near = far + e.n, *last = near + e.n;
-  if (!is_led_to(&e, t, x) || !is_finite_at(&e, t - hair)) return false;
-  take_numbers(&e, far);
+  if (!is_end_of_step(&e, t, x) || !is_finite_at(&e, t - hair)) return false;
+  copy_numbers(&e, far);
   if (!is_finite_at(&e, good)) return false;
-  take_numbers(&e, near);
+  copy_numbers(&e, near);
   for (double middle; (middle = good + (bad - good) / 2) > good && middle < bad;)
     *(is_finite_at(&e, middle) ? &good : &bad) = middle;
   if (!is_finite_at(&e, good)) return false;
-  take_numbers(&e, last);
+  copy_numbers(&e, last);
   for (uint64_t i = 0; i < e.n; i++)
-    if (!comes_to_rest(far[i], near[i], last[i])) return false;
+    if (!converges(far[i], near[i], last[i])) return false;
   return true;
 }

@@ -44,7 +44,7 @@ static uint32_t cores(uint32_t wanted) {
 }
 
 // Also called if memory runs out.
-static void let_go(void *crew) {
+static void free_crew(void *crew) {
   Crew *c = crew;
   crew_end(c);
   pthread_mutex_destroy(&c->lock);
@@ -59,7 +59,7 @@ Crew *crew_new(Ran *r, const SimHelpers *helpers) {
   c->run = NEW_ARRAY(a, CrewRun, c->n + 1);
   pthread_mutex_init(&c->lock, NULL);
   pthread_cond_init(&c->change, NULL);
-  arena_on_free(a, let_go, c);
+  arena_on_free(a, free_crew, c);
   return c;
 }
 
@@ -72,7 +72,7 @@ void crew_end(Crew *c) {
 
 // -- assignment of runs ---------------------------------------------------------------------------
 // The next run that is not taken; UINT32_MAX: none.
-static uint32_t take_next(Crew *c, const void *by) {
+static uint32_t claim_next(Crew *c, const void *by) {
   uint32_t found = UINT32_MAX;
   pthread_mutex_lock(&c->lock);
   for (uint32_t i = 0; i < c->n && found == UINT32_MAX && !stop_asked(&c->quit); i++)
@@ -81,7 +81,7 @@ static uint32_t take_next(Crew *c, const void *by) {
   return found;
 }
 
-static bool take(Crew *c, uint32_t i) {
+static bool claim_run(Crew *c, uint32_t i) {
   pthread_mutex_lock(&c->lock);
   bool free = !c->run[i].taken;
   c->run[i].taken = true;
@@ -89,7 +89,7 @@ static bool take(Crew *c, uint32_t i) {
   return free;
 }
 
-void crew_ask(Ran *r) {
+void crew_start_helpers(Ran *r) {
   Crew *c = r->crew;
   uint32_t left = 0, many = cores(r->how->threads);
   if (c->asked || !c->helpers || many < 2 || clock_seconds() - r->first < worth_it) return;
@@ -128,7 +128,7 @@ static void helper_progress(void *context, double part) {
   if (ran_stops(r)) stop_ask(&r->crew->quit, 1);
 }
 
-static void hand_in(Crew *c, uint32_t i, const CrewRun *found) {
+static void publish_result(Crew *c, uint32_t i, const CrewRun *found) {
   pthread_mutex_lock(&c->lock);
   CrewRun *to = &c->run[i];
   to->followed = found->followed, to->seconds = found->seconds, to->good = found->good;
@@ -150,13 +150,13 @@ void simulate_help(Elab *in, Program *p, void *job, const void *who) {
   own.time.stop = &c->quit;
   own.time.threads = 1;
   Diags *d = own.w->diags;
-  for (uint32_t i; (i = take_next(c, who)) != UINT32_MAX;) {
+  for (uint32_t i; (i = claim_next(c, who)) != UINT32_MAX;) {
     CrewRun found = {0};
     uint32_t before = d->list.n;
     found.good = ran_follow(&own, i, &found.followed, &found.seconds);
     found.end = own.end;
     found.said = d->list.at + before, found.n = d->list.n - before;
-    hand_in(c, i, &found);
+    publish_result(c, i, &found);
   }
 }
 
@@ -171,10 +171,10 @@ void simulate_lost(void *job, const void *who) {
 
 // -- the caller -----------------------------------------------------------------------------------
 // Repeats diagnostics of a helper; spans are equal in both worlds, since the text is.
-static void say_again(Ran *r, const CrewRun *run) {
+static void repeat_messages(Ran *r, const CrewRun *run) {
   Diags *d = r->w->diags;
   uint32_t since;
-  messages_apart(d, &since);
+  diags_separate(d, &since);
   for (uint32_t i = 0; i < run->n; i++) {
     const Diag *x = &run->said[i];
     Id e = x->kind == DIAG_ERROR ? diag_error(d, x->span, "%s", x->text)
@@ -200,7 +200,7 @@ static bool wait_for(Crew *c, uint32_t i) {
 
 bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   Crew *c = r->crew;
-  while (!take(c, i)) {
+  while (!claim_run(c, i)) {
     while (!wait_for(c, i)) {
       if (ran_stops(r)) stop_ask(&c->quit, 1);
       ran_redraw(r, 0);
@@ -208,7 +208,7 @@ bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
     CrewRun *found = &c->run[i];
     if (!found->done) continue;
     followed_copy(r->w, r->p, i, &found->followed, to);
-    say_again(r, found);
+    repeat_messages(r, found);
     if (found->end == OUTCOME_SYSTEM) r->end = found->end;
     *seconds = found->seconds;
     return found->good;
