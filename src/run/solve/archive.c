@@ -1,5 +1,5 @@
 // Serialisation of a solver at one moment, as a vector of numbers. The same code writes and reads.
-// //
+//
 // Data of a single step (stages, Jacobian, buffers of searches) are not saved. Everything else is,
 // so a restored solver continues bit for bit. If the vector is too short, or was written for
 // another problem, `wrong` is set, and 0 is read.

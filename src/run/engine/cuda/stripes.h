@@ -1,13 +1,14 @@
-// stripes.h: small matrix products, where waiting costs more than multiplying; it stands behind tiles.h in CUDA text of a
-// precision that the matrix units have. A block has a tile of C, each of its warps the whole tile and a stripe of
-// the sum: chunks of 16 steps, as far from each other as there are warps. Nothing is shared and nobody waits until
-// all stripes are whole; then they are added, the first warp's first.
+// stripes.h: small matrix products, where synchronisation would cost more than the multiplications.
+// It follows tiles.h in CUDA text of a precision with tensor cores. A block has a tile of C. Each
+// warp computes the whole tile over a stripe of k: chunks of 16 steps, interleaved among the warps.
+// There is no shared memory and no barrier until all stripes are finished; then they are added in
+// the order of the warps.
 //
-// A lane reads four cells that follow each other wherever they do so in memory. It has its own four steps of a chunk, the
-// same for both factors: the order in which the units add the 16 steps does not matter to them. A tile has slots for
-// the eight rows (or columns) that a lane's place among eight stands for, and four slots are neighbours.
+// A lane loads four contiguous cells wherever possible. It has four steps of each chunk, the same
+// for both factors, since the order of the 16 steps inside an mma does not matter. A tile has slots
+// of eight rows (or columns), one for each lane position; four slots are neighbours in memory.
 #ifdef LIMN_UNITS
-// Cells that follow each other, as floats; zeros, if they are outside.
+// Contiguous cells as floats; zeros if out of bounds.
 INLINE void limn_next4(float *to, const char *from, int inside, int narrow) {
   UNROLL for (int i = 0; i < 4; i++) to[i] = 0;
   if (inside && narrow) LIMN_FOUR_NARROW(to, from)
@@ -23,23 +24,24 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     LIMN_TAKEN(to, two, 2)
 }
 
-// How the cells of a factor lie: along the sum, four by four; along its slots; or anyhow.
+// The layout of a factor: contiguous along k by four; contiguous along its slots; or neither.
 #define LIMN_ALONG_SUM 0
 #define LIMN_ALONG_SLOTS 1
 #define LIMN_ANYHOW 2
 
-// A small product is mostly its beginning, and the machine reads each instruction for the first time: so there are few of them.
-// What a step says of itself, its number of samples among it, is asked for at once and used at the end: factors are read as
-// far as there may be samples. Numbers are ints, TABLES says whether any line may be a table, and WHOLE whether the sum is whole chunks.
+// A small product is dominated by startup, and instructions are fetched for the first time, so the
+// code is short. The context of a step, with the number of samples, is loaded at the start and used
+// at the end: factors are loaded up to the largest number of samples. Indices are ints. TABLES:
+// some line may be a table. WHOLE: k is a multiple of the chunk.
 #define LIMN_INT_LINE(TABLES, line, i) ((TABLES) ? (int)limn_line(line, i) : (i) * (int)(line).step)
 
-// Of SLOTS slots so many are neighbours, and slot s of the place g among eight is this row.
+// The number of neighbouring slots, and the row of slot s at lane position g.
 #define LIMN_NEAR(SLOTS) ((SLOTS) < 4 ? (SLOTS) : 4)
 #define LIMN_SLOT(SLOTS, s, g)                                                                     \
   ((s) / LIMN_NEAR(SLOTS) * 8 * LIMN_NEAR(SLOTS) + (g)*LIMN_NEAR(SLOTS) + (s) % LIMN_NEAR(SLOTS))
 
-// Where a lane's rows of a factor begin. A row behind the last one is the first one again: what comes of it is not
-// written.
+// Offsets of a lane's rows of a factor. After the last row, the first one is repeated; its results
+// are not stored.
 #define LIMN_STRIPE_ROWS(at, SLOTS, TABLES, line, first, size)                                     \
   int at[SLOTS];                                                                                   \
   UNROLL for (int s_ = 0; s_ < SLOTS; s_++) {                                                      \
@@ -47,7 +49,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     at[s_] = row_ < (size) ? LIMN_INT_LINE(TABLES, line, row_) : 0;                                \
   }
 
-// A lane's four steps, from k_ on, of all its slots. SURE: all steps are inside.
+// A lane's four steps from k_ on, of all its slots. SURE: all steps are in bounds.
 #define LIMN_STRIPE_READ(value, SLOTS, base, at, line, LIES, NARROW, TABLES, SURE)                 \
   if ((LIES) == LIMN_ALONG_SUM) {                                                                  \
     const int inside_ = (SURE) || k_ < till, off_ = inside_ ? LIMN_INT_LINE(TABLES, line, k_) : 0; \
@@ -74,7 +76,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     }                                                                                              \
   }
 
-// What the units take of four steps: two bfloat16 are a word.
+// The fragments of four steps: two bfloat16 are one word.
 #ifdef LIMN_BF16
 #define LIMN_STRIPE_WORDS 2
 #define limn_stripe_word(value, i) limn_two(value[2 * (i)], value[2 * (i) + 1])
@@ -93,8 +95,8 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
         limn_unit(sum[i][j], left_[i], right_[j]);                                                 \
   }
 
-// A warp's tile in shared memory. Neighbours are written at once, and turned by a neighbour's width in every other
-// place, so that lanes meet different banks.
+// A warp's tile in shared memory. Neighbours are stored together, and every other position is
+// rotated by two, so that lanes access different banks.
 #define LIMN_STRIPE_AT(SLOTS_B, row, group, turn)                                                  \
   ((row)*8 * (SLOTS_B) + ((group) ^ ((turn)&1)) * LIMN_NEAR(SLOTS_B))
 #define LIMN_STRIPE_SHOW(SLOTS_A, SLOTS_B)                                                         \
@@ -116,7 +118,7 @@ INLINE void limn_next2(float *to, const char *from, int inside, int narrow) {
     }                                                                                              \
   }
 
-// The stripes of two cells that are neighbours, added; C's cells are written.
+// Adds the stripes of two neighbouring cells, and stores them.
 #define LIMN_STRIPES_OUT(SLOTS_A, SLOTS_B, WARPS, CUT, TABLES, KEEP, FINISH)                       \
   UNROLL for (int e_ = 0; e_ < PAIRS; e_++) {                                                      \
     LIMN_STRIPES_PAIR(SLOTS_A, SLOTS_B, WARPS)                                                     \
@@ -160,11 +162,11 @@ typedef struct {
   int none;
 } LIMN_AS_IT_IS_read;
 
-// A thread's cells of C, two by two.
+// A thread's cells of C, in pairs.
 #define LIMN_STRIPES_PAIR(SLOTS_A, SLOTS_B, WARPS)                                                 \
   const int q_ = (int)threadIdx.x + e_ * 32 * WARPS, row_ = q_ / (4 * SLOTS_B),                    \
             column_ = q_ % (4 * SLOTS_B) * 2;
-// What finishes them, asked for while the product is made.
+// Preloads the operands of the epilogue while the product is computed.
 #define LIMN_STRIPES_FIRST(SLOTS_A, SLOTS_B, WARPS, FINISH)                                        \
   FINISH##_read read[PAIRS][2];                                                                    \
   UNROLL for (int e_ = 0; e_ < PAIRS; e_++) {                                                      \
@@ -175,8 +177,8 @@ typedef struct {
     if (x_ + 1 < n_most) FINISH##_first(c, wires, y_, x_ + 1, t, &read[e_][1]);                    \
   }
 
-// Wires: a LimnProduct, or one with pointers of FINISH, which makes something of each cell. KEEP: others read C itself.
-// CUT: the sum is in parts, which lie behind each other.
+// Wires: a LimnProduct, or one with pointers for the epilogue FINISH. KEEP: C itself is stored,
+// too. CUT: split-K; partial sums are consecutive.
 #define LIMN_STRIPES(name, Wires, SLOTS_A, SLOTS_B, WARPS, CUT, LIES_A, LIES_B, NARROW, TABLES,    \
                      WHOLE, KEEP, FINISH)                                                          \
   KERNEL(name, Wires, 32 * WARPS, SLOTS_A * SLOTS_B > 16 ? 1 : 16 / WARPS) {                       \

@@ -1,20 +1,20 @@
-// team.h: what CUDA text has between the prelude and its kernels: how threads are called, how the lanes
-// of a team meet, and the kernels that every plan may need. LIMN_EMULATED gives the same text, as C,
-// threads on a machine without a GPU.
+// team.h: the beginning of generated CUDA C, after the prelude: launch macros, communication
+// between the lanes of a team, and the kernels that every plan may need. With LIMN_EMULATED the
+// same text is C, whose threads run on the CPU.
 //
-// `real` is the type of numbers. Memory comes in as pointers; what changes from step to step lies in a
-// Context in the device's memory, so that one captured step can be run again and again.
+// `real` is the type of numbers. Memory is passed as pointers; values that change from step to step
+// are in a Context in device memory, so a captured step can be launched repeatedly.
 
 typedef struct {
-  long at[8]; // positions of the scans around
-  int *stop;  // of the device: a loss was not finite, and nothing more is done
+  long at[8]; // positions of the surrounding scans
+  int *stop;  // device flag: a loss was not finite, and all later kernels do nothing
 } Places;
 typedef struct {
   long n;
   Bits64 seed, step;
   long at[8];
-  char *scratch; // of teams whose tiles are too large for shared memory
-  char *parts;   // of products whose sum is cut into parts
+  char *scratch; // of teams whose tiles do not fit in shared memory
+  char *parts;   // partial sums of split-K products
 } Context;
 
 #ifndef LIMN_EMULATED
@@ -22,8 +22,9 @@ typedef struct {
   extern "C" __global__ void __launch_bounds__(__VA_ARGS__)                                        \
       name(const Context *g, Wires wires, Places at)
 #define ARGUMENTS_ALONE(Wires)
-// A kernel is sent to its place while those before it still run. It waits until they are whole, and lets the next one come:
-// one that came sooner would take the place of others that have something to do.
+// Programmatic dependent launch: a kernel may be scheduled while its predecessors still run. It
+// waits for their results, then allows the next launch: an earlier permission would occupy
+// multiprocessors that others can use.
 #if __CUDA_ARCH__ >= 900
 #define AWAIT_ALONE() asm volatile("griddepcontrol.wait;" ::: "memory")
 #define LET_NEXT() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
@@ -55,10 +56,11 @@ typedef struct {
 #define GRID_TEAMS (GRID_THREADS / TEAM)
 #define LANE ((int)(threadIdx.x % (unsigned)TEAM))
 
-// Where a slice of so many begins. The product may be more than an int has room for.
+// The start of a slice. The product may overflow an int.
 #define LIMN_SLICE(slice, all) (long)((Bits64)(slice) * (Bits64)(all) / SLICES)
 
-// What each kernel begins with. A team is a warp or a block, or a thread where lanes never meet.
+// The beginning of each kernel. A team is a warp, a block, or a single thread if lanes never
+// communicate.
 #define BEGIN(Wires, team, bytes, shared)                                                          \
   enum { TEAM = team };                                                                            \
   TILES(tiles);                                                                                    \
@@ -71,13 +73,13 @@ typedef struct {
   char *s =                                                                                        \
       (shared) ? (char *)tiles + threadIdx.x / TEAM * (bytes) : g->scratch + GRID_TEAM * (bytes);  \
   (void)c, (void)s;
-// One of the kernels that a small step does in one launch: its block is one team.
+// A kernel of a fused step: its block is one team.
 #define PART(name, Wires, team)                                                                    \
   INLINE void name(const Context *c, char *s, char *arena, char *states, char *slot,               \
                    Wires wires) {                                                                  \
     enum { TEAM = team };                                                                          \
     (void)c, (void)s, (void)arena, (void)states, (void)slot, (void)wires;
-// A text whose team has warps beside it says so of its own (LIMN_MEET).
+// A text whose block has more warps than its team defines its own barrier (LIMN_MEET).
 #define BLOCK_SYNC() __syncthreads()
 #ifndef LIMN_EMULATED
 #define LIMN_MEET(lanes) asm volatile("bar.sync 1, %0;" ::"r"(lanes) : "memory")
@@ -90,7 +92,7 @@ typedef struct {
       __syncwarp(0xFFFFFFFFu);                                                                     \
   } while (0)
 
-// What another lane has: of the same warp, or of the same block.
+// Reads the value of another lane, of the same warp or of the same block.
 #define EXCHANGES(type)                                                                            \
   INLINE type near_##type(type x, int other) {                                                     \
     return __shfl_sync(0xFFFFFFFFu, x, other & 31, 32);                                            \
@@ -110,13 +112,13 @@ EXCHANGES(double)
 #define near_real LIMN_OF(near_, LIMN_REAL)
 #define far_real LIMN_OF(far_, LIMN_REAL)
 #define shown_real LIMN_OF(shown_, LIMN_REAL)
-// Of what all lanes have shown.
+// From the array that all lanes have written.
 #define seen_int(x, other) all[other]
 #define seen_float(x, other) all[other]
 #define seen_double(x, other) all[other]
 #define seen_real(x, other) all[other]
 
-// What the lanes of a warp have up to this one, together.
+// Inclusive prefix sum over the lanes of a warp.
 INLINE int limn_so_far(int n) {
   const int lane = (int)threadIdx.x % 32;
   UNROLL for (int far = 1; far < 32; far *= 2) {
@@ -126,7 +128,7 @@ INLINE int limn_so_far(int n) {
   return n;
 }
 
-// A bfloat16: the upper half of a float, rounded to the nearest.
+// Conversion to bfloat16: the upper half of a float, rounded to nearest.
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
 INLINE unsigned short limn_narrow(float x) {
   unsigned short y;
@@ -142,8 +144,8 @@ INLINE unsigned short limn_narrow(float x) {
 #endif
 INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
 
-// -- order ----------------------------------------------------------------------------------------
-// How many of the n positions in `run` have keys that come before x; with `also`, or are equal.
+// -- sorting -------------------------------------------------------------------------------------
+// The number of the n positions in `run` whose keys are less than x; with `also`, or equal.
 HELPER long limn_before(const real *key, long stride, const int *run, long n, real x, int also) {
   long low = 0, high = n;
   while (low < high) {
@@ -156,8 +158,8 @@ HELPER long limn_before(const real *key, long stride, const int *run, long n, re
   return low;
 }
 
-// The positions that sort a row, ascending, NaN last, equal keys in their order. Runs are merged by
-// all lanes of a block: each position finds its place in the other run.
+// Argsort of a row: ascending, NaN last, stable. Runs are merged by all lanes of a block: each
+// position finds its rank in the other run by binary search.
 HELPER void limn_order(const real *key, long stride, long n, int *from, int *to, int *out) {
   for (long k = threadIdx.x; k < n; k += blockDim.x) from[k] = (int)k;
   __syncthreads();
@@ -180,7 +182,7 @@ HELPER void limn_order(const real *key, long stride, long n, int *from, int *to,
   __syncthreads();
 }
 
-// -- four cells at once, or eight -----------------------------------------------------------------
+// -- vectors of four or eight cells --------------------------------------------------------------
 #ifdef LIMN_EMULATED
 typedef struct {
   float x, y;
@@ -194,7 +196,7 @@ typedef struct {
 typedef struct {
   Bits32 x, y, z, w;
 } uint4;
-// A GPU refuses what lies askew; so do we.
+// A GPU faults on misaligned vector accesses; emulation checks the same.
 #define LIMN_EVEN(at, bytes)                                                                       \
   if ((unsigned long)(at) % (bytes)) __builtin_trap();
 #else
@@ -205,7 +207,7 @@ typedef struct {
 #else
 #define LIMN_HOLD(x, kind) asm volatile("" : kind(x));
 #endif
-// Two bfloat16 in a word, the first one below.
+// Two bfloat16 in a word, the first in the lower half.
 INLINE void limn_widen_two(float *to, Bits32 two) {
   to[0] = float_from_bits(two << 16);
   to[1] = float_from_bits(two & 0xFFFF0000u);
@@ -219,7 +221,7 @@ INLINE Bits32 limn_two(float low, float high) {
   return (Bits32)limn_narrow(low) | (Bits32)limn_narrow(high) << 16;
 #endif
 }
-// Two neighbours, which begin at an even cell.
+// Stores two neighbours; the first has an even index.
 INLINE void limn_put_two(float *to, float low, float high) {
   float2 two;
   two.x = low, two.y = high;
@@ -252,7 +254,7 @@ INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
     limn_widen_two(to, eight_.x), limn_widen_two((to) + 2, eight_.y);                              \
     limn_widen_two((to) + 4, eight_.z), limn_widen_two((to) + 6, eight_.w);                        \
   }
-// So many words as they lie, and what they say.
+// Loads words, and converts them.
 #define LIMN_TAKE_2(to, from)                                                                      \
   {                                                                                                \
     LIMN_EVEN(from, 8)                                                                             \
@@ -279,7 +281,7 @@ INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
 #define LIMN_KEPT_NARROW(words, from, n)                                                           \
   UNROLL for (int word_ = 0; word_ < (n); word_++)(words)[word_] =                                 \
       limn_two((from)[2 * word_], (from)[2 * word_ + 1]);
-// passes: nobody reads it before it has left the caches anyway, in which others had better stay.
+// passes: a streaming store, for data that will be evicted from the caches before they are read.
 #ifdef LIMN_EMULATED
 #define LIMN_STORE(T, to, value, passes) *(T *)(to) = value
 #else
@@ -317,9 +319,9 @@ INLINE void limn_put_two_narrow(unsigned short *to, float low, float high) {
     LIMN_STORE(uint4, to, eight_, passes);                                                         \
   }
 
-// -- quickly --------------------------------------------------------------------------------------
-// Where factors are rounded to eight bits, an exponential of 21 is as good as one of 24, and a GPU has it in two
-// instructions instead of some twenty. Infinite numbers and those that are none become what they should.
+// -- fast functions -------------------------------------------------------------------------------
+// If factors are rounded to eight bits, an exponential with 21 correct bits is as good as one with
+// 24, and takes two instructions instead of twenty. Infinities and NaN give the correct results.
 #if defined LIMN_BF16 && !defined LIMN_EMULATED
 INLINE float limn_exp2(float x) {
   float y;
@@ -327,7 +329,7 @@ INLINE float limn_exp2(float x) {
   return y;
 }
 INLINE float limn_exp(float x) { return limn_exp2(x * float_log2_e); }
-INLINE float limn_inverse(float x) { // of nothing that is nearly 0
+INLINE float limn_inverse(float x) { // not for values near 0
   float y;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
@@ -341,7 +343,8 @@ INLINE float limn_erf(float x) {
   return copysignf(a < 1 ? small : large, x);
 }
 #undef NAME
-// 1 - 2/(exp(2x) + 1), good to 2^-22; so close to 0 that this would be few of its bits, x itself is as good.
+// 1 - 2/(exp(2x) + 1), with an error of 2^-22; near 0, where that leaves few correct bits, x itself
+// is used
 INLINE float limn_tanh(float x) {
   const float far = fmaf(-2, limn_inverse(limn_exp2(x * (2 * float_log2_e)) + 1), 1);
   return fabsf(x) < 0x1p-7f ? x : far;
@@ -352,9 +355,9 @@ INLINE float limn_tanh(float x) {
 #define float_sigmoid(x) limn_inverse(1 + limn_exp(-(x)))
 #endif
 
-// exp(x - top), where the largest number so far is no less than a bound; and what is left of such numbers when it grows
-// from x to top.
-INLINE float limn_top(float a, float b) { // the larger one; unknown, if one of them is
+// Online softmax: exp(x - top), where the running maximum is at least a bound; and the factor by
+// which sums are rescaled when the maximum grows from x to top.
+INLINE float limn_top(float a, float b) { // the maximum; NaN, if one of them is
 #if !defined LIMN_EMULATED && __CUDA_ARCH__ >= 800
   float y;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
@@ -371,9 +374,9 @@ INLINE real limn_exp_fall(real x, real top, real bound) {
   return limn_exp_of(x > bound ? x : bound, top, bound);
 }
 
-// -- matrix units ---------------------------------------------------------------------------------
-// Sixteen rows of a left factor, eight columns of a right one, 16 steps of the sum, of bfloat16 (8 of tf32):
-// each lane of a warp has its cells of all three, as NVIDIA has dealt them out.
+// -- tensor cores --------------------------------------------------------------------------------
+// One mma instruction: 16 rows of the left factor, 8 columns of the right one, 16 steps of the sum
+// in bfloat16 (8 in tf32). Each lane of a warp holds the cells of NVIDIA's fragment layout.
 #if defined LIMN_BF16 || defined LIMN_TF32
 #define LIMN_UNITS
 #ifndef LIMN_EMULATED
@@ -389,8 +392,8 @@ INLINE void limn_unit(float *c, const Bits32 *a, const Bits32 *b) {
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 #else
-// Rows of the left factor and columns of the right one, each widened once, in the order of the sum. Four lanes have two rows of
-// the left factor, and in turn halves of them; or one column.
+// Emulation: all lanes widen rows of the left factor and columns of the right one once, and sum in
+// order. Four lanes share two rows of the left factor, by halves, or one column.
 #ifdef LIMN_BF16
 enum { LIMN_UNIT_STEPS = 16 };
 #define limn_unit_widen(to, word) limn_widen_two(to, word)
@@ -419,27 +422,28 @@ HELPER __attribute__((noinline, optimize("O2"))) void limn_unit(float *c, const 
 #endif
 #endif
 
-// -- what a step begins and ends with --------------------------------------------------------------
-// The caller's memory is a ring of slots, one for each step that waits. A step takes what is small (the
-// context, clocks, small inputs, numbers of rows) from its slot, and gives losses back to it. `counter`
-// says which step this is; `done`, which the caller watches, how many are whole. Since a slot is far away, a step that has given
-// its losses back looks whether the next slot is filled, and brings what is small of it `ahead`: the last word there is then the
-// next step's number, counted from one.
-// Of a set that is here, a step takes rows by their numbers, unless the samples themselves were sent.
+// -- the beginning and the end of a step ---------------------------------------------------------
+// Host memory has a ring buffer with a slot for each queued step. A step copies small data
+// (context, clocks, small inputs, row numbers) from its slot, and writes losses back to it.
+// `counter` is the number of this step; `done`, which the host polls, the number of finished steps.
+// Reading a slot has a high latency, so after writing its losses a step checks whether the next
+// slot is filled, and prefetches its small data into `ahead`; the last word there is then the next
+// step's number, counted from 1.
+// For a data set in device memory, a step gathers rows by their numbers, unless samples were sent.
 typedef struct {
   const char *from;
   char *to;
-  long bytes; // of a row
-  long at;    // in a slot, whose ints from the fifth one on are the rows' numbers
-  long most;  // rows
+  long bytes; // of one row
+  long at;    // offset in a slot; its ints from the fifth on are row numbers
+  long most;  // most rows
 } LimnTable;
 typedef struct {
   const char *ring, *ahead;
   char *here;
-  long slot_bytes, slots, bytes, small; // bytes: that are taken here; small: that are ahead
+  long slot_bytes, slots, bytes, small; // bytes: copied now; small: prefetched
   const long *counter;
   LimnTable table[8];
-  int tables, next; // next: the slot is that of the next step, not of this one
+  int tables, next; // next: read the slot of the next step
 } LimnTake;
 INLINE const char *limn_next_slot(const LimnTake *w) {
   const long now = *w->counter + w->next;
@@ -455,7 +459,8 @@ INLINE void limn_row(char *to, const char *from, long bytes) { // by a block
     ((float4 *)to)[k] = ((const float4 *)from)[k];
   for (long k = threadIdx.x; !four && k < bytes; k += blockDim.x) to[k] = from[k];
 }
-// A block for each row. What the slot says comes a long way, so it is asked for once: a number that is negative is no row.
+// One block for each row. The slot is read once, because of its latency; a negative number is no
+// row.
 INLINE void limn_rows(const LimnTable *t, const char *slot) {
   SHARED(int, row, 1);
   for (long r = blockIdx.x; r < t->most; r += gridDim.x) {
@@ -467,7 +472,7 @@ INLINE void limn_rows(const LimnTable *t, const char *slot) {
 }
 typedef struct {
   const double *from[20];
-  int at[20], bytes[20]; // in a slot
+  int at[20], bytes[20]; // offset in a slot
   char *ring, *ahead;
   long slot_bytes, slots, small;
   long *counter, *done;
@@ -482,7 +487,7 @@ INLINE void limn_peeked(const LimnGive *w, long next) { // by a block
   for (long k = threadIdx.x; filled[0] && k < w->small / 8; k += blockDim.x)
     ((double *)w->ahead)[k] = ((const double *)slot)[k];
 }
-INLINE void limn_whole(const LimnGive *w) { // what is given so far may be seen
+INLINE void limn_whole(const LimnGive *w) { // publishes the results so far
   __threadfence_system();
   *(volatile long *)w->done = *w->counter;
 }
@@ -496,7 +501,7 @@ INLINE void limn_given(const LimnGive *w) { // by a thread
   if (w->last) ++*w->counter;
 }
 
-// One thread: a step whose losses are not finite ends here.
+// By one thread: a step whose losses are not finite stops here.
 typedef struct {
   const double *loss[30];
   int n;
@@ -506,8 +511,8 @@ INLINE void limn_looked(const LimnLosses *w, int *stop) {
     if (*w->loss[i] - *w->loss[i] != 0) *stop = 1;
 }
 
-// One thread: numbers by themselves are doubles to the code; those that lie in a row of floats are
-// brought in front of a step and taken back behind it.
+// By one thread: scalar states are doubles in the code; those that are stored in a row of floats
+// are widened before a step and rounded after it.
 typedef struct {
   double *wide[15];
   float *narrow[15];
@@ -521,18 +526,18 @@ INLINE void limn_brought(const LimnBrought *w, int back) {
       *w->wide[i] = *w->narrow[i];
 }
 
-// So many lanes: a state's next value, put in its place.
+// By some lanes: copies the next value of a state.
 INLINE void limn_copied(char *to, const char *from, long bytes, int lanes) {
   for (long k = threadIdx.x; k < bytes; k += lanes) to[k] = from[k];
 }
 
-// Several small steps in one launch. What they take from their slots is brought at its beginning, into
-// memory that the block shares if that has room; so are states, which go back at its end.
+// A fused step: several steps in one launch. The slots are copied at the start, into shared memory
+// if they fit; likewise states, which are copied back at the end.
 typedef struct {
-  char *ring, *arena, *near; // near, arena: where there is no room
+  char *ring, *arena, *near; // near, arena: if they do not fit in shared memory
   long slot_bytes, slots;
-  long first, steps; // the slot of the first one, and how many there are
-  long whole;        // that are whole then
+  long first, steps; // first slot, number of steps
+  long whole;        // steps that are finished then
   long *done;
   int *stop;
 } LimnSteps;
@@ -540,7 +545,7 @@ INLINE char *limn_slot(const LimnSteps *w, int step) {
   const int at = (int)w->first + step, slots = (int)w->slots;
   return w->ring + (at < slots ? at : at - slots) * w->slot_bytes;
 }
-// Several loads are under way before the first is waited for: the caller's memory is far.
+// Unrolled copies: several loads are in flight, since host memory has a high latency.
 #define LIMN_FETCHED(n, to, from, all)                                                             \
   for (int k0_ = (int)threadIdx.x; k0_ < (all); k0_ += n * (int)blockDim.x) {                      \
     float4 x_[n];                                                                                  \
@@ -558,7 +563,7 @@ INLINE void limn_slots_taken(const LimnSteps *w, char *to, int bytes) {
   LIMN_FETCHED(8, to, ((const float4 *)limn_slot(w, k / each))[k % each], all);
 }
 INLINE int limn_not_finite(double x) { return (double_bits(x) >> 52 & 0x7FF) == 0x7FF; }
-INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that has given
+INLINE void limn_steps_whole(const LimnSteps *w) { // by the thread that writes outputs
   __threadfence_system();
   *(volatile long *)w->done = w->whole;
 }
@@ -592,7 +597,7 @@ KERNEL(limn_give, LimnGive, 256) {
   if (threadIdx.x == 0 && wires.last) limn_whole(&wires);
   if (wires.ahead) limn_peeked(&wires, next);
 }
-// Weights are what they are, whatever has stopped.
+// Conversion of weights runs even after a stop.
 typedef struct {
   const float *from;
   unsigned short *to;

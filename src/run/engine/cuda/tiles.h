@@ -1,17 +1,20 @@
-// tiles.h: matrix products, a tile of the result for each block; it stands behind team.h, and behind units.h under
-// bf16. Of the kinds of tiles that LIMN_PRODUCT and LIMN_WIDE make, a text has those that its program wants
-// (cuda_products.c).
-// C[m n] = Σ_k A[m k] B[k n] at each point of a batch. An address is a sum of one part for each group
-// of loops: a step, or a table where the group is not one stretch of memory.
+// tiles.h: matrix products, one block for each tile of the result. It follows team.h, and units.h
+// under bf16. A program's text instantiates only the kinds of tiles that it uses, by LIMN_PRODUCT
+// and LIMN_WIDE (cuda_products.c).
+//
+// C[m n] = Σ_k A[m k] B[k n], batched. An address is the sum of one term for each group of loops: a
+// stride, or a table of offsets if the group is not contiguous.
 typedef struct {
   long step;
   const int *at;
 } LimnLine;
 typedef struct {
-  long fixed, per; // fixed + per · samples
+  long fixed, per; // length: fixed + per · samples
 } LimnLength;
-// part: of the sum, for each part; parts lie behind each other in `parts`, or are 1: straight into C. row: added to each of C's, or NULL. along: the sum's loop
-// lies along memory. samples: at most. narrow: A and B, or C, are bfloat16 in memory. twos: C's cells lie two by two along n.
+// part: length of k in each part of split-K; partial sums are consecutive in `parts`; with one part
+// C is written directly. row: a bias added to each row of C, or NULL. along: the loop over k is
+// contiguous. samples: the largest number. narrow: A and B, or C, are bfloat16 in memory. twos:
+// pairs of cells of C are contiguous along n.
 #define LIMN_PRODUCT_FIELDS                                                                        \
   const char *a, *b;                                                                               \
   char *c;                                                                                         \
@@ -40,7 +43,7 @@ INLINE void limn_write(char *base, long i, real x, int narrow) {
   ((real *)base)[i] = x;
 }
 
-// What is added to column x of a row.
+// The bias of column x.
 INLINE real limn_row_cell(const unsigned short *row, long x) {
 #ifdef LIMN_BF16
   if (row) return float_from_bits((Bits32)row[x] << 16);
@@ -48,7 +51,7 @@ INLINE real limn_row_cell(const unsigned short *row, long x) {
   return 0;
 }
 
-// Two neighbours at once.
+// Stores two neighbours at once.
 INLINE void limn_write_two(char *base, long at, float low, float high, int narrow) {
   if (narrow)
     limn_put_two_narrow((unsigned short *)base + at, low, high);
@@ -59,8 +62,8 @@ INLINE void limn_write_two(char *base, long at, float low, float high, int narro
 INLINE long limn_line(LimnLine l, long i) { return l.at ? l.at[i] : i * l.step; }
 INLINE long limn_length(LimnLength l, long n) { return l.fixed + l.per * n; }
 
-// Under precision bf16 factors are rounded to bfloat16, to the nearest, as on the CPU; under tf32 to 10
-// bits behind the point. Both are multiplied by the matrix units, whose sums are floats.
+// Under bf16, factors are rounded to bfloat16, to nearest, as on the CPU; under tf32, to a 10-bit
+// mantissa. Tensor cores multiply both, with sums in float.
 #ifdef LIMN_BF16
 #define limn_factor(x) limn_narrow(x)
 #elif defined LIMN_TF32
@@ -80,19 +83,19 @@ INLINE Bits32 limn_factor(float x) {
 #define limn_factor(x) (x)
 #endif
 
-// A tile of C for each block: TILE × TILE cells, EACH × EACH of them a thread's. While a slice of A and
-// B is multiplied, the next one is on its way from memory. Neighbouring threads read along whichever
-// of an operand's two loops lies along memory.
+// One block for each tile of C, TILE × TILE cells, EACH × EACH for each thread. While a slice of A
+// and B is multiplied, the next one is loaded. Neighbouring threads read along the contiguous loop
+// of each operand.
 typedef struct {
-  long offset; // of the loop that stays, in cells
-  int along;   // place in the slice of the loop that moves
-  int at;      // cell of the tile
+  long offset; // of the loop over m or n, in cells
+  int along;   // position in the slice, along k
+  int at;      // cell of the tile in shared memory
   int inside;
 } LimnFetch;
 
-// A slice of a tile in shared memory: row after row of the sum's loop. For the matrix units two
-// bfloat16 that follow each other in the sum share a word, and rows are eight words apart from a
-// multiple of 32, so that the 32 lanes that read four rows by eight cells meet 32 banks.
+// A slice of a tile in shared memory, stored by rows of k. For tensor cores, two bfloat16 that are
+// neighbours along k share a word, and the row pitch is 8 words modulo 32, so the 32 lanes that
+// read four rows of eight cells access 32 different banks.
 #ifdef LIMN_BF16
 typedef unsigned short LimnCell;
 #define LIMN_PITCH(tile) ((tile) + 8)
@@ -127,8 +130,8 @@ typedef real LimnCell;
                         wires.narrow)                                                              \
             : 0;
 
-// A thread's cells of the tile, cell s of EACH × EACH: a square of its own; or, with the matrix units,
-// what they give it of each 16 × 8 cells, of which a warp has EACH / 2 by EACH / 2.
+// A thread's cells of the tile, cell s of EACH × EACH: a square; with tensor cores, the accumulator
+// fragments of 16 × 8 cells, EACH / 2 by EACH / 2 for each warp.
 #ifdef LIMN_UNITS
 #define LIMN_ROW(s, EACH)                                                                          \
   ((int)threadIdx.x / 128 * 8 * EACH + (s) / 4 / (EACH / 2) * 16 + (int)threadIdx.x % 32 / 4 +     \
@@ -164,7 +167,7 @@ typedef real LimnCell;
       sum[s_] += limn_unit_factor(ta[LIMN_CELL(d, LIMN_ROW(s_, EACH), TILE)]) *                    \
                  limn_unit_factor(tb[LIMN_CELL(d, LIMN_COLUMN(s_, EACH), TILE)]);
 #else
-// Eight rows of words are what the units take at once.
+// Tensor cores take eight rows of words at a time.
 #define LIMN_MULTIPLY(EACH)                                                                        \
   {                                                                                                \
     const Bits32 *wa = (const Bits32 *)ta, *wb = (const Bits32 *)tb;                               \
@@ -183,8 +186,8 @@ typedef real LimnCell;
   }
 #endif
 
-// What both kinds of products below begin and end a tile with: the lengths of this step, what tile
-// number q is of, and its cells, into C or among the parts of a sum.
+// Shared by both kinds of products: the lengths of this step, the position of tile q, and storing
+// its cells to C or to a partial sum.
 #define LIMN_LENGTHS()                                                                             \
   const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),                       \
              k = limn_length(wires.k, c->n), batch = limn_length(wires.batch, c->n);               \
@@ -244,7 +247,7 @@ typedef real LimnCell;
     }                                                                                              \
   }
 
-// The parts of a sum, one after the other; where there are many, sixteen are on their way at once.
+// Adds the partial sums in order; if there are many, sixteen loads are in flight.
 INLINE real limn_sum_of_parts(const real *cell, long parts, long step) {
   enum { COMING = 16 };
   real sum = 0;
@@ -258,7 +261,7 @@ INLINE real limn_sum_of_parts(const real *cell, long parts, long step) {
   for (; part < parts; part++) sum += cell[part * step];
   return sum;
 }
-#ifdef LIMN_GATHERS // one text of a program does
+#ifdef LIMN_GATHERS // one text of the program defines it
 KERNEL(limn_gather, LimnProduct, 256) {
   BEGIN(LimnProduct, 1, 0, 1)
   const long m = limn_length(wires.m, c->n), n = limn_length(wires.n, c->n),
@@ -273,12 +276,12 @@ KERNEL(limn_gather, LimnProduct, 256) {
 #endif
 
 #ifdef LIMN_BF16
-// -- by eight -------------------------------------------------------------------------------------
-// Products of operands whose cells lie eight by eight along memory (as LimnProduct has them). Of a tile of C a
-// warp has ROWS × 16 by COLUMNS × 8 cells, and there are WARPS_M by WARPS_N warps. AHEAD slices of DEEP
-// steps of the sum are on their way or being multiplied. ALONG_A, ALONG_B: the sum's loop is the one that lies along
-// memory. BLOCKS: that a multiprocessor has at once. CUT: the sum is in parts. NARROW_C: C is bfloat16.
-// TOGETHER: four warps multiply at once, while the slice before may still be read; ROWS and WARPS_N are 1.
+// -- vectorised products -------------------------------------------------------------------------
+// Products of operands whose cells are contiguous in groups of eight (see LimnProduct). Each warp
+// has ROWS × 16 by COLUMNS × 8 cells of a tile of C, and there are WARPS_M by WARPS_N warps. A
+// pipeline of AHEAD slices, of DEEP steps along k each. ALONG_A, ALONG_B: k is the contiguous loop.
+// BLOCKS: blocks on a multiprocessor. CUT: split-K. NARROW_C: C is bfloat16. TOGETHER: warpgroup
+// instructions of four warps, asynchronous to the next slice; ROWS and WARPS_N are 1.
 #define LIMN_WIDE(name, ROWS, COLUMNS, WARPS_M, WARPS_N, DEEP, AHEAD, BLOCKS, TOGETHER, ALONG_A,   \
                   ALONG_B, CUT, NARROW_C)                                                          \
   KERNEL(name, LimnProduct, 32 * WARPS_M * WARPS_N, BLOCKS) {                                      \
@@ -337,8 +340,9 @@ KERNEL(limn_gather, LimnProduct, 256) {
     }                                                                                              \
   }
 
-// A thread's share of each slice: EACH chunks. If the sum's loop lies along memory, they differ in the loop that stays: a
-// base for each (NULL: outside), and one offset, of the sum's loop in the slice that is sent next; else the other way round.
+// A thread's part of each slice, EACH chunks. If k is contiguous, the chunks differ in m or n: each
+// has a base address (NULL: out of bounds), and they share the offset along k of the next slice;
+// otherwise the other way round.
 #define LIMN_SHARES(share, EACH, operand, stays_line, moves_line, first, size, chunks, along)      \
   enum {                                                                                           \
     share##_every = THREADS / (chunks),                                                            \
@@ -357,7 +361,7 @@ KERNEL(limn_gather, LimnProduct, 256) {
         stays_ < (size) ? (operand) + 2 * limn_line(stays_line, stays_) : (const char *)0;         \
   }                                                                                                \
   LIMN_NEXT(share, EACH, moves_line, from, along)
-// What the line of the following slice says is asked for now, and used then.
+// Loads the table entry for the slice after the next one, so that its latency is hidden.
 #define LIMN_NEXT(share, EACH, line, k, along)                                                     \
   UNROLL for (int s_1 = 0; s_1 < ((along) ? 1 : EACH); s_1++) {                                    \
     const long k_ = (k) + share##_moves + s_1 * share##_every;                                     \
@@ -378,12 +382,13 @@ LIMN_NEAR float limn_at(const LimnEight *tile, int chunks, int deep, int along, 
   LimnSpot s = {along ? stays : moves, (along ? moves : stays) / 8};
   return float_from_bits(limn_cell(tile, chunks, deep, s, (along ? moves : stays) % 8) << 16);
 }
-// A factor: its tile, and the first row or column of the result that is this lane's.
+// A factor: its tile, and this lane's first row or column of the result.
 typedef struct {
   const LimnEight *tile;
   int chunks, deep, along, first;
 } LimnSide;
-// Eight steps of a sum for one row or column, each `far` from the one before. Along a chunk they are that chunk.
+// Eight steps along k for one row or column, stored with stride `far`. If k is contiguous they are
+// one chunk.
 LIMN_NEAR void limn_eight(float *to, int far, const LimnSide *s, int stays, int moves) {
   if (s->along) {
     const LimnEight *chunk = &s->tile[limn_chunk(stays, moves / 8, s->chunks, s->deep)];
@@ -393,12 +398,12 @@ LIMN_NEAR void limn_eight(float *to, int far, const LimnSide *s, int stays, int 
     for (int i = 0; i < 8; i++)
       to[i * far] = limn_at(s->tile, s->chunks, s->deep, 0, stays, moves + i);
 }
-// The four cells of a group at once, each of them summed step by step. Made fast even where nothing else is: it is most of the
-// work of a product.
+// Emulation: the four cells of a group together, each summed in order. Always optimised, because it
+// is most of the work of a product.
 typedef float LimnCells __attribute__((vector_size(16), aligned(4), may_alias));
 HELPER __attribute__((noinline, optimize("O2"))) void
 limn_multiply_tiles(float *sum, int rows, int columns, const LimnSide *a, const LimnSide *b) {
-  float x[8][8], y[8][32]; // of at most 4 × 16 groups
+  float x[8][8], y[8][32]; // at most 4 × 16 groups
   for (int d = 0; d < a->deep; d += 8) {
     for (int i = 0; i < 2 * rows; i++)
       limn_eight(&x[0][i], 8, a, a->first + i / 2 * 16 + i % 2 * 8, d);
@@ -421,7 +426,7 @@ limn_multiply_tiles(float *sum, int rows, int columns, const LimnSide *a, const 
   }
 #else
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-// 64 rows of A are rows of its tile, or eight chunks of each of them.
+// The 64 rows of A are rows of its tile, or eight chunks of each row.
 #define LIMN_TILES_TOGETHER(COLUMNS, DEEP, ALONG_A, ALONG_B)                                       \
   LIMN_UNITS_BEGIN();                                                                              \
   limn_tiles<!(ALONG_A), !(ALONG_B), DEEP>(                                                        \
@@ -451,8 +456,8 @@ limn_multiply_tiles(float *sum, int rows, int columns, const LimnSide *a, const 
           limn_unit(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);                                        \
     }
 #endif
-// Into C, or among the parts of a sum: rows at a time, whose columns lie at the same steps from each other. A lane's cells are
-// neighbours two by two, and written so if C's are.
+// Stores rows of cells to C or to a partial sum; all rows have the same column offsets. A lane's
+// cells are pairs of neighbours, and stored as pairs if C's are contiguous.
 #define LIMN_TILE_ROWS(ROWS, COLUMNS, CUT, ...)                                                    \
   UNROLL for (int i = 0; i < 2 * ROWS; i++) {                                                      \
     const long y = m0 + row + i / 2 * 16 + i % 2 * 8 + (int)threadIdx.x % 32 / 4;                  \

@@ -1,12 +1,12 @@
-// units.h: tiles of bfloat16 for the matrix units; it stands behind team.h in CUDA text of that precision.
+// units.h: tiles of bfloat16 for tensor cores. It follows team.h in CUDA text of that precision.
 //
-// A tile is rows of chunks, of eight cells each, in shared memory. Chunks are sent from memory while others
-// are multiplied. A tile's rows are either one of the loops that stay, with chunks along the sum, or
-// the sum's own, with chunks along a loop that stays: the units take both, so nothing is turned on its way.
+// A tile in shared memory has rows of chunks, and a chunk has eight cells. Chunks are copied
+// asynchronously while others are multiplied. The rows of a tile are either m or n, with chunks
+// along k, or k, with chunks along m or n: ldmatrix and wgmma read both, so nothing is transposed.
 #ifdef LIMN_EMULATED
 #define LIMN_ALIGNED __attribute__((aligned(16)))
 #define LIMN_ALIGNED_TWO __attribute__((aligned(8)))
-// Cells of tiles are most of what an emulated product asks for: their places are inlined, though little else is.
+// Emulated products spend most time on addresses of cells: these are always inlined.
 #define LIMN_NEAR static inline __attribute__((__always_inline__, unused))
 #else
 #define LIMN_NEAR INLINE
@@ -17,16 +17,16 @@ typedef struct LIMN_ALIGNED {
   Bits32 two[4];
 } LimnEight;
 
-// Where a chunk lies: mixed, so that the chunks of eight rows below each other are in all banks. Of longer rows, eight
-// chunks of all rows of the tile come first.
+// The position of a chunk, swizzled so that the chunks of eight consecutive rows are in different
+// banks. Longer rows are stored as panels of eight chunks, each with all rows of the tile.
 LIMN_NEAR int limn_chunk(int row, int chunk, int chunks, int rows) {
   return chunks < 8 ? row * chunks + (chunk ^ (row >> 1 & 3))
                     : (chunk / 8 * rows + row) * 8 + ((chunk ^ row) & 7);
 }
 
-// -- on their way ---------------------------------------------------------------------------------
-// limn_send: one chunk, or zeros. limn_sent: what was sent since the last time is one bundle.
-// LIMN_ARRIVED: all bundles are there but the last n.
+// -- asynchronous copies -------------------------------------------------------------------------
+// limn_send: copies one chunk, or zeros. limn_sent: commits a group of copies. LIMN_ARRIVED: waits
+// for all groups but the last n.
 #ifdef LIMN_EMULATED
 INLINE void limn_send(LimnEight *to, const char *from, int inside) {
   LimnEight none = {{0, 0, 0, 0}};
@@ -46,10 +46,10 @@ INLINE void limn_sent(void) { asm volatile("cp.async.commit_group;" ::: "memory"
 #define LIMN_ARRIVED(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 #endif
 
-// -- out of a tile --------------------------------------------------------------------------------
-// What the units take at once is four pieces of 8 × 8 cells. `first` pieces: 16 of the loop that stays by 16
-// of the sum, as the left factor; second: two times 8 of the loop that stays, as the right one. Lane l
-// says where one row of piece l / 8 lies; `rows_stay`: rows of the tile are the loop that stays.
+// -- fragments ------------------------------------------------------------------------------------
+// One ldmatrix loads four pieces of 8 × 8 cells. `first`: the left factor, 16 rows (m) by 16 steps
+// of k; otherwise the right factor, two groups of 8 columns (n). Lane l gives the address of one
+// row of piece l / 8. `rows_stay`: the rows of the tile are m or n.
 typedef struct {
   int row, chunk;
 } LimnSpot;
@@ -103,14 +103,15 @@ INLINE void limn_pieces(Bits32 *to, const LimnEight *tile, int chunks, int rows,
 }
 #endif
 
-// -- pairs ----------------------------------------------------------------------------------------
-// A warp has 16 rows of numbers for pairs, and works on 32 or 64 columns at a time: groups of 16 × 8, of which a lane has
-// four cells each: two neighbours in row lane / 4, and two in the row eight below.
+// -- scores ---------------------------------------------------------------------------------------
+// A warp has 16 rows of scores, and computes 32 or 64 columns at a time: groups of 16 × 8 cells in
+// the accumulator layout, four cells for each lane: two neighbours in row lane / 4, and two in row
+// lane / 4 + 8.
 INLINE void limn_clear(float (*x)[4], int groups) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 4; s++) x[i][s] = 0;
 }
 
-// The larger of two, of which x may be no number: then y.
+// The maximum; y if x is NaN.
 INLINE float limn_larger(float x, float y) {
 #ifdef LIMN_EMULATED
   return x > y ? x : y;
@@ -119,13 +120,13 @@ INLINE float limn_larger(float x, float y) {
 #endif
 }
 
-// Row h of what a lane has is made smaller.
+// Scales row h of a lane's cells.
 INLINE void limn_shrink(float (*x)[4], int groups, int h, float by) {
   UNROLL for (int i = 0; i < groups; i++) UNROLL for (int s = 0; s < 2; s++) x[i][2 * h + s] *= by;
 }
 
-// exp(x - y), where y is the same for many x: what is made of y is made once, and is finite where y is, since x may
-// be -inf.
+// exp(x - y), for many x with the same y: what depends on y alone is computed once, and is finite
+// if y is, since x may be -inf.
 INLINE float limn_exp_less(float x, float y) {
 #ifdef LIMN_EMULATED
   return float_exp(x - y);
@@ -139,7 +140,7 @@ INLINE float limn_exp_less(float x, float y) {
 #endif
 }
 
-// What the units take of 16 rows of a left factor, from memory; `row` is this lane's.
+// Loads the fragments of 16 rows of a left factor from memory; `row` is this lane's.
 INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, int row, int rows, int steps) {
   UNROLL for (int i = 0; i < steps; i++) UNROLL for (int s = 0; s < 4; s++) {
     const int r = row + s % 2 * 8, at = 16 * i + (int)threadIdx.x % 4 * 2 + s / 2 * 8;
@@ -147,7 +148,7 @@ INLINE void limn_left(Bits32 (*to)[4], const char *base, long step, int row, int
   }
 }
 
-// Numbers of two neighbouring columns, which are read at once.
+// Values of two neighbouring columns, loaded together.
 typedef struct LIMN_ALIGNED_TWO {
   real at[2];
 } LimnTwo_real;
@@ -156,7 +157,8 @@ typedef struct LIMN_ALIGNED_TWO {
 } LimnTwo_int;
 
 enum { LIMN_TILE_ROWS = 64 };
-// The rows of a right factor, by all threads of a block; rows: how many there are, or 0 where all lie inside.
+// Copies rows of a right factor, by all threads of a block. rows: their number; 0: all are in
+// bounds.
 INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int first, int rows,
                            int chunks) {
   for (unsigned x = threadIdx.x; x < (unsigned)(LIMN_TILE_ROWS * chunks); x += blockDim.x) {
@@ -166,11 +168,12 @@ INLINE void limn_send_rows(LimnEight *tile, const char *base, long step, int fir
   }
 }
 
-// -- four warps together --------------------------------------------------------------------------
-// On Hopper, four warps that have 64 rows multiply by a tile as it lies in shared memory: nothing is taken out of it
-// first. A lane has the same cells of the left factor and of the result as for 16 rows of a warp alone. The products
-// run on by themselves. LIMN_TILE_READY: what this thread sent may be read by them. LIMN_UNITS_SENT: those
-// since the last time are one bundle; LIMN_UNITS_MADE: all bundles are made but the last n; limn_held: a result of such.
+// -- warpgroups -----------------------------------------------------------------------------------
+// On Hopper, wgmma lets four warps with 64 rows multiply by a tile directly in shared memory. The
+// fragments of the left factor and of the result are those of mma. wgmma runs asynchronously.
+// LIMN_TILE_READY: makes this thread's copies visible to it. LIMN_UNITS_SENT: commits a group;
+// LIMN_UNITS_MADE: waits for all groups but the last n; limn_held: keeps the compiler from moving
+// uses of the result.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define LIMN_TILE_READY() asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
 #define LIMN_UNITS_BEGIN() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
@@ -181,8 +184,8 @@ INLINE void limn_held(float (*x)[4], int groups) {
       UNROLL for (int s = 0; s < 4; s++) asm volatile("" : "+f"(x[i][s])::"memory");
 }
 
-// A tile in the units' words: where it lies, how far from each other its eights of chunks and groups of eight rows are,
-// and how chunks are mixed.
+// The matrix descriptor of a tile: its address, the strides between panels of chunks and between
+// groups of eight rows, and the swizzle mode.
 INLINE Bits64 limn_words(const LimnEight *tile, int chunks, int rows) {
   return limn_shared(tile) >> 4 | (Bits64)(8 * rows) << 16 |
          (Bits64)(8 * (chunks < 8 ? chunks : 8)) << 32 | (Bits64)(chunks < 8 ? 2 : 1) << 62;
@@ -190,7 +193,7 @@ INLINE Bits64 limn_words(const LimnEight *tile, int chunks, int rows) {
 
 #define LIMN_GROUP(i) "+f"(x[i][0]), "+f"(x[i][1]), "+f"(x[i][2]), "+f"(x[i][3])
 #define LIMN_GROUPS(i) LIMN_GROUP(i), LIMN_GROUP(i + 1), LIMN_GROUP(i + 2), LIMN_GROUP(i + 3)
-// x += left · tile, or = where there is none yet. The tile's rows are the sum's (down), or columns of the result.
+// x += left · tile, or x = left · tile if !more. down: the rows of the tile are k; otherwise n.
 template <int down>
 INLINE void limn_by_32(float (*x)[4], const Bits32 *left, Bits64 tile, int more) {
   asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, %21, 0;\n"
@@ -218,7 +221,7 @@ template <int down>
 INLINE void limn_by(float (*x)[4], const Bits32 *left, Bits64 tile, int columns, int more) {
   columns == 64 ? limn_by_64<down>(x, left, tile, more) : limn_by_32<down>(x, left, tile, more);
 }
-// The same of two tiles, for a wide result.
+// The same with both factors in shared memory, for wide results.
 template <int down_a, int down_b> INLINE void limn_tiles_64(float (*x)[4], Bits64 a, Bits64 b) {
   asm volatile("{\n.reg .pred more;\nsetp.ne.b32 more, 1, 0;\n"
                "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
@@ -241,7 +244,8 @@ template <int down_a, int down_b> INLINE void limn_tiles_128(float (*x)[4], Bits
                : "l"(a), "l"(b), "n"(down_a), "n"(down_b)
                : "memory");
 }
-// So much of a sum: x += a · b, of 64 rows and all columns. Where a tile's rows are the sum's, `down`, they are `deep`.
+// A slice of the sum: x += a · b, 64 rows and all columns. `down`: the rows of the tile are k, and
+// there are `deep` of them.
 template <int down_a, int down_b, int deep>
 INLINE void limn_tiles(float (*x)[4], const LimnEight *a, const LimnEight *b, int columns) {
   const Bits64 left = limn_words(a, 8, deep), right = limn_words(b, 8, deep);
@@ -260,7 +264,7 @@ INLINE void limn_tiles(float (*x)[4], const LimnEight *a, const LimnEight *b, in
 INLINE void limn_held(float (*x)[4], int groups) { (void)x, (void)groups; }
 #endif
 
-// pairs = left · tileᵀ, for so many rows of the tile
+// scores = left · tileᵀ, for these rows of the tile
 INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *tile, int rows,
                        int steps, int chunks, int together) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -279,13 +283,13 @@ INLINE void limn_pairs(float (*pairs)[4], Bits32 (*left)[4], const LimnEight *ti
   }
 }
 
-// What the units take of weights: two groups are one left factor, as they are.
+// The fragments of the weights: two groups of accumulators are one left factor, in the same layout.
 INLINE void limn_weights(Bits32 (*to)[4], float (*weight)[4], int rows) {
   UNROLL for (int i = 0; i < rows / 16; i++) UNROLL for (int s = 0; s < 4; s++) to[i][s] =
       limn_two(weight[2 * i + s / 2][s % 2 * 2], weight[2 * i + s / 2][s % 2 * 2 + 1]);
 }
 
-// sum += weights · tile, over so many rows of the tile
+// sum += weights · tile, over these rows of the tile
 INLINE void limn_weigh(float (*sum)[4], Bits32 (*weight)[4], const LimnEight *tile, int rows,
                        int chunks, int together) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

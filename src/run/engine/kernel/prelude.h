@@ -1,16 +1,16 @@
-// prelude.h: what generated code begins with. The same text serves twice: `build/prelude.c`
-// holds it as a string, which generated C begins with, and C files of limn include it. It includes
-// nothing from outside and calls nothing.
+// prelude.h: the beginning of generated code. The same text is used twice: `build/prelude.c` embeds
+// it as a string for generated C, and C files of limn include it. It has no external includes and
+// calls no external functions.
 //
-//   #define LIMN_REAL float                  // or double: what a tensor of reals is made of
+//   #define LIMN_REAL float                  // or double: the element type of real tensors
 //   #include "run/engine/kernel/prelude.h"
 //   real y = float_exp(x);
 //
-// Names have a type in front (float_exp, double_exp, …) and go together with <math.h>; with LIMN_REAL
-// there are also the types of generated code. It is C99 with the builtins of gcc and clang, on
-// machines with a `long` of 32 bits too. The functions of numbers are free of branches, so that a loop of calls
-// becomes vector code, and `fma` is written where it is meant, so that every compiler gives the
-// same bits with -ffp-contract=off. A machine without fma gives others.
+// Names have the type as prefix (float_exp, double_exp, …), so they do not clash with <math.h>;
+// LIMN_REAL adds the types of generated code. It is C99 with the builtins of gcc and clang, also
+// for a `long` of 32 bits. Scalar functions have no branches, so that loops of calls are
+// vectorised, and `fma` is written explicitly, so that every compiler gives the same bits with
+// -ffp-contract=off. Without an fma instruction the bits differ.
 #ifndef LIMN_RUN_ENGINE_KERNEL_PRELUDE_H
 #define LIMN_RUN_ENGINE_KERNEL_PRELUDE_H
 
@@ -38,7 +38,7 @@ typedef __UINT64_TYPE__ Bits64;
 #define LIMN_ROUNDS 0
 #endif
 
-// A call would keep a loop scalar. No text uses all of them.
+// A call would prevent vectorisation. No text uses all of these functions.
 #ifdef __CUDACC__
 #define INLINE static __device__ __forceinline__
 #define HELPER static __device__
@@ -63,7 +63,7 @@ typedef __UINT64_TYPE__ Bits64;
 #define double_fused(a, b, c) ((a) * (b) + (c))
 #define float_fused(a, b, c) ((a) * (b) + (c))
 #endif
-#define FMA(a, b, c) NAME(fused)(a, b, c) // of the type at hand
+#define FMA(a, b, c) NAME(fused)(a, b, c) // of the current type
 #ifdef __CUDACC__
 #define double_infinite __longlong_as_double(0x7FF0000000000000ll)
 #define double_unknown __longlong_as_double(0x7FF8000000000000ll)
@@ -74,7 +74,7 @@ typedef __UINT64_TYPE__ Bits64;
 #define LIMN_INF ((REAL)double_infinite)
 #define LIMN_NAN ((REAL)double_unknown)
 
-// Polynomials, the coefficient of 1 first.
+// Polynomials; coefficients from degree 0 on.
 #define POLY2(x, a, b) FMA(b, x, a)
 #define POLY3(x, a, ...) FMA(POLY2(x, __VA_ARGS__), x, a)
 #define POLY4(x, a, ...) FMA(POLY3(x, __VA_ARGS__), x, a)
@@ -89,9 +89,9 @@ typedef __UINT64_TYPE__ Bits64;
 #define POLY17(x, a, b, ...) FMA(FMA(POLY15(x, __VA_ARGS__), x, b), x, a)
 #define POLY19(x, a, b, ...) FMA(FMA(POLY17(x, __VA_ARGS__), x, b), x, a)
 
-// -- noise: the words of core/diagram/noise.c -----------------------------------------------------
-// A word is the lower 32 bits; where vectors of 64-bit numbers can be multiplied, staying with them
-// saves moves.
+// -- noise: the same words as in core/diagram/noise.c ---------------------------------------------
+// A word is the lower 32 bits; with 64-bit vector multiplication, words stay 64 bits wide, which
+// saves conversions.
 #ifdef __AVX512DQ__
 typedef Bits64 NoiseWord;
 #else
@@ -109,8 +109,8 @@ INLINE NoiseBlock noise_round(NoiseBlock x, Bits64 seed, Bits32 round) {
   return y;
 }
 
-// The words of elements 4k to 4k + 3, where k is the number of the block. Ten rounds spelled out: a
-// loop inside would keep the loop around it from becoming vector code.
+// The words of elements 4k to 4k + 3, where k is the index of the block. The ten rounds are
+// unrolled: an inner loop would prevent vectorisation of the outer one.
 INLINE NoiseBlock noise_block(Bits64 seed, Bits64 step, Bits64 site, Bits64 block) {
   Bits64 rest = site ^ (step >> 32) << 16;
   NoiseBlock x = {(NoiseWord)block, (NoiseWord)step, (NoiseWord)rest,
@@ -134,14 +134,14 @@ INLINE Bits64 noise_site(Bits64 site, Bits64 position) {
 }
 
 // -- functions of each type -----------------------------------------------------------------------
-#include "run/engine/kernel/prelude_numbers.h"
+#include "run/engine/prelude/prelude_numbers.h"
 
 #define REAL double
 #define BITS Bits64
 #define IS_DOUBLE 1
 #define NAME(name) double_##name
-#include "run/engine/kernel/prelude_math.h"
-#include "run/engine/kernel/prelude_noise.h"
+#include "run/engine/prelude/prelude_math.h"
+#include "run/engine/prelude/prelude_noise.h"
 #undef REAL
 #undef BITS
 #undef IS_DOUBLE
@@ -150,8 +150,8 @@ INLINE Bits64 noise_site(Bits64 site, Bits64 position) {
 #define BITS Bits32
 #define IS_DOUBLE 0
 #define NAME(name) float_##name
-#include "run/engine/kernel/prelude_math.h"
-#include "run/engine/kernel/prelude_noise.h"
+#include "run/engine/prelude/prelude_math.h"
+#include "run/engine/prelude/prelude_noise.h"
 #undef REAL
 #undef BITS
 #undef IS_DOUBLE
@@ -160,7 +160,7 @@ INLINE Bits64 noise_site(Bits64 site, Bits64 position) {
 // -- names for generated code ---------------------------------------------------------------------
 #ifdef LIMN_REAL
 typedef LIMN_REAL real;
-typedef double wide; // a real without axes
+typedef double wide; // a scalar real
 #define LIMN_JOIN(a, b) a##b
 #define LIMN_OF(type, name) LIMN_JOIN(type, name)
 

@@ -1,12 +1,12 @@
-// prelude_math.h: the functions of one type, included by prelude.h once for each. REAL is the type,
-// BITS the whole numbers of its width, NAME(f) its f.
+// prelude_math.h: the functions of one type, included by prelude.h once for each type. REAL is the
+// type, BITS the unsigned integer of its width, NAME(f) adds its prefix to f.
 //
-// Each function reduces its argument to a short interval, evaluates a polynomial there, and puts
-// the parts together; what is special (0, infinity, NaN, too large) is chosen at the end. A
-// function called "inside" is only good for arguments that need no such choice. Results that would
-// be denormal may be 0, and the sign of a zero is not kept.
+// Each function reduces its argument to a short interval, evaluates a polynomial there, and
+// combines the parts; special cases (0, infinity, NaN, overflow) are selected at the end. A
+// function with the suffix _inside is valid only for arguments without special cases. Denormal
+// results may be 0, and the sign of a zero is not preserved.
 
-// -- the bits of a number -------------------------------------------------------------------------
+// -- bits of a number ----------------------------------------------------------------------------
 INLINE BITS NAME(bits)(REAL x) {
   union {
     REAL x;
@@ -30,7 +30,7 @@ INLINE REAL NAME(power)(BITS biased) { return NAME(from_bits)(biased << NAME(fra
 
 INLINE REAL NAME(fabs)(REAL x) { return NAME(builtin)(fabs)(x); }
 INLINE REAL NAME(sqrt)(REAL x) { return NAME(builtin)(sqrt)(x); }
-// Rounded correctly, also where the compiler may divide quickly.
+// Correctly rounded, also if the compiler may use approximate division.
 INLINE REAL NAME(quotient)(REAL x, REAL y) { return NAME(divided)(x, y); }
 INLINE REAL NAME(fma)(REAL x, REAL y, REAL z) { return FMA(x, y, z); }
 
@@ -39,13 +39,13 @@ INLINE REAL NAME(floor)(REAL x) {
   return NAME(builtin)(floor)(x);
 #else
   REAL limit = NAME(power)(NAME(fraction) + NAME(bias)),
-       a = NAME(fabs)(x); // numbers above are whole
+       a = NAME(fabs)(x); // larger numbers are whole
   REAL near = NAME(builtin)(copysign)(a < limit ? a + limit - limit : a, x);
   return near - (near > x ? (REAL)1 : (REAL)0);
 #endif
 }
 
-// -- exp and what is made of it -------------------------------------------------------------------
+// -- exp and derived functions --------------------------------------------------------------------
 // x = n·ln(2) + r with |r| ≤ ln(2)/2. Gives r; n is in the low bits of *n.
 INLINE REAL NAME(exp_split)(REAL x, BITS *n) {
   REAL shifted = FMA(x, NAME(log2_e), NAME(shifter)), whole = shifted - NAME(shifter);
@@ -53,14 +53,14 @@ INLINE REAL NAME(exp_split)(REAL x, BITS *n) {
   return FMA(whole, -NAME(ln2_low), FMA(whole, -NAME(ln2_high), x));
 }
 
-// exp where neither it nor a power of two near it leaves the normal numbers.
+// exp, if neither the result nor a power of two near it overflows or is denormal.
 INLINE REAL NAME(exp_inside)(REAL x) {
   BITS n;
   REAL r = NAME(exp_split)(x, &n);
   return (FMA(r * NAME(exp_tail)(r), r, r) + 1) * NAME(power)(n + NAME(bias));
 }
 
-// The power of two comes in two factors, since 2^128 alone is not a float. Bits above n are lost in
+// The power of two is applied in two factors, since 2^128 is not a float. Bits above n are lost in
 // `power`.
 INLINE REAL NAME(exp)(REAL x) {
   BITS n;
@@ -72,7 +72,7 @@ INLINE REAL NAME(exp)(REAL x) {
   return x > NAME(exp_max) ? LIMN_INF : y;
 }
 
-// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), computed at half size.
+// exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), computed at half the scale.
 INLINE REAL NAME(expm1_inside)(REAL x) {
   BITS n;
   REAL r = NAME(exp_split)(x, &n), scale = NAME(power)(n + NAME(bias) - 1);
@@ -104,7 +104,7 @@ INLINE REAL NAME(erf)(REAL x) {
   return NAME(builtin)(copysign)(a < 1 ? small : large, x);
 }
 
-// -- log and what is made of it -------------------------------------------------------------------
+// -- log and derived functions --------------------------------------------------------------------
 // x = 2^e (1 + f) with sqrt(1/2) ≤ 1 + f < sqrt(2), for normal x. Gives f and e + bias.
 INLINE REAL NAME(log_split)(REAL x, BITS *biased) {
   BITS one = (BITS)NAME(bias) << NAME(fraction), bits = NAME(bits)(x) + (one - NAME(sqrt_half));
@@ -112,7 +112,7 @@ INLINE REAL NAME(log_split)(REAL x, BITS *biased) {
   return NAME(from_bits)((bits & (((BITS)1 << NAME(fraction)) - 1)) + NAME(sqrt_half)) - 1;
 }
 
-// e as a REAL, by addition: not every machine has an instruction for it.
+// e as a REAL, by integer addition: not every CPU has a conversion instruction.
 INLINE REAL NAME(exponent)(BITS biased) {
   return NAME(from_bits)(NAME(bits)(NAME(shifter)) + biased) - (NAME(shifter) + NAME(bias));
 }
@@ -126,7 +126,7 @@ INLINE REAL NAME(log_split_any)(REAL x, REAL *e) {
   return f;
 }
 
-// log(2^e (1 + f)). For floats the square of f stays inside an fma: alone it may be denormal, and
+// log(2^e (1 + f)). For floats, f² is computed inside an fma: alone it may be denormal, which is
 // slow.
 INLINE REAL NAME(log_sum)(REAL e, REAL f) {
 #if IS_DOUBLE
@@ -146,7 +146,7 @@ INLINE REAL NAME(log)(REAL x) {
   return x > 0 ? y : edge;
 }
 
-// What 1 + x loses by rounding is given back to f.
+// The rounding error of 1 + x is added to f.
 INLINE REAL NAME(log1p)(REAL x) {
   BITS biased;
   REAL u = 1 + x, lost = x < 1 ? x - (u - 1) : 1 - (u - x), f = NAME(log_split)(u, &biased);
@@ -177,7 +177,7 @@ INLINE REAL NAME(cos_inside)(REAL r) {
   return FMA(z, FMA(z, NAME(cos_tail)(z), (REAL)-0.5), 1);
 }
 
-// x, or -x where the second lowest bit of n is set.
+// x, or -x if the second lowest bit of n is set.
 INLINE REAL NAME(flip)(REAL x, BITS n) {
   return NAME(from_bits)(NAME(bits)(x) ^ (n & 2) << (NAME(width) - 2));
 }
@@ -189,8 +189,8 @@ INLINE REAL NAME(wave)(REAL r, BITS quarter) {
 }
 
 #if IS_DOUBLE
-// x = quarter·π/2 + r. π/2 is in three parts, so that products with whole numbers up to 2^20 are
-// exact even without fma; with it r is good up to 2^31. Far beyond, r is only kept small.
+// x = quarter·π/2 + r. π/2 is split into three parts, so that products with integers up to 2^20 are
+// exact even without fma; with fma, r is accurate up to 2^31. For larger x, r is only bounded.
 INLINE double double_quarter_split(double x, Bits64 *quarter) {
   double shifted = FMA(x, 0x1.45f306dc9c883p-1, NAME(shifter)), whole = shifted - NAME(shifter);
   double r = FMA(whole, -0x1.921fb544p0, x);
@@ -236,20 +236,21 @@ INLINE REAL NAME(atan)(REAL x) {
 
 // -- powers ---------------------------------------------------------------------------------------
 #if IS_DOUBLE
-// a·b and what rounding takes from it.
+// a·b, and its rounding error.
 INLINE double double_product(double a, double b, double *lost) {
   double p = a * b;
 #if LIMN_FUSED
   *lost = FMA(a, b, -p);
 #else
-  double s = a * 0x1.0000002p27, t = b * 0x1.0000002p27; // cuts the digits in halves (Veltkamp)
+  // Splits each factor into halves (Veltkamp).
+  double s = a * 0x1.0000002p27, t = b * 0x1.0000002p27;
   double ah = s - (s - a), al = a - ah, bh = t - (t - b), bl = b - bh;
   *lost = al * bl - (p - ah * bh - al * bh - ah * bl);
 #endif
   return p;
 }
 
-// log(2^e (1 + f)) as a sum of about 60 bits; *low is what the result lacks.
+// log(2^e (1 + f)) to about 60 bits, as the sum of the result and *low.
 INLINE double double_log_pair(double e, double f, double *low) {
   double d = 2 + f, inverse = 1 / d, s = f * inverse, z = s * s, lost;
   double sd = double_product(s, d, &lost), rest = f - sd - lost - s * (f - (d - 2));

@@ -1,15 +1,15 @@
-// prelude_noise.h: noise and order of one type, included by prelude.h behind prelude_math.h.
+// prelude_noise.h: noise and sorting for one type, included by prelude.h after prelude_math.h.
 //
-// An element of noise is the same whether it is made alone or in a row, and the same as in
+// An element of noise has the same bits whether it is generated alone or in a row, and agrees with
 // core/diagram/noise.c up to rounding.
 
-// The middle of one of 2^32 intervals; in floats too never 1.
+// The midpoint of one of 2^32 intervals; never rounded to 1 in floats.
 INLINE REAL NAME(noise_unit)(NoiseWord word) {
   REAL u = ((REAL)(Bits32)word + (REAL)0.5) * (REAL)0x1p-32;
   return u < 1 ? u : NAME(unit_max);
 }
 
-// The logarithm of that number before it is rounded: near 1 it is that of 1 minus a small one.
+// The logarithm of that number without rounding it first: near 1, it is log(1 - x) of a small x.
 INLINE REAL NAME(noise_log)(Bits32 word) {
   BITS biased;
   Bits32 near = word >> 31 ? ~word : word;
@@ -20,7 +20,7 @@ INLINE REAL NAME(noise_log)(Bits32 word) {
   return NAME(log_sum)(e, f);
 }
 
-// Two normal numbers from two words. The upper bits of the angle are the quarter of the circle.
+// Two normal numbers from two words (Box–Muller). The upper bits of the angle are its quadrant.
 INLINE REAL NAME(noise_pair)(NoiseWord a, NoiseWord b, REAL *sine) {
   Bits32 angle = (Bits32)b, quarter = (angle + 0x20000000u) >> 30;
   REAL r = ((REAL)(Int32)(angle << 2) + 2) * (NAME(pi_2_high) * (REAL)0x1p-32);
@@ -43,7 +43,7 @@ INLINE REAL NAME(noise_normal)(Bits64 seed, Bits64 step, Bits64 site, Bits64 ele
   return element & 1 ? sine : cosine;
 }
 
-// Whole blocks, four elements each.
+// Whole blocks of four elements.
 INLINE void NAME(noise_blocks)(int normal, Bits64 seed, Bits64 step, Bits64 site, Bits64 block,
                                long n, REAL *restrict out) {
   for (long i = 0; i < n; i++) {
@@ -56,7 +56,7 @@ INLINE void NAME(noise_blocks)(int normal, Bits64 seed, Bits64 step, Bits64 site
   }
 }
 
-// Elements [first, first + n): a part of a block, whole blocks, a part of a block.
+// Elements [first, first + n): part of a block, whole blocks, part of a block.
 INLINE void NAME(noise_row)(int normal, Bits64 seed, Bits64 step, Bits64 site, Bits64 first, long n,
                             REAL *out) {
   REAL part[4];
@@ -66,7 +66,8 @@ INLINE void NAME(noise_row)(int normal, Bits64 seed, Bits64 step, Bits64 site, B
     REAL *to = blocks ? out + done : part;
     NAME(noise_blocks)(normal, seed, step, site, at / 4, blocks ? blocks : 1, to);
     taken = blocks ? 4 * blocks : n - done < 4 - skip ? n - done : 4 - skip;
-    for (long i = 0; i < 4; i++) // a plain copy would become a call of memcpy
+    for (long i = 0; i < 4; i++) // unrolled: compilers replace a simple copy loop by a call of
+                                 // memcpy
       if (!blocks && i >= skip && i < skip + taken) out[done + i - skip] = part[i];
   }
 }
@@ -81,10 +82,10 @@ HELPER void NAME(noise_normals)(Bits64 seed, Bits64 step, Bits64 site, Bits64 fi
   NAME(noise_row)(1, seed, step, site, first, n, out);
 }
 
-// -- order ----------------------------------------------------------------------------------------
+// -- sorting -------------------------------------------------------------------------------------
 INLINE int NAME(sorts_before)(REAL a, REAL b) { return (a < b) | ((b != b) & (a == a)); }
 
-// Two neighbouring runs of positions, in order by their keys, become one. Equal keys stay in order.
+// Merges two neighbouring sorted runs of positions. Stable.
 HELPER void NAME(merge)(const REAL *x, long stride, const int *from, long low, long middle,
                         long high, int *to) {
   long i = low, j = middle;
@@ -95,8 +96,8 @@ HELPER void NAME(merge)(const REAL *x, long stride, const int *from, long low, l
   }
 }
 
-// The positions that sort x[0], x[stride], …, ascending, NaN last. `work` has room for n. The two
-// take turns, and the first turn is chosen so that the last one ends in `out`.
+// Argsort of x[0], x[stride], …: ascending, NaN last, stable (merge sort). `work` has n elements.
+// Both buffers alternate, and the first is chosen so that the result is in `out`.
 HELPER void NAME(order_row)(const REAL *x, long stride, long n, int *out, int *work) {
   int turns = 0;
   for (long run = 1; run < n; run *= 2) turns++;

@@ -1,17 +1,17 @@
 // prelude_numbers.h: the constants of prelude_math.h, for double and for float.
 //
-// The polynomials are weighted minimax fits: the weight makes the error relative to the value of
-// the function, and the largest error stands beside each as a power of two.
+// Polynomials are weighted minimax approximations: the weight makes the error relative to the value
+// of the function. The largest error is given for each, as a power of two.
 
 #define double_width 64
 #define double_fraction 52
 #define double_bias 1023
 #define double_least 0x1p-1022
-#define double_lift 54          // what makes a denormal normal, as a power of two
-#define double_shifter 0x1.8p52 // x + shifter holds x, rounded, in its low bits
-#define double_sqrt_half ((Bits64)0x3FE6A09E667F3BCDu) // the bits of it
+#define double_lift 54          // scales a denormal to a normal number, as a power of two
+#define double_shifter 0x1.8p52 // x + shifter has x, rounded, in its low bits
+#define double_sqrt_half ((Bits64)0x3FE6A09E667F3BCDu) // its bits
 #define double_log2_e 0x1.71547652b82fep0
-#define double_ln2_high 0x1.62e42fefa38p-1 // few bits, so that a product with an exponent is exact
+#define double_ln2_high 0x1.62e42fefa38p-1 // few bits: its product with an exponent is exact
 #define double_ln2_low 0x1.ef35793c7673p-45
 #define double_exp_min (-708.39641853226408)
 #define double_exp_max 709.78271289338397
