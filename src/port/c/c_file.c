@@ -1,15 +1,15 @@
-// The two files of an export: a .c that holds everything, and the .h that others see.
+// The two files of an export: the .c with all code, and the .h with the interface.
 #include "port/c/c_own.h"
 #include "run/engine/kernel/prelude_text.h"
 
-// "dir/net" of "dir/net.c"
+// "dir/net" for "dir/net.c"
 static const char *without_ending(Export *e, const char *path) {
   size_t n = strlen(path);
   return text_ends(path, ".c") ? arena_text(e->arena, path, n - 2) : path;
 }
 
-// `#include "net.h"` takes no quote, and what else is in it stands there as it is: there is no way to
-// write a line's end, nor what looks like a backslash.
+// Can the name be written in `#include "net.h"`? That syntax has no escapes, so quotes, backslashes
+// (and trigraphs for them) and line breaks are excluded.
 static bool can_be_included(const char *name) {
   for (size_t i = 0, length; name[i]; i += length) {
     length = printable_length(name + i, strlen(name + i));
@@ -36,7 +36,7 @@ bool c_file_open(Export *e, CFile *f) {
   if (can_be_included(base)) return true;
   Buf shown = buf_new(e->arena);
   buf_escaped(&shown, f->header, strlen(f->header));
-  return export_wrong(e, OUTCOME_WRONG,
+  return export_error(e, OUTCOME_WRONG,
                       "the C file would include %s, and C has no way to write that name: -o FILE.c "
                       "says another one",
                       shown.at);
@@ -73,9 +73,10 @@ bool c_file_close(CFile *f, const CRecord *beside) {
   const char *c = arena_format(e->arena, "%s.c", f->path),
              *h = arena_format(e->arena, "%s.h", f->path),
              *bin = arena_format(e->arena, "%s.bin", f->path);
-  if (!export_put(e, c, f->c.at, f->c.n) || !export_put(e, h, f->h.at, f->h.n)) return false;
+  if (!export_write_file(e, c, f->c.at, f->c.n) || !export_write_file(e, h, f->h.at, f->h.n))
+    return false;
   if (!beside) return true;
   Buf bytes = buf_new(e->arena);
   c_record_bytes(e->arena, beside, &bytes);
-  return export_put(e, bin, bytes.at, bytes.n);
+  return export_write_file(e, bin, bytes.at, bytes.n);
 }

@@ -1,5 +1,5 @@
-// Names as C has them. Names of a program may be anything; in C they are letters, digits and `_`,
-// none is a keyword, and what others link with is no name of the C library nor of our own text.
+// C identifiers. Names of a program are arbitrary; identifiers have letters, digits and `_`, are no
+// keywords, and public ones do not collide with the C library or the text of the export.
 #include "port/c/c_own.h"
 #include "run/engine/kernel/prelude_text.h"
 
@@ -7,7 +7,7 @@
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
-// Does the text have it as a word?
+// Does the text contain this word?
 static bool has_word(const char *text, const char *word) {
   size_t n = strlen(word);
   for (const char *at = text; (at = strstr(at, word)); at += n)
@@ -15,7 +15,7 @@ static bool has_word(const char *text, const char *word) {
   return false;
 }
 
-// Of C, of C++, and what a compiler knows of the library by itself.
+// Keywords of C and C++, and library functions that compilers know.
 static const char reserved[] =
     "auto break case char const continue default do double else enum extern float for goto if "
     "inline "
@@ -53,7 +53,8 @@ const char *c_identifier(Arena *a, const char *name) {
   return b.at;
 }
 
-// Types, macros and constants of our text have capitals, all but two; functions stand before `(`.
+// Types, macros and constants of our own text are in capitals, except two; functions are followed
+// by `(`.
 static bool is_ours(Arena *a, const char *text, const char *name) {
   bool capital = false;
   for (const char *c = name; *c; c++) capital |= isupper((unsigned char)*c) != 0;
@@ -83,7 +84,7 @@ const char *c_distinct(Arena *a, const char *name, const char *const *taken, uin
   for (uint32_t number = 2, i = 0; i < n; i++)
     if (taken[i] && strcmp(taken[i], made) == 0) {
       made = arena_format(a, "%s_%u", name, number++);
-      i = UINT32_MAX; // from the beginning
+      i = UINT32_MAX; // start again
     }
   return made;
 }

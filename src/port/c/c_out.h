@@ -1,4 +1,4 @@
-// c: a learner, a box or a whole training step as one .c and one .h that need nothing but libm.
+// c: exports a learner, a box or a training step as one .c and one .h that depend on libm only.
 #ifndef LIMN_PORT_C_C_OUT_H
 #define LIMN_PORT_C_C_OUT_H
 

@@ -1,22 +1,22 @@
-// Descriptions of matrix products, for product_text.h. In: a product of a plan. Out: a constant with
-// its six lines, each as axes with sizes and steps; and how much scratch it takes.
+// Descriptors of matrix products for product_text.h: each product of a plan becomes a constant with
+// six lines, each a list of axes with sizes and strides, and a size of scratch memory.
 //
-// Either operand may be the one whose columns are read as vectors. Best is the one that gives
-// columns of C that lie side by side; then the one that need not be packed; then the longer one.
+// Either operand can supply the vectors. Preferred is the one that makes columns of C contiguous,
+// then the one that needs no packing, then the longer one.
 #include "port/c/c_own.h"
 
 enum { PACK_PLACES = 256, PACK_COLUMNS = 256, WIDEST_PANEL = 32, SCRATCH_ALIGN = 64 };
 
 typedef struct {
   uint32_t axes;
-  int64_t size[64], step[64], length; // a loop has no more indices
+  int64_t size[64], step[64], length; // a loop nest has at most 64 indices
 } ProductLine;
 typedef struct {
   ProductLine am, ak, bk, bn, cm, cn;
   bool turned, pack;
 } ProductLines;
 
-// Axes that follow each other in memory are one.
+// Merges axes that are adjacent in memory.
 static ProductLine line_of(const Plan *p, const PlanNode *x, const Operand *o,
                            const uint32_t *group, uint32_t n) {
   ProductLine l = {.length = 1};
@@ -41,11 +41,11 @@ static bool side_by_side(const ProductLine *l) {
 
 static bool is_packed(const ProductLines *l) { return !side_by_side(&l->bn) || l->bk.axes > 1; }
 
-static ProductLines turned(const ProductLines *l) {
+static ProductLines swap_operands(const ProductLines *l) {
   return (ProductLines){l->bn, l->bk, l->ak, l->am, l->cn, l->cm, !l->turned, false};
 }
 
-// About how long it takes.
+// An estimate of the time.
 static double cost_of(const ProductLines *l) {
   enum { LANES = 8 };
   double m = (double)l->am.length, n = (double)l->bn.length, k = (double)l->ak.length;
@@ -63,7 +63,7 @@ static ProductLines lines_of(const Plan *p, const PlanNode *x) {
                     .bn = line_of(p, x, b, q->n, q->nn),
                     .cm = line_of(p, x, &x->out, q->m, q->nm),
                     .cn = line_of(p, x, &x->out, q->n, q->nn)};
-  ProductLines other = turned(&l);
+  ProductLines other = swap_operands(&l);
   if (cost_of(&other) < cost_of(&l)) l = other;
   l.pack = is_packed(&l);
   return l;

@@ -1,6 +1,6 @@
-// A struct of arrays: weights, or all that a training run keeps. In: members with their numbers. Out:
-// its type, its value as an initialiser, and its bytes, which are those of the struct on a machine
-// with the order of bytes that ours has: the widest numbers come first, so nothing lies between them.
+// A struct of arrays: weights, or the state of training. Given its members, writes its type, its
+// initialiser, and its bytes, which equal the struct in memory on a machine of the same byte order:
+// decreasing element widths leave no padding.
 #include "port/c/c_own.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ uint32_t c_record_add(Arena *a, CRecord *r, CMember m) {
   return r->n - 1;
 }
 
-// The members in the order of the struct: by the width of their numbers.
+// The members in order of decreasing element width.
 static const CMember **in_order(Arena *a, const CRecord *r) {
   const CMember **to = NEW_ARRAY(a, const CMember *, r->n + 1);
   uint32_t n = 0;
@@ -41,7 +41,7 @@ void c_record_type(Arena *a, const CRecord *r, Buf *h) {
   buf_printf(h, "} %s;\n", r->name);
 }
 
-// The shortest digits that give the number back.
+// The shortest decimal that reads back as the same value.
 static void write_real(Buf *b, Number number, double x) {
   char text[40];
   int digits = number == NUMBER_F32 ? 6 : 15;
@@ -91,7 +91,7 @@ void c_record_bytes(Arena *a, const CRecord *r, Buf *bytes) {
   while ((int64_t)bytes->n < c_record_size(r)) buf_char(bytes, 0);
 }
 
-// As sizeof has it: whole numbers of the widest kind.
+// sizeof the struct: rounded up to its widest element.
 int64_t c_record_size(const CRecord *r) {
   int64_t bytes = r->head_bytes, widest = r->head_bytes ? 8 : 1;
   for (uint32_t i = 0; i < r->n; i++) {

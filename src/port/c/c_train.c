@@ -1,8 +1,8 @@
-// `limn export FILE --as c --train`: a training step as a function of C. Everything that lasts is one
-// struct of the caller's: weights, what optimisers remember, counters, and by which seed and at
-// which run of a step the next noise is drawn. The caller gives a batch and gets the losses.
+// `limn export FILE --as c --train`: a training step as a C function. All persistent state is in
+// one struct of the caller: weights, optimiser state, counters, the seed and the position in the
+// noise stream. The caller passes a batch and gets the losses.
 //
-// A program whose `train` takes turns has a function for each of its steps; they share the struct.
+// If training takes turns, each step is a function of its own; all share the struct.
 #include "port/c/c_own.h"
 
 #include "run/runs/weights.h"
@@ -14,12 +14,13 @@ typedef struct {
   CFile *f;
   const TrainSteps *steps;
   CUnit *unit;   // [step]
-  CRecord state; // of the caller
-  CRecord first; // those that do not begin with zeros
-  Ids member;    // of .state: which one of .first, PLAN_NONE: zeros
+  CRecord state; // the struct of the caller
+  CRecord first; // members with nonzero initial values
+  Ids member;    // [member of .state] its index in .first; PLAN_NONE: zeros
 } CTrain;
 
-// -- what lasts -----------------------------------------------------------------------------------
+// -- persistent state
+// ---------------------------------------------------------------------------------
 static bool is_zero(const State *s) {
   const char *bytes = s->data;
   size_t n = (size_t)s->count * number_bytes(s->number);
@@ -34,12 +35,12 @@ static uint32_t find_member(const CTrain *t, const char *path) {
   return PLAN_NONE;
 }
 
-// Numbers that lie in a row of floats, and counters of our own, are doubles to the kernels.
-static bool is_brought(const State *s) {
+// Scalars in float arrays and counters are doubles inside kernels, so they are converted.
+static bool needs_conversion(const State *s) {
   return s && !s->rank && s->base == BASE_R && s->number != NUMBER_F64;
 }
 
-static uint32_t keep_state(CTrain *t, const State *s, const char *type) {
+static uint32_t add_state(CTrain *t, const State *s, const char *type) {
   Arena *a = t->f->e->arena;
   uint32_t at = find_member(t, s->path);
   if (at != PLAN_NONE) return at;
@@ -57,7 +58,7 @@ static const char *state_type(CTrain *t, const State *s, const Param *p, const C
   return arena_format(w->arena, "R[%lld]", (long long)s->count);
 }
 
-static bool keep_param(CTrain *t, CUnit *u, uint32_t i) {
+static bool add_param(CTrain *t, CUnit *u, uint32_t i) {
   Export *e = t->f->e;
   const Param *p = &u->d->param.at[i];
   State *s = store_find(t->steps->store, p->path);
@@ -71,15 +72,15 @@ static bool keep_param(CTrain *t, CUnit *u, uint32_t i) {
         "reads it: say `train 1000 steps`");
   if (!s) return true;
   const State *whole = store_at(t->steps->store, s->whole);
-  uint32_t at = keep_state(t, whole, state_type(t, whole, p, u));
+  uint32_t at = add_state(t, whole, state_type(t, whole, p, u));
   const char *cell = arena_format(e->arena, "(state->%s + %lld)", t->state.at[at].name,
                                   (long long)(whole == s ? 0 : s->offset));
-  if (!is_brought(s)) u->param[i] = cell;
+  if (!needs_conversion(s)) u->param[i] = cell;
   return true;
 }
 
 // -- text -----------------------------------------------------------------------------------------
-// Doubles that are no states as they are: counters, and numbers in rows of floats.
+// Converts scalars that are stored otherwise than kernels read them: counters and float members.
 static void write_clocks(const CTrain *t, const CUnit *u, bool behind, Buf *c) {
   for (uint32_t i = 0; i < u->d->param.n; i++) {
     const Param *p = &u->d->param.at[i];
@@ -105,7 +106,7 @@ static void write_step(CTrain *t, CUnit *u, Buf *c) {
   Arena *a = t->f->e->arena;
   Buf arguments = buf_new(a), passed = buf_new(a);
   c_unit_arguments(u, &arguments);
-  c_unit_passed(u, &passed);
+  c_unit_call_arguments(u, &passed);
   const char *more = arguments.n ? ", " : "";
   buf_printf(c, "int %s_at(void *memory, %s *state%s%s) {\n", u->name, t->state.name, more,
              arguments.at);
@@ -141,8 +142,8 @@ static void write_begin(CTrain *t, Buf *c) {
   buf_text(c, "}\n\n");
 }
 
-// Where the weights are that lie in a row one after the other.
-static void say_members(const CTrain *t, Buf *h) {
+// The offsets of weights that are stored in one flat array.
+static void describe_members(const CTrain *t, Buf *h) {
   const Regime *r = t->steps->regime;
   for (uint32_t i = 0; i < r->flat.n; i++) {
     uint32_t at = find_member(t, r->flat.at[i].path);
@@ -162,7 +163,7 @@ static int64_t most_memory(const CTrain *t) {
   return most;
 }
 
-static void say_round(const CTrain *t, Buf *h) {
+static void describe_round(const CTrain *t, Buf *h) {
   buf_text(h, "// A round is");
   for (uint32_t i = 0; i < t->steps->turns; i++)
     buf_printf(h, "%s %s", i ? "," : "", t->unit[t->steps->turn[i]].name);
@@ -177,7 +178,7 @@ static void write_header(CTrain *t) {
   buf_printf(h, "// Training steps of %s, written by limn %s.\n", f->name, LIMN_VERSION);
   for (uint32_t i = 0; i < t->steps->regime->step.n; i++) {
     buf_printf(h, "//\n// %s:\n", t->unit[i].name);
-    c_unit_says(&t->unit[i], h);
+    c_unit_describe(&t->unit[i], h);
   }
   buf_text(
       h,
@@ -185,7 +186,7 @@ static void write_header(CTrain *t) {
       "a "
       "loss is not finite,\n// or 2 when a label or bit is outside of its range: then the state is "
       "as it was.\n");
-  if (t->steps->turns > 1) say_round(t, h);
+  if (t->steps->turns > 1) describe_round(t, h);
   buf_printf(h, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", upper, upper);
   buf_printf(h, "#define %s_BATCH %lld\n", upper, (long long)t->steps->batch);
   buf_printf(h, "#define %s_MEMORY %lld // bytes that a step works in\n", upper,
@@ -195,7 +196,7 @@ static void write_header(CTrain *t) {
     buf_printf(
         h, "// It begins as the bytes of %s.bin, on a machine that has the lowest byte first.\n",
         f->name);
-  say_members(t, h);
+  describe_members(t, h);
   c_record_type(a, &t->state, h);
   if (!f->beside) buf_printf(h, "void %s_begin(%s *state);\n", f->name, t->state.name);
   for (uint32_t i = 0; i < t->steps->regime->step.n; i++) {
@@ -226,7 +227,7 @@ static bool make_unit(CTrain *t, uint32_t i) {
         c_identifier(e->arena, name_text(e->w->names, e->p->goal.at[s->goals.at[k]].name));
   u->stepped = true;
   for (uint32_t k = 0; k < u->d->param.n; k++)
-    if (!keep_param(t, u, k)) return false;
+    if (!add_param(t, u, k)) return false;
   c_unit_kernels(u, &t->f->kernels);
   return true;
 }
@@ -246,7 +247,7 @@ static bool write_files(CTrain *t) {
   return c_file_close(f, f->beside ? &t->state : NULL);
 }
 
-static bool use_steps(void *context, const TrainSteps *steps) {
+static bool export_steps(void *context, const TrainSteps *steps) {
   CTrain *t = context;
   Arena *a = t->f->e->arena;
   t->steps = steps;
@@ -261,12 +262,12 @@ static bool use_steps(void *context, const TrainSteps *steps) {
   return write_files(t);
 }
 
-// The weights it begins with, if a file is named.
-static bool read_set(Export *e, Arrays *set) {
+// The initial weights, if a file is named.
+static bool read_initial_weights(Export *e, Arrays *set) {
   const char *error = "", *file = e->how->weights, *from = e->how->from;
   bool good = file ? safetensors_read(e->arena, file, set, &error)
                    : !from || folder_read_weights(e->arena, from, set, &error);
-  return good || export_wrong(e, OUTCOME_WRONG, "%s", error);
+  return good || export_error(e, OUTCOME_WRONG, "%s", error);
 }
 
 bool c_export_step(CFile *f) {
@@ -280,7 +281,7 @@ bool c_export_step(CFile *f) {
                    .batch = e->how->batch,
                    .in_memory = true,
                    .quiet = true};
-  if (!read_set(e, &set)) return false;
-  e->status = train_steps(e->in, e->p, &how, set.array.n ? &set : e->set, use_steps, &t);
+  if (!read_initial_weights(e, &set)) return false;
+  e->status = train_steps(e->in, e->p, &how, set.array.n ? &set : e->set, export_steps, &t);
   return e->status == OUTCOME_GOOD;
 }

@@ -1,8 +1,8 @@
-// One diagram as one function of C. In: a diagram and how many samples. Out: its plan, the text of
-// its kernels, and the statements that run them on memory of the caller's.
+// One diagram as one C function. Given a diagram and a number of samples: its plan, the text of its
+// kernels, and the statements that run them in memory of the caller.
 //
-// A kernel takes its memory from a table of pointers. All of them are made at the beginning of a
-// call: from the caller's arguments, from weights, and from one piece of memory for everything else.
+// Kernels address memory by a table of pointers. The table is filled at the start of a call with
+// the caller's arguments, the weights, and one block for everything else.
 #include "core/pass/pipeline.h"
 #include "port/c/c_own.h"
 #include "run/engine/kernel/loop_levels.h"
@@ -41,13 +41,13 @@ static void find_noise(CUnit *u) {
   for (uint32_t i = 0; i < u->p->node.n; i++) u->noise |= u->p->node.at[i].noise != NULL;
 }
 
-// Arguments have the names of their wires, made good for C and different from each other, from the
-// file's own names, and as macros.
+// Arguments are named like their wires, converted to C identifiers, distinct from each other and
+// from the names and macros of the file.
 static void name_arguments(CUnit *u, bool results, CArgument *to, const char **taken,
                            uint32_t before) {
   Arena *a = u->p->arena;
   const Ids *wires = results ? &u->d->out : &u->d->in;
-  const char *own = arena_format(a, "%s_", c_upper(a, u->name)); // of functions and macros
+  const char *own = arena_format(a, "%s_", c_upper(a, u->name)); // prefix of functions and macros
   const char **size = NEW_ARRAY(a, const char *, before + wires->n + 1);
   for (uint32_t i = 0; i < before; i++) size[i] = c_upper(a, taken[i]);
   for (uint32_t i = 0; i < wires->n; i++) {
@@ -102,7 +102,7 @@ bool c_unit_reads(const CUnit *u, uint32_t param) {
       if (wire != PLAN_NONE && is_state(p, wire, param)) return true;
     }
   }
-  for (uint32_t i = 0; i < p->out.n; i++) // what is handed out as it is
+  for (uint32_t i = 0; i < p->out.n; i++) // an input returned unchanged
     if (is_state(p, p->out.at[i], param)) return true;
   for (uint32_t i = 0; i < p->kernel.n; i++) { // … or copied
     const Kernel *k = &p->kernel.at[i];
@@ -124,10 +124,10 @@ void c_unit_kernels(CUnit *u, Buf *c) {
   }
 }
 
-// A real without axes, which the caller has as a float.
-static bool is_brought(const CArgument *x) { return x->name && x->number != x->inside; }
+// A scalar real that the caller passes as float.
+static bool needs_conversion(const CArgument *x) { return x->name && x->number != x->inside; }
 
-// The address of a wire's first cell, before scans move it.
+// The address of a wire's first element, outside of scans.
 static const char *address_of(const CUnit *u, uint32_t wire) {
   const Plan *p = u->p;
   Arena *a = p->arena;
@@ -140,7 +140,7 @@ static const char *address_of(const CUnit *u, uint32_t wire) {
   long long offset = (long long)cells * (long long)each;
   if (r->place == AT_STATE)
     return arena_format(a, "(char *)%s + %lld", u->param[r->number_of], offset);
-  if (r->place == AT_INPUT && is_brought(&u->in[r->number_of]))
+  if (r->place == AT_INPUT && needs_conversion(&u->in[r->number_of]))
     return arena_format(a, "(char *)&limn_in%u", r->number_of);
   if (r->place == AT_INPUT)
     return arena_format(a, "(char *)%s + %lld", u->in[r->number_of].name, offset);
@@ -165,13 +165,13 @@ static void write_table(const CUnit *u, uint32_t i, Buf *c) {
   buf_text(c, "};\n");
 }
 
-// Some results are arguments of the next call, so each is brought to where the caller wants it.
+// Copies results to the caller at the end: some are also inputs of the next call.
 static void write_results(const CUnit *u, Buf *c) {
   const Plan *p = u->p;
   for (uint32_t i = 0; i < p->out.n; i++) {
     const PlanWire *w = &p->wire.at[p->out.at[i]];
     const char *from = address_of(u, p->out.at[i]);
-    if (is_brought(&u->out[i]))
+    if (needs_conversion(&u->out[i]))
       buf_printf(c, "  *%s = limn_float(%s);\n", u->out[i].name, from);
     else
       buf_printf(c, "  limn_copy(%s, %s, %lldL);\n", u->out[i].name, from,
@@ -179,8 +179,8 @@ static void write_results(const CUnit *u, Buf *c) {
   }
 }
 
-// Labels are places in tables, and bits are added up to places: outside of their range they would be
-// read from outside of the table.
+// Checks labels and bits, which are used as table indices: a value out of range would read outside
+// of a table.
 static void write_range(const CUnit *u, const CArgument *x, Buf *c) {
   int64_t most = INT64_MAX;
   if (x->type.base != BASE_LABEL && x->type.base != BASE_BIT) return;
@@ -199,7 +199,7 @@ static void write_inputs(const CUnit *u, Buf *c) {
     if (u->in[i].name) write_range(u, &u->in[i], c);
   for (uint32_t i = 0; i < u->d->in.n; i++) {
     const char *name = u->in[i].name;
-    if (is_brought(&u->in[i]))
+    if (needs_conversion(&u->in[i]))
       buf_printf(c, "  double limn_in%u = (double)*%s;\n  (void)limn_in%u;\n", i, name, i);
     else if (name)
       buf_printf(c, "  (void)%s;\n", name);
@@ -243,7 +243,7 @@ void c_unit_arguments(const CUnit *u, Buf *b) {
   }
 }
 
-void c_unit_passed(const CUnit *u, Buf *b) {
+void c_unit_call_arguments(const CUnit *u, Buf *b) {
   const char *comma = "";
   if (u->noise && !u->stepped) buf_text(b, "seed, step"), comma = ", ";
   for (uint32_t i = 0; i < u->d->in.n + u->d->out.n; i++) {
@@ -254,7 +254,7 @@ void c_unit_passed(const CUnit *u, Buf *b) {
   }
 }
 
-void c_unit_says(const CUnit *u, Buf *h) {
+void c_unit_describe(const CUnit *u, Buf *h) {
   for (uint32_t i = 0; i < u->d->in.n + u->d->out.n; i++) {
     bool in = i < u->d->in.n;
     const CArgument *x = in ? &u->in[i] : &u->out[i - u->d->in.n];

@@ -1,10 +1,10 @@
-// What a file does not use is not in it. In: a text of definitions, and the text that uses some of
-// them. Out: those definitions that are used, one by another or by that text, in their order.
+// Removes unused definitions. Given a text of definitions and the text that uses some of them,
+// keeps those that are used directly or through others, in order.
 //
-// The text is our own: a definition begins in the first column, with its comment above it, and ends
-// with a line that is `}`, `};` or `} Name;`, or that ends in `;` outside of braces; a macro ends where
-// its lines do. Lines of the preprocessor that only choose stay, unless nothing is left between them.
-// NAME(f) is f of one type: double_f behind `#define NAME(name) double_##name`, either before it.
+// The input is our own text: a definition begins in column 1 after its comment, and ends with a
+// line that is `}`, `};` or `} Name;`, or that ends in `;` outside of braces; a macro ends with its
+// continuation lines. Conditional directives stay unless they become empty. NAME(f) is f for one
+// type: double_f after `#define NAME(name) double_##name`; before any such line, either type.
 #include "port/c/c_own.h"
 
 #include <ctype.h>
@@ -12,10 +12,10 @@
 typedef struct {
   const char *at;
   size_t n;
-  const char *name; // NULL: a line that chooses
+  const char *name; // NULL: a conditional directive
   bool any;         // constants: each word before `=` is a name
-  const char *of;   // "double_", "float_", or "" where either may be meant
-  uint32_t around;  // the number of an `#if`, from 1 on; 0: none
+  const char *of;   // "double_", "float_", or "": either
+  uint32_t around;  // index of the enclosing `#if` from 1; 0: none
   bool used;
 } CPart;
 
@@ -33,7 +33,7 @@ typedef struct {
   size_t n;
 } CWord;
 
-// The next word from *at on that is in no comment; false: there is none.
+// The next word after *at outside of comments; false: end.
 static bool next_word(const char **at, const char *end, CWord *word) {
   while (*at < end && !is_letter(**at))
     if ((*at)[0] == '/' && (*at)[1] == '/')
@@ -54,29 +54,29 @@ static const char *word_joined(Arena *a, const char *front, CWord w) {
   return arena_format(a, "%s%.*s", front, (int)w.n, w.at);
 }
 
-static void want(CParts *p, const char *name) { table_put(p->wanted, name, strlen(name), 1); }
+static void mark_used(CParts *p, const char *name) { table_put(p->wanted, name, strlen(name), 1); }
 
-static void want_of_type(CParts *p, const char *of, CWord w) {
+static void mark_used_of_type(CParts *p, const char *of, CWord w) {
   static const char *const types[] = {"double_", "float_"};
   for (uint32_t i = 0; i < COUNT(types); i++)
-    if (!*of || !strcmp(of, types[i])) want(p, word_joined(p->a, types[i], w));
+    if (!*of || !strcmp(of, types[i])) mark_used(p, word_joined(p->a, types[i], w));
 }
 
-// Every word of a text is wanted; `_f` is f of the type that LIMN_REAL is.
-static void want_words(CParts *p, const char *text, size_t n, const char *of) {
+// Marks every word of a text as used; `_f` is f for the type LIMN_REAL.
+static void mark_words_used(CParts *p, const char *text, size_t n, const char *of) {
   const char *end = text + n;
   CWord w, inner;
   while (next_word(&text, end, &w)) {
-    want(p, word_joined(p->a, "", w));
+    mark_used(p, word_joined(p->a, "", w));
     if (word_is(w, "NAME") && text < end && *text == '(' && next_word(&text, end, &inner))
-      want_of_type(p, of, inner);
+      mark_used_of_type(p, of, inner);
     else if (w.n > 1 && w.at[0] == '_' && w.at[1] != '_')
-      want_of_type(p, "", (CWord){w.at + 1, w.n - 1});
+      mark_used_of_type(p, "", (CWord){w.at + 1, w.n - 1});
   }
 }
 
 // -- parts ----------------------------------------------------------------------------------------
-// A function: the word in front of its arguments, of which attributes have none.
+// A function's name: the word before its parameter list, skipping attributes.
 static const char *function_word(CParts *p, const CPart *part, const char *code) {
   const char *end = part->at + part->n;
   CWord w, inner;
@@ -94,7 +94,7 @@ static const char *function_word(CParts *p, const CPart *part, const char *code)
   return NULL;
 }
 
-// A type, or a variable: its last word before `;` or `=`.
+// A type or variable: the last word before `;` or `=`.
 static const char *last_word(CParts *p, const CPart *part, const char *code, bool type) {
   const char *end = part->at + part->n, *at = code;
   const char *brace = type ? strrchr(arena_text(p->a, code, (size_t)(end - code)), '}') : NULL;
@@ -130,15 +130,15 @@ static const char *line_end(const char *at) {
   return end ? end + 1 : at + strlen(at);
 }
 
-// Does a definition end with this line, which begins in the first column?
-static bool line_closes(const char *at, const char *end) {
+// Does this line, which begins in column 1, end a definition?
+static bool ends_definition(const char *at, const char *end) {
   while (end > at && isspace((unsigned char)end[-1])) end--;
   const char *note = strstr(at, " //");
   if (note && note < end) end = note;
   return end > at && (end[-1] == ';' || end[-1] == '}');
 }
 
-// From the code of a definition to its end.
+// The end of a definition.
 static const char *part_end(const char *code) {
   const char *at = code;
   if (*code == '#') {
@@ -152,12 +152,12 @@ static const char *part_end(const char *code) {
     bool choice = *at == '#';
     for (const char *c = at; c < end && !choice && !(c[0] == '/' && c[1] == '/'); c++)
       depth += *c == '{', depth -= *c == '}';
-    if ((!choice && depth <= 0 && line_closes(at, end)) || !*end) return end;
+    if ((!choice && depth <= 0 && ends_definition(at, end)) || !*end) return end;
     at = end;
   }
 }
 
-static void cut(CParts *p, const char *text) {
+static void split_definitions(CParts *p, const char *text) {
   const char *of = "";
   while (*text) {
     const char *code = text;
@@ -181,8 +181,8 @@ static bool is_choice(const CPart *part, const char *word) {
   return part->at[0] == '#' && strncmp(part->at + 1, word, strlen(word)) == 0;
 }
 
-// Each part gets the `#if` that it stands in: a line that chooses, its own.
-static void find_around(CParts *p) {
+// Assigns each part the `#if` around it; a directive gets itself.
+static void find_enclosing(CParts *p) {
   uint32_t around = 0;
   for (uint32_t i = 0; i < p->part.n; i++) {
     CPart *part = &p->part.at[i];
@@ -192,7 +192,7 @@ static void find_around(CParts *p) {
   }
 }
 
-// Choices between which something is left are used.
+// Marks conditionals that enclose something used.
 static bool find_choices(CParts *p) {
   bool *full = NEW_ARRAY(p->a, bool, p->part.n + 1), more = false;
   for (uint32_t i = 0; i < p->part.n; i++)
@@ -204,7 +204,7 @@ static bool find_choices(CParts *p) {
     uint32_t own = is_choice(part, "if") ? i + 1 : part->around;
     if (part->name || part->used || !full[own]) continue;
     part->used = more = true;
-    want_words(p, part->at, part->n, part->of);
+    mark_words_used(p, part->at, part->n, part->of);
   }
   return more;
 }
@@ -219,11 +219,11 @@ static bool is_wanted(CParts *p, const CPart *part) {
 
 static bool find_used(CParts *p) {
   bool more = false;
-  for (uint32_t i = p->part.n; i-- > 0;) { // what is used stands in front
+  for (uint32_t i = p->part.n; i-- > 0;) { // definitions precede their uses, so go backwards
     CPart *part = &p->part.at[i];
     if (part->used || !is_wanted(p, part)) continue;
     part->used = more = true;
-    want_words(p, part->at, part->n, part->of);
+    mark_words_used(p, part->at, part->n, part->of);
   }
   return more;
 }
@@ -231,9 +231,9 @@ static bool find_used(CParts *p) {
 const char *c_used(Arena *a, const char *text, const char *by) {
   CParts p = {.a = a, .wanted = table_new(a)};
   Buf b = buf_new(a);
-  cut(&p, text);
-  find_around(&p);
-  want_words(&p, by, strlen(by), "");
+  split_definitions(&p, text);
+  find_enclosing(&p);
+  mark_words_used(&p, by, strlen(by), "");
   while (find_used(&p) || find_choices(&p)) continue;
   for (uint32_t i = 0; i < p.part.n; i++)
     if (p.part.at[i].used) buf_add(&b, p.part.at[i].at, p.part.at[i].n);

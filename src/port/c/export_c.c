@@ -1,10 +1,10 @@
-// `limn export FILE NAME --as c`: a box or learner as a function of C, with its weights in the file
-// or beside it.
+// `limn export FILE NAME --as c`: a box or learner as a C function, with its weights in the .c or
+// in a file next to it.
 #include "port/c/c_own.h"
 
 #include <math.h>
 
-// Numbers as a cell has them.
+// The values in memory representation.
 static const void *cells_of(Arena *a, Number number, const Tensor *t) {
   void *to = arena_alloc(a, (size_t)t->count * number_bytes(number) + 1);
   numbers_set(number, to, t->data, t->count);
@@ -17,8 +17,8 @@ static bool all_finite(const Tensor *t) {
   return true;
 }
 
-// The weights that kernels read, as a struct; the others are not exported.
-static bool take_weights(CFile *f, CUnit *u, CRecord *r) {
+// Collects the weights that kernels read into a struct; others are not exported.
+static bool collect_weights(CFile *f, CUnit *u, CRecord *r) {
   Export *e = f->e;
   Tensor *value;
   if (!export_params(e, u->d, &value)) return false;
@@ -26,7 +26,7 @@ static bool take_weights(CFile *f, CUnit *u, CRecord *r) {
     const Param *p = &u->d->param.at[i];
     if (!c_unit_reads(u, i)) continue;
     if (!all_finite(&value[i]))
-      return export_wrong(e, OUTCOME_WRONG, "weight %s is not finite: C has no number for it",
+      return export_error(e, OUTCOME_WRONG, "weight %s is not finite: C has no number for it",
                           p->path);
     const PlanWire *w = &u->p->wire.at[u->p->param.at[i]];
     CMember m = {.path = p->path,
@@ -46,7 +46,7 @@ static void write_header(CFile *f, const CUnit *u, const CRecord *r) {
   Buf *h = &f->h;
   const char *upper = c_upper(a, f->name), *given = f->beside && r->n ? r->name : NULL;
   buf_printf(h, "// %s, written by limn %s.\n//\n", f->name, LIMN_VERSION);
-  c_unit_says(u, h);
+  c_unit_describe(u, h);
   buf_text(h, "//\n// Labels are from 0 to below their number, bits are 0 or 1. The result is 0, "
               "or 2 where "
               "one is not: then\n// nothing is computed.\n");
@@ -83,7 +83,7 @@ static void write_functions(CFile *f, CUnit *u, const CRecord *r) {
   if (given) buf_printf(&arguments, "const %s *weights, ", r->name);
   if (given) buf_text(&passed, "weights, ");
   c_unit_arguments(u, &arguments);
-  c_unit_passed(u, &passed);
+  c_unit_call_arguments(u, &passed);
   if (!given && r->n) {
     c_record_type(a, r, c);
     buf_printf(c, "static const %s %s_inside = ", r->name, r->name);
@@ -100,8 +100,8 @@ static void write_functions(CFile *f, CUnit *u, const CRecord *r) {
              f->name, passed.at);
 }
 
-// Buffers stay as they are: what a call would make of them is dropped.
-static const Diagram *without_next(World *w, const Diagram *d) {
+// Buffers are constant: their next values are dropped.
+static const Diagram *drop_next_values(World *w, const Diagram *d) {
   Diagram *still = NEW(w->arena, Diagram);
   *still = *d;
   still->param.at = arena_copy(w->arena, d->param.at, d->param.n * sizeof *d->param.at);
@@ -113,9 +113,9 @@ static bool export_function(CFile *f) {
   Export *e = f->e;
   const Diagram *d = export_diagram(e, f->batch > 1);
   if (!d || !diagram_is_small(e->w, d)) return false;
-  CUnit u = {.name = f->name, .d = without_next(e->w, d)};
+  CUnit u = {.name = f->name, .d = drop_next_values(e->w, d)};
   CRecord weights = {.name = arena_format(e->arena, "%s_weights", f->name)};
-  if (!c_unit_plan(e, &u, f->batch, f->wide) || !take_weights(f, &u, &weights)) return false;
+  if (!c_unit_plan(e, &u, f->batch, f->wide) || !collect_weights(f, &u, &weights)) return false;
   c_unit_kernels(&u, &f->kernels);
   write_functions(f, &u, &weights);
   write_header(f, &u, &weights);

@@ -1,16 +1,15 @@
-// The formats in which something leaves limn: a row each, with its name, the ending of its files,
-// what it is in words, and the function that writes it.
+// The export formats: a table with their names, file suffixes, descriptions and writers.
 #include "port/c/c_out.h"
 #include "port/export/export.h"
 #include "port/json/json.h"
 #include "port/python/python.h"
 
-// What a format can be asked for besides.
+// Options that a format supports.
 enum { WEIGHTS = 1, SEED = 2, PRECISION = 4, TRAIN = 8, CALLS = 16, NUMBERS = 7, ALL = 31 };
 static const struct {
   const char *name, *ending, *kind, *words;
   bool (*write)(Export *); // false with a diagnostic
-  bool once;               // it is called, and keeps nothing from one call to the next
+  bool once;               // a single call that keeps no state
   unsigned takes;
 } formats[] = {
     {"onnx", ".onnx", "", "a box or learner as an ONNX model", export_onnx, true, NUMBERS},
@@ -40,7 +39,7 @@ static Outcome no_format(Export *e, const char *as) {
   return OUTCOME_USAGE;
 }
 
-// An option that the format would pass over, or one that another one overrules.
+// Refuses an option that the format ignores, or that another option overrides.
 static bool options_fit(Export *e, unsigned takes) {
   const LimnExport *how = e->how;
   const struct {
@@ -56,9 +55,9 @@ static bool options_fit(Export *e, unsigned takes) {
              {"--weights-beside", how->weights_beside, CALLS}};
   for (uint32_t i = 0; i < COUNT(all); i++)
     if (all[i].given && !(takes & all[i].kind))
-      return export_wrong(e, OUTCOME_USAGE, "%s means nothing for --as %s", all[i].option, how->as);
+      return export_error(e, OUTCOME_USAGE, "%s means nothing for --as %s", all[i].option, how->as);
   if (how->from && how->weights)
-    return export_wrong(e, OUTCOME_USAGE, "either --from or --weights is wanted, not both");
+    return export_error(e, OUTCOME_USAGE, "either --from or --weights is wanted, not both");
   return true;
 }
 
@@ -69,12 +68,12 @@ Outcome export_as(Export *e) {
     e->ending = formats[i].ending;
     e->kind = formats[i].kind;
     if (e->how->precision >= LIMN_PRECISION_BF16) {
-      export_wrong(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
+      export_error(e, OUTCOME_USAGE, "what leaves limn has floats or doubles: precision 32 or 64");
       return OUTCOME_USAGE;
     }
     if (!options_fit(e, formats[i].takes)) return e->status;
     if (formats[i].once && is_stateful_machine(e->in, e->p, e->name)) {
-      export_wrong(e, OUTCOME_WRONG,
+      export_error(e, OUTCOME_WRONG,
                    "`%s` is a machine, which goes on through time, and `%s` would have only its "
                    "start: `--as json` has its states too",
                    e->name, as);

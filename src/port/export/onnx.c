@@ -1,6 +1,6 @@
-// A box or learner as an ONNX model, as it is in use: the diagram after inlining and simplifying,
-// box by box. Samples stand in front of every input and result, as the size N; weights are
-// initializers under their paths.
+// Exports a box or learner, in use, as an ONNX model: lowers the inlined and simplified diagram box
+// by box. A sample axis of size N precedes all inputs and results; weights are initializers named
+// by their paths.
 #include "core/pass/pass.h"
 #include "port/export/onnx_own.h"
 
@@ -17,7 +17,7 @@ static void put_inputs(ArrayGraph *o, const Diagram *d, Id *of_wire) {
   }
 }
 
-// A model is one message of protobuf, which has less than 2 GB.
+// A model is one protobuf message, which is limited to 2 GB.
 static bool weights_fit(ArrayGraph *o, const Diagram *d) {
   double bytes = 0;
   int64_t n;
@@ -25,7 +25,7 @@ static bool weights_fit(ArrayGraph *o, const Diagram *d) {
     if (type_count(o->w, &d->wire.at[d->param.at[i].wire].type, &n))
       bytes += (double)n * (o->real == OUT_FLOAT ? 4 : 8);
   return bytes < INT32_MAX ||
-         export_wrong(o->e, OUTCOME_WRONG,
+         export_error(o->e, OUTCOME_WRONG,
                       "`%s` has %.3g GB of weights, and an ONNX file has less than 2 GB",
                       o->e->name, bytes / 1e9);
 }
@@ -46,7 +46,7 @@ static bool put_weights(ArrayGraph *o, const Diagram *d, Id *of_wire) {
   return true;
 }
 
-// A result is made by a node, one for each, and has the name that it has in the program.
+// Each result needs a node of its own and has its name in the program.
 static void put_outputs(ArrayGraph *o, const Diagram *d, const Id *of_wire) {
   for (uint32_t i = 0; i < d->out.n; i++) {
     Id made = of_wire[d->out.at[i]];
@@ -78,5 +78,5 @@ bool export_onnx(Export *e) {
   onnx_tidy(&o);
   Bytes bytes;
   return !o.failed && onnx_written(&o, e->name, &bytes) &&
-         export_put(e, export_file(e), bytes.at, bytes.n);
+         export_write_file(e, export_file(e), bytes.at, bytes.n);
 }

@@ -1,10 +1,10 @@
-// A graph as it is written: what is read of it, under names that are all different. Inputs, results
-// and weights choose first; others are called as the wire in the program, or as what makes them.
+// Writes the live part of a graph with distinct names. Inputs, results and weights get their names
+// first; other values are named by their wire in the program or by their operator.
 #include "port/export/onnx_own.h"
 
 typedef struct {
   ArrayGraph *o;
-  bool *node, *value; // [node], [value]: read
+  bool *node, *value; // [node], [value]: is it live?
   const char **name;  // [value]
   Table *taken;
 } GraphWriting;
@@ -22,7 +22,7 @@ static void mark_value(ArrayGraph *o, Id id, bool *node, bool *value) {
     mark_value(o, n->inside->out.at[i], node, value);
 }
 
-void onnx_what_is_read(ArrayGraph *o, bool *node, bool *value) {
+void onnx_mark_live(ArrayGraph *o, bool *node, bool *value) {
   for (uint32_t i = 0; i < o->level->out.n; i++) mark_value(o, o->level->out.at[i], node, value);
 }
 
@@ -37,7 +37,7 @@ static void name_value(GraphWriting *g, Id id, const char *name) {
   g->name[id] = own;
 }
 
-// ReduceSum is called reduce_sum.
+// ReduceSum becomes reduce_sum.
 static const char *lower_text(Arena *a, const char *text) {
   Buf low = buf_new(a);
   for (const char *at = text; *at; at++) {
@@ -87,7 +87,7 @@ static const char *const *names_of(GraphWriting *g, const Ids *of) {
   return all;
 }
 
-// The samples are N; other sizes that are open are called as in the program.
+// The sample axis is N; other open sizes keep their names.
 static OutInfo info_of(GraphWriting *g, Id id) {
   ArrayGraph *o = g->o;
   const GraphValue *v = arrays_value(o, id);
@@ -144,9 +144,9 @@ bool onnx_written(ArrayGraph *o, const char *name, Bytes *bytes) {
                     .value = NEW_ARRAY(o->a, bool, o->value.n),
                     .name = NEW_ARRAY(o->a, const char *, o->value.n),
                     .taken = table_new(o->a)};
-  onnx_what_is_read(o, g.node, g.value);
+  onnx_mark_live(o, g.node, g.value);
   name_all(&g);
   OutGraph graph = graph_of(&g, o->level, name);
   add_constants(&g, &graph);
-  return onnx_bytes(o->a, &graph, bytes, &error) || export_wrong(o->e, OUTCOME_WRONG, "%s", error);
+  return onnx_bytes(o->a, &graph, bytes, &error) || export_error(o->e, OUTCOME_WRONG, "%s", error);
 }

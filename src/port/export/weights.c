@@ -1,8 +1,8 @@
-// Weights by name, as safetensors: of a box or learner, or of everything that the program's goals,
-// measures and learners have.
+// Exports weights by name as safetensors: those of a box or learner, or all of the program's goals,
+// measures and learners.
 #include "port/export/export.h"
 
-// A learner whose sizes only its use settles is in the goals already.
+// Skips learners whose sizes depend on their use: goals have them already.
 static bool add_learners(Export *e, Arrays *all) {
   for (uint32_t i = 0; i < e->p->learner.n; i++) {
     const char *name = name_text(e->w->names, e->p->learner.at[i]->name);
@@ -18,7 +18,7 @@ static bool add_learners(Export *e, Arrays *all) {
   return true;
 }
 
-// A measure of the whole program, as `exploitability`, has no diagram of its own.
+// Measures of the whole program, such as `exploitability`, have no diagram.
 static bool add_program(Export *e, Arrays *all) {
   for (uint32_t i = 0; i < e->p->goal.n; i++)
     if (!export_weights(e, e->p->goal.at[i].diagram, all)) return false;
@@ -36,6 +36,6 @@ bool export_safetensors(Export *e) {
   const Diagram *d = e->name ? export_diagram(e, false) : NULL;
   if (e->name ? !d || !export_weights(e, d, &all) : !add_program(e, &all)) return false;
   if (!safetensors_bytes(e->arena, &all, &bytes, &error))
-    return export_wrong(e, OUTCOME_WRONG, "%s", error);
-  return export_put(e, export_file(e), bytes.at, bytes.n);
+    return export_error(e, OUTCOME_WRONG, "%s", error);
+  return export_write_file(e, export_file(e), bytes.at, bytes.n);
 }

@@ -6,5 +6,5 @@ bool export_json(Export *e) {
   if (!d) return false;
   Buf b = buf_new(e->arena);
   diagram_json(e->w, d, &b);
-  return export_put(e, export_file(e), b.at, b.n);
+  return export_write_file(e, export_file(e), b.at, b.n);
 }

@@ -1,14 +1,15 @@
-// onnx: an ONNX file as structs. No limn here: what a node means is for others to say.
+// onnx: reads an ONNX file into structs. It does not depend on limn: interpreting nodes is up to
+// others.
 //
 //   OnnxModel *m;
 //   const char *error;
 //   if (!onnx_read(arena, "model.onnx", &m, &error)) return complain(error);
 //   for (uint32_t i = 0; i < m->graph->node.n; i++) puts(m->graph->node.at[i].op);
 //
-// The reader trusts nothing: every length is held against the bytes that are there, nesting is limited, and so is the number of
-// things in a file, so that n bytes take at most 10 n and 64 MB. Texts are ended by 0 and have no 0 inside. Numbers of tensors stay
-// where they are in the file until they are asked for; numbers in a file beside the model are looked for in the model's folder
-// alone, below it and without links.
+// The input is untrusted: lengths are checked against the bytes present, nesting depth and the
+// number of objects are limited, so that n bytes need at most 10 n + 64 MB of memory. Strings are
+// zero-terminated and contain no zero. Tensor data stays in the file until requested; external data
+// is only read from below the model's folder, without following links.
 #ifndef LIMN_PORT_ONNX_ONNX_H
 #define LIMN_PORT_ONNX_ONNX_H
 
@@ -50,8 +51,8 @@ typedef struct {
   const char *name; // "float16"
   uint32_t bits;    // 0: strings, or unknown
   char kind; // 'f' float, 'i' signed, 'u' unsigned, 'b' bool, 's' string, 'c' complex, '?' none
-  int8_t exponent; // bits of the exponent, of floats
-  int8_t fraction; // and of what is behind the point
+  int8_t exponent; // exponent bits, of floats
+  int8_t fraction; // mantissa bits
   int16_t bias;
 } OnnxTypeInfo;
 extern const OnnxTypeInfo onnx_type_info[ONNX_TYPES];
@@ -66,12 +67,12 @@ typedef struct {
   uint32_t rank;
   int64_t *dim;  // [rank]
   int64_t count; // their product
-  // Where the numbers are: little-endian and packed as in raw_data (raw), as a list of floats, doubles or whole numbers of a
-  // field of their own, or in a file beside the model.
+  // How the data is stored: little-endian in raw_data, as packed floats, doubles or varints in a
+  // typed field, or in an external file.
   OnnxWhere where;
-  VEC(View) part;          // one after the other
-  const char *location;    // of ONNX_EXTERNAL: the file's name,
-  uint64_t offset, length; // where in it, and how long: 0: up to its end
+  VEC(View) part;          // consecutive pieces
+  const char *location;    // of ONNX_EXTERNAL: the file name,
+  uint64_t offset, length; // offset and length in it; length 0: to its end
   VEC(const char *) text;  // of ONNX_STRING
 } OnnxTensor;
 
@@ -91,7 +92,8 @@ typedef enum {
 } OnnxAttributeType;
 
 typedef struct {
-  const char *name, *ref; // ref: in a function, the attribute of the call that is meant; or NULL
+  // ref: in a function body, the attribute of the call that this one refers to; or NULL.
+  const char *name, *ref;
   OnnxAttributeType type;
   float f;
   int64_t i;
@@ -104,20 +106,20 @@ typedef struct {
 } OnnxAttribute;
 
 typedef struct {
-  const char *name, *op, *domain; // "" where there is none; of the usual domain too
-  VEC(const char *) in, out;      // "": left out
+  const char *name, *op, *domain; // "" if absent; the default domain is "" too
+  VEC(const char *) in, out;      // "": omitted
   VEC(OnnxAttribute) attribute;
 } OnnxNode;
 
 typedef struct {
-  int64_t size;       // -1: not known
+  int64_t size;       // -1: unknown
   const char *symbol; // or NULL
 } OnnxDim;
 typedef struct {
   const char *name;
   enum { ONNX_TENSOR, ONNX_SEQUENCE, ONNX_OPTIONAL, ONNX_MAP, ONNX_SPARSE, ONNX_UNTYPED } kind;
   OnnxType type;  // of a tensor
-  bool has_shape; // otherwise not even the rank is known
+  bool has_shape; // if false, not even the rank is known
   VEC(OnnxDim) dim;
 } OnnxValueInfo;
 
@@ -126,11 +128,11 @@ struct OnnxGraph {
   VEC(OnnxNode) node;
   VEC(OnnxTensor) initializer;
   VEC(OnnxValueInfo) input, output, value;
-  bool sparse; // it has sparse initializers
+  bool sparse; // has sparse initializers
 };
 
 typedef struct {
-  const char *domain; // "": the usual one
+  const char *domain; // "": the default domain
   int64_t version;
 } OnnxOpset;
 typedef VEC(OnnxOpset) OnnxOpsets;
@@ -138,8 +140,8 @@ typedef VEC(OnnxOpset) OnnxOpsets;
 typedef struct {
   const char *name, *domain;
   VEC(const char *) in, out;
-  VEC(const char *) attribute; // that a call must give
-  VEC(OnnxAttribute) standard; // those that have a value of their own
+  VEC(const char *) attribute; // attributes that a call must give
+  VEC(OnnxAttribute) standard; // attributes with default values
   VEC(OnnxNode) node;
   OnnxOpsets opset;
 } OnnxFunction;
@@ -147,7 +149,7 @@ typedef struct {
 typedef struct {
   int64_t ir_version;
   size_t size;                   // of the file
-  const char *producer, *folder; // folder: of the file, for numbers beside it
+  const char *producer, *folder; // folder: of the file, for external data
   OnnxOpsets opset;
   OnnxGraph *graph;
   VEC(OnnxFunction) function;
@@ -156,20 +158,20 @@ typedef struct {
 // read.c
 enum { ONNX_DEPTH_LIMIT = 24, ONNX_COUNT_LIMIT = 200000, ONNX_RANK_LIMIT = 16 };
 bool onnx_read(Arena *, const char *path, OnnxModel **, const char **error);
-// The same from bytes, which must live as long; `folder` is for files beside it, or NULL: there are none.
+// The same from bytes, which must outlive the model; `folder` for external data, or NULL: none.
 bool onnx_read_bytes(Arena *, const void *bytes, size_t n, const char *folder, OnnxModel **,
                      const char **error);
-// One tensor alone, as tests have them in files.
+// A single tensor, as in test data files.
 bool onnx_read_tensor(Arena *, const void *bytes, size_t n, OnnxTensor *, const char **error);
-const OnnxAttribute *onnx_attribute(const OnnxNode *, const char *name); // NULL: it has none
+const OnnxAttribute *onnx_attribute(const OnnxNode *, const char *name); // NULL: absent
 
-// signature.c: whether a node is one of its operator, in that version of the operator set: what is wrong with its inputs, outputs and
-// attributes, or NULL. Of each input the type, [count]; ONNX_UNDEFINED: left out.
+// signature.c: checks inputs, outputs and attributes of a node against its operator in this opset
+// version: the fault, or NULL. in: [count] the type of each input; ONNX_UNDEFINED: omitted.
 const char *onnx_node_fault(Arena *, const OnnxNode *, int64_t version, const OnnxType *in,
                             uint32_t count);
 
-// tensor.c: its numbers, [count]. `folder` as above.
+// tensor.c: reads the data, [count]; `folder` as above
 bool onnx_numbers(Arena *, const OnnxTensor *, const char *folder, double **, const char **error);
-double onnx_small_float(OnnxType, uint32_t bits); // of a float of 16 bits or less, by its bits
+double onnx_small_float(OnnxType, uint32_t bits); // decodes a float of at most 16 bits
 
 #endif

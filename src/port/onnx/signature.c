@@ -1,11 +1,11 @@
-// Whether a node has what its operator wants: the words of signatures.def, held against what the node has. What the numbers mean, and
-// whether sizes fit, is for others to say.
+// Checks a node against signatures.def: number and types of inputs, outputs and attributes. Values
+// and sizes are not checked here.
 #include "port/onnx/onnx.h"
 
 typedef struct {
   const char *op, *domain;
   int64_t since;
-  const char *in, *out, *attribute; // in is NULL: from here on there is none
+  const char *in, *out, *attribute; // in = NULL: the operator was removed in this version
 } Signature;
 
 static const Signature signatures[] = {
@@ -17,7 +17,7 @@ static const Signature signatures[] = {
 #undef GONE
 };
 
-// What was seen of a node so far, and what is wrong with it.
+// The state of checking one node, and the fault found.
 typedef struct {
   Arena *arena;
   const OnnxNode *node;
@@ -40,10 +40,10 @@ static const char *next_word(const char *at, size_t *n) {
 }
 
 // -- inputs and outputs --------------------------------------------------------------------------
-// A word of them: `T:fi?`.
+// A word of a signature: `T:fi?`.
 typedef struct {
-  const char *name, *kinds; // in the text
-  size_t named, kinded;     // how long they are
+  const char *name, *kinds; // pointers into the text
+  size_t named, kinded;     // their lengths
   char how;                 // ? * ~, or 0
 } Place;
 
@@ -56,7 +56,7 @@ static Place place_of(const char *word, size_t n) {
   return p;
 }
 
-// How many there may be.
+// The minimal and maximal count.
 static void count_places(const char *words, uint32_t *least, uint32_t *most) {
   size_t n;
   uint32_t k = 0;
@@ -94,7 +94,7 @@ typedef struct {
   uint32_t n;
 } TypesSeen;
 
-// All that have one name are of one type.
+// All inputs with the same type variable must have the same type.
 static bool type_agrees(NodeCheck *c, TypesSeen *seen, const Place *p, uint32_t at, OnnxType type) {
   if (!p->named || p->how == '~') return true;
   for (uint32_t i = 0; i < seen->n; i++) {
@@ -151,12 +151,12 @@ static OnnxAttributeType attribute_type(char letter) {
   return at ? types[at - letters] : ONNX_ATTR_OTHER;
 }
 
-// A word of them: `mode:s!=a|b`.
+// An attribute word: `mode:s!=a|b`.
 typedef struct {
   size_t named;
   char letter;
   bool needed;
-  const char *choice; // behind =, up to the word's end; NULL: any
+  const char *choice; // the text after =, up to the end of the word; NULL: any value
   size_t chosen;
 } AttributeWord;
 

@@ -1,5 +1,5 @@
-// The numbers of a tensor as doubles, out of any of the four ways in which a file holds them, and of any element type. Whole
-// numbers of 64 bits that a double cannot hold are refused.
+// Decodes tensor data to doubles from any of the four storage forms and any element type. 64-bit
+// integers that a double cannot represent are refused.
 #define _POSIX_C_SOURCE 200809L
 #include "port/onnx/onnx.h"
 
@@ -36,8 +36,9 @@ const OnnxTypeInfo onnx_type_info[ONNX_TYPES] = {
 };
 
 // -- one number ----------------------------------------------------------------------------------
-// The patterns that are no numbers differ from type to type.
-static bool special(OnnxType type, uint32_t bits, uint32_t exponent, uint32_t fraction, double *x) {
+// Encodings of infinity and NaN differ between types.
+static bool decode_special(OnnxType type, uint32_t bits, uint32_t exponent, uint32_t fraction,
+                           double *x) {
   bool negative = bits >> (onnx_type_info[type].bits - 1) & 1;
   switch (type) {
   case ONNX_FLOAT16:
@@ -59,28 +60,28 @@ double onnx_small_float(OnnxType type, uint32_t bits) {
   uint32_t fraction = bits & ((1U << t->fraction) - 1);
   uint32_t exponent = bits >> t->fraction & ((1U << t->exponent) - 1);
   double x;
-  if (special(type, bits, exponent, fraction, &x)) return x;
+  if (decode_special(type, bits, exponent, fraction, &x)) return x;
   int e = (exponent ? (int)exponent : 1) - t->bias - t->fraction;
   x = ldexp((double)(fraction + (exponent ? 1U << t->fraction : 0)), e);
   return bits >> (t->bits - 1) & 1 ? -x : x;
 }
 
-static double whole(const OnnxTypeInfo *t, uint64_t bits) {
+static double decode_integer(const OnnxTypeInfo *t, uint64_t bits) {
   if (t->kind == 'i' && t->bits < 64 && bits >> (t->bits - 1) & 1)
     return (double)(int64_t)bits - ldexp(1, (int)t->bits);
   return t->kind == 'i' ? (double)(int64_t)bits : (double)bits;
 }
 
-static bool exact(const OnnxTypeInfo *t, uint64_t bits, double x) {
+static bool is_exact(const OnnxTypeInfo *t, uint64_t bits, double x) {
   if (t->bits < 64 || t->kind == 'f') return true;
-  // as an end: as far as it goes, in either direction
+  // the extreme values mean "to the end" (Slice), so rounding is harmless
   if (t->kind == 'i' && (bits == INT64_MAX || bits == (uint64_t)-INT64_MAX)) return true;
   if (x >= 0x1p63) return x < 0x1p64 && (uint64_t)x == bits;
   return (t->kind == 'i' ? (uint64_t)(int64_t)x : (uint64_t)x) == bits;
 }
 
-// One number by its bits, the lowest of them.
-static bool number(Arena *a, OnnxType type, uint64_t bits, double *x, const char **error) {
+// Decodes one number from its low bits.
+static bool decode_number(Arena *a, OnnxType type, uint64_t bits, double *x, const char **error) {
   const OnnxTypeInfo *t = &onnx_type_info[type];
   if (t->bits < 64) bits &= ((uint64_t)1 << t->bits) - 1;
   if (type == ONNX_FLOAT) {
@@ -93,9 +94,9 @@ static bool number(Arena *a, OnnxType type, uint64_t bits, double *x, const char
   } else if (t->kind == 'f') {
     *x = onnx_small_float(type, (uint32_t)bits);
   } else {
-    *x = t->kind == 'b' ? bits != 0 : whole(t, bits);
+    *x = t->kind == 'b' ? bits != 0 : decode_integer(t, bits);
   }
-  return exact(t, bits, *x) ||
+  return is_exact(t, bits, *x) ||
          file_error(a, error,
                     "a whole number of a tensor is beyond 2^53, where not all have a place");
 }
@@ -107,14 +108,14 @@ static uint64_t bytes_at(const uint8_t *at, uint32_t n) {
   return x;
 }
 
-static const char *shown(Arena *a, const OnnxTensor *t) {
+static const char *describe_tensor(Arena *a, const OnnxTensor *t) {
   return text_shown(a, t->name, strlen(t->name));
 }
 
 static bool too_few(Arena *a, const OnnxTensor *t, const char **error) {
   return file_error(a, error,
                     "tensor `%s` says that it has %lld numbers, but the file holds others",
-                    shown(a, t), (long long)t->count);
+                    describe_tensor(a, t), (long long)t->count);
 }
 
 static bool from_raw(Arena *a, const OnnxTensor *t, View v, double *out, const char **error) {
@@ -124,7 +125,7 @@ static bool from_raw(Arena *a, const OnnxTensor *t, View v, double *out, const c
   for (int64_t i = 0; i < t->count; i++) {
     uint64_t at = (uint64_t)i * bits;
     uint64_t x = bits < 8 ? (uint64_t)v.at[at / 8] >> at % 8 : bytes_at(v.at + at / 8, bits / 8);
-    if (!number(a, t->type, x, &out[i], error)) return false;
+    if (!decode_number(a, t->type, x, &out[i], error)) return false;
   }
   return true;
 }
@@ -141,7 +142,7 @@ static bool from_varints(Arena *a, const OnnxTensor *t, double *out, const char 
       while (*at++ & 0x80 && at < end && shift < 64);
       for (uint32_t k = 0; k < each && (n < t->count || !k); k++) {
         if (n == t->count) return too_few(a, t, error);
-        if (!number(a, t->type, x >> k * bits, &out[n++], error)) return false;
+        if (!decode_number(a, t->type, x >> k * bits, &out[n++], error)) return false;
       }
     }
   }
@@ -155,29 +156,30 @@ static bool from_floats(Arena *a, const OnnxTensor *t, double *out, const char *
   for (uint32_t p = 0; p < t->part.n; p++)
     for (size_t at = 0; at + each <= t->part.at[p].n; at += each) {
       if (n == t->count) return too_few(a, t, error);
-      if (!number(a, as, bytes_at(t->part.at[p].at + at, each), &out[n++], error)) return false;
+      if (!decode_number(a, as, bytes_at(t->part.at[p].at + at, each), &out[n++], error))
+        return false;
     }
   return n == t->count || too_few(a, t, error);
 }
 
-// A file beside the model: below its folder, whatever links there are.
-static bool beside(Arena *a, const OnnxTensor *t, const char *folder, View *out,
-                   const char **error) {
+// Opens an external file: it must be below the model's folder, also after resolving links.
+static bool open_external(Arena *a, const OnnxTensor *t, const char *folder, View *out,
+                          const char **error) {
   const char *name = text_shown(a, t->location, strlen(t->location));
   if (!folder)
-    return file_error(a, error, "tensor `%s` is in a file beside the model", shown(a, t));
+    return file_error(a, error, "tensor `%s` is in a file beside the model", describe_tensor(a, t));
   const char *path = arena_format(a, "%s/%s", folder, t->location);
   const char *real = path_real(a, path), *home = path_real(a, folder);
   if (*t->location == '/' || strstr(t->location, "..") ||
       (real && home && !path_is_below(home, real)))
     return file_error(a, error, "tensor `%s` is in `%s`, which is not in the model's folder",
-                      shown(a, t), name);
+                      describe_tensor(a, t), name);
   const char *why = file_check_in(a, folder, t->location);
   FileText file = {0};
   if (!why) file = file_bytes(a, path), why = file.text ? NULL : file.error;
   if (why)
-    return file_error(a, error, "cannot read `%s`, where tensor `%s` is: %s", name, shown(a, t),
-                      why);
+    return file_error(a, error, "cannot read `%s`, where tensor `%s` is: %s", name,
+                      describe_tensor(a, t), why);
   if (t->offset > file.n || (t->length && t->length > file.n - t->offset))
     return too_few(a, t, error);
   uint64_t want = ((uint64_t)t->count * onnx_type_info[t->type].bits + 7) / 8;
@@ -187,8 +189,8 @@ static bool beside(Arena *a, const OnnxTensor *t, const char *folder, View *out,
   return true;
 }
 
-// How many numbers there can be at most, before memory is taken for them.
-static bool is_there(const OnnxTensor *t, View v) {
+// Can the data hold this many numbers? Checked before allocating.
+static bool has_enough_bytes(const OnnxTensor *t, View v) {
   uint64_t bytes = v.n, count = (uint64_t)t->count;
   uint32_t bits = onnx_type_info[t->type].bits;
   for (uint32_t p = 0; p < t->part.n && t->where != ONNX_RAW; p++) bytes += t->part.at[p].n;
@@ -202,10 +204,10 @@ bool onnx_numbers(Arena *a, const OnnxTensor *t, const char *folder, double **ou
   *out = NULL;
   if (!info->bits || info->kind == 'c')
     return file_error(a, error, "tensor `%s` has elements of type %s, which are no real numbers",
-                      shown(a, t), info->name);
-  if (t->where == ONNX_EXTERNAL && !beside(a, t, folder, &v, error)) return false;
+                      describe_tensor(a, t), info->name);
+  if (t->where == ONNX_EXTERNAL && !open_external(a, t, folder, &v, error)) return false;
   if (t->where == ONNX_RAW && t->part.n) v = t->part.at[t->part.n - 1];
-  if (!is_there(t, v)) return too_few(a, t, error);
+  if (!has_enough_bytes(t, v)) return too_few(a, t, error);
   *out = NEW_ARRAY(a, double, t->count ? t->count : 1);
   switch (t->where) {
   case ONNX_FLOATS:

@@ -1,7 +1,6 @@
-// A model as bytes: protobuf, in which everything is a field (its number and how it is written) and
-// a value: a whole number in groups of seven bits, four or eight bytes, or a length and so many
-// bytes. A message inside of another is such a row of bytes, so what is inside is written first; only
-// the numbers of tensors, which are most of it, go straight to where they belong.
+// Serialises a model as protobuf: each field has a key (number and wire type) and a value: a
+// varint, four or eight bytes, or a byte string with its length. Nested messages are byte strings,
+// so they are written first; tensor data, which is most of the file, is written in place.
 #include "port/onnx/write.h"
 #include "base/version.h"
 
@@ -57,7 +56,7 @@ static bool put_tensor(Arena *a, Buf *b, uint32_t field, const OutTensor *t, con
              .rank = t->rank,
              .shape = arena_copy(a, t->dim, t->rank * sizeof *t->dim),
              .count = t->count,
-             .data = (double *)(uintptr_t)t->data, // only read
+             .data = (double *)(uintptr_t)t->data, // read only
              .kind = kind_of(t->type)};
   size_t n = (size_t)t->count * element_info[x.kind].bytes;
   Buf head = buf_new(a), key = buf_new(a);
@@ -132,12 +131,12 @@ static void put_info(Arena *a, Buf *b, uint32_t field, const OutInfo *v) {
   put_message(b, field, &in);
 }
 
-// A node that makes a tensor: nobody who reads it takes it for something to learn.
+// A Constant node: unlike an initializer, readers do not treat it as trainable.
 static bool put_constant(Arena *a, Buf *b, const OutTensor *t, const char **error) {
   Buf in = buf_new(a), value = buf_new(a);
   put_text(&value, 1, "value");
   if (!put_tensor(a, &value, 5, t, error)) return false;
-  put_number(&value, 20, 4); // a tensor
+  put_number(&value, 20, 4); // type TENSOR
   put_text(&in, 2, t->name);
   put_text(&in, 3, t->name);
   put_text(&in, 4, "Constant");

@@ -1,11 +1,11 @@
-// write: an ONNX model as structs that refer by name, and those as bytes.
+// write: an ONNX model as structs that refer to each other by name, and its serialisation.
 //
 //   OutGraph g = {.name = "f"};
 //   vec_push(arena, &g.node, (OutNode){.op = "Relu", .nin = 1, .in = (const char *[]){"x"}, …});
 //   Bytes bytes;
 //   if (!onnx_bytes(arena, &g, &bytes, &error)) return complain(error);
 //
-// Nothing is checked: what stands here is ours.
+// Nothing is checked: the structs come from our own code.
 #ifndef LIMN_PORT_ONNX_WRITE_H
 #define LIMN_PORT_ONNX_WRITE_H
 
@@ -21,12 +21,12 @@ typedef struct {
   const int64_t *dim; // [rank]
   int64_t count;      // their product
   const double *data; // [count]
-  bool weight;        // may be learned: an initializer; otherwise a Constant
+  bool weight;        // trainable: an initializer; otherwise a Constant
 } OutTensor;
 
 typedef struct {
-  int64_t size;       // where there is no symbol
-  const char *symbol; // "N"; NULL: it is a number
+  int64_t size;       // used if `symbol` is NULL
+  const char *symbol; // "N"; NULL: the size is fixed
 } OutDim;
 typedef struct {
   const char *name;
@@ -51,7 +51,7 @@ typedef struct {
 typedef struct {
   const char *op;
   uint32_t nin, nout, nattribute;
-  const char *const *in; // "": left out
+  const char *const *in; // "": omitted
   const char *const *out;
   const OutAttribute *attribute;
 } OutNode;
@@ -59,7 +59,7 @@ typedef struct {
 struct OutGraph {
   const char *name;
   VEC(OutNode) node;
-  VEC(OutTensor) tensor; // initializers, and what Constants make
+  VEC(OutTensor) tensor; // initializers, and values of Constant nodes
   VEC(OutInfo) input, output;
 };
 

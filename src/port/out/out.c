@@ -1,9 +1,9 @@
-// What every way out of limn needs: the diagram that was asked for, as it is in use; the numbers of
-// its weights; and a file.
+// Shared by exporters: the requested diagram, in use; the values of its weights; and writing a
+// file.
 #include "port/out/out.h"
 #include "core/pass/pass.h"
 
-bool export_wrong(Export *e, Outcome status, const char *format, ...) {
+bool export_error(Export *e, Outcome status, const char *format, ...) {
   va_list args;
   va_start(args, format);
   diag_verror(e->w->diags, (Span){0}, format, args);
@@ -28,7 +28,7 @@ static bool has_samples(const Export *e, const Type *t) {
   return t->rank && t->axis[0].size == e->samples;
 }
 
-// A wire for each sample: the same for all of them.
+// Expands a result that does not depend on the sample over the sample axis.
 static Id for_each_sample(Export *e, Diagram *d, Id wire) {
   World *w = e->w;
   Wire from = d->wire.at[wire];
@@ -46,14 +46,14 @@ static Id for_each_sample(Export *e, Diagram *d, Id wire) {
   return made;
 }
 
-// Results that do not depend on the samples are given for each of them too.
+// Results that do not depend on the samples are expanded too.
 static Diagram *all_for_samples(Export *e, Diagram *from) {
   bool all = true;
   for (uint32_t i = 0; i < from->out.n; i++)
     all &= has_samples(e, &from->wire.at[from->out.at[i]].type);
   if (all) return from;
   Arena *a = e->w->arena;
-  Diagram *d = diagram_new(e->w, from->name); // others may have the one that was made
+  Diagram *d = diagram_new(e->w, from->name); // a new diagram: other code may hold the present one
   Id id = d->id;
   *d = *from;
   d->id = id;
@@ -67,8 +67,8 @@ static Diagram *all_for_samples(Export *e, Diagram *from) {
   return d;
 }
 
-// A box is checked again on samples, as a use of it would be. One whose sizes only its inputs say is
-// taken as it is, and every box in it gets the axis.
+// Type-checks the box on inputs with a sample axis, as a use would. If its sizes depend on its
+// inputs, the diagram is used as it is, and every box in it gets the axis.
 static Diagram *on_samples(Export *e, const Diagram *d) {
   Diags *diags = e->w->diags;
   Type *type = NEW_ARRAY(e->arena, Type, d->in.n);
@@ -89,7 +89,7 @@ static Diagram *on_samples(Export *e, const Diagram *d) {
 
 Diagram *export_diagram(Export *e, bool samples) {
   if (!e->name) {
-    export_wrong(e, OUTCOME_USAGE, "`%s` wants the name of a box, learner or goal", e->how->as);
+    export_error(e, OUTCOME_USAGE, "`%s` wants the name of a box, learner or goal", e->how->as);
     return NULL;
   }
   Diagram *d = diagram_trained(e->in, e->p, e->name);
@@ -127,7 +127,7 @@ bool export_weights(Export *e, const Diagram *d, Arrays *all) {
 }
 
 // -- the file -------------------------------------------------------------------------------------
-// "net" of "dir/net.limn"
+// "net" for "dir/net.limn"
 static const char *program_name(Export *e) {
   const char *name;
   path_folder(e->arena, e->w->sources->file.at[e->p->tree->span.file].path, &name);
@@ -140,9 +140,9 @@ const char *export_file(Export *e) {
   return arena_format(e->arena, "%s%s%s", e->name ? e->name : program_name(e), e->kind, e->ending);
 }
 
-bool export_put(Export *e, const char *path, const void *bytes, size_t n) {
+bool export_write_file(Export *e, const char *path, const void *bytes, size_t n) {
   const char *error = file_write(e->arena, path, bytes, n);
-  if (error) return export_wrong(e, OUTCOME_SYSTEM, "cannot write %s: %s", path, error);
+  if (error) return export_error(e, OUTCOME_SYSTEM, "cannot write %s: %s", path, error);
   buf_printf(e->text, "%s\n", path);
   return true;
 }

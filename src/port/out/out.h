@@ -1,8 +1,7 @@
-// out: what every way out of limn is given and needs: the name that was asked for, its diagram, its
-// weights, and the file that it becomes.
+// out: what all exporters share: the requested name, its diagram and weights, and the output file.
 //
-// A format is a row of the table in port/export/formats.c and one function, which may live in a room
-// of its own:
+// A format is a row of the table in port/export/formats.c and one function, possibly in its own
+// room:
 //
 //   bool export_safetensors(Export *e) {
 //     Arrays all = {0};
@@ -10,7 +9,7 @@
 //     const char *error;
 //     if (!export_weights(e, diagram, &all)) return false;
 //     …
-//     return export_put(e, export_file(e), bytes.at, bytes.n);
+//     return export_write_file(e, export_file(e), bytes.at, bytes.n);
 //   }
 #ifndef LIMN_PORT_OUT_OUT_H
 #define LIMN_PORT_OUT_OUT_H
@@ -21,29 +20,28 @@ typedef struct {
   Elab *in;
   World *w;
   Program *p;
-  Arena *arena;     // that of the world
-  const char *name; // a box, learner or goal; NULL: none was named
+  Arena *arena;     // the arena of the world
+  const char *name; // a box, learner or goal; NULL: none was given
   const LimnExport *how;
-  const char *ending; // of the format: ".onnx"
-  const char *kind;   // in front of the ending where the export names the file itself: "_torch"
-  const Arrays *set;  // weights that stand in for those of files, by name
-  Buf *text;          // the files that were written, one a line
-  Outcome status;     // when it failed
-  Size samples;       // of the axis that export_diagram put in front of all inputs; 0: it did not
+  const char *ending; // suffix of the format's files: ".onnx"
+  const char *kind;   // inserted before the suffix in default file names: "_torch"
+  const Arrays *set;  // weights that override those of files, by name
+  Buf *text;          // names of the files written, one per line
+  Outcome status;     // set on failure
+  Size samples;       // the sample axis that export_diagram added to all inputs; 0: none
 } Export;
 
-// Says why, and is always false.
-bool export_wrong(Export *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// What was named, with the sizes that goals and measures have settled, as it is in use and not in
-// training; with `samples` an axis of samples stands in front of every input that has none. NULL
-// with a diagnostic, also where nothing was named.
+// Reports an error and returns false.
+bool export_error(Export *, Outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// The diagram of the name, in use, with sizes settled by goals and measures; with `samples`, inputs
+// without a sample axis get one. NULL with a diagnostic, also if no name was given.
 Diagram *export_diagram(Export *, bool samples);
-// The values of its params, in their order.
+// The values of its params, in order.
 bool export_params(Export *, const Diagram *, Tensor **param);
-// Its weights and buffers by their paths; those that are there already stay.
+// Adds its weights and buffers by path; entries that exist are kept.
 bool export_weights(Export *, const Diagram *, Arrays *);
-// Where the export goes: -o, or the name of what is exported (or of the program), kind and ending.
+// The output file: -o, or the name of the box (or the program), kind and suffix.
 const char *export_file(Export *);
-bool export_put(Export *, const char *path, const void *bytes, size_t n);
+bool export_write_file(Export *, const char *path, const void *bytes, size_t n);
 
 #endif

@@ -1,6 +1,6 @@
-// The goals of a program as functions: methods of one module in PyTorch, functions of a tree of
-// weights in JAX. Each gives what it shows, before `times`, and, where states of boxes move with it,
-// their next values by name. training.c says how they train.
+// The goals of a program as functions: methods of one module in PyTorch, functions of a weight tree
+// in JAX. Each returns its loss before the factor of `times`, and the next values of the states
+// that it updates, by name. training.c describes how they train.
 #include "port/python/python_own.h"
 
 // -- what is there --------------------------------------------------------------------------------
@@ -10,7 +10,7 @@ const char *python_goal_word(const Python *p, uint32_t number) {
   return *said ? said : arena_format(p->a, "goal_%u", number + 1);
 }
 
-// A method must not hide a learner of the same name, nor a function one of its own.
+// A method must not shadow a learner, and a function must not shadow a definition.
 static void name_goals(Python *p) {
   const Program *program = p->e->p;
   const Diagram *d = p->loss.diagram;
@@ -28,13 +28,13 @@ static void name_goals(Python *p) {
   }
 }
 
-// Slopes of bits are none of numbers.
+// Trained bits have no gradient in PyTorch and JAX: refused.
 static bool bits_are_trained(Python *p) {
   for (uint32_t i = 0; i < p->regime.n; i++)
     for (uint32_t k = 0; k < p->regime.at[i].stepped.n; k++) {
       const OptimisedWeights *s = &p->regime.at[i].stepped.at[k];
       if (s->base == BASE_R) continue;
-      export_wrong(p->e, OUTCOME_WRONG,
+      export_error(p->e, OUTCOME_WRONG,
                    "training moves `%s`, which is made of bits, and %s has no slopes of bits: name "
                    "a learner",
                    s->at[0], p->jax ? "JAX" : "PyTorch");
@@ -56,7 +56,7 @@ const Diagram *python_program(Python *p) {
   Export *e = p->e;
   p->loss = learn_loss(e->in, e->p);
   if (!p->loss.diagram) {
-    export_wrong(e, OUTCOME_WRONG, "the program has no goals: name a box or learner");
+    export_error(e, OUTCOME_WRONG, "the program has no goals: name a box or learner");
     return NULL;
   }
   for (uint32_t i = 0; i < e->p->train.n; i++) {
@@ -74,7 +74,7 @@ const Diagram *python_program(Python *p) {
 }
 
 // -- the functions --------------------------------------------------------------------------------
-// The states that a goal moves, by name, beside what it gives.
+// Names the states that a goal updates: these are additional results.
 static void note_states(Python *p, PythonWork *k, const Goal *g) {
   uint32_t at = 0;
   k->states = NEW_ARRAY(p->a, const char *, g->diagram->param.n + 1);
@@ -95,7 +95,7 @@ static Diagram *goal_shown(Python *p, const Goal *g) {
   return d;
 }
 
-// A goal as it is written: what it is given, and its lines.
+// The text of a goal: its arguments and its body.
 typedef struct {
   const char *arguments, *body;
   bool noisy;
@@ -109,7 +109,7 @@ static bool trained_text(Python *p, PythonWork *k, uint32_t i, GoalText *to) {
   return python_lowered(k, &to->arguments, &to->body);
 }
 
-// What is read only in use is no weight of the module.
+// Params that are read only in use are not weights of the module.
 static bool has_params(const Diagram *module, const Diagram *d) {
   for (uint32_t i = 0, k; i < d->param.n; i++) {
     for (k = 0; k < module->param.n; k++)
@@ -119,7 +119,7 @@ static bool has_params(const Diagram *module, const Diagram *d) {
   return true;
 }
 
-// The goal with `training` 0, as a measure has it; it moves no states.
+// The goal with `training` = 0, as a measure evaluates it; it updates no states.
 static bool used_text(Python *p, PythonWork *k, uint32_t i, GoalText *to) {
   Diagram *d = goal_for_inference(p->e->in, p->e->p, &p->e->p->goal.at[i]);
   if (!d || !has_params(p->loss.diagram, d)) return to->arguments = to->body = "", true;
@@ -133,8 +133,8 @@ static void put_function(const Python *p, const char *name, const GoalText *t, B
              p->jax && t->noisy ? ", key" : "", *t->arguments ? ", " : "", t->arguments);
 }
 
-// What a goal is in use, where that is something else: with what batch_norm has seen, without dropout.
-// In PyTorch the module says which it is, by `eval()` and `train()`; in JAX it is another function.
+// Writes a goal; if it differs in use (running statistics of batch_norm, no dropout), writes both
+// forms. PyTorch selects one by `eval()` and `train()`; in JAX the second is another function.
 static void put_goal(Python *p, uint32_t i, const GoalText *t, const GoalText *used, Buf *b) {
   bool other = strcmp(t->arguments, used->arguments) != 0 || strcmp(t->body, used->body) != 0;
   const char *name = arena_format(p->a, "%s_in_use", p->goal[i]);
@@ -158,7 +158,7 @@ const PythonMade *python_goals(Python *p) {
   GoalText *trained = NEW_ARRAY(p->a, GoalText, n + 1), *used = NEW_ARRAY(p->a, GoalText, n + 1);
   for (uint32_t i = 0; i < n; i++)
     if (!trained_text(p, &k, i, &trained[i])) return NULL;
-  for (uint32_t i = 0; i < n; i++) // behind those, whose modules have the weights
+  for (uint32_t i = 0; i < n; i++) // after the goals in training, whose modules own the weights
     if (!used_text(p, &k, i, &used[i])) return NULL;
   for (uint32_t i = 0; i < n; i++) put_goal(p, i, &trained[i], &used[i], &functions);
   k.d = p->loss.diagram;

@@ -1,8 +1,8 @@
-// First values of weights: as lines of a class, or as a tree of dicts.
+// Initial values of weights: as lines of __init__, or as a nested dict.
 #include "port/python/python_own.h"
 
 // -- sizes ----------------------------------------------------------------------------------------
-// o_0 → o
+// o_0 becomes o.
 static const char *label_text(Python *p, Name label) {
   const char *text = python_name(p->a, label ? name_text(p->w->names, label) : "n");
   size_t n = strlen(text);
@@ -10,7 +10,7 @@ static const char *label_text(Python *p, Name label) {
   return n > 1 && text[n - 1] == '_' ? arena_text(p->a, text, n - 1) : text;
 }
 
-// What a size is called in the class: one of its arguments.
+// The name of a size in the class: one of its constructor arguments.
 static const char *size_name(PythonWork *k, const char *label, int64_t value) {
   Arena *a = k->p->a;
   if (k->root || k->p->jax) return arena_format(a, "%lld", (long long)value);
@@ -26,7 +26,7 @@ static const char *size_name(PythonWork *k, const char *label, int64_t value) {
   return name;
 }
 
-// They are known: a weight without a size has no first value, and was refused before.
+// Sizes are known here: weights with open sizes were refused before.
 static void sizes_here(PythonWork *k, const Type *t, const char **name, int64_t *n) {
   for (uint32_t i = 0; i < t->rank; i++) {
     size_value(k->p->w, t->axis[i].size, &n[i]);
@@ -34,7 +34,7 @@ static void sizes_here(PythonWork *k, const Type *t, const char **name, int64_t 
   }
 }
 
-// A fan as a product of some of the sizes, the last ones first for what comes out; otherwise a
+// A fan as a product of some of the sizes, trailing ones first for fan-out; if none matches, a
 // number.
 static const char *fan_text(PythonWork *k, const Type *t, const char **name, const int64_t *n,
                             Size fan, bool out) {
@@ -75,7 +75,7 @@ static const char *data_text(PythonWork *k, const double *data, const Type *t, c
   return b.at;
 }
 
-// A constant of the program is no law but these numbers.
+// The data of a program constant, which has no initialiser.
 static const double *constant_of(const Python *p, const Param *param) {
   InitKind kind = param->init.kind;
   if (param->role != ROLE_CONST || kind == INIT_CONST || kind == INIT_DATA) return NULL;
@@ -88,11 +88,11 @@ static const double *constant_of(const Python *p, const Param *param) {
 
 static const char *first_value(PythonWork *k, const Param *param, const Type *t);
 
-// What the program computes is a function here too, of the constants that it reads.
+// A computed initial value becomes a function of the constants that it reads.
 static const char *computed_text(PythonWork *k, const Init *init) {
   Python *p = k->p;
   const Diagram *d = init->diagram;
-  bool noise = p->noise; // that of first values is not meant
+  bool noise = p->noise; // noise in initial values does not count
   const PythonMade *made = python_define(p, d, true, NULL);
   p->noise = noise;
   if (!made) return "";
@@ -106,7 +106,7 @@ static const char *computed_text(PythonWork *k, const Init *init) {
   return b.at;
 }
 
-// Each member begins for itself.
+// Stacked members are initialised one by one.
 static const char *members_text(PythonWork *k, const Param *param, const Type *t,
                                 const char *shape) {
   Param one = *param;
@@ -177,7 +177,7 @@ static const PythonMember *member_of(const PythonWork *k, const char *path) {
   return NULL;
 }
 
-// Modules that only hold others.
+// Modules that only contain other modules.
 static void containers(PythonWork *k, Table *there, const char *path, Buf *b) {
   for (const char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
     const char *own = arena_text(k->p->a, path, (size_t)(at - path));

@@ -1,5 +1,5 @@
-// Diagrams become functions and classes: what a diagram calls stands in front of it, and what is the
-// same text is written once.
+// Writes diagrams as functions and classes. Called diagrams are defined first; equal definitions
+// are written once.
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
 
@@ -16,8 +16,8 @@ static bool states_move(const Diagram *d) {
   return false;
 }
 
-// A diagram that only calls another one, with everything that it has: its callee stands for it.
-static const Diagram *peeled(const Diagram *d, Arena *a, Id **in) {
+// The callee of a diagram that does nothing but call it with all of its inputs and weights.
+static const Diagram *skip_forwarding(const Diagram *d, Arena *a, Id **in) {
   for (;;) {
     if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call || states_move(d)) return d;
     const Box *box = &d->box.at[1];
@@ -44,7 +44,7 @@ static const char *path_of(const Diagram *d, Id wire) {
   return NULL;
 }
 
-// "dense.1" where all its weights are called dense.1/…; NULL: they have nothing in common.
+// The common prefix of the callee's weights, "dense.1" for dense.1/…; NULL: none.
 static const char *prefix_of(Arena *a, const Diagram *d, const Diagram *callee, const Id *in) {
   const char *all = NULL;
   for (uint32_t i = 0; i < callee->param.n; i++) {
@@ -59,7 +59,7 @@ static const char *prefix_of(Arena *a, const Diagram *d, const Diagram *callee, 
   return all;
 }
 
-// False: another module has this name.
+// False: the name belongs to another module.
 static bool add_member(PythonWork *k, const char *path, const Diagram *d, const PythonMade *made) {
   for (uint32_t i = 0; i < k->member.n; i++) {
     if (strcmp(k->member.at[i].path, path) != 0) continue;
@@ -91,7 +91,8 @@ static const char *callee_text(ArrayGraph *o, const Diagram *d, const Diagram *c
   return made ? made->name : NULL;
 }
 
-// Are its weights called as here? Goals are so, and learners that only use others.
+// Do the callee's weights have the same paths here? True for goals and learners that call other
+// learners.
 static bool paths_agree(const PythonWork *k, const Diagram *d, const Box *box) {
   const Diagram *callee = box->callee;
   if (callee->reverse || d != k->now || k->flat || !callee->param.n) return false;
@@ -111,8 +112,8 @@ static bool is_read(const PythonWork *k, const Diagram *d, Id wire) {
   return read;
 }
 
-// A function gives the states that it moves only in goals. Where they are read otherwise, as those of
-// an optimiser in `refit`, what it does stands inside.
+// Functions return next states only in goals. If they are read elsewhere, as the optimiser's state
+// in `refit`, the callee is inlined.
 static bool states_are_read(const PythonWork *k, const Diagram *d, const Box *box) {
   bool read = false;
   for (uint32_t i = box->callee->out.n; !k->p->goals && i < box->nout; i++)
@@ -120,8 +121,8 @@ static bool states_are_read(const PythonWork *k, const Diagram *d, const Box *bo
   return read;
 }
 
-// What such a diagram does stands here as it is; `now`: whose weights are called by their paths.
-static void call_inside(ArrayGraph *o, const Box *box, Id *of_wire, const Diagram *now) {
+// Inlines a callee; `now`: the diagram whose weights keep their paths.
+static void inline_call(ArrayGraph *o, const Box *box, Id *of_wire, const Diagram *now) {
   const Diagram *goal = box->callee;
   Id *inside = NEW_ARRAY(o->a, Id, goal->wire.n + 1);
   for (uint32_t i = 0; i < goal->in.n; i++) inside[goal->in.at[i]] = of_wire[box->in[i]];
@@ -140,7 +141,7 @@ static void call_inside(ArrayGraph *o, const Box *box, Id *of_wire, const Diagra
     if (goal->param.at[i].next) of_wire[box->out[at++]] = inside[goal->param.at[i].next];
 }
 
-// In JAX a call that draws is handed a key.
+// JAX: passes a key to a callee that draws noise.
 static const char *with_key(PythonWork *k, const char *text, const Diagram *callee) {
   if (!k->p->jax || !callee->noisy) return text;
   return arena_format(k->p->a, strchr(text, '(') ? "%s, %s" : "%s(%s", text, python_key(k));
@@ -158,13 +159,13 @@ static Id call_result(ArrayGraph *o, const Diagram *d, Id wire, Id first) {
 static void python_call(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
   bool flat;
   Id *in = arena_copy(o->a, box->in, box->nin * sizeof *in);
-  const Diagram *callee = peeled(box->callee, o->a, &in);
+  const Diagram *callee = skip_forwarding(box->callee, o->a, &in);
   if (callee == box->callee && paths_agree(python_work(o), d, box)) {
-    call_inside(o, box, of_wire, callee);
+    inline_call(o, box, of_wire, callee);
     return;
   }
   if (states_are_read(python_work(o), d, box)) {
-    call_inside(o, box, of_wire, python_work(o)->now);
+    inline_call(o, box, of_wire, python_work(o)->now);
     return;
   }
   const char *text = callee_text(o, d, callee, in, &flat);
@@ -208,7 +209,7 @@ static Id boundary_value(ArrayGraph *o, const Type *t, const char *name) {
   return made;
 }
 
-// Its arguments, by name; the names are put into `name` when all values are there.
+// Writes the arguments; names are assigned once all values exist.
 static void boundary(ArrayGraph *o, PythonWork *k, Table *taken, Id *of_wire, Buf *arguments) {
   const Diagram *d = k->d;
   for (uint32_t i = 0; i < d->in.n; i++) {
@@ -302,8 +303,9 @@ static const PythonMade *put_definition(Python *p, const char *key, PythonMade *
   return made;
 }
 
-// -- a derivative of its own ----------------------------------------------------------------------
-static const Diagram *named_as(Python *p, const Diagram *d, const char *behind) {
+// -- boxes with a custom derivative
+// -----------------------------------------------------------------
+static const Diagram *renamed_copy(Python *p, const Diagram *d, const char *behind) {
   const char *name = arena_format(p->a, "%s_%s", name_text(p->w->names, d->name), behind);
   Diagram *made = diagram_new(p->w, name_from(p->w->names, name));
   Id id = made->id;
@@ -331,9 +333,10 @@ static const PythonMade *define_reversed(Python *p, const Diagram *d, const char
     p->e->status = OUTCOME_WRONG;
     return NULL;
   }
-  const PythonMade *value = python_define(p, named_as(p, d, "value"), true, NULL),
-                   *back = value ? python_define(p, named_as(p, d->reverse, "slope"), true, NULL)
-                                 : NULL;
+  const PythonMade *value = python_define(p, renamed_copy(p, d, "value"), true, NULL),
+                   *back = value
+                               ? python_define(p, renamed_copy(p, d->reverse, "slope"), true, NULL)
+                               : NULL;
   if (!back) return NULL;
   const char *text = arena_format(p->a, "with_slope(%s, %s)\n", value->name, back->name);
   return put_definition(p, key, NEW(p->a, PythonMade), python_name(p->a, said), text,
@@ -351,7 +354,7 @@ const PythonMade *python_define(Python *p, const Diagram *d, bool flat, const ch
   if (!python_lowered(&k, &arguments, &body)) return NULL;
   said = *said ? said : "box";
   said = class ? python_class(p->a, said) : python_name(p->a, said);
-  const char *text = definition(&k, arguments, body); // which finds its sizes
+  const char *text = definition(&k, arguments, body); // determines the sizes
   PythonMade *made = NEW(p->a, PythonMade);
   made->size = k.size;
   return put_definition(p, root ? NULL : key, made, said, text,

@@ -1,9 +1,9 @@
-// Names and numbers as Python has them.
+// Python identifiers and literals.
 #include "port/python/python_own.h"
 
 #include <math.h>
 
-// Words of Python, names that the file itself has, and what every module has already.
+// Python keywords, names used by the file, and attributes of every module.
 static const char *const reserved[] = {"and",
                                        "as",
                                        "assert",
@@ -88,7 +88,7 @@ static const char *const reserved[] = {"and",
                                        "requires_grad_",
                                        "T_destination"};
 
-// More of what PyTorch's modules have.
+// Prefixes of attributes of PyTorch modules.
 static const char *const reserved_fronts[] = {"register_", "named_", "get_", "set_"};
 
 static bool is_python_word(const char *name) {
@@ -99,8 +99,8 @@ static bool is_python_word(const char *name) {
   return false;
 }
 
-// Letters beyond ASCII that Python has in names too, each as it is: Python brings others (a ligature,
-// a letter and its accent apart) to another form, and takes signs for no part of a name.
+// Non-ASCII letters that Python keeps as they are in identifiers. Others are normalised to NFKC
+// (ligatures, combining accents) or are not allowed.
 static const struct {
   uint32_t first, last;
 } letters[] = {{0xC0, 0xD6},    {0xD8, 0xF6},     {0xF8, 0x131},    {0x134, 0x13E},
@@ -109,7 +109,7 @@ static const struct {
                {0x904, 0x939},  {0x3041, 0x3096}, {0x30A1, 0x30FA}, {0x4E00, 0x9FEF},
                {0xAC00, 0xD7A3}};
 
-// Bytes of the letter, digit or `_` of Python that the text begins with; 0: it begins with none.
+// The length in bytes of the identifier character at `text`; 0: none.
 static size_t word_bytes(const char *text) {
   const unsigned char *c = (const unsigned char *)text;
   if (*c < 0x80) return char_is_word(*text) || *text == '_';
@@ -122,14 +122,14 @@ static size_t word_bytes(const char *text) {
   return 0;
 }
 
-// What begins with `_` is private in Python, and inside a class called otherwise: `_x` is `x_`.
+// A leading `_` would make the name private and mangled inside classes: `_x` becomes `x_`.
 const char *python_name(Arena *a, const char *text) {
   Buf b = buf_new(a);
   size_t private = strspn(text, "_");
   bool moved = private && (char_is_letter(text[private]) || (unsigned char)text[private] >= 0x80);
   if (moved) text += private;
   for (const char *at = text; *at;) {
-    size_t n = word_bytes(at); // a letter like θ has several
+    size_t n = word_bytes(at); // letters such as θ have several bytes
     if (at == text && *at >= '0' && *at <= '9') buf_char(&b, '_');
     if (n)
       buf_add(&b, at, n);
@@ -142,7 +142,7 @@ const char *python_name(Arena *a, const char *text) {
   return moved || is_python_word(b.at) ? arena_format(a, "%s_", b.at) : b.at;
 }
 
-// The path as far as its name in Python tells it from others.
+// The path reduced to what distinguishes it in Python.
 static const char *plain_path(Arena *a, const char *path, size_t n) {
   Buf b = buf_new(a);
   for (size_t i = 0, length; i < n; i += length + 1) {
@@ -158,12 +158,13 @@ static const char *plain_path(Arena *a, const char *path, size_t n) {
   return b.at;
 }
 
-// Weights keep their names, so that files of them are found: what Python cannot have is refused.
+// Weights keep their names, so that files of weights can be loaded: names that Python cannot have
+// are refused.
 static bool path_is_python(Python *p, const char *path) {
   for (size_t i = 0, n; path[i]; i += n) {
     n = path[i] == '/' || path[i] == '.' ? 1 : word_bytes(path + i);
     if (!n)
-      return export_wrong(p->e, OUTCOME_WRONG,
+      return export_error(p->e, OUTCOME_WRONG,
                           "the weights of `%s` have a sign in their name that no name in Python "
                           "has: call them otherwise",
                           path);
@@ -181,7 +182,7 @@ bool python_paths_differ(Python *p, const Diagram *d) {
       const char *own = arena_text(p->a, path, n), *plain = plain_path(p->a, path, n);
       Id at = table_get(seen, plain, strlen(plain));
       if (at && strcmp(said.at[at - 1], own) != 0)
-        return export_wrong(p->e, OUTCOME_WRONG,
+        return export_error(p->e, OUTCOME_WRONG,
                             "the weights of `%s` and of `%s` have one name in Python: call one of "
                             "them otherwise",
                             said.at[at - 1], own);
@@ -195,7 +196,7 @@ bool python_paths_differ(Python *p, const Diagram *d) {
   return true;
 }
 
-// What the file itself defines or uses before its training: a box of that name gets another.
+// Names that the file defines or uses before the training part: boxes with these names are renamed.
 static const char *const module_words[] = {
     "root",       "with_slope", "power",   "through", "first_max", "first_min",
     "orthogonal", "normal",     "uniform", "Goals",   "init",      "read_safetensors",
@@ -203,7 +204,7 @@ static const char *const module_words[] = {
     "list",       "tuple",      "all",     "sorted",  "str",       "super",
     "KeyError",   "p",          "key",     "modulo",  "__name__"};
 
-// Whether the training defines or calls it: a function of its own, or one of Python's.
+// Does the training part define or call this name, or is it a Python builtin?
 static bool training_uses(const Python *p, const char *name) {
   const char *text = p->jax ? jax_training : torch_training;
   size_t n = strlen(name);
@@ -226,7 +227,7 @@ const char *python_unique(Arena *a, Table *taken, const char *name) {
   return own;
 }
 
-// Of all that a diagram calls, and what those call; each diagram is looked at once.
+// Collects the names of all called diagrams; each diagram is visited once.
 void python_note_called(Python *p, const Diagram *d) {
   const char *key = arena_format(p->a, "%u", d->id);
   if (table_get(p->walked, key, strlen(key))) return;
@@ -240,7 +241,7 @@ void python_note_called(Python *p, const Diagram *d) {
   }
 }
 
-// Functions and helpers that a body may call are not to be hidden.
+// A local name that shadows no function or helper that the body may call.
 const char *python_local(Python *p, Table *taken, const char *name) {
   static const char *const helpers[] = {"root",      "with_slope", "power",      "through",
                                         "first_max", "first_min",  "orthogonal", "modulo"};
@@ -258,7 +259,8 @@ const char *python_class(Arena *a, const char *text) {
     if (*at != '_') buf_char(&b, up ? char_upper(*at) : *at);
     up = *at == '_';
   }
-  bool letter = b.n && !(b.at[0] >= '0' && b.at[0] <= '9'); // `_` has none, nor has `_2d`
+  // `_` and `_2d` have no letter at the beginning.
+  bool letter = b.n && !(b.at[0] >= '0' && b.at[0] <= '9');
   return letter ? python_name(a, b.at) : arena_format(a, "Box%s", b.n ? b.at : "");
 }
 
@@ -274,7 +276,7 @@ const char *python_path(Python *p, const char *path) {
   return b.at;
 }
 
-void python_said(Buf *b, const char *text) {
+void python_escaped(Buf *b, const char *text) {
   Buf shown = buf_new(b->arena);
   buf_escaped(&shown, text, strlen(text));
   for (size_t i = 0; i < shown.n; i++) {

@@ -1,4 +1,4 @@
-// A node of the graph as an expression of Python.
+// Writes a node of the graph as a Python expression.
 #include "port/python/python_own.h"
 
 const OutAttribute *python_attribute(const GraphNode *n, const char *name) {
@@ -63,7 +63,7 @@ static const char *table_text(PythonText *t, const GraphValue *v) {
   return b.at;
 }
 
-// Long ones stand once, in front of everything.
+// Long constants are written once, before the definitions.
 const char *python_constant(PythonText *t, Id value, bool array) {
   const GraphValue *v = arrays_value(t->o, value);
   Buf b = buf_new(t->p->a);
@@ -108,7 +108,7 @@ const char *python_array(PythonText *t, Id value, int prec) {
                       t->p->jax ? "array" : "tensor", t->text[value]);
 }
 
-// Numbers with commas between: a shape, or axes.
+// Comma-separated numbers: a shape, or axes.
 static const char *numbers(PythonText *t, Id value) {
   const GraphValue *v = arrays_value(t->o, value);
   if (!v->data) return python_operand(t, value, PREC_ANY);
@@ -147,8 +147,9 @@ static const char *by_row(PythonText *t, const PythonRow *row, const GraphNode *
   return b.at;
 }
 
-// -- moves ----------------------------------------------------------------------------------------
-// x[:, :, …]: what stands at an axis
+// -- moving data
+// ------------------------------------------------------------------------------------
+// x[:, :, …] with `what` at one axis
 static const char *at_axis(PythonText *t, Id value, int64_t axis, const char *what) {
   Buf b = buf_new(t->p->a);
   buf_printf(&b, "%s[", python_array(t, value, PREC_ATOM));
@@ -238,14 +239,15 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
   return arena_format(t->p->a, t->p->jax ? "%s.astype(%s)" : "%s.%s()", x, type);
 }
 
-// -- several numbers become one --------------------------------------------------------------------
+// -- reductions and joins
+// ---------------------------------------------------------------------------
 static const char *reduced(PythonText *t, const GraphNode *n) {
   const GraphValue *axes = arrays_value(t->o, n->in.at[1]);
   const char *x = python_array(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");
   const char *list = numbers(t, n->in.at[1]);
   if (!strcmp(what, "Sum"))
     return arena_format(t->p->a, "%s.sum(%s)", x, tuple_of(t, list, axes->count == 1));
-  // the first of equal ones takes the slope; the axes are the last ones
+  // the first of equal maxima gets the gradient; the axes are trailing
   if (axes->count > 1)
     x = t->p->jax ? arena_format(t->p->a, "%s.reshape(%s.shape[:-%lld] + (-1,))", x, x,
                                  (long long)axes->count)

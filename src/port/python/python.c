@@ -1,5 +1,5 @@
-// A box or learner as a Python file of PyTorch or JAX, as it is in use: what it is made of, first
-// values, and a reader of weights.
+// Exports a box or learner, in use, as a Python file for PyTorch or JAX: definitions, initial
+// values, and a function that loads weights.
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
 
@@ -117,7 +117,7 @@ static const char *const jax_load =
     "        raise KeyError(\"%%s has %%d of %u weights\" %% (path, found))\n"
     "    return p\n";
 
-// Functions that the text may need, in both libraries.
+// Helper functions that the text may use, for both libraries.
 static const struct {
   const char *called, *torch, *jax;
 } helpers[] = {
@@ -233,7 +233,7 @@ static void put_tables(const Python *p, Buf *b) {
                table_key(p->constant, i, &n));
 }
 
-// What the weights of a learner begin with: "guess/"; otherwise nothing.
+// The prefix of a learner's weights: "guess/"; otherwise empty.
 static const char *front_of(Export *e, const Diagram *d) {
   const char *front = arena_format(e->arena, "%s/", e->name);
   for (uint32_t i = 0; i < d->param.n; i++)
@@ -242,7 +242,8 @@ static const char *front_of(Export *e, const Diagram *d) {
   return d->param.n ? front : "";
 }
 
-// Its own diagram, not what only calls it: a learner's weights have no learner in front there. Otherwise the whole.
+// The learner's own diagram, in which weights have no learner prefix, instead of one that only
+// calls it; otherwise the whole.
 static const Diagram *own_diagram(Export *e, const Diagram *d) {
   const char *front = front_of(e, d);
   if (d->reverse || d->box.n != 2 || d->box.at[1].op != OP_call) return d;
@@ -266,7 +267,7 @@ static uint32_t kept_weights(const Diagram *d) {
 }
 
 // -- the file -------------------------------------------------------------------------------------
-// "mean, spread", where the header names results; otherwise y.
+// "mean, spread" if the header names the results; otherwise y.
 static const char *results_of(Python *p, const Diagram *d) {
   Buf b = buf_new(p->a);
   for (uint32_t i = 0; i < d->out.n; i++) {
@@ -285,7 +286,7 @@ static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
                                : "\nNoise is drawn here, so its numbers are others than limn's.";
   Buf said = buf_new(p->a);
   path_folder(p->a, p->w->sources->file.at[e->p->tree->span.file].path, &file);
-  python_said(&said, file);
+  python_escaped(&said, file);
   file = said.at;
   if (p->goals)
     buf_printf(b, p->jax ? jax_goals_head : torch_goals_head, file, noise);
@@ -340,8 +341,8 @@ static bool mentions(const char *text, const char *name) {
   return false;
 }
 
-// The definitions that are used by what stands behind them, in their order: a form of a box that was
-// tried and not taken is not in the file.
+// The definitions that the following text uses, in order: variants that were written and not chosen
+// are dropped.
 static const char *used_definitions(Python *p, const char *root, const char *behind) {
   uint32_t n = p->defined.n;
   bool *used = NEW_ARRAY(p->a, bool, n + 1);
@@ -375,11 +376,11 @@ static bool put_file(Python *p, const Diagram *whole, const Diagram *d, const ch
   buf_text(&b, tree.at ? tree.at : "");
   if (kept_weights(d)) put_load(p, whole, d, &b);
   buf_text(&b, training.at);
-  return p->e->status == OUTCOME_GOOD && export_put(p->e, export_file(p->e), b.at, b.n);
+  return p->e->status == OUTCOME_GOOD && export_write_file(p->e, export_file(p->e), b.at, b.n);
 }
 
-// Weights that are asked for, or that were set, stand in a file beside it; NULL: none are, or it is the
-// one that they come from.
+// The weights file to write next to the Python file; NULL: none was requested or set, or it would
+// be the input itself.
 static const char *weights_file(Python *p, const Diagram *d) {
   Export *e = p->e;
   const char *file = export_file(e), *from = e->how->weights;
@@ -392,11 +393,11 @@ static const char *weights_file(Python *p, const Diagram *d) {
   return read && !strcmp(there, read) ? NULL : beside;
 }
 
-// Weights that lie there without the file that they belong to are somebody else's.
+// A weights file without its Python file belongs to something else: do not overwrite it.
 static bool weights_are_free(Python *p, const Diagram *d) {
   const char *beside = weights_file(p, d), *file = export_file(p->e);
   if (!beside || !path_exists(beside) || path_exists(file)) return true;
-  return export_wrong(
+  return export_error(
       p->e, OUTCOME_WRONG,
       "%s is there already, and no %s that it belongs to: weights would be written over", beside,
       file);
@@ -410,15 +411,15 @@ static bool put_weights(Python *p, const Diagram *d) {
   if (!file) return true;
   if (!export_weights(e, d, &all)) return false;
   if (!safetensors_bytes(p->a, &all, &bytes, &error))
-    return export_wrong(e, OUTCOME_WRONG, "%s", error);
-  return export_put(e, file, bytes.at, bytes.n);
+    return export_error(e, OUTCOME_WRONG, "%s", error);
+  return export_write_file(e, file, bytes.at, bytes.n);
 }
 
 static bool export_python(Export *e, bool jax) {
   Python p = {.e = e, .w = e->w, .a = e->arena, .jax = jax, .taken = table_new(e->arena)};
   p.goals = !e->name;
   if (e->name && e->how->train)
-    return export_wrong(e, OUTCOME_USAGE, "`%s` trains whole programs: --train goes without a name",
+    return export_error(e, OUTCOME_USAGE, "`%s` trains whole programs: --train goes without a name",
                         e->how->as);
   p.real = e->how->precision == LIMN_PRECISION_64 ? OUT_DOUBLE : OUT_FLOAT;
   p.text = buf_new(p.a);
@@ -431,7 +432,7 @@ static bool export_python(Export *e, bool jax) {
   const Diagram *whole = p.goals ? python_program(&p) : export_diagram(e, true);
   Tensor *param;
   if (whole && !whole->param.n && (e->how->weights || e->how->from))
-    return export_wrong(e, OUTCOME_USAGE, "`%s` has no weights that could be written", e->name);
+    return export_error(e, OUTCOME_USAGE, "`%s` has no weights that could be written", e->name);
   if (!whole || !diagram_is_small(e->w, whole) || !python_paths_differ(&p, whole) ||
       !export_params(e, whole, &param))
     return false;

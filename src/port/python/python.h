@@ -1,4 +1,4 @@
-// python: a box, learner or whole program as a Python file, for PyTorch or JAX.
+// python: exports a box, learner or whole program as a Python file for PyTorch or JAX.
 #ifndef LIMN_PORT_PYTHON_PYTHON_H
 #define LIMN_PORT_PYTHON_PYTHON_H
 

@@ -1,6 +1,5 @@
-// What an array operation is in PyTorch and in JAX. Scalar functions have it as columns of ops.def; the
-// operations that the lowering to arrays makes besides are rows here. $0, $1 … are the operands, `T.` is
-// the library.
+// Array operations in PyTorch and JAX. Scalar functions are columns of ops.def; other operations of
+// the lowering are rows here. $0, $1 … are the operands, `T.` is the library.
 #include "port/python/python_own.h"
 
 #include "core/diagram/diagram.h"
@@ -26,7 +25,7 @@ static const struct {
     {"ScatterElements", "$0.scatter_add(0, $1, $2)", "$0.at[$1].add($2)"},
 };
 
-// How tightly the outermost operator of a text binds in Python.
+// The precedence of the outermost operator of a Python expression.
 static int precedence_of(const char *text) {
   static const struct {
     const char *sign;
@@ -42,7 +41,7 @@ static int precedence_of(const char *text) {
   return PREC_ATOM;
 }
 
-// Functions, `~` and `@` take arrays only.
+// Functions, `~` and `@` accept arrays only.
 static PythonRow row_of(const char *torch, const char *jax) {
   int prec = precedence_of(torch);
   bool arrays = prec == PREC_ATOM || *torch == '~' || strstr(torch, " @ ");

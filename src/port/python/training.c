@@ -1,6 +1,6 @@
-// How a program trains, as tables of Python: which goal is given what and moves which weights; the
-// phases of training with their rules, which are the program's optimisers as functions; copies that
-// follow. The text that reads these tables is torch_training.py or jax_training.py.
+// Training as Python tables: the arguments of each goal and the weights that it moves; phases with
+// their optimisers, which are written as functions; stale copies. torch_training.py or
+// jax_training.py interprets the tables.
 #include "port/python/python_own.h"
 
 #include <assert.h>
@@ -16,7 +16,8 @@ const char *python_dotted(Python *p, const char *path) {
   return b.at;
 }
 
-// For each param of the loss: is it meant? Does it count for whether a learner is meant as a whole?
+// For each param of the loss: is it selected? Does it count when deciding whether a learner is
+// selected as a whole?
 typedef struct {
   bool *meant, *counts;
 } WeightChoice;
@@ -37,7 +38,7 @@ static bool all_below(Python *p, const WeightChoice *c, const char *path, size_t
   return true;
 }
 
-// ("enc.", "dec.dense.b."): what the names of those that are meant begin with
+// ("enc.", "dec.dense.b."): prefixes of the selected names
 static void put_choice(Python *p, const WeightChoice *c, Buf *b) {
   const Diagram *d = p->loss.diagram;
   Table *there = table_new(p->a);
@@ -99,8 +100,8 @@ static Diagram *optimiser_part(Python *p, const Diagram *from, bool look) {
   return d;
 }
 
-// What an optimiser keeps starts as a number.
-static void put_keeps(Python *p, const Diagram *d, Buf *b) {
+// Optimiser state starts as a constant.
+static void put_optimiser_state(Python *p, const Diagram *d, Buf *b) {
   buf_text(b, "(");
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *param = &d->param.at[i];
@@ -129,7 +130,7 @@ static bool put_rule(Python *p, const OptimisedWeights *s, const WeightChoice *c
              s->row      ? "\"row\""
              : s->matrix ? "\"matrix\""
                          : "None");
-  put_keeps(p, s->optimiser, b);
+  put_optimiser_state(p, s->optimiser, b);
   buf_text(b, "),\n");
   return true;
 }
@@ -177,7 +178,7 @@ static bool has_clock(const Diagram *d, const char *path) {
   return false;
 }
 
-// How many rounds a phase has. None: the program reads it, and it is not known.
+// The number of rounds of a phase. None: the program reads it and it is unknown.
 static void put_rounds(Python *p, const Regime *r, Buf *b) {
   uint64_t rounds = p->rounds[r - p->regime.at];
   bool reads = has_clock(p->loss.diagram, "steps");
@@ -232,7 +233,7 @@ static bool put_phase(Python *p, const Regime *r, Buf *b) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-// A copy begins as what it follows; one that follows a copy comes later.
+// Copies start equal to what they follow; a copy of a copy comes later.
 void python_start_copies(Python *p, Buf *b) {
   for (uint32_t i = 0; i < p->regime.n; i++)
     for (uint32_t k = 0; k < p->regime.at[i].start.n; k++) {
@@ -245,7 +246,7 @@ void python_start_copies(Python *p, Buf *b) {
     }
 }
 
-// Fields that are drawn, and how; the others are data.
+// Fields that are drawn at random, and their distribution; other fields are data.
 static void put_drawn(Python *p, Buf *b) {
   const Program *program = p->e->p;
   buf_text(b, "\n\n# What is drawn for each step, where nothing is given for it.\nDRAWN = {");
@@ -280,7 +281,7 @@ static void put_paths(Python *p, Buf *b) {
   buf_text(b, "\n\"\"\".split()\n");
 }
 
-// Of a tree: what is no weight.
+// JAX: paths in the tree that are no weights.
 static void put_states(Python *p, Buf *b) {
   const Diagram *d = p->loss.diagram;
   buf_text(b, "\n\n# What no rule steps.\nSTATES = {");
@@ -290,7 +291,7 @@ static void put_states(Python *p, Buf *b) {
   buf_text(b, "\n}\n");
 }
 
-// Rules are functions, which stand in front: they are defined on the way.
+// Optimisers are functions, so they are defined before the tables.
 bool python_training(Python *p, Buf *b) {
   buf_text(b, "\n\n# A goal: what it is given, the weights that it moves, whose names begin so, "
               "and how much it\n"

@@ -1,4 +1,4 @@
-// Convolutions and pools as Python has them.
+// Convolutions and pooling in Python.
 #include "port/python/python_own.h"
 
 enum { WINDOW_MOST = 3 };
@@ -28,7 +28,7 @@ static bool window_of(const GraphNode *n, PythonWindow *w) {
   return true;
 }
 
-// One number where all are the same.
+// A single number if all are equal.
 static const char *window_numbers(Arena *a, uint32_t n, const int64_t *x) {
   bool same = true;
   Buf b = buf_new(a);
@@ -52,7 +52,7 @@ static bool window_even(const PythonWindow *w) {
   return true;
 }
 
-// Pads that differ before and behind are added by hand.
+// Asymmetric padding is applied by a separate pad.
 static const char *window_input(PythonText *t, const GraphNode *n, PythonWindow *w,
                                 const char *with) {
   const char *x = python_operand(t, n->in.at[0], PREC_ANY);
@@ -76,7 +76,7 @@ static const char *torch_window(PythonText *t, const GraphNode *n, PythonWindow 
   for (uint32_t i = 0; i < w->n; i++) {
     if (mean && w->dilation[i] != 1) return NULL;
     if ((mean || most) && 2 * w->before[i] > w->kernel[i])
-      w->behind[i]++; // torch wants less: by hand
+      w->behind[i]++; // torch allows less padding: apply it separately
   }
   const char *x = back ? python_operand(t, n->in.at[0], PREC_ANY)
                        : window_input(t, n, w, most ? "-float(\"inf\")" : "0.0");
