@@ -134,14 +134,14 @@ INLINE Bits64 noise_site(Bits64 site, Bits64 position) {
 }
 
 // -- functions of each type -----------------------------------------------------------------------
-#include "run/engine/prelude/prelude_numbers.h"
+#include "run/engine/kernel/prelude_numbers.h"
 
 #define REAL double
 #define BITS Bits64
 #define IS_DOUBLE 1
 #define NAME(name) double_##name
-#include "run/engine/prelude/prelude_math.h"
-#include "run/engine/prelude/prelude_noise.h"
+#include "run/engine/kernel/prelude_math.h"
+#include "run/engine/kernel/prelude_noise.h"
 #undef REAL
 #undef BITS
 #undef IS_DOUBLE
@@ -150,8 +150,8 @@ INLINE Bits64 noise_site(Bits64 site, Bits64 position) {
 #define BITS Bits32
 #define IS_DOUBLE 0
 #define NAME(name) float_##name
-#include "run/engine/prelude/prelude_math.h"
-#include "run/engine/prelude/prelude_noise.h"
+#include "run/engine/kernel/prelude_math.h"
+#include "run/engine/kernel/prelude_noise.h"
 #undef REAL
 #undef BITS
 #undef IS_DOUBLE
