@@ -29,7 +29,7 @@ static bool compare_block(DiffWork *d, DiffThing *t) {
   for (int i = 0; i < 2 && t->mark != DIFF_SAME; i++)
     if (t->node[i]) o[i] = outline_of_block(d->c->scratch, &d->source[i], t->name[i], t->node[i]);
   bool both = !t->node[0] == !o[0] && !t->node[1] == !o[1];
-  if (t->mark != DIFF_SAME && both) t->body = outlines_meet(d->c->scratch, o[0], o[1]);
+  if (t->mark != DIFF_SAME && both) t->body = outlines_align(d->c->scratch, o[0], o[1]);
   return t->body || t->mark == DIFF_SAME || !both;
 }
 
@@ -38,7 +38,7 @@ static bool outline_one_side(DiffWork *d, DiffThing *t) {
   if (t->kind != N_LEARNER && t->kind != N_BOX) return true;
   DiffModel m = diff_model(d->c, &d->side[t->node[0] ? 0 : 1], t, d->answer.models);
   if (!m.shown) return true;
-  t->body = outlines_meet(d->c->scratch, t->node[0] ? m.shown : NULL, t->node[1] ? m.shown : NULL);
+  t->body = outlines_align(d->c->scratch, t->node[0] ? m.shown : NULL, t->node[1] ? m.shown : NULL);
   return t->body != NULL;
 }
 
@@ -71,7 +71,7 @@ static bool compare_thing(DiffWork *d, DiffThing *t) {
   note_used(d, 0, a.shown), note_used(d, 1, b.shown);
   bool same = same_goals(a.goal, b.goal);
   for (int k = 0; same && k < 2; k++) same = same_function(d, t, &a, &b, k);
-  t->body = outlines_meet(d->c->scratch, a.shown, b.shown);
+  t->body = outlines_align(d->c->scratch, a.shown, b.shown);
   const DiffModel *both[2] = {&a, &b};
   t->by_values = !same && d->answer.models && t->body &&
                  (t->kind == N_LEARNER || t->kind == N_BOX) &&
@@ -79,7 +79,7 @@ static bool compare_thing(DiffWork *d, DiffThing *t) {
   t->boxes[0] = a.shown->box.n, t->boxes[1] = b.shown->box.n;
   same |= t->by_values;
   if (same && a.shown->whole != b.shown->whole) // the picture shows the first side's form
-    t->body = outlines_meet(d->c->scratch, a.shown, a.shown);
+    t->body = outlines_align(d->c->scratch, a.shown, a.shown);
   if (!t->body) return false;
   bool paired = (t->kind == N_LEARNER || t->kind == N_BOX) && t->body->b == b.shown;
   if (paired) weights_pair(d->c->scratch, t->body, &d->pairs);
@@ -124,7 +124,7 @@ static LimnStatus compare_things(DiffWork *d, const LimnDiff *how) {
     bool onnx = d->side[i].kind == SIDE_ONNX, both = onnx && d->side[!i].kind == SIDE_ONNX;
     if (onnx && !both) d->source[i].alias = how->name ? how->name : d->side[i].graph;
   }
-  DiffThings all = statements_meet(c->scratch, d->source);
+  DiffThings all = statements_pair(c->scratch, d->source);
   for (uint32_t i = 0; i < all.n; i++) {
     const char *const *name = all.at[i].name;
     if (!name[0] || !name[1] || (all.at[i].kind != N_LEARNER && all.at[i].kind != N_STALE))
@@ -170,7 +170,7 @@ static LimnStatus compare_weights(DiffWork *d) {
   }
   if (d->side[0].has_weights && d->side[1].has_weights)
     d->answer.weight =
-        weights_meet(d->c->scratch, &d->side[0].weights, &d->side[1].weights, &d->pairs);
+        weights_match(d->c->scratch, &d->side[0].weights, &d->side[1].weights, &d->pairs);
   return LIMN_GOOD;
 }
 

@@ -1,5 +1,5 @@
-// The body of a loop: each scalar becomes a value that is broadcast to the box of indices. What a
-// function is in ONNX stands in ops.def, as text; one of known numbers is known.
+// Lowers the body of a loop: each scalar becomes a value broadcast to the iteration space. The ONNX
+// form of a function is a text in ops.def; functions of constants are folded.
 #include "port/arrays/arrays.h"
 
 #include <float.h>
@@ -58,7 +58,7 @@ static Id row_applied(ArrayGraph *o, Fn fn, bool bits, const Id *arg) {
 }
 
 // -- known numbers --------------------------------------------------------------------------------
-// A weight stays one, and what is made of it is computed by whoever runs the model.
+// Functions of weights are not folded: weights stay trainable parameters.
 static bool all_known(ArrayGraph *o, uint32_t n, const Id *arg) {
   for (uint32_t i = 0; i < n; i++)
     if (!arrays_is_known(o, arg[i]) || arrays_value(o, arg[i])->weight) return false;
@@ -74,7 +74,7 @@ static int64_t count_of(ArrayGraph *o, const GraphValue *like) {
   return all;
 }
 
-// The place in v of the i-th number of `all`.
+// The offset in v of the i-th element of the broadcast shape.
 static int64_t place_in(ArrayGraph *o, const GraphValue *v, const GraphValue *all, int64_t i) {
   int64_t at = 0, step = 1;
   for (uint32_t k = 0; k < all->rank; k++) {
@@ -92,7 +92,7 @@ static int64_t place_in(ArrayGraph *o, const GraphValue *v, const GraphValue *al
 
 enum { KNOWN_MOST = 1 << 20 };
 
-// Of known numbers, the value is known: it is computed here, in doubles.
+// Folds a function of constants, in doubles.
 static Id known_row(ArrayGraph *o, Fn fn, OutType type, const Id *arg) {
   uint32_t n = fn_rows[fn].arity;
   GraphValue in[3] = {{0}};
@@ -111,7 +111,7 @@ static Id known_row(ArrayGraph *o, Fn fn, OutType type, const Id *arg) {
 }
 
 // -- scalars --------------------------------------------------------------------------------------
-// Floats end earlier: what a double says with its largest or smallest numbers, they say with theirs.
+// Clamps to the range of float: the largest doubles, as masks use them, become the largest floats.
 static double in_range(const ArrayGraph *o, double k) {
   if (o->real != OUT_FLOAT || isinf(k) || isnan(k) || k == 0) return k;
   if (fabs(k) > FLT_MAX) return k > 0 ? FLT_MAX : -FLT_MAX;
@@ -164,7 +164,7 @@ Id body_value(LoopWork *l) {
     }
     Id arg[3] = {0};
     for (uint32_t k = 0; k < fn_rows[s->fn].arity; k++) arg[k] = value[s->arg[k]];
-    value[i] = o->calls ? 0 : body_known(l, i, value);
+    value[i] = o->calls ? 0 : body_operator(l, i, value);
     if (!value[i]) value[i] = known_row(o, (Fn)s->fn, arrays_type_of(o, (Base)s->base), arg);
     if (!value[i]) value[i] = row_applied(o, (Fn)s->fn, of_bits(loop, s), arg);
   }

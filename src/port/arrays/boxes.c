@@ -1,4 +1,4 @@
-// A diagram as array operations, box by box.
+// Lowers a diagram box by box.
 #include "port/arrays/arrays.h"
 
 GraphValue arrays_like(ArrayGraph *o, const Type *t) {
@@ -17,7 +17,7 @@ static void arrays_join(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_
   of_wire[box->out[0]] = made;
 }
 
-// TopK of all, the smallest first: equal ones keep their order.
+// TopK of all elements, smallest first; it is stable.
 static void arrays_order(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
   const Type *t = &d->wire.at[box->out[0]].type;
   GraphValue like = arrays_like(o, t), from = *arrays_value(o, of_wire[box->in[0]]);
@@ -28,7 +28,7 @@ static void arrays_order(ArrayGraph *o, const Diagram *d, const Box *box, Id *of
   arrays_attribute_number(o, made, "axis", box->axis);
   arrays_attribute_number(o, made, "largest", 0);
   arrays_attribute_number(o, made, "sorted", 1);
-  of_wire[box->out[0]] = arrays_more(o, made, OUT_INT64, like.rank, like.dim);
+  of_wire[box->out[0]] = arrays_add_result(o, made, OUT_INT64, like.rank, like.dim);
 }
 
 static void arrays_box(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
@@ -42,7 +42,7 @@ static void arrays_box(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_w
   case OP_join: arrays_join(o, d, box, of_wire); break;
   case OP_order: arrays_order(o, d, box, of_wire); break;
   case OP_scan: arrays_scan(o, d, box, of_wire); break;
-  case OP_call: o->calls->call(o, d, box, of_wire); break; // inlined where there are none
+  case OP_call: o->calls->call(o, d, box, of_wire); break; // without `calls`, they were inlined
   default:
     if (o->calls) {
       of_wire[box->out[0]] = o->calls->noise(o, &d->wire.at[box->out[0]].type, box->random->noise);
@@ -64,7 +64,7 @@ void arrays_boxes(ArrayGraph *o, const Diagram *d, Id *of_wire) {
   }
 }
 
-void arrays_see_sizes(ArrayGraph *o, Id value, const Type *t) {
+void arrays_note_sizes(ArrayGraph *o, Id value, const Type *t) {
   for (uint32_t k = 0; k < t->rank; k++) {
     Id var;
     bool there = false;

@@ -35,7 +35,7 @@ Id arrays_input(ArrayGraph *o, const char *name, OutType type, uint32_t rank, co
 }
 
 // -- constants ------------------------------------------------------------------------------------
-enum { SHARED_CONSTANT = 64 }; // numbers: longer ones are not compared
+enum { SHARED_CONSTANT = 64 }; // elements; longer constants are not deduplicated
 
 Id arrays_data(ArrayGraph *o, OutType type, uint32_t rank, const Size *dim, const double *data) {
   int64_t count = 1, n;
@@ -78,14 +78,14 @@ Id arrays_node(ArrayGraph *o, const char *op, uint32_t nin, const Id *in, const 
   v.name = o->said ? name_text(o->w->names, o->said) : "";
   v.data = NULL;
   v.weight = false;
-  v.form_of = 0, v.turn = NULL; // `like` may be a weight, whose form is not that of the result
+  v.form_of = 0, v.turn = NULL; // `like` may describe a weight in another form
   vec_push(o->a, &o->level->node, v.node);
   Id made = add_value(o, v);
   vec_push(o->a, &o->node.at[v.node].out, made);
   return made;
 }
 
-Id arrays_more(ArrayGraph *o, Id value, OutType type, uint32_t rank, const Size *dim) {
+Id arrays_add_result(ArrayGraph *o, Id value, OutType type, uint32_t rank, const Size *dim) {
   Id made = arrays_input(o, "", type, rank, dim);
   GraphNode *n = arrays_maker(o, value);
   arrays_value(o, made)->node = arrays_value(o, value)->node;

@@ -1,4 +1,4 @@
-// Sums of products: of two operands a MatMul, of more an Einsum.
+// Sums of products: MatMul for two factors, Einsum for more.
 #include "port/arrays/arrays.h"
 
 static bool mark_factors(const Loop *loop, uint32_t at, bool *of) {
@@ -25,7 +25,7 @@ static bool placed_has(const Placed *p, uint32_t index, uint32_t *axis) {
   return false;
 }
 
-// Those of the box that are in a, in b, and kept, as is asked.
+// Indices in operand a, in operand b, and kept, as the flags say.
 static IndexList indices_of(LoopWork *l, const Placed *a, const Placed *b, bool in_a, bool in_b,
                             bool kept) {
   IndexList all = {0, NEW_ARRAY(l->o->a, uint32_t, l->n + 1)};
@@ -45,7 +45,7 @@ static Size size_of_all(LoopWork *l, const IndexList *of) {
   return all;
 }
 
-// With its axes in the order of three lists.
+// Transposes to the order of the three lists.
 static Id in_order(LoopWork *l, const Placed *p, const IndexList *list[3]) {
   uint32_t *axis = NEW_ARRAY(l->o->a, uint32_t, p->rank + 1), n = 0;
   for (uint32_t k = 0; k < 3; k++)
@@ -54,7 +54,7 @@ static Id in_order(LoopWork *l, const Placed *p, const IndexList *list[3]) {
   return arrays_transpose(l->o, p->value, axis);
 }
 
-// An index that is reduced and that only this factor has is summed first.
+// Sums over reduced indices that only this factor has.
 static void sum_own(LoopWork *l, Placed *p, const Placed *others, uint32_t n) {
   ArrayGraph *o = l->o;
   int64_t *axis = NEW_ARRAY(o->a, int64_t, p->rank + 1);
@@ -78,8 +78,8 @@ static void sum_own(LoopWork *l, Placed *p, const Placed *others, uint32_t n) {
 }
 
 // -- two factors ----------------------------------------------------------------------------------
-// One side of the product: both[…], rows, columns. Columns that are several or none become one axis,
-// and so do rows. (A MatMul with a vector is allowed; ONNX Runtime 1.30 is wrong about some of them.)
+// One operand as [both…, rows, columns]: multiple or missing row and column axes are merged into
+// one. (MatMul with vectors is avoided: ONNX Runtime 1.30 computes some wrongly.)
 static Id side(LoopWork *l, const Placed *p, const IndexList *both, const IndexList *rows,
                const IndexList *columns, bool keep_rows) {
   Size *dim = NEW_ARRAY(l->o->a, Size, l->n + 4);
@@ -149,8 +149,8 @@ static Placed einsum(LoopWork *l, const Placed *factor, uint32_t n) {
 }
 
 // -- the whole ------------------------------------------------------------------------------------
-// An operand that is no factor must not skip a point.
-static bool never_skips(LoopWork *l, uint32_t operand) {
+// Can this operand, which is no factor, be out of bounds?
+static bool is_always_inside(LoopWork *l, uint32_t operand) {
   const Access *a = &l->loop->in[operand];
   GraphValue v = *arrays_value(l->o, l->in[operand]);
   for (uint32_t k = 0; !a->padded && k < a->rank; k++)
@@ -158,7 +158,7 @@ static bool never_skips(LoopWork *l, uint32_t operand) {
   return true;
 }
 
-// A factor that is 0 where its operand is outside, or what it is padded with.
+// Sets a factor to 0, or to its pad value, where it is out of bounds.
 static void fill_outside(LoopWork *l, const Access *a, Placed *p) {
   ArrayGraph *o = l->o;
   Id in[] = {p->live, place_on_box(l, p), arrays_number(o, o->real, a->padded ? a->pad : 0)};
@@ -174,13 +174,13 @@ static void fill_outside(LoopWork *l, const Access *a, Placed *p) {
   p->value = arrays_reshape(o, filled, p->rank, dim);
 }
 
-static bool take_factors(LoopWork *l, Placed *factor, uint32_t *n) {
+static bool read_factors(LoopWork *l, Placed *factor, uint32_t *n) {
   bool *of = NEW_ARRAY(l->o->a, bool, l->loop->nin + 1);
   uint32_t axis;
   *n = 0;
   if (!loop_is_product(l->loop, of)) return false;
   for (uint32_t i = 0; i < l->loop->nin; i++) {
-    if (!of[i] && !never_skips(l, i)) return false;
+    if (!of[i] && !is_always_inside(l, i)) return false;
     if (!of[i]) continue;
     if (!place_axes(l, i, &factor[*n])) return false;
     if (factor[*n].live) fill_outside(l, &l->loop->in[i], &factor[*n]);
@@ -194,7 +194,7 @@ static bool take_factors(LoopWork *l, Placed *factor, uint32_t *n) {
   return true;
 }
 
-static bool out_is_inside(LoopWork *l) {
+static bool output_is_inside(LoopWork *l) {
   const Type *out = &l->d->wire.at[l->box->out[0]].type;
   for (uint32_t k = 0; k < out->rank; k++)
     if (!coord_is_inside(l, &l->loop->out.coord[k], out->axis[k].size)) return false;
@@ -205,8 +205,8 @@ Id known_product(LoopWork *l) {
   Placed *factor = NEW_ARRAY(l->o->a, Placed, l->loop->nin + 1), out;
   const Type *type = &l->d->wire.at[l->box->out[0]].type;
   uint32_t n;
-  if (type->base != BASE_R || l->n == l->kept || l->n > 26 || !out_is_inside(l)) return 0;
-  if (!take_factors(l, factor, &n) || n < 2) return 0;
+  if (type->base != BASE_R || l->n == l->kept || l->n > 26 || !output_is_inside(l)) return 0;
+  if (!read_factors(l, factor, &n) || n < 2) return 0;
   for (uint32_t i = 0; i < n; i++) sum_own(l, &factor[i], factor, n);
   bool inner = indices_of(l, &factor[0], &factor[1], true, true, false).n;
   out = n == 2 && inner ? multiplied(l, &factor[0], &factor[1]) : einsum(l, factor, n);

@@ -1,6 +1,6 @@
-// A loop, whatever it is: its operands on the box of indices, its body element by element, what is
-// reduced combined, what is left put where the output wants it. Recognised ones (known.c,
-// window.c) do the same in fewer nodes.
+// The general lowering of a loop: operands are broadcast to the iteration space, the body is
+// computed elementwise, reduced indices are combined, and the result is stored in the layout of the
+// output. known.c and window.c recognise loops that need fewer nodes.
 #include "port/arrays/arrays.h"
 
 #include <math.h>
@@ -18,31 +18,32 @@ static bool writes_by_label(const Loop *loop) {
   return false;
 }
 
-static void keep_index(LoopWork *l, uint32_t index) {
+static void add_kept_index(LoopWork *l, uint32_t index) {
   bool there = arrays_is_one(l->o, l->loop->index[index].size);
   for (uint32_t k = 0; k < l->n; k++) there |= l->order[k] == index;
   if (!there) l->order[l->n++] = index;
 }
 
-// Kept ones in the order of the output, then the reduced ones in theirs. Where a label says where a
-// value goes, nothing is reduced before it is there.
-static void lay_out(LoopWork *l, const Type *out) {
+// Orders the iteration space: kept indices in the order of the output, then reduced ones. If the
+// output is written at labels (a scatter), nothing is reduced before it.
+static void order_indices(LoopWork *l, const Type *out) {
   const Loop *loop = l->loop;
   uint32_t n, *index = NEW_ARRAY(l->o->a, uint32_t, loop->nindex + 1);
   l->order = NEW_ARRAY(l->o->a, uint32_t, loop->nindex + 1);
   for (uint32_t k = 0; k < loop->out.rank; k++) {
     const Coord *c = &loop->out.coord[k];
     bool counts = coord_counts(l, c, out->axis[k].size, &n, index);
-    for (uint32_t i = 0; counts && i < n; i++) keep_index(l, index[i]);
+    for (uint32_t i = 0; counts && i < n; i++) add_kept_index(l, index[i]);
     for (uint32_t i = 0; i < c->n; i++)
-      if (!c->term[i].operand) keep_index(l, c->term[i].var);
+      if (!c->term[i].operand) add_kept_index(l, c->term[i].var);
   }
   l->kept = l->n;
-  for (uint32_t i = 0; i < loop->nindex; i++) keep_index(l, i);
+  for (uint32_t i = 0; i < loop->nindex; i++) add_kept_index(l, i);
   if (writes_by_label(loop)) l->kept = l->n;
 }
 
-// -- points that are skipped ----------------------------------------------------------------------
+// -- points out of bounds
+// ----------------------------------------------------------------------------
 static double identity_of(const Loop *loop, bool bits) {
   switch (loop->combine) {
   case SUM: return 0;
@@ -52,7 +53,7 @@ static double identity_of(const Loop *loop, bool bits) {
   }
 }
 
-// `value` where `live`, otherwise the number.
+// Selects `value` where `live`, otherwise the number.
 static Id chosen(ArrayGraph *o, Id live, Id value, double other) {
   OutType type = arrays_value(o, value)->type;
   if (!live) return value;
@@ -77,18 +78,18 @@ static void place_operands(LoopWork *l) {
     if (l->loop->in[i].padded)
       l->operand[i] = chosen(l->o, live, l->operand[i], l->loop->in[i].pad);
     else
-      live_add(l, &l->live, live);
+      mask_and(l, &l->live, live);
   }
 }
 
 // -- reducing -------------------------------------------------------------------------------------
-// The sizes of a value with those of the last `n` indices of the box written out.
+// Makes a broadcast value as large as the last `n` indices of the iteration space.
 static Id spread(LoopWork *l, Id value, uint32_t kept) {
   GraphValue v = *arrays_value(l->o, value);
   uint32_t reduced = l->n - kept, rank = v.rank > reduced ? v.rank : reduced;
   Size *dim = NEW_ARRAY(l->o->a, Size, rank + 1);
   for (uint32_t k = 0; k < rank; k++) {
-    uint32_t at = l->n - rank + k; // in the box
+    uint32_t at = l->n - rank + k; // in the iteration space
     dim[k] = at >= kept ? l->loop->index[l->order[at]].size : v.dim[k + v.rank - rank];
   }
   return arrays_expand(l->o, value, rank, dim);
@@ -123,8 +124,9 @@ static Id combined(LoopWork *l, Id value) {
   return reduced(l, op[l->loop->combine], value);
 }
 
-// -- winners --------------------------------------------------------------------------------------
-// The first winner among all reduced places, as one number.
+// -- argmax and argmin
+// -------------------------------------------------------------------------------
+// The flat index of the first extremum over all reduced indices.
 static Id first_winner(LoopWork *l, Id value) {
   ArrayGraph *o = l->o;
   GraphValue v = *arrays_value(o, value);
@@ -166,7 +168,7 @@ static void put_winners(LoopWork *l, Id value, Id *of_wire) {
 
 // -- out ------------------------------------------------------------------------------------------
 typedef struct {
-  int64_t before, behind; // cells that nothing hits
+  int64_t before, behind; // elements at both ends that no index writes
   uint32_t n, index[ARRAY_RANK_LIMIT];
 } OutAxis;
 
@@ -189,7 +191,7 @@ static bool out_axis(LoopWork *l, const Coord *c, Size axis, OutAxis *to) {
   return to->behind >= 0;
 }
 
-// Each axis of the output has indices of its own: sizes are merged, and what nothing hits is filled.
+// Each output axis has its own indices: merges their sizes and pads what is not written.
 static Id put_axes(LoopWork *l, Id value, const Type *out) {
   ArrayGraph *o = l->o;
   OutAxis *axis = NEW_ARRAY(o->a, OutAxis, out->rank + 1);
@@ -215,7 +217,8 @@ static Id put_axes(LoopWork *l, Id value, const Type *out) {
   return value;
 }
 
-// Values are added up where their places in one long row say; what is outside, behind its end.
+// Scatter-add into a flat buffer by computed offsets; points out of bounds go to an extra cell at
+// its end.
 static Id put_row(LoopWork *l, Id value, const Type *out) {
   ArrayGraph *o = l->o;
   OutType type = arrays_value(o, value)->type;
@@ -224,7 +227,7 @@ static Id put_row(LoopWork *l, Id value, const Type *out) {
   for (uint32_t k = 0; k < out->rank; k++) {
     const Coord *c = &l->loop->out.coord[k];
     dim[k] = out->axis[k].size;
-    if (!coord_is_inside(l, c, dim[k])) live_add(l, &live, coord_live(l, c, dim[k]));
+    if (!coord_is_inside(l, c, dim[k])) mask_and(l, &live, coord_live(l, c, dim[k]));
     row = arrays_whole(o, "Mul", row, arrays_reshape(o, arrays_size(o, dim[k]), 0, NULL));
     row = arrays_whole(o, "Add", row, place_coord(l, c));
   }
@@ -270,13 +273,13 @@ static bool winners_are_read(const Diagram *d, const Box *box) {
   return false;
 }
 
-static Id general(LoopWork *l, bool winners, Id *of_wire) {
+static Id lower_general(LoopWork *l, bool winners, Id *of_wire) {
   place_operands(l);
   for (uint32_t i = 0; l->n > l->kept && i < l->loop->out.rank; i++) {
     const Type *out = &l->d->wire.at[l->box->out[0]].type;
     const Coord *c = &l->loop->out.coord[i];
     if (!coord_is_inside(l, c, out->axis[i].size))
-      live_add(l, &l->live, coord_live(l, c, out->axis[i].size));
+      mask_and(l, &l->live, coord_live(l, c, out->axis[i].size));
   }
   Id value = body_value(l);
   bool bits = arrays_value(l->o, value)->type == OUT_BOOL;
@@ -288,14 +291,14 @@ static Id general(LoopWork *l, bool winners, Id *of_wire) {
   return put_output(l, value);
 }
 
-// Where slopes are kept, what has none is no factor like others.
+// Exporters with calls keep gradients: a loop that stops one must not become a plain product.
 static bool has_stop(const Loop *loop) {
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_stop || loop->scalar[i].fn == FN_through) return true;
   return false;
 }
 
-// Sizes are compared as they are: bound variables are replaced first.
+// Replaces bound size variables, so that sizes compare equal.
 static const Loop *loop_now(ArrayGraph *o, const Loop *from) {
   Loop *loop = arena_copy(o->a, from, sizeof *from);
   loop->index = arena_copy(o->a, from->index, from->nindex * sizeof *from->index);
@@ -311,11 +314,11 @@ void arrays_loop(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
   l.operand = NEW_ARRAY(o->a, Id, loop->nin + 1);
   l.in = NEW_ARRAY(o->a, Id, loop->nin + 1);
   for (uint32_t i = 0; i < loop->nin; i++) l.in[i] = of_wire[box->in[i]];
-  lay_out(&l, out);
+  order_indices(&l, out);
   bool winners = winners_are_read(d, box);
   bool as_is = winners || (o->calls && has_stop(loop));
   Id value = as_is ? 0 : known_window(&l);
   if (!value && !as_is) value = known_product(&l);
-  if (!value) value = general(&l, winners, of_wire);
+  if (!value) value = lower_general(&l, winners, of_wire);
   of_wire[box->out[0]] = value;
 }

@@ -1,10 +1,10 @@
-// Numbers that are only moved. Of a constant, the moved numbers are a constant, with its name; two
-// moves of the same kind in a row are one.
+// Operations that only move data. On constants they are folded, and a weight keeps its name; two
+// consecutive operations of the same kind become one.
 #include "port/arrays/arrays.h"
 
-// The same weight in the same form, if it is there.
-static Id weight_there(ArrayGraph *o, const GraphValue *w, uint32_t rank, const Size *dim,
-                       const double *data) {
+// An existing value that is the same weight in the same form; or 0.
+static Id find_weight_form(ArrayGraph *o, const GraphValue *w, uint32_t rank, const Size *dim,
+                           const double *data) {
   for (Id i = 1; i < o->value.n; i++) {
     const GraphValue *v = &o->value.at[i];
     if (v->weight && v->rank == rank && v->count == w->count && v->type == w->type &&
@@ -15,12 +15,12 @@ static Id weight_there(ArrayGraph *o, const GraphValue *w, uint32_t rank, const 
   return 0;
 }
 
-// A constant with other sizes or another order: of a weight it keeps the name. turn: or NULL.
+// A constant with other sizes or axis order; for a weight, records its origin. turn may be NULL.
 static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const double *data,
                 const int64_t *turn) {
   GraphValue v = *arrays_value(o, from);
   if (!v.weight) return arrays_data(o, v.type, rank, dim, data);
-  Id made = rank ? weight_there(o, &v, rank, dim, data) : 0;
+  Id made = rank ? find_weight_form(o, &v, rank, dim, data) : 0;
   if (made) return made;
   made = arrays_input(o, v.name, v.type, rank, dim);
   GraphValue *to = arrays_value(o, made);
@@ -52,8 +52,8 @@ static const double *turned(ArrayGraph *o, const GraphValue *v, const uint32_t *
   return to;
 }
 
-// The same turn of the same value, if it is there.
-static Id turn_there(ArrayGraph *o, Id id, uint32_t rank, const int64_t *perm) {
+// An existing transpose of the same value by the same permutation; or 0.
+static Id find_transpose(ArrayGraph *o, Id id, uint32_t rank, const int64_t *perm) {
   for (uint32_t i = 0; i < o->level->node.n; i++) {
     const GraphNode *n = &o->node.at[o->level->node.at[i]];
     if (n->in.n == 1 && n->in.at[0] == id && !strcmp(n->op, "Transpose") &&
@@ -82,7 +82,7 @@ Id arrays_transpose(ArrayGraph *o, Id id, const uint32_t *axis) {
       both[k] = (uint32_t)before->attribute.at[0].numbers[axis[k]];
     return arrays_transpose(o, before->in.at[0], both);
   }
-  Id made = turn_there(o, id, v.rank, perm);
+  Id made = find_transpose(o, id, v.rank, perm);
   if (made) return made;
   made = arrays_node(o, "Transpose", 1, &id,
                      &(GraphValue){.type = v.type, .rank = v.rank, .dim = dim});
@@ -94,7 +94,7 @@ static bool same_sizes(const GraphValue *v, uint32_t rank, const Size *dim) {
   return v->rank == rank && (!rank || memcmp(v->dim, dim, rank * sizeof *dim) == 0);
 }
 
-// One size that is not known is whatever is left.
+// A Reshape target: one unknown size can be -1.
 static Id shape_to(ArrayGraph *o, uint32_t rank, const Size *dim) {
   int64_t *n = NEW_ARRAY(o->a, int64_t, rank + 1);
   uint32_t open = 0;
@@ -154,7 +154,7 @@ Id arrays_gather(ArrayGraph *o, Id id, Id places, uint32_t axis) {
   return made;
 }
 
-// `to` is not part of it, and -1 going down means: to the first.
+// As in ONNX, `to` is exclusive; -1 with a negative step means: through the first element.
 Id arrays_slice(ArrayGraph *o, Id id, uint32_t axis, int64_t from, int64_t to, int64_t step) {
   GraphValue v = *arrays_value(o, id);
   int64_t along = axis, end = to < 0 ? INT32_MIN : to;

@@ -1,6 +1,6 @@
-// What ONNX has a word of its own for: functions that the library puts together from others, and
-// normalisations that are several boxes. A pattern is a text of our scalar expressions over a, b, …
-// (any value), and over k and l (any number); sums and products match in both orders.
+// Recognises operators that ONNX has and limn composes: activation functions, and normalisations
+// that take several boxes. A pattern is the text of a scalar expression over variables a, b, … (any
+// value) and k, l (any constant); sums and products match in both orders.
 #include "port/arrays/arrays.h"
 
 bool scalar_number(const ArrayGraph *o, const Loop *loop, uint32_t at, double *k) {
@@ -56,10 +56,10 @@ double match_number(const ArrayGraph *o, const Loop *loop, const ScalarMatch *m,
 static const struct {
   Fn outer;
   const char *text, *op;
-  const char *k, *l;     // the attributes that these are
-  const char *attribute; // one that is fixed,
-  const char *word;      // a word,
-  double number[2];      // or alpha and beta
+  const char *k, *l;     // attributes set to k and l
+  const char *attribute; // a fixed attribute,
+  const char *word;      // its text,
+  double number[2];      // or its numbers (alpha and beta)
 } functions[] = {
     {FN_mul, "0.5*a*(1 + erf(a/1.4142135623730951))", "Gelu", NULL, NULL, NULL, NULL, {0}},
     {FN_mul,
@@ -94,8 +94,8 @@ static Id clipped(LoopWork *l, uint32_t scalar, const Id *value) {
   return arrays_each(o, "Clip", o->real, 3, in);
 }
 
-// Few runtimes have these for doubles.
-Id body_known(LoopWork *l, uint32_t scalar, const Id *value) {
+// Only for floats: few runtimes implement these for doubles.
+Id body_operator(LoopWork *l, uint32_t scalar, const Id *value) {
   ArrayGraph *o = l->o;
   Fn fn = (Fn)l->loop->scalar[scalar].fn;
   if (o->real != OUT_FLOAT || (fn != FN_mul && fn != FN_select && fn != FN_minimum)) return 0;
@@ -122,7 +122,7 @@ Id body_known(LoopWork *l, uint32_t scalar, const Id *value) {
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-// Which operand a value of a match is; false: it is none.
+// The operand that a variable of a match is bound to; false: it is no operand.
 bool match_operand(const Loop *loop, const ScalarMatch *m, uint32_t which, uint32_t *operand) {
   if (!m->value[which]) return false;
   const Scalar *s = &loop->scalar[m->value[which] - 1];
@@ -135,7 +135,7 @@ const Box *loop_maker(const Diagram *d, Id wire) {
   return w->box && w->port == 0 && d->box.at[w->box].op == OP_loop ? &d->box.at[w->box] : NULL;
 }
 
-// The index at each axis, if every coordinate is a whole index of its own.
+// The index of each axis, if every coordinate is a single index and all differ.
 uint32_t *plain_axes(ArrayGraph *o, const Loop *loop, const Access *a, const Type *t) {
   uint32_t *index = NEW_ARRAY(o->a, uint32_t, a->rank + 1);
   bool *taken = NEW_ARRAY(o->a, bool, loop->nindex + 1);
@@ -149,8 +149,8 @@ uint32_t *plain_axes(ArrayGraph *o, const Loop *loop, const Access *a, const Typ
 
 static const Type *wire_type(const Diagram *d, Id wire) { return &d->wire.at[wire].type; }
 
-// A loop that reads operand `whole` at all indices in the order of its output, the others at some of
-// them; or NULL. What stands there is the body, in the pattern's values.
+// An elementwise loop over its output that reads operand `whole` at all indices, in order, and
+// others at some of them; or NULL. Its body must match the pattern.
 const Box *each_box(ArrayGraph *o, const Diagram *d, Id wire, const char *text, ScalarMatch *m) {
   const Box *b = loop_maker(d, wire);
   if (!b || b->loop->combine != SUM || b->nout != 1) return NULL;
@@ -160,7 +160,7 @@ const Box *each_box(ArrayGraph *o, const Diagram *d, Id wire, const char *text, 
   return matches_text(o, loop, loop->nscalar - 1, text, m) ? b : NULL;
 }
 
-// Does an operand have all axes of the output, in order, or all but one?
+// Does an operand have all axes of the output, in order, possibly except `but`?
 bool reads_in_order(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand, uint32_t but) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, wire_type(d, b->out[0])), n = 0;
@@ -173,7 +173,7 @@ bool reads_in_order(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t oper
   return n == loop->in[operand].rank;
 }
 
-// One axis of the output alone: which; UINT32_MAX: it reads otherwise.
+// The only output axis that an operand has; UINT32_MAX: other access.
 static uint32_t reads_one(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, wire_type(d, b->out[0]));
@@ -188,7 +188,7 @@ static bool reads_last(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t o
   return reads_one(o, d, b, operand) == b->loop->out.rank - 1;
 }
 
-// The sum of a body of one operand over its last axis; that operand's wire, or 0.
+// A sum over the last axis whose body matches `text` with one operand: that operand, or 0.
 static Id summed_last(ArrayGraph *o, const Diagram *d, Id wire, Combine how, const char *text) {
   const Box *b = loop_maker(d, wire);
   ScalarMatch m;
@@ -206,7 +206,7 @@ static Id summed_last(ArrayGraph *o, const Diagram *d, Id wire, Combine how, con
              : 0;
 }
 
-// Is the number of a match how long the last axis of a wire is?
+// Is a matched constant the length of a wire's last axis?
 static bool is_length(ArrayGraph *o, const Diagram *d, const Loop *loop, const ScalarMatch *m,
                       uint32_t which, Id wire) {
   const Type *t = wire_type(d, wire);
@@ -247,7 +247,7 @@ static Id layer_norm(ArrayGraph *o, const Diagram *d, const Box *box, const Id *
 }
 
 // -- BatchNormalization ---------------------------------------------------------------------------
-// With channels second: what comes in and goes out is turned, unless it is so.
+// Channels are the second axis in ONNX: transposes inputs and output if necessary.
 static Id batch_norm(ArrayGraph *o, const Diagram *d, const Box *box, const Id *of_wire) {
   ScalarMatch m;
   uint32_t at[5];

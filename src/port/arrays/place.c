@@ -1,17 +1,17 @@
-// Operands on the box of indices. An operand is brought there axis by axis where each axis has
-// indices of its own: a plain index is an axis as it is, one that strides is a slice, several that
-// count through an axis split it, others pick its places by a table, and a label picks them by what
-// it is. What cannot be done so, a diagonal say, is picked from one long row by computed places.
+// Brings operands to the iteration space. If each axis has its own indices, axis by axis: a single
+// index leaves the axis as it is, a strided one becomes a Slice, several that enumerate it become a
+// Reshape, others a Gather by a table, and labels a Gather by their values. Other accesses, such as
+// a diagonal, are gathered from the flattened operand by computed offsets.
 //
-// Points outside are skipped, or read the pad: either way a place inside is read there, and `live`
-// says where the operand counts.
+// Reads out of bounds are clamped to a valid element; the mask `live` says where the operand is in
+// bounds.
 #include "port/arrays/arrays.h"
 
 // -- coordinates ----------------------------------------------------------------------------------
 typedef struct {
   int64_t c, coef[ARRAY_RANK_LIMIT];
   uint32_t n, index[ARRAY_RANK_LIMIT];
-} PlainCoord; // of indices with more than one place, with known numbers
+} PlainCoord; // indices of more than one element, with constant coefficients
 
 static bool term_counts(LoopWork *l, const Term *t) {
   return t->operand || !arrays_is_one(l->o, l->loop->index[t->var].size);
@@ -63,7 +63,7 @@ bool coord_counts(LoopWork *l, const Coord *c, Size axis, uint32_t *n, uint32_t 
   return run == size_now(w, axis);
 }
 
-// The most and the least that it can be.
+// Bounds the coordinate from below and above.
 bool coord_is_inside(LoopWork *l, const Coord *c, Size axis) {
   World *w = l->o->w;
   Size low = c->c, high = c->c, zero = size_of(w, 0);
@@ -75,7 +75,7 @@ bool coord_is_inside(LoopWork *l, const Coord *c, Size axis) {
         t->operand ? l->d->wire.at[l->box->in[t->var]].type.count : l->loop->index[t->var].size;
     Size far = size_mul(w, t->coef, size_sub(w, n, size_of(w, 1)));
     bool known = size_value(w, t->coef, &k);
-    if (!known && !size_value(w, far, &k)) k = 1; // sizes are not negative
+    if (!known && !size_value(w, far, &k)) k = 1; // sizes are at least 0
     low = size_add(w, low, k < 0 ? far : zero);
     high = size_add(w, high, k < 0 ? zero : far);
   }
@@ -96,7 +96,7 @@ Id place_on_box(LoopWork *l, const Placed *p) {
   return arrays_unsqueeze(l->o, arrays_transpose(l->o, p->value, axis), n - first, fresh + first);
 }
 
-static Id places_of(LoopWork *l, uint32_t index) {
+static Id index_positions(LoopWork *l, uint32_t index) {
   if (arrays_is_one(l->o, l->loop->index[index].size)) return arrays_number(l->o, OUT_INT64, 0);
   Placed up = {
       .value = arrays_count_up(l->o, l->loop->index[index].size), .rank = 1, .index = &index};
@@ -113,7 +113,7 @@ Id place_coord(LoopWork *l, const Coord *c) {
   Id all = c->c == zero && c->n ? 0 : size_alone(l, c->c);
   for (uint32_t i = 0; i < c->n; i++) {
     const Term *t = &c->term[i];
-    Id x = t->operand ? l->operand[t->var] : places_of(l, t->var);
+    Id x = t->operand ? l->operand[t->var] : index_positions(l, t->var);
     if (size_now(o->w, t->coef) != one) x = arrays_whole(o, "Mul", x, size_alone(l, t->coef));
     all = all ? arrays_whole(o, "Add", all, x) : x;
   }
@@ -127,7 +127,7 @@ Id coord_live(LoopWork *l, const Coord *c, Size axis) {
   return arrays_whole(o, "And", low, arrays_whole(o, "Less", x, size_alone(l, axis)));
 }
 
-void live_add(LoopWork *l, Id *live, Id more) {
+void mask_and(LoopWork *l, Id *live, Id more) {
   *live = !*live ? more : !more ? *live : arrays_whole(l->o, "And", *live, more);
 }
 
@@ -141,7 +141,7 @@ Id place_flat(LoopWork *l, uint32_t operand, Id *live) {
   for (uint32_t k = 0; k < a->rank; k++) {
     Id at = place_coord(l, &a->coord[k]);
     if (!coord_is_inside(l, &a->coord[k], v.dim[k])) {
-      live_add(l, live, coord_live(l, &a->coord[k], v.dim[k]));
+      mask_and(l, live, coord_live(l, &a->coord[k], v.dim[k]));
       Id last = size_alone(l, size_sub(o->w, v.dim[k], arrays_one(o)));
       at = arrays_whole(o, "Min", arrays_whole(o, "Max", at, arrays_number(o, OUT_INT64, 0)), last);
     }
@@ -153,7 +153,8 @@ Id place_flat(LoopWork *l, uint32_t operand, Id *live) {
   return arrays_gather(o, arrays_reshape(o, wire, 1, &all), row, 0);
 }
 
-// -- axis by axis ---------------------------------------------------------------------------------
+// -- axis by axis
+// -------------------------------------------------------------------------------------
 typedef enum {
   AXIS_NONE,
   AXIS_ONE,
@@ -165,12 +166,12 @@ typedef enum {
 } AxisKind;
 typedef struct {
   AxisKind kind;
-  uint32_t n, index[ARRAY_RANK_LIMIT]; // of the axes that it becomes
+  uint32_t n, index[ARRAY_RANK_LIMIT]; // the axes that it becomes
   PlainCoord plain;
-  uint32_t label; // AXIS_LABEL: the operand
+  uint32_t label; // AXIS_LABEL: the operand that holds the labels
 } AxisPlan;
 
-// A table of places is made of numbers that are known.
+// Coordinates with constant coefficients can be tabulated.
 static bool has_table(LoopWork *l, const PlainCoord *p) {
   int64_t n, all = 1;
   for (uint32_t i = 0; i < p->n; i++) {
@@ -230,8 +231,8 @@ static Id axis_table(LoopWork *l, const AxisPlan *p, int64_t most) {
   return arrays_data(o, OUT_INT64, p->n, dim, to);
 }
 
-// One axis becomes those of its indices.
-static Id axis_done(LoopWork *l, Id value, uint32_t axis, const AxisPlan *p) {
+// Splits or gathers one axis into the axes of its indices.
+static Id apply_axis_plan(LoopWork *l, Id value, uint32_t axis, const AxisPlan *p) {
   ArrayGraph *o = l->o;
   GraphValue v = *arrays_value(o, value);
   int64_t most = 1, n = 1;
@@ -259,14 +260,14 @@ static Id axis_done(LoopWork *l, Id value, uint32_t axis, const AxisPlan *p) {
   return arrays_reshape(o, value, v.rank - 1 + p->n, dim);
 }
 
-// An axis of one place that only an index of one place reads.
+// An axis of size 1, read at an index of size 1.
 static bool axis_is_unit(LoopWork *l, const Coord *c, Size axis) {
   PlainCoord p;
   return arrays_is_one(l->o, axis) && coord_plain(l, c, &p) && !p.n && !p.c;
 }
 
-// The axes that share no index with another one, with a plan for each; false: a label is among them,
-// or all are free, or none is.
+// Marks axes that share no index with others, and plans each; false: a label occurs, or all axes
+// are free, or none.
 static bool free_axes(LoopWork *l, const Access *a, const GraphValue *v, AxisPlan *plan) {
   uint32_t *users = NEW_ARRAY(l->o->a, uint32_t, l->loop->nindex + 1), tangled = 0;
   PlainCoord p;
@@ -290,12 +291,12 @@ static bool free_axes(LoopWork *l, const Access *a, const GraphValue *v, AxisPla
   return tangled && tangled < a->rank;
 }
 
-// The places of the tangled axes in a row, over the indices that they have together.
+// Flat offsets of the axes that share indices, over these indices.
 static Id tangled_table(LoopWork *l, const Access *a, const GraphValue *v, const AxisPlan *plan,
                         Placed *out) {
   ArrayGraph *o = l->o;
   Id row = 0;
-  LoopWork own = *l; // a box of these indices alone
+  LoopWork own = *l; // an iteration space of these indices only
   own.order = NEW_ARRAY(o->a, uint32_t, l->loop->nindex + 1);
   own.n = 0;
   for (uint32_t k = 0; k < a->rank; k++)
@@ -312,13 +313,13 @@ static Id tangled_table(LoopWork *l, const Access *a, const GraphValue *v, const
     if (row) row = arrays_whole(o, "Mul", row, size_alone(l, v->dim[k]));
     row = row ? arrays_whole(o, "Add", row, at) : at;
     if (!coord_is_inside(l, &a->coord[k], v->dim[k]))
-      live_add(l, &out->live, coord_live(l, &a->coord[k], v->dim[k]));
+      mask_and(l, &out->live, coord_live(l, &a->coord[k], v->dim[k]));
   }
   for (uint32_t i = 0; i < own.n; i++) out->index[out->rank++] = own.order[i];
   return row;
 }
 
-// Axes that are free are left as they are, the others are one axis, of which a table picks places.
+// Keeps free axes and gathers the others, flattened, by a table.
 static bool place_tangled(LoopWork *l, uint32_t operand, Placed *out) {
   ArrayGraph *o = l->o;
   const Access *a = &l->loop->in[operand];
@@ -343,10 +344,10 @@ static bool place_tangled(LoopWork *l, uint32_t operand, Placed *out) {
   out->value = arrays_reshape(o, arrays_transpose(o, l->in[operand], axis), n + 1, dim);
   out->value = arrays_gather(o, out->value, tangled_table(l, a, &v, plan, out), n);
   for (uint32_t k = n; k-- > 0;) {
-    out->value = axis_done(l, out->value, k, &plan[of[k]]);
+    out->value = apply_axis_plan(l, out->value, k, &plan[of[k]]);
     const Coord *c = &a->coord[of[k]];
     if (plan[of[k]].kind == AXIS_TABLE && !coord_is_inside(l, c, v.dim[of[k]]))
-      live_add(l, &out->live, coord_live(l, c, v.dim[of[k]]));
+      mask_and(l, &out->live, coord_live(l, c, v.dim[of[k]]));
   }
   return true;
 }
@@ -376,10 +377,10 @@ bool place_axes(LoopWork *l, uint32_t operand, Placed *out) {
       for (uint32_t i = 0; i + 1 < x.rank; i++) dim[i] = x.dim[i < k ? i : i + 1];
       out->value = arrays_reshape(o, out->value, x.rank - 1, dim);
     } else {
-      out->value = axis_done(l, out->value, k, &plan[k]);
+      out->value = apply_axis_plan(l, out->value, k, &plan[k]);
     }
     if (plan[k].kind == AXIS_TABLE && !coord_is_inside(l, &a->coord[k], v.dim[k]))
-      live_add(l, &out->live, coord_live(l, &a->coord[k], v.dim[k]));
+      mask_and(l, &out->live, coord_live(l, &a->coord[k], v.dim[k]));
   }
   return true;
 }

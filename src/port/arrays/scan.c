@@ -1,5 +1,5 @@
-// A scan is a Scan: carries are its states, slices its scan inputs; what is held and what is learned
-// is seen from inside, since a body may read what stands around it.
+// Lowers a scan to ONNX Scan: carried states first, sliced inputs as scan inputs. Held values and
+// weights are captured: a body may read outer values.
 #include "port/arrays/arrays.h"
 
 static Id body_input(ArrayGraph *o, const Wire *wire) {
@@ -12,7 +12,7 @@ static Id body_input(ArrayGraph *o, const Wire *wire) {
   return made;
 }
 
-// Carries come first in ONNX. A Scan wants something to scan: where there are no slices, it counts.
+// Carried states come first. Scan needs a scan input: without slices, a counter.
 static void body_inputs(ArrayGraph *o, const Box *box, const Id *of_wire, Id *inside) {
   const Scan *s = box->scan;
   const Diagram *body = s->body;
@@ -27,7 +27,7 @@ static void body_inputs(ArrayGraph *o, const Box *box, const Id *of_wire, Id *in
     inside[body->param.at[i].wire] = of_wire[box->in[body->in.n + i]];
 }
 
-// What a body gives is made in it, once for each of its outputs.
+// Outputs of the body must be made in it and be distinct.
 static void body_outputs(ArrayGraph *o, const Scan *s, const Id *inside) {
   for (uint32_t i = 0; i < s->body->out.n; i++) {
     Id made = inside[s->body->out.at[i]];
@@ -78,7 +78,7 @@ void arrays_scan(ArrayGraph *o, const Diagram *d, const Box *box, Id *of_wire) {
     OutType type = arrays_type_of(o, (Base)t->base);
     for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
     of_wire[box->out[i]] =
-        i ? arrays_more(o, first, type, t->rank, dim)
+        i ? arrays_add_result(o, first, type, t->rank, dim)
           : arrays_node(o, "Scan", n, in, &(GraphValue){.type = type, .rank = t->rank, .dim = dim});
     if (!i) first = of_wire[box->out[0]];
   }

@@ -1,5 +1,5 @@
-// Sizes as numbers of the graph. A size that is known is a constant; one that is not is put together
-// from the shapes of inputs, by its text: + - * / // ^ over names and numbers.
+// Sizes as values of the graph. Known sizes are constants; others are computed from shapes of
+// inputs by parsing their text: + - * / // ^ over variables and numbers.
 #include "port/arrays/arrays.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static bool common_shape(ArrayGraph *o, const GraphValue *a, const GraphValue *b
   return s->count <= FOLDED_MOST;
 }
 
-// The number at a place of the common shape.
+// The element at an index of the broadcast shape.
 static double at_place(ArrayGraph *o, const GraphValue *v, const FoldedShape *s,
                        const int64_t *place) {
   int64_t at = 0, n;
@@ -128,7 +128,7 @@ static Id size_powers(SizeText *t) {
   return all;
 }
 
-// Products before quotients: a fraction of a size is whole as a whole.
+// Multiplies before dividing, so that intermediate results stay integers.
 static Id size_term(SizeText *t) {
   Id all = size_powers(t), under = 0;
   for (;;) {
@@ -152,7 +152,7 @@ static Id size_sum(SizeText *t) {
   }
 }
 
-// What the terms of a size are fractions of: n^2/2+n/2 is whole, and n/2 need not be.
+// The common denominator of the terms: n^2/2+n/2 is an integer though n/2 may not be.
 static int64_t denominator(const char *text) {
   int64_t all = 1;
   int depth = 0;

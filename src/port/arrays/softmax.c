@@ -1,6 +1,7 @@
-// Softmax. The library's is five boxes, and gives zeros for a row that is masked completely, where
-// ONNX's gives NaN. So it is ONNX's only where no row can be so: scores that come out of arithmetic,
-// or that are masked by a condition on places which leaves something in each row.
+// Softmax. The library's version has five boxes and returns zeros for a completely masked row,
+// where ONNX returns NaN. So it becomes ONNX Softmax only if no row can be completely masked:
+// scores come from finite arithmetic, or the mask is a condition on indices that leaves an element
+// in each row.
 #include "port/arrays/arrays.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static double at_places(const ArrayGraph *o, const Loop *loop, uint32_t at, cons
   return fn_rows[s->fn].value(x[0], x[1], x[2]);
 }
 
-// Whether, for all places of the other indices, the condition holds at some place of `row`.
+// For all values of the other indices, does the condition hold for some index `row`?
 static bool leaves_something(ArrayGraph *o, const Loop *loop, uint32_t condition, uint32_t row) {
   bool *used = NEW_ARRAY(o->a, bool, loop->nindex + 1);
   int64_t *place = NEW_ARRAY(o->a, int64_t, loop->nindex + 1),
@@ -52,7 +53,7 @@ static bool leaves_something(ArrayGraph *o, const Loop *loop, uint32_t condition
   return true;
 }
 
-// Arithmetic on finite numbers that gives no infinity, but by running over.
+// Arithmetic that is finite on finite inputs, except for overflow.
 static bool stays_finite(const ArrayGraph *o, const Loop *loop) {
   for (uint32_t i = 0; i < loop->nscalar; i++) {
     const Scalar *s = &loop->scalar[i];
@@ -68,7 +69,7 @@ static bool stays_finite(const ArrayGraph *o, const Loop *loop) {
 
 enum { FINITE_DEPTH = 8 };
 
-// Has it something finite in each row along `axis`? What a user gives is only trusted behind a sum.
+// Has each row along `axis` a finite element? Inputs of the user are only trusted after a sum.
 static bool has_finite(ArrayGraph *o, const Diagram *d, Id wire, uint32_t axis, uint32_t depth) {
   const Box *b = loop_maker(d, wire);
   ScalarMatch m;
@@ -101,7 +102,7 @@ static bool has_finite(ArrayGraph *o, const Diagram *d, Id wire, uint32_t axis, 
 }
 
 // -- the five boxes -------------------------------------------------------------------------------
-// The loop that reduces one operand as it is, all of whose axes are whole indices; or NULL.
+// The loop that reduces one operand, read at whole indices; or NULL.
 static const Box *reducing(const Diagram *d, Id wire, Combine how) {
   const Box *b = loop_maker(d, wire);
   if (!b || b->loop->combine != how || b->nin != 1) return NULL;
@@ -110,7 +111,7 @@ static const Box *reducing(const Diagram *d, Id wire, Combine how) {
   return loop->scalar[loop->nscalar - 1].fn == FN_ARG ? b : NULL;
 }
 
-// Where each axis of the operand is in the output; loop->nindex: it is reduced. NULL: not plain.
+// The output axis of each operand axis; loop->nindex: reduced. NULL: other access.
 static uint32_t *where_axes(ArrayGraph *o, const Diagram *d, const Box *b, uint32_t operand) {
   const Loop *loop = b->loop;
   uint32_t *out = plain_axes(o, loop, &loop->out, &d->wire.at[b->out[0]].type),
@@ -124,7 +125,7 @@ static uint32_t *where_axes(ArrayGraph *o, const Diagram *d, const Box *b, uint3
   return in && out ? to : NULL;
 }
 
-// Does the loop reduce just the axis `gone` of what stands there as `order` says, and keep the rest?
+// Does the loop reduce only the axis `gone` of the operand, whose axes are in `order`?
 static bool reduces_axis(ArrayGraph *o, const Diagram *d, const Box *b, const uint32_t *order,
                          uint32_t gone) {
   const uint32_t *to = b ? where_axes(o, d, b, 0) : NULL;
@@ -138,8 +139,8 @@ static bool reduces_axis(ArrayGraph *o, const Diagram *d, const Box *b, const ui
 typedef struct {
   const Box *last, *e;
   Id x;
-  uint32_t axis; // of the result, along which it is taken
-  uint32_t *to;  // where each axis of x is in the result
+  uint32_t axis; // the softmax axis of the result
+  uint32_t *to;  // [axis of x] the axis of the result
 } SoftmaxBoxes;
 
 static bool softmax_boxes(ArrayGraph *o, const Diagram *d, const Box *box, SoftmaxBoxes *s) {

@@ -1,13 +1,13 @@
-// Windows: an index of the output and one that is reduced read an axis together, at
-// stride · i + dilation · p - pad. A product with weights is a convolution, the largest value or the
-// sum is a pool; where the output is written so, the convolution is a transposed one. ONNX has
-// channels before places: what comes in and goes out is turned, and turns that meet cancel.
+// Windows: an output index and a reduced index read one axis together, at stride · i + dilation · p
+// - pad. A product with weights is a convolution, a maximum or sum is pooling; if the output is
+// written so, the convolution is transposed. ONNX wants channels before spatial axes: transposes
+// are added, and adjacent ones cancel later.
 #include "port/arrays/arrays.h"
 
 enum { WINDOWS_MOST = 3 };
 
 typedef struct {
-  uint32_t outer, inner; // the index that strides, and the one inside of the window
+  uint32_t outer, inner; // the strided index, and the index inside the window
   int64_t stride, dilation, before, behind, places;
 } WindowAxis;
 
@@ -19,14 +19,14 @@ typedef struct {
   LoopWork *l;
   uint32_t windows;
   WindowAxis window[WINDOWS_MOST];
-  uint32_t picture, kernel;                     // operands
-  WindowIndices batch, group, channel, feature; // of plain indices: what each is for
+  uint32_t picture, kernel;                     // operand numbers: the input image and the kernel
+  WindowIndices batch, group, channel, feature; // plain indices by role
   bool *in_picture, *in_kernel, *in_out;        // [nindex]
 } WindowWork;
 
 static Size index_size(const LoopWork *l, uint32_t index) { return l->loop->index[index].size; }
 
-// stride · outer + dilation · inner - before, over `axis`; which of them is kept says who is who.
+// Matches stride · outer + dilation · inner - before; which of the two is kept is determined later.
 static bool window_axis(LoopWork *l, const Coord *c, Size axis, WindowAxis *to) {
   World *w = l->o->w;
   int64_t coef[2], c0, beyond;
@@ -41,7 +41,7 @@ static bool window_axis(LoopWork *l, const Coord *c, Size axis, WindowAxis *to) 
   }
   if (n != 2) return false;
   *to = (WindowAxis){index[0], index[1], coef[0], coef[1], -c0, 0, 0};
-  Size last = size_sub(w, c->c, axis); // how far the last window reaches beyond the axis
+  Size last = size_sub(w, c->c, axis); // how far the last window exceeds the axis
   for (uint32_t i = 0; i < 2; i++)
     last = size_add(
         w, last,
@@ -55,7 +55,7 @@ static void turn_window(WindowAxis *x) {
   *x = (WindowAxis){x->inner, x->outer, x->dilation, x->stride, x->before, x->behind, 0};
 }
 
-// The plain axes of an access, and its windows.
+// Classifies the coordinates of an access as plain axes and windows.
 static bool read_access(WindowWork *k, const Access *a, const Size *dim, bool *has, bool windows) {
   LoopWork *l = k->l;
   for (uint32_t i = 0; i < a->rank; i++) {
@@ -65,7 +65,7 @@ static bool read_access(WindowWork *k, const Access *a, const Size *dim, bool *h
       if (has[index]) return false;
       has[index] = true;
     } else if (coord_counts(l, &a->coord[i], dim[i], &n, one) && !n) {
-      continue; // an axis of one place
+      continue; // an axis of size 1
     } else if (!windows || k->windows == WINDOWS_MOST ||
                !window_axis(l, &a->coord[i], dim[i], &k->window[k->windows++])) {
       return false;
@@ -82,10 +82,11 @@ static Size size_of_indices(const LoopWork *l, const WindowIndices *of) {
   return all;
 }
 
-// -- turning --------------------------------------------------------------------------------------
-// An operand with its axes in this order; then with these sizes.
-static Id turned_to(LoopWork *l, uint32_t operand, const WindowIndices *order, uint32_t rank,
-                    const Size *dim) {
+// -- transposes
+// ---------------------------------------------------------------------------------------
+// An operand transposed to this order of axes, then reshaped.
+static Id transposed_operand(LoopWork *l, uint32_t operand, const WindowIndices *order,
+                             uint32_t rank, const Size *dim) {
   ArrayGraph *o = l->o;
   const Access *a = &l->loop->in[operand];
   GraphValue v = *arrays_value(o, l->in[operand]);
@@ -100,8 +101,8 @@ static Id turned_to(LoopWork *l, uint32_t operand, const WindowIndices *order, u
   return arrays_reshape(o, arrays_transpose(o, l->in[operand], axis), rank, dim);
 }
 
-// [batch, channels…, places…] as the output has it.
-static Id turned_out(WindowWork *k, Id value, const WindowIndices *order) {
+// Transposes [batch, channels…, places…] to the order of the output.
+static Id transposed_output(WindowWork *k, Id value, const WindowIndices *order) {
   LoopWork *l = k->l;
   Placed p = {.rank = order->n, .index = (uint32_t *)(uintptr_t)order->at};
   Size *dim = NEW_ARRAY(l->o->a, Size, order->n + 1);
@@ -129,16 +130,16 @@ static void window_attributes(WindowWork *k, Id node, bool kernel) {
   arrays_attribute_list(o, node, "pads", 2 * k->windows, pads);
 }
 
-// Where the last window ends before the axis does, there may be room for more windows than there are.
-static bool no_room_left(const WindowWork *k) {
+// If the last window ends before the axis, ONNX may compute more windows than there are.
+static bool has_no_further_window(const WindowWork *k) {
   for (uint32_t i = 0; i < k->windows; i++)
     if (k->window[i].behind <= -k->window[i].stride) return false;
   return true;
 }
 
 // -- convolutions ---------------------------------------------------------------------------------
-// What each plain index is for; false: it is for something else.
-static bool sort_indices(WindowWork *k) {
+// Assigns roles to the plain indices; false: an index fits none.
+static bool assign_roles(WindowWork *k) {
   const Loop *loop = k->l->loop;
   for (uint32_t i = 0; i < loop->nindex; i++) {
     bool x = k->in_picture[i], w = k->in_kernel[i], y = k->in_out[i], inside = false;
@@ -168,8 +169,8 @@ static void append(WindowIndices *to, const WindowIndices *from) {
   for (uint32_t i = 0; i < from->n; i++) add_index(to, from->at[i]);
 }
 
-// The picture: [batch, group · channel, places…]
-static Id picture_turned(WindowWork *k) {
+// The input as [batch, group · channel, places…].
+static Id transposed_input(WindowWork *k) {
   LoopWork *l = k->l;
   WindowIndices order = {0};
   Size dim[2 + WINDOWS_MOST];
@@ -186,12 +187,12 @@ static Id picture_turned(WindowWork *k) {
       for (uint32_t t = 0; t < a->coord[at].n; t++)
         if (a->coord[at].term[t].var == k->window[i].outer) dim[2 + i] = v.dim[at];
   }
-  return turned_to(l, k->picture, &order, 2 + k->windows, dim);
+  return transposed_operand(l, k->picture, &order, 2 + k->windows, dim);
 }
 
-// The kernel: [group · feature, channel, window…], or for a transposed one [group · channel,
+// The kernel as [group · feature, channel, window…]; for a transposed convolution [group · channel,
 // feature, window…].
-static Id kernel_turned(WindowWork *k, bool transposed) {
+static Id transposed_kernel(WindowWork *k, bool transposed) {
   LoopWork *l = k->l;
   const WindowIndices *first = transposed ? &k->channel : &k->feature,
                       *second = transposed ? &k->feature : &k->channel;
@@ -206,12 +207,12 @@ static Id kernel_turned(WindowWork *k, bool transposed) {
     add_index(&order, k->window[i].inner);
     dim[2 + i] = index_size(l, k->window[i].inner);
   }
-  return turned_to(l, k->kernel, &order, 2 + k->windows, dim);
+  return transposed_operand(l, k->kernel, &order, 2 + k->windows, dim);
 }
 
 static Id convolved(WindowWork *k, const char *op, bool transposed, const Size *places) {
   ArrayGraph *o = k->l->o;
-  Id in[] = {picture_turned(k), kernel_turned(k, transposed)};
+  Id in[] = {transposed_input(k), transposed_kernel(k, transposed)};
   Size dim[2 + WINDOWS_MOST];
   int64_t groups = 1;
   arrays_is_number(o, size_of_indices(k->l, &k->group), &groups);
@@ -227,9 +228,10 @@ static Id convolved(WindowWork *k, const char *op, bool transposed, const Size *
 static Id known_convolution(WindowWork *k) {
   LoopWork *l = k->l;
   Size places[WINDOWS_MOST];
-  if (!k->windows || !sort_indices(k) || !numbers_are_known(k) || !no_room_left(k)) return 0;
+  if (!k->windows || !assign_roles(k) || !numbers_are_known(k) || !has_no_further_window(k))
+    return 0;
   if (k->windows == 1 && !k->channel.n && !k->window[0].before && k->window[0].behind <= 0)
-    return 0; // a product
+    return 0; // this is a plain matrix product
   WindowIndices order = {0};
   append(&order, &k->batch);
   append(&order, &k->group);
@@ -244,17 +246,17 @@ static Id known_convolution(WindowWork *k) {
   }
   Id made = convolved(k, "Conv", false, places);
   window_attributes(k, made, true);
-  return turned_out(k, made, &order);
+  return transposed_output(k, made, &order);
 }
 
 // -- transposed convolutions ----------------------------------------------------------------------
-// The window is in the output; the other kind of index inside of it is the kernel's.
+// The window is in the output; the kernel has the other index.
 static Id known_transposed(WindowWork *k, const Type *out) {
   LoopWork *l = k->l;
   ArrayGraph *o = l->o;
   Size places[WINDOWS_MOST];
   int64_t more[WINDOWS_MOST];
-  if (!k->windows || !sort_indices(k) || !numbers_are_known(k)) return 0;
+  if (!k->windows || !assign_roles(k) || !numbers_are_known(k)) return 0;
   WindowIndices order = {0};
   append(&order, &k->batch);
   append(&order, &k->group);
@@ -298,7 +300,7 @@ static Id known_pool(WindowWork *k) {
   bool largest = l->loop->combine == MAX;
   WindowIndices order = {0}, rest = {0};
   int64_t n, cells = 1;
-  if (!k->windows || !no_room_left(k)) return 0;
+  if (!k->windows || !has_no_further_window(k)) return 0;
   for (uint32_t i = 0; i < l->loop->nindex; i++) {
     if (!k->in_picture[i]) continue;
     if (!k->in_out[i]) return 0;
@@ -314,7 +316,7 @@ static Id known_pool(WindowWork *k) {
   if (rest.n) k->channel = rest;
   append(&order, &k->batch);
   append(&order, &k->channel);
-  Id in = picture_turned(k);
+  Id in = transposed_input(k);
   GraphValue v = *arrays_value(o, in);
   v.dim = arena_copy(o->a, v.dim, v.rank * sizeof *v.dim);
   for (uint32_t i = 0; i < k->windows; i++) {
@@ -327,7 +329,7 @@ static Id known_pool(WindowWork *k) {
   if (!largest)
     made = arrays_each(o, "Mul", v.type, 2,
                        (const Id[]){made, arrays_number(o, v.type, (double)cells)});
-  return turned_out(k, made, &order);
+  return transposed_output(k, made, &order);
 }
 
 // -- the whole ------------------------------------------------------------------------------------
@@ -347,8 +349,8 @@ static WindowWork window_work(LoopWork *l, uint32_t picture) {
                       .in_out = NEW_ARRAY(l->o->a, bool, n)};
 }
 
-// Which of the two indices of a window strides: the one that is kept, or that the picture has.
-static void turn_windows(WindowWork *k, const bool *outer) {
+// The strided index is the kept one, or the one of the input.
+static void swap_window_roles(WindowWork *k, const bool *outer) {
   for (uint32_t i = 0; i < k->windows; i++)
     if (!outer[k->window[i].outer]) turn_window(&k->window[i]);
 }
@@ -362,11 +364,11 @@ static Id product_window(LoopWork *l, uint32_t picture, const Type *out) {
     return 0;
   if (k.windows) {
     if (!read_access(&k, &l->loop->out, sizes_of(l, out), k.in_out, false)) return 0;
-    turn_windows(&k, k.in_out);
+    swap_window_roles(&k, k.in_out);
     return known_convolution(&k);
   }
   if (!read_access(&k, &l->loop->out, sizes_of(l, out), k.in_out, true)) return 0;
-  turn_windows(&k, k.in_picture);
+  swap_window_roles(&k, k.in_picture);
   return known_transposed(&k, out);
 }
 
@@ -375,7 +377,7 @@ Id known_window(LoopWork *l) {
   const Type *out = &l->d->wire.at[l->box->out[0]].type;
   bool of[2] = {false, false};
   if (out->base != BASE_R || !loop->nin || loop->nin > 2) return 0;
-  if (l->o->real != OUT_FLOAT && !l->o->calls) return 0; // ONNX Runtime has no Conv of doubles
+  if (l->o->real != OUT_FLOAT && !l->o->calls) return 0; // ONNX Runtime has no Conv for doubles
   if (loop->nin == 2) {
     if (!loop_is_product(loop, of) || !of[0] || !of[1]) return 0;
     Id made = product_window(l, 0, out);
@@ -388,6 +390,6 @@ Id known_window(LoopWork *l) {
   if (!read_access(&k, &loop->in[0], arrays_value(l->o, l->in[0])->dim, k.in_picture, true) ||
       !read_access(&k, &loop->out, sizes_of(l, out), k.in_out, false))
     return 0;
-  turn_windows(&k, k.in_out);
+  swap_window_roles(&k, k.in_out);
   return known_pool(&k);
 }

@@ -13,7 +13,7 @@ static void put_inputs(ArrayGraph *o, const Diagram *d, Id *of_wire) {
     if (!*name) name = d->in.n == 1 ? "in" : arena_format(o->a, "in.%u", i + 1);
     Id made = of_wire[d->in.at[i]] = arrays_input(o, name, v.type, v.rank, v.dim);
     vec_push(o->a, &o->level->in, made);
-    arrays_see_sizes(o, made, &wire->type);
+    arrays_note_sizes(o, made, &wire->type);
   }
 }
 

@@ -1,10 +1,10 @@
-// Attention and what stands around it in transformers: norms over the last axes, rotary positions.
+// Attention, layer and RMS normalisation, rotary embeddings.
 #include "port/import/own.h"
 
 #include <math.h>
 
 // -- norms over the last axes --------------------------------------------------------------------
-// y = (x - mean) / sqrt(var + eps) * scale + shift; without a mean: of RMSNormalization.
+// y = (x - mean) / sqrt(var + eps) * scale + shift; RMSNormalization has no mean.
 bool op_layernorm(ImpNode *n) {
   Importer *m = n->m;
   bool centred = !strcmp(n->node->op, "LayerNormalization");
@@ -20,21 +20,21 @@ bool op_layernorm(ImpNode *n) {
   }
   Id inverse = equation(n, type, IN(v), "[%s %s] = 1 / sqrt(mean[&]($0[%s &] * $0[%s &]) + %s)",
                         front, thin, front, front, short_term(m, attr_float(n, "epsilon", 1e-5F)));
-  if (centred) op_give(n, 1, mean), op_give(n, 2, inverse);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 1)->type, IN(v, inverse, n->in[1], op_in(n, 2)),
-                          op_in(n, 2) ? "[*] = $0 * $1 * $2 + $3" : "[*] = $0 * $1 * $2"));
+  if (centred) op_set_result(n, 1, mean), op_set_result(n, 2, inverse);
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 1)->type, IN(v, inverse, n->in[1], op_in(n, 2)),
+                                op_in(n, 2) ? "[*] = $0 * $1 * $2 + $3" : "[*] = $0 * $1 * $2"));
 }
 
 // -- Attention -----------------------------------------------------------------------------------
 typedef struct {
   Id q, k, v; // [b h s d], [b g t d], [b g t e]
   const char *head,
-      *key; // the index of a head of queries, and of the head of keys that it looks at
+      *key; // indices of a query head, and of the key head that it uses
 } Attending;
 
-// [b s (h d)] as [b h s d]. 0 with a message.
-static Id say_heads(ImpNode *n, Id v, int64_t heads) {
+// Splits [b s (h d)] to [b h s d]. 0 with a message.
+static Id add_head_split(ImpNode *n, Id v, int64_t heads) {
   ImpShape x = value_at(n->m, v)->shape;
   ImpSize each;
   if (x.rank == 4) return v;
@@ -44,8 +44,8 @@ static Id say_heads(ImpNode *n, Id v, int64_t heads) {
                   dim_text(n->m, each));
 }
 
-// What was seen before, and what is new.
-static Id say_after(ImpNode *n, Id past, Id v) {
+// Concatenates past keys or values and new ones.
+static Id add_past(ImpNode *n, Id past, Id v) {
   return past ? equation(n, value_at(n->m, v)->type, IN(past, v),
                          "concat[k]($0[i j k l], $1[i j k l])")
               : v;
@@ -54,22 +54,23 @@ static Id say_after(ImpNode *n, Id past, Id v) {
 static bool attention_read(ImpNode *n, Attending *a) {
   Importer *m = n->m;
   ImpSize each;
-  a->q = say_heads(n, n->in[0], attr_int(n, "q_num_heads", 0));
-  a->k = a->q ? say_heads(n, n->in[1], attr_int(n, "kv_num_heads", 0)) : 0;
-  a->v = a->k ? say_heads(n, n->in[2], attr_int(n, "kv_num_heads", 0)) : 0;
+  a->q = add_head_split(n, n->in[0], attr_int(n, "q_num_heads", 0));
+  a->k = a->q ? add_head_split(n, n->in[1], attr_int(n, "kv_num_heads", 0)) : 0;
+  a->v = a->k ? add_head_split(n, n->in[2], attr_int(n, "kv_num_heads", 0)) : 0;
   if (!a->v) return false;
-  a->k = say_after(n, op_in(n, 4), a->k);
-  a->v = say_after(n, op_in(n, 5), a->v);
+  a->k = add_past(n, op_in(n, 4), a->k);
+  a->v = add_past(n, op_in(n, 5), a->v);
   ImpSize heads = value_at(m, a->q)->shape.dim[1], keys = value_at(m, a->k)->shape.dim[1];
   a->head = a->key = "j";
-  if (!dim_same(heads, keys) && dim_divide(m, heads, keys, &each)) { // as many in a row share one
+  // grouped-query attention: consecutive heads share a key head.
+  if (!dim_same(heads, keys) && dim_divide(m, heads, keys, &each)) {
     a->key = imp_letter[16];
     a->head = arena_format(m->arena, "(%s %s:%s)", a->key, imp_letter[17], dim_text(m, each));
   }
   return true;
 }
 
-static Id say_scores(ImpNode *n, const Attending *a) {
+static Id add_scores(ImpNode *n, const Attending *a) {
   Importer *m = n->m;
   ImpSize size = value_at(m, a->q)->shape.dim[3];
   const OnnxAttribute *given = onnx_attribute(n->node, "scale");
@@ -80,8 +81,8 @@ static Id say_scores(ImpNode *n, const Attending *a) {
                   "[i %s k l] = %s * $0[i %s k m] $1[i %s l m]", a->head, scale, a->head, a->key);
 }
 
-// A mask that is shorter than what is looked at hides the rest.
-static Id say_mask(ImpNode *n, Id mask, const Attending *a) {
+// Positions beyond the end of a short mask are masked.
+static Id add_mask(ImpNode *n, Id mask, const Attending *a) {
   Importer *m = n->m;
   ImpShape x = value_at(m, mask)->shape;
   ImpSize t = value_at(m, a->k)->shape.dim[2];
@@ -92,14 +93,14 @@ static Id say_mask(ImpNode *n, Id mask, const Attending *a) {
       x.dim[x.rank - 1].n >= t.n)
     return mask;
   after[x.rank - 1] = t.n - x.dim[x.rank - 1].n;
-  return say_padded(n, mask, zero, after, value_number(m, ONNX_FLOAT, -(double)INFINITY));
+  return add_pad(n, mask, zero, after, value_number(m, ONNX_FLOAT, -(double)INFINITY));
 }
 
-static Id say_masked(ImpNode *n, const Attending *a, Id scores) {
+static Id add_masked_scores(ImpNode *n, const Attending *a, Id scores) {
   OnnxType type = value_at(n->m, scores)->type;
   ImpSize past = op_in(n, 4) ? op_value(n, 4)->shape.dim[2] : dim_of(0);
   if (op_in(n, 3))
-    scores = equation(n, type, IN(scores, say_mask(n, n->in[3], a)), "[*] = $0 + $1");
+    scores = equation(n, type, IN(scores, add_mask(n, n->in[3], a)), "[*] = $0 + $1");
   if (attr_int(n, "is_causal", 0))
     scores = equation(n, type, IN(scores), "[*] = $0 when (l <= k + %s) else -inf",
                       dim_inside(n->m, past));
@@ -113,41 +114,42 @@ bool op_attention(ImpNode *n) {
   int64_t mode = attr_int(n, "qk_matmul_output_mode", 0);
   float cap = attr_float(n, "softcap", 0);
   if (!attention_read(n, &a)) return false;
-  Id stage[4]; // as qk_matmul_output_mode counts them: the cap comes before the mask
-  stage[0] = stage[1] = say_scores(n, &a);
+  Id stage[4]; // numbered as in qk_matmul_output_mode: the softcap comes before the mask
+  stage[0] = stage[1] = add_scores(n, &a);
   OnnxType type = value_at(n->m, a.q)->type;
   const char *most = short_term(n->m, cap);
   if (cap != 0) stage[1] = equation(n, type, IN(stage[0]), "[*] = %s * tanh($0 / %s)", most, most);
-  stage[2] = say_masked(n, &a, stage[1]);
+  stage[2] = add_masked_scores(n, &a, stage[1]);
   stage[3] = equation(n, type, IN(stage[2]), "softmax[l]($0)");
   Id y = equation(n, type, IN(stage[3], a.v), "[i %s k m] = $0[i %s k l] $1[i %s l m]", a.head,
                   a.head, a.key);
   if (op_value(n, 0)->shape.rank == 3) y = equation(n, type, IN(y), "[i k (j l)] = $0[i j k l]");
   if (mode < 0 || mode > 3) return op_refuse(n, "qk_matmul_output_mode is 0 to 3");
-  op_give(n, 1, a.k);
-  op_give(n, 2, a.v);
-  op_give(n, 3, stage[mode]);
-  return op_give(n, 0, y);
+  op_set_result(n, 1, a.k);
+  op_set_result(n, 2, a.v);
+  op_set_result(n, 3, stage[mode]);
+  return op_set_result(n, 0, y);
 }
 
 // -- rotary positions ----------------------------------------------------------------------------
-// cos and sin of each position, [b s r]: looked up by position ids, or there already.
-static Id say_angle(ImpNode *n, uint32_t k) {
+// Cosine or sine of each position, [b s r]: gathered by position ids, or given.
+static Id add_rotary_angle(ImpNode *n, uint32_t k) {
   OnnxType type = op_value(n, k)->type;
   if (!op_in(n, 3)) return n->in[k];
-  Id p = pointer(n, n->in[3], op_value(n, k)->shape.dim[0], true);
+  Id p = label_index(n, n->in[3], op_value(n, k)->shape.dim[0], true);
   if (p) return equation(n, type, IN(n->in[k], p), "[i j k] = $0[$1[i j] k]");
   return equation(n, type, IN(n->in[k], n->in[3]),
                   "[i j k] = sum[l](($0[l k] when (l = $1[i j]) else 0))");
 }
 
-// Pairs of a head's numbers, side by side or half and half, are turned; those behind rotary_embedding_dim stay.
+// Rotates pairs of elements, interleaved or split in halves; elements after rotary_embedding_dim
+// are copied.
 bool op_rotary(ImpNode *n) {
   Importer *m = n->m;
   bool beside = attr_int(n, "interleaved", 0);
   int64_t dim = attr_int(n, "rotary_embedding_dim", 0);
   ImpShape was = op_value(n, 0)->shape;
-  Id v = say_heads(n, n->in[0], attr_int(n, "num_heads", 0));
+  Id v = add_head_split(n, n->in[0], attr_int(n, "num_heads", 0));
   if (!v) return false;
   ImpShape x = value_at(m, v)->shape;
   OnnxType type = value_at(m, v)->type;
@@ -157,19 +159,19 @@ bool op_rotary(ImpNode *n) {
     return op_refuse(n, "it turns %lld of %lld numbers", (long long)dim, (long long)x.dim[3].n);
   int64_t *place = NEW_ARRAY(m->arena, int64_t, x.dim[3].n);
   for (int64_t i = 0; i < x.dim[3].n; i++) place[i] = i;
-  Id turned = say_taken(n, v, 3, place, dim),
-     rest = dim < x.dim[3].n ? say_taken(n, v, 3, place + dim, x.dim[3].n - dim) : 0;
-  Id cos = say_angle(n, 1), sin = say_angle(n, 2);
+  Id turned = add_gather(n, v, 3, place, dim),
+     rest = dim < x.dim[3].n ? add_gather(n, v, 3, place + dim, x.dim[3].n - dim) : 0;
+  Id cos = add_rotary_angle(n, 1), sin = add_rotary_angle(n, 2);
   ImpShape part = x, pairs = {5, {x.dim[0], x.dim[1], x.dim[2]}};
   part.dim[3] = dim_of(dim);
   pairs.dim[3] = dim_of(beside ? dim / 2 : 2), pairs.dim[4] = dim_of(beside ? 2 : dim / 2);
   const char *half = beside ? "i j k l m" : "i j k m l",
              *other = beside ? "i j k l 1-m" : "i j k 1-m l";
-  Id p = say_reshaped(n, turned, &pairs);
+  Id p = add_reshape(n, turned, &pairs);
   p = equation(n, type, IN(p, cos, sin),
                "[%s] = $0[%s] * $1[i k l] + (2 * m - 1) * $0[%s] * $2[i k l]", half, half, other);
-  if (!p || !(turned = say_reshaped(n, p, &part))) return false;
+  if (!p || !(turned = add_reshape(n, p, &part))) return false;
   if (rest) turned = equation(n, type, IN(turned, rest), "concat[l]($0[i j k l], $1[i j k l])");
   if (was.rank == 3) turned = equation(n, type, IN(turned), "[i k (j l)] = $0[i j k l]");
-  return op_give(n, 0, turned);
+  return op_set_result(n, 0, turned);
 }

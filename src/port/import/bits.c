@@ -1,9 +1,10 @@
-// Whole numbers bit by bit, as arithmetic: bit b of x is mod(floor(x / 2^b), 2), also of negative ones, as two's complement has it.
+// Bitwise operators as arithmetic: bit b of x is mod(floor(x / 2^b), 2), also for negative x in
+// two's complement.
 #include "port/import/own.h"
 
 enum { EXACT_BITS = 52 };
 
-// {op} of two bits, each 0 or 1.
+// `op` applied to two bits, each 0 or 1.
 static const char *bit_of(const char *op) {
   return !strcmp(op, "BitwiseAnd")  ? "$b * $c"
          : !strcmp(op, "BitwiseOr") ? "max($b, $c)"
@@ -32,10 +33,10 @@ bool op_bitwise(ImpNode *n) {
              *two = arena_format(m->arena, "mod(floor($1 / 2^%s), 2)", b);
   Buf right = buf_new(m->arena);
   buf_printf(&right, "sum[%s:%u](2^%s * %s)", b, bits, b, bits_replaced(m, form, one, two));
-  if (t->kind == 'i') // all bits above are the sign
+  if (t->kind == 'i') // all higher bits equal the sign
     buf_printf(&right, " - 2^%u * %s", bits,
                bits_replaced(m, form, "number($0 < 0)", "number($1 < 0)"));
-  return op_give(n, 0, equation(n, type, n->in, "[*] = %s", right.at));
+  return op_set_result(n, 0, equation(n, type, n->in, "[*] = %s", right.at));
 }
 
 bool op_bitwisenot(ImpNode *n) {
@@ -44,15 +45,15 @@ bool op_bitwisenot(ImpNode *n) {
   if (t->kind == 'u' && t->bits > EXACT_BITS)
     return op_refuse(n, "the opposite of a %s is not exact", t->name);
   long long most = t->kind == 'u' ? (1LL << t->bits) - 1 : -1;
-  return op_give(n, 0,
-                 equation(n, type, n->in, "[*] = %s - $0",
-                          most < 0 ? "0 - 1" : arena_format(n->m->arena, "%lld", most)));
+  return op_set_result(n, 0,
+                       equation(n, type, n->in, "[*] = %s - $0",
+                                most < 0 ? "0 - 1" : arena_format(n->m->arena, "%lld", most)));
 }
 
 bool op_bitshift(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
   bool left = !strcmp(attr_text(n, "direction", ""), "LEFT");
-  return op_give(
+  return op_set_result(
       n, 0,
       left ? equation(n, type, n->in, "[*] = mod($0 * 2^$1, 2^%u)", onnx_type_info[type].bits)
            : equation(n, type, n->in, "[*] = floor($0 / 2^$1)"));

@@ -1,7 +1,7 @@
-// From one element type to another. Numbers stay real: what a smaller type would lose is taken away by arithmetic.
+// Casts. Numbers stay real; arithmetic removes what the target type cannot represent.
 #include "port/import/own.h"
 
-// Floats of few bits: how many are behind the point, the least exponent, the largest number.
+// Small float types: mantissa bits, least exponent, largest value.
 static const struct {
   OnnxType type;
   int fraction, down;
@@ -30,7 +30,7 @@ static const char *to_small_float(Importer *m, uint32_t k, const char *x, bool s
                       most, rounded);
 }
 
-// A power of two: up, down, or the nearer one.
+// Rounds to a power of two: up, down, or nearest.
 static const char *to_power(Importer *m, const char *x, const char *mode) {
   const char *how = !strcmp(mode, "up") ? "1" : !strcmp(mode, "down") ? "2" : "1.5";
   return arena_format(m->arena, "power_of_two[%s](%s)", how, x);
@@ -56,7 +56,7 @@ const char *cast_text(Importer *m, const char *x, OnnxType from, OnnxType to, bo
   return to == ONNX_FLOAT8E8M0 ? to_power(m, x, mode) : x;
 }
 
-// Every number of one small float type is one of a wider type too.
+// A small float type is widened without conversion if it is a subset of the target.
 bool op_cast(ImpNode *n) {
   bool like = !strcmp(n->node->op, "CastLike");
   int64_t to = like ? (int64_t)op_value(n, 1)->type : attr_int(n, "to", 0);
@@ -66,6 +66,6 @@ bool op_cast(ImpNode *n) {
                      to >= 0 && to < ONNX_TYPES ? onnx_type_info[to].name : "?");
   const char *mode = attr_text(n, "round_mode", "up");
   const char *right = cast_text(n->m, "$0", from, (OnnxType)to, attr_int(n, "saturate", 1), mode);
-  if (!strcmp(right, "$0") && (OnnxType)to == from) return op_give(n, 0, n->in[0]);
-  return op_give(n, 0, equation(n, (OnnxType)to, n->in, "[*] = %s", right));
+  if (!strcmp(right, "$0") && (OnnxType)to == from) return op_set_result(n, 0, n->in[0]);
+  return op_set_result(n, 0, equation(n, (OnnxType)to, n->in, "[*] = %s", right));
 }

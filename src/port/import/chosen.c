@@ -1,17 +1,18 @@
-// What has as many places as its numbers say: Unique and NonMaxSuppression. Their numbers must be known.
+// Operators whose result size depends on values: Unique and NonMaxSuppression. Their inputs must be
+// constant.
 #include "port/import/own.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 // -- Unique --------------------------------------------------------------------------------------
-// A part of the value along the axis, as numbers in a row.
+// A slice of the value at one index of the axis, flattened.
 typedef struct {
   const double *at;
-  int64_t width, index; // index: where it is along the axis
+  int64_t width, index; // index: along the axis
 } UniqueRow;
 
-// A row of the result: the first that has its numbers.
+// A row of the result: the first slice with these values.
 typedef struct {
   UniqueRow row;
   int64_t count, place;
@@ -34,7 +35,7 @@ static int group_order(const void *x, const void *y) {
   return (a->row.index > b->row.index) - (a->row.index < b->row.index);
 }
 
-// The parts along an axis, sorted. [before size after] is what the value is.
+// The slices along an axis, sorted. The value is [before size after].
 static UniqueRow *sorted_rows(Importer *m, const double *data, int64_t before, int64_t size,
                               int64_t after) {
   int64_t width = before * after;
@@ -50,13 +51,13 @@ static UniqueRow *sorted_rows(Importer *m, const double *data, int64_t before, i
   return row;
 }
 
-static void give_row(ImpNode *n, uint32_t k, int64_t count, double *data) {
+static void set_row_result(ImpNode *n, uint32_t k, int64_t count, double *data) {
   if (k >= n->node->out.n || !*n->node->out.at[k]) return;
-  op_give(n, k, value_const(n->m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data));
+  op_set_result(n, k, value_const(n->m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data));
 }
 
-static void give_unique(ImpNode *n, const ImpShape *x, uint32_t axis, const UniqueGroup *group,
-                        int64_t groups) {
+static void set_unique_results(ImpNode *n, const ImpShape *x, uint32_t axis,
+                               const UniqueGroup *group, int64_t groups) {
   Importer *m = n->m;
   ImpShape out = *x;
   int64_t after = 1;
@@ -71,9 +72,9 @@ static void give_unique(ImpNode *n, const ImpShape *x, uint32_t axis, const Uniq
       data[(k / after * groups + g) * after + k % after] = row->at[k];
     first[g] = (double)row->index, count[g] = (double)group[g].count;
   }
-  op_give(n, 0, value_const(m, op_value(n, 0)->type, &out, data));
-  give_row(n, 1, groups, first);
-  give_row(n, 3, groups, count);
+  op_set_result(n, 0, value_const(m, op_value(n, 0)->type, &out, data));
+  set_row_result(n, 1, groups, first);
+  set_row_result(n, 3, groups, count);
 }
 
 bool op_unique(ImpNode *n) {
@@ -105,14 +106,14 @@ bool op_unique(ImpNode *n) {
          *inverse = NEW_ARRAY(m->arena, double, size + 1);
   for (int64_t g = 0; g < groups; g++) place[group[g].place] = (double)g;
   for (int64_t i = 0; i < size; i++) inverse[i] = place[of[i]];
-  give_unique(n, &x, axis, group, groups);
-  give_row(n, 2, size, inverse);
+  set_unique_results(n, &x, axis, group, groups);
+  set_row_result(n, 2, size, inverse);
   return true;
 }
 
 // -- what may be left out ------------------------------------------------------------------------
 bool op_hasoptional(ImpNode *n) {
-  op_give(n, 0, value_number(n->m, ONNX_BOOL, op_in(n, 0) != 0));
+  op_set_result(n, 0, value_number(n->m, ONNX_BOOL, op_in(n, 0) != 0));
   return true;
 }
 
@@ -150,7 +151,7 @@ static double area(const BoxChoice *a) {
   return (a->high[0] - a->low[0]) * (a->high[1] - a->low[1]);
 }
 
-// Whether what they share is more than that part of what they cover.
+// Is the intersection over union larger than `part`?
 static bool overlap(const BoxChoice *a, const BoxChoice *b, double part) {
   BoxChoice shared;
   for (uint32_t i = 0; i < 2; i++) {
@@ -161,7 +162,8 @@ static bool overlap(const BoxChoice *a, const BoxChoice *b, double part) {
   return both / (area(a) + area(b) - both) > part;
 }
 
-// Those that stay of one sample and class, the best first: how many. `all` has room for all of them.
+// Suppresses boxes of one sample and class, best first; returns how many remain. `all` has room for
+// all.
 static int64_t suppress(const Suppression *s, int64_t sample, int64_t class, BoxChoice *all,
                         BoxChoice *kept) {
   const double *scores = s->scores + (sample * s->classes + class) * s->places;
@@ -214,6 +216,6 @@ bool op_nonmaxsuppression(ImpNode *n) {
       data[3 * count + 2] = (double)kept[k].index;
     }
   }
-  op_give(n, 0, value_const(m, ONNX_INT64, &(ImpShape){2, {dim_of(count), dim_of(3)}}, data));
+  op_set_result(n, 0, value_const(m, ONNX_INT64, &(ImpShape){2, {dim_of(count), dim_of(3)}}, data));
   return true;
 }

@@ -1,5 +1,5 @@
-// Graphs inside nodes. A branch that is known is taken; otherwise both are computed and one is chosen. What goes along values is a scan
-// where its steps are alike; loops whose length is known are written out otherwise, step by step.
+// Subgraphs: If with a constant condition imports one branch, otherwise both with a selection. Loop
+// and Scan become scans if all steps are alike; otherwise loops of known length are unrolled.
 #include "port/import/own.h"
 
 enum { STEPS_LIMIT = 1000 };
@@ -74,9 +74,9 @@ static bool choose(ImpNode *n, const Id *then, const Id *other, uint32_t count) 
       return op_refuse(
           n,
           "its branches give other sizes, and which of them is taken is not known before it runs");
-    op_give(n, i,
-            equation(n, value_at(m, then[i])->type, IN(n->in[0], then[i], other[i]),
-                     "[*] = $1 when $0[%s] else $2", op_value(n, 0)->shape.rank ? "0" : ""));
+    op_set_result(n, i,
+                  equation(n, value_at(m, then[i])->type, IN(n->in[0], then[i], other[i]),
+                           "[*] = $1 when $0[%s] else $2", op_value(n, 0)->shape.rank ? "0" : ""));
   }
   return true;
 }
@@ -87,7 +87,7 @@ bool op_if(ImpNode *n) {
   if (c->data && shape_count(&c->shape) == 1) {
     const OnnxGraph *g = c->data[0] != 0 ? then : other;
     const Id *out = run_graph(n, g, NULL, 0);
-    for (uint32_t i = 0; out && i < g->output.n; i++) op_give(n, i, out[i]);
+    for (uint32_t i = 0; out && i < g->output.n; i++) op_set_result(n, i, out[i]);
     return out;
   }
   const Id *a = run_graph(n, then, NULL, 0), *b = a ? run_graph(n, other, NULL, 0) : NULL;
@@ -99,8 +99,8 @@ bool op_if(ImpNode *n) {
 // -- what loops gather ---------------------------------------------------------------------------
 typedef VEC(Id) Gathered;
 
-// Values of one shape along a new axis. 0 with a message.
-static Id say_stacked(ImpNode *n, const Gathered *all, uint32_t axis, bool backwards) {
+// Stacks values of one shape along a new axis. 0 with a message.
+static Id add_stack(ImpNode *n, const Gathered *all, uint32_t axis, bool backwards) {
   Importer *m = n->m;
   if (!all->n) return op_refuse(n, "it gathers nothing: an axis has at least one place"), 0;
   ImpShape one = value_at(m, all->at[0])->shape, wide = {.rank = one.rank + 1};
@@ -111,7 +111,7 @@ static Id say_stacked(ImpNode *n, const Gathered *all, uint32_t axis, bool backw
   Id *in = NEW_ARRAY(m->arena, Id, all->n);
   Buf list = buf_new(m->arena);
   for (uint32_t i = 0; i < all->n; i++) {
-    in[i] = say_reshaped(n, all->at[backwards ? all->n - 1 - i : i], &wide);
+    in[i] = add_reshape(n, all->at[backwards ? all->n - 1 - i : i], &wide);
     if (!in[i]) return 0;
     buf_printf(&list, "%s$%u[%s]", i ? ", " : "", i, letters(m, wide.rank));
   }
@@ -120,7 +120,7 @@ static Id say_stacked(ImpNode *n, const Gathered *all, uint32_t axis, bool backw
                                 imp_letter[axis], list.at);
 }
 
-// Constants, stacked.
+// Stacks constants.
 static Id stack_known(ImpNode *n, const Gathered *all) {
   Importer *m = n->m;
   for (uint32_t i = 0; i < all->n; i++)
@@ -140,7 +140,7 @@ static Id stack_known(ImpNode *n, const Gathered *all) {
 }
 
 // -- Loop ----------------------------------------------------------------------------------------
-// cond: 1 or 0, or -1: not known.
+// cond: 1 or 0, or -1: unknown.
 static int known_condition(ImpNode *n, Id v) {
   const ImpValue *c = v ? value_at(n->m, v) : NULL;
   if (!c) return 1;
@@ -170,12 +170,12 @@ bool op_loop(ImpNode *n) {
     for (uint32_t i = 0; i < carried; i++) in[2 + i] = out[1 + i];
     for (uint32_t i = 0; i < gathered; i++) vec_push(m->arena, &all[i], out[1 + carried + i]);
   }
-  for (uint32_t i = 0; i < carried; i++) op_give(n, i, in[2 + i]);
+  for (uint32_t i = 0; i < carried; i++) op_set_result(n, i, in[2 + i]);
   for (uint32_t i = 0; i < gathered; i++) {
     bool wanted = carried + i < n->node->out.n && *n->node->out.at[carried + i];
     Id v = wanted ? stack_known(n, &all[i]) : 0;
-    if (wanted && !v && !(v = say_stacked(n, &all[i], 0, false))) return false;
-    if (wanted) op_give(n, carried + i, v);
+    if (wanted && !v && !(v = add_stack(n, &all[i], 0, false))) return false;
+    if (wanted) op_set_result(n, carried + i, v);
   }
   return true;
 }
@@ -186,8 +186,8 @@ static int64_t listed(ImpNode *n, const char *name, uint32_t k) {
   return list.there && k < list.n ? list.at[k] : 0;
 }
 
-// One place of an axis, without it.
-static Id say_place(ImpNode *n, Id v, uint32_t axis, int64_t place) {
+// One index of an axis, which is removed.
+static Id add_index_select(ImpNode *n, Id v, uint32_t axis, int64_t place) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
   const char *const *letter = imp_letter + axis;
@@ -220,8 +220,8 @@ static bool scan_read(ImpNode *n, Scan *s) {
   return true;
 }
 
-// What it goes along, with the steps in front and in their order.
-static Id say_row(ImpNode *n, const Scan *s, uint32_t i) {
+// A scan input with the step axis first and in order.
+static Id add_scan_row(ImpNode *n, const Scan *s, uint32_t i) {
   Importer *m = n->m;
   Id v = n->in[s->carried + i];
   uint32_t rank = value_at(m, v)->shape.rank, axis = s->axis[i];
@@ -236,8 +236,8 @@ static Id say_row(ImpNode *n, const Scan *s, uint32_t i) {
   return row;
 }
 
-// What was gathered, with the axis of the steps where it is wanted. 0 with a message.
-static Id say_gathered(ImpNode *n, uint32_t i, Id all) {
+// A scan output with the step axis where it is wanted. 0 with a message.
+static Id add_scan_output(ImpNode *n, uint32_t i, Id all) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, all)->shape.rank, to;
   ImpSize steps = value_at(m, all)->shape.dim[0];
@@ -255,7 +255,7 @@ static bool scan_as_scan(ImpNode *n, const Scan *s) {
   Importer *m = n->m;
   uint32_t before = m->line.n;
   Id *row = NEW_ARRAY(m->arena, Id, s->scanned);
-  for (uint32_t i = 0; i < s->scanned; i++) row[i] = say_row(n, s, i);
+  for (uint32_t i = 0; i < s->scanned; i++) row[i] = add_scan_row(n, s, i);
   Steps steps = {.graph = s->graph,
                  .steps = s->steps,
                  .rows = s->scanned,
@@ -267,14 +267,14 @@ static bool scan_as_scan(ImpNode *n, const Scan *s) {
                  .row_in = s->carried,
                  .last = NEW_ARRAY(m->arena, Id, s->carried + 1),
                  .all = NEW_ARRAY(m->arena, Id, s->gathered + 1)};
-  if (m->diags->errors || s->graph->input.n != n->nin || !say_steps(n, &steps)) {
+  if (m->diags->errors || s->graph->input.n != n->nin || !add_step_scan(n, &steps)) {
     m->line.n = before;
     return false;
   }
-  for (uint32_t i = 0; i < s->carried; i++) op_give(n, i, steps.last[i]);
+  for (uint32_t i = 0; i < s->carried; i++) op_set_result(n, i, steps.last[i]);
   for (uint32_t i = 0; i < s->gathered; i++) {
-    Id v = say_gathered(n, i, steps.all[i]);
-    if (v) op_give(n, s->carried + i, v);
+    Id v = add_scan_output(n, i, steps.all[i]);
+    if (v) op_set_result(n, s->carried + i, v);
   }
   return true;
 }
@@ -293,20 +293,20 @@ bool op_scan(ImpNode *n) {
     for (uint32_t i = 0; i < s.scanned; i++) {
       bool back = listed(n, "scan_input_directions", i) == 1;
       in[s.carried + i] =
-          say_place(n, n->in[s.carried + i], s.axis[i], back ? s.steps.n - 1 - step : step);
+          add_index_select(n, n->in[s.carried + i], s.axis[i], back ? s.steps.n - 1 - step : step);
     }
     const Id *out = run_graph(n, s.graph, in, n->nin);
     if (!out) return false;
     for (uint32_t i = 0; i < s.carried; i++) in[i] = out[i];
     for (uint32_t i = 0; i < s.gathered; i++) vec_push(m->arena, &all[i], out[s.carried + i]);
   }
-  for (uint32_t i = 0; i < s.carried; i++) op_give(n, i, in[i]);
+  for (uint32_t i = 0; i < s.carried; i++) op_set_result(n, i, in[i]);
   for (uint32_t i = 0; i < s.gathered; i++) {
     int64_t to = listed(n, "scan_output_axes", i);
     if (to < 0) to += value_at(m, all[i].at[0])->shape.rank + 1;
-    Id v = say_stacked(n, &all[i], (uint32_t)to, listed(n, "scan_output_directions", i) == 1);
+    Id v = add_stack(n, &all[i], (uint32_t)to, listed(n, "scan_output_directions", i) == 1);
     if (!v) return false;
-    op_give(n, s.carried + i, v);
+    op_set_result(n, s.carried + i, v);
   }
   return true;
 }
@@ -318,7 +318,7 @@ static bool sizes_of(ImpNode *n, const ImpInts *list, ImpShape *shape) {
   return shape_count(shape) > 0 || op_refuse(n, "an axis has at least one place");
 }
 
-// Other numbers in each run, as in the model; no two systems draw the same.
+// Noise differs in each run, as in the model; random streams of other systems cannot be reproduced.
 bool op_random(ImpNode *n) {
   Importer *m = n->m;
   const char *op = n->node->op;
@@ -342,9 +342,10 @@ bool op_random(ImpNode *n) {
   int64_t asked = attr_int(n, "dtype", type);
   if (asked < 1 || asked >= ONNX_TYPES || (!coin && !is_float((OnnxType)asked)))
     return op_refuse(n, "its type is not known");
-  Id v = say(n, coin ? ONNX_FLOAT : (OnnxType)asked, &shape, (ImpForm){.right = right.at}, NULL, 0);
+  Id v = add_line(n, coin ? ONNX_FLOAT : (OnnxType)asked, &shape, (ImpForm){.right = right.at},
+                  NULL, 0);
   if (coin)
     v = equation(n, (OnnxType)asked, IN(n->in[0], v),
                  asked == ONNX_BOOL ? "[*] = ($1 < $0)" : "[*] = number($1 < $0)");
-  return op_give(n, 0, v);
+  return op_set_result(n, 0, v);
 }

@@ -1,12 +1,12 @@
-// Convolutions: an affine index on the right, and turned round on the left.
+// Convolutions: affine indices on the right; for transposed ones, on the left.
 #include "port/import/window.h"
 
 // -- Conv ----------------------------------------------------------------------------------------
-// i samples, j a channel of the result in its group, k l … places; c1 of the input's channels, g a group.
+// i batch, j output channel in its group, k l … positions; c1 input channel, g group.
 #define GROUP imp_letter[IMP_LETTERS - 1]
 #define CHANNEL imp_letter[IMP_LETTERS - 2]
 
-Id say_conv(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
+Id add_convolution(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
   Importer *m = n->m;
   ImpShape xs = value_at(m, x)->shape, ws = value_at(m, w)->shape;
   int64_t group = attr_int(n, "group", 1);
@@ -32,15 +32,17 @@ Id say_conv(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
 }
 
 bool op_conv(ImpNode *n) {
-  return op_give(n, 0, say_conv(n, n->in[0], n->in[1], op_in(n, 2), op_value(n, 0)->type));
+  return op_set_result(n, 0,
+                       add_convolution(n, n->in[0], n->in[1], op_in(n, 2), op_value(n, 0)->type));
 }
 
 // -- ConvTranspose -------------------------------------------------------------------------------
+// The extent of the dilated kernel.
 static int64_t reach_of(const Window *w, uint32_t i) {
   return w->dilation[i] * (w->kernel[i] - 1) + 1;
 }
 
-// Pads cut the result; what output_shape or SAME want decides about them.
+// Pads remove elements of the result; output_shape and SAME determine them.
 static bool transposed_pads(ImpNode *n, const Window *w, const ImpSize *full, int64_t *before,
                             int64_t *after) {
   ImpInts extra = attr_ints(n, "output_padding"), shape = attr_ints(n, "output_shape");
@@ -81,7 +83,8 @@ bool op_convtranspose(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
   if (ws.rank != x.rank)
     return op_refuse(n, "its weights have %u axes, its input %u", ws.rank, x.rank);
-  for (uint32_t i = 2; i < x.rank; i++) wide.dim[i] = dim_of(1 << 30); // every window is inside
+  // So that every window is in bounds.
+  for (uint32_t i = 2; i < x.rank; i++) wide.dim[i] = dim_of(1 << 30);
   if (!window_read(n, &wide, ws.dim + 2, &w)) return false;
   if (group < 1 || !dim_same(x.dim[1], ws.dim[0]))
     return op_refuse(n, "its groups do not fit its channels");
@@ -91,9 +94,9 @@ bool op_convtranspose(ImpNode *n) {
   Id y = equation(n, type, n->in, "[i %s %s] = $0[i %s %s] $1[%s j %s]", to, transposed_left(m, &w),
                   from, window_left(m, &w, false), from, window_kernel(m, &w, false));
   if (!y || !transposed_pads(n, &w, value_at(m, y)->shape.dim + 2, before, after)) return false;
-  y = say_padded(n, y, before, after, 0);
+  y = add_pad(n, y, before, after, 0);
   if (y && op_in(n, 2)) y = equation(n, type, IN(y, n->in[2]), "[i j &] = $0[i j &] + $1[j]");
-  return op_give(n, 0, y);
+  return op_set_result(n, 0, y);
 }
 
 // -- Col2Im --------------------------------------------------------------------------------------
@@ -115,5 +118,5 @@ bool op_col2im(ImpNode *n) {
   }
   Id y = equation(n, op_value(n, 0)->type, n->in, "[i j %s] = $0[i (j %s) (%s)]",
                   transposed_left(m, &w), window_kernel(m, &w, true), window_left(m, &w, true));
-  return op_give(n, 0, y ? say_padded(n, y, before, after, 0) : 0);
+  return op_set_result(n, 0, y ? add_pad(n, y, before, after, 0) : 0);
 }

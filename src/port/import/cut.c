@@ -1,12 +1,12 @@
-// Parts of a value, and more of it: slices, splits, pads, tiles; and what is made of sizes alone.
+// Slices, splits, pads, tiles; and operators whose results depend on sizes only.
 #include "port/import/own.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 // -- places along one axis -----------------------------------------------------------------------
-// The value at these places of an axis, as short as it can be said: a range, a step, or a list of labels.
-Id say_taken(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t count) {
+// Gathers positions of an axis in the shortest form: a range, a stride, or a list of labels.
+Id add_gather(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t count) {
   Importer *m = n->m;
   ImpShape x = value_at(m, v)->shape, out = x;
   OnnxType type = value_at(m, v)->type;
@@ -20,7 +20,7 @@ Id say_taken(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t coun
   if (even && step == 1) {
     at[axis] = arena_format(m->arena, "%lld..%lld", (long long)place[0],
                             (long long)(place[0] + count - 1));
-    return say(n, type, &out, (ImpForm){.right = "$0"}, READS({v, words(m, x.rank, at)}));
+    return add_line(n, type, &out, (ImpForm){.right = "$0"}, READS({v, words(m, x.rank, at)}));
   }
   if (even) {
     long long by = step < 0 ? -step : step;
@@ -39,8 +39,8 @@ Id say_taken(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t coun
   return equation(n, type, IN(v, list), "[%s] = $0[%s]", letters(m, x.rank), words(m, x.rank, at));
 }
 
-// From one place to another of an axis whose size may have a name.
-static Id say_range(ImpNode *n, Id v, uint32_t axis, ImpSize from, ImpSize count) {
+// A range of an axis whose size may be symbolic.
+static Id add_range(ImpNode *n, Id v, uint32_t axis, ImpSize from, ImpSize count) {
   Importer *m = n->m;
   ImpShape x = value_at(m, v)->shape, out = x;
   const char *at[ONNX_RANK_LIMIT];
@@ -49,8 +49,8 @@ static Id say_range(ImpNode *n, Id v, uint32_t axis, ImpSize from, ImpSize count
   ImpSize last = dim_op(m, '-', dim_op(m, '+', from, count), dim_of(1));
   at[axis] = arena_format(m->arena, "%s..%s", dim_text(m, from), dim_text(m, last));
   out.dim[axis] = count;
-  return say(n, value_at(m, v)->type, &out, (ImpForm){.right = "$0"},
-             READS({v, words(m, x.rank, at)}));
+  return add_line(n, value_at(m, v)->type, &out, (ImpForm){.right = "$0"},
+                  READS({v, words(m, x.rank, at)}));
 }
 
 // -- slice ---------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ static bool slice_axis(ImpNode *n, Id *v, uint32_t axis, int64_t start, int64_t 
   Importer *m = n->m;
   ImpSize size = value_at(m, *v)->shape.dim[axis];
   if (!step) return op_refuse(n, "a step of 0 goes nowhere");
-  if (size.text) { // without a step, and the ends counted from one side
+  if (size.text) { // symbolic: stride 1, both ends relative to the same side
     ImpSize from = start < 0 ? dim_op(m, '+', size, dim_of(start)) : dim_of(start);
     ImpSize to = end < 0            ? dim_op(m, '-', size, dim_of(-end))
                  : end >= INT32_MAX ? size
@@ -68,7 +68,7 @@ static bool slice_axis(ImpNode *n, Id *v, uint32_t axis, int64_t start, int64_t 
     ImpSize count = start < 0 && end >= INT32_MAX ? dim_of(-start) : dim_op(m, '-', to, from);
     if (start < 0 && end >= INT32_MAX)
       from = (ImpSize){-1, arena_format(m->arena, "%s-%lld", size.text, (long long)-start)};
-    *v = say_range(n, *v, axis, from, count);
+    *v = add_range(n, *v, axis, from, count);
     return true;
   }
   int64_t from = slice_from(start, size.n, step),
@@ -77,7 +77,7 @@ static bool slice_axis(ImpNode *n, Id *v, uint32_t axis, int64_t start, int64_t 
   if (!count)
     return op_refuse(n, "nothing is left of axis %u: an axis has at least one place", axis);
   for (int64_t i = 0; i < count; i++) place[i] = from + i * step;
-  *v = say_taken(n, *v, axis, place, count);
+  *v = add_gather(n, *v, axis, place, count);
   return true;
 }
 
@@ -109,13 +109,13 @@ bool op_slice(ImpNode *n) {
   if (!slice_cuts(n, cut, &count)) return false;
   for (uint32_t i = 0; i < count; i++)
     if (!slice_axis(n, &v, cut[i].axis, cut[i].start, cut[i].end, cut[i].step)) return false;
-  op_give(n, 0, v);
+  op_set_result(n, 0, v);
   return true;
 }
 
 // -- split ---------------------------------------------------------------------------------------
-// A part without places: of use to who joins it to others. 0 with a message.
-static Id say_nothing(ImpNode *n, Id v, uint32_t axis) {
+// An empty slice, which Concat can use. 0 with a message.
+static Id add_empty_slice(ImpNode *n, Id v, uint32_t axis) {
   ImpShape none = value_at(n->m, v)->shape;
   none.dim[axis] = dim_of(0);
   if (shape_count(&none) != 0)
@@ -123,7 +123,7 @@ static Id say_nothing(ImpNode *n, Id v, uint32_t axis) {
   return value_const(n->m, value_at(n->m, v)->type, &none, NEW(n->m->arena, double));
 }
 
-// How many places each part has: as listed, or as many as fit evenly, the last one what is left.
+// The sizes of the parts: as listed, or equal with a smaller last one.
 bool split_sizes(ImpNode *n, uint32_t *axis, int64_t **sizes) {
   ImpInts parts;
   uint32_t count = n->node->out.n;
@@ -159,9 +159,9 @@ bool op_split(ImpNode *n) {
   for (uint32_t i = 0; i < n->node->out.n; i++) {
     Id part = 0;
     if (*n->node->out.at[i])
-      part = sizes[i] ? say_range(n, n->in[0], axis, dim_of(from), dim_of(sizes[i]))
-                      : say_nothing(n, n->in[0], axis);
-    if (part) op_give(n, i, part);
+      part = sizes[i] ? add_range(n, n->in[0], axis, dim_of(from), dim_of(sizes[i]))
+                      : add_empty_slice(n, n->in[0], axis);
+    if (part) op_set_result(n, i, part);
     if (n->m->diags->errors) return false;
     from += sizes[i];
   }
@@ -169,7 +169,7 @@ bool op_split(ImpNode *n) {
 }
 
 // -- pad -----------------------------------------------------------------------------------------
-// Where place i of an axis comes from, in a way that has no number outside.
+// The source position of position i for modes without a constant.
 static int64_t pad_place(const char *mode, int64_t i, int64_t size) {
   if (!strcmp(mode, "edge")) return i < 0 ? 0 : i >= size ? size - 1 : i;
   if (!strcmp(mode, "wrap")) return (i % size + size) % size;
@@ -187,12 +187,12 @@ static Id pad_moved(ImpNode *n, Id v, const char *mode, const int64_t *before,
       return op_refuse(n, "nothing is left of axis %u: an axis has at least one place", i), 0;
     int64_t *place = NEW_ARRAY(n->m->arena, int64_t, count);
     for (int64_t k = 0; k < count; k++) place[k] = pad_place(mode, k - before[i], size);
-    v = say_taken(n, v, i, place, count);
+    v = add_gather(n, v, i, place, count);
   }
   return v;
 }
 
-// Negative pads cut; they are 0 then.
+// Negative pads remove elements; they are set to 0.
 static Id pad_cut(ImpNode *n, Id v, int64_t *before, int64_t *after) {
   ImpShape x = value_at(n->m, v)->shape;
   for (uint32_t i = 0; i < x.rank; i++) {
@@ -202,13 +202,14 @@ static Id pad_cut(ImpNode *n, Id v, int64_t *before, int64_t *after) {
     if (!cut && !end) continue;
     if (!x.dim[i].text && x.dim[i].n - cut - end < 1)
       return op_refuse(n, "it cuts off more than axis %u has", i), 0;
-    v = say_range(n, v, i, dim_of(cut), dim_op(n->m, '-', x.dim[i], dim_of(cut + end)));
+    v = add_range(n, v, i, dim_of(cut), dim_op(n->m, '-', x.dim[i], dim_of(cut + end)));
   }
   return v;
 }
 
-// With a number outside (0: zeros). A place that is read from 0 on and goes beyond its axis is i+z of one z.
-Id say_padded(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
+// Pads with a constant (0: zeros). An index that starts at 0 and exceeds its axis is written i+z
+// with z of size 1.
+Id add_pad(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
   Importer *m = n->m;
   if (!(v = pad_cut(n, v, before, after))) return 0;
   ImpShape x = value_at(m, v)->shape, out = x;
@@ -260,12 +261,12 @@ bool op_pad(ImpNode *n) {
   bool constant = !strcmp(mode, "constant"), bits = type == ONNX_BOOL && constant;
   for (uint32_t i = 0; i < rank && !constant; i++)
     if ((before[i] || after[i]) && !op_fixed_axis(n, 0, i)) return false;
-  if (bits) v = say_number(n, v);
-  v = constant ? say_padded(n, v, before, after, with) : pad_moved(n, v, mode, before, after);
-  return op_give(n, 0, v && bits ? say_bits(n, v) : v);
+  if (bits) v = bits_to_number(n, v);
+  v = constant ? add_pad(n, v, before, after, with) : pad_moved(n, v, mode, before, after);
+  return op_set_result(n, 0, v && bits ? number_to_bits(n, v) : v);
 }
 
-// Cut or padded to a size, in the middle.
+// Crops or pads to a size, centred.
 bool op_centercroppad(ImpNode *n) {
   ImpInts size, axes = attr_ints(n, "axes");
   if (!op_list(n, NULL, 1, &size)) return false;
@@ -279,7 +280,7 @@ bool op_centercroppad(ImpNode *n) {
     before[axis] = more >= 0 ? more / 2 : -(-more / 2);
     after[axis] = more - before[axis];
   }
-  return op_give(n, 0, say_padded(n, n->in[0], before, after, 0));
+  return op_set_result(n, 0, add_pad(n, n->in[0], before, after, 0));
 }
 
 // -- expand, tile --------------------------------------------------------------------------------
@@ -289,9 +290,10 @@ bool op_expand(ImpNode *n) {
   if (!op_sizes(n, 1, &want)) return false;
   Id in[] = {n->in[0], value_new(m, ONNX_FLOAT, &want, IMP_MADE, "")};
   if (!broadcast(n, in, 2, &out)) return false;
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                          letters_sized(m, &out, 0, out.rank), letters_of(m, n->in[0], &out)));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                                letters_sized(m, &out, 0, out.rank),
+                                letters_of(m, n->in[0], &out)));
 }
 
 bool op_tile(ImpNode *n) {
@@ -309,9 +311,9 @@ bool op_tile(ImpNode *n) {
                   : arena_format(m->arena, "(%s:%lld %s)", imp_letter[ONNX_RANK_LIMIT + i],
                                  (long long)times.at[i], imp_letter[i]);
   }
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", words(m, x.rank, left),
-                          letters(m, x.rank)));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                                words(m, x.rank, left), letters(m, x.rank)));
 }
 
 // -- of sizes alone ------------------------------------------------------------------------------
@@ -333,21 +335,21 @@ bool op_constantofshape(ImpNode *n) {
   if (count >= 0 && count <= 65536) {
     data = NEW_ARRAY(m->arena, double, count + 1);
     for (int64_t i = 0; i < count; i++) data[i] = x;
-    return op_give(n, 0, value_const(m, type, &shape, data));
+    return op_set_result(n, 0, value_const(m, type, &shape, data));
   }
-  return op_give(n, 0,
-                 equation(n, type, NULL, type == ONNX_BOOL ? "[%s] = bit(%s)" : "[%s] = %s",
-                          letters_sized(m, &shape, 0, shape.rank), number_term(m, x)));
+  return op_set_result(n, 0,
+                       equation(n, type, NULL, type == ONNX_BOOL ? "[%s] = bit(%s)" : "[%s] = %s",
+                                letters_sized(m, &shape, 0, shape.rank), number_term(m, x)));
 }
 
-// Up to a size that has a name: places, counted.
+// Range up to a symbolic size: the positions of an axis.
 static bool range_to_size(ImpNode *n, double start) {
   Importer *m = n->m;
   ImpSize end = op_value(n, 1)->known[0];
   const char *more = start != 0 ? arena_format(m->arena, " + %s", number_term(m, start)) : "";
-  return op_give(n, 0,
-                 equation(n, op_value(n, 1)->type, NULL, "[i:%s] = i%s",
-                          dim_text(m, dim_op(m, '-', end, dim_of(whole_of(start)))), more));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 1)->type, NULL, "[i:%s] = i%s",
+                                dim_text(m, dim_op(m, '-', end, dim_of(whole_of(start)))), more));
 }
 
 bool op_range(ImpNode *n) {
@@ -368,7 +370,7 @@ bool op_size(ImpNode *n) {
   for (uint32_t i = 0; i < x.rank; i++) *known = dim_op(m, '*', *known, x.dim[i]);
   Id v = value_number(m, ONNX_INT64, (double)known->n);
   if (known->text) value_at(m, v)->known = known, value_at(m, v)->data = NULL;
-  op_give(n, 0, v);
+  op_set_result(n, 0, v);
   return true;
 }
 
@@ -377,23 +379,24 @@ bool op_eyelike(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   OnnxType type = (OnnxType)attr_int(n, "dtype", op_value(n, 0)->type);
   if (x.rank != 2 || type >= ONNX_TYPES) return op_refuse(n, "a diagonal wants two axes");
-  return op_give(n, 0,
-                 equation(n, type, NULL,
-                          type == ONNX_BOOL ? "[%s] = (j = i + %s)" : "[%s] = number(j = i + %s)",
-                          letters_sized(m, &x, 0, 2), number_term(m, (double)attr_int(n, "k", 0))));
+  return op_set_result(
+      n, 0,
+      equation(n, type, NULL,
+               type == ONNX_BOOL ? "[%s] = (j = i + %s)" : "[%s] = number(j = i + %s)",
+               letters_sized(m, &x, 0, 2), number_term(m, (double)attr_int(n, "k", 0))));
 }
 
-// What lies above or below a diagonal.
+// The elements above or below a diagonal.
 bool op_trilu(ImpNode *n) {
   uint32_t rank = op_value(n, 0)->shape.rank;
   bool upper = attr_int(n, "upper", 1), bits = op_value(n, 0)->type == ONNX_BOOL;
   if (rank < 2) return op_refuse(n, "a triangle wants two axes");
   Id k = op_in(n, 1) ? n->in[1] : value_number(n->m, ONNX_INT64, 0);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, IN(n->in[0], k),
-                          "[*] = $0 when (%s %s %s + $1[%s]) else %s", imp_letter[rank - 1],
-                          upper ? ">=" : "<=", imp_letter[rank - 2],
-                          value_at(n->m, k)->shape.rank ? "0" : "", bits ? "bit(0)" : "0"));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, IN(n->in[0], k),
+                                "[*] = $0 when (%s %s %s + $1[%s]) else %s", imp_letter[rank - 1],
+                                upper ? ">=" : "<=", imp_letter[rank - 2],
+                                value_at(n->m, k)->shape.rank ? "0" : "", bits ? "bit(0)" : "0"));
 }
 
 // -- blocks of pixels ----------------------------------------------------------------------------
@@ -408,9 +411,9 @@ bool op_depthtospace(ImpNode *n) {
                    (long long)b, (long long)b);
   const char *wide =
       arena_format(m->arena, "i j (k p:%lld) (l q:%lld)", (long long)b, (long long)b);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", up ? wide : deep,
-                          up ? deep : wide));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", up ? wide : deep,
+                                up ? deep : wide));
 }
 
 // -- the first so many of each row turned round --------------------------------------------------
@@ -423,10 +426,10 @@ bool op_reversesequence(ImpNode *n) {
   const char *at[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT], *now = imp_letter[t];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = i == t ? place : imp_letter[i];
   const char *list = words(m, x.rank, at), *many = arena_format(m->arena, "$1[%s]", imp_letter[b]);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in,
-                          "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
-                          "%s)) else 0))",
-                          letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many,
-                          now));
+  return op_set_result(
+      n, 0,
+      equation(n, op_value(n, 0)->type, n->in,
+               "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
+               "%s)) else 0))",
+               letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many, now));
 }

@@ -1,9 +1,9 @@
-// What a file says of its values, held against what they are. A file that says of a value what it is not is not what its maker
-// meant, and which of both is right nobody can tell: it is refused. Names of sizes bind less, as their makers often write them by
-// hand: where one that inputs have stands for something else, that is a warning.
+// Checks declared types and shapes against inferred ones. A contradiction is refused, since it is
+// unclear which is meant. Names of symbolic sizes are often written by hand, so a conflicting name
+// is only a warning.
 #include "port/import/own.h"
 
-void declared_keep(Importer *m, ImpScope *s) {
+void declared_record(Importer *m, ImpScope *s) {
   const OnnxGraph *g = s->graph;
   s->declared = table_new(m->arena);
   for (uint32_t i = 0; i < g->value.n; i++)
@@ -38,7 +38,7 @@ static const char *declared_text(Importer *m, const OnnxValueInfo *d) {
   return b.at;
 }
 
-// The size that inputs have under this name; NULL: none has it.
+// The size of inputs with this name; NULL: none.
 static const ImpSize *size_named(Importer *m, const char *symbol) {
   Id v = symbol && m->symbols ? table_get(m->symbols, symbol, strlen(symbol)) : 0;
   return v ? value_at(m, v)->known : NULL;

@@ -1,18 +1,19 @@
-// Einsum is an index equation already. Letters become indices; an ellipsis is as many as there are.
+// Einsum is an index equation already: letters become indices; an ellipsis becomes several.
 #include "port/import/own.h"
 
 typedef struct {
-  char letter; // 0: of an ellipsis
+  char letter; // 0: an axis of an ellipsis
   uint32_t which;
 } EinsumIndex;
 
 typedef struct {
   EinsumIndex at[ONNX_RANK_LIMIT];
-  uint32_t n, dots; // dots: how many of them are an ellipsis; where it is said
+  uint32_t n, dots; // dots: number of ellipsis axes; position of the ellipsis
   bool ellipsis;
 } EinsumTerm;
 
-// One term of the equation; `rank` says how many axes an ellipsis stands for (-1: as many as `dots`).
+// Parses one term; `rank`: axes of the operand, which determine the ellipsis (-1: as many as
+// `dots`).
 static bool term_read(ImpNode *n, const char **at, int rank, uint32_t dots, EinsumTerm *t) {
   const char *begin = *at;
   uint32_t count = 0;
@@ -36,7 +37,7 @@ static bool term_read(ImpNode *n, const char **at, int rank, uint32_t dots, Eins
   return true;
 }
 
-// The letters of the equation by order of first use; those of an ellipsis come behind all letters.
+// Letters are indexed by first use; ellipsis axes come after all letters.
 static const char *index_name(const char *order, EinsumIndex i) {
   const char *found = i.letter ? strchr(order, i.letter) : NULL;
   return imp_letter[found ? (size_t)(found - order) : (ONNX_RANK_LIMIT + i.which) % IMP_LETTERS];
@@ -52,7 +53,7 @@ static bool same_index(EinsumIndex a, EinsumIndex b) {
   return a.letter == b.letter && a.which == b.which;
 }
 
-// Without an arrow: the ellipsis, then letters that occur once, in the order of the alphabet.
+// Without an arrow: the ellipsis, then letters that occur once, alphabetically.
 static void implicit_out(const EinsumTerm *term, uint32_t n, uint32_t dots, EinsumTerm *out) {
   *out = (EinsumTerm){0};
   for (uint32_t i = 0; i < dots; i++) out->at[out->n++] = (EinsumIndex){0, dots - 1 - i};
@@ -65,7 +66,7 @@ static void implicit_out(const EinsumTerm *term, uint32_t n, uint32_t dots, Eins
   }
 }
 
-// Every index of the result is one of an input.
+// Checks that every index of the result occurs in an input.
 static bool out_fits(ImpNode *n, const EinsumTerm *term, const EinsumTerm *out) {
   for (uint32_t o = 0; o < out->n; o++) {
     bool found = false;
@@ -98,13 +99,14 @@ bool op_einsum(ImpNode *n) {
   if (arrow) at += 2;
   if (arrow && !term_read(n, &at, -1, dots, &out)) return false;
   if (!arrow) implicit_out(term, n->nin, dots, &out);
-  return out_fits(n, term, &out) && op_give(n, 0,
-                                            equation(n, op_value(n, 0)->type, n->in, "[%s] = %s",
-                                                     term_text(m, order, &out), right.at));
+  return out_fits(n, term, &out) &&
+         op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s] = %s",
+                                term_text(m, order, &out), right.at));
 }
 
 // -- determinants --------------------------------------------------------------------------------
-// As a sum over all ways to pick one number of each row and column.
+// The Leibniz formula: a sum over permutations.
 static void det_terms(Buf *b, uint32_t size, uint32_t row, uint32_t used, bool odd,
                       const char *before) {
   if (row == size) {
@@ -129,5 +131,5 @@ bool op_det(ImpNode *n) {
     return op_refuse(n, "determinants of up to 5 rows are known");
   Buf right = buf_new(n->m->arena);
   det_terms(&right, (uint32_t)size, 0, 0, false, "");
-  return op_give(n, 0, equation(n, op_value(n, 0)->type, n->in, "[&] = %s", right.at));
+  return op_set_result(n, 0, equation(n, op_value(n, 0)->type, n->in, "[&] = %s", right.at));
 }

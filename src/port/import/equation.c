@@ -1,27 +1,29 @@
-// Operators as equations of the language: one text gives the sizes of the result, what is read, and the line.
+// Operators as equations: one text determines the sizes of the result, the reads, and the line.
 //
 //   equation(n, type, IN(a, b, c), "[i j] = $0[i k] $1[k j] + $2[*]")
 //
-// `$0` is the first of the values, at the indices behind it. `*` are all axes, broadcast to those of all values that have it; a value
-// without indices is meant so. `&` are the axes that are not named: the same ones wherever it stands; where it stands for none, what
-// goes along it is left out, as in `mean[&](…)`. `$0[$1[i] j]` points with the second value. An index on the left that nothing is read
-// at by itself has its size there: `[i k:3]`. Without a left side the result has the axes of the first value.
+// `$0` is the first operand, read at the indices after it. `*` stands for all axes, broadcast
+// between the operands that have it; an operand without indices has `*`. `&` stands for the unnamed
+// axes, the same everywhere; if there are none, a reduction over them is dropped, as in
+// `mean[&](…)`. `$0[$1[i] j]` uses the second operand as label. An index on the left that no
+// operand has as a plain index has its size there: `[i k:3]`. Without a left side, the result has
+// the axes of the first operand.
 #include "port/import/own.h"
 
 #include <assert.h>
 
 typedef struct {
-  const char *raw; // behind the `$`
+  const char *raw; // after the `$`
   size_t n;
 } Occurrence;
 
 typedef struct {
   ImpNode *n;
   const Id *in;
-  const Named *named; // results of equations before this one
-  ImpShape wide;      // of all values that have `*`
-  const char *rest;   // what & stands for; NULL: not yet known
-  bool kept;          // & is on the left, too
+  const Named *named; // results of previous equations
+  ImpShape wide;      // the broadcast shape of operands with `*`
+  const char *rest;   // what & stands for; NULL: unknown
+  bool kept;          // & occurs on the left too
   VEC(ImpRead) read;
   VEC(Occurrence) seen; // [read]
 } Equation;
@@ -33,7 +35,7 @@ static size_t word_length(const char *at) {
   return n;
 }
 
-// Behind the bracket that closes the one at the beginning.
+// After the bracket that matches the one at the beginning.
 static const char *behind_bracket(const char *at) {
   int depth = 0;
   do depth += (*at == '[') - (*at == ']');
@@ -41,7 +43,7 @@ static const char *behind_bracket(const char *at) {
   return at;
 }
 
-// The value that a name behind a `$` stands for; at: then behind it.
+// The operand that a name after `$` refers to; advances *at.
 static Id operand(const Equation *e, const char **at) {
   size_t n = word_length(*at);
   const char *name = *at;
@@ -55,7 +57,7 @@ static Id operand(const Equation *e, const char **at) {
 // -- indices -------------------------------------------------------------------------------------
 static uint32_t read_add(Equation *e, const char **at, bool points);
 
-// `$1[i]` in a list of indices ends where its own list does.
+// `$1[i]` in an index list extends to the end of its own list.
 static const char *next_token(const char *at, size_t *n) {
   int depth = 0;
   while (*at == ' ') at++;
@@ -71,7 +73,7 @@ static uint32_t count_tokens(const char *list) {
   return count;
 }
 
-// The list of a value, as it stands in a line.
+// The index list of an operand, as written in a line.
 static const char *indices(Equation *e, Id v, const char *list) {
   Importer *m = e->n->m;
   uint32_t rank = value_at(m, v)->shape.rank, count = count_tokens(list), place = 0;
@@ -98,7 +100,7 @@ static const char *indices(Equation *e, Id v, const char *list) {
   return b.n ? b.at : "";
 }
 
-// What is read behind a `$`: its number among the reads. at: then behind it.
+// Adds a read for the text after a `$` and returns its index; advances *at.
 static uint32_t read_add(Equation *e, const char **at, bool points) {
   const char *raw = *at;
   Id v = operand(e, at);
@@ -107,7 +109,7 @@ static uint32_t read_add(Equation *e, const char **at, bool points) {
   Occurrence o = {raw, (size_t)(*at - raw)};
   for (uint32_t i = 0; i < e->seen.n; i++)
     if (e->seen.at[i].n == o.n && !memcmp(e->seen.at[i].raw, raw, o.n)) return i;
-  uint32_t number = e->read.n; // what points in its list comes behind it
+  uint32_t number = e->read.n; // reads in its index list follow it
   vec_push(e->n->m->arena, &e->seen, o);
   vec_push(e->n->m->arena, &e->read, ((ImpRead){v, NULL}));
   const char *index = indices(e, v, list);
@@ -115,7 +117,7 @@ static uint32_t read_add(Equation *e, const char **at, bool points) {
   return number;
 }
 
-// All values that have `*`, or no indices, are broadcast to one shape.
+// Broadcasts all operands with `*` or without indices.
 static bool find_wide(Equation *e, const char *right) {
   Importer *m = e->n->m;
   VEC(Id) in = {0};
@@ -127,7 +129,7 @@ static bool find_wide(Equation *e, const char *right) {
   return broadcast(e->n, in.at, in.n, &e->wide);
 }
 
-// A list without values up to its bracket: * and & are letters. at: then behind it.
+// Expands * and & in an index list; advances *at.
 static const char *axes_text(const Equation *e, const char **at) {
   Buf b = buf_new(e->n->m->arena);
   for (char before = ' '; **at != ']'; before = *(*at)++) {
@@ -149,7 +151,7 @@ static const char *axes_text(const Equation *e, const char **at) {
 static const char *put_right(Equation *e, const char *right) {
   Importer *m = e->n->m;
   Buf b = buf_new(m->arena);
-  for (const char *at = right; *at;) // reads come first: they say what & is
+  for (const char *at = right; *at;) // reads first: they determine &
     if (*at++ == '$') read_add(e, &at, false);
   for (const char *at = right; *at;) {
     if (*at == '$') {
@@ -177,7 +179,7 @@ static ImpSize size_of_text(Importer *m, const char *at, size_t n) {
 static bool group_size(const Equation *, const char *group, size_t n, const char *letter, size_t k,
                        ImpSize all, ImpSize *out);
 
-// How many places an index has, from where it is read; false: it is nowhere read by itself.
+// The size of an index from its reads; false: it is never read as a plain index.
 static bool letter_size(const Equation *e, const char *letter, size_t n, ImpSize *out) {
   for (uint32_t i = 0; i < e->read.n; i++) {
     const char *at = e->read.at[i].index;
@@ -193,7 +195,7 @@ static bool letter_size(const Equation *e, const char *letter, size_t n, ImpSize
   return false;
 }
 
-// Of a group `(i j:3)` the size of one letter: as it is written, or what the others leave of the axis.
+// The size of one index of a group `(i j:3)`: as written, or the axis divided by the others.
 static bool group_size(const Equation *e, const char *group, size_t n, const char *letter, size_t k,
                        ImpSize all, ImpSize *out) {
   Importer *m = e->n->m;
@@ -211,7 +213,7 @@ static bool group_size(const Equation *e, const char *group, size_t n, const cha
   return *out = all, there;
 }
 
-// An index of the left side, or one in a group there, with its size: `k`, `k:3`. at: then behind it.
+// An index of the left side, possibly in a group, with its size: `k`, `k:3`; advances *at.
 static ImpSize left_letter(const Equation *e, const char **at) {
   ImpSize size = dim_of(1);
   size_t n = word_length(*at), wide = 0;
@@ -225,7 +227,7 @@ static ImpSize left_letter(const Equation *e, const char **at) {
   return size;
 }
 
-// Of a place `2*k+p`: as far as the last one.
+// The size for a coordinate `2*k+p`: its maximum + 1.
 static ImpSize reach_size(const Equation *e, const char **at) {
   Importer *m = e->n->m;
   ImpSize size = dim_of(0);
@@ -259,7 +261,7 @@ static const char *put_left(Equation *e, const char *left, ImpShape *shape) {
       buf_add(&b, from, (size_t)(at - from));
       continue;
     }
-    if (*at != '(') { // the size of an index alone is written where the line needs it
+    if (*at != '(') { // the line writer adds sizes of single indices where needed
       buf_add(&b, from, word);
       *size = left_letter(e, &at);
       continue;
@@ -271,7 +273,7 @@ static const char *put_left(Equation *e, const char *left, ImpShape *shape) {
   return b.n ? b.at : "";
 }
 
-// Without a left side: the shape of what is read first, and as long as all together where they are joined.
+// Without a left side: the shape of the first read; for concat, with the joined size.
 static ImpShape whole_shape(const Equation *e, const char *right) {
   Importer *m = e->n->m;
   ImpShape shape = value_at(m, e->read.at[0].value)->shape;
@@ -304,7 +306,7 @@ Id equation_text(ImpNode *n, OnnxType type, const Id *in, const Named *named, co
     form.left = put_left(&e, left, &shape);
   else if (e.read.n)
     shape = whole_shape(&e, form.right);
-  return say(n, type, &shape, form, e.read.at, e.read.n);
+  return add_line(n, type, &shape, form, e.read.at, e.read.n);
 }
 
 Id equation(ImpNode *n, OnnxType type, const Id *in, const char *format, ...) {
@@ -316,7 +318,7 @@ Id equation(ImpNode *n, OnnxType type, const Id *in, const char *format, ...) {
 }
 
 // -- operators that are a row of equations --------------------------------------------------------
-// `{alpha=1}` is an attribute, and what it is where it is missing.
+// Replaces `{alpha=1}` by the attribute or its default.
 static const char *with_attributes(ImpNode *n, const char *text) {
   Importer *m = n->m;
   Buf b = buf_new(m->arena);
@@ -337,7 +339,8 @@ static const char *with_attributes(ImpNode *n, const char *text) {
   return b.at;
 }
 
-// Statements `name[left] = right; …`: y, y1 and y2 are the results of the node, other names are read by those behind them.
+// Statements `name[left] = right; …`: y, y1 and y2 are the results of the node; other names can be
+// read by later statements.
 bool op_equations(ImpNode *n) {
   Importer *m = n->m;
   Named named = {0};
@@ -349,7 +352,7 @@ bool op_equations(ImpNode *n) {
     if (!strncmp(one, " = ", 3)) one += 3;
     Id v = named.value[k] = equation_text(n, op_value(n, 0)->type, n->in, &named, one);
     uint32_t result = *name == 'y' ? name[1] ? (uint32_t)(name[1] - '0') : 0 : UINT32_MAX;
-    if (!op_give(n, result, v)) return false;
+    if (!op_set_result(n, result, v)) return false;
     text += length;
     text += strspn(text, "; ");
   }

@@ -1,4 +1,4 @@
-// Features of texts and tables: counts of short runs of words (TfIdfVectorizer), and decision trees (TreeEnsemble).
+// Feature extraction: n-gram counts (TfIdfVectorizer) and decision trees (TreeEnsemble).
 #include "port/import/own.h"
 
 enum { GRAM_LIMIT = 8, GRAM_LINES = 512, TREE_LIMIT = 1 << 22 };
@@ -6,8 +6,8 @@ enum { GRAM_LIMIT = 8, GRAM_LINES = 512, TREE_LIMIT = 1 << 22 };
 // -- runs of words -------------------------------------------------------------------------------
 typedef struct {
   ImpInts pool, starts,
-      places; // the words of all runs; where those of each length begin; where each run is counted
-  uint32_t first[GRAM_LIMIT + 2]; // of each length: its first run
+      places; // words of all n-grams; where each length begins; output index of each n-gram
+  uint32_t first[GRAM_LIMIT + 2]; // [length] index of its first n-gram
   int64_t least, most, skips, words;
   bool many; // several rows of words
 } Grams;
@@ -35,8 +35,8 @@ static bool grams_read(ImpNode *n, Grams *g) {
          op_refuse(n, "ngram_indexes does not fit its pool");
 }
 
-// How often each run of so many words is there, with so many words between two of them: [rows runs].
-static Id say_runs(ImpNode *n, const Grams *g, uint32_t length, int64_t apart, Id pool) {
+// Counts the n-grams of a length, with `apart` skipped words between two: [rows n-grams].
+static Id add_ngram_counts(ImpNode *n, const Grams *g, uint32_t length, int64_t apart, Id pool) {
   Importer *m = n->m;
   uint32_t rank = op_value(n, 0)->shape.rank;
   const char *run = g->many ? "j" : "i", *row = g->many ? "i " : "";
@@ -46,14 +46,14 @@ static Id say_runs(ImpNode *n, const Grams *g, uint32_t length, int64_t apart, I
   int64_t *place = NEW_ARRAY(m->arena, int64_t, room);
   for (uint32_t t = 0; t < length; t++) {
     for (int64_t i = 0; i < room; i++) place[i] = i + t * apart;
-    in[1 + t] = say_taken(n, n->in[0], rank - 1, place, room);
+    in[1 + t] = add_gather(n, n->in[0], rank - 1, place, room);
     buf_printf(&test, "%s($%u[%sk] = $0[%s %u])", t ? " and " : "", 1 + t, row, run, t);
   }
   return equation(n, ONNX_FLOAT, in, "[%s] = sum[k](number(%s))", letters(m, rank), test.at);
 }
 
-// All runs of a length, with as many words between them as are allowed.
-static Id say_length(ImpNode *n, const Grams *g, uint32_t length) {
+// The n-grams of a length with all allowed skips.
+static Id add_ngrams_of_length(ImpNode *n, const Grams *g, uint32_t length) {
   Importer *m = n->m;
   int64_t count = g->first[length] - g->first[length - 1];
   double *words = NEW_ARRAY(m->arena, double, count *length + 1);
@@ -63,14 +63,15 @@ static Id say_length(ImpNode *n, const Grams *g, uint32_t length) {
      all = 0;
   for (int64_t apart = 1; apart - 1 <= (length > 1 ? g->skips : 0); apart++) {
     if ((length - 1) * apart >= g->words) break;
-    Id some = say_runs(n, g, length, apart, pool);
+    Id some = add_ngram_counts(n, g, length, apart, pool);
     all = all ? equation(n, ONNX_FLOAT, IN(all, some), "[*] = $0 + $1") : some;
   }
   return all;
 }
 
-// What a run counts, by the mode. A weight is of a run here, and of a place elsewhere: only where that is the same.
-static Id say_weighed(ImpNode *n, const Grams *g, Id runs, uint32_t length) {
+// Applies the mode. Weights are per n-gram here and per output in ONNX: supported only if these
+// agree.
+static Id add_ngram_weights(ImpNode *n, const Grams *g, Id runs, uint32_t length) {
   Importer *m = n->m;
   const char *mode = attr_text(n, "mode", "TF");
   const OnnxAttribute *weights = onnx_attribute(n->node, "weights");
@@ -112,9 +113,9 @@ bool op_tfidf(ImpNode *n) {
   Buf right = buf_new(m->arena);
   for (uint32_t length = (uint32_t)g.least; length <= g.most; length++) {
     uint32_t first = g.first[length - 1], count = g.first[length] - first;
-    Id runs = count ? say_length(n, &g, length) : 0;
+    Id runs = count ? add_ngrams_of_length(n, &g, length) : 0;
     if (!runs) continue;
-    if (!(runs = say_weighed(n, &g, runs, length))) return false;
+    if (!(runs = add_ngram_weights(n, &g, runs, length))) return false;
     double *data = NEW_ARRAY(m->arena, double, count + 1);
     for (uint32_t i = 0; i < count; i++) data[i] = (double)g.places.at[first + i];
     const char *run = imp_letter[ONNX_RANK_LIMIT + length];
@@ -124,21 +125,21 @@ bool op_tfidf(ImpNode *n) {
                run, reads - 2, g.many ? "i " : "", run, g.many ? "j" : "i", reads - 1, run);
   }
   if (!reads) return op_refuse(n, "its pool has no runs");
-  return op_give(n, 0,
-                 equation(n, ONNX_FLOAT, in, "[%s] = %s",
-                          letters_sized(m, &out, out.rank - 1, out.rank), right.at));
+  return op_set_result(n, 0,
+                       equation(n, ONNX_FLOAT, in, "[%s] = %s",
+                                letters_sized(m, &out, out.rank - 1, out.rank), right.at));
 }
 
 // -- trees ---------------------------------------------------------------------------------------
-// Every node is asked; a leaf is reached if all answers on its way are those that lead to it.
+// Evaluates every node; a leaf is reached if all answers on its path match.
 typedef struct {
   ImpInts feature, yes, no, yes_leaf, no_leaf, root, target;
   double *split, *mode, *weight; // of nodes, nodes, leaves
   int64_t nodes, leaves, targets;
-  int8_t *way; // of a node on the way: 1 and -1 for yes and no, 0 elsewhere
+  int8_t *way; // [node] on the path: 1 for yes, -1 for no; 0 elsewhere
   struct {
     VEC(double) yes, no, deep, target, weight;
-  } path; // of each leaf that is reached: [nodes] twice, and one number each
+  } path; // for each leaf: [nodes] twice, and one number each
 } Trees;
 
 static bool tree_numbers(ImpNode *n, const char *name, double **data, int64_t *count) {
@@ -191,7 +192,7 @@ static bool tree_leaf(ImpNode *n, Trees *t, int64_t leaf) {
   return true;
 }
 
-// All leaves below a node. A way never comes to a node twice, so this ends.
+// Collects the leaves below a node. Paths visit no node twice, so it terminates.
 static bool tree_walk(ImpNode *n, Trees *t, int64_t at, uint32_t deep) {
   if (at < 0 || at >= t->nodes || t->way[at] || deep > 512)
     return op_refuse(n, "its nodes are no trees");
@@ -206,7 +207,7 @@ static bool tree_walk(ImpNode *n, Trees *t, int64_t at, uint32_t deep) {
 }
 
 // The answer of each node, [rows nodes]: 0 or 1.
-static Id say_answers(ImpNode *n, const Trees *t) {
+static Id add_tree_answers(ImpNode *n, const Trees *t) {
   static const char *const compare[] = {"<=", "<", ">=", ">", "=", "!="};
   Importer *m = n->m;
   ImpShape x = op_value(n, 0)->shape, row = {1, {dim_of(t->nodes)}};
@@ -216,7 +217,7 @@ static Id say_answers(ImpNode *n, const Trees *t) {
     if (!(t->mode[i] >= 0 && t->mode[i] < COUNT(compare)))
       return op_refuse(n, "a mode of its nodes is not known"), 0;
   }
-  Id taken = say_taken(n, n->in[0], 1, t->feature.at, t->nodes);
+  Id taken = add_gather(n, n->in[0], 1, t->feature.at, t->nodes);
   Id split = value_const(m, op_value(n, 0)->type, &row, t->split);
   Id in[2 + COUNT(compare)] = {taken, split};
   uint32_t reads = 2;
@@ -246,7 +247,7 @@ bool op_treeensemble(ImpNode *n) {
   for (uint32_t i = 0; i < t.root.n; i++)
     if (!tree_walk(n, &t, t.root.at[i], 0)) return false;
   if (!t.root.n) return op_refuse(n, "it has no trees");
-  Id answers = say_answers(n, &t);
+  Id answers = add_tree_answers(n, &t);
   if (!answers) return false;
   ImpSize paths = dim_of(t.path.deep.n);
   ImpShape ways = {2, {paths, dim_of(t.nodes)}}, list = {1, {paths}};
@@ -258,9 +259,10 @@ bool op_treeensemble(ImpNode *n) {
   Id right = equation(n, ONNX_FLOAT, IN(answers, yes, no),
                       "[i j] = sum[k]($0[i k] * $1[j k] + (1 - $0[i k]) * $2[j k])");
   const char *mean = how ? "" : arena_format(m->arena, " / %u", t.root.n);
-  return op_give(n, 0,
-                 equation(n, type, IN(weight, right, deep, target),
-                          "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
-                          "0))%s",
-                          (long long)t.targets, mean));
+  return op_set_result(
+      n, 0,
+      equation(n, type, IN(weight, right, deep, target),
+               "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
+               "0))%s",
+               (long long)t.targets, mean));
 }

@@ -1,7 +1,8 @@
-// What can be computed before the program runs: arithmetic on constants and on sizes, and moving them about. Sizes with a name stay
-// as they are (`known`), so that `Shape`, `Gather`, `Concat`, `Reshape` of a model with a batch of any size vanish as well.
+// Constant folding: arithmetic on constants and sizes, and moving them. Symbolic sizes are kept
+// symbolic (`known`), so chains of `Shape`, `Gather`, `Concat`, `Reshape` disappear for any batch
+// size.
 //
-// Weights are not folded: they are to stay what is learned.
+// Weights are not folded: they stay trainable.
 #include "port/import/own.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static bool all_numbers(const ImpNode *n) {
   return true;
 }
 
-// As the type holds it; false: not a type of that kind.
+// The value as its type stores it.
 static double held(OnnxType t, double x) { return t == ONNX_FLOAT ? (double)(float)x : x; }
 
 // -- places --------------------------------------------------------------------------------------
@@ -45,7 +46,7 @@ static int64_t ravel(const ImpShape *s, const int64_t *at) {
   return k;
 }
 
-// The place in a value that is broadcast to a shape.
+// The offset in a value that is broadcast to a shape.
 static int64_t spread(const ImpShape *s, const ImpShape *to, const int64_t *at) {
   int64_t k = 0;
   for (uint32_t i = 0; i < s->rank; i++) {
@@ -95,7 +96,7 @@ static const struct FoldRow {
   FoldFunction *f;
   uint32_t inputs;
   bool logical;
-  char size; // what it does to sizes with a name; 0: nothing that can be said
+  char size; // the operation on symbolic sizes; 0: unknown
 } fold_rows[] = {
     {"Add", fold_add, 2, false, '+'},
     {"Sub", fold_sub, 2, false, '-'},
@@ -129,7 +130,7 @@ static ImpSize size_in(const ImpValue *v, int64_t k) {
   return v->known ? v->known[k] : dim_of(whole_of(v->data[k]));
 }
 
-// One place of sizes with names, which are whole and at least 1. False: it cannot be told.
+// Folds one element of symbolic sizes, which are integers of at least 1. False: undetermined.
 static bool fold_size(ImpNode *n, const struct FoldRow *row, const ImpSize *x, ImpSize *out) {
   const char *op = row->op;
   if (row->size) return *out = dim_op(n->m, row->size, x[0], x[1]), true;
@@ -175,7 +176,7 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
   if (count < 0 || count > FOLD_LIMIT) return false;
   if (!all_numbers(n)) {
     Id v = fold_sizes(n, row, &shape, count);
-    if (v) op_give(n, 0, v);
+    if (v) op_set_result(n, 0, v);
     return v;
   }
   OnnxType in = op_value(n, row->inputs == 3 ? 1 : 0)->type, out = row->logical ? ONNX_BOOL : in;
@@ -188,12 +189,12 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
     data[k] = held(out, row->f(x, in));
     if (is_whole(out) && !(fabs(data[k]) < 0x1p53)) return false;
   }
-  op_give(n, 0, value_const(n->m, out, &shape, data));
+  op_set_result(n, 0, value_const(n->m, out, &shape, data));
   return true;
 }
 
 // -- moving --------------------------------------------------------------------------------------
-// The numbers, or sizes, of the first input at these places.
+// The numbers or sizes of the first input at these offsets.
 static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   Importer *m = n->m;
   ImpValue x = *op_value(n, 0);
@@ -210,8 +211,8 @@ static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   return v;
 }
 
-static void give_moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
-  op_give(n, 0, moved(n, shape, from));
+static void set_moved_result(ImpNode *n, const ImpShape *shape, const int64_t *from) {
+  op_set_result(n, 0, moved(n, shape, from));
 }
 
 static int64_t *new_places(ImpNode *n, const ImpShape *shape) {
@@ -241,7 +242,7 @@ static bool fold_gather(ImpNode *n) {
     for (uint32_t i = axis + 1; i < x->rank; i++) in[i] = at[index->rank + i - 1];
     from[k] = ravel(x, in);
   }
-  if (from) give_moved(n, &out, from);
+  if (from) set_moved_result(n, &out, from);
   return from;
 }
 
@@ -268,7 +269,7 @@ static bool fold_concat(ImpNode *n) {
   }
   Id v = value_const(m, op_value(n, 0)->type, &out, data);
   value_at(m, v)->known = known;
-  op_give(n, 0, v);
+  op_set_result(n, 0, v);
   return true;
 }
 
@@ -292,7 +293,7 @@ static bool fold_slice(ImpNode *n) {
     for (uint32_t i = 0; i < x->rank; i++) at[i] = first[i] + by[i] * at[i];
     from[k] = ravel(x, at);
   }
-  if (from) give_moved(n, &out, from);
+  if (from) set_moved_result(n, &out, from);
   return from;
 }
 
@@ -311,7 +312,7 @@ static bool fold_split(ImpNode *n) {
       from[k] = ravel(&x, at);
     }
     if (!from) return false;
-    if (*n->node->out.at[i]) op_give(n, i, moved(n, &out, from));
+    if (*n->node->out.at[i]) op_set_result(n, i, moved(n, &out, from));
     before += sizes[i];
   }
   return true;
@@ -323,7 +324,7 @@ static bool fold_transpose(ImpNode *n) {
   int64_t at[ONNX_RANK_LIMIT], in[ONNX_RANK_LIMIT];
   ImpShape out = *x;
   uint32_t axis[ONNX_RANK_LIMIT];
-  bool seen[ONNX_RANK_LIMIT] = {false}; // an axis that comes twice is refused by op_transpose
+  bool seen[ONNX_RANK_LIMIT] = {false}; // op_transpose refuses repeated axes
   for (uint32_t i = 0; i < x->rank; i++) {
     int64_t to = perm.there && perm.n == x->rank ? perm.at[i] : (int64_t)(x->rank - 1 - i);
     if (!op_axis(n, to, x->rank, &axis[i]) || seen[axis[i]]) return false;
@@ -336,7 +337,7 @@ static bool fold_transpose(ImpNode *n) {
     for (uint32_t i = 0; i < x->rank; i++) in[axis[i]] = at[i];
     from[k] = ravel(x, in);
   }
-  if (from) give_moved(n, &out, from);
+  if (from) set_moved_result(n, &out, from);
   return from;
 }
 
@@ -352,11 +353,11 @@ static bool fold_trilu(ImpNode *n) {
     double right = (double)(at[x.shape.rank - 1] - at[x.shape.rank - 2]);
     data[i] = (upper ? right >= far : right <= far) ? x.data[i] : 0;
   }
-  op_give(n, 0, value_const(n->m, x.type, &x.shape, data));
+  op_set_result(n, 0, value_const(n->m, x.type, &x.shape, data));
   return true;
 }
 
-// To a shape that is the second input: Expand.
+// To a shape given by the second input: Expand.
 static bool fold_expand(ImpNode *n) {
   ImpShape want, out;
   if (n->nin != 2 || !op_value(n, 1)->data || !op_sizes(n, 1, &want)) return false;
@@ -367,18 +368,18 @@ static bool fold_expand(ImpNode *n) {
     unravel(&out, k, at);
     from[k] = spread(shape_in(n, 0), &out, at);
   }
-  if (from) give_moved(n, &out, from);
+  if (from) set_moved_result(n, &out, from);
   return from;
 }
 
-// The same numbers in another shape.
+// The same elements in another shape.
 static bool fold_shaped(ImpNode *n, const ImpShape *out) {
   Importer *m = n->m;
   ImpValue x = *op_value(n, 0);
   if (shape_count(out) != shape_count(&x.shape)) return false;
   Id v = value_const(m, x.type, out, x.data);
   value_at(m, v)->known = x.known;
-  op_give(n, 0, v);
+  op_set_result(n, 0, v);
   return true;
 }
 
@@ -401,7 +402,7 @@ static bool fold_unsqueeze(ImpNode *n) {
 }
 
 // -- casts, sums ---------------------------------------------------------------------------------
-// Only where the numbers stay what they are, or are cut as a double would be.
+// Only if values are preserved, or truncated as a double would be.
 static bool fold_cast(ImpNode *n) {
   const ImpValue *x = op_value(n, 0);
   bool like = !strcmp(n->node->op, "CastLike");
@@ -413,7 +414,7 @@ static bool fold_cast(ImpNode *n) {
     if (!is_whole(to)) return false;
     Id v = value_new(n->m, to, &x->shape, IMP_CONST, "");
     value_at(n->m, v)->known = op_value(n, 0)->known;
-    op_give(n, 0, v);
+    op_set_result(n, 0, v);
     return true;
   }
   double *data = NEW_ARRAY(n->m->arena, double, count + 1);
@@ -430,11 +431,11 @@ static bool fold_cast(ImpNode *n) {
     data[i] = held(to, y);
   }
   ImpShape shape = x->shape;
-  op_give(n, 0, value_const(n->m, to, &shape, data));
+  op_set_result(n, 0, value_const(n->m, to, &shape, data));
   return true;
 }
 
-// ReduceProd and others of a row of numbers, to one.
+// Reduces a vector of numbers to one, as ReduceProd does.
 static bool fold_reduce(ImpNode *n) {
   const ImpValue *x = op_value(n, 0);
   ImpInts axes;
@@ -452,7 +453,7 @@ static bool fold_reduce(ImpNode *n) {
   *number = (double)total.n, *known = total;
   Id v = value_const(n->m, x->type, &one, total.text ? NULL : number);
   value_at(n->m, v)->known = total.text ? known : NULL;
-  op_give(n, 0, v);
+  op_set_result(n, 0, v);
   return true;
 }
 
@@ -467,7 +468,7 @@ static bool fold_range(ImpNode *n) {
   double *data = NEW_ARRAY(n->m->arena, double, shape.dim[0].n + 1);
   OnnxType type = op_value(n, 0)->type;
   for (int64_t i = 0; i < shape.dim[0].n; i++) data[i] = held(type, start + (double)i * step);
-  op_give(n, 0, value_const(n->m, type, &shape, data));
+  op_set_result(n, 0, value_const(n->m, type, &shape, data));
   return true;
 }
 

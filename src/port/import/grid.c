@@ -1,7 +1,7 @@
-// Pictures read at places that are computed: a sum over all places, with weights that are 0 but near by.
+// Sampling at computed positions: a sum over all positions with weights that vanish except nearby.
 #include "port/import/window.h"
 
-// The place along an axis that a number from -1 to 1 means.
+// The position along an axis for a coordinate from -1 to 1.
 static const char *grid_place(Importer *m, const char *x, const char *size, bool align) {
   return align ? arena_format(m->arena, "(%s + 1) / 2 * (%s - 1)", x, size)
                : arena_format(m->arena, "((%s + 1) * %s - 1) / 2", x, size);
@@ -22,11 +22,11 @@ static const char *grid_inside(Importer *m, const char *place, const char *size,
 typedef struct {
   const char *mode, *padding;
   bool align, near, cubic;
-  const char *at, *tap; // letters of the points, and one more
+  const char *at, *tap; // index letters of the points, and one more
 } Grid;
 
-// Where the points are along an axis.
-static Id say_places(ImpNode *n, const Grid *g, uint32_t axis, uint32_t axes, ImpSize of) {
+// The sampling positions along an axis.
+static Id add_grid_positions(ImpNode *n, const Grid *g, uint32_t axis, uint32_t axes, ImpSize of) {
   Importer *m = n->m;
   const char *x = arena_format(m->arena, "$1[%s %u]", g->at, axes - 1 - axis),
              *size = dim_inside(m, of), *place = grid_place(m, x, size, g->align);
@@ -35,8 +35,9 @@ static Id say_places(ImpNode *n, const Grid *g, uint32_t axis, uint32_t axes, Im
   return equation(n, op_value(n, 1)->type, n->in, "[%s] = %s", g->at, place);
 }
 
-// How much each place of an axis counts, [points places], of the four around a point. Those outside are others, or have no weight.
-static Id say_cubics(ImpNode *n, const Grid *g, Id place, ImpSize of) {
+// Weights of all positions of an axis, [points positions], for cubic interpolation of four
+// neighbours. Positions out of bounds are clamped or reflected, or have weight 0.
+static Id add_cubic_weights(ImpNode *n, const Grid *g, Id place, ImpSize of) {
   Importer *m = n->m;
   OnnxType type = value_at(m, place)->type;
   const char *at = g->at, *tap = g->tap, *size = dim_inside(m, of);
@@ -51,8 +52,8 @@ static Id say_cubics(ImpNode *n, const Grid *g, Id place, ImpSize of) {
                   dim_text(m, of), at, tap, at);
 }
 
-// The sum over all places, with what each of them counts at a point.
-static Id say_sampled(ImpNode *n, const Grid *g, const ImpShape *x, const Id *place) {
+// The weighted sum over all positions, for each point.
+static Id add_sampled_sum(ImpNode *n, const Grid *g, const ImpShape *x, const Id *place) {
   Importer *m = n->m;
   uint32_t axes = x->rank - 2;
   Id in[8] = {n->in[0]};
@@ -89,20 +90,20 @@ bool op_gridsample(ImpNode *n) {
     return op_refuse(n, "its grid does not fit its input");
   g.at = letters(n->m, x.rank - 1), g.tap = imp_letter[x.rank - 1];
   for (uint32_t i = 0; i + 2 < x.rank; i++) {
-    place[i] = say_places(n, &g, i, x.rank - 2, x.dim[2 + i]);
-    if (g.cubic) place[i] = say_cubics(n, &g, place[i], x.dim[2 + i]);
+    place[i] = add_grid_positions(n, &g, i, x.rank - 2, x.dim[2 + i]);
+    if (g.cubic) place[i] = add_cubic_weights(n, &g, place[i], x.dim[2 + i]);
   }
-  return op_give(n, 0, say_sampled(n, &g, &x, place));
+  return op_set_result(n, 0, add_sampled_sum(n, &g, &x, place));
 }
 
 // -- DeformConv ----------------------------------------------------------------------------------
-// i samples, j groups of offsets, k l places in the window, m n of the result.
+// i batch, j offset group, k l window positions, m n output positions.
 static Id deformed_at(ImpNode *n, Id offset, const Window *w, uint32_t axis, int64_t groups) {
   ImpShape o = value_at(n->m, offset)->shape,
            parted = {7,
                      {o.dim[0], dim_of(groups), dim_of(w->kernel[0]), dim_of(w->kernel[1]),
                       dim_of(2), o.dim[2], o.dim[3]}};
-  Id all = say_reshaped(n, offset, &parted);
+  Id all = add_reshape(n, offset, &parted);
   if (!all) return 0;
   return equation(n, value_at(n->m, offset)->type, IN(all),
                   "[i j k l m n] = $0[i j k l %u m n] + %lld * %s + %lld * %s - %lld", axis,
@@ -139,7 +140,7 @@ bool op_deformconv(ImpNode *n) {
     ImpShape mask = {6,
                      {x.dim[0], dim_of(groups), dim_of(w.kernel[0]), dim_of(w.kernel[1]),
                       dim_of(w.out[0]), dim_of(w.out[1])}};
-    Id k = say_reshaped(n, n->in[4], &mask);
+    Id k = add_reshape(n, n->in[4], &mask);
     if (!k) return false;
     v = equation(n, type, IN(v, k), "[i %s k l m n] = $0[i %s k l m n] * $1[%s]", channel, channel,
                  at);
@@ -148,7 +149,8 @@ bool op_deformconv(ImpNode *n) {
   const char *to = group == 1 ? "j" : arena_format(m->arena, "(%s j)", part),
              *from = group == 1 ? "m" : arena_format(m->arena, "(%s m)", part);
   const char *bias = op_in(n, 3) ? arena_format(m->arena, " + $2[%s]", to) : "";
-  return op_give(n, 0,
-                 equation(n, type, IN(v, n->in[1], op_in(n, 3)),
-                          "[i %s k l] = $0[i %s n o k l] $1[%s m n o]%s", to, from, to, bias));
+  return op_set_result(n, 0,
+                       equation(n, type, IN(v, n->in[1], op_in(n, 3)),
+                                "[i %s k l] = $0[i %s n o k l] $1[%s m n o]%s", to, from, to,
+                                bias));
 }

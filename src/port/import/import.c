@@ -1,11 +1,9 @@
-// The walk: nodes in their order, each with values for its names. Functions of the model are opened where they are called.
+// Imports the nodes in order, with a value for each name. Functions of the model are inlined at
+// their calls.
 #include "port/import/own.h"
 
 enum { WORK_LIMIT = 200000, CALL_LIMIT = 24, INPUTS_LIMIT = 4096 };
-enum {
-  MEMORY_FOR_EACH = 40,
-  MEMORY_MORE = 64 << 20
-}; // bytes, for each byte of the file and at all
+enum { MEMORY_FOR_EACH = 40, MEMORY_MORE = 64 << 20 }; // bytes: per byte of the file, and in total
 
 // -- names of values -----------------------------------------------------------------------------
 ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const OnnxGraph *g) {
@@ -13,7 +11,7 @@ ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const O
   *s = (ImpScope){.names = table_new(m->arena), .path = "", .outer = outer, .opset = opset};
   if (outer) s->path = outer->path, s->depth = outer->depth, s->nested = outer->nested;
   s->graph = g;
-  if (g) declared_keep(m, s);
+  if (g) declared_record(m, s);
   return s;
 }
 
@@ -65,7 +63,7 @@ static bool open_function(ImpNode *n, const OnnxFunction *f) {
   for (uint32_t i = 0; i < n->node->out.n; i++) {
     Id v = imp_find(s, f->out.at[i]);
     if (!v && *n->node->out.at[i]) return op_refuse(n, "the function does not make its output");
-    if (v) op_give(n, i, v);
+    if (v) op_set_result(n, i, v);
   }
   return true;
 }
@@ -77,7 +75,7 @@ static bool resolve(ImpNode *n) {
   for (uint32_t i = 0; i < n->nin; i++) {
     const char *name = n->node->in.at[i];
     n->in[i] = *name ? imp_find(n->scope, name) : 0;
-    if (*name && !n->in[i] && !n->scope->depth) // of a function: an input that was left out
+    if (*name && !n->in[i] && !n->scope->depth) // a function's input that was omitted
       return op_refuse(n, "nothing before it makes `%s`",
                        text_shown(n->m->arena, name, strlen(name)));
   }
@@ -85,7 +83,7 @@ static bool resolve(ImpNode *n) {
   return true;
 }
 
-// What it makes is new.
+// Checks that the names of its outputs are new.
 static bool outputs_are_new(ImpNode *n) {
   for (uint32_t i = 0; i < n->node->out.n; i++) {
     const char *name = n->node->out.at[i];
@@ -109,7 +107,7 @@ static bool node_is_valid(ImpNode *n) {
   return !why || op_refuse(n, "%s", why);
 }
 
-// A number among the letters of a size that no axis has room for: n+144115188075855872.
+// Does a size contain a number that no axis can have, as n+144115188075855872?
 static bool has_huge_number(const char *size) {
   enum { DIGITS_MOST = 15 };
   uint32_t digits = 0;
@@ -120,7 +118,8 @@ static bool has_huge_number(const char *size) {
   return false;
 }
 
-// What a node makes has places, and as many as numbers of them can be counted. Constants may be empty: lists of sizes are.
+// Results must not be empty and their elements must be countable. Constants may be empty, as lists
+// of sizes are.
 static bool sizes_made(ImpNode *n) {
   enum { PLACES_MOST = 1 << 30 };
   for (uint32_t i = 0; i < n->node->out.n; i++) {
@@ -171,22 +170,22 @@ bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
     const OnnxTensor *t = &g->initializer.at[i];
     ImpShape shape = shape_of(t->rank, t->dim);
     double *data;
-    Id there = table_get(m->initializer, &t, sizeof t); // of a graph that runs several times
+    Id there = table_get(m->initializer, &t, sizeof t); // of a subgraph imported several times
     if (there && !imp_define(m, s, t->name, there)) return false;
     if (there) continue;
     if (!onnx_numbers(m->arena, t, m->model->folder, &data, &why))
       return diag_refuse(m->diags, (Span){0}, "%s", why);
-    ImpKind kind = learned_is(m, t, data) ? IMP_WEIGHT : IMP_CONST;
+    ImpKind kind = is_trainable(m, t, data) ? IMP_WEIGHT : IMP_CONST;
     Id v = value_new(m, t->type, &shape, kind, t->name);
     value_at(m, v)->data = data;
-    learned_note(m, t, v, data);
+    trainable_note(m, t, v, data);
     table_put(m->initializer, &t, sizeof t, v);
     if (!imp_define(m, s, t->name, v)) return false;
   }
   return true;
 }
 
-// A size of the file by its name: a number where that was asked for.
+// A symbolic size by name: a number if the caller gave one.
 static ImpSize *symbol_size(Importer *m, const char *symbol) {
   symbol_make(m, symbol);
   ImpSize *size = value_at(m, table_get(m->symbols, symbol, strlen(symbol)))->known;
@@ -195,7 +194,7 @@ static ImpSize *symbol_size(Importer *m, const char *symbol) {
   return size;
 }
 
-// An input that is given now is no input any more.
+// An input given as constant is no input any more.
 static bool import_given(Importer *m, ImpScope *s, const OnnxValueInfo *in, const Array *given) {
   ImpShape shape = shape_of(given->rank, given->shape);
   Id v = value_new(m, in->type, &shape, IMP_CONST, in->name);
@@ -216,7 +215,7 @@ const char *symbol_names(Importer *m) {
   return b.at;
 }
 
-// Whether every size that was asked for is one of the inputs.
+// Does every size given by the caller occur in an input?
 static bool sizes_are_known(Importer *m) {
   for (uint32_t i = 0; i < m->how->sizes; i++) {
     const char *name = m->how->size[i].name;
@@ -236,7 +235,8 @@ static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
   const OnnxTypeInfo *t = &onnx_type_info[in->type];
   ImpShape shape = {.rank = in->dim.n};
   Id there = imp_find(s, in->name);
-  if (there) return declared_fits(m, NULL, in, there); // an initializer: older files list them here
+  // An initializer: older files list them as inputs.
+  if (there) return declared_fits(m, NULL, in, there);
   const Array *given = m->how->given ? arrays_find(m->how->given, in->name) : NULL;
   if (given) return import_given(m, s, in, given);
   if (in->kind != ONNX_TENSOR)
@@ -253,7 +253,7 @@ static bool import_input(Importer *m, ImpScope *s, const OnnxValueInfo *in) {
         d->symbol && *d->symbol ? d->symbol : arena_format(m->arena, "%s_%u", in->name, i);
     shape.dim[i] = d->size >= 0 ? dim_of(d->size) : *symbol_size(m, symbol);
   }
-  bool empty = false; // then all its numbers are known, and the program has no such input
+  bool empty = false; // an empty input is a constant
   for (uint32_t i = 0; i < shape.rank; i++) empty |= dim_is(shape.dim[i], 0);
   Id v = value_new(m, in->type, &shape, empty ? IMP_CONST : IMP_INPUT, in->name);
   if (empty) value_at(m, v)->data = NEW(m->arena, double);
@@ -274,7 +274,7 @@ static bool import_output(Importer *m, ImpScope *s, const OnnxValueInfo *out) {
     return diag_refuse(
         m->diags, (Span){0},
         "output `%s` is made of sizes that only have a name: --set gives them a number", name);
-  // a number goes along axes by itself, a bit does not
+  // a scalar number is broadcast over axes, a bit is not
   if (value_at(m, v)->type == ONNX_BOOL && value_at(m, v)->shape.rank) value_at(m, v)->spelt = true;
   vec_push(m->arena, &m->output, v);
   return declared_fits(m, NULL, out, v);
@@ -354,9 +354,9 @@ static bool import_graph(Importer *m) {
     if (!is_input(g, m->how->given->array.at[i].name))
       return diag_refuse(m->diags, (Span){0}, "the model has no input `%s`",
                          m->how->given->array.at[i].name);
-  if (!check_versions(m) || !inputs_differ(m, g) || !learned_begin(m)) return false;
+  if (!check_versions(m) || !inputs_differ(m, g) || !trainable_begin(m)) return false;
   if (!import_initializers(m, s, g)) return false;
-  for (uint32_t i = 0; i < g->input.n; i++) // those first that say how large others are
+  for (uint32_t i = 0; i < g->input.n; i++) // inputs first that determine the sizes of others
     if (m->how->given && arrays_find(m->how->given, g->input.at[i].name) &&
         !import_input(m, s, &g->input.at[i]))
       return false;
@@ -387,6 +387,6 @@ bool import_onnx(Arena *a, Diags *diags, const ImportOptions *how, Imported *out
   if (!import_graph(m)) return false;
   write_program(m, out);
   out->graph = model->graph->name;
-  learned_warn(m);
+  trainable_warn(m);
   return true;
 }

@@ -1,11 +1,11 @@
-// Values that point: gather and its kin. An index that is known, or an input that does nothing else, is a label and points; one that
-// is computed is compared with every place.
+// Labels: Gather and related operators. A constant index, or an input used only as index, becomes a
+// label; a computed one is compared with every position.
 #include "port/import/own.h"
 
 #include <math.h>
 
 // -- what points ---------------------------------------------------------------------------------
-// A constant as labels, with places from the end counted from the front. 0 with a message.
+// A constant as labels; negative indices count from the end. 0 with a message.
 static Id pointer_const(ImpNode *n, const ImpValue *v, int64_t places) {
   int64_t count = shape_count(&v->shape);
   double *data = NEW_ARRAY(n->m->arena, double, count + 1);
@@ -22,9 +22,10 @@ static Id pointer_const(ImpNode *n, const ImpValue *v, int64_t places) {
   return p;
 }
 
-// A value that points into an axis; 0: it has to be compared. An input of the graph points into a table of numbers that are known, as
-// words do into an embedding, and then counts from the front; elsewhere it may count from the end too.
-Id pointer(ImpNode *n, Id v, ImpSize axis, bool table) {
+// A value as label for an axis; 0: it has to be compared. An input is a label if it indexes a
+// constant table, as word ids do an embedding, where negative ids do not occur; elsewhere it may be
+// negative.
+Id label_index(ImpNode *n, Id v, ImpSize axis, bool table) {
   ImpValue *x = value_at(n->m, v);
   if (axis.text) return 0;
   if (x->data) return pointer_const(n, x, axis.n);
@@ -33,7 +34,7 @@ Id pointer(ImpNode *n, Id v, ImpSize axis, bool table) {
   return v;
 }
 
-// A constant that points as the number it is; otherwise it is read.
+// A constant index written as a number; otherwise a read.
 static const char *one_place(Importer *m, Id p, const char *index) {
   const ImpValue *v = value_at(m, p);
   return v->kind == IMP_CONST && !v->shape.rank ? arena_format(m->arena, "%.0f", v->data[0])
@@ -49,17 +50,17 @@ bool op_gather(ImpNode *n) {
   if (!op_axis(n, attr_int(n, "axis", 0), x.rank, &axis)) return false;
   if (x.rank + at.rank > ONNX_RANK_LIMIT) return op_refuse(n, "it would have too many axes");
   const char *in[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT];
-  Id p = pointer(n, n->in[1], x.dim[axis], op_value(n, 0)->data != NULL);
+  Id p = label_index(n, n->in[1], x.dim[axis], op_value(n, 0)->data != NULL);
   if (!p && m->diags->errors) return false;
   const char *index = words(m, at.rank, imp_letter + axis);
   for (uint32_t i = 0; i < x.rank; i++)
     in[i] = i == axis ? !p ? place : one_place(m, p, index)
                       : imp_letter[i + (i > axis) * at.rank - (i > axis)];
   const char *left = letters(m, x.rank - 1 + at.rank), *all = words(m, x.rank, in);
-  if (p) return op_give(n, 0, equation(n, type, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
+  if (p) return op_set_result(n, 0, equation(n, type, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
   bool bits = type == ONNX_BOOL;
-  Id y = equation(n, bits ? ONNX_INT64 : type, IN(say_number(n, n->in[0]), n->in[1]),
+  Id y = equation(n, bits ? ONNX_INT64 : type, IN(bits_to_number(n, n->in[0]), n->in[1]),
                   "[%s] = sum[%s](($0[%s] when (%s = mod($1[%s], %s)) else 0))", left, place, all,
                   place, index, dim_inside(m, x.dim[axis]));
-  return op_give(n, 0, bits ? say_bits(n, y) : y);
+  return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }

@@ -1,5 +1,5 @@
-// Which numbers of a file are learned. ONNX does not say it: an initializer is a weight, the running mean of a norm, a mask or a table,
-// and only its maker knows. So:
+// Decides which initializers are trainable. ONNX does not distinguish weights from running means,
+// masks or tables. So:
 //
 //   what the caller says, by name                                      decides
 //   a file that limn has written: every initializer of floats          is learned: its constants are Constant nodes
@@ -8,21 +8,21 @@
 //     or only comparisons, roundings and quantised operators read them, through which no derivative comes
 //   everything else                                                    is a constant
 //
-// Where that may be otherwise than its maker meant it, there is a warning.
+// Doubtful decisions are reported as warnings.
 #include "port/import/own.h"
 
 #include <math.h>
 
 // -- who reads what ------------------------------------------------------------------------------
 typedef struct {
-  const OnnxNode *node; // NULL: somebody of whom nothing is known here, as a graph inside
-  uint32_t next;        // from 1 on; 0: no more
+  const OnnxNode *node; // NULL: an unknown reader, such as a subgraph
+  uint32_t next;        // index + 1 of the next reader; 0: none
 } ImpReader;
 struct ImpLearned {
-  Table *first; // of a name: its first reader, from 1 on
+  Table *first; // name to its first reader, from 1
   VEC(ImpReader) reader;
-  uint32_t work; // readers that were looked at
-  Ids one, two;  // constants that may be learned; weights of two different numbers
+  uint32_t work; // number of readers visited
+  Ids one, two;  // constants that may be trainable; weights with two distinct values
 };
 
 static void add_reader(Importer *m, const char *name, const OnnxNode *node) {
@@ -32,7 +32,7 @@ static void add_reader(Importer *m, const char *name, const OnnxNode *node) {
   table_put(all->first, name, n, all->reader.n);
 }
 
-// inside: of a graph in a node, whose names may be others' too.
+// inside: a subgraph, whose names may refer to outer ones.
 static void read_graph(Importer *m, const OnnxGraph *g, bool inside) {
   for (uint32_t i = 0; i < g->output.n; i++) add_reader(m, g->output.at[i].name, NULL);
   for (uint32_t i = 0; i < g->node.n; i++) {
@@ -49,7 +49,7 @@ static bool is_among(const char *op, const char *const *list, uint32_t n) {
   return false;
 }
 
-static bool is_blind(const OnnxNode *node) {
+static bool stops_gradient(const OnnxNode *node) {
   static const char *const ops[] = {"Equal",
                                     "Less",
                                     "LessOrEqual",
@@ -74,7 +74,7 @@ static bool is_blind(const OnnxNode *node) {
   return is_among(node->op, ops, COUNT(ops));
 }
 
-static bool is_move(const OnnxNode *node) {
+static bool only_moves_data(const OnnxNode *node) {
   static const char *const ops[] = {"Identity", "Reshape",   "Transpose", "Slice",  "Squeeze",
                                     "Expand",   "Unsqueeze", "Flatten",   "Gather", "Cast"};
   return is_among(node->op, ops, COUNT(ops)) && node->out.n == 1;
@@ -82,21 +82,21 @@ static bool is_move(const OnnxNode *node) {
 
 enum { MOVES_MOST = 16, WORK_MOST = 1 << 22 };
 
-// Whether a derivative comes back to it; where that takes long to find out, it does.
+// Does a gradient flow back to this name? If the search takes too long: yes.
 static bool has_derivative(Importer *m, const char *name, uint32_t depth) {
   ImpLearned *all = m->learned;
   uint32_t at = table_get(all->first, name, strlen(name));
   for (bool none = !at; at || none; at = all->reader.at[at - 1].next) {
     const OnnxNode *node = none ? NULL : all->reader.at[at - 1].node;
     if (!node || depth > MOVES_MOST || ++all->work > WORK_MOST) return true;
-    if (is_blind(node)) continue;
-    if (!is_move(node) || has_derivative(m, node->out.at[0], depth + 1)) return true;
+    if (stops_gradient(node)) continue;
+    if (!only_moves_data(node) || has_derivative(m, node->out.at[0], depth + 1)) return true;
   }
   return false;
 }
 
 // -- what the caller says ------------------------------------------------------------------------
-// Names with commas between; one that ends in * means all that begin so.
+// Comma-separated names; one that ends in * matches a prefix.
 static bool is_listed(const char *list, const char *name) {
   while (list && *list) {
     size_t n = strcspn(list, ",");
@@ -124,7 +124,7 @@ static bool list_is_known(Importer *m, const char *list) {
   return true;
 }
 
-bool learned_begin(Importer *m) {
+bool trainable_begin(Importer *m) {
   m->learned = NEW(m->arena, ImpLearned);
   m->learned->first = table_new(m->arena);
   read_graph(m, m->model->graph, false);
@@ -138,7 +138,7 @@ static bool is_finite(const OnnxTensor *t, const double *data) {
   return true;
 }
 
-bool learned_is(Importer *m, const OnnxTensor *t, const double *data) {
+bool is_trainable(Importer *m, const OnnxTensor *t, const double *data) {
   if (!is_float(t->type) || is_listed(m->how->fixed, t->name)) return false;
   if (is_listed(m->how->learned, t->name) || !strcmp(m->model->producer, "limn")) return true;
   bool named = text_ends(t->name, "bias") || text_ends(t->name, "weight");
@@ -147,13 +147,13 @@ bool learned_is(Importer *m, const OnnxTensor *t, const double *data) {
 }
 
 // -- what may be otherwise -----------------------------------------------------------------------
-// PyTorch calls a parameter or buffer by its path; names that it makes up are onnx::Mul_12, /Cast_3 and 345.
+// PyTorch names parameters and buffers by path; generated names are onnx::Mul_12, /Cast_3 and 345.
 static bool is_path(const Importer *m, const char *name) {
   return !strcmp(m->model->producer, "pytorch") && *name != '/' && !strstr(name, "::") &&
          strspn(name, "0123456789") < strlen(name);
 }
 
-// Two different numbers, as a mask has.
+// Has it exactly two distinct values, as a mask?
 static bool is_twofold(const double *data, int64_t n) {
   double other = NAN;
   for (int64_t i = 1; i < n; i++) {
@@ -164,7 +164,7 @@ static bool is_twofold(const double *data, int64_t n) {
   return n > 2 && !isnan(other);
 }
 
-void learned_note(Importer *m, const OnnxTensor *t, Id v, const double *data) {
+void trainable_note(Importer *m, const OnnxTensor *t, Id v, const double *data) {
   bool said = is_listed(m->how->fixed, t->name) || is_listed(m->how->learned, t->name) ||
               !strcmp(m->model->producer, "limn");
   bool weight = value_at(m, v)->kind == IMP_WEIGHT;
@@ -174,7 +174,7 @@ void learned_note(Importer *m, const OnnxTensor *t, Id v, const double *data) {
   if (weight && is_twofold(data, t->count)) vec_push(m->arena, &m->learned->two, v);
 }
 
-static void warn_of(Importer *m, const Ids *list, const char *what, const char *option) {
+static void warn_about_list(Importer *m, const Ids *list, const char *what, const char *option) {
   enum { NAMED_MOST = 8 };
   Buf names = buf_new(m->arena);
   uint32_t n = 0;
@@ -191,15 +191,15 @@ static void warn_of(Importer *m, const Ids *list, const char *what, const char *
   diag_help(m->diags, said, "`limn import %s NAME` says otherwise", option);
 }
 
-// The numbers apart from their order.
+// A hash of the values, independent of their order.
 static uint64_t numbers_hash(const double *data, int64_t n) {
   uint64_t all = 0;
   for (int64_t i = 0; i < n; i++) all += hash_bytes(HASH_START, &data[i], sizeof data[i]);
   return all;
 }
 
-static void warn_of_twins(Importer *m) {
-  enum { TWIN_LEAST = 16 }; // numbers
+static void warn_about_equal_weights(Importer *m) {
+  enum { TWIN_LEAST = 16 }; // elements
   Table *seen = table_new(m->arena);
   for (Id i = 1; i < m->value.n; i++) {
     const ImpValue *v = value_at(m, i);
@@ -219,9 +219,9 @@ static void warn_of_twins(Importer *m) {
   }
 }
 
-void learned_warn(Importer *m) {
-  warn_of(m, &m->learned->one, "single numbers that may have been learned are constants",
-          "--learned");
-  warn_of(m, &m->learned->two, "what looks like a mask is learned", "--fixed");
-  if (strcmp(m->model->producer, "limn") != 0) warn_of_twins(m);
+void trainable_warn(Importer *m) {
+  warn_about_list(m, &m->learned->one, "single numbers that may have been learned are constants",
+                  "--learned");
+  warn_about_list(m, &m->learned->two, "what looks like a mask is learned", "--fixed");
+  if (strcmp(m->model->producer, "limn") != 0) warn_about_equal_weights(m);
 }

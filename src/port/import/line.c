@@ -1,9 +1,10 @@
-// Lines: what makes a value, and whether it holds together. A line that does not is refused here, with the node that it is for.
+// Adds lines and checks their consistency. An inconsistent line is refused, naming its node.
 #include "port/import/own.h"
 
 #include <math.h>
 
-// A list with one pair of brackets for each axis from `axis` on, of the sizes from place `at` on. Gives the place behind.
+// A nested list for the axes from `axis` on, with sizes from offset `at` on. Returns the next
+// offset.
 static int64_t nested_list(Importer *m, const ImpValue *x, uint32_t axis, int64_t at, Buf *b) {
   if (axis == x->shape.rank) return buf_text(b, dim_inside(m, x->known[at])), at + 1;
   buf_char(b, '[');
@@ -15,8 +16,8 @@ static int64_t nested_list(Importer *m, const ImpValue *x, uint32_t axis, int64_
   return at;
 }
 
-// Sizes as numbers: what was folded away is read after all.
-static void make_known(ImpNode *n, Id v) {
+// Turns known sizes into a constant: a folded value is read at run time after all.
+static void materialise_sizes(ImpNode *n, Id v) {
   Importer *m = n->m;
   ImpValue *x = value_at(m, v);
   if (!x->known || x->data || x->kind == IMP_MADE) return;
@@ -36,10 +37,10 @@ typedef struct {
 } IndexSize;
 typedef struct {
   VEC(IndexSize) list;
-  const char *joined; // "k]…" of concat[k]: the axis that values are joined along
+  const char *joined; // "k]…" of concat[k]: the joined axis
 } IndexSizes;
 
-// A plain index has one size everywhere.
+// A plain index must have the same size everywhere.
 static bool index_agrees(ImpNode *n, IndexSizes *seen, const char *at, size_t length,
                          ImpSize size) {
   for (uint32_t i = 0; i < length; i++)
@@ -69,7 +70,7 @@ static bool read_fits(ImpNode *n, IndexSizes *seen, const ImpRead *r) {
   return k == x->rank || op_refuse(n, "an input has %u axes, where %u are wanted", x->rank, k);
 }
 
-// What the program would be told: sizes that do not fit, and axes that are not there.
+// Reports mismatched sizes and missing axes, which the checker of programs would find later.
 static bool reads_agree(ImpNode *n, IndexSizes *seen, const char *right, const ImpRead *read,
                         uint32_t nread) {
   if (!strncmp(right, "concat[", 7)) seen->joined = right + 7;
@@ -93,10 +94,10 @@ static bool line_fits(ImpNode *n, const ImpShape *shape, const ImpLine *line) {
 }
 
 // -- whole numbers -------------------------------------------------------------------------------
-// Single precision has all whole numbers up to here.
+// Single precision represents all integers up to here.
 static const double SINGLE_EXACT = 0x1p24;
 
-static bool reads_beyond(Importer *m, const ImpRead *read, uint32_t nread) {
+static bool reads_large_integers(Importer *m, const ImpRead *read, uint32_t nread) {
   for (uint32_t i = 0; i < nread; i++) {
     const ImpValue *x = value_at(m, read[i].value);
     int64_t count = x->data && is_whole(x->type) ? shape_count(&x->shape) : 0;
@@ -106,12 +107,12 @@ static bool reads_beyond(Importer *m, const ImpRead *read, uint32_t nread) {
   return false;
 }
 
-// Products of whole numbers, and whole constants that are large: told once, with the node.
-static void tell_wide(ImpNode *n, OnnxType type, const ImpRead *read, uint32_t nread) {
+// Warns once of products of integers and of large integer constants.
+static void warn_large_integers(ImpNode *n, OnnxType type, const ImpRead *read, uint32_t nread) {
   static const char *const grows[] = {"Mul",         "Pow",  "MatMul",     "MatMulInteger",
                                       "ConvInteger", "Gemm", "ReduceProd", "ReduceSumSquare",
                                       "BitShift"};
-  bool wide = reads_beyond(n->m, read, nread);
+  bool wide = reads_large_integers(n->m, read, nread);
   for (uint32_t i = 0; i < COUNT(grows); i++)
     wide |= is_whole(type) && onnx_type_info[type].bits >= 32 && !strcmp(grows[i], n->node->op);
   if (!wide || n->m->wide_told) return;
@@ -122,34 +123,36 @@ static void tell_wide(ImpNode *n, OnnxType type, const ImpRead *read, uint32_t n
                node_shown(n->m->arena, n->node));
 }
 
-Id say(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
-       uint32_t nread) {
+Id add_line(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, const ImpRead *read,
+            uint32_t nread) {
   Importer *m = n->m;
   ImpLine line = {.form = form, .node = n->node, .scope = n->scope->path};
   Id v = value_new(m, type, shape, IMP_MADE, n->node->out.n ? n->node->out.at[0] : "");
   for (uint32_t i = 0; i < nread; i++) {
-    make_known(n, read[i].value);
+    materialise_sizes(n, read[i].value);
     const ImpValue *x = value_at(m, read[i].value);
     const char *from = x->kind == IMP_INPUT ? x->onnx : x->from;
     if (from) value_at(m, v)->from = from;
     vec_push(m->arena, &line.read, read[i]);
   }
-  if (!m->diags->errors && line_fits(n, shape, &line)) tell_wide(n, type, read, nread);
+  if (!m->diags->errors && line_fits(n, shape, &line)) warn_large_integers(n, type, read, nread);
   vec_push(m->arena, &line.out, v);
   vec_push(m->arena, &m->line, line);
   return v;
 }
 
-Id say_number(ImpNode *n, Id v) {
+Id bits_to_number(ImpNode *n, Id v) {
   ImpShape shape = value_at(n->m, v)->shape;
   const char *at = letters(n->m, shape.rank);
   if (value_at(n->m, v)->type != ONNX_BOOL) return v;
-  return say(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"}, READS({v, at}));
+  return add_line(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"},
+                  READS({v, at}));
 }
 
-Id say_bits(ImpNode *n, Id v) {
+Id number_to_bits(ImpNode *n, Id v) {
   ImpShape shape = value_at(n->m, v)->shape;
   const char *at = letters(n->m, shape.rank);
   if (value_at(n->m, v)->type == ONNX_BOOL) return v;
-  return say(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"}, READS({v, at}));
+  return add_line(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"},
+                  READS({v, at}));
 }

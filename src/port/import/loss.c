@@ -1,8 +1,9 @@
-// Losses: minus the logarithm of what was given to the right class.
+// Losses: the negative logarithm of the probability of the target class.
 #include "port/import/own.h"
 
-// x: [i j k …] log-probabilities, j the class; t: [i k …]. Weights of classes, a class that is not counted, and a way to reduce.
-static bool give_nll(ImpNode *n, Id x, Id t, Id weight) {
+// x: [i j k …] log-probabilities with classes j; t: [i k …]. Optional: class weights, an ignored
+// class, a reduction.
+static bool set_nll_result(ImpNode *n, Id x, Id t, Id weight) {
   Importer *m = n->m;
   const char *how = attr_text(n, "reduction", "mean");
   const OnnxAttribute *ignore = onnx_attribute(n->node, "ignore_index");
@@ -19,18 +20,18 @@ static bool give_nll(ImpNode *n, Id x, Id t, Id weight) {
   Id loss = equation(n, type, IN(x, t, w),
                      w ? "[i &] = 0 - $2[i &] * sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))"
                        : "[i &] = 0 - sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))");
-  if (!strcmp(how, "none")) return op_give(n, 0, loss);
-  return op_give(n, 0,
-                 equation(n, type, IN(loss, w),
-                          strcmp(how, "mean") != 0 ? "[] = sum[*]($0)"
-                          : w                      ? "[] = sum[*]($0) / sum[*]($1)"
-                                                   : "[] = mean[*]($0)"));
+  if (!strcmp(how, "none")) return op_set_result(n, 0, loss);
+  return op_set_result(n, 0,
+                       equation(n, type, IN(loss, w),
+                                strcmp(how, "mean") != 0 ? "[] = sum[*]($0)"
+                                : w                      ? "[] = sum[*]($0) / sum[*]($1)"
+                                                         : "[] = mean[*]($0)"));
 }
 
-bool op_nllloss(ImpNode *n) { return give_nll(n, n->in[0], n->in[1], op_in(n, 2)); }
+bool op_nllloss(ImpNode *n) { return set_nll_result(n, n->in[0], n->in[1], op_in(n, 2)); }
 
 bool op_crossentropy(ImpNode *n) {
   Id y = equation(n, op_value(n, 0)->type, n->in, "log_softmax[j]($0)");
-  op_give(n, 1, y);
-  return y && give_nll(n, y, n->in[1], op_in(n, 2));
+  op_set_result(n, 1, y);
+  return y && set_nll_result(n, y, n->in[1], op_in(n, 2));
 }

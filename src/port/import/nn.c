@@ -1,9 +1,9 @@
-// Products of matrices.
+// Matrix products.
 #include "port/import/own.h"
 
 // -- MatMul --------------------------------------------------------------------------------------
-// The last two axes are matrices, those before them are broadcast; one axis alone is a row or a column.
-Id say_product(ImpNode *n, Id left, Id right, OnnxType type) {
+// The last two axes are matrices, the others are broadcast; a vector is a row or a column.
+Id add_matmul(ImpNode *n, Id left, Id right, OnnxType type) {
   Importer *m = n->m;
   ImpShape a = value_at(m, left)->shape, b = value_at(m, right)->shape, front;
   if (!a.rank || !b.rank) return op_refuse(n, "a single number is no matrix"), 0;
@@ -30,7 +30,7 @@ Id say_product(ImpNode *n, Id left, Id right, OnnxType type) {
 }
 
 bool op_matmul(ImpNode *n) {
-  return op_give(n, 0, say_product(n, n->in[0], n->in[1], op_value(n, 0)->type));
+  return op_set_result(n, 0, add_matmul(n, n->in[0], n->in[1], op_value(n, 0)->type));
 }
 
 // -- Gemm ----------------------------------------------------------------------------------------
@@ -53,5 +53,5 @@ bool op_gemm(ImpNode *n) {
     buf_printf(&right, " + %s$2[%s]",
                beta == 1 ? "" : arena_format(m->arena, "%s * ", short_term(m, beta)),
                letters_of(m, n->in[2], &shape));
-  return op_give(n, 0, equation(n, op_value(n, 0)->type, n->in, "[i j] = %s", right.at));
+  return op_set_result(n, 0, equation(n, op_value(n, 0)->type, n->in, "[i j] = %s", right.at));
 }

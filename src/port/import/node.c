@@ -1,4 +1,4 @@
-// A node: what it takes, what it says, and how it is refused.
+// Access to a node's inputs, attributes and results, and its refusals.
 #include "port/import/own.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ bool op_refuse(ImpNode *n, const char *format, ...) {
   return diag_refuse(n->m->diags, (Span){0}, "%s: %s", node_shown(a, n->node), why);
 }
 
-// Sizes that are all numbers are numbers.
+// Drops the symbolic form if all sizes are numbers.
 static void settle(Importer *m, ImpValue *v) {
   int64_t count = shape_count(&v->shape);
   if (!v->known || v->data || v->kind != IMP_CONST) return;
@@ -25,7 +25,7 @@ static void settle(Importer *m, ImpValue *v) {
   for (int64_t i = 0; i < count; i++) v->data[i] = (double)v->known[i].n;
 }
 
-bool op_give(ImpNode *n, uint32_t k, Id v) {
+bool op_set_result(ImpNode *n, uint32_t k, Id v) {
   if (!v) return false;
   settle(n->m, value_at(n->m, v));
   if (k >= n->node->out.n || !*n->node->out.at[k]) return true;
@@ -61,7 +61,7 @@ ImpInts attr_ints(const ImpNode *n, const char *name) {
 }
 
 // -- inputs whose numbers must be known ----------------------------------------------------------
-// What was refused lacks a size that the model leaves open.
+// Adds that a symbolic size of the model is needed.
 bool op_wants_sizes(ImpNode *n) {
   diag_help(n->m->diags, n->m->diags->list.n - 1,
             "`--set NAME=NUMBER` gives sizes at import; the model has %s", symbol_names(n->m));

@@ -1,7 +1,8 @@
-// Norms over samples, places and groups of channels; and dropout, which does nothing to a model that is used.
+// Batch, instance, group and local response normalisation; and dropout, which is the identity in
+// use.
 #include "port/import/own.h"
 
-// i samples, j channels, & places.
+// i batch, j channels, & positions.
 bool op_batchnorm(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
   const char *keep = short_term(n->m, attr_float(n, "momentum", 0.9F));
@@ -12,17 +13,17 @@ bool op_batchnorm(ImpNode *n) {
     var = equation(n, type, IN(x, mean),
                    "[j] = mean[i &](($0[i j &] - $1[j]) * ($0[i j &] - $1[j]))");
     const char *mix = "[*] = %s * $0 + (1 - %s) * $1";
-    op_give(n, 1, equation(n, type, IN(n->in[3], mean), mix, keep, keep));
-    op_give(n, 2, equation(n, type, IN(n->in[4], var), mix, keep, keep));
+    op_set_result(n, 1, equation(n, type, IN(n->in[3], mean), mix, keep, keep));
+    op_set_result(n, 2, equation(n, type, IN(n->in[4], var), mix, keep, keep));
   }
-  return op_give(n, 0,
-                 equation(n, type, IN(x, n->in[1], n->in[2], mean, var),
-                          "[i j &] = ($0[i j &] - $3[j]) / sqrt($4[j] + %s) * $1[j] + $2[j]",
-                          short_term(n->m, attr_float(n, "epsilon", 1e-5F))));
+  return op_set_result(n, 0,
+                       equation(n, type, IN(x, n->in[1], n->in[2], mean, var),
+                                "[i j &] = ($0[i j &] - $3[j]) / sqrt($4[j] + %s) * $1[j] + $2[j]",
+                                short_term(n->m, attr_float(n, "epsilon", 1e-5F))));
 }
 
-// Over all axes behind the first two, each with its mean and variance.
-static Id say_norm(ImpNode *n, Id v) {
+// Normalises over all axes after the first two.
+static Id add_normalisation(ImpNode *n, Id v) {
   OnnxType type = value_at(n->m, v)->type;
   Id mean = equation(n, type, IN(v), "[i j] = mean[&]($0[i j &])");
   Id var = equation(n, type, IN(v, mean),
@@ -31,7 +32,7 @@ static Id say_norm(ImpNode *n, Id v) {
                   short_term(n->m, attr_float(n, "epsilon", 1e-5F)));
 }
 
-static Id say_scaled(ImpNode *n, Id v) {
+static Id add_scale_and_shift(ImpNode *n, Id v) {
   return equation(n, value_at(n->m, v)->type, IN(v, n->in[1], n->in[2]),
                   "[i j &] = $0[i j &] * $1[j] + $2[j]");
 }
@@ -39,10 +40,10 @@ static Id say_scaled(ImpNode *n, Id v) {
 bool op_instancenorm(ImpNode *n) {
   if (op_value(n, 0)->shape.rank < 3)
     return op_refuse(n, "it wants samples, channels and at least one axis more");
-  return op_give(n, 0, say_scaled(n, say_norm(n, n->in[0])));
+  return op_set_result(n, 0, add_scale_and_shift(n, add_normalisation(n, n->in[0])));
 }
 
-// Before version 21 scale and shift are of groups, afterwards of channels.
+// Before version 21, scale and shift are per group; later per channel.
 bool op_groupnorm(ImpNode *n) {
   int64_t groups = attr_int(n, "num_groups", 0);
   ImpShape x = op_value(n, 0)->shape, parted = x;
@@ -52,15 +53,15 @@ bool op_groupnorm(ImpNode *n) {
   parted.dim[1] = dim_of(groups);
   parted.dim[2] = dim_op(n->m, '/', x.dim[1], dim_of(groups));
   for (uint32_t i = 2; i < x.rank; i++) parted.dim[i + 1] = x.dim[i];
-  Id v = say_reshaped(n, n->in[0], &parted);
+  Id v = add_reshape(n, n->in[0], &parted);
   bool of_groups = n->version < 21;
-  if (v) v = say_norm(n, v);
-  if (v && of_groups) v = say_scaled(n, v);
-  if (v) v = say_reshaped(n, v, &x);
-  return op_give(n, 0, v && !of_groups ? say_scaled(n, v) : v);
+  if (v) v = add_normalisation(n, v);
+  if (v && of_groups) v = add_scale_and_shift(n, v);
+  if (v) v = add_reshape(n, v, &x);
+  return op_set_result(n, 0, v && !of_groups ? add_scale_and_shift(n, v) : v);
 }
 
-// By the sum of squares of channels nearby.
+// Divides by the sum of squares of nearby channels.
 bool op_lrn(ImpNode *n) {
   Importer *m = n->m;
   int64_t size = attr_int(n, "size", 1);
@@ -71,12 +72,12 @@ bool op_lrn(ImpNode *n) {
                      "[i j:%s &] = sum[p:%lld]($0[i j+p-%lld &] * $0[i j+p-%lld &]) pad 0",
                      dim_text(m, x.dim[1]), (long long)size, (long long)(size - 1) / 2,
                      (long long)(size - 1) / 2);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, IN(n->in[0], near),
-                          "[*] = $0 / (%s + %s / %lld * $1)^%s",
-                          short_term(m, attr_float(n, "bias", 1)),
-                          short_term(m, attr_float(n, "alpha", 1e-4F)), (long long)size,
-                          short_term(m, attr_float(n, "beta", 0.75F))));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, IN(n->in[0], near),
+                                "[*] = $0 / (%s + %s / %lld * $1)^%s",
+                                short_term(m, attr_float(n, "bias", 1)),
+                                short_term(m, attr_float(n, "alpha", 1e-4F)), (long long)size,
+                                short_term(m, attr_float(n, "beta", 0.75F))));
 }
 
 // -- dropout -------------------------------------------------------------------------------------
@@ -88,10 +89,10 @@ bool op_dropout(ImpNode *n) {
   if (training != 0 && ratio != 0)
     return op_refuse(n, "it draws numbers as in training, and no two systems draw the same");
   ImpShape x = op_value(n, 0)->shape;
-  op_give(n, 0, n->in[0]);
+  op_set_result(n, 0, n->in[0]);
   if (n->node->out.n > 1)
-    op_give(
-        n, 1,
-        say(n, ONNX_BOOL, &x, (ImpForm){.left = letters(m, x.rank), .right = "bit(1)"}, NULL, 0));
+    op_set_result(n, 1,
+                  add_line(n, ONNX_BOOL, &x,
+                           (ImpForm){.left = letters(m, x.rank), .right = "bit(1)"}, NULL, 0));
   return true;
 }

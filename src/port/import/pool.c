@@ -1,8 +1,8 @@
-// Pools: the largest, the mean or the length of what a window sees.
+// Pooling: the maximum, mean or norm over windows.
 #include "port/import/window.h"
 
 // -- MaxPool -------------------------------------------------------------------------------------
-// Where the largest is, counted through all axes: columns first if asked.
+// The flat index of the maximum; column-major on request.
 static const char *flat_place(Importer *m, const ImpShape *x, const Window *w, bool columns) {
   Buf b = buf_new(m->arena);
   buf_printf(&b, "(i*%s+j)", dim_inside(m, x->dim[1]));
@@ -25,18 +25,19 @@ bool op_maxpool(ImpNode *n) {
              *left = arena_format(m->arena, "i j %s", window_left(m, &w, true)),
              *kernel = window_kernel(m, &w, true), *pad = w.hangs ? " pad -inf" : "";
   Id y = equation(n, type, n->in, "[%s] = max[%s]($0[%s])%s", left, kernel, at, pad);
-  if (!op_give(n, 0, y)) return false;
+  if (!op_set_result(n, 0, y)) return false;
   if (n->node->out.n < 2 || !*n->node->out.at[1]) return true;
   if (!window_read(n, &x, NULL, &w)) return false;
   const char *place = flat_place(m, &x, &w, attr_int(n, "storage_order", 0));
-  return op_give(n, 1,
-                 equation(n, ONNX_INT64, IN(n->in[0], y),
-                          "[%s] = min[%s]((%s when ($0[%s] = $1[*]) else inf))%s", left, kernel,
-                          place, at, pad));
+  return op_set_result(n, 1,
+                       equation(n, ONNX_INT64, IN(n->in[0], y),
+                                "[%s] = min[%s]((%s when ($0[%s] = $1[*]) else inf))%s", left,
+                                kernel, place, at, pad));
 }
 
 // -- AveragePool ---------------------------------------------------------------------------------
-// How many numbers each window sees along an axis. The same for all: only that number, otherwise a list, whose id goes to `in`.
+// The number of elements in each window along an axis: a number if all are equal, otherwise a list,
+// whose id is stored in `in`.
 static const char *counts(ImpNode *n, const Window *w, uint32_t i, Id *in) {
   Importer *m = n->m;
   bool padded = attr_int(n, "count_include_pad", 0), even = true;
@@ -69,10 +70,10 @@ bool op_averagepool(ImpNode *n) {
   if (!window_read_any(n, &x, NULL, &w)) return false;
   Buf by = buf_new(m->arena);
   for (uint32_t i = 0; i < w.n; i++) buf_printf(&by, " / %s", counts(n, &w, i, in));
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, in, "[i j %s] = sum[%s]($0[i j %s])%s%s",
-                          window_left(m, &w, true), window_kernel(m, &w, true),
-                          window_places(m, &w), by.at, w.hangs ? " pad 0" : ""));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, in, "[i j %s] = sum[%s]($0[i j %s])%s%s",
+                                window_left(m, &w, true), window_kernel(m, &w, true),
+                                window_places(m, &w), by.at, w.hangs ? " pad 0" : ""));
 }
 
 bool op_lppool(ImpNode *n) {
@@ -81,11 +82,11 @@ bool op_lppool(ImpNode *n) {
   long long p = attr_int(n, "p", 2);
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read_any(n, &x, NULL, &w)) return false;
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in,
-                          "[i j %s] = sum[%s](abs($0[i j %s])^%lld)^(1 / %lld)%s",
-                          window_left(m, &w, true), window_kernel(m, &w, true),
-                          window_places(m, &w), p, p, w.hangs ? " pad 0" : ""));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in,
+                                "[i j %s] = sum[%s](abs($0[i j %s])^%lld)^(1 / %lld)%s",
+                                window_left(m, &w, true), window_kernel(m, &w, true),
+                                window_places(m, &w), p, p, w.hangs ? " pad 0" : ""));
 }
 
 // -- all of it -----------------------------------------------------------------------------------
@@ -97,16 +98,16 @@ bool op_globalpool(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
   long long p = attr_int(n, "p", 2);
   bool most = !strcmp(op, "GlobalMaxPool"), mean = !strcmp(op, "GlobalAveragePool");
-  return op_give(n, 0,
-                 most ? equation(n, type, n->in, "[i j %s] = max[&]($0[i j &])", thin)
-                 : mean
-                     ? equation(n, type, n->in, "[i j %s] = mean[&]($0[i j &])", thin)
-                     : equation(n, type, n->in, "[i j %s] = sum[&](abs($0[i j &])^%lld)^(1 / %lld)",
-                                thin, p, p));
+  return op_set_result(n, 0,
+                       most   ? equation(n, type, n->in, "[i j %s] = max[&]($0[i j &])", thin)
+                       : mean ? equation(n, type, n->in, "[i j %s] = mean[&]($0[i j &])", thin)
+                              : equation(n, type, n->in,
+                                         "[i j %s] = sum[&](abs($0[i j &])^%lld)^(1 / %lld)", thin,
+                                         p, p));
 }
 
 // -- MaxUnpool -----------------------------------------------------------------------------------
-// Each number goes to the place that MaxPool said; the rest is 0.
+// Scatters each element to the position from MaxPool; others are 0.
 bool op_maxunpool(ImpNode *n) {
   Importer *m = n->m;
   Window w;
@@ -132,5 +133,5 @@ bool op_maxunpool(ImpNode *n) {
                   "[i j%s] = sum[&](($0[i j &] when ($1[i j &] = %s) else 0))", left.at, place.at);
   int64_t zero[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   for (uint32_t i = 2; op_in(n, 2) && i < x.rank; i++) after[i] = given.dim[i].n - out.dim[i].n;
-  return op_give(n, 0, y ? say_padded(n, y, zero, after, 0) : 0);
+  return op_set_result(n, 0, y ? add_pad(n, y, zero, after, 0) : 0);
 }

@@ -1,4 +1,5 @@
-// Quantised numbers, in their integers' meaning: rounded half to even, shifted by the zero point, cut to the range of the type.
+// Quantisation with integer semantics: rounds half to even, adds the zero point, saturates to the
+// type's range.
 #include "port/import/own.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static const char *cut_to(Importer *m, OnnxType type, const char *x) {
                       number_term(m, most));
 }
 
-// x as a number of that type, with a zero point; floats of 8 bits have none but 0.
+// Converts x to a quantised type; 8-bit floats have a zero point of 0 only.
 static const char *quantised(Importer *m, OnnxType type, const char *x, const char *zero,
                              bool saturate) {
   if (is_whole(type)) {
@@ -26,7 +27,7 @@ static const char *quantised(Importer *m, OnnxType type, const char *x, const ch
 
 // -- one scale for all, for each place of an axis, or for each block -----------------------------
 typedef struct {
-  const char *x, *scale; // the indices
+  const char *x, *scale; // index lists
 } Scaled;
 
 static bool scaled_at(ImpNode *n, const ImpShape *x, const ImpShape *scale, Scaled *out) {
@@ -57,7 +58,7 @@ static bool scaled_at(ImpNode *n, const ImpShape *x, const ImpShape *scale, Scal
   return true;
 }
 
-// The zero point is as the scale is, but one number may have an axis or not.
+// The zero point is indexed like the scale, but a single element may have an axis or not.
 static const char *zero_at(Importer *m, Id zero, const Scaled *s) {
   const ImpShape *z = zero ? &value_at(m, zero)->shape : NULL;
   return z && shape_count(z) == 1 ? words(m, z->rank, (const char *const[]){"0", "0", "0", "0"})
@@ -75,13 +76,14 @@ bool op_quantizelinear(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
   bool plain = !zero || is_float(type);
-  bool made = op_value(n, 1)->kind == IMP_MADE; // and not yet as a float holds it
+  // A computed scale has not been rounded to float yet.
+  bool made = op_value(n, 1)->kind == IMP_MADE;
   const char *by =
       arena_format(m->arena, made ? "$0[%s] / float32($1[%s])" : "$0[%s] / $1[%s]", s.x, s.scale);
   const char *shift = plain ? NULL : arena_format(m->arena, "$2[%s]", zero_at(m, zero, &s));
-  return op_give(n, 0,
-                 equation(n, type, n->in, "[%s] = %s", s.x,
-                          quantised(m, type, by, shift, attr_int(n, "saturate", 1))));
+  return op_set_result(n, 0,
+                       equation(n, type, n->in, "[%s] = %s", s.x,
+                                quantised(m, type, by, shift, attr_int(n, "saturate", 1))));
 }
 
 bool op_dequantizelinear(ImpNode *n) {
@@ -90,13 +92,14 @@ bool op_dequantizelinear(ImpNode *n) {
   OnnxType type = op_value(n, 1)->type;
   ImpShape x = op_value(n, 0)->shape;
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
-  return op_give(n, 0,
-                 zero ? equation(n, type, n->in, "[%s] = ($0[%s] - $2[%s]) * $1[%s]", s.x, s.x,
-                                 zero_at(n->m, zero, &s), s.scale)
-                      : equation(n, type, n->in, "[%s] = $0[%s] * $1[%s]", s.x, s.x, s.scale));
+  return op_set_result(n, 0,
+                       zero
+                           ? equation(n, type, n->in, "[%s] = ($0[%s] - $2[%s]) * $1[%s]", s.x, s.x,
+                                      zero_at(n->m, zero, &s), s.scale)
+                           : equation(n, type, n->in, "[%s] = $0[%s] * $1[%s]", s.x, s.x, s.scale));
 }
 
-// Scale and zero point of what is there: 0 is always one of the numbers.
+// Chooses scale and zero point from the data; 0 is always representable.
 bool op_dynamicquantizelinear(ImpNode *n) {
   Importer *m = n->m;
   Id least = equation(n, ONNX_FLOAT, n->in, "[] = min(min[*]($0), 0)"),
@@ -104,16 +107,16 @@ bool op_dynamicquantizelinear(ImpNode *n) {
      scale = equation(n, ONNX_FLOAT, IN(most, least), "[] = float32(($0 - $1) / 255)"),
      zero = equation(n, ONNX_UINT8, IN(least, scale), "[] = %s",
                      cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))"));
-  op_give(n, 1, scale);
-  op_give(n, 2, zero);
-  return op_give(n, 0,
-                 equation(n, ONNX_UINT8, IN(n->in[0], scale, zero), "[*] = %s",
-                          quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)));
+  op_set_result(n, 1, scale);
+  op_set_result(n, 2, zero);
+  return op_set_result(n, 0,
+                       equation(n, ONNX_UINT8, IN(n->in[0], scale, zero), "[*] = %s",
+                                quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)));
 }
 
 // -- products ------------------------------------------------------------------------------------
-// A value less its zero point, which is one number, or one for each place of an axis. 0 with a message.
-static Id say_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
+// Subtracts the zero point, per tensor or per axis. 0 with a message.
+static Id add_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
   Importer *m = n->m;
   if (!zero) return v;
   ImpShape z = value_at(m, zero)->shape;
@@ -123,8 +126,8 @@ static Id say_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
   return equation(n, ONNX_INT32, IN(v, zero), "[*] = $0 - $1[%s]", at);
 }
 
-// Sums of products as a quantised type: by a scale for all, or for each place of an axis.
-static Id say_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32_t axis) {
+// Requantises accumulators by a scale per tensor or per axis.
+static Id add_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32_t axis) {
   Importer *m = n->m;
   ImpShape x = value_at(m, sum)->shape;
   const char *at[4];
@@ -144,30 +147,30 @@ static Id say_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32
 
 bool op_qlinearmatmul(ImpNode *n) {
   uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 3)->shape.rank;
-  Id a = say_centred(n, n->in[0], n->in[2], rank > 1 ? rank - 2 : 0);
-  Id b = say_centred(n, n->in[3], n->in[5], other > 0 ? other - 1 : 0);
-  Id y = say_product(n, a, b, ONNX_INT32);
+  Id a = add_centred(n, n->in[0], n->in[2], rank > 1 ? rank - 2 : 0);
+  Id b = add_centred(n, n->in[3], n->in[5], other > 0 ? other - 1 : 0);
+  Id y = add_matmul(n, a, b, ONNX_INT32);
   if (!y) return false;
   const Id scale[] = {n->in[1], n->in[4], n->in[6]};
   uint32_t axis = value_at(n->m, y)->shape.rank ? value_at(n->m, y)->shape.rank - 1 : 0;
-  return op_give(n, 0, say_requantised(n, y, scale, n->in[7], axis));
+  return op_set_result(n, 0, add_requantised(n, y, scale, n->in[7], axis));
 }
 
 bool op_matmulinteger(ImpNode *n) {
   uint32_t rank = op_value(n, 0)->shape.rank, other = op_value(n, 1)->shape.rank;
-  Id a = say_centred(n, n->in[0], op_in(n, 2), rank > 1 ? rank - 2 : 0);
-  Id b = say_centred(n, n->in[1], op_in(n, 3), other > 0 ? other - 1 : 0);
-  return op_give(n, 0, say_product(n, a, b, ONNX_INT32));
+  Id a = add_centred(n, n->in[0], op_in(n, 2), rank > 1 ? rank - 2 : 0);
+  Id b = add_centred(n, n->in[1], op_in(n, 3), other > 0 ? other - 1 : 0);
+  return op_set_result(n, 0, add_matmul(n, a, b, ONNX_INT32));
 }
 
 bool op_convinteger(ImpNode *n) {
-  Id x = say_centred(n, n->in[0], op_in(n, 2), 1), w = say_centred(n, n->in[1], op_in(n, 3), 0);
-  return op_give(n, 0, say_conv(n, x, w, 0, ONNX_INT32));
+  Id x = add_centred(n, n->in[0], op_in(n, 2), 1), w = add_centred(n, n->in[1], op_in(n, 3), 0);
+  return op_set_result(n, 0, add_convolution(n, x, w, 0, ONNX_INT32));
 }
 
 bool op_qlinearconv(ImpNode *n) {
-  Id x = say_centred(n, n->in[0], n->in[2], 1), w = say_centred(n, n->in[3], n->in[5], 0);
-  Id y = say_conv(n, x, w, op_in(n, 8), ONNX_INT32);
+  Id x = add_centred(n, n->in[0], n->in[2], 1), w = add_centred(n, n->in[3], n->in[5], 0);
+  Id y = add_convolution(n, x, w, op_in(n, 8), ONNX_INT32);
   const Id scale[] = {n->in[1], n->in[4], n->in[6]};
-  return op_give(n, 0, y ? say_requantised(n, y, scale, n->in[7], 1) : 0);
+  return op_set_result(n, 0, y ? add_requantised(n, y, scale, n->in[7], 1) : 0);
 }

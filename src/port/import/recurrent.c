@@ -1,20 +1,20 @@
-// RNN, GRU and LSTM become scans. What a step gets from the input, z = x W + b, is computed for all steps at once; the cell is a box
-// of its own that has the recurrent weights and hands h (and c) from step to step. The axis of samples passes over it.
+// RNN, GRU and LSTM become scans. The input part z = x W + b is computed for all steps at once; the
+// cell is a box with the recurrent weights that carries h (and c). The batch axis is mapped over.
 //
-// A model keeps [gates*s …] of all directions in one tensor: here each direction has its own. Weights that are not known before the
-// program runs are handed to every step.
+// ONNX stacks gates and directions in one tensor [gates*s …]; here each direction has its own.
+// Weights that are not constant are passed to every step.
 #include "port/import/own.h"
 
 typedef struct {
   uint32_t gates;
-  bool lstm, gru, turned; // turned: from the end
-  uint32_t way, ways;     // which direction, of how many
-  int64_t s;              // how many numbers a state has
+  bool lstm, gru, turned; // turned: reverse direction
+  uint32_t way, ways;     // the direction, of how many
+  int64_t s;              // the size of the state
   ImpSize steps, samples, inputs;
   Id x;                    // [steps samples inputs]
-  Buf head, learn;         // of the cell: further inputs, and weights of its own
-  VEC(Id) along, own;      // what the inputs are, and the weights
-  const char *cell, *time; // time: how a step reads what has the steps in front
+  Buf head, learn;         // of the cell: further inputs, and its weights
+  VEC(Id) along, own;      // values passed as inputs, and the weights
+  const char *cell, *time; // time: the index by which a step reads per-step values
 } Recurrent;
 
 // -- activations ---------------------------------------------------------------------------------
@@ -38,7 +38,8 @@ static Activation activation_find(Arena *a, const char *name) {
   return (Activation){name, function ? arena_format(a, "%s({})", function) : NULL, 0, 0};
 }
 
-// The number of the function at a place of the list: lists have one for each function, or only for those that take one.
+// A parameter of the activation function at a position of the list: lists may skip functions
+// without parameters.
 static float parameter(ImpNode *n, const char *attribute, uint32_t at, char mark, float otherwise) {
   const OnnxAttribute *list = onnx_attribute(n->node, "activations"),
                       *given = onnx_attribute(n->node, attribute);
@@ -57,7 +58,7 @@ static float parameter(ImpNode *n, const char *attribute, uint32_t at, char mark
          otherwise;
 }
 
-// The k-th function of a direction, of an argument.
+// The k-th activation of a direction, applied to an argument.
 static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char *otherwise,
                           const char *x) {
   Importer *m = n->m;
@@ -83,7 +84,7 @@ static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char
 }
 
 // -- what a cell has -----------------------------------------------------------------------------
-// A part of a tensor that is known, as a weight of the cell.
+// A part of a constant tensor, as weight of the cell.
 static void own_weight(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id from,
                        int64_t begin) {
   Importer *m = n->m;
@@ -101,7 +102,7 @@ static void own_weight(ImpNode *n, Recurrent *r, const char *name, const ImpShap
   buf_text(&r->learn, "] = 0\n");
 }
 
-static void handed(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id v) {
+static void pass_to_steps(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id v) {
   buf_printf(&r->head, ", %s: R[", name);
   for (uint32_t i = 0; i < shape->rank; i++)
     buf_printf(&r->head, "%s%s", i ? " " : "", dim_text(n->m, shape->dim[i]));
@@ -109,9 +110,9 @@ static void handed(ImpNode *n, Recurrent *r, const char *name, const ImpShape *s
   vec_push(n->m->arena, &r->along, v);
 }
 
-// A tensor [ways (a s) …] of which the cell has [a s …] of its direction, from the part `skip` on.
-static void cell_part(ImpNode *n, Recurrent *r, const char *name, Id from, uint32_t skip,
-                      const ImpShape *shape) {
+// From a tensor [ways (a s) …], the part [a s …] of this direction, from gate `skip` on.
+static void add_cell_weight(ImpNode *n, Recurrent *r, const char *name, Id from, uint32_t skip,
+                            const ImpShape *shape) {
   Importer *m = n->m;
   int64_t all = shape_count(&value_at(m, from)->shape) / r->ways, before = (int64_t)skip * r->s;
   if (value_at(m, from)->data) {
@@ -120,24 +121,25 @@ static void cell_part(ImpNode *n, Recurrent *r, const char *name, Id from, uint3
   }
   int64_t parts = value_at(m, from)->shape.dim[1].n / r->s;
   const char *rest = shape->rank == 3 ? " l" : "", *steps = dim_text(m, r->steps);
-  ImpShape split = {.rank = shape->rank == 1 ? 3 : shape->rank + 1, // of a bias: one of its parts
+  ImpShape split = {.rank = shape->rank == 1 ? 3 : shape->rank + 1, // a bias: one of its two halves
                     .dim = {dim_of(r->ways), dim_of(parts), dim_of(r->s), dim_of(r->s)}};
-  Id v = say_reshaped(n, from, &split);
+  Id v = add_reshape(n, from, &split);
   OnnxType type = value_at(m, from)->type;
-  handed(n, r, name, shape,
-         shape->rank == 1
-             ? equation(n, type, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
-             : equation(n, type, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
+  pass_to_steps(
+      n, r, name, shape,
+      shape->rank == 1
+          ? equation(n, type, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
+          : equation(n, type, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
 }
 
-// z of every step, [steps samples gates s]: all that does not depend on the state.
-static Id say_inputs(ImpNode *n, const Recurrent *r, bool apart) {
+// z of all steps, [steps samples gates s]: the part that does not depend on the state.
+static Id add_input_part(ImpNode *n, const Recurrent *r, bool apart) {
   Importer *m = n->m;
   OnnxType type = value_at(m, r->x)->type;
   ImpShape split = {4, {dim_of(r->ways), dim_of(r->gates), dim_of(r->s), r->inputs}};
-  Id w = say_reshaped(n, n->in[1], &split), b = 0;
+  Id w = add_reshape(n, n->in[1], &split), b = 0;
   ImpShape biases = {4, {dim_of(r->ways), dim_of(2), dim_of(r->gates), dim_of(r->s)}};
-  if (op_in(n, 3) && !(b = say_reshaped(n, n->in[3], &biases))) return 0;
+  if (op_in(n, 3) && !(b = add_reshape(n, n->in[3], &biases))) return 0;
   if (!w) return 0;
   const char *biases_text =
       !b ? ""
@@ -150,8 +152,8 @@ static Id say_inputs(ImpNode *n, const Recurrent *r, bool apart) {
 }
 
 // -- the cell ------------------------------------------------------------------------------------
-// A line of the cell: the k-th function of a sum, cut off where the node says so. The sum has a line of its own, since a box takes
-// no terms that share an index.
+// A gate of the cell: the k-th activation of a sum, clipped if requested. The sum is a line of its
+// own, since terms of a box must not share an index.
 static void gate(ImpNode *n, const Recurrent *r, Buf *b, const char *name, uint32_t k,
                  const char *sum) {
   Importer *m = n->m;
@@ -178,7 +180,8 @@ static const char *lstm_body(ImpNode *n, const Recurrent *r, bool peeps) {
   return b.at;
 }
 
-// apart: the reset comes behind the weights, where a bias of its own may be.
+// apart: the reset gate is applied after the recurrent weights (linear_before_reset), with a bias
+// of its own.
 static const char *gru_body(ImpNode *n, const Recurrent *r, bool apart, bool bias) {
   Buf b = buf_new(n->m->arena);
   buf_text(&b, "  a[i j] = h[k] W[i j k]\n");
@@ -217,14 +220,14 @@ static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
   vec_push(m->arena, &m->box, b.at);
 }
 
-// 1 as long as a sequence lasts, [steps samples].
-static Id say_lasting(ImpNode *n, const Recurrent *r) {
+// 1 while a sequence lasts, [steps samples].
+static Id add_sequence_mask(ImpNode *n, const Recurrent *r) {
   return equation(n, ONNX_INT64, IN(n->in[4]), "[i:%s j] = number(%s < $0[j])",
                   dim_text(n->m, r->steps), r->time);
 }
 
-// The state of the beginning, [samples s]; its axis of samples has the name of the others.
-static Id say_start(ImpNode *n, const Recurrent *r, Id given) {
+// The initial state, [samples s], with the same batch axis name as other values.
+static Id add_initial_state(ImpNode *n, const Recurrent *r, Id given) {
   Importer *m = n->m;
   if (!given)
     return equation(n, ONNX_FLOAT, NULL, "[j:%s k:%lld] = 0", dim_text(m, r->samples),
@@ -237,14 +240,14 @@ typedef struct {
   Id all, last, cell; // [steps samples s], [samples s], [samples s]
 } States;
 
-static Id say_last(ImpNode *n, const Recurrent *r, Id all) {
+static Id add_last_state(ImpNode *n, const Recurrent *r, Id all) {
   ImpSize end = dim_op(n->m, '-', r->steps, dim_of(1));
   return equation(n, value_at(n->m, all)->type, IN(all), "[i j] = $0[%s i j]",
                   dim_inside(n->m, end));
 }
 
-// One direction. False with a message.
-static bool run_way(ImpNode *n, Recurrent *r, States *out) {
+// Runs one direction. False with a message.
+static bool run_direction(ImpNode *n, Recurrent *r, States *out) {
   Importer *m = n->m;
   bool apart = r->gru && attr_int(n, "linear_before_reset", 0), peeps = r->lstm && op_in(n, 7),
        masked = op_in(n, 4) != 0;
@@ -253,12 +256,12 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   r->cell = name_make(m, r->lstm ? "lstm_step" : r->gru ? "gru_step" : "rnn_step", "step");
   r->head = buf_new(m->arena), r->learn = buf_new(m->arena);
   r->along.n = r->own.n = 0;
-  Id z = say_inputs(n, r, apart), lasting = masked ? say_lasting(n, r) : 0;
+  Id z = add_input_part(n, r, apart), lasting = masked ? add_sequence_mask(n, r) : 0;
   if (!z) return false;
-  if (masked) handed(n, r, "lasts", &(ImpShape){0}, lasting);
-  cell_part(n, r, "W", n->in[2], 0, &w);
-  if (peeps) cell_part(n, r, "P", n->in[7], 0, &p);
-  if (apart && op_in(n, 3)) cell_part(n, r, "V", n->in[3], 2 * r->gates - 1, &v);
+  if (masked) pass_to_steps(n, r, "lasts", &(ImpShape){0}, lasting);
+  add_cell_weight(n, r, "W", n->in[2], 0, &w);
+  if (peeps) add_cell_weight(n, r, "P", n->in[7], 0, &p);
+  if (apart && op_in(n, 3)) add_cell_weight(n, r, "V", n->in[3], 2 * r->gates - 1, &v);
   const char *body = r->lstm  ? lstm_body(n, r, peeps)
                      : r->gru ? gru_body(n, r, apart, op_in(n, 3))
                               : rnn_body(n, r);
@@ -267,8 +270,8 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   vec_push(m->arena, &read, (ImpRead){z, NULL});
   for (uint32_t i = 0; i < r->along.n; i++)
     vec_push(m->arena, &read, (ImpRead){r->along.at[i], NULL});
-  vec_push(m->arena, &read, (ImpRead){say_start(n, r, op_in(n, 5)), NULL});
-  if (r->lstm) vec_push(m->arena, &read, (ImpRead){say_start(n, r, op_in(n, 6)), NULL});
+  vec_push(m->arena, &read, (ImpRead){add_initial_state(n, r, op_in(n, 5)), NULL});
+  if (r->lstm) vec_push(m->arena, &read, (ImpRead){add_initial_state(n, r, op_in(n, 6)), NULL});
   Buf right = buf_new(m->arena);
   buf_printf(&right, "scan[i, %s](", r->cell);
   for (uint32_t i = 0; i < read.n; i++) buf_printf(&right, "%s$%u", i ? ", " : "", i);
@@ -276,12 +279,12 @@ static bool run_way(ImpNode *n, Recurrent *r, States *out) {
   for (uint32_t i = 0; i < r->own.n; i++) vec_push(m->arena, &read, (ImpRead){r->own.at[i], NULL});
   ImpShape rows = {3, {r->steps, r->samples, dim_of(r->s)}};
   OnnxType type = value_at(m, r->x)->type;
-  out->all = say(n, type, &rows, (ImpForm){.right = right.at}, read.at, read.n);
+  out->all = add_line(n, type, &rows, (ImpForm){.right = right.at}, read.at, read.n);
   Id cells = r->lstm ? value_new(m, type, &rows, IMP_MADE, "") : 0;
   if (cells) vec_push(m->arena, &m->line.at[m->line.n - 1].out, cells);
-  out->last = say_last(n, r, out->all);
-  if (cells) out->cell = say_last(n, r, cells);
-  // Behind its end a sequence gives zeros, and steps are in their order again.
+  out->last = add_last_state(n, r, out->all);
+  if (cells) out->cell = add_last_state(n, r, cells);
+  // after its end a sequence gives zeros; steps are put back in order
   if (masked)
     out->all = equation(n, type, IN(out->all, lasting), "[i:%s j k] = $0[%s j k] * $1[%s j]",
                         dim_text(m, r->steps), r->time, r->time);
@@ -314,8 +317,9 @@ static bool recurrent_read(ImpNode *n, Recurrent *r) {
   return true;
 }
 
-// The results of all directions along an axis of their own, l in `left`, which says their order.
-static void give_ways(ImpNode *n, uint32_t k, const Id *v, uint32_t ways, const char *left) {
+// Stacks the directions along an axis l, at its position in `left`.
+static void set_direction_results(ImpNode *n, uint32_t k, const Id *v, uint32_t ways,
+                                  const char *left) {
   Importer *m = n->m;
   Id part[2];
   if (k >= n->node->out.n || !*n->node->out.at[k]) return;
@@ -327,10 +331,10 @@ static void give_ways(ImpNode *n, uint32_t k, const Id *v, uint32_t ways, const 
              *all = letters(m, rank);
   for (uint32_t i = 0; i < ways; i++)
     part[i] = equation(n, type, IN(v[i]), "[%s] = $0[%s]", one, rank == 4 ? "i j k" : "j k");
-  op_give(n, k,
-          ways == 1
-              ? part[0]
-              : equation(n, type, part, "concat[%s]($0[%s], $1[%s])", imp_letter[axis], all, all));
+  op_set_result(n, k,
+                ways == 1 ? part[0]
+                          : equation(n, type, part, "concat[%s]($0[%s], $1[%s])", imp_letter[axis],
+                                     all, all));
 }
 
 bool op_recurrent(ImpNode *n) {
@@ -340,12 +344,13 @@ bool op_recurrent(ImpNode *n) {
   for (r.way = 0; r.way < r.ways; r.way++) {
     r.turned = r.way == 1 || !strcmp(attr_text(n, "direction", "forward"), "reverse");
     r.time = r.turned ? arena_format(n->m->arena, "%s-1-i", dim_inside(n->m, r.steps)) : "i";
-    if (!run_way(n, &r, &state[r.way])) return false;
+    if (!run_direction(n, &r, &state[r.way])) return false;
   }
   bool samples_first = attr_int(n, "layout", 0);
-  give_ways(n, 0, IN(state[0].all, state[1].all), r.ways, samples_first ? "j i l k" : "i l j k");
+  set_direction_results(n, 0, IN(state[0].all, state[1].all), r.ways,
+                        samples_first ? "j i l k" : "i l j k");
   const char *last = samples_first ? "j l k" : "l j k";
-  give_ways(n, 1, IN(state[0].last, state[1].last), r.ways, last);
-  if (r.lstm) give_ways(n, 2, IN(state[0].cell, state[1].cell), r.ways, last);
+  set_direction_results(n, 1, IN(state[0].last, state[1].last), r.ways, last);
+  if (r.lstm) set_direction_results(n, 2, IN(state[0].cell, state[1].cell), r.ways, last);
   return true;
 }

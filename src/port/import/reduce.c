@@ -1,11 +1,11 @@
-// Along axes: sums and their kin, the largest and its place, softmax, running sums, sorting.
+// Reductions, arg-reductions, softmax, cumulative sums, sorting.
 #include "port/import/own.h"
 
 #include <math.h>
 
 // -- reductions ----------------------------------------------------------------------------------
-// In a template {} is the list of indices that go away, $0 is read along them, and $1 is what was reduced before. `none`: what is left
-// if there are no numbers.
+// In a template {} is the list of reduced indices, $0 is read with them, $1 is the previous
+// reduction. `none`: the result without elements.
 static const struct {
   const char *op, *right;
   double none;
@@ -24,8 +24,8 @@ static const struct {
 
 typedef struct {
   ImpShape out;
-  const char *in, *left, *gone; // left: with sizes of axes that are kept with one place
-  const char *own, *kept;       // the result at its own indices, and at those of what was reduced
+  const char *in, *left, *gone; // left: with sizes of axes kept with size 1
+  const char *own, *kept;       // the result at its own indices, and at those of the operand
   bool empty;
 } Reduced;
 
@@ -48,7 +48,7 @@ static void reduced_indices(Importer *m, const ImpShape *x, const bool *gone, bo
   r->in = in.at, r->left = left.at, r->kept = kept.at, r->gone = away.at, r->own = own.at;
 }
 
-// Axes of an attribute or an input; none: all, unless the node says otherwise.
+// Axes of an attribute or input; default: all, or none if the node says so.
 static bool reduced_axes(ImpNode *n, uint32_t rank, bool *gone) {
   ImpInts axes;
   if (!op_list(n, "axes", 1, &axes)) return false;
@@ -62,8 +62,8 @@ static bool reduced_axes(ImpNode *n, uint32_t rank, bool *gone) {
   return true;
 }
 
-static Id say_reduced(ImpNode *n, OnnxType type, const Id *in, const Reduced *r,
-                      const char *right) {
+static Id add_reduction(ImpNode *n, OnnxType type, const Id *in, const Reduced *r,
+                        const char *right) {
   Buf b = buf_new(n->m->arena);
   for (const char *at = right; *at; at++) {
     const char *list = at[1] == '0' ? r->in : r->own;
@@ -77,7 +77,7 @@ static Id say_reduced(ImpNode *n, OnnxType type, const Id *in, const Reduced *r,
   return equation(n, type, in, "[%s] = %s", r->left, b.at);
 }
 
-// The same along one axis.
+// The indices of a reduction along one axis.
 static bool reduce_along(ImpNode *n, int64_t along, bool keep, uint32_t *axis, Reduced *r) {
   bool gone[ONNX_RANK_LIMIT] = {false};
   const ImpShape *x = &op_value(n, 0)->shape;
@@ -94,7 +94,7 @@ static Id filled_with(ImpNode *n, OnnxType type, const ImpShape *shape, double x
   return value_const(n->m, type, shape, data);
 }
 
-// The smallest and largest of a type, where there are no numbers to choose from.
+// The smallest or largest value of a type, for reductions over nothing.
 static double bound(OnnxType type, double x) {
   const OnnxTypeInfo *t = &onnx_type_info[type];
   if (!isinf(x) || t->kind == 'f') return x;
@@ -112,13 +112,14 @@ bool op_reduce(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
   if (!reduced_axes(n, x.rank, gone)) return false;
   reduced_indices(n->m, &x, gone, attr_int(n, "keepdims", 1), &r);
-  if (r.empty) return op_give(n, 0, filled_with(n, type, &r.out, bound(type, reductions[k].none)));
+  if (r.empty)
+    return op_set_result(n, 0, filled_with(n, type, &r.out, bound(type, reductions[k].none)));
   bool bits = type == ONNX_BOOL, scaled = !strcmp(n->node->op, "ReduceLogSumExp");
-  Id in[2] = {say_number(n, n->in[0])};
-  if (scaled && !*r.gone) return op_give(n, 0, equation(n, type, in, "[*] = $0"));
-  if (scaled) in[1] = say_reduced(n, type, in, &r, "max(max[{}]($0), 0 - 1e300)");
-  Id y = say_reduced(n, bits ? ONNX_INT64 : type, in, &r, reductions[k].right);
-  return op_give(n, 0, bits ? say_bits(n, y) : y);
+  Id in[2] = {bits_to_number(n, n->in[0])};
+  if (scaled && !*r.gone) return op_set_result(n, 0, equation(n, type, in, "[*] = $0"));
+  if (scaled) in[1] = add_reduction(n, type, in, &r, "max(max[{}]($0), 0 - 1e300)");
+  Id y = add_reduction(n, bits ? ONNX_INT64 : type, in, &r, reductions[k].right);
+  return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
 // -- the place of the largest --------------------------------------------------------------------
@@ -128,18 +129,19 @@ bool op_argmax(ImpNode *n) {
   Reduced r;
   if (!reduce_along(n, attr_int(n, "axis", 0), attr_int(n, "keepdims", 1), &axis, &r)) return false;
   if (!last)
-    return op_give(n, 0,
-                   say_reduced(n, ONNX_INT64, n->in, &r,
-                               largest ? "number(argmax[{}]($0))" : "number(argmin[{}]($0))"));
+    return op_set_result(
+        n, 0,
+        add_reduction(n, ONNX_INT64, n->in, &r,
+                      largest ? "number(argmax[{}]($0))" : "number(argmin[{}]($0))"));
   Id most =
-      say_reduced(n, op_value(n, 0)->type, n->in, &r, largest ? "max[{}]($0)" : "min[{}]($0)");
-  return op_give(
+      add_reduction(n, op_value(n, 0)->type, n->in, &r, largest ? "max[{}]($0)" : "min[{}]($0)");
+  return op_set_result(
       n, 0,
-      say_reduced(n, ONNX_INT64, IN(n->in[0], most), &r, "max[{}](({} when ($0 = $1) else 0))"));
+      add_reduction(n, ONNX_INT64, IN(n->in[0], most), &r, "max[{}](({} when ($0 = $1) else 0))"));
 }
 
 // -- softmax -------------------------------------------------------------------------------------
-// Before version 13 all axes from the given one on are one.
+// Before version 13, softmax flattens all axes from the given one on.
 static bool softmax_as_matrix(ImpNode *n, const char *box) {
   Importer *m = n->m;
   ImpShape x = op_value(n, 0)->shape, flat = {2, {dim_of(1), dim_of(1)}};
@@ -149,10 +151,10 @@ static bool softmax_as_matrix(ImpNode *n, const char *box) {
     uint32_t side = i >= axis;
     flat.dim[side] = dim_op(m, '*', flat.dim[side], x.dim[i]);
   }
-  Id rows = say_reshaped(n, n->in[0], &flat);
+  Id rows = add_reshape(n, n->in[0], &flat);
   if (!rows) return false;
   Id y = equation(n, op_value(n, 0)->type, IN(rows), "%s[j]($0)", box);
-  return op_give(n, 0, y ? say_reshaped(n, y, &x) : 0);
+  return op_set_result(n, 0, y ? add_reshape(n, y, &x) : 0);
 }
 
 bool op_softmax(ImpNode *n) {
@@ -162,11 +164,11 @@ bool op_softmax(ImpNode *n) {
   if (n->version < 13 && !(x.rank == 2 && attr_int(n, "axis", 1) == 1))
     return softmax_as_matrix(n, box);
   if (!op_axis(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), x.rank, &axis)) return false;
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "%s[%s]($0)", box, imp_letter[axis]));
+  return op_set_result(
+      n, 0, equation(n, op_value(n, 0)->type, n->in, "%s[%s]($0)", box, imp_letter[axis]));
 }
 
-// 1 at the first place of the largest, 0 elsewhere.
+// 1 at the first maximum, 0 elsewhere.
 bool op_hardmax(ImpNode *n) {
   uint32_t axis;
   Reduced r;
@@ -175,14 +177,14 @@ bool op_hardmax(ImpNode *n) {
     return false;
   if (n->version < 13 && axis + 1 != x.rank)
     return op_refuse(n, "before version 13 it is known along the last axis only");
-  Id at = say_reduced(n, ONNX_INT64, n->in, &r, "number(argmax[{}]($0))");
+  Id at = add_reduction(n, ONNX_INT64, n->in, &r, "number(argmax[{}]($0))");
   const char *here = imp_letter[axis];
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, IN(at), "[%s] = number(%s = $0[%s])",
-                          letters_sized(n->m, &x, axis, axis + 1), here, r.kept));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, IN(at), "[%s] = number(%s = $0[%s])",
+                                letters_sized(n->m, &x, axis, axis + 1), here, r.kept));
 }
 
-// x by its length along an axis: p is 1 or 2.
+// Divides x by its norm along an axis: p is 1 or 2.
 bool op_lpnormalization(ImpNode *n) {
   uint32_t axis;
   int64_t p = attr_int(n, "p", 2);
@@ -191,11 +193,11 @@ bool op_lpnormalization(ImpNode *n) {
   if (!reduce_along(n, attr_int(n, "axis", -1), true, &axis, &r)) return false;
   if (p != 1 && p != 2) return op_refuse(n, "p is 1 or 2, not %lld", (long long)p);
   Id length =
-      say_reduced(n, type, n->in, &r, p == 1 ? "sum[{}](abs($0))" : "sqrt(sum[{}]($0 * $0))");
-  return op_give(n, 0, equation(n, type, IN(n->in[0], length), "[*] = $0 / $1"));
+      add_reduction(n, type, n->in, &r, p == 1 ? "sum[{}](abs($0))" : "sqrt(sum[{}]($0 * $0))");
+  return op_set_result(n, 0, equation(n, type, IN(n->in[0], length), "[*] = $0 / $1"));
 }
 
-// Less its mean, by its deviation, over axes.
+// Subtracts the mean and divides by the standard deviation over axes.
 bool op_meanvariance(ImpNode *n) {
   bool gone[ONNX_RANK_LIMIT] = {false};
   ImpInts axes = attr_ints(n, "axes");
@@ -210,10 +212,10 @@ bool op_meanvariance(ImpNode *n) {
     gone[axis] = true;
   }
   reduced_indices(n->m, &x, gone, true, &r);
-  Id mean = say_reduced(n, type, n->in, &r, "mean[{}]($0)"),
+  Id mean = add_reduction(n, type, n->in, &r, "mean[{}]($0)"),
      d = equation(n, type, IN(n->in[0], mean), "[*] = $0 - $1"),
-     square = say_reduced(n, type, IN(d), &r, "mean[{}]($0 * $0)");
-  return op_give(n, 0, equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
+     square = add_reduction(n, type, IN(d), &r, "mean[{}]($0 * $0)");
+  return op_set_result(n, 0, equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
 }
 
 // -- running sums --------------------------------------------------------------------------------
@@ -232,14 +234,15 @@ bool op_cumsum(ImpNode *n) {
                           : reverse  ? "+1"
                                      : "-1");
   bool product = !strcmp(n->node->op, "CumProd");
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "[%s] = %s[%s:%s]($0[%s]) pad %s",
-                          letters_sized(m, &x, axis, axis + 1), product ? "prod" : "sum", step,
-                          dim_text(m, x.dim[axis]), words(m, x.rank, at), product ? "1" : "0"));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s] = %s[%s:%s]($0[%s]) pad %s",
+                                letters_sized(m, &x, axis, axis + 1), product ? "prod" : "sum",
+                                step, dim_text(m, x.dim[axis]), words(m, x.rank, at),
+                                product ? "1" : "0"));
 }
 
 // -- sorting -------------------------------------------------------------------------------------
-// Are all places of the axis asked for, though only their name is known?
+// Is k the whole axis, given symbolically?
 static bool takes_all(ImpNode *n, ImpSize places) {
   const ImpValue *k = op_in(n, 1) ? op_value(n, 1) : NULL;
   return k && places.text && k->known && dim_same(k->known[0], places);
@@ -258,7 +261,7 @@ bool op_topk(ImpNode *n) {
       return op_refuse(n, "it takes %g of %lld", k, (long long)x.dim[axis].n);
     out.dim[axis] = dim_of((int64_t)k);
   }
-  int64_t places = whole ? 1 : x.dim[axis].n; // of labels that are only pointed with, any number
+  int64_t places = whole ? 1 : x.dim[axis].n; // arbitrary for labels that are only used as index
   const char *all = letters(m, x.rank), *at[ONNX_RANK_LIMIT], *from[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = from[i] = imp_letter[i];
   at[axis] = arena_format(m->arena, "0..%lld", (long long)k - 1);
@@ -268,9 +271,10 @@ bool op_topk(ImpNode *n) {
   if (!o) return false;
   value_at(m, o)->labels = places;
   const char *cut = arena_format(m->arena, "@%s", words(m, x.rank, at));
-  Id first = whole ? o : say(n, ONNX_INT64, &out, (ImpForm){.right = "$0"}, READS({o, cut}));
+  Id first = whole ? o : add_line(n, ONNX_INT64, &out, (ImpForm){.right = "$0"}, READS({o, cut}));
   value_at(m, first)->labels = places;
   from[axis] = arena_format(m->arena, "$1[%s]", all);
   Id y = equation(n, type, IN(n->in[0], first), "[%s] = $0[%s]", all, words(m, x.rank, from));
-  return op_give(n, 0, y) && op_give(n, 1, equation(n, ONNX_INT64, IN(first), "[*] = $0"));
+  return op_set_result(n, 0, y) &&
+         op_set_result(n, 1, equation(n, ONNX_INT64, IN(first), "[*] = $0"));
 }

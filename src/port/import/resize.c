@@ -1,22 +1,22 @@
-// Other sizes of a picture: along each axis a result is a weighted sum of places, and the weights only depend on sizes. Nearest
-// neighbours are places; linear interpolation is a formula; the rest is a matrix of numbers.
+// Resize: along each axis a result is a weighted sum with constant weights. Nearest neighbour
+// becomes a gather, linear interpolation a formula, other modes a matrix.
 #include "port/import/own.h"
 
 #include <math.h>
 
-enum { RESIZE_LIMIT = 1 << 24 }; // numbers of a matrix
+enum { RESIZE_LIMIT = 1 << 24 }; // elements of a matrix
 
 typedef struct {
   int64_t in, out;
-  double scale, start, end; // start, end: of a region, from 0 to 1
+  double scale, start, end; // start, end: a region of interest, from 0 to 1
   bool asked;               // the axis is resized
 } ResizeAxis;
 
 typedef struct {
   const char *mode, *coordinates, *nearest;
   bool antialias, exclude;
-  bool single; // as floats: which neighbour is the nearest hangs on the last bit
-  double a;    // of cubics
+  bool single; // compute in float: the nearest neighbour depends on the last bit
+  double a;    // of cubic interpolation
   ResizeAxis axis[ONNX_RANK_LIMIT];
 } Resizing;
 
@@ -59,7 +59,7 @@ static double kernel(const Resizing *r, double x) {
   return x < 2 ? r->a * (x * x * x - 5 * x * x + 8 * x - 4) : 0;
 }
 
-// A row of the matrix: places outside are the outermost ones, or have no weight.
+// A row of the matrix: positions out of bounds are clamped or have weight 0.
 static void weights(const Resizing *r, const ResizeAxis *x, int64_t o, double *row) {
   double at = original(r, x, o), stretch = r->antialias && x->scale < 1 ? x->scale : 1, sum = 0;
   double reach = (!strcmp(r->mode, "linear") ? 1 : 2) / stretch;
@@ -72,7 +72,7 @@ static void weights(const Resizing *r, const ResizeAxis *x, int64_t o, double *r
   for (int64_t k = 0; k < x->in && sum != 0; k++) row[k] /= sum;
 }
 
-static Id say_weighted(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
+static Id add_weighted_sum(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   Importer *m = n->m;
   const ResizeAxis *x = &r->axis[axis];
   ImpShape shape = value_at(m, v)->shape, matrix = {2, {dim_of(x->out), dim_of(x->in)}};
@@ -85,8 +85,8 @@ static Id say_weighted(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
                   letters(m, shape.rank), words(m, shape.rank, at), imp_letter[axis], from);
 }
 
-// Linear, between the two places around: as a formula of the index.
-static Id say_linear(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
+// Linear interpolation of two neighbours, as a formula of the index.
+static Id add_linear_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   Importer *m = n->m;
   const ResizeAxis *x = &r->axis[axis];
   ImpShape shape = value_at(m, v)->shape;
@@ -103,8 +103,8 @@ static Id say_linear(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
       letters_sized(m, &shape, axis, axis + 1), from, words(m, shape.rank, at), place, from);
 }
 
-// The nearest: each place so many times, or by a list.
-static Id say_nearest(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
+// Nearest neighbour: integer repetition, or a list of positions.
+static Id add_nearest_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   Importer *m = n->m;
   const ResizeAxis *x = &r->axis[axis];
   int64_t *place = NEW_ARRAY(m->arena, int64_t, x->out), times = x->out / x->in;
@@ -113,7 +113,7 @@ static Id say_nearest(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
     place[o] = nearest(r, x, o);
     even = even && place[o] == o / times;
   }
-  if (!even) return say_taken(n, v, axis, place, x->out);
+  if (!even) return add_gather(n, v, axis, place, x->out);
   uint32_t rank = value_at(m, v)->shape.rank;
   const char *left[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < rank; i++) left[i] = imp_letter[i];
@@ -124,7 +124,7 @@ static Id say_nearest(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
 }
 
 // -- sizes ---------------------------------------------------------------------------------------
-// One number for all axes that keeps the shape of a picture.
+// One scale for all axes, to preserve the aspect ratio.
 static void keep_aspect(const char *policy, ResizeAxis *axis, uint32_t rank) {
   bool larger = !strcmp(policy, "not_smaller");
   double scale = larger ? 0 : (double)INFINITY;
@@ -140,7 +140,8 @@ static bool resize_axis(ImpNode *n, ResizeAxis *x, double scale, double size, bo
   x->asked = true;
   x->scale = size > 0 ? size / (double)x->in : scale;
   double part = crop ? single(single(x->end - x->start) * scale) : scale;
-  double out = size > 0 ? size : floor(single((double)x->in * part)); // as others compute it
+  // In float, as other implementations compute it.
+  double out = size > 0 ? size : floor(single((double)x->in * part));
   if (!(out >= 1 && out < 1 << 24)) return op_refuse(n, "%g is no size", out);
   x->out = (int64_t)out;
   return true;
@@ -180,8 +181,8 @@ static bool resize_read(ImpNode *n, const ImpShape *x, Resizing *r) {
   return true;
 }
 
-// Outside of the picture a region has a number of its own.
-static Id say_outside(ImpNode *n, Id v, const Resizing *r) {
+// A region has a constant outside of the image.
+static Id add_region_constant(ImpNode *n, Id v, const Resizing *r) {
   Importer *m = n->m;
   ImpShape shape = value_at(m, v)->shape;
   Id in[ONNX_RANK_LIMIT + 1] = {v};
@@ -230,8 +231,10 @@ bool op_resize(ImpNode *n) {
     if (!near && !linear && a->in > RESIZE_LIMIT / a->out)
       return op_refuse(n, "weights of %lld by %lld places are too many", (long long)a->out,
                        (long long)a->in);
-    v = near ? say_nearest(n, v, i, r) : linear ? say_linear(n, v, i, r) : say_weighted(n, v, i, r);
+    v = near     ? add_nearest_resize(n, v, i, r)
+        : linear ? add_linear_resize(n, v, i, r)
+                 : add_weighted_sum(n, v, i, r);
   }
-  op_give(n, 0, crop ? say_outside(n, v, r) : v);
+  op_set_result(n, 0, crop ? add_region_constant(n, v, r) : v);
   return true;
 }

@@ -1,5 +1,6 @@
-// RoiAlign: regions of a picture, each as a grid of places that numbers are interpolated at. Along an axis that is a matrix for each
-// region, so an average is a product; a maximum is of the four places around each point, each with its weight, as others do it, too.
+// RoiAlign: interpolates each region of an image on a grid. Along an axis that is a matrix per
+// region, so an average is a matrix product; a maximum is taken over the weighted four neighbours
+// of each point, as other implementations do.
 #include "port/import/own.h"
 
 #include <math.h>
@@ -7,20 +8,21 @@
 enum { ROI_POINTS_LIMIT = 4096 };
 
 typedef struct {
-  int64_t out[2], points[2]; // of an axis: bins, and places to look at in each of them
-  bool shifted, adaptive;    // by half a place; as many places as the region is large
+  int64_t out[2], points[2]; // per axis: bins, and sampling points per bin
+  bool shifted, adaptive;    // by half a pixel; points per bin depend on the region's size
   float scale;
   OnnxType type;
 } Regions;
 
 // -- along an axis -------------------------------------------------------------------------------
-// Of each region: where it begins along an axis, or how large a bin is. Of rois these are columns 1 - axis and 3 - axis.
-static Id say_begin(ImpNode *n, const Regions *r, uint32_t axis) {
+// The start of each region along an axis, or the size of a bin: columns 1 - axis and 3 - axis of
+// rois.
+static Id add_region_start(ImpNode *n, const Regions *r, uint32_t axis) {
   return equation(n, r->type, n->in, "[i] = $1[i %u] * %s%s", 1 - axis, short_term(n->m, r->scale),
                   r->shifted ? " - 0.5" : "");
 }
 
-static Id say_bin(ImpNode *n, const Regions *r, uint32_t axis) {
+static Id add_bin_size(ImpNode *n, const Regions *r, uint32_t axis) {
   const char *scale = short_term(n->m, r->scale);
   const char *size =
       arena_format(n->m->arena, "($1[i %u] - $1[i %u]) * %s", 3 - axis, 1 - axis, scale);
@@ -28,24 +30,24 @@ static Id say_bin(ImpNode *n, const Regions *r, uint32_t axis) {
                   size, (long long)r->out[axis]);
 }
 
-// How many points each bin has. bin: how it is read
+// The number of points per bin; bin: how its size is read.
 static const char *points_text(Importer *m, const Regions *r, uint32_t axis, const char *bin) {
   return r->adaptive ? arena_format(m->arena, "max(0 - floor(0 - %s), 1)", bin)
                      : arena_format(m->arena, "%lld", (long long)r->points[axis]);
 }
 
-// The points of each bin, [regions bins points].
-static Id say_points(ImpNode *n, const Regions *r, uint32_t axis, Id bin) {
-  return equation(n, r->type, IN(say_begin(n, r, axis), bin),
+// The sampling points of each bin, [regions bins points].
+static Id add_sampling_points(ImpNode *n, const Regions *r, uint32_t axis, Id bin) {
+  return equation(n, r->type, IN(add_region_start(n, r, axis), bin),
                   "[i j:%lld k:%lld] = $0[i] + (j + (k + 0.5) / %s) * $1[i]",
                   (long long)r->out[axis], (long long)r->points[axis],
                   points_text(n->m, r, axis, "$1[i]"));
 }
 
-// How much a place counts for a bin, [regions bins places].
-static Id say_mean(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
+// The weight of each position for a bin, [regions bins positions].
+static Id add_bin_weights(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
   Importer *m = n->m;
-  Id bin = say_bin(n, r, axis), points = say_points(n, r, axis, bin);
+  Id bin = add_bin_size(n, r, axis), points = add_sampling_points(n, r, axis, bin);
   const char *s = dim_inside(m, size);
   return equation(n, r->type, IN(points, bin),
                   "[i j k:%s] = sum[i1]((max(1 - abs(k - min(max($0[i j i1], 0), %s - 1)), 0) "
@@ -54,10 +56,10 @@ static Id say_mean(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
                   points_text(m, r, axis, "$1[i]"));
 }
 
-// The same of each point and each of the two places around it, [regions bins points 2 places].
-static Id say_corners(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
+// The same per point and for both of its neighbours, [regions bins points 2 positions].
+static Id add_corner_weights(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size) {
   const char *s = dim_inside(n->m, size);
-  Id points = say_points(n, r, axis, say_bin(n, r, axis));
+  Id points = add_sampling_points(n, r, axis, add_bin_size(n, r, axis));
   Id at = equation(n, r->type, IN(points), "[*] = min(max($0, 0), %s - 1)", s);
   return equation(n, r->type, IN(points, at),
                   "[i j k l:2 m:%s] = (1 - $1[i j k] + floor($1[i j k]) when (l = 0) else "
@@ -67,7 +69,7 @@ static Id say_corners(ImpNode *n, const Regions *r, uint32_t axis, ImpSize size)
 }
 
 // -- the node ------------------------------------------------------------------------------------
-// As many points as the largest region wants.
+// The number of points that the largest region needs.
 static bool adaptive_points(ImpNode *n, Regions *r) {
   if (!op_known(n, 1)) return false;
   const ImpValue *rois = op_value(n, 1);
@@ -99,9 +101,9 @@ static bool roi_read(ImpNode *n, Regions *r) {
   return !r->adaptive || adaptive_points(n, r);
 }
 
-// The picture of each region. Where numbers do not point, they are compared.
-static Id say_pictures(ImpNode *n, const ImpShape *x, const Regions *r) {
-  Id p = pointer(n, n->in[2], x->dim[0], true);
+// The image of each region: gathered by labels, or compared.
+static Id add_region_images(ImpNode *n, const ImpShape *x, const Regions *r) {
+  Id p = label_index(n, n->in[2], x->dim[0], true);
   if (p) return equation(n, r->type, IN(n->in[0], p), "[i j k l] = $0[$1[i] j k l]");
   return equation(n, r->type, n->in, "[i j k l] = sum[m](($0[m j k l] when (m = $2[i]) else 0))");
 }
@@ -115,15 +117,16 @@ bool op_roialign(ImpNode *n) {
                      "it wants pictures, regions of four numbers, and a picture for each region");
   if (!roi_read(n, &r)) return false;
   if (most && r.adaptive) return op_refuse(n, "mode max is only known with a sampling_ratio");
-  Id picture = say_pictures(n, &x, &r);
+  Id picture = add_region_images(n, &x, &r);
   if (!most)
-    return op_give(n, 0,
-                   equation(n, r.type,
-                            IN(picture, say_mean(n, &r, 0, x.dim[2]), say_mean(n, &r, 1, x.dim[3])),
-                            "[i j k l] = $0[i j m n] $1[i k m] $2[i l n]"));
-  Id row = say_corners(n, &r, 0, x.dim[2]), column = say_corners(n, &r, 1, x.dim[3]);
+    return op_set_result(n, 0,
+                         equation(n, r.type,
+                                  IN(picture, add_bin_weights(n, &r, 0, x.dim[2]),
+                                     add_bin_weights(n, &r, 1, x.dim[3])),
+                                  "[i j k l] = $0[i j m n] $1[i k m] $2[i l n]"));
+  Id row = add_corner_weights(n, &r, 0, x.dim[2]), column = add_corner_weights(n, &r, 1, x.dim[3]);
   Id all = equation(n, r.type, IN(picture, row, column),
                     "[i j k l m n o p] = $0[i j q r] $1[i k m o q] $2[i l n p r]");
-  return op_give(n, 0,
-                 equation(n, r.type, IN(all), "[i j k l] = max[m n o p]($0[i j k l m n o p])"));
+  return op_set_result(
+      n, 0, equation(n, r.type, IN(all), "[i j k l] = max[m n o p]($0[i j k l m n o p])"));
 }

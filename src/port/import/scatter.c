@@ -1,18 +1,18 @@
-// Gather and scatter by one index for each number. Indices that are computed are compared with every place, from the front or the
-// end: `mod` takes both.
+// Gather and scatter with an index per element. Computed indices are compared with every position;
+// `mod` handles negative ones.
 #include "port/import/own.h"
 
 #include <math.h>
 
 // -- an index for each number --------------------------------------------------------------------
-// GatherElements and ScatterElements: along one axis an index says where, along the others a number stays at its place. `in` are the
-// indices of the side that is gone through, `gone` those that are no index of the result, `test` whether it is that place, `order`
-// the number of what is gone through, row by row.
+// GatherElements and ScatterElements: the index selects along one axis, other axes are aligned.
+// `in`: the indices of the side that is iterated, `gone`: those that are reduced, `test`: the
+// comparison, `order`: the row-major number of an element.
 typedef struct {
   const char *in, *gone, *test, *order;
 } Elements;
 
-// One index more, the fastest.
+// Appends an index as the fastest one.
 static const char *order_behind(Importer *m, const char *order, const char *index, ImpSize size) {
   return order ? arena_format(m->arena, "(%s * %s + %s)", order, dim_inside(m, size), index)
                : index;
@@ -49,10 +49,10 @@ bool op_gatherelements(ImpNode *n) {
   Elements e;
   if (!elements_read(n, false, &e)) return false;
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
-  Id y =
-      equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type, IN(say_number(n, n->in[0]), n->in[1]),
-               "[*] = sum[%s](($0[%s] when %s else 0))", e.gone, e.in, e.test);
-  return op_give(n, 0, bits ? say_bits(n, y) : y);
+  Id y = equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type,
+                  IN(bits_to_number(n, n->in[0]), n->in[1]),
+                  "[*] = sum[%s](($0[%s] when %s else 0))", e.gone, e.in, e.test);
+  return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
 bool op_gathernd(ImpNode *n) {
@@ -75,20 +75,22 @@ bool op_gathernd(ImpNode *n) {
   }
   for (uint32_t i = 0; i < rest; i++) in[batch + depth + i] = imp_letter[at.rank - 1 + i];
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
-  Id y = equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type,
-                  IN(say_number(n, n->in[0]), n->in[1]), "[%s] = sum[%s](($0[%s] when %s else 0))",
-                  letters(m, at.rank - 1 + rest), gone.at, words(m, x.rank, in), test.at);
-  return op_give(n, 0, bits ? say_bits(n, y) : y);
+  Id y =
+      equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type,
+               IN(bits_to_number(n, n->in[0]), n->in[1]), "[%s] = sum[%s](($0[%s] when %s else 0))",
+               letters(m, at.rank - 1 + rest), gone.at, words(m, x.rank, in), test.at);
+  return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
 // -- scatter -------------------------------------------------------------------------------------
-// What comes to a place of the first input: `update` is how the updates are read, `gone` their indices, `test` whether one comes here,
-// `order` its number, or NULL where there is only one.
+// Updates that arrive at an element of the first input: `update`: how updates are read, `gone`:
+// their reduced indices, `test`: the comparison, `order`: the number of an update, or NULL for a
+// single one.
 typedef struct {
   const char *update, *gone, *test, *order;
 } Arriving;
 
-static bool say_scattered(ImpNode *n, const Arriving *s) {
+static bool add_scatter(ImpNode *n, const Arriving *s) {
   const char *how = attr_text(n, "reduction", "none");
   const char *all = letters_sized(n->m, &op_value(n, 0)->shape, 0, ONNX_RANK_LIMIT);
   OnnxType type = op_value(n, 0)->type;
@@ -100,26 +102,26 @@ static bool say_scattered(ImpNode *n, const Arriving *s) {
                     {"min", "min($0, min", "inf", ")"}};
   for (uint32_t i = 0; i < COUNT(reductions); i++)
     if (!strcmp(reductions[i].how, how))
-      return op_give(n, 0,
-                     equation(n, type, n->in, "[*] = %s[%s](($2[%s] when %s else %s))%s",
-                              reductions[i].before, s->gone, s->update, s->test,
-                              reductions[i].between, reductions[i].behind));
+      return op_set_result(n, 0,
+                           equation(n, type, n->in, "[*] = %s[%s](($2[%s] when %s else %s))%s",
+                                    reductions[i].before, s->gone, s->update, s->test,
+                                    reductions[i].between, reductions[i].behind));
   if (!s->order)
-    return op_give(n, 0,
-                   equation(n, type, n->in, "[*] = $2[%s] when %s else $0", s->update, s->test));
-  // What is written last stays: `last` is its number, from 1 on, and 0 where nothing comes.
+    return op_set_result(
+        n, 0, equation(n, type, n->in, "[*] = $2[%s] when %s else $0", s->update, s->test));
+  // the last write wins: `last` is its number from 1; 0: no write
   Id last = equation(n, ONNX_INT64, n->in, "[%s] = max[%s]((%s + 1 when %s else 0))", all, s->gone,
                      s->order, s->test);
   Id value =
       equation(n, type, IN(last, n->in[2]), "[*] = sum[%s](($1[%s] when $0 = %s + 1 else 0))",
                s->gone, s->update, s->order);
-  return op_give(n, 0,
-                 equation(n, type, IN(n->in[0], value, last), "[*] = $1 when $2 > 0 else $0"));
+  return op_set_result(
+      n, 0, equation(n, type, IN(n->in[0], value, last), "[*] = $1 when $2 > 0 else $0"));
 }
 
 bool op_scatterelements(ImpNode *n) {
   Elements e;
-  return elements_read(n, true, &e) && say_scattered(n, &(Arriving){e.in, e.gone, e.test, e.order});
+  return elements_read(n, true, &e) && add_scatter(n, &(Arriving){e.in, e.gone, e.test, e.order});
 }
 
 bool op_scatternd(ImpNode *n) {
@@ -141,11 +143,11 @@ bool op_scatternd(ImpNode *n) {
   for (uint32_t i = 0; i < depth; i++)
     buf_printf(&test, "%s(%s = mod($1[%s %u], %s))", i ? " and " : "", imp_letter[i],
                words(m, at.rank - 1, update), i, dim_inside(m, x.dim[i]));
-  return say_scattered(n, &(Arriving){words(m, at.rank - 1 + x.rank - depth, update),
-                                      gone.n ? gone.at : "", test.at, order});
+  return add_scatter(n, &(Arriving){words(m, at.rank - 1 + x.rank - depth, update),
+                                    gone.n ? gone.at : "", test.at, order});
 }
 
-// A cache of so many places along an axis, written from a place on that each row has.
+// Writes into a cache along an axis, from a position per row.
 bool op_tensorscatter(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;
@@ -159,12 +161,12 @@ bool op_tensorscatter(ImpNode *n) {
   const char *behind =
       circular ? arena_format(m->arena, "mod(%s - %s, %s)", here, start, dim_inside(m, x.dim[axis]))
                : arena_format(m->arena, "(%s - %s)", here, start);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, IN(n->in[0], n->in[1], from),
-                          "[*] = sum[%s](($1[%s] when (%s = %s) else 0)) when %s >= 0 and %s < %s "
-                          "else $0",
-                          p, words(m, x.rank, in), p, behind, behind, behind,
-                          dim_inside(m, u.dim[axis])));
+  return op_set_result(
+      n, 0,
+      equation(n, op_value(n, 0)->type, IN(n->in[0], n->in[1], from),
+               "[*] = sum[%s](($1[%s] when (%s = %s) else 0)) when %s >= 0 and %s < %s "
+               "else $0",
+               p, words(m, x.rank, in), p, behind, behind, behind, dim_inside(m, u.dim[axis])));
 }
 
 // -- one-hot -------------------------------------------------------------------------------------
@@ -181,13 +183,13 @@ bool op_onehot(ImpNode *n) {
   for (uint32_t i = 0, k = 0; i < rank; i++)
     if (i != axis) at[k++] = imp_letter[i];
   const char *in = words(m, rank - 1, at);
-  return op_give(n, 0,
-                 equation(n, op_value(n, 2)->type, n->in,
-                          "[%s %s:%.0f %s] = $2[1] when (%s = $0[%s]) or (%s = $0[%s] + %.0f) else "
-                          "$2[0]",
-                          letters(m, axis), here, floor(depth),
-                          words(m, rank - axis - 1, imp_letter + axis + 1), here, in, here, in,
-                          floor(depth)));
+  return op_set_result(
+      n, 0,
+      equation(n, op_value(n, 2)->type, n->in,
+               "[%s %s:%.0f %s] = $2[1] when (%s = $0[%s]) or (%s = $0[%s] + %.0f) else "
+               "$2[0]",
+               letters(m, axis), here, floor(depth),
+               words(m, rank - axis - 1, imp_letter + axis + 1), here, in, here, in, floor(depth)));
 }
 
 // -- what is true --------------------------------------------------------------------------------
@@ -202,7 +204,7 @@ bool op_compress(ImpNode *n) {
     return false;
   if (!along) {
     ImpShape row = {1, {dim_of(shape_count(&x))}};
-    v = say_reshaped(n, v, &row);
+    v = add_reshape(n, v, &row);
     x = row;
   }
   const ImpValue *c = op_value(n, 1);
@@ -211,7 +213,7 @@ bool op_compress(ImpNode *n) {
     if (c->data[i] != 0) place[count++] = i;
   if (!count)
     return op_refuse(n, "nothing is left of axis %u: an axis has at least one place", axis);
-  op_give(n, 0, say_taken(n, v, axis, place, count));
+  op_set_result(n, 0, add_gather(n, v, axis, place, count));
   return true;
 }
 
@@ -231,6 +233,6 @@ bool op_nonzero(ImpNode *n) {
       data[a * count + k] = (double)(rest % x->shape.dim[a].n);
     k++;
   }
-  op_give(n, 0, value_const(m, ONNX_INT64, &out, data));
+  op_set_result(n, 0, value_const(m, ONNX_INT64, &out, data));
   return true;
 }

@@ -1,5 +1,5 @@
-// Other shapes of the same numbers: sizes are read by index equations, so that nothing is computed. A reshape that splits or joins
-// axes is a group, `y[(i j) k] = x[i j k]`; any other goes through one long axis.
+// Reshapes as index equations, which copy nothing. A reshape that splits or merges axes is a group,
+// `y[(i j) k] = x[i j k]`; any other goes through a flat axis.
 #include "port/import/own.h"
 
 bool op_constant(ImpNode *n) {
@@ -13,21 +13,21 @@ bool op_constant(ImpNode *n) {
     ImpShape shape = shape_of(a->t->rank, a->t->dim);
     if (!onnx_numbers(m->arena, a->t, m->model->folder, &data, &why))
       return op_refuse(n, "%s", why);
-    op_give(n, 0, value_const(m, a->t->type, &shape, data));
+    op_set_result(n, 0, value_const(m, a->t->type, &shape, data));
     return true;
   }
   bool ints = !strcmp(a->name, "value_ints"), floats = !strcmp(a->name, "value_floats");
   if (!strcmp(a->name, "value_float"))
-    return op_give(n, 0, value_number(m, ONNX_FLOAT, (double)a->f)), true;
+    return op_set_result(n, 0, value_number(m, ONNX_FLOAT, (double)a->f)), true;
   if (!strcmp(a->name, "value_int"))
-    return op_give(n, 0, value_number(m, ONNX_INT64, (double)a->i)), true;
+    return op_set_result(n, 0, value_number(m, ONNX_INT64, (double)a->i)), true;
   if (!ints && !floats)
     return op_refuse(n, "a constant of strings, or a sparse one, has no numbers");
   ImpShape shape = {1, {dim_of(ints ? a->ints.n : a->floats.n)}};
   data = NEW_ARRAY(m->arena, double, shape.dim[0].n + 1);
   for (int64_t i = 0; i < shape.dim[0].n; i++)
     data[i] = ints ? (double)a->ints.at[i] : (double)a->floats.at[i];
-  op_give(n, 0, value_const(m, ints ? ONNX_INT64 : ONNX_FLOAT, &shape, data));
+  op_set_result(n, 0, value_const(m, ints ? ONNX_INT64 : ONNX_FLOAT, &shape, data));
   return true;
 }
 
@@ -53,7 +53,7 @@ bool op_shape(ImpNode *n) {
   }
   Id v = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, numbers ? data : NULL);
   if (!numbers) value_at(m, v)->known = known;
-  op_give(n, 0, v);
+  op_set_result(n, 0, v);
   return true;
 }
 
@@ -64,7 +64,7 @@ static ImpSize product(Importer *m, const ImpShape *s, uint32_t from, uint32_t t
   return p;
 }
 
-// 0 stays as it is, -1 takes what is left.
+// In a target shape, 0 keeps the axis, -1 is inferred.
 bool reshape_shape(ImpNode *n, ImpShape *out) {
   Importer *m = n->m;
   const ImpShape *x = &op_value(n, 0)->shape;
@@ -84,7 +84,7 @@ bool reshape_shape(ImpNode *n, ImpShape *out) {
     open = i;
   }
   if (open == ONNX_RANK_LIMIT) return true;
-  // What is the same on both sides is left out, so that no sizes with names have to be divided.
+  // cancels equal sizes, so that symbolic sizes need no division
   ImpSize others = dim_of(1);
   for (uint32_t i = 0; i < out->rank; i++) {
     bool found = i == open;
@@ -97,8 +97,8 @@ bool reshape_shape(ImpNode *n, ImpShape *out) {
   return true;
 }
 
-// The axes of both shapes are cut into the same parts, from the front: what is left of an axis of one side goes into that of the
-// other, or the other way round. Each part is an index; an axis of several is a group.
+// Splits the axes of both shapes into common factors, from the front. Each factor is an index; an
+// axis of several is a group.
 typedef struct {
   uint32_t n;
   ImpSize size[IMP_LETTERS];
@@ -123,7 +123,8 @@ static bool part_axes(Importer *m, const ImpShape *x, const ImpShape *y, Parts *
   }
 }
 
-// One side as text. `sizes`: parts of groups have theirs, unless the other side has the part as an axis of its own.
+// One side as text. `sizes`: factors in groups have sizes, unless the other side has the factor as
+// an axis.
 static const char *parts_text(Importer *m, const Parts *p, uint32_t side, uint32_t rank,
                               const char *none) {
   Buf b = buf_new(m->arena);
@@ -154,8 +155,8 @@ static bool grouped(Importer *m, const ImpShape *x, const ImpShape *y, const cha
   return true;
 }
 
-// One value in another shape of as many numbers. 0 with a message.
-Id say_reshaped(ImpNode *n, Id v, const ImpShape *out) {
+// Reshapes a value. 0 with a message.
+Id add_reshape(ImpNode *n, Id v, const ImpShape *out) {
   Importer *m = n->m;
   const char *in, *left;
   ImpShape x = value_at(m, v)->shape;
@@ -166,28 +167,28 @@ Id say_reshaped(ImpNode *n, Id v, const ImpShape *out) {
     if (same) return v;
   }
   if (grouped(m, &x, out, &in, &left))
-    return say(n, type, out, (ImpForm){.left = left, .right = "$0"}, READS({v, in}));
+    return add_line(n, type, out, (ImpForm){.left = left, .right = "$0"}, READS({v, in}));
   ImpShape row = {1, {product(m, &x, 0, x.rank)}};
   if (x.rank == 1 || !grouped(m, &row, out, &in, &left)) {
     op_refuse(n, "whether the sizes of its result fit cannot be told");
     return 0;
   }
-  return say_reshaped(n, say_reshaped(n, v, &row), out);
+  return add_reshape(n, add_reshape(n, v, &row), out);
 }
 
-static bool give_reshaped(ImpNode *n, const ImpShape *out) {
+static bool set_reshaped_result(ImpNode *n, const ImpShape *out) {
   Importer *m = n->m;
   ImpShape x = op_value(n, 0)->shape;
   ImpSize have = product(m, &x, 0, x.rank), want = product(m, out, 0, out->rank);
   if (!have.text && !want.text && have.n != want.n)
     return op_refuse(n, "%s numbers cannot have a shape of %s", dim_text(m, have),
                      dim_text(m, want));
-  return op_give(n, 0, say_reshaped(n, n->in[0], out));
+  return op_set_result(n, 0, add_reshape(n, n->in[0], out));
 }
 
 bool op_reshape(ImpNode *n) {
   ImpShape out;
-  return reshape_shape(n, &out) && give_reshaped(n, &out);
+  return reshape_shape(n, &out) && set_reshaped_result(n, &out);
 }
 
 bool op_flatten(ImpNode *n) {
@@ -198,7 +199,7 @@ bool op_flatten(ImpNode *n) {
   else if (!op_axis(n, attr_int(n, "axis", 1), x.rank, &axis))
     return false;
   ImpShape out = {2, {product(n->m, &x, 0, axis), product(n->m, &x, axis, x.rank)}};
-  return give_reshaped(n, &out);
+  return set_reshaped_result(n, &out);
 }
 
 bool squeeze_shape(ImpNode *n, ImpShape *out) {
@@ -222,7 +223,7 @@ bool squeeze_shape(ImpNode *n, ImpShape *out) {
 
 bool op_squeeze(ImpNode *n) {
   ImpShape out;
-  return squeeze_shape(n, &out) && give_reshaped(n, &out);
+  return squeeze_shape(n, &out) && set_reshaped_result(n, &out);
 }
 
 bool unsqueeze_shape(ImpNode *n, ImpShape *out) {
@@ -245,7 +246,7 @@ bool unsqueeze_shape(ImpNode *n, ImpShape *out) {
 
 bool op_unsqueeze(ImpNode *n) {
   ImpShape out;
-  return unsqueeze_shape(n, &out) && give_reshaped(n, &out);
+  return unsqueeze_shape(n, &out) && set_reshaped_result(n, &out);
 }
 
 // -- transpose -----------------------------------------------------------------------------------
@@ -263,11 +264,11 @@ bool op_transpose(ImpNode *n) {
       return false;
     if (seen[axis]) return op_refuse(n, "perm has axis %u twice", axis);
     seen[axis] = true;
-    in[axis] = imp_letter[i]; // an axis has the letter of its place in the result
+    in[axis] = imp_letter[i]; // an axis has the letter of its position in the result
   }
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", letters(m, x.rank),
-                          words(m, x.rank, in)));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", letters(m, x.rank),
+                                words(m, x.rank, in)));
 }
 
 // -- concat --------------------------------------------------------------------------------------
@@ -280,13 +281,13 @@ bool op_concat(ImpNode *n) {
   for (uint32_t i = 0; i < n->nin; i++) {
     const ImpShape *s = &op_value(n, i)->shape;
     if (s->rank != rank) return op_refuse(n, "its inputs have %u and %u axes", rank, s->rank);
-    if (dim_is(s->dim[axis], 0)) continue; // of a Split
-    value_at(m, n->in[i])->spelt = true;   // a bare number has no axis to join along
+    if (dim_is(s->dim[axis], 0)) continue; // an empty part of a Split
+    value_at(m, n->in[i])->spelt = true;   // a scalar literal has no axis to join along
     buf_printf(&list, "%s$%u[%s]", reads ? ", " : "", reads, letters(m, rank));
     in[reads++] = n->in[i];
   }
-  if (reads < 2) return op_give(n, 0, reads ? in[0] : n->in[0]);
-  return op_give(
+  if (reads < 2) return op_set_result(n, 0, reads ? in[0] : n->in[0]);
+  return op_set_result(
       n, 0, equation(n, op_value(n, 0)->type, in, "concat[%s](%s)", imp_letter[axis], list.at));
 }
 

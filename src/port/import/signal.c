@@ -1,4 +1,4 @@
-// Signals: windows, Fourier transforms, and grids to sample by.
+// Signal processing: window functions, Fourier transforms, and affine grids.
 #include "port/import/own.h"
 
 #include <math.h>
@@ -24,20 +24,21 @@ bool op_window(ImpNode *n) {
     data[i] = a - b * cos(at) + c * cos(2 * at);
   }
   ImpShape shape = {1, {dim_of((int64_t)size)}};
-  op_give(n, 0, value_const(n->m, (OnnxType)type, &shape, data));
+  op_set_result(n, 0, value_const(n->m, (OnnxType)type, &shape, data));
   return true;
 }
 
 // -- Fourier transforms --------------------------------------------------------------------------
-// y[k] = Σ x[t] exp(∓2πi k t / n), where the last axis is 0 real, 1 imaginary. `at`: the letters of y without it; t is summed.
+// y[k] = Σ x[t] exp(∓2πi k t / n), where the last axis holds real and imaginary part. `at`: the
+// letters of y without it; t is summed.
 typedef struct {
-  const char *in, *left; // but for the last axis
-  const char *k, *t;     // the letters of the frequency and of the place
-  ImpSize n;             // what a circle has
+  const char *in, *left; // without the last axis
+  const char *k, *t;     // letters of frequency and time
+  ImpSize n;             // the transform length
   bool complex, inverse;
 } Fourier;
 
-static Id say_fourier(ImpNode *n, Id v, const Fourier *f) {
+static Id add_fourier(ImpNode *n, Id v, const Fourier *f) {
   Importer *m = n->m;
   const char *part = imp_letter[value_at(m, v)->shape.rank - 1], *size = dim_inside(m, f->n);
   const char *angle = arena_format(m->arena, "%s * mod(%s*%s, %s) / %s", number_term(m, circle),
@@ -53,13 +54,13 @@ static Id say_fourier(ImpNode *n, Id v, const Fourier *f) {
                   f->left, part, f->t, f->in, angle, part, sign, angle, imaginary, scale);
 }
 
-// The signal is cut, or filled with zeros, to a length.
+// Truncates the signal, or pads it with zeros.
 static Id to_length(ImpNode *n, Id v, uint32_t axis, int64_t length) {
   int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   ImpSize size = value_at(n->m, v)->shape.dim[axis];
   if (size.text) return v;
   after[axis] = length - size.n;
-  return say_padded(n, v, before, after, 0);
+  return add_pad(n, v, before, after, 0);
 }
 
 bool op_dft(ImpNode *n) {
@@ -94,10 +95,10 @@ bool op_dft(ImpNode *n) {
   x.rank--;
   if (one) x.dim[axis] = half;
   f.left = letters_sized(m, &x, axis, axis + 1);
-  return op_give(n, 0, say_fourier(n, v, &f));
+  return op_set_result(n, 0, add_fourier(n, v, &f));
 }
 
-// Frames of a signal, each by a window, each transformed.
+// STFT: frames of the signal, windowed and transformed.
 bool op_stft(ImpNode *n) {
   Importer *m = n->m;
   double step, length = 0;
@@ -122,11 +123,11 @@ bool op_stft(ImpNode *n) {
                .t = t,
                .n = dim_of(frame),
                .complex = complex};
-  return op_give(n, 0, v ? say_fourier(n, v, &f) : 0);
+  return op_set_result(n, 0, v ? add_fourier(n, v, &f) : 0);
 }
 
 // -- AffineGrid ----------------------------------------------------------------------------------
-// Places from -1 to 1 of each axis, the last first, and 1; times a matrix for each sample.
+// Positions from -1 to 1 along each axis, last axis first, and 1; times a matrix per sample.
 bool op_affinegrid(ImpNode *n) {
   Importer *m = n->m;
   ImpShape size;
@@ -145,7 +146,8 @@ bool op_affinegrid(ImpNode *n) {
     buf_printf(&right, "$0[i %s %u] * %s + ", to, i, at);
   }
   size.rank--;
-  return op_give(n, 0,
-                 equation(n, op_value(n, 0)->type, n->in, "[%s %s:%u] = %s$0[i %s %u]",
-                          letters_sized(m, &size, 1, axes + 1), to, axes, right.at, to, axes));
+  return op_set_result(n, 0,
+                       equation(n, op_value(n, 0)->type, n->in, "[%s %s:%u] = %s$0[i %s %u]",
+                                letters_sized(m, &size, 1, axes + 1), to, axes, right.at, to,
+                                axes));
 }

@@ -1,19 +1,21 @@
-// A graph that runs step by step, as a scan: what a step does is a box of its own. It takes a row of what is gone along, what the graph
-// sees of the values around it, and what is carried, and gives what is carried on. What is gathered is carried as well, though nobody
-// reads it: a scan gives all that it carries, step by step.
+// Subgraphs executed step by step, as a scan whose body is a box. Its inputs are a row of each
+// scanned value, captured outer values, and the carried values; its results are the next carried
+// values. Gathered outputs are carried too, though they are not read, because a scan returns all
+// rows of what it carries.
 //
-// The graph is read once, with values for one step. Where that does not work, because a step wants to know a number that is another
-// one in each, or a part of it cannot be repeated, everything is as before, and the caller writes the steps out.
+// The subgraph is imported once, with values for one step. If this fails, because a step needs a
+// constant that differs between steps or contains something that cannot be repeated, all changes
+// are undone and the caller unrolls the loop.
 #include "port/import/own.h"
 
-enum { ROWS_MOST = 12 }; // of a scan
+enum { ROWS_MOST = 12 }; // inputs of a scan
 
 typedef struct {
   ImpNode *n;
   Steps *s;
-  Id first; // values from here on were made for the step
+  Id first; // values from this one on belong to the step
   ImpCell cell;
-  VEC(Id) along; // what its first inputs are, with the steps in front
+  VEC(Id) along; // scanned inputs, with the step axis first
 } StepCell;
 
 // -- undone ---------------------------------------------------------------------------------------
@@ -26,7 +28,7 @@ static ImpMark mark(const Importer *m) {
   return (ImpMark){m->line.n, m->box.n, m->cell.n, diags_mark(m->diags)};
 }
 
-// Sizes that were made numbers by a line are sizes again.
+// Restores sizes that a line had turned into constants.
 static bool undo(Importer *m, ImpMark to, Id first) {
   for (uint32_t i = to.lines; i < m->line.n; i++)
     for (uint32_t k = 0; k < m->line.at[i].out.n; k++)
@@ -37,7 +39,7 @@ static bool undo(Importer *m, ImpMark to, Id first) {
 }
 
 // -- the step -------------------------------------------------------------------------------------
-// An input of the step: what is there, without its first axes.
+// An input of the step: a value without its leading axes.
 static Id input_like(StepCell *c, const char *name, Id like, uint32_t without) {
   Importer *m = c->n->m;
   ImpShape x = value_at(m, like)->shape, shape = {.rank = x.rank - without};
@@ -47,7 +49,7 @@ static Id input_like(StepCell *c, const char *name, Id like, uint32_t without) {
   return v;
 }
 
-// The same in every step.
+// Repeats a value for every step.
 static Id repeated(ImpNode *n, Id v, ImpSize steps) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
@@ -59,8 +61,8 @@ static Id repeated(ImpNode *n, Id v, ImpSize steps) {
   return all;
 }
 
-// A result that is a line of the step, and no other result.
-static Id own_result(StepCell *c, Id v, uint32_t from) {
+// A result must be made by a line of the step, and be distinct from other results.
+static Id make_own_result(StepCell *c, Id v, uint32_t from) {
   Importer *m = c->n->m;
   bool own = false;
   for (uint32_t i = from; i < m->line.n && !own; i++) own = m->line.at[i].out.at[0] == v;
@@ -81,8 +83,9 @@ static bool is_repeatable(Importer *m, Id v) {
   return x->type != ONNX_BOOL && !x->labels && (x->kind != IMP_CONST || x->data);
 }
 
-// The lines that were said for the step and that its results need. False: one makes numbers of sizes that others see too.
-static bool take_lines(StepCell *c, uint32_t from) {
+// Collects the lines of the step that its results need. False: one turned outer sizes into
+// constants.
+static bool collect_lines(StepCell *c, uint32_t from) {
   Importer *m = c->n->m;
   bool *wanted = NEW_ARRAY(m->arena, bool, m->value.n),
        *live = NEW_ARRAY(m->arena, bool, m->line.n + 1);
@@ -100,7 +103,7 @@ static bool take_lines(StepCell *c, uint32_t from) {
 }
 
 // -- what it sees of the values around it ---------------------------------------------------------
-static bool made_inside(const StepCell *c, Id v) {
+static bool is_made_in_step(const StepCell *c, Id v) {
   for (uint32_t i = 0; i < c->cell.in.n; i++)
     if (c->cell.in.at[i] == v) return true;
   for (uint32_t i = 0; i < c->cell.line.n; i++)
@@ -109,7 +112,7 @@ static bool made_inside(const StepCell *c, Id v) {
   return false;
 }
 
-static bool hand_in(StepCell *c) {
+static bool pass_captured(StepCell *c) {
   Importer *m = c->n->m;
   VEC(Id) outer = {0}, inner = {0};
   for (uint32_t i = 0; i < c->cell.line.n; i++) {
@@ -118,7 +121,7 @@ static bool hand_in(StepCell *c) {
     for (uint32_t k = 0; k < l->read.n; k++) {
       Id v = l->read.at[k].value;
       uint32_t at = 0;
-      if (value_at(m, v)->kind == IMP_CONST || made_inside(c, v)) continue;
+      if (value_at(m, v)->kind == IMP_CONST || is_made_in_step(c, v)) continue;
       while (at < outer.n && outer.at[at] != v) at++;
       if (at == outer.n) {
         if (!is_repeatable(m, v) || value_at(m, v)->box) return false;
@@ -151,7 +154,7 @@ static bool line_has_word(Importer *m, const ImpLine *l, const char *word) {
   return has;
 }
 
-// A size with a name that a line of the step has is one of its inputs, or nobody would know it there.
+// Symbolic sizes used in the step become its inputs, otherwise they would be undefined there.
 static bool sizes_are_seen(StepCell *c) {
   Importer *m = c->n->m;
   for (uint32_t s = 1; s < m->value.n; s++) {
@@ -191,13 +194,13 @@ static bool make_cell(StepCell *c) {
   for (uint32_t i = 0; i < s->carried + s->gathered; i++) {
     Id v = out[s->carry_out + i];
     if (!is_repeatable(m, v) || (i < s->carried && !same_shape(m, v, s->start[i]))) return false;
-    vec_push(m->arena, &c->cell.out, own_result(c, v, from));
+    vec_push(m->arena, &c->cell.out, make_own_result(c, v, from));
   }
-  if (m->diags->errors || !take_lines(c, from)) return false;
+  if (m->diags->errors || !collect_lines(c, from)) return false;
   m->line.n = from;
   uint32_t known = c->cell.in.n;
-  if (!hand_in(c)) return false;
-  Ids in = {0}; // rows, what is handed in, what is carried
+  if (!pass_captured(c)) return false;
+  Ids in = {0}; // rows, captured values, carried values
   for (uint32_t i = 0; i < s->rows; i++) vec_push(m->arena, &in, c->cell.in.at[i]);
   for (uint32_t i = known; i < c->cell.in.n; i++) vec_push(m->arena, &in, c->cell.in.at[i]);
   for (uint32_t i = s->rows; i < known; i++) vec_push(m->arena, &in, c->cell.in.at[i]);
@@ -207,8 +210,8 @@ static bool make_cell(StepCell *c) {
   return sizes_are_seen(c);
 }
 
-// One row of what is carried: the last.
-static Id say_last_row(ImpNode *n, Id all) {
+// The last row of a carried value.
+static Id add_last_row(ImpNode *n, Id all) {
   Importer *m = n->m;
   ImpShape x = value_at(m, all)->shape;
   const char *at = letters(m, x.rank - 1),
@@ -216,8 +219,9 @@ static Id say_last_row(ImpNode *n, Id all) {
   return equation(n, value_at(m, all)->type, IN(all), "[%s] = $0[%s %s]", at, last, at);
 }
 
-// Where a scan begins. Its axes have other letters than that of the steps: it would be gone along.
-static Id say_start(ImpNode *n, Id v) {
+// The initial value of a scan. Its axes must not have the letter of the steps, which would be
+// iterated.
+static Id add_initial_state(ImpNode *n, Id v) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
   const char *at = words(m, rank, imp_letter + 1);
@@ -225,7 +229,7 @@ static Id say_start(ImpNode *n, Id v) {
   return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", at, at);
 }
 
-static Id *say_scan(StepCell *c) {
+static Id *add_scan_line(StepCell *c) {
   ImpNode *n = c->n;
   Importer *m = n->m;
   const Steps *s = c->s;
@@ -240,7 +244,7 @@ static Id *say_scan(StepCell *c) {
     vec_push(m->arena, &read, (ImpRead){v, NULL});
   }
   for (uint32_t i = 0; i < s->carried; i++)
-    vec_push(m->arena, &read, (ImpRead){say_start(n, s->start[i]), NULL});
+    vec_push(m->arena, &read, (ImpRead){add_initial_state(n, s->start[i]), NULL});
   buf_printf(&right, "scan[i, %s](", c->cell.name);
   for (uint32_t i = 0; i < read.n; i++) buf_printf(&right, "%s$%u", i ? ", " : "", i);
   buf_char(&right, ')');
@@ -251,7 +255,7 @@ static Id *say_scan(StepCell *c) {
     wide.dim[0] = s->steps;
     for (uint32_t k = 0; k < x.rank; k++) wide.dim[k + 1] = x.dim[k];
     if (!i)
-      all[i] = say(n, type, &wide, (ImpForm){.right = right.at}, read.at, read.n);
+      all[i] = add_line(n, type, &wide, (ImpForm){.right = right.at}, read.at, read.n);
     else
       all[i] = value_new(m, type, &wide, IMP_MADE, "");
     if (i) vec_push(m->arena, &m->line.at[m->line.n - 1].out, all[i]);
@@ -259,7 +263,7 @@ static Id *say_scan(StepCell *c) {
   return all;
 }
 
-bool say_steps(ImpNode *n, Steps *s) {
+bool add_step_scan(ImpNode *n, Steps *s) {
   Importer *m = n->m;
   ImpMark before = mark(m);
   StepCell c = {.n = n, .s = s, .first = m->value.n};
@@ -267,9 +271,9 @@ bool say_steps(ImpNode *n, Steps *s) {
   c.cell.name = name_make(
       m, arena_format(m->arena, "%s_step", n->node->out.n ? n->node->out.at[0] : ""), "step");
   vec_push(m->arena, &m->cell, c.cell);
-  const Id *all = say_scan(&c);
+  const Id *all = add_scan_line(&c);
   if (!all || m->diags->errors) return undo(m, before, c.first);
-  for (uint32_t i = 0; i < s->carried; i++) s->last[i] = say_last_row(n, all[i]);
+  for (uint32_t i = 0; i < s->carried; i++) s->last[i] = add_last_row(n, all[i]);
   for (uint32_t i = 0; i < s->gathered; i++) s->all[i] = all[s->carried + i];
   return true;
 }

@@ -1,7 +1,7 @@
-// Steps of optimisers, and the few operators of ai.onnx.ml that are arithmetic.
+// Optimiser steps, and the operators of ai.onnx.ml that are arithmetic.
 #include "port/import/own.h"
 
-// A number, whether it has an axis or not.
+// A number with or without an axis.
 static const char *one_number(const ImpNode *n, uint32_t k) {
   return op_value(n, k)->shape.rank ? "[0]" : "";
 }
@@ -18,9 +18,9 @@ bool op_adagrad(ImpNode *n) {
     OnnxType type = value_at(m, x)->type;
     g = equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
     h = equation(n, type, IN(h, g), "[*] = $0 + $1 * $1");
-    op_give(n, i,
-            equation(n, type, IN(x, rate, g, h), "[*] = $0 - $1 * $2 / (sqrt($3) + %s)", eps));
-    op_give(n, k + i, h);
+    op_set_result(
+        n, i, equation(n, type, IN(x, rate, g, h), "[*] = $0 - $1 * $2 / (sqrt($3) + %s)", eps));
+    op_set_result(n, k + i, h);
   }
   return true;
 }
@@ -43,16 +43,16 @@ bool op_adam(ImpNode *n) {
     g = equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
     v = equation(n, type, IN(v, g), "[*] = %s * $0 + (1 - %s) * $1", a, a);
     h = equation(n, type, IN(h, g), "[*] = %s * $0 + (1 - %s) * $1 * $1", b, b);
-    op_give(n, i,
-            equation(n, type, IN(x, rate, v, h),
-                     "[*] = (1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps));
-    op_give(n, k + i, v);
-    op_give(n, 2 * k + i, h);
+    op_set_result(n, i,
+                  equation(n, type, IN(x, rate, v, h),
+                           "[*] = (1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps));
+    op_set_result(n, k + i, v);
+    op_set_result(n, 2 * k + i, h);
   }
   return true;
 }
 
-// In the first step the gradient counts whole.
+// In the first step the gradient is not dampened.
 bool op_momentum(ImpNode *n) {
   Importer *m = n->m;
   uint32_t k = (n->nin - 2) / 3;
@@ -67,17 +67,18 @@ bool op_momentum(ImpNode *n) {
     g = equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
     v = equation(n, type, IN(v, g, n->in[1]), "[*] = %s * $0 + $1 * (%s when $2%s > 0 else 1)", a,
                  b, t);
-    op_give(n, i,
-            nesterov ? equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * ($2 + %s * $3)",
-                                rate, a)
-                     : equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * $3", rate));
-    op_give(n, k + i, v);
+    op_set_result(
+        n, i,
+        nesterov
+            ? equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * ($2 + %s * $3)", rate, a)
+            : equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * $3", rate));
+    op_set_result(n, k + i, v);
   }
   return true;
 }
 
 // -- ai.onnx.ml ----------------------------------------------------------------------------------
-// The last axis at a list of places.
+// Gathers positions of the last axis.
 bool op_arrayfeatureextractor(ImpNode *n) {
   if (!op_known(n, 1)) return false;
   ImpShape x = op_value(n, 0)->shape;
@@ -90,8 +91,8 @@ bool op_arrayfeatureextractor(ImpNode *n) {
     if (place[i] < 0 || place[i] >= x.dim[x.rank - 1].n)
       return op_refuse(n, "an index is outside of its axis");
   }
-  Id v = say_taken(n, n->in[0], x.rank - 1, place, count);
+  Id v = add_gather(n, n->in[0], x.rank - 1, place, count);
   ImpShape row = {2, {dim_of(1), dim_of(count)}};
-  if (x.rank == 1) v = say_reshaped(n, v, &row);
-  return op_give(n, 0, v);
+  if (x.rank == 1) v = add_reshape(n, v, &row);
+  return op_set_result(n, 0, v);
 }

@@ -1,5 +1,5 @@
-// Where a window reads: stride * place + dilation * place in the window - pad. Sizes of results follow the rules of ONNX, also for
-// auto_pad and ceil_mode.
+// Coordinates of windows: stride * position + dilation * position in the window - pad. Output sizes
+// follow the rules of ONNX, including auto_pad and ceil_mode.
 #include "port/import/window.h"
 
 const char *window_at(uint32_t k) { return imp_letter[2 + k]; }
@@ -18,7 +18,7 @@ static bool filled(ImpNode *n, const char *name, uint32_t want, int64_t otherwis
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Pads of SAME: the size of the result is that of the input by the stride, rounded up.
+// SAME padding: the output size is the input size divided by the stride, rounded up.
 static void same_pads(Window *w, uint32_t i, bool lower) {
   int64_t reach = w->dilation[i] * (w->kernel[i] - 1) + 1;
   int64_t total = (up(w->size[i], w->stride[i]) - 1) * w->stride[i] + reach - w->size[i];
@@ -32,7 +32,7 @@ static int64_t out_size(const Window *w, uint32_t i, bool ceil) {
   int64_t room = w->size[i] + w->before[i] + w->after[i] - reach;
   if (room < 0) return 0;
   int64_t count = (ceil ? up(room, w->stride[i]) : room / w->stride[i]) + 1;
-  // A window that begins behind the input and what is padded before it is none.
+  // a window that begins after the input and its leading pad is dropped
   if (ceil && (count - 1) * w->stride[i] >= w->size[i] + w->before[i]) count--;
   return count;
 }
@@ -65,7 +65,7 @@ bool window_read(ImpNode *n, const ImpShape *x, const ImpSize *kernel, Window *w
   return window_read_any(n, x, kernel, w);
 }
 
-// A size with a name: what is padded must not hang on it.
+// A symbolic size: the pads must not depend on it.
 static bool open_axis(ImpNode *n, Window *w, uint32_t i, ImpSize size, bool same, bool ceil) {
   Importer *m = n->m;
   int64_t reach = w->dilation[i] * (w->kernel[i] - 1) + 1;

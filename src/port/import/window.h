@@ -1,23 +1,24 @@
-// Windows that slide over spatial axes: what convolutions and pools share.
+// Sliding windows over spatial axes, for convolutions and pooling.
 #ifndef LIMN_PORT_IMPORT_WINDOW_H
 #define LIMN_PORT_IMPORT_WINDOW_H
 
 #include "port/import/own.h"
 
 typedef struct {
-  uint32_t n; // spatial axes; the first two axes are samples and channels
+  uint32_t n; // spatial axes; the first two axes are batch and channels
   int64_t size[ONNX_RANK_LIMIT], kernel[ONNX_RANK_LIMIT], stride[ONNX_RANK_LIMIT],
       dilation[ONNX_RANK_LIMIT];
   int64_t before[ONNX_RANK_LIMIT], after[ONNX_RANK_LIMIT], out[ONNX_RANK_LIMIT];
-  ImpSize result[ONNX_RANK_LIMIT]; // the same as out, which is 0 where that is no number
-  bool hangs;                      // some read is outside
+  ImpSize result[ONNX_RANK_LIMIT]; // symbolic sizes; `out` is 0 for these
+  bool hangs;                      // some window exceeds the input
 } Window;
 
-// window.c: of the attributes of a node, for sizes that are numbers. `kernel`: of the weights, or NULL: of the attribute.
+// window.c: reads the attributes of a node, for sizes that are numbers. `kernel`: the shape of
+// weights, or NULL: an attribute
 bool window_read(ImpNode *, const ImpShape *x, const ImpSize *kernel, Window *);
-bool window_read_any(ImpNode *, const ImpShape *x, const ImpSize *kernel,
-                     Window *); // for any sizes
-// Letters of the results' places and of those in the window.
+// The same for symbolic sizes.
+bool window_read_any(ImpNode *, const ImpShape *x, const ImpSize *kernel, Window *);
+// Index letters of output positions, and of positions inside the window.
 const char *window_at(uint32_t k), *window_in(uint32_t k);
 const char *window_place(Importer *, const Window *, uint32_t k);  // "2*k+p-1"
 const char *window_places(Importer *, const Window *);             // all of them

@@ -2,8 +2,9 @@
 //
 //   y[i o] = sum[j](x[i j] * W[j o])
 //
-// Where the left side is no row of plain indices, the equation stands in a box of its own, whose
-// result says how large it is. A point with a read outside is skipped: a product is 0 there by
+// If the left side is not a list of plain indices, the equation is placed in a helper box whose
+// result type gives its size. Points that read out of bounds are skipped: by `pad 0` if the body is
+// 0 there, otherwise by a condition.
 // `pad 0`, anything else is guarded by a condition.
 #include "port/json/json_own.h"
 
@@ -12,14 +13,14 @@
 
 typedef struct {
   const char *key, *name, *size;
-  bool plain;  // a place of the result is this index and nothing else
-  bool left;   // it is in the result
-  bool hidden; // it runs along samples that are not shown
+  bool plain;  // some coordinate of the result is this index alone
+  bool left;   // it occurs in the result
+  bool hidden; // it runs along a hidden sample axis
 } EquationIndex;
 typedef struct {
   const Json *at, *pad; // coordinates
-  uint32_t wire;        // of what is read
-  bool product;         // the body is 0 where this is 0
+  uint32_t wire;        // the wire that is read
+  bool product;         // the body is 0 where this operand is 0
 } EquationRead;
 typedef struct {
   Writing *w;
@@ -28,15 +29,15 @@ typedef struct {
   uint32_t nindex, nread, nscalar;
   EquationIndex *index;
   EquationRead *read;
-  const Json *at; // of the result
+  const Json *at; // coordinates of the result
   const Json **scalar;
-  uint32_t known;    // operands before this one may be places in what is written
-  bool as_number;    // a place is written among numbers: labels in it are made such
-  const char *one;   // an index of one place, where another runs over a part of an axis; or NULL
-  const char **kept; // [scalar] the wire that holds it at every point; NULL: it is written out
+  uint32_t known;    // operands before this one may be used as coordinates
+  bool as_number;    // writing a coordinate inside a value: labels are converted to numbers
+  const char *one;   // an index of size 1, when another one covers only a part of an axis; or NULL
+  const char **kept; // [scalar] the wire that stores its value at every point; NULL: written inline
 } Equation;
-// A body of more scalars is cut where they are used twice, and where it would be deep. Lists of a
-// loop are searched from their beginning: long ones are refused.
+// Longer bodies are split where scalars are shared or nested deeply. Lookup in the lists of a loop
+// is linear, so long lists are refused.
 enum { WRITTEN_OUT = 60, LEVELS = 40, TERMS = 64, PLACES = 64 };
 
 static bool fault(Equation *e, const char *what) {
@@ -57,7 +58,7 @@ static EquationIndex *index_find(Equation *e, const Json *key) {
   return NULL;
 }
 
-// A place in a list: a whole number below `limit`.
+// Reads an integer below `limit`.
 static bool number_below(const Json *j, uint32_t limit, uint32_t *out) {
   if (!j || j->kind != JSON_NUMBER || !(j->number >= 0 && j->number < limit)) return false;
   *out = (uint32_t)j->number;
@@ -68,7 +69,7 @@ static bool is_number(const Json *j, double k) {
   return j && j->kind == JSON_NUMBER && j->number == k;
 }
 
-// Is the coordinate an index and nothing else?
+// The index if the coordinate is nothing else; or NULL.
 static EquationIndex *plain_index(Equation *e, const Json *coord) {
   if (!coord || coord->kind != JSON_LIST || coord->n != 2 || !is_number(json_first(coord), 0))
     return NULL;
@@ -106,8 +107,8 @@ static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
   return true;
 }
 
-// Is it one axis read as several, (a b c)? Then each coefficient is the sizes of those behind it: `at`
-// are the terms from the last one on.
+// Matches an axis read as several indices, (a b c): each coefficient is the product of the
+// following sizes. `at`: the terms, last first.
 static bool group_of(Equation *e, const Json *coord, const char *whole, uint32_t at[8]) {
   uint32_t n = coord->n - 1;
   double want[SIZE_ROUNDS], have[SIZE_ROUNDS], size[SIZE_ROUNDS];
@@ -123,7 +124,8 @@ static bool group_of(Equation *e, const Json *coord, const char *whole, uint32_t
       for (uint32_t u = 0; u < k; u++) used |= at[u] == i;
       if (used || !times) continue;
       bool one = strcmp(index->size, "1") == 0;
-      if (one && k + 1 < n) continue; // last of all: it is 0, whatever it is multiplied with
+      // The last index of size 1 is always 0, so its coefficient does not matter.
+      if (one && k + 1 < n) continue;
       size_samples(times, have);
       if (!one && !samples_equal(want, have)) continue;
       size_samples(index->size, size);
@@ -148,7 +150,7 @@ static bool group_write(Equation *e, const Json *coord, const char *whole, bool 
   return true;
 }
 
-// `whole`: the size of the axis; `sizes`: those of indices are written too.
+// `whole`: the size of the axis; `sizes`: write the sizes of indices too.
 static bool coord_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
   if (!coord || coord->kind != JSON_LIST || !coord->n || coord->n > TERMS)
     return fault(e, "a place is [constant, [coefficient, index], …]");
@@ -160,7 +162,7 @@ static bool coord_write(Equation *e, const Json *coord, const char *whole, bool 
     if (!term_write(e, item_of(coord, i), i == 1, out)) return false;
   EquationIndex *alone = plain_index(e, coord);
   if (alone && !sizes && strcmp(alone->size, whole) != 0) {
-    // a place that is an index alone asks for the whole axis
+    // a single index as coordinate would have to cover the whole axis
     if (!e->one) e->one = reading_name(e->w->r, e->w->d->taken, "one");
     buf_printf(out, "+%s", e->one);
   }
@@ -180,7 +182,7 @@ static bool places_write(Equation *e, const Json *at, const ReadType *t, Buf *ou
   if (!type_rank(e->w->d, t)) return true;
   buf_char(out, '[');
   EACH_ITEM(coord, i, at) {
-    if (!axis_shown(e->w->d, t, i)) continue;
+    if (!axis_is_visible(e->w->d, t, i)) continue;
     if (any) buf_char(out, ' ');
     any = true;
     if (!coord_write(e, coord, t->size[i], false, out)) return false;
@@ -214,7 +216,7 @@ static bool argument_write(Equation *e, uint32_t of, uint32_t k, Buf *out) {
   return value_write(e, number, out);
 }
 
-// A label that is written as a number is a constant of the box: one of those that the loop gives.
+// A label written as a number needs a label constant: adds one.
 static bool label_write(Equation *e, double x, Buf *out) {
   Writing *w = e->w;
   const ReadType *t = &w->d->wire.at[e->box->first].type;
@@ -262,7 +264,7 @@ static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json 
   return true;
 }
 
-// How a function is written: with %0, %1, %2 for its arguments; NULL: as name(a, b).
+// The form of a function, with %0, %1, %2 for its arguments; NULL: name(a, b).
 static const char *form_of(Fn fn) {
   switch (fn) {
   case FN_add: return "(%0 + %1)";
@@ -331,7 +333,7 @@ static bool value_write(Equation *e, uint32_t scalar, Buf *out) {
   return true;
 }
 
-// Operands that the value is a product with: where they are 0, so is it.
+// Marks operands that are factors of the whole body: it is 0 where they are 0.
 static void mark_factors(Equation *e) {
   bool *factor = NEW_ARRAY(e->w->r->arena, bool, e->nscalar);
   factor[e->nscalar - 1] = true;
@@ -349,8 +351,9 @@ static void mark_factors(Equation *e) {
   }
 }
 
-// -- what is skipped ------------------------------------------------------------------------------
-// Is the place a label of as many as there are places?
+// -- points out of bounds
+// ----------------------------------------------------------------------------
+// Is the coordinate a label whose range equals the axis?
 static bool label_alone(Equation *e, const Json *coord, const char *size) {
   uint32_t operand;
   if (coord->kind != JSON_LIST || coord->n != 2 || !is_number(json_first(coord), 0)) return false;
@@ -362,8 +365,9 @@ static bool label_alone(Equation *e, const Json *coord, const char *size) {
   return count && strcmp(count, size) == 0;
 }
 
-// May this place be outside? Only plain indices, labels and constants are known to be inside.
-static bool hangs_over(Equation *e, const Json *coord, const char *size) {
+// May the coordinate be out of bounds? Plain indices, labels and constants are known to be in
+// bounds.
+static bool may_be_outside(Equation *e, const Json *coord, const char *size) {
   EquationIndex *index = plain_index(e, coord);
   Buf ignored = buf_new(e->w->r->arena);
   if (index) return strcmp(index->size, size) != 0;
@@ -391,7 +395,7 @@ static bool hangs_over(Equation *e, const Json *coord, const char *size) {
 
 typedef struct {
   const char *pad; // after the equation; NULL: none
-  Buf condition;   // "" or what must hold
+  Buf condition;   // a condition for being in bounds; ""
 } Outside;
 
 static bool outside_of(Equation *e, Outside *o) {
@@ -407,8 +411,8 @@ static bool outside_of(Equation *e, Outside *o) {
       pad = x;
     }
     EACH_ITEM(coord, k, read->at) {
-      if (k >= t->rank || read->pad || !axis_shown(e->w->d, t, k)) continue;
-      if (!hangs_over(e, coord, t->size[k])) continue;
+      if (k >= t->rank || read->pad || !axis_is_visible(e->w->d, t, k)) continue;
+      if (!may_be_outside(e, coord, t->size[k])) continue;
       bool free = read->product && strcmp(e->combine, "sum") == 0;
       if (isnan(pad)) pad = 0;
       if (free && pad == 0) continue;
@@ -431,15 +435,16 @@ static bool outside_of(Equation *e, Outside *o) {
   return true;
 }
 
-// -- bodies that would be long -------------------------------------------------------------------
+// -- splitting long bodies
+// ----------------------------------------------------------------------------
 static bool is_leaf(const Json *s) {
   const Json *name = json_first(s);
   Fn row = name->kind == JSON_TEXT ? fn_find(name->text) : FN_COUNT;
   return row == FN_COUNT || row <= FN_SIZE;
 }
 
-// Scalars that are used twice become wires of their own, so that nothing is written twice.
-static bool keep_shared(Equation *e, const Outside *o) {
+// Stores scalars that are used twice in wires of their own, to avoid writing them twice.
+static bool split_shared(Equation *e, const Outside *o) {
   Writing *w = e->w;
   double *written = NEW_ARRAY(w->r->arena, double, e->nscalar);
   uint32_t *uses = NEW_ARRAY(w->r->arena, uint32_t, e->nscalar),
@@ -475,7 +480,7 @@ static const char *identity_of(const char *combine) {
   return strcmp(combine, "prod") == 0 ? "1" : "0";
 }
 
-// What stands right of `=`: reduced over what is not on the left.
+// The right side of the equation: reduces over indices that are not on the left.
 static bool right_write(Equation *e, const Outside *o, Buf *out) {
   bool reduced = false;
   for (uint32_t i = 0; i < e->nindex; i++) {
@@ -486,7 +491,7 @@ static bool right_write(Equation *e, const Outside *o, Buf *out) {
   Buf value = buf_new(e->w->r->arena);
   if (!value_write(e, e->nscalar - 1, &value)) return false;
   if (e->one) buf_printf(out, "%s%s:1", reduced ? " " : "", e->one);
-  if (reduced || e->one) { // the word goes in front of what was just written
+  if (reduced || e->one) { // inserts the reduction before the text just written
     const char *list = arena_text(e->w->r->arena, out->at, out->n);
     out->n = 0;
     buf_printf(out, "%s[%s](", e->combine, list);
@@ -506,7 +511,7 @@ static bool left_write(Equation *e, const ReadType *t, Buf *out, bool *plain) {
   if (!type_rank(e->w->d, t)) return true;
   buf_char(out, '[');
   EACH_ITEM(coord, i, e->at) {
-    if (!axis_shown(e->w->d, t, i)) continue;
+    if (!axis_is_visible(e->w->d, t, i)) continue;
     EquationIndex *index = plain_index(e, coord);
     if (any) buf_char(out, ' ');
     any = true;
@@ -522,7 +527,7 @@ static bool left_write(Equation *e, const ReadType *t, Buf *out, bool *plain) {
   return true;
 }
 
-// The equation in a box of its own, since the type of its result is needed.
+// Writes the equation in a helper box, since the type of its result has to be stated.
 static void in_own_box(Equation *e, const char *left, const char *right) {
   Writing *w = e->w;
   const ReadWire *result = &w->d->wire.at[e->box->first];
@@ -580,14 +585,14 @@ static bool winner_write(Equation *e, const Outside *o) {
   return true;
 }
 
-// Where the left side is a sum, the sizes of its indices come from what they read, all of it.
-static bool sizes_are_said(Equation *e, const ReadType *t) {
+// If a coordinate on the left is a sum, do the reads determine the sizes of all its indices?
+static bool sizes_are_determined(Equation *e, const ReadType *t) {
   if (strcmp(e->combine, "sum") != 0)
     return fault(e, "only sums may have a result at places that are no plain indices");
   if (e->one) return fault(e, "an index of a sum on the left runs over a part of an axis");
   EACH_ITEM(coord, i, e->at) {
     Buf ignored = buf_new(e->w->r->arena);
-    if (i >= t->rank || !axis_shown(e->w->d, t, i) || plain_index(e, coord)) continue;
+    if (i >= t->rank || !axis_is_visible(e->w->d, t, i) || plain_index(e, coord)) continue;
     if (group_write(e, coord, t->size[i], true, &ignored)) continue;
     for (uint32_t k = 1; k < coord->n; k++) {
       const EquationIndex *index = index_find(e, item_of(item_of(coord, k), 1));
@@ -603,10 +608,10 @@ static bool sizes_are_said(Equation *e, const ReadType *t) {
   return true;
 }
 
-// Where a place of the result is outside, nothing is put.
+// Points whose result is out of bounds are dropped.
 static void drop_outside(Equation *e, const ReadType *t, Buf *right, Outside *o) {
   EACH_ITEM(coord, i, e->at) {
-    if (o->pad || i >= t->rank || plain_index(e, coord) || !hangs_over(e, coord, t->size[i]))
+    if (o->pad || i >= t->rank || plain_index(e, coord) || !may_be_outside(e, coord, t->size[i]))
       continue;
     o->pad = "0";
     buf_text(right, "   pad 0");
@@ -620,7 +625,7 @@ static bool equation_write(Equation *e) {
   Outside o;
   bool plain;
   mark_factors(e);
-  if (!left_write(e, &result->type, &left, &plain) || !outside_of(e, &o) || !keep_shared(e, &o) ||
+  if (!left_write(e, &result->type, &left, &plain) || !outside_of(e, &o) || !split_shared(e, &o) ||
       !right_write(e, &o, &right))
     return false;
   w->r->at = e->box->json;
@@ -629,7 +634,7 @@ static bool equation_write(Equation *e) {
       return fault(e, "one of several winners is used, which cannot be read back");
   bool winner = e->box->n > 1 && w->d->wire.at[e->box->first + 1].used;
   if (winner && !result->used) return winner_write(e, &o);
-  if (!plain && !sizes_are_said(e, &result->type)) return false;
+  if (!plain && !sizes_are_determined(e, &result->type)) return false;
   if (!plain) drop_outside(e, &result->type, &right, &o);
   if (!plain && w->returns && e->box->n == 1) {
     buf_printf(w->out, "  return %s%s = %s\n", result->name, left.at, right.at);
@@ -641,8 +646,9 @@ static bool equation_write(Equation *e) {
   return e->box->n < 2 || winner_write(e, &o);
 }
 
-// -- parts of a value -----------------------------------------------------------------------------
-// From where and how far an axis is gone along by an index of its own: [3, [1, "i"]].
+// -- slices
+// --------------------------------------------------------------------------------------------
+// Matches an index that covers a part of an axis, [3, [1, "i"]]: its offset and length.
 static bool part_of(Equation *e, const Json *coord, const Json *left, uint32_t *from, int64_t *n) {
   if (coord->kind != JSON_LIST || coord->n != 2 || !number_below(json_first(coord), 1U << 30, from))
     return false;
@@ -655,7 +661,7 @@ static bool part_of(Equation *e, const Json *coord, const Json *left, uint32_t *
   return !*end && *n > 0;
 }
 
-// y = x[i 2..3]: some of the axes of one wire in part, and nothing else. False: it is something else.
+// Writes y = x[i 2..3] for a slice of one wire; false: the loop is something else.
 static bool part_write(Equation *e) {
   Writing *w = e->w;
   const EquationRead *r = &e->read[0];
@@ -676,9 +682,9 @@ static bool part_write(Equation *e) {
     if (i >= x->type.rank) return false;
     const EquationIndex *whole = plain_index(e, coord);
     bool all = whole && whole == plain_index(e, left) && strcmp(whole->size, x->type.size[i]) == 0;
-    if (!all && (!part_of(e, coord, left, &from, &n) || !axis_shown(w->d, &x->type, i)))
+    if (!all && (!part_of(e, coord, left, &from, &n) || !axis_is_visible(w->d, &x->type, i)))
       return false;
-    if (!axis_shown(w->d, &x->type, i)) continue;
+    if (!axis_is_visible(w->d, &x->type, i)) continue;
     buf_text(&b, any++ ? " " : "");
     if (all)
       buf_text(&b, whole->name);
@@ -690,7 +696,7 @@ static bool part_write(Equation *e) {
   return true;
 }
 
-// y = positions[n]: the places of one axis, as labels. False: it is something else.
+// Writes y = positions[n] for the positions of an axis; false: the loop is something else.
 static bool positions_write(Equation *e) {
   Writing *w = e->w;
   const ReadWire *y = &w->d->wire.at[e->box->first];
@@ -698,8 +704,8 @@ static bool positions_write(Equation *e) {
     return false;
   const Json *word = json_first(e->scalar[0]);
   const EquationIndex *index = &e->index[0];
-  if (word->kind != JSON_TEXT || strcmp(word->text, "at") != 0 || !axis_shown(w->d, &y->type, 0) ||
-      index_find(e, item_of(e->scalar[0], 1)) != index ||
+  if (word->kind != JSON_TEXT || strcmp(word->text, "at") != 0 ||
+      !axis_is_visible(w->d, &y->type, 0) || index_find(e, item_of(e->scalar[0], 1)) != index ||
       plain_index(e, item_of(e->at, 0)) != index || strcmp(index->size, y->type.size[0]) != 0 ||
       strcmp(index->size, y->type.count) != 0)
     return false;
@@ -719,7 +725,7 @@ static bool indices_read(Equation *e) {
     index->key = json_word(j, "name");
     if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
       return fault(e, "an index has a \"name\" and a \"size\"");
-    // a wire or a size of that name would be hidden
+    // a wire or size of that name would be hidden
     const char *name = reading_new_name(r, own, index->key);
     while (table_get(e->w->d->taken, name, strlen(name)))
       name = reading_new_name(r, own, index->key);
@@ -747,7 +753,7 @@ static bool reads_read(Equation *e) {
   return true;
 }
 
-// An index that a label is read at, which is a place of the result, is in the result too.
+// Indices of a label that is a coordinate of the result occur in the result too.
 static void mark_left(Equation *e, const Json *coord, uint32_t before) {
   for (uint32_t k = 1; coord->kind == JSON_LIST && k < coord->n; k++) {
     const Json *var = item_of(item_of(coord, k), 1);
@@ -764,7 +770,7 @@ static void indices_study(Equation *e) {
   EACH_ITEM(coord, i, e->at) {
     EquationIndex *plain = plain_index(e, coord);
     if (plain) plain->left = plain->plain = true;
-    if (plain && i < t->rank && !axis_shown(e->w->d, t, i)) plain->hidden = true;
+    if (plain && i < t->rank && !axis_is_visible(e->w->d, t, i)) plain->hidden = true;
     mark_left(e, coord, e->nread);
   }
 }

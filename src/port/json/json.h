@@ -1,5 +1,5 @@
-// json: diagrams for programs in other languages, and back. `diagram_json` writes a diagram down;
-// `json_program` makes a limn program of what was read.
+// json: diagrams as JSON, for programs in other languages. `diagram_json` writes a diagram;
+// `json_program` makes a limn program from one.
 #ifndef LIMN_PORT_JSON_JSON_H
 #define LIMN_PORT_JSON_JSON_H
 
@@ -8,16 +8,16 @@
 
 enum { DIAGRAM_JSON_VERSION = 1 };
 
-void diagram_json(World *, const Diagram *, Buf *); // with all diagrams it calls, callees first
+void diagram_json(World *, const Diagram *, Buf *); // with all callees, which come first
 
 typedef struct {
-  const char *from, *to; // what a weight is called in the file, and in the program
+  const char *from, *to; // the path of a weight in the file, and in the program
 } JsonRename;
 typedef struct {
   const char *text; // its last declaration is the main diagram
   VEC(JsonRename) rename;
 } JsonProgram;
-// With `places`, comments in the program say of which part of the file its lines were made.
+// With `places`, comments say which part of the file a line comes from.
 bool json_program(Arena *, const char *text, size_t n, bool places, JsonProgram *,
                   const char **error);
 bool export_json(Export *);

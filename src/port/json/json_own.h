@@ -1,35 +1,35 @@
-// json_own: diagrams as they were read, before they become a program. Inside this folder only.
+// Private to json: diagrams as read from JSON, before they become a program.
 #ifndef LIMN_PORT_JSON_JSON_OWN_H
 #define LIMN_PORT_JSON_JSON_OWN_H
 
 #include "io/bytes/bytes.h"
 #include "port/json/json.h"
 
-enum { PASS_LIMIT = 64 }; // axes that pass over a diagram
+enum { PASS_LIMIT = 64 }; // axes over which a diagram is mapped
 
 typedef struct {
   const char *base;  // R, B or {n}
-  const char *count; // of labels: how many there are; NULL: these are none
+  const char *count; // the range of labels; NULL: no labels
   uint32_t rank;
   const char **size; // of each axis
-  uint32_t *passes;  // it passes over the whole diagram: which of those; 0: it does not
+  uint32_t *passes;  // number of a mapped axis; 0: not mapped
 } ReadType;
 typedef struct {
   const char *name; // in the program
   ReadType type;
-  bool used; // something reads it
+  bool used; // it has a reader
 } ReadWire;
 typedef struct {
   uint32_t wire;
   const char *role, *path;
-  const char *was; // its path in the file
+  const char *was; // the path in the file
   bool rooted;
   const Json *init;
   uint32_t next; // a wire + 1, or 0
 } ReadParam;
 typedef struct {
   const Json *json;
-  uint32_t first, n; // its results: wires
+  uint32_t first, n; // its results
 } ReadBox;
 typedef struct {
   const char *from, *to;
@@ -39,108 +39,110 @@ typedef struct {
   const char *key, *name; // in the file, in the program
   Table *wire_table;      // key to number + 1
   Table *size_table;      // what a size is called in the file, to number + 1
-  VEC(const char *) size; // its variables: they mean something in this diagram alone
-  VEC(SizeShort) brief; // sizes that are variables here: `h//2` of an input that nothing else says
-  Table *taken;         // names of wires and whatever they must not hide
+  VEC(const char *) size; // size variables, local to this diagram
+  VEC(SizeShort) brief;   // input sizes replaced by a variable: `h//2` if h occurs nowhere else
+  Table *taken;           // names of wires, and names that they must not hide
   VEC(ReadWire) wire;
   VEC(ReadParam) param;
   VEC(ReadBox) box;
   uint32_t nin;
   Ids out;
-  VEC(const char *) result; // what its header calls them; none: it does not
-  Table *thing_table;       // words in paths to number + 1
-  VEC(const char *) thing;  // what is used more than once with the same weights
-  Table *shared;            // how many calls have which weights
-  const char **path;        // of its params, in the program; NULL: not yet found
-  bool learner;             // a thing of its own, declared at the top with `learn`
-  bool cell;                // a scan repeats it
-  bool plain;               // it gives what it carries, which is what is emitted, and takes no more
-  uint32_t slices, carries; // of the scan; behind these inputs are those that it holds
-  bool said;                // the program has it
-  bool random;              // it draws numbers, or calls who does
-  bool shown;               // axes that pass over it are written as any other
+  VEC(const char *) result; // names in the header; none: unnamed
+  Table *thing_table;       // path component to number + 1
+  VEC(const char *) thing;  // instances: callees used several times with the same weights
+  Table *shared;            // weights to the number of calls with them
+  const char **path;        // [param] its path in the program; NULL: unknown
+  bool learner;             // declared with `learn` at the top
+  bool cell;                // it is the body of a scan
+  bool plain;               // its results are only the carried values, which are also emitted
+  uint32_t slices, carries; // inputs of the scan body; held values follow
+  bool said;                // it is written into the program
+  bool random;              // it draws noise, also in callees
+  bool shown;               // mapped axes are written explicitly
 } ReadDiagram;
 typedef struct {
   Arena *arena;
-  const Json *root, *at;  // of the file; and what is being looked at, for messages
-  VEC(const Json *) made; // what lines were made of, by number: marks in the text
-  Table *size_table;      // what sizes are called in the file
-  ReadDiagram *in;        // whose sizes are read
+  const Json *root, *at;  // of the file; and the current part, for messages
+  VEC(const Json *) made; // parts of the file by number, referred to by marks in the text
+  Table *size_table;      // names of sizes in the file
+  ReadDiagram *in;        // the diagram being read
   Table *diagram_table;   // key to number + 1
   VEC(ReadDiagram) diagram;
-  Table *taken;      // names at the top
-  Table *roots;      // weights that are declared there
-  Table *root_table; // their paths in the file to number + 1
+  Table *taken;      // top-level names
+  Table *roots;      // weights declared at the top
+  Table *root_table; // path in the file to number + 1
   VEC(const char *) root_name;
   uint32_t main;
-  bool opened; // weights are wires: main has them, and hands them to all that it calls
+  bool opened; // weights are wires: main owns them and passes them to callees
   const char **error;
 } Reading;
 
 bool json_reading(Reading *, const Json *root);
-// boxes[3].in[0]: where a part of the file is, below another one.
+// The path of a part of the file relative to another one: boxes[3].in[0].
 const char *json_path(Arena *, const Json *below, const Json *part);
-// What is wrong, and in which diagram: false. Only the first is kept.
+// Records the first error, with its diagram. Returns false.
 bool reading_error(Reading *, const ReadDiagram *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 uint32_t reading_wire(Reading *, const ReadDiagram *, const Json *key); // + 1; 0 with an error
 ReadDiagram *reading_diagram(Reading *, const ReadDiagram *, const Json *key); // NULL: an error
 const char *reading_size(Reading *, const Json *);                             // NULL: an error
-// An input's size of which only the whole is seen becomes a variable of this diagram.
+// Replaces input sizes whose variables occur nowhere else by a variable of this diagram.
 void sizes_shorten(Reading *, ReadDiagram *);
-const char *place_size(Reading *, const char *size);    // as it stands in a place, or in a value
-const char *size_variable(const char *size, size_t *n); // the first one in it, or NULL
-// Sizes are equal where they are for numbers in the place of their variables.
+const char *place_size(Reading *, const char *size);    // in a form for coordinates and values
+const char *size_variable(const char *size, size_t *n); // the first variable, or NULL
+// Sizes are compared by their values for several assignments of their variables.
 enum { SIZE_ROUNDS = 8 };
 void size_samples(const char *size, double to[SIZE_ROUNDS]);
 bool samples_equal(const double a[SIZE_ROUNDS], const double b[SIZE_ROUNDS]);
-const char *reading_name(Reading *, Table *taken, const char *key); // a word that is free there
-// The same for what has no name of its own outside: which of several it was does not matter.
+const char *reading_name(Reading *, Table *taken, const char *key); // an unused identifier
+// The same for local names, whose number suffix does not matter.
 const char *reading_new_name(Reading *, Table *taken, const char *key);
 double json_real(const Json *);                             // a number, or "inf", "-inf", "nan"
-const char *json_word(const Json *object, const char *key); // "" where there is none
-// The items of a list, each with its number; none where there is no list.
+const char *json_word(const Json *object, const char *key); // "" if absent
+// Iterates over the items of a list with their index; `list` may be NULL.
 #define EACH_ITEM(item, i, list)                                                                   \
   const Json *item = (list) && (list)->kind == JSON_LIST ? json_first(list) : NULL;                \
   for (uint32_t i = 0; item && i < (list)->n; i++, item = i < (list)->n ? json_next(item) : NULL)
 
-// equation.c: a loop as an index equation
+// equation.c: writes a loop as an index equation
 typedef struct {
   Reading *r;
   ReadDiagram *d;
   Buf *out;
-  Buf *boxes;       // helpers, which stand in front of the box at hand
-  uint32_t helpers; // how many there were
-  bool returns;     // the result of the only box is that of the diagram
-  bool returned;    // it was written so
+  Buf *boxes;       // helper boxes, written before the current box
+  uint32_t helpers; // their number
+  bool returns;     // the diagram is one box, so its equation can be the body
+  bool returned;    // and it was written so
 } Writing;
 bool loop_equation(Writing *, const ReadBox *);
-const ReadParam *param_of(const ReadDiagram *, uint32_t wire); // NULL: it is none
-bool param_is_own(const ReadParam *);                          // of this diagram itself
+const ReadParam *param_of(const ReadDiagram *, uint32_t wire); // NULL: no param
+bool param_is_own(const ReadParam *);                          // not of a callee
 // The wires that a box lists under a key. False with an error.
 bool wires_read(Writing *, const ReadBox *, const char *key, Ids *);
-const char *index_name(Writing *, Table *own, const char *word); // one that is no wire here
-// The one word that stands for the call in the paths of its params; NULL: it has none of its own. False
-// with an error where there is no such word.
-bool call_segment(Writing *, const ReadDiagram *callee, const Json *params, const char **segment);
-bool reading_call(Writing *, const ReadDiagram *callee, const Json *params, const char **name);
-ReadDiagram *said_for(Reading *, ReadDiagram *callee, bool thing);
+const char *index_name(Writing *, Table *own, const char *word); // distinct from wires
+// The path component that a call adds to the paths of its params; NULL: the callee has no weights of
+// its own. False with an error if the paths have no common component.
+bool call_path_component(Writing *, const ReadDiagram *callee, const Json *params,
+                         const char **segment);
+bool callee_name(Writing *, const ReadDiagram *callee, const Json *params, const char **name);
+ReadDiagram *written_diagram(Reading *, ReadDiagram *callee, bool thing);
 
-// opened.c: weights as wires, where the boxes that own them cannot be said
-void open_all(Reading *);
-bool param_open(const Reading *, const ReadDiagram *, const ReadParam *); // handed in
+// opened.c: weights as wires, if they cannot be attributed to boxes
+void weights_to_wires(Reading *);
+bool param_is_argument(const Reading *, const ReadDiagram *,
+                       const ReadParam *); // passed as argument
 
-// scan.c: scans, and the diagrams that they repeat
+// scan.c: scans and their bodies
 void cell_note(const ReadBox *scan, ReadDiagram *cell);
 Ids diagram_inputs(const Reading *, const ReadDiagram *);  // in the order of its header
 Ids diagram_results(const Reading *, const ReadDiagram *); // the same
-void cell_inputs_write(Writing *, uint32_t before);        // those that nothing in it reads
+void cell_inputs_write(Writing *, uint32_t before);        // inputs that the body does not read
 bool scan_write(Writing *, const ReadBox *);
 
-// shown.c: axes that pass over a diagram, which are left out of it where they only go along
-void shown_find(Reading *);
-bool axis_shown(const ReadDiagram *, const ReadType *, uint32_t axis);
-uint32_t type_rank(const ReadDiagram *, const ReadType *); // of what is shown
+// shown.c: hides axes over which a whole diagram is mapped
+void find_visible_axes(Reading *);
+bool axis_is_visible(const ReadDiagram *, const ReadType *, uint32_t axis);
+uint32_t type_rank(const ReadDiagram *, const ReadType *); // without hidden axes
 void type_write(const ReadDiagram *, const ReadType *, Buf *);
 
 #endif

@@ -1,31 +1,32 @@
-// Weights stay in the boxes that own them, as long as each call hands its callee weights of its own. A derivative of a learner reads
-// the weights of another box, one that is fitted anew has weights that were computed, and a family is one box with the weights of many:
-// there all weights are wires. The main diagram owns them, and hands them on.
+// Weights normally belong to the boxes that own them, if each call passes its callee weights of its
+// own. Exceptions are the derivative of a learner, which reads another box's weights, `refit`,
+// whose weights are computed, and a family, which is one box with many sets of weights: then all
+// weights become wires, owned by the main diagram and passed as arguments.
 #include "port/json/json_own.h"
 
-// Constants that other boxes own as well; a clock is a word of the language.
+// Constants that other boxes own too, and clocks, which are keywords, are no weights.
 static bool is_weight(const ReadParam *p) {
   bool constant = strcmp(p->role, "const") == 0;
   return strcmp(p->role, "clock") != 0 && (!constant || strchr(p->was, '/'));
 }
 
-bool param_open(const Reading *r, const ReadDiagram *d, const ReadParam *p) {
+bool param_is_argument(const Reading *r, const ReadDiagram *d, const ReadParam *p) {
   return r->opened && d != &r->diagram.at[r->main] && is_weight(p);
 }
 
 typedef struct {
-  const char **name; // [diagram] what it is called in the paths of weights; NULL: not yet known
-  Table *owner;      // the diagram of such a name
+  const char **name; // [diagram] its name in paths of weights; NULL: unknown
+  Table *owner;      // name to diagram
 } LearnerNames;
 
-// Is this a weight that another box owns?
+// Is this a weight owned by another box?
 static bool is_foreign(const ReadDiagram *d, const Json *key) {
   Id wire = key && key->kind == JSON_TEXT ? table_get(d->wire_table, key->text, key->n) : 0;
   const ReadParam *p = wire ? param_of(d, wire - 1) : NULL;
   return p && is_weight(p) && strchr(p->was, '/');
 }
 
-// Does the box read such a weight itself?
+// Does the box read such a weight directly?
 static bool reads_foreign(const ReadDiagram *d, const ReadBox *box) {
   static const char *const keys[] = {"in", "slices", "carries", "holds"};
   for (uint32_t k = 0; k < COUNT(keys); k++) {
@@ -37,8 +38,8 @@ static bool reads_foreign(const ReadDiagram *d, const ReadBox *box) {
   return false;
 }
 
-// A call whose weights are not those that the callee owns, under one name. Two diagrams of one learner, for values with other axes,
-// would be two learners.
+// Does a call pass weights that the callee does not own under one name? Two diagrams of one
+// learner, for arguments with other axes, would become two learners.
 static bool calls_foreign(Reading *r, ReadDiagram *d, const ReadBox *box, LearnerNames *known) {
   const char *op = json_word(box->json, "op"),
              *key = json_word(box->json, strcmp(op, "scan") == 0 ? "body" : "callee"), *segment,
@@ -46,7 +47,8 @@ static bool calls_foreign(Reading *r, ReadDiagram *d, const ReadBox *box, Learne
   Id found = table_get(r->diagram_table, key, strlen(key));
   Writing w = {.r = r, .d = d};
   if (!found) return false;
-  if (!call_segment(&w, &r->diagram.at[found - 1], json_get(box->json, "params"), &segment)) {
+  if (!call_path_component(&w, &r->diagram.at[found - 1], json_get(box->json, "params"),
+                           &segment)) {
     *r->error = before;
     return true;
   }
@@ -58,7 +60,8 @@ static bool calls_foreign(Reading *r, ReadDiagram *d, const ReadBox *box, Learne
   return (owner && owner != found) || (other && strcmp(other, segment) != 0);
 }
 
-// The main diagram is no other one then, and has the name that was kept for the one that it calls, or which another one has.
+// The main diagram is a separate box then, so it takes back the name reserved for the diagram that
+// it calls.
 static void name_main(Reading *r) {
   ReadDiagram *main = &r->diagram.at[r->main];
   const char *dot = strrchr(main->key, '.');
@@ -73,7 +76,7 @@ static void name_main(Reading *r) {
   }
 }
 
-void open_all(Reading *r) {
+void weights_to_wires(Reading *r) {
   LearnerNames known = {NEW_ARRAY(r->arena, const char *, r->diagram.n + 1), table_new(r->arena)};
   for (uint32_t i = 0; i < r->diagram.n && !r->opened; i++)
     for (uint32_t k = 0; k < r->diagram.at[i].box.n && !r->opened; k++) {

@@ -1,4 +1,4 @@
-// --as json: the diagram of a box, learner or goal, as it is in use.
+// --as json: the diagram of a box, learner or goal, in use.
 #include "port/json/json.h"
 
 bool export_json(Export *e) {

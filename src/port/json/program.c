@@ -1,5 +1,6 @@
-// What was read as a limn program. A diagram becomes a box, or a learner where its weights are
-// named by it; weights stay in the box that owns them, so that their paths are the same again.
+// Writes a program from the diagrams that were read. A diagram becomes a box, or a learner if
+// weight paths start with its name; weights stay in the box that owns them, which preserves their
+// paths.
 #include "port/json/json_own.h"
 
 #include <math.h>
@@ -25,27 +26,29 @@ static const Json *numbers_write(const Json *at, const int64_t *shape, uint32_t 
   return at;
 }
 
-// How many come in and go out: in the file it is said, in a program it would follow from names of axes.
+// Fan-in and fan-out are in the file; a program would derive them from axis names, so they are
+// written explicitly.
 static bool fans_write(Writing *w, const ReadParam *p, const char *kind) {
   const Json *in = json_get(p->init, "fan_in"), *out = json_get(p->init, "fan_out");
   bool he = strcmp(kind, "he") == 0;
   if ((strcmp(kind, "glorot") != 0 && !he) || !in || (!out && !he)) return true;
-  const char *comes = reading_size(w->r, in), *goes = he ? "" : reading_size(w->r, out);
-  if (!comes || !goes) return false;
-  buf_printf(w->out, he ? "[%s%s]" : "[%s, %s]", comes, goes);
+  const char *fan_in = reading_size(w->r, in), *fan_out = he ? "" : reading_size(w->r, out);
+  if (!fan_in || !fan_out) return false;
+  buf_printf(w->out, he ? "[%s%s]" : "[%s, %s]", fan_in, fan_out);
   return true;
 }
 
-static ReadDiagram *behind(Reading *r, ReadDiagram *d);
+static ReadDiagram *skip_forwarding(Reading *r, ReadDiagram *d);
 
-// A start that is drawn, or too long for a list: the diagram that gives it. NULL: its numbers stand here.
+// An initial value that is random or too long for a list: the diagram that computes it. NULL: the
+// value is written as a list.
 static ReadDiagram *start_diagram(Reading *r, const ReadParam *p) {
   const char *key = json_word(p->init, "diagram");
   Id found = table_get(r->diagram_table, key, strlen(key));
   ReadDiagram *d = found ? &r->diagram.at[found - 1] : NULL;
   if (!d || strcmp(json_word(p->init, "kind"), "diagram") != 0) return NULL;
   bool drawn = d->random || !json_get(p->init, "data");
-  return drawn && !d->nin && d->out.n == 1 && !d->param.n ? behind(r, d) : NULL;
+  return drawn && !d->nin && d->out.n == 1 && !d->param.n ? skip_forwarding(r, d) : NULL;
 }
 
 static bool start_write(Writing *w, const ReadParam *p) {
@@ -96,7 +99,8 @@ bool param_is_own(const ReadParam *p) { return !p->rooted && !strchr(p->path, '/
 
 static bool param_write(Writing *w, const ReadParam *p) {
   const ReadWire *wire = &w->d->wire.at[p->wire];
-  if (!param_is_own(p) || param_open(w->r, w->d, p)) return true; // of what is called, or handed in
+  // Owned by a callee, or passed as argument.
+  if (!param_is_own(p) || param_is_argument(w->r, w->d, p)) return true;
   const char *word = strcmp(p->role, "weight") == 0   ? "learn"
                      : strcmp(p->role, "buffer") == 0 ? "state"
                                                       : "const";
@@ -118,7 +122,7 @@ const ReadParam *param_of(const ReadDiagram *d, uint32_t wire) {
   return NULL;
 }
 
-// The first word of a path, where what follows is the callee's own path; NULL: it is not.
+// The first component of a path if the rest is the callee's own path; or NULL.
 static const char *segment_of(Writing *w, const ReadParam *p, const ReadParam *own) {
   size_t n = strlen(p->path), rest = strlen(own->path);
   if (n <= rest + 1 || strcmp(p->path + n - rest, own->path) != 0 || p->path[n - rest - 1] != '/')
@@ -131,7 +135,7 @@ static const char *callee_key(const Json *box) {
   return json_word(box, strcmp(json_word(box, "op"), "scan") == 0 ? "body" : "callee");
 }
 
-// How many calls of this body have these weights?
+// The number of calls in this body with these weights.
 static uint32_t sharing(Writing *w, const ReadDiagram *callee, const Json *param) {
   ReadDiagram *d = w->d;
   Buf key = buf_new(w->r->arena);
@@ -151,7 +155,7 @@ static uint32_t sharing(Writing *w, const ReadDiagram *callee, const Json *param
   return table_get(d->shared, key.at, key.n);
 }
 
-// A thing of this body, by the word that stands for it in paths.
+// The instance in this body whose weights have this path component.
 static const char *thing_name(Writing *w, const char *segment) {
   ReadDiagram *d = w->d;
   Id known = table_get(d->thing_table, segment, strlen(segment));
@@ -161,9 +165,9 @@ static const char *thing_name(Writing *w, const char *segment) {
   return d->thing.at[d->thing.n - 1];
 }
 
-// A diagram that only hands its wires on, in order, to another one; NULL: it does more than that.
-// What a scan repeats gives its carries twice.
-static ReadDiagram *handed_on(Reading *r, const ReadDiagram *d) {
+// The diagram to which another one forwards all of its wires, in order; NULL: it does more. A body
+// of a scan returns its carried values twice.
+static ReadDiagram *forwarded_callee(Reading *r, const ReadDiagram *d) {
   if (r->opened || d->box.n != 1 || d->result.n) return NULL;
   const ReadBox *box = &d->box.at[0];
   const char *key = json_word(box->json, "callee");
@@ -176,7 +180,7 @@ static ReadDiagram *handed_on(Reading *r, const ReadDiagram *d) {
   EACH_ITEM(wire, i, in) {
     if (wire->kind != JSON_TEXT || table_get(d->wire_table, wire->text, wire->n) != i + 1)
       return NULL;
-    // over axes that pass it does more: what these are stands in its header
+    // the header has to name the axes that are mapped over
     if (type_rank(d, &d->wire.at[i].type) != type_rank(callee, &callee->wire.at[i].type))
       return NULL;
   }
@@ -189,17 +193,18 @@ static ReadDiagram *handed_on(Reading *r, const ReadDiagram *d) {
   return callee;
 }
 
-// The name of one that only hands on is free where all its calls have the same weights: it is a thing
-// there, and not said by itself.
+// The name of a forwarding diagram can be reused if all calls pass the same weights: it is inlined
+// as an instance and not written.
 static void free_name(Writing *w, const ReadDiagram *callee, const Json *param) {
   uint32_t calls = 0;
   for (uint32_t i = 0; i < w->d->box.n; i++)
     calls += strcmp(callee_key(w->d->box.at[i].json), callee->key) == 0;
-  if (!callee->said && calls == sharing(w, callee, param) && handed_on(w->r, callee))
+  if (!callee->said && calls == sharing(w, callee, param) && forwarded_callee(w->r, callee))
     table_put(w->d->taken, callee->name, strlen(callee->name), 0);
 }
 
-bool call_segment(Writing *w, const ReadDiagram *callee, const Json *params, const char **segment) {
+bool call_path_component(Writing *w, const ReadDiagram *callee, const Json *params,
+                         const char **segment) {
   *segment = NULL;
   if ((params && params->kind == JSON_LIST ? params->n : 0) != callee->param.n)
     return reading_error(w->r, w->d, "`%s` is called with another number of params than it has",
@@ -223,12 +228,12 @@ bool call_segment(Writing *w, const ReadDiagram *callee, const Json *params, con
   return true;
 }
 
-// What a call is called here: the callee, or a thing of this body that is used more than once.
-bool reading_call(Writing *w, const ReadDiagram *callee, const Json *params, const char **name) {
+// The name of a callee in this body: its own, or that of an instance used more than once.
+bool callee_name(Writing *w, const ReadDiagram *callee, const Json *params, const char **name) {
   const char *segment;
   *name = callee->name;
   if (w->r->opened) return true;
-  if (!call_segment(w, callee, params, &segment)) return false;
+  if (!call_path_component(w, callee, params, &segment)) return false;
   size_t n = strlen(callee->key);
   bool counted =
       segment && strncmp(segment, callee->key, n) == 0 && (!segment[n] || segment[n] == '.');
@@ -243,22 +248,21 @@ bool reading_call(Writing *w, const ReadDiagram *callee, const Json *params, con
   return true;
 }
 
-static ReadDiagram *behind(Reading *r, ReadDiagram *d) {
-  for (ReadDiagram *next; (next = handed_on(r, d));) d = next;
+static ReadDiagram *skip_forwarding(Reading *r, ReadDiagram *d) {
+  for (ReadDiagram *next; (next = forwarded_callee(r, d));) d = next;
   return d;
 }
 
-// Does a param of it have its path by a call inside?
+// Does a param get its path from a call inside?
 static bool has_paths(const ReadDiagram *d) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!d->param.at[i].rooted) return true;
   return false;
 }
 
-// What stands for a call or scan in the program: a thing is what is behind those that only hand on, and
-// so is what a scan repeats.
-ReadDiagram *said_for(Reading *r, ReadDiagram *callee, bool thing) {
-  return thing || (callee->cell && callee->plain && !has_paths(callee)) ? behind(r, callee)
+// The diagram to write for a call or scan: instances and scan bodies skip forwarding diagrams.
+ReadDiagram *written_diagram(Reading *r, ReadDiagram *callee, bool thing) {
+  return thing || (callee->cell && callee->plain && !has_paths(callee)) ? skip_forwarding(r, callee)
                                                                         : callee;
 }
 
@@ -285,29 +289,30 @@ bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out) {
   return true;
 }
 
-// Axes that pass over the callee meet by their names: where they are on several wires, they are written.
+// Are axes over which the callee is mapped on several of its inputs? Then they have to be written,
+// to be matched by name.
 static bool passes_meet(const ReadDiagram *d, const ReadDiagram *callee, const Ids *in) {
   uint32_t wires = 0;
   for (uint32_t i = 0; i < in->n; i++) {
     const ReadType *t = &callee->wire.at[i].type, *x = &d->wire.at[in->at[i]].type;
     bool over = false;
     for (uint32_t k = 0; k < t->rank && k < x->rank; k++)
-      over |= axis_shown(d, x, k) && !axis_shown(callee, t, k);
+      over |= axis_is_visible(d, x, k) && !axis_is_visible(callee, t, k);
     wires += over;
   }
   return wires > 1;
 }
 
-// An index that is no wire here.
+// An index name that is no wire here.
 const char *index_name(Writing *w, Table *own, const char *word) {
   const char *name = reading_name(w->r, own, word);
   while (table_get(w->d->taken, name, strlen(name))) name = reading_name(w->r, own, word);
   return name;
 }
 
-// The axes that pass over a call, in the order in which its arguments have them.
+// The axes over which a call is mapped, in the order of its arguments.
 typedef struct {
-  Table *own; // names that are taken
+  Table *own; // names in use
   const char *name[PASS_LIMIT], *size[PASS_LIMIT];
   uint32_t n, pass[PASS_LIMIT];
 } Passes;
@@ -315,21 +320,22 @@ typedef struct {
 static void passes_add(Writing *w, Passes *p, const ReadType *x, const ReadType *t) {
   for (uint32_t k = 0; k < x->rank; k++) {
     uint32_t pass = t->passes[k];
-    if (!pass || !axis_shown(w->d, x, k) || p->name[pass]) continue;
+    if (!pass || !axis_is_visible(w->d, x, k) || p->name[pass]) continue;
     p->name[pass] = index_name(w, p->own, "over");
     p->size[pass] = x->size[k];
     p->pass[p->n++] = pass;
   }
 }
 
-// The indices of an argument as it stands; *first: how many of the passes it has, from the first on. UINT32_MAX: others, or in another order.
+// The indices of an argument as it is; *first: how many mapped axes it has, from the first on.
+// UINT32_MAX: others, or permuted.
 static const char *own_indices(Writing *w, Passes *p, const ReadType *x, const ReadType *t,
                                const char **plain, uint32_t *first) {
   Buf b = buf_new(w->r->arena), rest = buf_new(w->r->arena);
   *first = 0;
   for (uint32_t k = 0, any = 0; k < x->rank; k++) {
     uint32_t pass = t->passes[k];
-    if (!axis_shown(w->d, x, k)) continue;
+    if (!axis_is_visible(w->d, x, k)) continue;
     const char *name = pass ? p->name[pass] : index_name(w, p->own, "k");
     buf_printf(&b, "%s%s", any++ ? " " : "[", name);
     if (!pass)
@@ -344,7 +350,8 @@ static const char *own_indices(Writing *w, Passes *p, const ReadType *x, const R
   return b.at;
 }
 
-// An argument with its indices. All that have axes which pass must have the same, in one order: otherwise a line makes it so.
+// An argument with its indices. All arguments with mapped axes need the same ones in the same
+// order; otherwise an extra equation expands it.
 static const char *argument_text(Writing *w, Passes *p, const ReadWire *x, const ReadType *t) {
   const char *plain;
   uint32_t first;
@@ -385,7 +392,7 @@ static bool call_write(Writing *w, const ReadBox *box) {
   Ids in = {0};
   uint32_t any = 0;
   if (!callee || !wires_read(w, box, "in", &in) ||
-      !reading_call(w, callee, json_get(box->json, "params"), &name))
+      !callee_name(w, callee, json_get(box->json, "params"), &name))
     return false;
   if (callee->out.n > box->n || in.n != callee->nin)
     return reading_error(w->r, w->d, "`%s` is called with other wires than it has", callee->key);
@@ -395,7 +402,7 @@ static bool call_write(Writing *w, const ReadBox *box) {
   EACH_ITEM(key, i, json_get(box->json, "params")) {
     uint32_t wire = reading_wire(w->r, w->d, key);
     if (!wire || i >= callee->param.n) return false;
-    if (!param_open(w->r, callee, &callee->param.at[i])) continue;
+    if (!param_is_argument(w->r, callee, &callee->param.at[i])) continue;
     buf_printf(w->out, "%s%s", any++ || in.n ? ", " : "", w->d->wire.at[wire - 1].name);
   }
   buf_text(w->out, ")\n");
@@ -403,13 +410,13 @@ static bool call_write(Writing *w, const ReadBox *box) {
 }
 
 // -- other boxes ----------------------------------------------------------------------------------
-// The wire with a label on each axis, so that one can be named.
+// Labels every axis of a wire, so that one can be named.
 static const char *labelled(Writing *w, uint32_t wire, const char *const *label) {
   const ReadWire *x = &w->d->wire.at[wire];
   const char *name = reading_name(w->r, w->d->taken, "along");
   Buf places = buf_new(w->r->arena);
   for (uint32_t i = 0, any = 0; i < x->type.rank; i++)
-    if (axis_shown(w->d, &x->type, i)) buf_printf(&places, "%s%s", any++ ? " " : "", label[i]);
+    if (axis_is_visible(w->d, &x->type, i)) buf_printf(&places, "%s%s", any++ ? " " : "", label[i]);
   buf_printf(w->out, "  %s[%s] = %s[%s]\n", name, places.at, x->name, places.at);
   return name;
 }
@@ -421,7 +428,7 @@ static bool along_write(Writing *w, const ReadBox *box, const char *function) {
     return reading_error(w->r, w->d, "`%s` has no \"in\"", function);
   const ReadType *t = &w->d->wire.at[in.at[0]].type;
   double along = axis && axis->kind == JSON_NUMBER ? axis->number : -1;
-  if (!(along >= 0 && along < t->rank) || !axis_shown(w->d, t, (uint32_t)along))
+  if (!(along >= 0 && along < t->rank) || !axis_is_visible(w->d, t, (uint32_t)along))
     return reading_error(w->r, w->d, "`%s` has an \"axis\" that its wires do not have", function);
   const char **label = NEW_ARRAY(w->r->arena, const char *, t->rank + 1);
   Table *own = table_new(w->r->arena);
@@ -449,7 +456,7 @@ static bool random_write(Writing *w, const ReadBox *box) {
   results_write(w, box, 1);
   buf_printf(w->out, "%s[", noise);
   for (uint32_t i = 0, any = 0; i < t->rank; i++)
-    if (axis_shown(w->d, t, i)) buf_printf(w->out, "%s%s", any++ ? " " : "", t->size[i]);
+    if (axis_is_visible(w->d, t, i)) buf_printf(w->out, "%s%s", any++ ? " " : "", t->size[i]);
   buf_text(w->out, "]\n");
   return true;
 }
@@ -475,10 +482,10 @@ static void things_declare(Writing *w) {
     if (strcmp(op, "call") != 0 && strcmp(op, "scan") != 0) continue;
     ReadDiagram *callee = reading_diagram(
         w->r, w->d, json_get(box->json, strcmp(op, "call") == 0 ? "callee" : "body"));
-    if (!callee || !reading_call(w, callee, json_get(box->json, "params"), &name)) return;
+    if (!callee || !callee_name(w, callee, json_get(box->json, "params"), &name)) return;
     if (name == callee->name || table_get(seen, name, strlen(name))) continue;
     table_put(seen, name, strlen(name), 1);
-    buf_printf(w->out, "  learn %s = %s\n", name, said_for(w->r, callee, true)->name);
+    buf_printf(w->out, "  learn %s = %s\n", name, written_diagram(w->r, callee, true)->name);
   }
 }
 
@@ -519,8 +526,8 @@ static bool inputs_say(const ReadDiagram *d, const char *name, size_t n) {
   return false;
 }
 
-// Are the sizes of all weights numbers, or those of inputs? Otherwise nobody knows how large they are
-// before it is used, and it stays a box.
+// Are the sizes of all weights constant or sizes of inputs? Otherwise they depend on the use, and
+// the diagram stays a box.
 static bool sizes_follow(const ReadDiagram *d) {
   size_t n;
   for (uint32_t i = 0; i < d->param.n; i++) {
@@ -532,8 +539,7 @@ static bool sizes_follow(const ReadDiagram *d) {
   return true;
 }
 
-// Is what a scan repeats of open sizes? Then these are settled where it is used, and who scans it
-// stays a box.
+// Does the body of a scan have open sizes? They are settled at its use, so its user stays a box.
 static bool cells_are_open(const Reading *r) {
   size_t n;
   for (uint32_t i = 0; i < r->main; i++)
@@ -550,7 +556,7 @@ static bool roots_write(Writing *w, Table *done, Buf *out) {
   for (uint32_t i = 0; i < w->d->param.n; i++) {
     const ReadParam *p = &w->d->param.at[i];
     size_t n = strlen(p->path);
-    bool clock = strcmp(p->role, "clock") == 0; // a word of the language
+    bool clock = strcmp(p->role, "clock") == 0; // a keyword
     if (!p->rooted || clock || strchr(p->path, '/') || table_get(done, p->path, n)) continue;
     table_put(done, p->path, n, 1);
     Buf line = buf_new(w->r->arena), *before = w->out;
@@ -564,16 +570,16 @@ static bool roots_write(Writing *w, Table *done, Buf *out) {
   return true;
 }
 
-enum { MARK = 2 }; // no character of a program
+enum { MARK = 2 }; // a control character, which no program contains
 
-// A mark behind the lines that were made of a part of the file; json_program takes it out again.
+// Marks the end of lines that come from a part of the file; json_program removes the marks.
 static void mark_lines(Writing *w, const Json *part) {
   vec_push(w->r->arena, &w->r->made, part);
   buf_printf(w->out, "%c%u\n", MARK, w->r->made.n);
   if (w->boxes->n) buf_printf(w->boxes, "%c%u\n", MARK, w->r->made.n);
 }
 
-// The program without marks; with `places`, a comment behind each line says of what it was made.
+// Removes the marks; with `places`, replaces them by comments that name the part.
 static const char *without_marks(Reading *r, const char *text, bool places) {
   Buf b = buf_new(r->arena), lines = buf_new(r->arena);
   for (const char *end; *text; text = end) {
@@ -601,7 +607,7 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   r->in = d;
   if (!roots_write(&w, r->roots, out)) return false;
   if (!d->said) return true;
-  if (!d->nin && !d->box.n) return true; // a weight by itself
+  if (!d->nin && !d->box.n) return true; // a single weight
   header_write(&w, d->learner ? "learn" : "box");
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!param_write(&w, &d->param.at[i])) return false;
@@ -616,7 +622,8 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   }
   r->at = NULL;
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].next && param_is_own(&d->param.at[i]) && !param_open(r, d, &d->param.at[i]))
+    if (d->param.at[i].next && param_is_own(&d->param.at[i]) &&
+        !param_is_argument(r, d, &d->param.at[i]))
       buf_printf(&body, "  next %s = %s\n", d->wire.at[d->param.at[i].wire].name,
                  d->wire.at[d->param.at[i].next - 1].name);
   if (!w.returned) {
@@ -630,14 +637,14 @@ static bool diagram_write(Reading *r, ReadDiagram *d, Buf *out) {
   return !*r->error;
 }
 
-// "f.2" is a second diagram of f.
+// Is the callee `f` of `f.2`? The suffix marks a second diagram of the same box.
 static bool is_of_one_name(const ReadDiagram *d, const ReadDiagram *callee) {
   size_t n = strlen(callee->key);
   if (strncmp(d->key, callee->key, n) != 0) return false;
   return !d->key[n] || (d->key[n] == '.' && !d->key[n + 1 + strspn(d->key + n + 1, "0123456789")]);
 }
 
-// A diagram that only hands its wires to the learner of its name is that learner.
+// A main diagram that only forwards to the learner of its name is that learner.
 static void skip_wrapper(Reading *r) {
   const ReadDiagram *d = &r->diagram.at[r->main];
   if (d->box.n != 1 || !d->param.n) return;
@@ -657,7 +664,7 @@ static void skip_wrapper(Reading *r) {
   if (is_of_one_name(d, &r->diagram.at[callee - 1])) r->main = callee - 1;
 }
 
-// Who is a thing, who is repeated by a scan, and who draws numbers?
+// Determines which diagrams are learners, are scan bodies, or draw noise.
 static void kinds_find(Reading *r) {
   for (uint32_t i = 0; i < r->diagram.n; i++)
     for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++) {
@@ -683,8 +690,8 @@ static void kinds_find(Reading *r) {
 }
 
 // -- paths ----------------------------------------------------------------------------------------
-// Where the weights of a diagram are found once it is a program: by its params. A box that is used
-// once in a body is called by its name, otherwise its uses are counted.
+// Paths of a diagram's weights in the written program. A box used once in a body is called by its
+// name; otherwise its uses are numbered.
 static const char **paths_of(Reading *r, uint32_t number) {
   ReadDiagram *d = &r->diagram.at[number];
   if (d->path) return d->path;
@@ -702,7 +709,7 @@ static const char **paths_of(Reading *r, uint32_t number) {
           params && params->n
               ? reading_diagram(r, d, json_get(j, strcmp(op, "scan") == 0 ? "body" : "callee"))
               : NULL;
-      if (!callee || !reading_call(&w, callee, params, &name)) continue;
+      if (!callee || !callee_name(&w, callee, params, &name)) continue;
       uint32_t at = (uint32_t)(callee - r->diagram.at);
       if (round == 0) {
         uses[at]++;
@@ -710,9 +717,9 @@ static const char **paths_of(Reading *r, uint32_t number) {
       }
       Buf segment = buf_new(r->arena);
       buf_text(&segment, name);
-      if (name != callee->name) { // the body of a thing
-        buf_printf(&segment, "/%s", said_for(r, callee, true)->name);
-        callee = said_for(r, callee, true);
+      if (name != callee->name) { // the body of an instance
+        buf_printf(&segment, "/%s", written_diagram(r, callee, true)->name);
+        callee = written_diagram(r, callee, true);
         at = (uint32_t)(callee - r->diagram.at);
       }
       if (name == callee->name && uses[at] > 1 && !callee->learner)
@@ -722,7 +729,8 @@ static const char **paths_of(Reading *r, uint32_t number) {
         uint32_t wire = reading_wire(r, d, key);
         for (uint32_t q = 0; wire && q < d->param.n; q++) {
           if (d->param.at[q].wire != wire - 1) continue;
-          if (callee->param.at[k].rooted) { // found where it is used, unless the callee does not
+          // Known at the use, unless the callee has no such weight.
+          if (callee->param.at[k].rooted) {
             if (below[k] != callee->param.at[k].path) path[q] = below[k];
             continue;
           }
@@ -744,7 +752,7 @@ static void renames_find(Reading *r, const ReadDiagram *asked, JsonProgram *out)
       Buf from = buf_new(r->arena), to = buf_new(r->arena);
       buf_printf(&from, "%s/%s", main->key, main->param.at[i].was);
       buf_printf(&to, "%s/%s", main->name, path[i]);
-      if (asked == main) { // a box that becomes a learner: its weights were called without it
+      if (asked == main) { // a box that becomes a learner had no prefix in its paths
         name.to = to.at;
         vec_push(r->arena, &out->rename, name);
       }
@@ -755,8 +763,8 @@ static void renames_find(Reading *r, const ReadDiagram *asked, JsonProgram *out)
   }
 }
 
-// Which diagrams the program says: what main calls, and so on. They stand before those that call them.
-static void mark_said(Reading *r) {
+// Marks the diagrams to be written: all that main reaches. Callees come before callers.
+static void mark_written(Reading *r) {
   r->diagram.at[r->main].said = true;
   for (uint32_t i = r->main + 1; i-- > 0;) {
     ReadDiagram *d = &r->diagram.at[i];
@@ -771,8 +779,8 @@ static void mark_said(Reading *r) {
       const char *key = callee_key(j), *name;
       Id found = table_get(r->diagram_table, key, strlen(key));
       ReadDiagram *callee = found ? &r->diagram.at[found - 1] : NULL;
-      if (!callee || !reading_call(&w, callee, json_get(j, "params"), &name)) continue;
-      said_for(r, callee, name != callee->name)->said = true;
+      if (!callee || !callee_name(&w, callee, json_get(j, "params"), &name)) continue;
+      written_diagram(r, callee, name != callee->name)->said = true;
     }
   }
 }
@@ -787,12 +795,12 @@ bool json_program(Arena *arena, const char *text, size_t n, bool places, JsonPro
   const ReadDiagram *asked = &r.diagram.at[r.main];
   r.roots = table_new(arena);
   kinds_find(&r);
-  open_all(&r);
+  weights_to_wires(&r);
   skip_wrapper(&r);
-  shown_find(&r);
+  find_visible_axes(&r);
   ReadDiagram *main = &r.diagram.at[r.main];
   main->learner = has_weights(main) && sizes_follow(main) && !cells_are_open(&r);
-  mark_said(&r);
+  mark_written(&r);
   for (uint32_t i = 0; i <= r.main; i++)
     if (!diagram_write(&r, &r.diagram.at[i], &b)) return false;
   out->text = without_marks(&r, b.at ? b.at : "", places);

@@ -1,6 +1,6 @@
-// JSON to diagrams as they were read: names become words of the language, sizes its expressions.
-// Types and wirings are looked at here as far as the program needs it; the rest is left to the
-// checker, which sees the program.
+// Reads diagrams from JSON: names become identifiers, sizes become expressions of the language.
+// Types and wires are only checked as far as the writer needs; the rest is checked when the program
+// is loaded.
 #include "port/json/json_own.h"
 
 #include "lang/syntax/letters.h"
@@ -60,7 +60,7 @@ const char *json_word(const Json *object, const char *key) {
 }
 
 // -- names ----------------------------------------------------------------------------------------
-static bool take(Table *taken, const char *name) {
+static bool reserve_name(Table *taken, const char *name) {
   if (is_reserved(name) || table_get(taken, name, strlen(name))) return false;
   table_put(taken, name, strlen(name), 1);
   return true;
@@ -68,7 +68,7 @@ static bool take(Table *taken, const char *name) {
 
 const char *reading_name(Reading *r, Table *taken, const char *key) {
   Buf b = buf_new(r->arena);
-  key += *key == '"'; // a word of the text of diagrams is quoted there, and here it is a name
+  key += *key == '"'; // words are quoted in the textual form of diagrams
   key += strspn(key, "_");
   if (!letter_bytes(key, strlen(key))) buf_char(&b, 'w');
   for (const char *c = key; *c && b.n < 60; c++) {
@@ -83,7 +83,7 @@ const char *reading_name(Reading *r, Table *taken, const char *key) {
     }
   }
   size_t n = b.n;
-  for (uint32_t i = 2; !take(taken, b.at); i++) {
+  for (uint32_t i = 2; !reserve_name(taken, b.at); i++) {
     b.n = n, b.at[n] = 0;
     buf_printf(&b, "_%u", i);
   }
@@ -112,14 +112,14 @@ static Table *taken_copy(Reading *r) {
 }
 
 static Table *taken_words(Reading *r) {
-  // what is built in, besides the functions of the op table
+  // built-in names, besides the functions of the op table
   static const char *const word[] = {
       "R",      "B",         "sum",    "prod",   "max",      "min",   "mean",      "size",
       "concat", "scan",      "argmax", "argmin", "training", "batch", "normal",    "uniform",
       "inf",    "positions", "time",   "down",   "glorot",   "he",    "orthogonal"};
   Table *t = table_new(r->arena);
-  for (uint32_t i = 0; i < COUNT(word); i++) take(t, word[i]);
-  for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) take(t, fn_rows[i].name);
+  for (uint32_t i = 0; i < COUNT(word); i++) reserve_name(t, word[i]);
+  for (uint32_t i = FN_SIZE + 1; i < FN_COUNT; i++) reserve_name(t, fn_rows[i].name);
   return t;
 }
 
@@ -133,7 +133,7 @@ static bool is_word(const char *text) {
 }
 
 // -- types ----------------------------------------------------------------------------------------
-// How many there are of something: a size, and not fewer than one.
+// The length of an axis: a size of at least 1.
 static const char *length_read(Reading *r, const Json *j) {
   if (!j || j->kind != JSON_NUMBER || j->number >= 1) return reading_size(r, j);
   reading_error(r, NULL, "a type has at least one of each: %g is no size of it", j->number);
@@ -179,7 +179,7 @@ static bool type_read(Reading *r, const Json *j, ReadType *t) {
 }
 
 // -- diagrams -------------------------------------------------------------------------------------
-// `name`: what it is called in the program; NULL: what it is called in the file, made a word.
+// `name`: its name in the program; NULL: derived from the file.
 static bool wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name) {
   ReadWire wire = {0};
   const char *key = json_word(j, "name");
@@ -194,7 +194,7 @@ static bool wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name
   return true;
 }
 
-// One that has its name from outside, and keeps it: an input or a param.
+// An input or param: its name is visible outside and is kept.
 static bool outer_wire_add(Reading *r, ReadDiagram *d, const Json *j, const char *name) {
   if (!wire_add(r, d, j, name ? name : "")) return false;
   ReadWire *wire = &d->wire.at[d->wire.n - 1];
@@ -217,7 +217,7 @@ ReadDiagram *reading_diagram(Reading *r, const ReadDiagram *d, const Json *key) 
   return NULL;
 }
 
-// A weight of the program itself keeps its name, if that is a word: one of several is `p_2`.
+// A weight of the program itself keeps its name if possible; a member of a family becomes `p_2`.
 static const char *root_name(Reading *r, const char *path) {
   if (is_word(path)) return path;
   Id known = table_get(r->root_table, path, strlen(path));
@@ -227,7 +227,7 @@ static const char *root_name(Reading *r, const char *path) {
   return r->root_name.at[r->root_name.n - 1];
 }
 
-// What counts steps is a word of the language.
+// The step counter is a keyword.
 static bool is_clock(const ReadParam *p) {
   return strcmp(p->role, "clock") == 0 && p->rooted &&
          (strcmp(p->path, "step") == 0 || strcmp(p->path, "steps") == 0);
@@ -269,7 +269,7 @@ static bool boxes_read(Reading *r, ReadDiagram *d) {
   return true;
 }
 
-// Marks the wires that a box names, wherever it does.
+// Marks all wires that a box refers to.
 static void mark_used(ReadDiagram *d, const Json *j) {
   if (j->kind == JSON_TEXT) {
     Id wire = table_get(d->wire_table, j->text, j->n);
@@ -284,7 +284,7 @@ static void mark_used(ReadDiagram *d, const Json *j) {
     if (strcmp(key->text, "out") != 0) mark_used(d, key + 1);
 }
 
-// What the results are called, if they are: all of them.
+// Names of the results, if all have one.
 static bool results_read(Reading *r, ReadDiagram *d) {
   const Json *list = json_get(d->json, "results");
   if (!list) return true;
@@ -339,13 +339,13 @@ static bool sizes_read(Reading *r, const Json *root) {
   return true;
 }
 
-// No box is called as a weight of the program itself is.
-static void roots_take(Reading *r, const Json *diagrams) {
+// Reserves the names of the program's own weights.
+static void reserve_root_names(Reading *r, const Json *diagrams) {
   EACH_ITEM(d, i, diagrams) {
     EACH_ITEM(p, k, d->kind == JSON_OBJECT ? json_get(d, "params") : NULL) {
       const Json *rooted = p->kind == JSON_OBJECT ? json_get(p, "rooted") : NULL;
       if (rooted && rooted->kind == JSON_TRUE && is_word(json_word(p, "path")))
-        take(r->taken, json_word(p, "path"));
+        reserve_name(r->taken, json_word(p, "path"));
     }
   }
 }
@@ -356,9 +356,9 @@ static const Json *diagram_by_key(const Json *diagrams, const char *key) {
   return NULL;
 }
 
-// Who has its name before all others: the main one, `f`, though it is `f.2` in the file, since others
-// come first there. One that has weights and a single call only hands them to the learner that it calls.
-static const char *first_named(const Json *diagrams, const char *key) {
+// The diagram that gets its name first: the main one. In the file it is `f.2` if callees named `f`
+// come first. If it has weights and a single call, it only forwards to the learner `f`.
+static const char *first_to_name(const Json *diagrams, const char *key) {
   const Json *d = diagram_by_key(diagrams, key), *params = d ? json_get(d, "params") : NULL,
              *boxes = d ? json_get(d, "boxes") : NULL;
   if (!params || !params->n || !boxes || boxes->kind != JSON_LIST || boxes->n != 1) return key;
@@ -373,7 +373,7 @@ static const char *name_without_number(Reading *r, const char *key) {
                       arena_text(r->arena, key, counted ? (size_t)(dot - key) : strlen(key)));
 }
 
-// A key that is written wrong would be a thing left out: there are these, and no others.
+// Refuses unknown keys: a misspelt key would be ignored.
 static bool keys_known(Reading *r, const Json *j) {
   static const char *const known[] = {
       "additions", "at",       "axes",
@@ -430,8 +430,8 @@ bool json_reading(Reading *r, const Json *root) {
   if (!sizes_read(r, root)) return false;
   const Json *list = json_get(root, "diagrams");
   r->at = NULL;
-  roots_take(r, list);
-  const char *first = first_named(list, json_word(root, "main")),
+  reserve_root_names(r, list);
+  const char *first = first_to_name(list, json_word(root, "main")),
              *name_of_first = name_without_number(r, first);
   EACH_ITEM(name, k, list) {
     ReadDiagram d = {.json = name, .key = json_word(name, "name")};

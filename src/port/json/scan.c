@@ -1,10 +1,11 @@
-// Scans. A scan of the language goes along rows and gives, row by row, all that it carries. So what is held is a row that is the same
-// everywhere, what is emitted and not carried is carried and read by nobody, and one that goes back has its rows turned round.
+// Writes scans. The scan of the language iterates over rows, forward, and returns all rows of what
+// it carries. So held values are repeated for each row, emitted values are carried too, and a
+// reverse scan reverses its rows.
 #include "port/json/json_own.h"
 
 static bool has_open(const Reading *r, const ReadDiagram *d) {
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (param_open(r, d, &d->param.at[i])) return true;
+    if (param_is_argument(r, d, &d->param.at[i])) return true;
   return false;
 }
 
@@ -27,7 +28,7 @@ void cell_note(const ReadBox *scan, ReadDiagram *cell) {
   cell->slices = slices, cell->carries = carries;
 }
 
-// Which carry an emitted result is; as many as there are: none.
+// The carried value that an emitted result equals; the number of carried values: none.
 static uint32_t carry_of(const ReadDiagram *d, uint32_t emitted) {
   uint32_t i = 0;
   while (i < d->carries && d->out.at[i] != d->out.at[emitted]) i++;
@@ -43,7 +44,7 @@ Ids diagram_inputs(const Reading *r, const ReadDiagram *d) {
     if (!turned || i < d->slices) vec_push(r->arena, &in, i);
   for (uint32_t i = held; turned && i < d->nin; i++) vec_push(r->arena, &in, i);
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (param_open(r, d, &d->param.at[i])) vec_push(r->arena, &in, d->param.at[i].wire);
+    if (param_is_argument(r, d, &d->param.at[i])) vec_push(r->arena, &in, d->param.at[i].wire);
   for (uint32_t i = d->slices; turned && i < held && i < d->nin; i++) vec_push(r->arena, &in, i);
   return in;
 }
@@ -54,12 +55,12 @@ Ids diagram_results(const Reading *r, const ReadDiagram *d) {
     if (!d->cell || i < d->carries || (!is_plain(r, d) && carry_of(d, i) == d->carries))
       vec_push(r->arena, &out, d->out.at[i]);
   for (uint32_t i = 0; i < d->param.n; i++)
-    if (d->param.at[i].next && param_open(r, d, &d->param.at[i]))
+    if (d->param.at[i].next && param_is_argument(r, d, &d->param.at[i]))
       vec_push(r->arena, &out, d->param.at[i].next - 1);
   return out;
 }
 
-// A row where there is none, and what is emitted, before.
+// Inputs that the body does not read: a dummy row if there is none, and previous emitted values.
 void cell_inputs_write(Writing *w, uint32_t before) {
   const ReadDiagram *d = w->d;
   if (!d->cell || is_plain(w->r, d)) return;
@@ -76,18 +77,18 @@ typedef struct {
   Writing *w;
   const ReadBox *box;
   ReadDiagram *body;
-  const char *axis, *size, *last; // last: the place of the last step
+  const char *axis, *size, *last; // last: the index of the last step
   bool back;
   Ids slices, carries, holds;
 } ScanText;
 
-// " k k_2": an index for each axis that is shown, from `first` on; with sizes where `sized`.
+// " k k_2": an index for each visible axis from `first` on; with sizes if `sized`.
 static const char *places(ScanText *s, const ReadType *t, uint32_t first, bool sized) {
   Buf b = buf_new(s->w->r->arena);
   Table *own = table_new(s->w->r->arena);
   table_put(own, s->axis, strlen(s->axis), 1);
   for (uint32_t i = first; i < t->rank; i++) {
-    if (!axis_shown(s->w->d, t, i)) continue;
+    if (!axis_is_visible(s->w->d, t, i)) continue;
     buf_printf(&b, " %s", index_name(s->w, own, "k"));
     if (sized) buf_printf(&b, ":%s", t->size[i]);
   }
@@ -100,7 +101,7 @@ static const char *place_of_step(const ScanText *s) {
   return s->back ? b.at : s->axis;
 }
 
-// A wire cut along the steps, or the same in each.
+// A wire split into rows, or repeated for each row.
 static const char *row_write(ScanText *s, uint32_t wire, bool cut) {
   Writing *w = s->w;
   const ReadWire *x = &w->d->wire.at[wire];
@@ -116,7 +117,7 @@ static const char *row_write(ScanText *s, uint32_t wire, bool cut) {
   return name;
 }
 
-// What an emitted result is before the first step: nobody reads it.
+// The initial value of an emitted result, which is not read.
 static const char *start_before(ScanText *s, uint32_t wire) {
   Writing *w = s->w;
   const ReadType *t = &w->d->wire.at[wire].type;
@@ -133,7 +134,7 @@ static const char *start_before(ScanText *s, uint32_t wire) {
   return name;
 }
 
-// The last row of what is carried.
+// The last row of a carried value.
 static void last_write(ScanText *s, uint32_t carry, const char *rows) {
   const ReadWire *x = &s->w->d->wire.at[s->box->first + carry];
   const char *rest = places(s, &x->type, 0, false);
@@ -143,7 +144,7 @@ static void last_write(ScanText *s, uint32_t carry, const char *rows) {
   buf_printf(s->w->out, " = %s[%s%s]\n", rows, s->last, rest);
 }
 
-// An emitted result: rows in their order.
+// An emitted result, with its rows in order.
 static void emitted_write(ScanText *s, uint32_t wire, const char *rows) {
   const ReadWire *x = &s->w->d->wire.at[wire];
   if (!x->used) return;
@@ -158,14 +159,14 @@ static bool handed_write(ScanText *s, Buf *args) {
   EACH_ITEM(key, i, json_get(s->box->json, "params")) {
     uint32_t wire = reading_wire(w->r, w->d, key);
     if (!wire || i >= s->body->param.n) return false;
-    if (param_open(w->r, s->body, &s->body->param.at[i]))
+    if (param_is_argument(w->r, s->body, &s->body->param.at[i]))
       buf_printf(args, "%s%s", args->n ? ", " : "", row_write(s, wire - 1, false));
   }
   return args->n || reading_error(w->r, w->d, "a scan goes along nothing, and cannot be read back");
 }
 
-// Everything becomes rows and carries.
-static bool turned_write(ScanText *s, const char *name) {
+// The general form: everything becomes rows and carried values.
+static bool general_write(ScanText *s, const char *name) {
   Writing *w = s->w;
   const ReadDiagram *body = s->body;
   Buf args = buf_new(w->r->arena), out = buf_new(w->r->arena);
@@ -225,7 +226,7 @@ bool scan_write(Writing *w, const ReadBox *box) {
   s.body = reading_diagram(w->r, w->d, json_get(box->json, "body"));
   if (!s.body || !wires_read(w, box, "slices", &s.slices) ||
       !wires_read(w, box, "carries", &s.carries) || !wires_read(w, box, "holds", &s.holds) ||
-      !reading_call(w, s.body, json_get(box->json, "params"), &name))
+      !callee_name(w, s.body, json_get(box->json, "params"), &name))
     return false;
   uint32_t in = s.slices.n + s.carries.n + s.holds.n;
   if (s.body->nin != in || s.body->out.n != box->n || s.carries.n > box->n ||
@@ -237,7 +238,7 @@ bool scan_write(Writing *w, const ReadBox *box) {
   s.last = last.at;
   s.back = back && back->kind == JSON_TRUE;
   s.axis = reading_name(w->r, w->d->taken, "step");
-  if (!is_plain(w->r, s.body)) return turned_write(&s, name);
-  if (name == s.body->name) name = said_for(w->r, s.body, false)->name;
+  if (!is_plain(w->r, s.body)) return general_write(&s, name);
+  if (name == s.body->name) name = written_diagram(w->r, s.body, false)->name;
   return plain_write(&s, name);
 }

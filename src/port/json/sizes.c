@@ -1,4 +1,4 @@
-// Sizes: read as they are written in the file, written as the language has them, and compared.
+// Sizes: parsing the form in the file, writing the form of the language, and comparing.
 #include "port/json/json_own.h"
 
 #include "lang/syntax/letters.h"
@@ -7,13 +7,14 @@
 #include <stdlib.h>
 
 // -- from the file --------------------------------------------------------------------------------
-// A size as it is written: numbers, variables, + - * // ^ and brackets. It is copied with its variables under their new names.
+// Parses numbers, variables, + - * // ^ and parentheses, and copies the text with renamed
+// variables.
 typedef struct {
   Reading *r;
   const char *text, *at;
   Buf out;
   uint32_t depth;
-  bool said; // what is wrong
+  bool said; // an error was reported
 } SizeText;
 
 static bool text_sum(SizeText *);
@@ -37,8 +38,7 @@ static size_t variable_length(const char *c) {
   return n;
 }
 
-// A variable is called as it is in the file, without the number that tells it from those of other
-// diagrams.
+// The variable's name in the file without the suffix that distinguishes it between diagrams.
 static const char *variable_name(Reading *r, const char *key, size_t n) {
   ReadDiagram *d = r->in;
   Id known = table_get(d->size_table, key, n);
@@ -90,7 +90,7 @@ static bool text_sum(SizeText *s) {
   return true;
 }
 
-// Is the first bracket closed by the last?
+// Do the first and last parenthesis match?
 static bool in_brackets(const char *size) {
   int depth = 0;
   for (const char *c = size; *c; c++) {
@@ -100,7 +100,7 @@ static bool in_brackets(const char *size) {
   return *size == '(';
 }
 
-// With the variable in the place of what it stands for: all of it, or where that is in brackets.
+// Substitutes a variable for a size, if it is the whole text or parenthesised.
 static const char *shortened(Reading *r, const char *size, const SizeShort *s) {
   const char *from = in_brackets(s->from) ? s->from : arena_format(r->arena, "(%s)", s->from);
   Buf out = buf_new(r->arena);
@@ -139,7 +139,7 @@ static void inputs_shorten(Reading *r, ReadDiagram *d, const SizeShort *s) {
       d->wire.at[i].type.size[k] = shortened(r, d->wire.at[i].type.size[k], s);
 }
 
-// With `((h-1)//2)+1` as h_2, what is in brackets there is h_2-1, wherever it stands. False: it is no such sum.
+// If `((h-1)//2)+1` is h_2, its parenthesised part is h_2-1. False: not of this form.
 static bool part_of_sum(Reading *r, const SizeShort *whole, SizeShort *out) {
   size_t n = strlen(whole->from), digits = 0;
   while (digits < n && whole->from[n - 1 - digits] >= '0' && whole->from[n - 1 - digits] <= '9')
@@ -190,7 +190,8 @@ const char *reading_size(Reading *r, const Json *j) {
   return NULL;
 }
 
-// Where an index would be taken for it, a size says that it is one; so does a quotient among values.
+// As a coordinate, a bare name would be an index, so it is written `size[n]`; quotients likewise in
+// values.
 const char *place_size(Reading *r, const char *size) {
   Buf b = buf_new(r->arena);
   if (strspn(size, "-0123456789") == strlen(size)) return size;
@@ -205,8 +206,8 @@ const char *size_variable(const char *size, size_t *n) {
 }
 
 // -- compared -------------------------------------------------------------------------------------
-// A size as a number, for numbers that stand for its variables: those of the first round can be
-// divided by small numbers, the others cannot.
+// Evaluates a size for sample values of its variables. Those of the first round are divisible by
+// small numbers, others are not.
 typedef struct {
   const char *at;
   uint32_t round;

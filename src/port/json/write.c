@@ -1,22 +1,22 @@
-// A typed diagram as JSON, with all that it calls: docs/json.md says what each key means.
+// Writes a typed diagram as JSON, with all callees: docs/json.md specifies the keys.
 #include "port/json/json.h"
 
 #include "core/pass/pass.h"
 
 #include <math.h>
 
-enum { MADE_LIMIT = 65536 }; // numbers that a diagram makes are written out up to here
+enum { MADE_LIMIT = 65536 }; // maximal count of computed initial values that are written out
 
 typedef struct {
   World *w;
   const PrintNames *cast;
   JsonOut *j;
   const Diagram *d;
-  const char **wire; // [wire] its unique text
+  const char **wire; // [wire] its unique name
 } JsonPrint;
 
 // -- sizes and types ------------------------------------------------------------------------------
-// A number where it is one, else its text.
+// A number, or the text of a symbolic size.
 static void size_put(JsonPrint *p, const char *key, Size size) {
   int64_t n;
   if (size_value(p->w, size, &n))

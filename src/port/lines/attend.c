@@ -1,5 +1,6 @@
-// Attention, where it is exactly the library's: scores Q K^T / sqrt(size), perhaps without what is behind each place, a softmax of them,
-// and with that a mean of values. Four or five lines become `attend(Q, K, V)` or `causal(Q, K, V)`; axes in front pass over.
+// Recognises attention that equals the library's: scores Q K^T / sqrt(size), possibly with a causal
+// mask, softmax, and a product with values. Four or five lines become `attend(Q, K, V)` or
+// `causal(Q, K, V)`; leading axes are batch axes.
 #include "port/lines/lines.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@ typedef struct {
   uint32_t *maker; // [value] the line, or UINT32_MAX
 } Attends;
 
-// A list of indices, each a letter of its own.
+// An index list, each index a single letter.
 typedef struct {
   uint32_t n;
   const char *at[ONNX_RANK_LIMIT];
@@ -33,8 +34,8 @@ static bool letter_same(const Letters *a, uint32_t i, const Letters *b, uint32_t
   return a->length[i] == b->length[k] && !memcmp(a->at[i], b->at[k], a->length[i]);
 }
 
-// The line that makes a value which nobody else reads.
-static ImpLine *made_by(const Attends *c, Id v) {
+// The line that makes a value with a single reader.
+static ImpLine *single_reader_maker(const Attends *c, Id v) {
   uint32_t at = c->maker[v];
   if (at == UINT32_MAX || !c->live[at] || value_at(c->m, v)->reads != 1) return NULL;
   ImpLine *l = &c->m->line.at[at];
@@ -53,9 +54,9 @@ static const double *number_of(const Attends *c, const ImpLine *l, uint32_t k) {
 }
 
 // -- scaled --------------------------------------------------------------------------------------
-// x / sqrt(size), or times its inverse: the value that it is of; 0: it is not.
-static Id scaled(const Attends *c, Id v, int64_t size) {
-  const ImpLine *l = made_by(c, v);
+// Matches x / sqrt(size) or x * (1 / sqrt(size)): returns x, or 0.
+static Id match_scaled(const Attends *c, Id v, int64_t size) {
+  const ImpLine *l = single_reader_maker(c, v);
   const double *by = l ? number_of(c, l, 1) : NULL;
   if (!by || !is_placewise_read(l, 0)) return 0;
   float root = (float)sqrt((double)size);
@@ -64,9 +65,9 @@ static Id scaled(const Attends *c, Id v, int64_t size) {
   return divides || times ? l->read.at[0].value : 0;
 }
 
-// -- without what is behind ----------------------------------------------------------------------
-// A constant that has `there` for each place behind the row's own, and `elsewhere` for the others.
-static bool is_behind(const Attends *c, Id mask, double there, double elsewhere) {
+// -- causal masks ---------------------------------------------------------------------------------
+// A constant that is `there` after the diagonal and `elsewhere` up to it.
+static bool is_causal_mask(const Attends *c, Id mask, double there, double elsewhere) {
   const ImpValue *v = value_at(c->m, mask);
   uint32_t rank = v->shape.rank;
   int64_t count = shape_count(&v->shape);
@@ -78,9 +79,9 @@ static bool is_behind(const Attends *c, Id mask, double there, double elsewhere)
   return true;
 }
 
-// The scores that a mask is put on; 0: nothing that is known.
-static Id unmasked(const Attends *c, Id v, Id *mask) {
-  const ImpLine *l = made_by(c, v);
+// Matches a masked value: returns the scores without the mask, or 0.
+static Id match_masked(const Attends *c, Id v, Id *mask) {
+  const ImpLine *l = single_reader_maker(c, v);
   double far = -(double)INFINITY;
   if (!l || l->read.n < 2) return 0;
   const double *one = number_of(c, l, 0), *two = number_of(c, l, 2);
@@ -88,18 +89,18 @@ static Id unmasked(const Attends *c, Id v, Id *mask) {
   if (!strcmp(l->form.right, "$0 when $1 else $2")) {
     bool first = one && *one == far, last = two && *two == far;
     uint32_t k = first ? 2 : 0;
-    if (first != last && is_placewise_read(l, k) && is_behind(c, *mask, first, last))
+    if (first != last && is_placewise_read(l, k) && is_causal_mask(c, *mask, first, last))
       return l->read.at[k].value;
   }
   for (uint32_t k = 0; k < 2 && !strcmp(l->form.right, "$0 + $1"); k++) {
     *mask = l->read.at[!k].value;
-    if (is_placewise_read(l, k) && is_behind(c, *mask, far, 0)) return l->read.at[k].value;
+    if (is_placewise_read(l, k) && is_causal_mask(c, *mask, far, 0)) return l->read.at[k].value;
   }
   return *mask = 0;
 }
 
 // -- attention -----------------------------------------------------------------------------------
-// y[… a d] = x[… a c] z[… c d], and `turned` if z is read as [… d c].
+// Matches y[… a d] = x[… a c] z[… c d]; `turned` if z is read as [… d c].
 static bool is_product(const ImpLine *l, bool *turned) {
   Letters left, x, z;
   if (!l || l->read.n != 2 || strcmp(l->form.right, "$0 $1") != 0 || l->form.pad) return false;
@@ -122,7 +123,7 @@ static bool is_softmax(const ImpLine *l) {
          !strncmp(l->form.right + 8, at.at[at.n - 1], n) && !strcmp(l->form.right + 8 + n, "]($0)");
 }
 
-// Letters for the axes in front, and these two.
+// Letters for the leading axes, then these two.
 static const char *front_and(Importer *m, uint32_t front, uint32_t a, uint32_t b) {
   const char *at[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < front; i++) at[i] = imp_letter[i];
@@ -130,8 +131,8 @@ static const char *front_and(Importer *m, uint32_t front, uint32_t a, uint32_t b
   return words(m, front + 2, at);
 }
 
-// Keys come as [… k x], and are wanted as [… x k]: the line of the scores turns them.
-static Id turn_keys(const Attends *c, ImpLine *scores) {
+// Keys come as [… k x] and are wanted as [… x k]: reuses the line of the scores for the transpose.
+static Id transpose_keys(const Attends *c, ImpLine *scores) {
   Importer *m = c->m;
   ImpRead keys = scores->read.at[1];
   ImpShape shape = value_at(m, keys.value)->shape;
@@ -148,7 +149,7 @@ static Id turn_keys(const Attends *c, ImpLine *scores) {
   return v;
 }
 
-// What was found of one, and the lines that go with it.
+// An attention that was matched, and the lines that it replaces.
 typedef struct {
   ImpLine *values, *scores;
   Id query, mask; // mask: or 0
@@ -156,29 +157,29 @@ typedef struct {
   uint32_t gone[4], n;
 } Attend;
 
-static void goes(const Attends *c, Attend *a, Id v) { a->gone[a->n++] = c->maker[v]; }
+static void mark_replaced(const Attends *c, Attend *a, Id v) { a->gone[a->n++] = c->maker[v]; }
 
-// x / sqrt(size), by its line, which goes then; otherwise it stays as it is.
-static Id unscaled(const Attends *c, Attend *a, Id v, ImpSize size) {
-  Id inner = size.text ? 0 : scaled(c, v, size.n);
-  if (inner) goes(c, a, v);
+// Matches x / sqrt(size) and marks its line for removal; otherwise returns the value unchanged.
+static Id remove_scale(const Attends *c, Attend *a, Id v, ImpSize size) {
+  Id inner = size.text ? 0 : match_scaled(c, v, size.n);
+  if (inner) mark_replaced(c, a, v);
   return inner;
 }
 
-// The scores, with their mask and scale taken off: scaled themselves, or made of queries that are.
+// Finds the scores without mask and scale; the scale may also be on the queries.
 static bool find_scores(const Attends *c, Attend *a, Id s) {
   Importer *m = c->m;
-  Id inner = unmasked(c, s, &a->mask);
-  if (inner) goes(c, a, s), s = inner;
-  const ImpLine *l = made_by(c, s);
+  Id inner = match_masked(c, s, &a->mask);
+  if (inner) mark_replaced(c, a, s), s = inner;
+  const ImpLine *l = single_reader_maker(c, s);
   Id plain = l && !is_product(l, &a->turned) && l->read.n ? l->read.at[0].value : s;
-  a->scores = made_by(c, plain);
+  a->scores = single_reader_maker(c, plain);
   if (!is_product(a->scores, &a->turned)) return false;
   a->query = a->scores->read.at[0].value;
   const ImpShape *shape = &value_at(m, a->query)->shape;
   ImpSize size = shape->dim[shape->rank - 1];
-  if (plain != s) return unscaled(c, a, s, size) == plain;
-  a->query = unscaled(c, a, a->query, size);
+  if (plain != s) return remove_scale(c, a, s, size) == plain;
+  a->query = remove_scale(c, a, a->query, size);
   return a->query;
 }
 
@@ -187,15 +188,15 @@ static void attend_at(const Attends *c, ImpLine *values) {
   Attend a = {.values = values};
   bool turned;
   if (!is_product(values, &turned) || turned) return;
-  const ImpLine *soft = made_by(c, values->read.at[0].value);
+  const ImpLine *soft = single_reader_maker(c, values->read.at[0].value);
   if (!is_softmax(soft) || !find_scores(c, &a, soft->read.at[0].value)) return;
-  goes(c, &a, values->read.at[0].value);
+  mark_replaced(c, &a, values->read.at[0].value);
   uint32_t front = value_at(m, soft->out.at[0])->shape.rank - 2;
   Id keys = a.scores->read.at[1].value, of = values->read.at[1].value;
-  if (a.turned) goes(c, &a, a.scores->out.at[0]);
+  if (a.turned) mark_replaced(c, &a, a.scores->out.at[0]);
   for (uint32_t i = 0; i < a.n; i++) c->live[a.gone[i]] = false;
   if (a.mask) value_at(m, a.mask)->reads--;
-  if (!a.turned) keys = turn_keys(c, a.scores);
+  if (!a.turned) keys = transpose_keys(c, a.scores);
   values->form = (ImpForm){.right = a.mask ? "causal($0, $1, $2)" : "attend($0, $1, $2)"};
   values->read.n = 0;
   vec_push(m->arena, &values->read, ((ImpRead){a.query, front_and(m, front, 0, 1)}));
@@ -203,7 +204,7 @@ static void attend_at(const Attends *c, ImpLine *values) {
   vec_push(m->arena, &values->read, ((ImpRead){of, front_and(m, front, 2, 3)}));
 }
 
-void attends_make(Importer *m, bool *live) {
+void attention_match(Importer *m, bool *live) {
   Attends c = {m, live, NEW_ARRAY(m->arena, uint32_t, 2 * m->value.n)};
   for (uint32_t i = 0; i < 2 * m->value.n; i++) c.maker[i] = UINT32_MAX;
   for (uint32_t i = 0; i < m->line.n; i++)

@@ -1,13 +1,14 @@
-// Samples pass over a model: where one axis with a name leads every input and output and nothing else is ever done with it, it is
-// left out of the types, so that the model takes one sample and can be trained on samples. On its way it may be grouped with others,
-// as samples by heads are; then the rest of the group stays.
+// Removes the sample axis. If one symbolic axis leads every input and output and all lines only map
+// over it, it is removed from the types, so that the model takes one sample and can be trained on
+// data. The axis may be merged with others on the way, as samples with heads; then the rest of the
+// merged axis stays.
 #include "port/lines/lines.h"
 
-// Where the samples are in a value. Grouped with others: `inner` is how many places each sample has behind it.
+// Where the sample axis is in a value. If merged: `inner` is the number of elements per sample.
 typedef struct {
   int axis; // -1: nowhere
   bool grouped;
-  ImpSize inner, rest; // rest: the size of the group without the samples
+  ImpSize inner, rest; // rest: the merged size without the samples
 } BatchPlace;
 
 typedef struct {
@@ -16,7 +17,8 @@ typedef struct {
   BatchPlace *place; // [value]
 } Batch;
 
-// The letter of the samples in a line, and the one of a group that passes over as a whole.
+// The letter of the sample axis in a line, and that of a merged axis which is mapped over as a
+// whole.
 typedef struct {
   const char *at;
   size_t n;
@@ -36,7 +38,7 @@ static bool word_in(const char *text, const char *word, size_t n) {
   return false;
 }
 
-// False: samples are mixed with others in a way that is not understood.
+// False: samples are merged with other axes in an unsupported way.
 static bool place_find(const Batch *b, const ImpValue *v, BatchPlace *out) {
   *out = (BatchPlace){.axis = -1};
   for (uint32_t i = 0; i < v->shape.rank; i++) {
@@ -71,7 +73,7 @@ static bool letter_agrees(BatchLetter *letter, const char *at, size_t n) {
 }
 
 // -- groups --------------------------------------------------------------------------------------
-// The next of a group "(j:N k l)": its letter, and the size that is written, or NULL.
+// The next element of a group "(j:N k l)": its letter, and its size if written; or NULL.
 static const char *element(const char *at, size_t *n, const char **size, size_t *wide) {
   while (*at == ' ' || *at == '(') at++;
   for (*n = 0; char_is_word(at[*n]);) (*n)++;
@@ -91,7 +93,7 @@ static bool size_find(const char *list, const ImpValue *v, BatchLetter letter, I
   return false;
 }
 
-// Written in a list, as in "(k:2 l)".
+// A size written in the list, as in "(k:2 l)".
 static bool size_written(const Batch *b, const char *list, BatchLetter letter, ImpSize *out) {
   for (const char *at = list; at && *at;) {
     size_t k = 0;
@@ -117,7 +119,7 @@ static bool letter_size(const Batch *b, const ImpLine *l, BatchLetter letter, Im
   return false;
 }
 
-// What stands behind the samples in a group.
+// The number of elements after the samples in a group.
 static bool group_inner(const Batch *b, const BatchLine *l, const char *group, ImpSize *inner) {
   size_t n, wide;
   const char *size, *end = group + strcspn(group, ")");
@@ -135,7 +137,7 @@ static bool group_inner(const Batch *b, const BatchLine *l, const char *group, I
   return seen;
 }
 
-// The list without the samples.
+// The index list without the sample axis.
 static const char *index_without(const Batch *b, const BatchLine *l, const char *list, int axis) {
   Buf out = buf_new(b->m->arena);
   size_t n, k, wide;
@@ -161,15 +163,15 @@ static const char *index_without(const Batch *b, const BatchLine *l, const char 
   return out.n ? out.at : "";
 }
 
-static const char *list_stripped(const Batch *b, const BatchLine *l, const char *list,
-                                 const BatchPlace *p) {
+static const char *list_without_samples(const Batch *b, const BatchLine *l, const char *list,
+                                        const BatchPlace *p) {
   size_t n;
   const char *at = list && p->axis >= 0 ? index_at(list, p->axis, &n) : NULL;
   return !at || (p->grouped && *at != '(') ? list : index_without(b, l, list, p->axis);
 }
 
 // -- lines ---------------------------------------------------------------------------------------
-// Which letter the samples have, from where they stand alone or have their size written.
+// Finds the letter of the sample axis, from where it is alone or has its size written.
 static bool sample_letter(const Batch *b, BatchLine *l, const char *list, const BatchPlace *p) {
   size_t n, wide;
   const char *size, *at = list && p->axis >= 0 ? index_at(list, p->axis, &n) : NULL;
@@ -185,7 +187,7 @@ static bool sample_letter(const Batch *b, BatchLine *l, const char *list, const 
   return true;
 }
 
-// How samples are grouped in what is read must be how they were grouped when it was made.
+// A merged axis must be split as it was merged.
 static bool group_agrees(const Batch *b, const BatchLine *l, const char *list, BatchPlace *p,
                          ImpSize *passing) {
   size_t n;
@@ -220,12 +222,12 @@ static bool line_groups(const Batch *b, const BatchLine *l) {
 
 static bool letter_elsewhere(const Batch *b, const BatchLine *l, BatchLetter letter) {
   const ImpLine *line = l->line;
-  const char *left = list_stripped(b, l, line->form.left, &b->place[line->out.at[0]]);
+  const char *left = list_without_samples(b, l, line->form.left, &b->place[line->out.at[0]]);
   if (word_in(line->form.right, letter.at, letter.n)) return true;
   if (left && word_in(left, letter.at, letter.n)) return true;
   for (uint32_t i = 0; i < line->read.n; i++) {
     const ImpRead *r = &line->read.at[i];
-    const char *list = list_stripped(b, l, r->index, &b->place[r->value]);
+    const char *list = list_without_samples(b, l, r->index, &b->place[r->value]);
     if (list && word_in(list, letter.at, letter.n)) return true;
   }
   return false;
@@ -245,7 +247,7 @@ static bool line_letters(const Batch *b, BatchLine *l) {
 }
 
 static bool line_passes(const Batch *b, BatchLine *l) {
-  bool loops = !strncmp(l->line->form.right, "scan[", 5); // along the first axis
+  bool loops = !strncmp(l->line->form.right, "scan[", 5); // a scan runs along the first axis
   if (loops && b->place[l->line->read.at[0].value].axis == 0) return false;
   if (word_in(l->line->form.right, b->name, strlen(b->name)) || !line_letters(b, l)) return false;
   if (l->group.at && word_in(l->line->form.right, l->group.at, l->group.n)) return false;
@@ -256,16 +258,16 @@ static bool line_passes(const Batch *b, BatchLine *l) {
 static void line_strip(const Batch *b, ImpLine *line) {
   BatchLine l = {.line = line};
   line_letters(b, &l);
-  const char *left = list_stripped(b, &l, line->form.left, &b->place[line->out.at[0]]);
+  const char *left = list_without_samples(b, &l, line->form.left, &b->place[line->out.at[0]]);
   for (uint32_t i = 0; i < line->read.n; i++) {
     ImpRead *r = &line->read.at[i];
-    r->index = list_stripped(b, &l, r->index, &b->place[r->value]);
+    r->index = list_without_samples(b, &l, r->index, &b->place[r->value]);
   }
   line->form.left = left;
 }
 
 // -- the model -----------------------------------------------------------------------------------
-static bool leads(const Batch *b, const Ids *list) {
+static bool samples_lead(const Batch *b, const Ids *list) {
   for (uint32_t i = 0; i < list->n; i++)
     if (b->place[list->at[i]].axis != 0 || b->place[list->at[i]].grouped) return false;
   return list->n;
@@ -296,10 +298,10 @@ static bool all_pass(const Batch *b, const bool *live) {
     if (!cell_passes(b, &m->cell.at[i])) return false;
   for (uint32_t i = 0; i < m->box.n; i++)
     if (word_in(m->box.at[i], b->name, strlen(b->name))) return false;
-  return leads(b, &m->output);
+  return samples_lead(b, &m->output);
 }
 
-void batch_leave_out(Importer *m, const bool *live) {
+void batch_axis_remove(Importer *m, const bool *live) {
   Batch b = {.m = m, .place = NEW_ARRAY(m->arena, BatchPlace, m->value.n)};
   if (!m->input.n || !value_at(m, m->input.at[0])->shape.rank) return;
   b.name = value_at(m, m->input.at[0])->shape.dim[0].text;
@@ -307,7 +309,7 @@ void batch_leave_out(Importer *m, const bool *live) {
   for (uint32_t i = 1; i < m->value.n; i++) b.place[i].axis = -1;
   for (uint32_t i = 0; i < m->input.n; i++)
     if (!place_find(&b, value_at(m, m->input.at[i]), &b.place[m->input.at[i]])) return;
-  if (!leads(&b, &m->input) || !all_pass(&b, live)) return;
+  if (!samples_lead(&b, &m->input) || !all_pass(&b, live)) return;
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i]) line_strip(&b, &m->line.at[i]);
   for (uint32_t i = 0; i < m->cell.n; i++)

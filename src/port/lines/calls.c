@@ -1,5 +1,6 @@
-// What a box of the library says is said by it: convolutions, norms, dense layers, pools. Their weights are then the box's own, so a
-// weight must be read once. What is applied to what came before it and to nothing else becomes a chain, `(conv2d[8] ; relu)(x)`.
+// Replaces lines by calls of library boxes: convolutions, norms, dense layers, pooling. The weights
+// become the box's own, so they must have one reader. Consecutive boxes with single readers become
+// a chain, `(conv2d[8] ; relu)(x)`.
 #include "port/lines/lines.h"
 
 typedef struct {
@@ -16,7 +17,7 @@ static bool is_op(const ImpLine *l, const char *op) {
   return l->node && !strcmp(l->node->op, op) && !l->part.n && l->out.n == 1;
 }
 
-// A weight that nobody else reads.
+// A weight with a single reader.
 static bool is_own(const Calls *c, Id v, uint32_t rank) {
   const ImpValue *x = value_at(c->m, v);
   return x->kind == IMP_WEIGHT && x->reads == 1 && x->shape.rank == rank && !x->box && !x->path;
@@ -33,7 +34,7 @@ static void part_own(ImpPart *p, Id v, const char *tail) {
 }
 
 // -- attributes of windows -----------------------------------------------------------------------
-// All numbers of an attribute are this one.
+// Do all elements of an attribute equal *out?
 static bool attr_even(const OnnxNode *node, const char *name, int64_t otherwise, int64_t *out) {
   const OnnxAttribute *a = onnx_attribute(node, name);
   *out = otherwise;
@@ -54,7 +55,8 @@ typedef struct {
   int64_t kernel, stride, edge, dilation;
 } SquareWindow;
 
-// The pads are one edge all round, or would be as well: with a stride, the last windows may end before what is padded behind.
+// Is the padding the same on all sides? With a stride, the last windows may not reach the padding
+// at the end, which is then irrelevant.
 static bool pads_are_even(const OnnxNode *node, const ImpShape *x, SquareWindow *w) {
   const OnnxAttribute *a = onnx_attribute(node, "pads");
   if (attr_even(node, "pads", 0, &w->edge)) return true;
@@ -131,7 +133,7 @@ static void call_pool(const Calls *c, ImpLine *l) {
   part_add(c, l, "max_pool2d", window_text(c, "max_pool2d", 0, &win, 2));
 }
 
-// Which axis from the end a one-letter index stands at; 0: none.
+// The axis, counted from the end, of a one-letter index; 0: none.
 static uint32_t from_end(const char *list, const char *letter) {
   uint32_t at = 0, k = 0;
   size_t n;
@@ -158,8 +160,8 @@ static void call_batch_norm(const Calls *c, ImpLine *l) {
   for (uint32_t i = 1; i < 5; i++) part_own(p, l->read.at[i].value, tail[i - 1]);
 }
 
-// A matrix turned round.
-static void turn(const Calls *c, Id id) {
+// Transposes a constant matrix.
+static void transpose_constant(const Calls *c, Id id) {
   ImpValue *v = value_at(c->m, id);
   int64_t rows = v->shape.dim[0].n, columns = v->shape.dim[1].n;
   double *data = NEW_ARRAY(c->m->arena, double, rows *columns + 1);
@@ -184,11 +186,11 @@ static void call_product(const Calls *c, ImpLine *l) {
   if (!is_own(c, l->read.at[1].value, 2) || attr_number(l->node, "transA", 0)) return;
   if (bias && !is_own(c, l->read.at[2].value, 1)) return;
   if (!value_at(c->m, l->read.at[0].value)->shape.rank) return;
-  if (gemm && attr_number(l->node, "transB", 0)) turn(c, l->read.at[1].value);
+  if (gemm && attr_number(l->node, "transB", 0)) transpose_constant(c, l->read.at[1].value);
   call_linear(c, l, l->read.at[1].value, bias ? l->read.at[2].value : 0);
 }
 
-// A weight along the last axis that is added to a product makes a dense layer of it.
+// A bias along the last axis of a product makes it a dense layer.
 static void call_bias(const Calls *c, ImpLine *l) {
   if (!is_op(l, "Add") || l->read.n != 2 || strcmp(l->form.right, "$0 + $1") != 0) return;
   uint32_t at = is_own(c, l->read.at[0].value, 1) ? 0 : 1;
@@ -205,7 +207,7 @@ static void call_bias(const Calls *c, ImpLine *l) {
   c->live[from] = false;
 }
 
-// A function of one number, at each place.
+// An elementwise function.
 static void call_map(const Calls *c, ImpLine *l) {
   const char *right = l->form.right, *index = l->read.n == 1 ? l->read.at[0].index : NULL;
   size_t n = strcspn(right, "(["), open = n;
@@ -220,7 +222,7 @@ static void call_map(const Calls *c, ImpLine *l) {
 }
 
 // -- several lines -------------------------------------------------------------------------------
-// So many live lines from here on are these operators, each result read so often.
+// Are the next live lines these operators, with these numbers of reads of their results?
 static bool lines_are(const Calls *c, uint32_t i, const char *const *op, const uint32_t *reads,
                       uint32_t n, ImpLine **out) {
   for (uint32_t k = 0; k < n; k++, i++) {
@@ -278,12 +280,12 @@ static void call_layer_norm(const Calls *c, uint32_t i) {
             : arena_format(c->m->arena, "layer_norm[eps: %s]", short_term(c->m, (float)eps));
   lines_end(c, l, 8);
   l[8]->read.at[0] = l[0]->read.at[0];
-  value_at(c->m, x)->reads--; // it was read twice
+  value_at(c->m, x)->reads--; // it was read twice before
   ImpPart *p = part_add(c, l[8], "layer_norm", text);
   part_own(p, g, "g"), part_own(p, b, "b");
 }
 
-// One node, in four lines.
+// A LayerNormalization node that was imported as four lines.
 static void call_layer_norm_node(const Calls *c, uint32_t i) {
   static const char *const op[] = {"LayerNormalization", "LayerNormalization", "LayerNormalization",
                                    "LayerNormalization"};
@@ -299,7 +301,7 @@ static void call_layer_norm_node(const Calls *c, uint32_t i) {
                                                             short_term(c->m, eps->f));
   lines_end(c, l, 3);
   l[3]->read.at[0] = l[0]->read.at[0];
-  value_at(c->m, x)->reads--; // it was read twice
+  value_at(c->m, x)->reads--; // it was read twice before
   ImpPart *p = part_add(c, l[3], "layer_norm", text);
   part_own(p, g, "g"), part_own(p, b, "b");
 }
@@ -320,7 +322,7 @@ static void call_gelu(const Calls *c, uint32_t i) {
     return;
   lines_end(c, l, 4);
   l[4]->read.at[0] = l[0]->read.at[0];
-  value_at(c->m, x)->reads--; // it was read twice
+  value_at(c->m, x)->reads--; // it was read twice before
   part_add(c, l[4], "gelu", "gelu");
 }
 
@@ -331,7 +333,7 @@ static bool is_output(const Importer *m, Id v) {
   return false;
 }
 
-// A function of what lines add up is where a block of a network ends: the chain behind it begins with the next.
+// A function of a sum ends a residual block: the next chain begins after it.
 static bool ends_a_sum(const Calls *c, const ImpLine *l) {
   uint32_t from = c->maker[l->read.at[0].value];
   return l->part.n == 1 && !l->part.at[0].n && from != UINT32_MAX && c->live[from] &&
@@ -353,7 +355,7 @@ static void chain(const Calls *c, ImpLine *l) {
   c->live[from] = false;
 }
 
-// Constants and labels are written in other ways.
+// Constants and labels cannot be the input of a chain.
 static bool is_wire(const Calls *c, Id v) {
   const ImpValue *x = value_at(c->m, v);
   return x->kind != IMP_CONST && !x->labels && x->shape.rank;
@@ -370,7 +372,7 @@ static void one_line(const Calls *c, uint32_t i) {
   call_map(c, l);
 }
 
-void calls_make(Importer *m, bool *live) {
+void library_calls_make(Importer *m, bool *live) {
   Calls c = {m, live, NEW_ARRAY(m->arena, uint32_t, m->value.n)};
   for (uint32_t i = 0; i < m->value.n; i++) c.maker[i] = UINT32_MAX;
   for (uint32_t i = 0; i < m->line.n; i++)
@@ -389,7 +391,7 @@ void calls_make(Importer *m, bool *live) {
 }
 
 // -- paths ---------------------------------------------------------------------------------------
-// A body: its lines, those that are live, and where it is.
+// A body: its lines and its path.
 typedef struct {
   const ImpLine *line;
   uint32_t n;
@@ -397,7 +399,7 @@ typedef struct {
   const char *path;
 } CallBody;
 
-// How often a box is used before this part of this line.
+// Counts the uses of a box in a body before this part.
 static uint32_t uses_before(const CallBody *b, const char *box, uint32_t line, uint32_t part) {
   uint32_t n = 0;
   for (uint32_t i = 0; i <= line && i < b->n; i++)
@@ -408,7 +410,7 @@ static uint32_t uses_before(const CallBody *b, const char *box, uint32_t line, u
 
 static void place_block(Importer *m, const ImpBlock *, const char *path);
 
-// The number counts the uses of a box in a body, and is left out where there is one.
+// Assigns paths: uses of a box in a body are numbered, unless there is only one.
 static void place_body(Importer *m, const CallBody *b, const ImpLine *line) {
   for (uint32_t i = 0; i < b->n; i++)
     for (uint32_t k = 0; (!b->live || b->live[i]) && k < b->line[i].part.n; k++) {
@@ -425,7 +427,7 @@ static void place_body(Importer *m, const CallBody *b, const ImpLine *line) {
     }
 }
 
-// Weights that lines of the block read themselves have the name of the first time.
+// Weights that lines of a block read directly belong to the first repetition.
 static void place_read(Importer *m, const ImpBlock *b, const ImpLine *line, const char *path) {
   for (uint32_t i = 0; i < b->n; i++)
     for (uint32_t k = 0; k < line[i].read.n; k++) {
@@ -446,6 +448,6 @@ static void place_block(Importer *m, const ImpBlock *b, const char *path) {
   }
 }
 
-void calls_place(Importer *m, const bool *live) {
+void weight_paths_assign(Importer *m, const bool *live) {
   place_body(m, &(CallBody){m->line.at, m->line.n, live, "model"}, m->line.at);
 }

@@ -1,13 +1,13 @@
-// Letters of indices: an axis that stands at a place of a result has the letter of that place, i first, whatever the line was made
-// of. Axes are known by their letters to the lines that follow, and two values that are added place by place may have no letter at
-// two different places; so none has.
+// Renames index letters: an axis gets the letter of its position in the result, i first. Later
+// lines refer to axes by letter, and two values that are added elementwise must not have one letter
+// at two positions; a common naming ensures this.
 #include "port/lines/lines.h"
 
 enum { LETTER_NONE = IMP_LETTERS };
 
 typedef struct {
   Importer *m;
-  uint32_t to[IMP_LETTERS]; // LETTER_NONE: not yet met
+  uint32_t to[IMP_LETTERS]; // LETTER_NONE: not seen yet
   bool given[IMP_LETTERS];
 } Letters;
 
@@ -23,8 +23,8 @@ static size_t word_length(const char *at) {
   return n;
 }
 
-// Letters that stand alone on the left have their places; all others come in their order.
-static void take_places(Letters *l, const char *left) {
+// Letters alone on the left get the letter of their position; others follow in order.
+static void assign_left_letters(Letters *l, const char *left) {
   size_t n;
   uint32_t place = 0;
   for (const char *at = left; at && (at = next_index(at, &n)); at += n, place++) {
@@ -35,12 +35,13 @@ static void take_places(Letters *l, const char *left) {
   }
 }
 
-static void take_rest(Letters *l, const char *text, uint32_t from) {
+static void assign_other_letters(Letters *l, const char *text, uint32_t from) {
   for (const char *at = text; at && *at;) {
     size_t n = word_length(at);
     uint32_t letter = letter_of(at, n), free = from;
     if (letter != LETTER_NONE && l->to[letter] == LETTER_NONE) {
-      while (l->given[free]) free = (free + 1) % IMP_LETTERS; // there are as many as are met
+      // There are as many letters as can occur.
+      while (l->given[free]) free = (free + 1) % IMP_LETTERS;
       l->to[letter] = free;
       l->given[free] = true;
     }
@@ -69,18 +70,19 @@ static void line_settle(Importer *m, ImpLine *line) {
   if (!left && !first) return;
   uint32_t rank = value_at(m, left ? line->out.at[0] : line->read.at[0].value)->shape.rank;
   for (uint32_t i = 0; i < IMP_LETTERS; i++) l.to[i] = LETTER_NONE;
-  take_places(&l, left ? left : first); // `x[i 0..2 k]` has the axes of x
-  take_rest(&l, left, rank);
-  for (uint32_t i = 0; i < line->read.n; i++) take_rest(&l, line->read.at[i].index, rank);
-  take_rest(&l, line->form.right, rank);
+  assign_left_letters(&l, left ? left : first); // `x[i 0..2 k]` has the axes of x
+  assign_other_letters(&l, left, rank);
+  for (uint32_t i = 0; i < line->read.n; i++)
+    assign_other_letters(&l, line->read.at[i].index, rank);
+  assign_other_letters(&l, line->form.right, rank);
   line->form.left = renamed(&l, line->form.left);
   line->form.right = renamed(&l, line->form.right);
   for (uint32_t i = 0; i < line->read.n; i++)
     line->read.at[i].index = renamed(&l, line->read.at[i].index);
 }
 
-// A scan goes along a letter: what it reads has its letters as they are.
-void letters_settle(Importer *m, const bool *live) {
+// A scan runs along a letter, so its operands keep their letters.
+void index_letters_assign(Importer *m, const bool *live) {
   bool *kept = NEW_ARRAY(m->arena, bool, m->value.n);
   for (uint32_t i = 0; i < m->line.n; i++) {
     const ImpLine *l = &m->line.at[i];

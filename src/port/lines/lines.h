@@ -1,4 +1,5 @@
-// lines: a model as values and the lines that make them, on its way to text. The import says lines; here they are made short and written.
+// lines: a model as values and equations, the intermediate form of the ONNX import. The import
+// makes lines; this room simplifies them and writes the program.
 #ifndef LIMN_PORT_LINES_LINES_H
 #define LIMN_PORT_LINES_LINES_H
 
@@ -12,28 +13,29 @@ typedef struct {
 
 typedef struct {
   const char *path; // of the model
-  const void
-      *bytes; // or the model itself, which must live as long; then there are no files beside it
+  // Or the model in memory, which must outlive the import; without external data.
+  const void *bytes;
   size_t n;
-  const char *weights;    // what the program calls the file of weights, beside it
-  bool flat;              // a line for each node
-  bool numbers_inside;    // constants are in the text, however long: there is no file beside it
-  const Arrays *given;    // inputs of the graph, by name, that are to be constants; or NULL
-  const ImportSize *size; // sizes with a name that are to be numbers
+  const char *weights;    // the name of the weights file as the program refers to it
+  bool flat;              // one line per node, without simplification
+  bool numbers_inside;    // all constants are written into the text, without a weights file
+  const Arrays *given;    // inputs of the graph, by name, to be replaced by constants; or NULL
+  const ImportSize *size; // symbolic sizes to be replaced by numbers
   uint32_t sizes;
-  const char *learned, *fixed; // initializers that are learned, and that are not: names with commas
-                               // between, the end of one may be *; or NULL
+  // Initializers to be trained, and not to be trained: comma-separated names, `*` at the end of one
+  // matches any suffix; or NULL.
+  const char *learned, *fixed;
 } ImportOptions;
 
 typedef struct {
   const char *text;
   Arrays weights;
-  const char *graph;      // what the model calls itself
-  uint32_t before;        // lines of small boxes, in front
-  VEC(const char *) node; // of each line behind them: "node `a` (Add)", or NULL
+  const char *graph;      // the model's name
+  uint32_t before;        // number of lines of helper boxes at the beginning
+  VEC(const char *) node; // the node of each line after them: "node `a` (Add)", or NULL
 } Imported;
 
-// A size: a number, or a text that the program knows it by.
+// A size: a number, or an expression of the program.
 typedef struct {
   int64_t n;
   const char *text; // NULL: n is the size
@@ -45,80 +47,81 @@ typedef struct {
 
 typedef enum {
   IMP_INPUT,  // of the graph
-  IMP_CONST,  // its numbers are known
-  IMP_WEIGHT, // the same, from an initializer that may be learned
-  IMP_MADE,   // by a line
+  IMP_CONST,  // a constant
+  IMP_WEIGHT, // an initializer that may be trained
+  IMP_MADE,   // the result of a line
 } ImpKind;
 
 typedef struct {
-  const char *onnx; // its name in the model, or one that was made up
+  const char *onnx; // its name in the model, or a generated one
   const char *name; // in the program
   OnnxType type;
   ImpShape shape;
   ImpKind kind;
-  const char *box;    // of a weight: the box of a scan that has it; NULL: the model
-  const char *path;   // of a weight that a box of the library has: where; or NULL
+  const char *box;    // of a weight: the box of the scan that uses it; NULL: the model
+  const char *path;   // of a weight owned by a library box: its path; or NULL
   double *data;       // IMP_CONST, IMP_WEIGHT: [count]
-  ImpSize *known;     // of whole numbers some of which are symbols: [count]; or NULL
-  const char *symbol; // of a size with a name: that in the model
-  const char *from;   // the input of the graph that it is computed from, if it is only one; or NULL
-  int64_t labels;     // an input that only points into an axis of so many places; 0: it is numbers
-  uint32_t reads;     // by lines and outputs
-  bool
-      spelt; // a constant of one number that is not written as one: a loop goes along its axes, or it is a bit that is given back
+  ImpSize *known;     // of integers, some symbolic: [count]; or NULL
+  const char *symbol; // of a symbolic size: its name in the model
+  const char *from;   // the only graph input that it depends on; or NULL
+  int64_t labels;     // an input used only as labels into an axis of this size; 0: otherwise
+  uint32_t reads;     // number of reads by lines and outputs
+  // A scalar constant that needs a name: a loop runs over its axes, or it is a bit that is
+  // returned.
+  bool spelt;
 } ImpValue;
 
-// A value with the indices it is read at, as "i 2*j+1 (k l)"; NULL: whole. A value without axes has none.
-// A place of the list may be another read, `$1`, which then points; its own list begins with @.
+// A value and the indices at which it is read, as "i 2*j+1 (k l)"; NULL: without indices. An index
+// may be another read, `$1`, used as label; the index list of that one begins with @.
 typedef struct {
   Id value;
   const char *index;
 } ImpRead;
 
-// y[left] = right pad: `$0` in the right side is the first of the reads. Without left, names of the results stand alone.
+// y[left] = right pad: `$0` in `right` is the first read. left = NULL: only names on the left.
 typedef struct {
   const char *left, *right, *pad;
 } ImpForm;
 
-// A box of a line that is a chain of boxes: `conv2d[8]` with the weights that it has of its own.
+// One box of a chain: `conv2d[8]` with the weights that it owns.
 typedef struct {
   const char *box, *text;
   struct {
     Id value;
-    const char *tail; // behind the box: "W", "linear/W"
+    const char *tail; // the path below the box: "W", "linear/W"
   } own[4];
   uint32_t n;
-  Id block; // one of the program's own boxes, from 1 on; 0: the library's
+  Id block; // a box defined by the program, from 1; 0: of the library
 } ImpPart;
 
 typedef struct {
   VEC(Id) out;
   ImpForm form;
-  VEC(ImpPart) part; // not empty: the line is this chain, of the first read
+  VEC(ImpPart) part; // if not empty: a chain of boxes applied to the first read
   VEC(ImpRead) read;
-  const OnnxNode *node; // that it is for
-  const char *scope;    // of the node: its name in the model
+  const OnnxNode *node; // the node that it implements
+  const char *scope;    // the name prefix of the node
 } ImpLine;
 
-// A box of the program's own: lines that were there `times` over.
+// A box defined by the program: a sequence of lines that occurred `times` times.
 typedef struct {
   const char *name;
   uint32_t n, times;
-  ImpLine *line; // [times * n]; what is written is the first time
+  ImpLine *line; // [times * n]; the first n are written
   Id in, out;
-  Ids more; // further inputs, the same each time
-  const char *
-      sizes; // "o, p" where times differ in sizes, "" where only those of wires do; NULL: not at all
+  Ids more; // further inputs, equal in each repetition
+  // "o, p" if repetitions differ in sizes, "" if only sizes of wires differ; NULL: neither.
+  const char *sizes;
 } ImpBlock;
 
-// What a scan repeats: a box with lines of its own.
+// The body of a scan: a box with lines of its own.
 typedef struct {
   const char *name;
   Ids in, out;
   VEC(ImpLine) line;
 } ImpCell;
 
-typedef struct ImpLearned ImpLearned; // of the import
+typedef struct ImpLearned ImpLearned; // defined by the import
 typedef struct Importer {
   Arena *arena;
   Diags *diags;
@@ -127,78 +130,79 @@ typedef struct Importer {
   VEC(ImpValue) value; // value.at[0] is unused
   VEC(ImpLine) line;
   VEC(ImpBlock) block;
-  VEC(const char *) box; // texts of boxes that are for one node
-  VEC(ImpCell) cell;     // those that others use come before them
+  VEC(const char *) box; // helper boxes for single nodes
+  VEC(ImpCell) cell;     // used cells come before their users
   Ids input, output;
   Table *taken;       // names of the program
-  Table *symbols;     // sizes with a name: of the file, to 1
-  size_t memory;      // that may be in use before a node
-  uint32_t work;      // nodes so far, with those of functions and loops
-  Table *initializer; // of the address of one: the value that it is
+  Table *symbols;     // symbolic sizes of the model
+  size_t memory;      // limit of the memory in use when a node is imported
+  uint32_t work;      // nodes so far, including those of functions and loops
+  Table *initializer; // address of an initializer to its value
   ImpLearned *learned;
-  bool wide_told; // that whole numbers may be too large for single precision
+  bool wide_told; // the warning about integers too large for single precision was given
 } Importer;
 
-// value.c: values and lines
+// value.c: values and symbolic sizes
 ImpValue *value_at(Importer *, Id);
 Id value_new(Importer *, OnnxType, const ImpShape *, ImpKind, const char *onnx);
-Id value_const(Importer *, OnnxType, const ImpShape *, double *data); // [count]
-Id value_number(Importer *, OnnxType, double);                        // without axes
-int64_t shape_count(const ImpShape *);                                // -1: not a number
+Id value_const(Importer *, OnnxType, const ImpShape *, double *data); // data: [count]
+Id value_number(Importer *, OnnxType, double);                        // a scalar
+int64_t shape_count(const ImpShape *);                                // -1: symbolic
 ImpShape shape_of(uint32_t rank, const int64_t *dim);
 ImpSize dim_of(int64_t);
-int64_t
-whole_of(double); // 0 where it is no number; beyond 2^62, as ends of slices are written, that
+// 0 for non-integers; clamped to ±2^62, since slices use huge numbers for ends.
+int64_t whole_of(double);
 bool dim_same(ImpSize, ImpSize);
 bool dim_is(ImpSize, int64_t);
-ImpSize dim_op(Importer *, char op, ImpSize, ImpSize); // + - * /, rounded down
-bool dim_divide(Importer *, ImpSize, ImpSize,
-                ImpSize *); // false: not without a rest, as far as can be told
+ImpSize dim_op(Importer *, char op, ImpSize, ImpSize); // + - * /, rounding down
+// false: there may be a remainder.
+bool dim_divide(Importer *, ImpSize, ImpSize, ImpSize *);
 const char *dim_text(Importer *, ImpSize);
-const char *dim_inside(Importer *, ImpSize); // the same for an index or a value: `size[N]`
+const char *dim_inside(Importer *, ImpSize); // the same as an index or operand: `size[N]`
 enum { IMP_LETTERS = 2 * ONNX_RANK_LIMIT };
-extern const char *const imp_letter[IMP_LETTERS];                   // indices: no wire is called so
+// Index letters: no wire has such a name.
+extern const char *const imp_letter[IMP_LETTERS];
 const char *letters(Importer *, uint32_t rank);                     // "i j k"
 const char *letters_of_one(Importer *, uint32_t from, uint32_t to); // "k:1 l:1"
-// "i j:3 k": those of these axes have their sizes
+// "i j:3 k": these axes have their sizes written
 const char *letters_sized(Importer *, const ImpShape *, uint32_t from, uint32_t to);
-// The indices of a value that is broadcast to a shape whose indices are the letters.
+// The indices of a value that is broadcast to a shape with index letters.
 const char *letters_of(Importer *, Id, const ImpShape *to);
 // "a b c" from a list of texts
 const char *words(Importer *, uint32_t n, const char *const *text);
-const char *
-next_index(const char *at,
-           size_t *n); // of a list of indices: where it begins, and its length; NULL: none
-const char *number_term(Importer *, double); // as it may stand in a term
-const char *short_term(Importer *, float);   // the same for an attribute: as short as it can be
+// The next index of a list and its length; NULL: none.
+const char *next_index(const char *at, size_t *n);
+const char *number_term(Importer *, double); // as a factor of a term
+const char *short_term(Importer *, float);   // the same for a float attribute, in the shortest form
 const char *node_shown(Arena *, const OnnxNode *); // for messages
-bool has_loops(const Importer *);                  // they go along the names of axes
+bool has_loops(const Importer *);                  // loops refer to axes by name
 
 // names.c
-const char *name_make(Importer *, const char *onnx, const char *otherwise); // one that is free
+const char *name_make(Importer *, const char *onnx, const char *otherwise); // an unused name
 const char *symbol_make(Importer *, const char *symbol);
 
-// batch.c: the axis of the samples is left out where it only passes over
-void batch_leave_out(Importer *, const bool *live); // [line]
+// batch.c: removes the sample axis if the model is only mapped over it
+void batch_axis_remove(Importer *, const bool *live); // [line]
 
-// attend.c: attention is said by the library's box
-void attends_make(Importer *, bool *live); // [line]
+// attend.c: recognises attention
+void attention_match(Importer *, bool *live); // [line]
 
-// calls.c: what a box of the library says is said by it, and boxes that follow each other become a chain
-void calls_make(Importer *, bool *live);        // [line]
-void calls_place(Importer *, const bool *live); // the weights of boxes get their paths
+// calls.c: replaces lines by library boxes, and consecutive boxes by chains
+void library_calls_make(Importer *, bool *live);        // [line]
+void weight_paths_assign(Importer *, const bool *live); // assigns paths to the weights of boxes
 
-// plumbing.c: axes that only change places
-void plumbing_fold(Importer *, bool *live);
+// plumbing.c: removes lines that only move axes
+void axis_moves_fold(Importer *, bool *live);
 
-// letters.c: an axis has the letter of its place
-void letters_settle(Importer *, const bool *live);
+// letters.c: names indices by their position
+void index_letters_assign(Importer *, const bool *live);
 
-// repeats.c: lines that are said several times over become a box
-void repeats_make(Importer *, bool *live);
+// repeats.c: makes boxes of repeated lines
+void repeats_to_blocks(Importer *, bool *live);
 
 // write.c
 void write_program(Importer *, Imported *);
-bool line_is_placewise(const Importer *, const ImpLine *); // written without indices
+bool line_is_placewise(const Importer *,
+                       const ImpLine *); // elementwise, so it is written without indices
 
 #endif

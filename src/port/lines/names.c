@@ -1,10 +1,11 @@
-// Names of the program: letters, digits and _, none twice, no word of the language, no box that lines mention, and no index.
+// Names of the program: letters, digits and _, distinct, no keyword, no box that lines use, and no
+// index letter.
 #include "port/lines/lines.h"
 
 #include "core/diagram/diagram.h"
 #include "lang/syntax/syntax.h"
 
-// What is built in, and what the program calls its own.
+// Built-in names, and names that every program has.
 static const char *const built_in[] = {
     "R",      "B",          "batch", "training",  "size", "inf",    "pi",      "model",
     "max",    "min",        "sum",   "mean",      "prod", "concat", "order",   "argmax",
@@ -12,7 +13,7 @@ static const char *const built_in[] = {
     "he",     "orthogonal", "units", "steps",     "fwd",  "rev",    "pow",     "flow",
 };
 
-// The library's boxes may be mentioned too; a name that hides one is legal, but not for who reads it.
+// Names of the library: hiding one is legal but confusing, and lines may use it.
 static const char *const library[] = {
     "clamp",        "leaky_relu",    "elu",         "selu",       "gelu",
     "gelu_tanh",    "silu",          "mish",        "softsign",   "hard_sigmoid",
@@ -25,24 +26,24 @@ static const char *const library[] = {
     "batch_norm2d", "linear",
 };
 
-static void take_all(Importer *m, const char *const *word, uint32_t n) {
+static void reserve_names(Importer *m, const char *const *word, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) table_put(m->taken, word[i], strlen(word[i]), 1);
 }
 
 static void begin(Importer *m) {
   if (m->taken) return;
   m->taken = table_new(m->arena);
-  take_all(m, built_in, COUNT(built_in));
-  take_all(m, library, COUNT(library));
+  reserve_names(m, built_in, COUNT(built_in));
+  reserve_names(m, library, COUNT(library));
   for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++)
-    if (!fn_rows[fn].written) take_all(m, &fn_rows[fn].name, 1);
-  take_all(m, imp_letter, IMP_LETTERS);
+    if (!fn_rows[fn].written) reserve_names(m, &fn_rows[fn].name, 1);
+  reserve_names(m, imp_letter, IMP_LETTERS);
 #define BOX(name, text) table_put(m->taken, name, strlen(name), 1);
 #include "port/lines/boxes.def"
 #undef BOX
 }
 
-// The table has how many there are of a name.
+// The table counts the uses of each base name.
 static const char *free_name(Importer *m, const char *base) {
   const char *name = base;
   size_t n = strlen(base);
@@ -55,7 +56,7 @@ static const char *free_name(Importer *m, const char *base) {
   return name;
 }
 
-// Letters, digits, and _ for each run of anything else. Too long: its end, which says most.
+// Replaces each run of other characters by _. Long names are cut at the front: their end says most.
 static const char *cleaned(Importer *m, const char *text) {
   Buf b = buf_new(m->arena);
   size_t n = strlen(text);
@@ -72,8 +73,9 @@ static const char *cleaned(Importer *m, const char *text) {
   return b.n ? b.at : "";
 }
 
-// "/layer1/layer1.0/conv1/Conv" says no more than "layer1.0/conv1": a scope that the next one repeats goes, and so does the operator.
-static const char *scopes_short(Importer *m, const char *path) {
+// "/layer1/layer1.0/conv1/Conv" becomes "layer1.0/conv1": removes scopes repeated by the next one,
+// and the operator.
+static const char *shorten_scopes(Importer *m, const char *path) {
   Buf b = buf_new(m->arena);
   if (*path != '/') return path;
   for (const char *at = path + 1, *end; *at; at = *end ? end + 1 : end) {
@@ -90,7 +92,7 @@ const char *name_make(Importer *m, const char *onnx, const char *otherwise) {
   begin(m);
   size_t n = strlen(onnx);
   if (text_ends(onnx, "_output_0")) onnx = arena_text(m->arena, onnx, n - 9);
-  const char *base = cleaned(m, m->how->flat ? onnx : scopes_short(m, onnx));
+  const char *base = cleaned(m, m->how->flat ? onnx : shorten_scopes(m, onnx));
   return free_name(m, *base ? base : otherwise);
 }
 

@@ -1,4 +1,5 @@
-// Axes that only change places: a line that does nothing else goes, and who reads it reads what it read, at the indices changed likewise.
+// Removes lines that only permute, split or merge axes: their readers read the source at
+// transformed indices.
 #include "port/lines/lines.h"
 
 typedef struct {
@@ -26,8 +27,8 @@ static uint32_t count_of(const char *list, const char *word, size_t n) {
   return count;
 }
 
-// y[j k l] = x[…] where … has each of these letters once, unless its axis has one place, and besides them only parentheses and
-// numbers.
+// Matches y[j k l] = x[…] where … contains each letter once (except for axes of size 1),
+// parentheses and numbers only.
 static bool only_moves(const Importer *m, const ImpLine *l) {
   if (l->part.n || l->out.n != 1 || l->read.n != 1 || l->form.pad || !l->form.left) return false;
   const char *left = l->form.left, *from = l->read.at[0].index;
@@ -52,7 +53,7 @@ static bool only_moves(const Importer *m, const ImpLine *l) {
   return axis;
 }
 
-// The indices of what the moving line reads, where it is read at `index`.
+// The indices at which to read the source instead, for a read of the result at `index`.
 static const char *moved(Importer *m, const ImpLine *l, const char *index) {
   Buf b = buf_new(m->arena);
   for (const char *at = l->read.at[0].index; *at;) {
@@ -75,7 +76,8 @@ static bool stays(const ImpLine *mover) {
   return !strcmp(mover->form.left, mover->read.at[0].index);
 }
 
-// An axis of one place that is gone behind the mover: the reader may not go along it by itself, as `mean[k]` does, nor reach beyond it.
+// An axis of size 1 is lost: the reader must not reduce over it, as `mean[k]` does, or read out of
+// its bounds.
 static bool can_lose_axes(const ImpLine *l, const ImpLine *mover, const char *index) {
   size_t n, wide;
   const char *to = index;
@@ -90,15 +92,15 @@ static bool can_lose_axes(const ImpLine *l, const ImpLine *mover, const char *in
   return true;
 }
 
-// Loops go along the names of axes, so that there only lines that name their axes themselves may read something else.
-static bool may_read_through(const Importer *m, const ImpLine *l, const ImpLine *mover,
+// Loops refer to axes by name, so only lines that name their axes can read through.
+static bool can_read_through(const Importer *m, const ImpLine *l, const ImpLine *mover,
                              const ImpRead *r) {
   if (stays(mover) && !has_loops(m)) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!can_lose_axes(l, mover, r->index)) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
   return !strcmp(l->form.right, "$0") && !l->form.pad && plain_letters(r->index) &&
-         plain_letters(l->form.left); // which then says how many places each has
+         plain_letters(l->form.left); // the left side then gives the sizes of the axes
 }
 
 static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
@@ -108,12 +110,12 @@ static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
   for (uint32_t i = 0; i < p->m->line.n; i++)
     for (uint32_t k = 0; p->live[i] && k < p->m->line.at[i].read.n; k++)
       if (p->m->line.at[i].read.at[k].value == v &&
-          !may_read_through(p->m, &p->m->line.at[i], mover, &p->m->line.at[i].read.at[k]))
+          !can_read_through(p->m, &p->m->line.at[i], mover, &p->m->line.at[i].read.at[k]))
         return false;
   return true;
 }
 
-// Sizes that a group has written, `(k:2 l)`, where the left side writes them too.
+// Removes sizes written in a group, `(k:2 l)`, that the left side has too.
 static void drop_sizes(Importer *m, ImpLine *l) {
   if (l->part.n || l->read.n != 1 || l->form.pad || !l->form.left) return;
   const char *from = l->read.at[0].index;
@@ -133,7 +135,7 @@ static void drop_sizes(Importer *m, ImpLine *l) {
   l->read.at[0].index = b.at;
 }
 
-void plumbing_fold(Importer *m, bool *live) {
+void axis_moves_fold(Importer *m, bool *live) {
   Plumbing p = {m, live};
   if (m->line.n > 4000) return;
   for (uint32_t at = 0; at < m->line.n; at++)

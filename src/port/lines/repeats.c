@@ -1,30 +1,30 @@
-// Lines that say the same several times over, one after the other, each time with the result of the time before, become a box of their
-// own, `block ^ 12`, with its weights inside. Which lines are alike is found by what they say and by their sizes; then it is looked
-// at whether they also read the same things.
+// Finds repeated blocks: sequences of lines that occur several times in a row, each applied to the
+// previous result, become a box, `block ^ 12`, with its weights inside. Candidates are found by
+// hashes of lines; then the reads are compared.
 #include "port/lines/lines.h"
 
 enum { LINES_LIMIT = 4000, LEAST_SAVED = 4 };
-#define NOWHERE UINT32_MAX // no enumerator: it is larger than an int
+#define NOWHERE UINT32_MAX // a macro: an enumerator of this value would not fit int
 
 typedef struct {
   Importer *m;
   bool *live;
-  uint32_t *order; // the live lines
+  uint32_t *order; // the live lines in order
   uint32_t n;
   uint64_t *hash;     // [n]
-  bool generic;       // blocks may differ in sizes
-  uint32_t *position; // [value] in order, of the line that makes it
+  bool generic;       // repetitions may differ in sizes
+  uint32_t *position; // [value] the position of the line that makes it
 } Repeats;
 
-// So many lines from `first` on, `times` over.
+// `n` lines from `first`, repeated `times` times.
 typedef struct {
   uint32_t first, n, times;
-  uint32_t carry; // which line's result goes into the next time
+  uint32_t carry; // the line whose result enters the next repetition
   Id in;
-  Ids more; // what is read every time
+  Ids more; // values read by every repetition
   struct {
-    uint32_t line, part; // where it is first
-  } size[3];             // numbers of boxes that differ from time to time
+    uint32_t line, part; // its first occurrence
+  } size[3];             // options of boxes that differ between repetitions
   uint32_t sizes;
 } Repeat;
 
@@ -65,7 +65,7 @@ static uint64_t hash_line(const Repeats *r, const ImpLine *l) {
 }
 
 // -- sizes that differ ---------------------------------------------------------------------------
-// The number that a box begins with, `conv2d[16, …`: where it is, and how long; 0: there is none.
+// The leading number of a box's options, `conv2d[16, …`: its offset and length; 0: none.
 static size_t number_at(const char *text, size_t *n) {
   size_t at = strcspn(text, "[");
   *n = 0;
@@ -79,7 +79,7 @@ static bool is_wire_read(const Repeats *r, const ImpRead *read) {
   return is_number(v) || (v->kind != IMP_WEIGHT && v->kind != IMP_CONST && !v->labels);
 }
 
-// What a line says whatever its sizes are. Only boxes and arithmetic at each place have no sizes written.
+// A hash independent of sizes. Only boxes and elementwise arithmetic have no sizes written in them.
 static uint64_t hash_generic(const Repeats *r, uint32_t i, const ImpLine *l) {
   uint64_t alone = hash_bytes(HASH_START, &i, sizeof i), h = hash_text(HASH_START, l->form.right);
   if (l->out.n != 1 || (!l->part.n && !line_is_placewise(r->m, l))) return alone;
@@ -112,7 +112,7 @@ static bool numbers_same(const Repeats *r, const Repeat *p, uint32_t line, uint3
   return true;
 }
 
-// Which of the sizes the number of a part is; p->sizes: none yet.
+// The index of the size that this option is; p->sizes: none.
 static uint32_t size_of_part(const Repeats *r, const Repeat *p, uint32_t line, uint32_t part) {
   uint32_t k = 0;
   while (k < p->sizes && !numbers_same(r, p, line, part, p->size[k].line, p->size[k].part)) k++;
@@ -127,7 +127,7 @@ static bool differs(const Repeats *r, const Repeat *p, uint32_t line, uint32_t p
   return false;
 }
 
-// The numbers that differ are few.
+// Collects the options that differ; false: too many.
 static bool sizes_found(const Repeats *r, Repeat *p) {
   p->sizes = 0;
   for (uint32_t i = 0; i < p->n; i++)
@@ -148,7 +148,7 @@ static uint32_t weight_of(const Repeats *r, uint32_t first, uint32_t n) {
 }
 
 // -- whether it is a repeat ----------------------------------------------------------------------
-// Where a value is made, counted within a time; NOWHERE: not in it.
+// The position of a value's line within a repetition; NOWHERE: not made in it.
 static uint32_t place_in(const Repeats *r, const Repeat *p, uint32_t time, Id v) {
   uint32_t at = r->position[v], from = p->first + time * p->n;
   return at != NOWHERE && at >= from && at < from + p->n ? at - from : NOWHERE;
@@ -167,7 +167,7 @@ static bool same_numbers(const ImpValue *a, const ImpValue *b) {
          !memcmp(a->data, b->data, (size_t)n * sizeof *a->data);
 }
 
-// What the first time reads, and what a later one reads at the same place.
+// Compares a read of the first repetition with that of a later one.
 static bool read_repeats(const Repeats *r, Repeat *p, uint32_t time, Id first, Id later) {
   uint32_t here = place_in(r, p, 0, first), there = place_in(r, p, time, later);
   const ImpValue *a = value_at(r->m, first), *b = value_at(r->m, later);
@@ -183,7 +183,8 @@ static bool read_repeats(const Repeats *r, Repeat *p, uint32_t time, Id first, I
   return p->carry == before && p->in == first;
 }
 
-// What is made in one time is read there; only the result is read by the next, and the last one's by others.
+// Values made in a repetition are read in it only; the result is read by the next one, and the last
+// result by anyone.
 static bool stays_inside(const Repeats *r, const Repeat *p) {
   uint32_t end = p->first + p->n * p->times, last = p->first + p->n * (p->times - 1) + p->carry;
   for (uint32_t i = p->first; i < r->n; i++)
@@ -192,8 +193,9 @@ static bool stays_inside(const Repeats *r, const Repeat *p) {
       if (at == NOWHERE || at < p->first || at >= end) continue;
       uint32_t from = (at - p->first) / p->n, to = (i - p->first) / p->n;
       if (i < end && from == to) continue;
-      bool handed = (at - p->first) % p->n == p->carry && (i < end ? to == from + 1 : at == last);
-      if (!handed) return false;
+      bool pass_to_steps =
+          (at - p->first) % p->n == p->carry && (i < end ? to == from + 1 : at == last);
+      if (!pass_to_steps) return false;
     }
   for (uint32_t i = 0; i < r->m->output.n; i++) {
     uint32_t at = r->position[r->m->output.at[i]];
@@ -232,8 +234,8 @@ static bool is_repeat(const Repeats *r, Repeat *p) {
   return in->kind != IMP_CONST && shapes_equal(in, out) && stays_inside(r, p);
 }
 
-// How often the lines from here on are said; once: not again.
-static uint32_t said(const Repeats *r, uint32_t first, uint32_t n) {
+// The number of repetitions of the lines from here on; 1: not repeated.
+static uint32_t count_repetitions(const Repeats *r, uint32_t first, uint32_t n) {
   uint32_t times = 1;
   for (;; times++) {
     uint32_t at = first + times * n;
@@ -248,7 +250,7 @@ static bool best_repeat(const Repeats *r, Repeat *best) {
   for (uint32_t first = 0; first < r->n; first++)
     for (uint32_t n = 1; first + 2 * n <= r->n; n++) {
       if (r->hash[first] != r->hash[first + n]) continue;
-      Repeat p = {.first = first, .n = n, .times = said(r, first, n)};
+      Repeat p = {.first = first, .n = n, .times = count_repetitions(r, first, n)};
       for (; p.times > 1; p.times--) {
         uint32_t saves = weight_of(r, first, n) * (p.times - 1);
         if (saves <= saved) break;
@@ -267,7 +269,7 @@ static size_t common(const char *a, const char *b) {
   return n;
 }
 
-// The scope that all names of the first time begin with, up to a /; "" if there is none.
+// The common prefix of all names of the first repetition, up to a /; or "".
 static const char *scope_of(const Repeats *r, const Repeat *p) {
   const char *scope = NULL;
   for (uint32_t i = p->first; i < p->first + p->n; i++) {
@@ -280,7 +282,7 @@ static const char *scope_of(const Repeats *r, const Repeat *p) {
   return arena_text(r->m->arena, scope, n);
 }
 
-// "/encoder/layers.0/" gives `layers`.
+// "/encoder/layers.0/" becomes `layers`.
 static const char *box_name(const Repeats *r, const char *scope) {
   size_t end = strlen(scope);
   while (end && !char_is_letter(scope[end - 1])) end--;
@@ -292,7 +294,7 @@ static const char *box_name(const Repeats *r, const char *scope) {
 
 static const char *const size_letter[] = {"o", "p", "q"};
 
-// The box's own parts, with letters where the numbers differ.
+// The text of the box's parts, with parameters where numbers differ.
 static void name_sizes(const Repeats *r, const Repeat *p, ImpBlock *b) {
   Importer *m = r->m;
   Buf names = buf_new(m->arena);
@@ -347,8 +349,7 @@ static void make_box(Repeats *r, const Repeat *p) {
     ImpValue *v = value_at(m, b.line[i].out.at[0]);
     if (skip && strlen(v->onnx) > skip) v->onnx += skip - 1;
   }
-  for (uint32_t i = p->n; i < p->n * p->times;
-       i++) // constants of later times are not read any more
+  for (uint32_t i = p->n; i < p->n * p->times; i++) // constants of later repetitions are dead now
     for (uint32_t k = 0; k < b.line[i].read.n; k++) {
       ImpValue *v = value_at(m, b.line[i].read.at[k].value);
       if (v->kind == IMP_CONST && v->reads) v->reads--;
@@ -367,7 +368,7 @@ static void make_box(Repeats *r, const Repeat *p) {
   r->live[at] = true;
 }
 
-static void look(Repeats *r) {
+static void find_repeats(Repeats *r) {
   Importer *m = r->m;
   r->n = 0;
   for (uint32_t i = 0; i < m->value.n; i++) r->position[i] = NOWHERE;
@@ -379,14 +380,16 @@ static void look(Repeats *r) {
   }
 }
 
-void repeats_make(Importer *m, bool *live) {
+void repeats_to_blocks(Importer *m, bool *live) {
   Repeats r = {.m = m,
                .live = live,
                .order = NEW_ARRAY(m->arena, uint32_t, m->line.n + 1),
                .hash = NEW_ARRAY(m->arena, uint64_t, m->line.n + 1),
                .position = NEW_ARRAY(m->arena, uint32_t, m->value.n)};
   Repeat best = {0};
-  for (look(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); look(&r)) make_box(&r, &best);
+  for (find_repeats(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); find_repeats(&r))
+    make_box(&r, &best);
   r.generic = true;
-  for (look(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); look(&r)) make_box(&r, &best);
+  for (find_repeats(&r); r.n < LINES_LIMIT && best_repeat(&r, &best); find_repeats(&r))
+    make_box(&r, &best);
 }

@@ -1,4 +1,4 @@
-// Values with their sizes, and the lines that make them.
+// Values and their symbolic sizes.
 #include "port/lines/lines.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ static bool size_compute(char op, int64_t a, int64_t b, int64_t *out) {
   }
 }
 
-// A product: a number times factors with names, in the order of the alphabet.
+// A monomial: a coefficient and named factors in alphabetical order.
 typedef struct {
   int64_t number;
   const char *factor[16];
@@ -49,8 +49,8 @@ static bool monomial_add(Monomial *p, const char *factor) {
   return true;
 }
 
-// The size is one more factor: its own factors, or a sum as a whole.
-static bool monomial_take(Importer *m, Monomial *p, ImpSize s) {
+// Multiplies by a size: by its factors, or by a sum as a whole.
+static bool monomial_multiply(Importer *m, Monomial *p, ImpSize s) {
   if (!s.text) return !__builtin_mul_overflow(p->number, s.n, &p->number);
   int depth = 0;
   bool sum = false;
@@ -85,7 +85,8 @@ static ImpSize monomial_size(Importer *m, const Monomial *p) {
 
 bool dim_divide(Importer *m, ImpSize a, ImpSize b, ImpSize *out) {
   Monomial p = {.number = 1}, q = {.number = 1};
-  if (!monomial_take(m, &p, a) || !monomial_take(m, &q, b) || !q.number || p.number % q.number)
+  if (!monomial_multiply(m, &p, a) || !monomial_multiply(m, &q, b) || !q.number ||
+      p.number % q.number)
     return false;
   for (uint32_t i = 0; i < q.n; i++) {
     uint32_t k = 0;
@@ -98,13 +99,13 @@ bool dim_divide(Importer *m, ImpSize a, ImpSize b, ImpSize *out) {
   return true;
 }
 
-// In parentheses where it would otherwise be read with its neighbours.
+// Adds parentheses if precedence requires.
 static const char *size_term(Importer *m, ImpSize s) {
   const char *text = dim_text(m, s);
   return strpbrk(text, "+-*/") ? arena_format(m->arena, "(%s)", text) : text;
 }
 
-// A sum without the number at its end, `n+3` as n, and that number.
+// Splits `n+3` into n and the number.
 static ImpSize size_split(Importer *m, ImpSize s, int64_t *number) {
   *number = 0;
   if (!s.text) return *number = s.n, dim_of(0);
@@ -115,11 +116,11 @@ static ImpSize size_split(Importer *m, ImpSize s, int64_t *number) {
   return (ImpSize){-1, arena_text(m->arena, s.text, at - 1)};
 }
 
-// Sums and differences, their numbers at the end.
+// Sums and differences, with the numbers collected at the end.
 static ImpSize size_sum(Importer *m, char op, ImpSize a, ImpSize b) {
   int64_t x, y, number;
   ImpSize left = size_split(m, a, &x), right = size_split(m, b, &y), sum = left;
-  if (!size_compute(op, x, y, &number)) // it is as it stands, and too large for anything
+  if (!size_compute(op, x, y, &number)) // leave it unsimplified: the number overflows
     return (ImpSize){-1, arena_format(m->arena, "%s%c%s", dim_text(m, a), op, size_term(m, b))};
   if (op == '-' && dim_same(left, right)) return dim_of(number);
   if (op == '-' && !left.text)
@@ -134,8 +135,8 @@ static ImpSize size_sum(Importer *m, char op, ImpSize a, ImpSize b) {
   return sum;
 }
 
-// Divided by a number: what that number goes into is taken out, (n-2)//2 as n//2-1.
-static ImpSize size_part(Importer *m, ImpSize s, int64_t by) {
+// Floor division by a number, simplified: (n-2)//2 is n//2-1.
+static ImpSize size_divide(Importer *m, ImpSize s, int64_t by) {
   int64_t number;
   ImpSize front = size_split(m, s, &number);
   if (number % by) front = s, number = 0;
@@ -149,9 +150,10 @@ ImpSize dim_op(Importer *m, char op, ImpSize a, ImpSize b) {
   ImpSize exact;
   if (!a.text && !b.text && size_compute(op, a.n, b.n, &n)) return dim_of(n);
   if (op == '+' || op == '-') return size_sum(m, op, a, b);
-  if (op == '*' && monomial_take(m, &p, a) && monomial_take(m, &p, b)) return monomial_size(m, &p);
+  if (op == '*' && monomial_multiply(m, &p, a) && monomial_multiply(m, &p, b))
+    return monomial_size(m, &p);
   if (op == '/' && dim_divide(m, a, b, &exact)) return exact;
-  if (op == '/' && a.text && !b.text && b.n > 0) return size_part(m, a, b.n);
+  if (op == '/' && a.text && !b.text && b.n > 0) return size_divide(m, a, b.n);
   return (ImpSize){-1, arena_format(m->arena, "%s%s%s", size_term(m, a), op == '/' ? "//" : "*",
                                     size_term(m, b))};
 }
@@ -265,7 +267,7 @@ const char *next_index(const char *at, size_t *n) {
   return *n ? at : NULL;
 }
 
-// Of a long name the end says most.
+// The end of a long name says most.
 static const char *name_end(Arena *a, const char *name) {
   enum { LONG = 40, END = 36 };
   size_t n = strlen(name);

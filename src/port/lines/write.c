@@ -1,25 +1,26 @@
-// Lines become text. What no output needs is left out. Order of the program: the small boxes that are mentioned, constants, then
-// the model: a learner if it has weights, otherwise a box.
+// Writes lines as a program: removes dead lines, then writes helper boxes, constants, and the
+// model: a learner if it has weights, otherwise a box.
 //
-// A left index has its size written, `i:3`, unless a read has it as a plain place, which gives it.
+// An index on the left has its size written, `i:3`, unless some read has it as a whole axis.
 #include "port/lines/lines.h"
 
-enum { INSIDE_LIMIT = 4000 };     // lines
-enum { TEXT_CONST_LIMIT = 1024 }; // numbers of a constant in the text; more are in the file
+enum { INSIDE_LIMIT = 4000 }; // lines
+// Elements of a constant in the text; larger ones are in the weights file.
+enum { TEXT_CONST_LIMIT = 1024 };
 
 typedef struct {
   Importer *m;
   Buf *b;
   bool *live, *live_cell; // [line], [cell]
-  bool alone;             // weights, but no inputs: a box, and its weights are learners beside it
-  size_t seen;            // of the text: its lines have their nodes
-  bool exact;             // a line that compares: numbers are as the model has them
+  bool alone;             // weights but no inputs: a box, with its weights as learners beside it
+  size_t seen;            // how much of the text has been assigned to nodes
+  bool exact;             // a line with comparisons: constants keep their exact float values
   bool whole;             // a line without indices
-  const ImpLine **inside; // [value] the line that makes it is written where it is read; or NULL
+  const ImpLine **inside; // [value] the line that is written inline at its reader; or NULL
 } ImpWriter;
 
 // -- what is needed ------------------------------------------------------------------------------
-// What a line repeats, if it is a scan of such a cell.
+// Marks the cell of a scan line as used.
 static void mark_cell(ImpWriter *w, const ImpLine *l) {
   for (uint32_t i = 0; i < w->m->cell.n; i++) {
     const char *begin = arena_format(w->m->arena, "scan[i, %s](", w->m->cell.at[i].name);
@@ -60,8 +61,9 @@ static void mark_live(ImpWriter *w) {
   mark_cells(w);
 }
 
-// Running statistics of a norm that is no box of the library, which would keep them, are as they are: no derivative moves them.
-static void fix_statistics(const ImpWriter *w) {
+// Running statistics of a norm that did not become a library box are constants: they are not
+// trained.
+static void freeze_statistics(const ImpWriter *w) {
   for (uint32_t i = 0; i < w->m->line.n; i++) {
     const ImpLine *l = &w->m->line.at[i];
     bool norm = w->live[i] && l->node && !strcmp(l->node->op, "BatchNormalization") && !l->part.n;
@@ -72,8 +74,8 @@ static void fix_statistics(const ImpWriter *w) {
   }
 }
 
-// Arithmetic that one chain of boxes alone reads stands there: `relu(a + b)`.
-static void put_inside(ImpWriter *w, const ImpLine *line, uint32_t n, const bool *live) {
+// Inlines arithmetic whose only reader is a chain of boxes: `relu(a + b)`.
+static void inline_lines(ImpWriter *w, const ImpLine *line, uint32_t n, const bool *live) {
   Importer *m = w->m;
   for (uint32_t i = 0; i < n; i++) {
     const ImpLine *l = &line[i];
@@ -89,15 +91,15 @@ static void put_inside(ImpWriter *w, const ImpLine *line, uint32_t n, const bool
   }
 }
 
-static void put_all_inside(ImpWriter *w) {
+static void inline_all_lines(ImpWriter *w) {
   Importer *m = w->m;
   w->inside = NEW_ARRAY(m->arena, const ImpLine *, m->value.n);
   if (m->line.n > INSIDE_LIMIT) return;
-  put_inside(w, m->line.at, m->line.n, w->live);
+  inline_lines(w, m->line.at, m->line.n, w->live);
   for (uint32_t i = 0; i < m->block.n; i++) {
     const ImpBlock *b = &m->block.at[i];
-    put_inside(w, b->line, b->n, NULL);
-    w->inside[b->out] = NULL; // which is returned
+    inline_lines(w, b->line, b->n, NULL);
+    w->inside[b->out] = NULL; // it is returned, so it needs a name
   }
 }
 
@@ -171,8 +173,8 @@ static void put_list(ImpWriter *w, const ImpValue *v, uint32_t axis, int64_t *at
   buf_char(w->b, ']');
 }
 
-// An array for the file, under that name.
-static void keep(ImpWriter *w, const ImpValue *v, const char *name, Imported *out) {
+// Adds an array to the weights file.
+static void save_array(ImpWriter *w, const ImpValue *v, const char *name, Imported *out) {
   Importer *m = w->m;
   int64_t *shape = NEW_ARRAY(m->arena, int64_t, v->shape.rank + 1);
   for (uint32_t k = 0; k < v->shape.rank; k++) shape[k] = v->shape.dim[k].n;
@@ -194,7 +196,7 @@ static void put_consts(ImpWriter *w, Imported *out) {
     put_type(w, v);
     if (shape_count(&v->shape) > TEXT_CONST_LIMIT && !w->m->how->numbers_inside) {
       buf_printf(w->b, " from \"%s\"\n", w->m->how->weights);
-      keep(w, v, v->name, out);
+      save_array(w, v, v->name, out);
       continue;
     }
     buf_text(w->b, " = ");
@@ -206,12 +208,12 @@ static void put_consts(ImpWriter *w, Imported *out) {
 // -- lines ---------------------------------------------------------------------------------------
 static void put_template(ImpWriter *, const char *text, const ImpRead *read);
 
-// `read`: those of the line, which an index may be.
+// `read`: the reads of the line, for indices that are reads.
 static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
   const ImpValue *v = value_at(w->m, r->value);
   bool points = r->index && *r->index == '@', number = v->labels && !points;
   if (is_inline(v)) {
-    bool near = v->type == ONNX_FLOAT && !w->exact; // 1e-5 and not what a float makes of it
+    bool near = v->type == ONNX_FLOAT && !w->exact; // the shortest decimal for the float: 1e-5
     const char *text = near ? short_term(w->m, (float)v->data[0]) : number_term(w->m, v->data[0]);
     buf_printf(w->b, v->type == ONNX_BOOL ? "bit(%s)" : "%s", text);
     return;
@@ -225,15 +227,17 @@ static void put_read(ImpWriter *w, const ImpRead *r, const ImpRead *read) {
   if (number) buf_char(w->b, ')');
 }
 
-// Behind a `$`: which read; at: then behind it.
+// Parses the number after `$`.
 static uint32_t read_number(const char **at) {
   uint32_t k = 0;
   for (; **at >= '0' && **at <= '9'; ++*at) k = 10 * k + (uint32_t)(**at - '0');
   return k;
 }
 
-// Wires side by side are multiplied, `$0 $1`; a number among them wants its sign. At: the blank.
-static bool number_beside(ImpWriter *w, const char *at, const char *text, const ImpRead *read) {
+// Juxtaposed wires are multiplied, `$0 $1`; next to a number, `*` is needed. at: the blank between
+// them.
+static bool needs_multiply_sign(ImpWriter *w, const char *at, const char *text,
+                                const ImpRead *read) {
   const char *back = at;
   while (back > text && back[-1] >= '0' && back[-1] <= '9') back--;
   if (*at != ' ' || at[1] != '$' || back == at || back == text || back[-1] != '$') return false;
@@ -246,7 +250,7 @@ static void put_template(ImpWriter *w, const char *text, const ImpRead *read) {
   for (const char *at = text; *at; at++) {
     if (*at != '$') {
       if (*at != ' ' || (at > text && at[1])) buf_char(w->b, *at);
-      if (number_beside(w, at, text, read)) buf_text(w->b, "* ");
+      if (needs_multiply_sign(w, at, text, read)) buf_text(w->b, "* ");
       continue;
     }
     at++;
@@ -262,7 +266,7 @@ static void put_right(ImpWriter *w, const ImpLine *l) {
   if (l->form.pad) buf_printf(w->b, "   pad %s", l->form.pad);
 }
 
-// A line may have reads that it does not use: which ones it does.
+// Marks the reads that the template uses.
 static bool *reads_used(Importer *m, const ImpLine *l) {
   bool *used = NEW_ARRAY(m->arena, bool, l->read.n + 1);
   for (uint32_t i = 0; i <= l->read.n; i++) {
@@ -294,8 +298,8 @@ static bool is_plain(const ImpWriter *w, const ImpLine *l, const bool *used, con
   return false;
 }
 
-// `sum[i](c[i])`: nothing else says how far i goes.
-static void spell_axes(ImpWriter *w, const ImpLine *l) {
+// `sum[i](c[i])` of a constant: only the axes of c say the range of i, so it needs a name.
+static void mark_named_constants(ImpWriter *w, const ImpLine *l) {
   size_t n;
   const bool *used = reads_used(w->m, l);
   for (uint32_t k = 0; k < l->read.n; k++) {
@@ -308,19 +312,20 @@ static void spell_axes(ImpWriter *w, const ImpLine *l) {
   }
 }
 
-static void spell_all(ImpWriter *w) {
+static void mark_all_named(ImpWriter *w) {
   for (uint32_t i = 0; i < w->m->line.n; i++)
-    if (w->live[i]) spell_axes(w, &w->m->line.at[i]);
+    if (w->live[i]) mark_named_constants(w, &w->m->line.at[i]);
   for (uint32_t i = 0; i < w->m->block.n; i++)
-    for (uint32_t k = 0; k < w->m->block.at[i].n; k++) spell_axes(w, &w->m->block.at[i].line[k]);
+    for (uint32_t k = 0; k < w->m->block.at[i].n; k++)
+      mark_named_constants(w, &w->m->block.at[i].line[k]);
   for (uint32_t i = 0; i < w->m->cell.n; i++)
     for (uint32_t k = 0; w->live_cell[i] && k < w->m->cell.at[i].line.n; k++)
-      spell_axes(w, &w->m->cell.at[i].line.at[k]);
+      mark_named_constants(w, &w->m->cell.at[i].line.at[k]);
 }
 
 static const char index_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-// At each place the same arithmetic of the same place: no indices are needed. Loops go along the names of axes, which stay then.
+// An elementwise line needs no indices, unless loops refer to axes by name.
 bool line_is_placewise(const Importer *m, const ImpLine *l) {
   uint32_t wires = 0;
   if (m->how->flat || has_loops(m) || !l->form.left || !*l->form.left || l->form.pad) return false;
@@ -369,7 +374,7 @@ static void put_chain(ImpWriter *w, const ImpLine *l) {
   buf_char(w->b, ')');
 }
 
-// A block with further inputs goes round in a loop.
+// A block with further inputs is written as a loop.
 static void put_loop(ImpWriter *w, const ImpLine *l) {
   const ImpBlock *b = &w->m->block.at[l->part.at[0].block - 1];
   const char *y = value_at(w->m, l->out.at[0])->name;
@@ -416,7 +421,7 @@ static void put_block_weights(ImpWriter *w, const ImpBlock *b) {
     }
 }
 
-// Whether a line of the block, or a further input of it, has this name.
+// Does a line or input of the block have this name?
 static bool block_has(const ImpWriter *w, const ImpBlock *b, const char *name) {
   for (uint32_t i = 0; i < b->more.n; i++)
     if (!strcmp(value_at(w->m, b->more.at[i])->name, name)) return true;
@@ -431,7 +436,7 @@ static bool block_has(const ImpWriter *w, const ImpBlock *b, const char *name) {
   return false;
 }
 
-// What goes round has a name of its own inside, whatever stands for it where the block is used.
+// The carried value has its own name inside the block.
 static void put_block(ImpWriter *w, const ImpBlock *b) {
   ImpValue *in = value_at(w->m, b->in);
   const char *outside = in->name;
@@ -441,7 +446,7 @@ static void put_block(ImpWriter *w, const ImpBlock *b) {
     in->name = "x";
   else if (!outside)
     in->name = name_make(w->m, in->onnx, "x");
-  if (b->sizes) { // types are for who uses it
+  if (b->sizes) { // the types depend on the sizes, so they are left open
     buf_printf(w->b, *b->sizes ? "box %s[%s]" : "box %s%s", b->name, b->sizes);
     buf_printf(w->b, "(%s) {\n", in->name);
   } else {
@@ -496,7 +501,7 @@ static void put_head(ImpWriter *w, bool learner) {
   buf_text(w->b, " {\n");
 }
 
-// A weight of a cell is found through its scan, which has a number where there are several.
+// The path of a weight of a cell goes through its scan, numbered if there are several.
 static const char *weight_path(const ImpWriter *w, const ImpValue *v) {
   Importer *m = w->m;
   uint32_t scans = 0, which = 0;
@@ -525,7 +530,7 @@ static void put_weights(ImpWriter *w, Imported *out) {
       if (w->alone) buf_printf(w->b, " from \"%s\"", m->how->weights);
       buf_char(w->b, '\n');
     }
-    keep(w, v, weight_path(w, v), out);
+    save_array(w, v, weight_path(w, v), out);
   }
 }
 
@@ -558,7 +563,7 @@ static const char *const box_list[][2] = {
 #undef BOX
 };
 
-// A box may mention those above it in the table.
+// A helper box may use those before it in the table.
 static const char *boxes_of(Importer *m, const char *program) {
   bool used[COUNT(box_list)] = {false};
   Buf b = buf_new(m->arena);
@@ -572,7 +577,7 @@ static const char *boxes_of(Importer *m, const char *program) {
   return b.at;
 }
 
-// Which node a line of the text is for: what is behind it is counted first.
+// Assigns the lines written since the last call to a node.
 static void place_node(ImpWriter *w, Imported *out, const OnnxNode *node) {
   const char *end = w->b->at + w->b->n;
   for (const char *at = w->b->at + w->seen; at < end; at++)
@@ -587,19 +592,19 @@ void write_program(Importer *m, Imported *out) {
   mark_live(&w);
   w.alone = !m->input.n && has_weights(&w);
   if (!m->how->flat && !w.alone) {
-    batch_leave_out(m, w.live);
-    attends_make(m, w.live);
-    calls_make(m, w.live);
-    plumbing_fold(m, w.live);
+    batch_axis_remove(m, w.live);
+    attention_match(m, w.live);
+    library_calls_make(m, w.live);
+    axis_moves_fold(m, w.live);
   }
-  fix_statistics(&w);
-  letters_settle(m, w.live);
+  freeze_statistics(&w);
+  index_letters_assign(m, w.live);
   if (!m->how->flat && !w.alone) {
-    repeats_make(m, w.live);
-    calls_place(m, w.live);
+    repeats_to_blocks(m, w.live);
+    weight_paths_assign(m, w.live);
   }
-  put_all_inside(&w);
-  spell_all(&w);
+  inline_all_lines(&w);
+  mark_all_named(&w);
   name_all(&w);
   bool learner = has_weights(&w) && !w.alone;
   put_consts(&w, out);

@@ -151,7 +151,7 @@ static Id call_result(ArrayGraph *o, const Diagram *d, Id wire, Id first) {
   const Type *t = &d->wire.at[wire].type;
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t j = 0; j < t->rank; j++) dim[j] = t->axis[j].size;
-  Id made = arrays_more(o, first, arrays_type_of(o, (Base)t->base), t->rank, dim);
+  Id made = arrays_add_result(o, first, arrays_type_of(o, (Base)t->base), t->rank, dim);
   arrays_value(o, made)->name = name_text(o->w->names, d->wire.at[wire].name);
   return made;
 }
@@ -205,7 +205,7 @@ static Id boundary_value(ArrayGraph *o, const Type *t, const char *name) {
   Size *dim = NEW_ARRAY(o->a, Size, t->rank + 1);
   for (uint32_t k = 0; k < t->rank; k++) dim[k] = t->axis[k].size;
   Id made = arrays_input(o, name, arrays_type_of(o, (Base)t->base), t->rank, dim);
-  arrays_see_sizes(o, made, t);
+  arrays_note_sizes(o, made, t);
   return made;
 }
 

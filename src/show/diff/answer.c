@@ -1,9 +1,9 @@
-// What is said of two programs, as text and as JSON.
+// Writes a comparison as text and as JSON.
 #include "show/diff/diff.h"
 
 #include <math.h>
 
-enum { WEIGHTS_TOLD = 3 }; // of a box
+enum { WEIGHTS_TOLD = 3 }; // per box
 
 char diff_sign(DiffMark mark) { return "=~+->"[mark]; }
 
@@ -16,7 +16,7 @@ static bool is_renamed(const DiffThing *t) {
   return t->name[0] && t->name[1] && strcmp(t->name[0], t->name[1]) != 0;
 }
 
-// What a learner is made of is always told, a box only where there are no learners.
+// Bodies of learners are always shown, those of boxes only if there are no learners.
 static bool tells_body(const DiffAnswer *d, const DiffThing *t) {
   bool learners = false;
   for (uint32_t i = 0; i < d->thing.n; i++) learners |= d->thing.at[i].kind == N_LEARNER;
@@ -42,7 +42,7 @@ static void line_begin(Buf *out, uint32_t level, DiffMark mark) {
   buf_printf(out, "%c ", diff_sign(mark));
 }
 
-// Behind whom it stands: what it reads first, by name.
+// The position of an added box: the name of its first operand.
 static const char *behind(const Outline *all, const OutlineBox *box) {
   for (uint32_t i = 0; i < box->nin; i++) {
     if (box->in[i] >= 0 && box->in[i] < all->box.n) return all->box.at[box->in[i]].name;
@@ -51,7 +51,7 @@ static const char *behind(const Outline *all, const OutlineBox *box) {
   return "nothing";
 }
 
-// The weights inside whose sizes are others.
+// Weights inside whose shapes differ.
 static void weights_changed(const Outline *a, const Outline *b, Buf *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < a->weight.n && i < b->weight.n; i++) {
@@ -120,7 +120,7 @@ static void values_text(const DiffThing *t, Buf *out) {
 }
 
 // -- statements -----------------------------------------------------------------------------------
-// An arrow that a terminal has; in a picture it is one.
+// The arrow → in ASCII, for terminals; pictures keep it.
 static void put_plain(const char *text, Buf *out) {
   static const char arrow[] = "→";
   for (const char *at; (at = strstr(text, arrow)) != NULL; text = at + strlen(arrow)) {

@@ -1,6 +1,6 @@
-// The statements of a machine, a wiring or a learning diagram as an outline: each is a box, which
-// reads what others declare. A wire `a.x -> b.y` reads a, and b reads the wire; so does the end of a
-// map. What is computed is not asked: only the words count.
+// The statements of a machine, wiring or learning diagram as an outline: each is a box that reads
+// what others declare. A wire `a.x -> b.y` reads a, and b reads the wire; likewise for ends of
+// maps. Only the source is compared, not what is computed.
 #include "show/diff/trees.h"
 
 typedef struct {
@@ -26,7 +26,7 @@ static void declare(BlockWalk *b, uint32_t i, Name name) {
     table_put(b->maker, &name, sizeof name, i + 1);
 }
 
-static void declares(BlockWalk *b, uint32_t i, const Syntax *n) {
+static void declare_all(BlockWalk *b, uint32_t i, const Syntax *n) {
   if (!n) return;
   Nodes parts = syntax_parts(n);
   bool names = n->kind == N_LHS || n->kind == N_TYPED || n->kind == N_AXIS || n->kind == N_SPACE ||
@@ -34,13 +34,13 @@ static void declares(BlockWalk *b, uint32_t i, const Syntax *n) {
   bool list = n->kind == N_STATES || n->kind == N_CONSTS || n->kind == N_AXES ||
               n->kind == N_LEARN || n->kind == N_LHSS || n->kind == N_MOST;
   if (names) declare(b, i, n->name);
-  if (n->kind == N_EQUATION) declares(b, i, equation_lhss(n));
-  if (n->kind == N_PART) declares(b, i, part_lhss(n));
+  if (n->kind == N_EQUATION) declare_all(b, i, equation_lhss(n));
+  if (n->kind == N_PART) declare_all(b, i, part_lhss(n));
   if (n->kind == N_LEARNER) {
     Nodes own = names_in(learner_names(n));
     for (uint32_t k = 0; k < own.n; k++) declare(b, i, own.at[k]->name);
   }
-  for (uint32_t k = 0; list && k < parts.n; k++) declares(b, i, parts.at[k]);
+  for (uint32_t k = 0; list && k < parts.n; k++) declare_all(b, i, parts.at[k]);
 }
 
 // -- what it reads --------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ static bool note_fed(void *context, const Syntax *n) {
   return false;
 }
 
-// Where it leads: the part that a wire ends at, the space that a map ends in.
+// The target: the part at which a wire ends, the space in which a map ends.
 static const Syntax *fed_by(const Syntax *n) {
   if (n->kind == N_ROUTE) return path_root(route_to(n));
   const Syntax *result = n->kind == N_BOX ? box_result(n) : NULL;
@@ -84,7 +84,7 @@ static void reads_of(BlockWalk *b, uint32_t i) {
     return;
   }
   syntax_any(n, note_read, &r);
-  for (uint32_t k = 0; fed && k < b->reads[i].n; k++) { // where it ends is not where it begins
+  for (uint32_t k = 0; fed && k < b->reads[i].n; k++) { // the target is no source
     const Syntax *maker = b->statement.at[b->reads[i].at[k] - 1];
     bool ends = false;
     for (uint32_t j = 0; j < b->reads[b->reads[i].at[k] - 1].n; j++)
@@ -141,7 +141,7 @@ Outline *outline_of_block(Arena *arena, const DiffSource *source, const char *na
   b.reads = NEW_ARRAY(arena, Ids, b.statement.n + 1);
   b.inputs = NEW_ARRAY(arena, Ids, b.statement.n + 1);
   add_inputs(&b, out);
-  for (uint32_t i = 0; i < b.statement.n; i++) declares(&b, i, b.statement.at[i]);
+  for (uint32_t i = 0; i < b.statement.n; i++) declare_all(&b, i, b.statement.at[i]);
   for (uint32_t i = 0; i < b.statement.n; i++) reads_of(&b, i);
   for (uint32_t i = 0; i < b.statement.n; i++) {
     OutlineBox box = statement_box(&b, i);

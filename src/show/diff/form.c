@@ -1,18 +1,17 @@
-// What a diagram computes, as one number: whatever its wires, weights and sizes are called, and in
-// whatever order its boxes stand.
+// A hash of the function that a diagram computes, independent of names of wires, weights and sizes
+// and of the order of boxes.
 //
-// Boxes are looked at from the results back. A weight, a source of noise and an open size are known
-// by when they are met first, so that one that is used twice is another thing than two that are
-// equal; a box is known by what it does and by what it reads. What no result and no next state
-// needs is not looked at.
+// Hashes are computed from the results backwards. Weights, noise sources and open sizes are
+// numbered by first visit, so using one twice differs from using two; a box is hashed by its
+// operation and operands. Dead boxes do not count.
 #include "show/diff/outline_own.h"
 
 typedef struct {
   DiffForms *all;
   const Diagram *d;
-  uint64_t *wire;   // [wire] 0: it was not met yet
-  uint32_t *param;  // [param] when it was met, from 1 on
-  uint32_t **order; // [box] of a loop: in which order its operands are looked at; NULL: not yet
+  uint64_t *wire;   // [wire] 0: not visited
+  uint32_t *param;  // [param] order of the first visit, from 1
+  uint32_t **order; // [box] of a loop: the canonical order of its operands; NULL: not computed
   uint32_t params, noises;
 } FormWalk;
 
@@ -43,14 +42,14 @@ uint64_t form_type(DiffForms *f, uint64_t h, const Type *t) {
 }
 
 // -- loops ----------------------------------------------------------------------------------------
-// skips: a 0 beyond the edges is as good as nothing there.
+// skips: reading 0 out of bounds equals skipping the point
 static uint64_t form_access(DiffForms *f, uint64_t h, const Access *a, bool skips) {
   bool padded = a->padded && !(skips && a->pad == 0);
   h = mixed(h, (uint64_t)padded << 32 | a->rank);
   if (padded) h = hash_bytes(h, &a->pad, sizeof a->pad);
   for (uint32_t i = 0; i < a->rank; i++) {
     const Coord *c = &a->coord[i];
-    uint64_t terms = 0; // in whatever order
+    uint64_t terms = 0; // in any order
     h = form_size(f, mixed(h, c->n), c->c);
     for (uint32_t k = 0; k < c->n; k++)
       terms += form_size(f, mixed(HASH_START, (uint64_t)c->term[k].operand << 32 | c->term[k].var),
@@ -60,7 +59,7 @@ static uint64_t form_access(DiffForms *f, uint64_t h, const Access *a, bool skip
   return h;
 }
 
-// A sum of products of its operands.
+// Is it a sum of products of its operands?
 static bool is_product(const Loop *loop) {
   bool all = loop->combine == SUM;
   for (uint32_t i = 0; i < loop->nscalar; i++)
@@ -72,10 +71,11 @@ static bool is_either_way(Fn fn) {
   return fn == FN_maximum || fn == FN_minimum || fn == FN_and || fn == FN_or;
 }
 
-// A scalar as a sum of terms and as a product of factors: how these were put together does not matter.
+// A scalar expression as a sum of terms and a product of factors: independent of association and
+// order.
 typedef struct {
   uint64_t whole, terms, factors;
-  bool known; // it is a number: which
+  bool known; // it is this constant
   double k;
 } ScalarForm;
 
@@ -129,8 +129,8 @@ static ScalarForm scalar_form(DiffForms *f, const Scalar *s, const uint64_t *ope
   return scalar_alone(h);
 }
 
-// What it computes of operands that are known by these numbers. In which order they come is not part of
-// it, nor is that of what is added or multiplied.
+// The hash of a loop whose operands have these hashes, independent of their order and of the order
+// of sums and products.
 uint64_t form_loop(DiffForms *f, const Loop *loop, const uint64_t *reads) {
   uint64_t h = mixed(mixed(HASH_START, loop->combine), loop->nindex), all = 0;
   uint64_t *operand = NEW_ARRAY(f->arena, uint64_t, loop->nin + 1);
@@ -147,7 +147,7 @@ uint64_t form_loop(DiffForms *f, const Loop *loop, const uint64_t *reads) {
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-// How a weight or a state begins.
+// The initialiser of a weight or state.
 uint64_t form_begin(DiffForms *f, const Diagram *d, const Param *p) {
   const Init *init = &p->init;
   const Type *type = &d->wire.at[p->wire].type;
@@ -168,7 +168,7 @@ static const DiffForm *callee_form(DiffForms *f, const Box *b, const Diagram **b
   return *below ? form_of(f, *below) : NULL;
 }
 
-// What it does, without what it reads.
+// The operation of a box, without its operands.
 uint64_t form_box(DiffForms *f, const Diagram *d, const Box *b) {
   const Diagram *below;
   uint64_t h = mixed(mixed(HASH_START, b->op), b->nout);
@@ -186,8 +186,8 @@ uint64_t form_box(DiffForms *f, const Diagram *d, const Box *b) {
   return h;
 }
 
-// The learner that a weight belongs to, and which member of a family: what is inside of it is known
-// by when it is met, and so is one that has met none of the other side.
+// The learner that a weight belongs to, and the member of a family. Weights inside are hashed by
+// first visit; so are learners without a partner on the other side.
 static uint64_t root_form(const DiffForms *f, const Param *p) {
   if (!p->rooted) return 0;
   size_t n = strcspn(p->path, "/");
@@ -216,8 +216,7 @@ static uint64_t leaf_form(FormWalk *t, Id wire) {
   return HASH_START;
 }
 
-// What a box reads: arguments in their order, then weights in the order in which the callee meets
-// them.
+// The k-th read of a box: arguments in order, then weights in the callee's canonical order.
 static Id read_at(FormWalk *t, const Box *b, uint32_t i) {
   const Diagram *below;
   const DiffForm *inner = callee_form(t->all, b, &below);
@@ -225,8 +224,7 @@ static Id read_at(FormWalk *t, const Box *b, uint32_t i) {
   return b->in[i < args ? i : args + inner->met[i - args]];
 }
 
-// The operands of a loop in the order of what they are for, which is another than that in which they are
-// written.
+// The operands of a loop in canonical order, by their role instead of their position.
 static const uint32_t *read_order(FormWalk *t, const Box *b) {
   uint32_t **known = &t->order[b - t->d->box.at], *order = *known, n = b->nin;
   if (order) return order;
@@ -263,7 +261,7 @@ static void box_met(FormWalk *t, const Box *b) {
   for (uint32_t i = 0; i < b->nout; i++) t->wire[b->out[i]] = mixed(h, i) | 1;
 }
 
-// Chains may be long: those that wait for others stand in a list, not on the stack.
+// Uses an explicit stack: chains of boxes may be long.
 static uint64_t wire_form(FormWalk *t, Id wire) {
   Ids wait = {0};
   vec_push(t->all->arena, &wait, wire);
@@ -281,15 +279,15 @@ static uint64_t wire_form(FormWalk *t, Id wire) {
   return t->wire[wire];
 }
 
-// Which param a wire is; UINT32_MAX: none that only passes through.
+// The param that a wire is; UINT32_MAX: it is computed or an input.
 static uint32_t plain_param(const Diagram *d, Id wire) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].wire == wire && !d->param.at[i].rooted && !d->param.at[i].next) return i;
   return UINT32_MAX;
 }
 
-// A diagram that only hands its wires on, in order, to another one: which; or NULL.
-static const Diagram *handed_on(const Diagram *d) {
+// The diagram to which another one forwards all of its wires, in order; or NULL.
+static const Diagram *forwarded_callee(const Diagram *d) {
   if (d->box.n != 2 || d->box.at[1].op != OP_call || d->reverse) return NULL;
   const Box *b = &d->box.at[1];
   const Diagram *to = b->callee;
@@ -306,8 +304,8 @@ static const Diagram *handed_on(const Diagram *d) {
   return to;
 }
 
-// It is that other one.
-static void form_handed_on(DiffForms *f, const Diagram *d, const Diagram *to, DiffForm *form) {
+// A forwarding diagram has the hash of its callee.
+static void copy_forwarded_form(DiffForms *f, const Diagram *d, const Diagram *to, DiffForm *form) {
   const DiffForm *inner = form_of(f, to);
   const Box *b = &d->box.at[1];
   form->whole = inner->whole;
@@ -319,8 +317,8 @@ static void form_handed_on(DiffForms *f, const Diagram *d, const Diagram *to, Di
 const DiffForm *form_of(DiffForms *f, const Diagram *d) {
   if (f->known[d->id]) return f->known[d->id];
   DiffForm *form = f->known[d->id] = NEW(f->arena, DiffForm);
-  const Diagram *to = handed_on(d);
-  if (to) return form_handed_on(f, d, to, form), form;
+  const Diagram *to = forwarded_callee(d);
+  if (to) return copy_forwarded_form(f, d, to, form), form;
   FormWalk t = {f,
                 d,
                 NEW_ARRAY(f->arena, uint64_t, d->wire.n + 1),
@@ -330,11 +328,11 @@ const DiffForm *form_of(DiffForms *f, const Diagram *d) {
                 0};
   uint64_t h = mixed(mixed(HASH_START, d->in.n), d->out.n);
   for (uint32_t i = 0; i < d->out.n; i++) h = mixed(h, wire_form(&t, d->out.at[i]));
-  for (uint32_t k = 1; k <= t.params; k++) // states that are met may lead to others
+  for (uint32_t k = 1; k <= t.params; k++) // visited states may lead to others
     for (uint32_t i = 0; i < d->param.n; i++)
       if (t.param[i] == k && d->param.at[i].next)
         h = mixed(mixed(h, k), wire_form(&t, d->param.at[i].next));
-  for (uint32_t i = 0; i < d->param.n; i++) // those that only move
+  for (uint32_t i = 0; i < d->param.n; i++) // params that are only passed through
     if (!t.param[i] && d->param.at[i].next) h = mixed(h, wire_form(&t, d->param.at[i].next));
   for (uint32_t i = 0; i < d->in.n; i++) h = form_type(f, h, &d->wire.at[d->in.at[i]].type);
   if (d->reverse) h = mixed(h, form_of(f, d->reverse)->whole);

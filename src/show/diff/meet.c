@@ -1,16 +1,16 @@
-// Two outlines laid beside each other: which box meets which.
+// Aligns two outlines.
 #include "show/diff/diff.h"
 
 enum { MOST_LEVELS = 12, LEAST_WORTH = 1, NOBODY = -1 };
 
-// Whom each box meets on the other side, or NOBODY.
+// [box] its partner on the other side, or NOBODY.
 typedef struct {
   int32_t *a, *b;
 } Meeting;
 
-// How gladly two boxes meet; 0: never. Rather the same thing than the same name, rather the same
-// name than the same form.
-static uint32_t worth(const OutlineBox *a, const OutlineBox *b) {
+// The weight of pairing two boxes; 0: never. Equal boxes weigh most, then equal names, then equal
+// forms.
+static uint32_t pair_weight_of(const OutlineBox *a, const OutlineBox *b) {
   if (strcmp(a->kind, b->kind) != 0) return 0;
   bool name = !strcmp(a->name, b->name), word = !strcmp(a->word, b->word);
   if (a->hash == b->hash) return name ? 6 : word ? 5 : 4;
@@ -18,15 +18,15 @@ static uint32_t worth(const OutlineBox *a, const OutlineBox *b) {
   return name ? 3 : 2;
 }
 
-// The best way to let boxes meet in their order: by the longest common subsequence.
-static Meeting meet(Arena *arena, const Outline *a, const Outline *b) {
+// Maximal total weight of pairs in order: a weighted longest common subsequence.
+static Meeting align(Arena *arena, const Outline *a, const Outline *b) {
   size_t n = a->box.n, k = b->box.n, wide = k + 1;
   Arena *scratch = arena_child(arena);
   uint32_t *best = NEW_ARRAY(scratch, uint32_t, (n + 1) * wide);
   Meeting m = {NEW_ARRAY(arena, int32_t, n + 1), NEW_ARRAY(arena, int32_t, k + 1)};
   for (size_t i = n; i-- > 0;)
     for (size_t j = k; j-- > 0;) {
-      uint32_t w = worth(&a->box.at[i], &b->box.at[j]);
+      uint32_t w = pair_weight_of(&a->box.at[i], &b->box.at[j]);
       uint32_t most = w ? w + best[(i + 1) * wide + j + 1] : 0;
       if (best[(i + 1) * wide + j] > most) most = best[(i + 1) * wide + j];
       if (best[i * wide + j + 1] > most) most = best[i * wide + j + 1];
@@ -35,7 +35,7 @@ static Meeting meet(Arena *arena, const Outline *a, const Outline *b) {
   for (size_t i = 0; i < n; i++) m.a[i] = NOBODY;
   for (size_t j = 0; j < k; j++) m.b[j] = NOBODY;
   for (size_t i = 0, j = 0; i < n && j < k;) {
-    uint32_t w = worth(&a->box.at[i], &b->box.at[j]), here = best[i * wide + j];
+    uint32_t w = pair_weight_of(&a->box.at[i], &b->box.at[j]), here = best[i * wide + j];
     if (w && here == w + best[(i + 1) * wide + j + 1])
       m.a[i] = (int32_t)j, m.b[j] = (int32_t)i, i++, j++;
     else if (here == best[(i + 1) * wide + j])
@@ -47,9 +47,8 @@ static Meeting meet(Arena *arena, const Outline *a, const Outline *b) {
   return m;
 }
 
-// Boxes that met nobody, and are on the other side among those that met nobody either: they have
-// moved. Each has one partner.
-static Meeting movings(Arena *arena, const Outline *a, const Outline *b, const Meeting *m) {
+// Pairs boxes without partner that occur on both sides: they were moved.
+static Meeting pair_moved(Arena *arena, const Outline *a, const Outline *b, const Meeting *m) {
   Meeting moved = {NEW_ARRAY(arena, int32_t, a->box.n + 1),
                    NEW_ARRAY(arena, int32_t, b->box.n + 1)};
   for (uint32_t j = 0; j < b->box.n; j++) moved.b[j] = NOBODY;
@@ -67,9 +66,9 @@ static Meeting movings(Arena *arena, const Outline *a, const Outline *b, const M
   return moved;
 }
 
-// One box in the place of another one: of boxes that met nobody between two that met, as many on
-// both sides, calls for calls.
-static void replace(const Outline *a, const Outline *b, Meeting *m, const Meeting *moved) {
+// Pairs replaced boxes: between two pairs, if both sides have equally many boxes without partner,
+// and calls only with calls.
+static void pair_replaced(const Outline *a, const Outline *b, Meeting *m, const Meeting *moved) {
   for (uint32_t i = 0, j = 0; i < a->box.n; i++) {
     if (m->a[i] != NOBODY) {
       j = (uint32_t)m->a[i] + 1;
@@ -96,9 +95,8 @@ static const char *read_name(const Outline *o, int64_t from) {
   return *name ? name : "the input";
 }
 
-// Is what a box reads on one side what its partner reads on the other? What was put in between, or
-// taken out, is told by its own line.
-static const char *fed_otherwise(Arena *arena, const DiffBody *d, const Meeting *m, uint32_t i) {
+// Do partners read different values? Boxes inserted or removed between are reported on their own.
+static const char *changed_reads(Arena *arena, const DiffBody *d, const Meeting *m, uint32_t i) {
   const OutlineBox *x = &d->a->box.at[i], *y = &d->b->box.at[m->a[i]];
   for (uint32_t k = 0; k < x->args && k < y->args; k++) {
     int64_t from = x->in[k], to = y->in[k];
@@ -112,8 +110,8 @@ static const char *fed_otherwise(Arena *arena, const DiffBody *d, const Meeting 
   return NULL;
 }
 
-// Boxes meet, and nothing is said of them: then something else is another.
-static const char *otherwise(Arena *arena, const DiffBody *d) {
+// All boxes have equal partners: says what else differs.
+static const char *other_difference(Arena *arena, const DiffBody *d) {
   const Outline *a = d->a, *b = d->b;
   for (uint32_t i = 0; i < a->weight.n && i < b->weight.n; i++) {
     const OutlineWeight *x = &a->weight.at[i], *y = &b->weight.at[i];
@@ -127,7 +125,7 @@ static const char *otherwise(Arena *arena, const DiffBody *d) {
 
 static DiffBody *body_of(Arena *arena, const Outline *a, const Outline *b, uint32_t level);
 
-static void put(Arena *arena, DiffBody *d, DiffMark mark, int64_t i, int64_t j) {
+static void put_box(Arena *arena, DiffBody *d, DiffMark mark, int64_t i, int64_t j) {
   DiffBox box = {.mark = mark};
   if (i >= 0) box.a = &d->a->box.at[i], d->at_a[i] = d->box.n;
   if (j >= 0) box.b = &d->b->box.at[j], d->at_b[j] = d->box.n;
@@ -135,11 +133,11 @@ static void put(Arena *arena, DiffBody *d, DiffMark mark, int64_t i, int64_t j) 
   vec_push(arena, &d->box, box);
 }
 
-static bool put_met(Arena *arena, DiffBody *d, const Meeting *m, uint32_t i, uint32_t level) {
+static bool put_pair(Arena *arena, DiffBody *d, const Meeting *m, uint32_t i, uint32_t level) {
   const OutlineBox *x = &d->a->box.at[i], *y = &d->b->box.at[m->a[i]];
-  const char *reads = fed_otherwise(arena, d, m, i);
+  const char *reads = changed_reads(arena, d, m, i);
   bool same = x->hash == y->hash;
-  put(arena, d, same && !reads ? DIFF_SAME : DIFF_CHANGED, i, m->a[i]);
+  put_box(arena, d, same && !reads ? DIFF_SAME : DIFF_CHANGED, i, m->a[i]);
   DiffBox *box = &d->box.at[d->box.n - 1];
   box->reads = reads;
   bool open = !same && x->inside && y->inside && x->form != y->form;
@@ -155,27 +153,27 @@ static DiffBody *body_of(Arena *arena, const Outline *a, const Outline *b, uint3
   *d = (DiffBody){.a = a, .b = b};
   d->at_a = NEW_ARRAY(arena, uint32_t, a->box.n + 1);
   d->at_b = NEW_ARRAY(arena, uint32_t, b->box.n + 1);
-  Meeting m = meet(arena, a, b), moved = movings(arena, a, b, &m);
-  replace(a, b, &m, &moved);
+  Meeting m = align(arena, a, b), moved = pair_moved(arena, a, b, &m);
+  pair_replaced(a, b, &m, &moved);
   for (uint32_t i = 0, j = 0; i <= a->box.n; i++) {
     uint32_t until = i == a->box.n ? b->box.n : m.a[i] == NOBODY ? j : (uint32_t)m.a[i];
-    for (; j < until; j++) // those in front of it
-      if (m.b[j] == NOBODY && moved.b[j] == NOBODY) put(arena, d, DIFF_ADDED, -1, j);
+    for (; j < until; j++) // the boxes before it
+      if (m.b[j] == NOBODY && moved.b[j] == NOBODY) put_box(arena, d, DIFF_ADDED, -1, j);
     if (i == a->box.n) break;
     if (m.a[i] == NOBODY)
-      put(arena, d, moved.a[i] == NOBODY ? DIFF_GONE : DIFF_MOVED, i, moved.a[i]);
-    else if (!put_met(arena, d, &m, i, level))
+      put_box(arena, d, moved.a[i] == NOBODY ? DIFF_GONE : DIFF_MOVED, i, moved.a[i]);
+    else if (!put_pair(arena, d, &m, i, level))
       return NULL;
     else
       j = (uint32_t)m.a[i] + 1;
   }
   bool said = d->count.of[DIFF_SAME] < d->box.n;
-  if (!said && a->whole != b->whole) d->otherwise = otherwise(arena, d);
+  if (!said && a->whole != b->whole) d->otherwise = other_difference(arena, d);
   return d;
 }
 
-// What computes the same is the same, in whatever order it was written.
-static void call_same(DiffBody *d) {
+// Equal functions are equal whatever order they are written in.
+static void mark_all_same(DiffBody *d) {
   d->count = (DiffCount){{0}};
   for (uint32_t i = 0; i < d->box.n; i++) {
     DiffBox *box = &d->box.at[i];
@@ -184,10 +182,10 @@ static void call_same(DiffBody *d) {
   }
 }
 
-DiffBody *outlines_meet(Arena *arena, const Outline *a, const Outline *b) {
+DiffBody *outlines_align(Arena *arena, const Outline *a, const Outline *b) {
   static const Outline nothing = {.name = ""};
   DiffBody *d = body_of(arena, a ? a : &nothing, b ? b : &nothing, 0);
   if (d && (!a || !b)) d->otherwise = NULL;
-  if (d && a && b && a->whole == b->whole) call_same(d);
+  if (d && a && b && a->whole == b->whole) mark_all_same(d);
   return d;
 }

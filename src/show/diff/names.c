@@ -1,10 +1,9 @@
-// Names of two programs that stand for each other.
+// Pairs names of two programs.
 //
-// A name is one of three things. Bound in the statement it stands in (an input, an index, a wire, a
-// size variable), it may be any other name there, the same one everywhere. Declared by the program,
-// it is the name of what it meets. Behind a dot or before a colon it is a member of something
-// (an option, a port), and one pairing holds for all of them. What is none of these means something
-// by itself, and has to be the same word.
+// There are three kinds of names. Names bound in the statement (inputs, indices, wires, size
+// variables) may be renamed consistently within it. Names declared by the program follow the
+// pairing of their declarations. Names after a dot or before a colon are members (options, ports),
+// with one pairing for the program. Any other name has a fixed meaning and must be equal.
 #include "show/diff/trees.h"
 
 // -- pairs ----------------------------------------------------------------------------------------
@@ -43,7 +42,7 @@ static void into_table(Table *t, Name name) {
   if (name) table_put(t, &name, sizeof name, 1);
 }
 
-// Kinds of nodes whose name is new where it stands.
+// Nodes that bind their name.
 static bool is_binding(SyntaxKind kind) {
   switch (kind) {
   case N_LHS:
@@ -70,7 +69,7 @@ typedef struct {
   const Syntax *top;
 } BindWalk;
 
-// Names in brackets that nobody else gives a meaning are sizes and indices.
+// Names in brackets without another meaning are sizes and indices.
 static void bind_items(const BindWalk *w, const Syntax *n) {
   Nodes in = syntax_parts(n);
   for (uint32_t i = 0; i < in.n; i++) {
@@ -108,7 +107,7 @@ static bool same_word(const TreeWalk *w, Name a, Name b) {
   return !strcmp(name_text(w->side[0].source->names, a), name_text(w->side[1].source->names, b));
 }
 
-// A field is what it is in the data, where that is known.
+// A field stands for its column of the data, if known.
 static Name column_of(const TreeSide *side, Name field) {
   Name column = table_get(side->source->column, &field, sizeof field);
   return column ? column : field;

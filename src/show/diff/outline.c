@@ -1,4 +1,4 @@
-// A diagram as a list of boxes in texts.
+// Makes the outline of a diagram.
 #include "show/diff/outline_own.h"
 
 typedef struct {
@@ -39,7 +39,7 @@ static const char *loop_numbers(Outliner *o, const Loop *loop) {
   return b.at;
 }
 
-// What it computes, whatever the sizes: functions, numbers, who reads whom.
+// A hash independent of sizes: functions, constants and data flow.
 static uint64_t loop_outer_form(const Loop *loop) {
   uint64_t h = hash_bytes(HASH_START, &loop->combine, sizeof loop->combine);
   h = hash_bytes(h, &loop->nindex, sizeof loop->nindex);
@@ -55,7 +55,7 @@ static uint64_t loop_outer_form(const Loop *loop) {
 // -- boxes ----------------------------------------------------------------------------------------
 static Outline *outline_below(Outliner *o, const Diagram *d, const char *name);
 
-// What a call is called: the word that its weights have in their paths, else the callee.
+// The name of a call: the last component of its weights' paths, else the callee.
 static const char *call_word(Outliner *o, const Diagram *d, const Box *b) {
   const char *callee = name_text(o->w->names, b->callee->name);
   for (uint32_t i = b->callee->in.n; i < b->nin; i++)
@@ -94,7 +94,7 @@ static void describe(Outliner *o, const Diagram *d, const Box *b, OutlineBox *ou
   out->form = form_text(form, out->kind);
 }
 
-// Sizes without labels, which are nobody's business here.
+// Sizes without labels.
 static const char *type_words(Outliner *o, const Type *t) {
   Buf out = buf_new(o->arena);
   if (t->base == BASE_LABEL)
@@ -112,13 +112,13 @@ static const char *type_words(Outliner *o, const Type *t) {
 static const char *types_of(Outliner *o, const Diagram *d, const Box *b) {
   Buf t = buf_new(o->arena);
   uint32_t n = b->op == OP_call ? b->callee->out.n : b->op == OP_loop ? 1 : b->nout;
-  for (uint32_t i = 0; i < n && i < b->nout; i++) { // without winners and next values
+  for (uint32_t i = 0; i < n && i < b->nout; i++) { // without argmax results and next states
     buf_printf(&t, "%s%s", i ? ", " : "", type_words(o, &d->wire.at[b->out[i]].type));
   }
   return t.at;
 }
 
-// Who makes a wire, as OutlineBox.in has it.
+// The producer of a wire, encoded as OutlineBox.in.
 static int64_t maker_of(const Diagram *d, Id wire) {
   Id from = d->wire.at[wire].box;
   for (uint32_t k = 0; k < d->in.n; k++)
@@ -168,7 +168,7 @@ uint64_t outline_whole(Arena *arena, World *w, const Diagram *d, const OutlineNa
   return form_of(&forms, d)->whole;
 }
 
-// A diagram that only calls the learner of this name is the learner.
+// Does a diagram only call the learner of this name?
 static bool only_calls(const World *w, const Diagram *d, const char *name) {
   return d->box.n == 2 && d->box.at[1].op == OP_call &&
          !strcmp(name_text(w->names, d->box.at[1].callee->name), name);

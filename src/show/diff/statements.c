@@ -1,17 +1,17 @@
-// The statements of two programs: which meets which, and how it has changed.
+// Pairs the statements of two programs and describes their changes.
 //
-// What has a name meets what is of its kind and has this name. What is left meets what says the
-// same, names apart; so names that were given anew are found, those of what is used first. Then
-// things with names meet that have most of their words in common, what has no name meets in order,
-// and a learner meets the only one that is left. All others are gone or were added.
+// Statements of the same kind and name are paired first; then statements that are equal up to
+// renaming, which finds renamed declarations, in order of use; then named statements that share
+// most of their words; unnamed ones in order; and a learner with the only one left. All others were
+// added or removed.
 #include "show/diff/trees.h"
 
-enum { ALIKE_MOST = 4000 }; // pairs that are looked at
-#define ALIKE 0.6 // things with other names, and so many of their words in common, are one thing
+enum { ALIKE_MOST = 4000 }; // number of pairs compared
+#define ALIKE 0.6           // the least share of common words
 
 typedef struct {
   const Syntax *node;
-  Name name; // 0: it has none
+  Name name; // 0: unnamed
   bool met;
 } Statement;
 typedef VEC(Statement) Statements;
@@ -20,7 +20,7 @@ typedef struct {
   Arena *arena;
   TreeSide side[2];
   Statements all[2];
-  int32_t *to; // [of the first] whom it meets, or -1
+  int32_t *to; // [statement of the first] its partner, or -1
   Renaming global, member;
 } StatementMeeting;
 
@@ -36,7 +36,7 @@ static void add_fields(StatementMeeting *m, int side, const Syntax *given) {
     table_put(m->side[side].declared, &fields.at[i]->name, sizeof(Name), 1);
 }
 
-// A line that declares several things is several things.
+// A statement that declares several things is split.
 static void add_all(StatementMeeting *m, int side, const Syntax *n) {
   Nodes parts = syntax_parts(n);
   if (n->kind == N_USE || n->kind == N_ERROR) return;
@@ -53,8 +53,8 @@ static void add_all(StatementMeeting *m, int side, const Syntax *n) {
   add(m, side, n, n->kind == N_TRAIN ? 0 : n->name);
 }
 
-// Every name that is bound somewhere can be a member of something.
-static void side_fill(StatementMeeting *m, int side, const DiffSource *source) {
+// Any name bound somewhere can be a member.
+static void collect_side(StatementMeeting *m, int side, const DiffSource *source) {
   m->side[side] = (TreeSide){source, table_new(m->arena), table_new(m->arena)};
   for (uint32_t i = 0; i < source->tree.n; i++) {
     Nodes all = syntax_parts(source->tree.at[i]);
@@ -94,13 +94,13 @@ static bool pair_names(Renaming *r, const Statement *a, const Statement *b) {
   return good;
 }
 
-static void let_meet(StatementMeeting *m, uint32_t i, uint32_t j) {
+static void pair_statements(StatementMeeting *m, uint32_t i, uint32_t j) {
   m->to[i] = (int32_t)j;
   m->all[0].at[i].met = m->all[1].at[j].met = true;
   pair_names(&m->global, &m->all[0].at[i], &m->all[1].at[j]);
 }
 
-// Kinds whose order in the program means something.
+// Kinds of statements whose order matters.
 static bool is_ordered(SyntaxKind kind) {
   return kind == N_TRAIN || kind == N_FIND || kind == N_SET || kind == N_FOR;
 }
@@ -114,13 +114,13 @@ static bool crosses(const StatementMeeting *m, uint32_t i, uint32_t j) {
   return false;
 }
 
-static bool may_meet(const StatementMeeting *m, uint32_t i, uint32_t j) {
+static bool can_pair(const StatementMeeting *m, uint32_t i, uint32_t j) {
   const Statement *a = &m->all[0].at[i], *b = &m->all[1].at[j];
   return !a->met && !b->met && a->node->kind == b->node->kind && !a->name == !b->name &&
          !crosses(m, i, j);
 }
 
-static bool says_same(StatementMeeting *m, const Statement *a, const Statement *b) {
+static bool same_up_to_names(StatementMeeting *m, const Statement *a, const Statement *b) {
   Renaming global = renaming_new(m->arena, &m->global);
   if (!pair_names(&global, a, b)) return false;
   if (a->node->kind == N_REFINE &&
@@ -133,21 +133,21 @@ static bool says_same(StatementMeeting *m, const Statement *a, const Statement *
   return true;
 }
 
-static void meet_by_name(StatementMeeting *m) {
+static void pair_by_name(StatementMeeting *m) {
   for (uint32_t i = 0; i < m->all[0].n; i++)
     for (uint32_t j = 0; m->all[0].at[i].name && j < m->all[1].n; j++)
-      if (may_meet(m, i, j) &&
+      if (can_pair(m, i, j) &&
           !strcmp(name_in(m, 0, m->all[0].at[i].name), name_in(m, 1, m->all[1].at[j].name)))
-        let_meet(m, i, j);
+        pair_statements(m, i, j);
 }
 
 static bool is_model(const Statement *s) {
   return s->name && (s->node->kind == N_LEARNER || s->node->kind == N_BOX);
 }
 
-// The model of an ONNX file is the learner or box that it was made from, or that was asked for; a box
-// with weights has become a learner.
-static void meet_by_alias(StatementMeeting *m, int side) {
+// `model` of an ONNX import is the learner or box that it was exported from or that was asked for;
+// a box with weights is imported as a learner.
+static void pair_by_alias(StatementMeeting *m, int side) {
   const char *alias = m->side[side].source->alias;
   const Statements *own = &m->all[side], *other = &m->all[!side];
   for (uint32_t i = 0; alias && i < own->n; i++)
@@ -155,21 +155,21 @@ static void meet_by_alias(StatementMeeting *m, int side) {
       const Statement *a = &own->at[i], *b = &other->at[j];
       if (!a->met && !b->met && is_model(a) && is_model(b) &&
           !strcmp(name_in(m, side, a->name), "model") && !strcmp(name_in(m, !side, b->name), alias))
-        let_meet(m, side ? j : i, side ? i : j);
+        pair_statements(m, side ? j : i, side ? i : j);
     }
 }
 
-static bool meet_by_words(StatementMeeting *m) {
+static bool pair_equal(StatementMeeting *m) {
   bool any = false;
   for (uint32_t i = 0; i < m->all[0].n; i++)
     for (uint32_t j = 0; j < m->all[1].n; j++)
-      if (may_meet(m, i, j) && says_same(m, &m->all[0].at[i], &m->all[1].at[j]))
-        let_meet(m, i, j), any = true;
+      if (can_pair(m, i, j) && same_up_to_names(m, &m->all[0].at[i], &m->all[1].at[j]))
+        pair_statements(m, i, j), any = true;
   return any;
 }
 
-// How many of the words of the one the other has too, of all that both have: from 0 to 1.
-static double likeness(StatementMeeting *m, const Statement *a, const Statement *b) {
+// The share of common words, from 0 to 1.
+static double similarity(StatementMeeting *m, const Statement *a, const Statement *b) {
   Arena *scratch = arena_child(m->arena);
   TreeWalk w = {.arena = scratch, .side = {m->side[0], m->side[1]}};
   const char *text[2] = {tree_words(&w, 0, a->node), tree_words(&w, 1, b->node)};
@@ -201,40 +201,40 @@ static AlikePairs alike_pairs(StatementMeeting *m) {
   uint32_t tried = 0;
   for (uint32_t i = 0; i < m->all[0].n; i++)
     for (uint32_t j = 0; m->all[0].at[i].name && j < m->all[1].n; j++) {
-      if (!may_meet(m, i, j) || tried++ >= ALIKE_MOST) continue;
-      double alike = likeness(m, &m->all[0].at[i], &m->all[1].at[j]);
+      if (!can_pair(m, i, j) || tried++ >= ALIKE_MOST) continue;
+      double alike = similarity(m, &m->all[0].at[i], &m->all[1].at[j]);
       if (alike > ALIKE) vec_push(m->arena, &out, (AlikePair){i, j, alike});
     }
   return out;
 }
 
-// Of what has a name and is left, those that are most alike meet first.
-static void meet_alike(StatementMeeting *m) {
+// Pairs remaining named statements, most similar first.
+static void pair_similar(StatementMeeting *m) {
   AlikePairs all = alike_pairs(m);
   for (bool more = true; more;) {
     const AlikePair *best = NULL;
     for (uint32_t k = 0; k < all.n; k++)
-      if (may_meet(m, all.at[k].i, all.at[k].j) && (!best || all.at[k].alike > best->alike))
+      if (can_pair(m, all.at[k].i, all.at[k].j) && (!best || all.at[k].alike > best->alike))
         best = &all.at[k];
     more = best != NULL;
-    if (more) let_meet(m, best->i, best->j);
+    if (more) pair_statements(m, best->i, best->j);
   }
 }
 
-static uint32_t left_of(const Statements *all, SyntaxKind kind) {
+static uint32_t single_remaining(const Statements *all, SyntaxKind kind) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < all->n; i++) n += !all->at[i].met && all->at[i].node->kind == kind;
   return n;
 }
 
-static void meet_by_kind(StatementMeeting *m) {
+static void pair_by_kind(StatementMeeting *m) {
   for (uint32_t i = 0; i < m->all[0].n; i++)
     for (uint32_t j = 0; j < m->all[1].n; j++) {
       SyntaxKind kind = (SyntaxKind)m->all[0].at[i].node->kind;
       bool named = m->all[0].at[i].name;
-      bool last =
-          kind == N_LEARNER && left_of(&m->all[0], kind) == 1 && left_of(&m->all[1], kind) == 1;
-      if (may_meet(m, i, j) && (!named || last)) let_meet(m, i, j);
+      bool last = kind == N_LEARNER && single_remaining(&m->all[0], kind) == 1 &&
+                  single_remaining(&m->all[1], kind) == 1;
+      if (can_pair(m, i, j) && (!named || last)) pair_statements(m, i, j);
     }
 }
 
@@ -260,7 +260,7 @@ static DiffThing thing_of(StatementMeeting *m, const Statement *a, const Stateme
   return t;
 }
 
-// Is something other beside the body and what goes in and out?
+// Do the statements differ outside of the body and its inputs and results?
 static bool is_other_beside(TreeWalk *w, const Syntax *a, const Syntax *b) {
   bool learner = a->kind == N_LEARNER, box = a->kind == N_BOX;
   if (!learner && !box) return true;
@@ -271,7 +271,7 @@ static bool is_other_beside(TreeWalk *w, const Syntax *a, const Syntax *b) {
   return false;
 }
 
-// Some words stand before several things.
+// Restores the keyword of a statement that was split.
 static const char *with_word(StatementMeeting *m, const Syntax *n, const char *text) {
   const char *word = n->kind == N_LEARNER ? "learn" : kind_word(n);
   bool lacks = n->kind == N_LEARNER || n->kind == N_AXIS || n->kind == N_TYPED;
@@ -305,21 +305,21 @@ static DiffThing lone_thing(StatementMeeting *m, int side, const Statement *s) {
   return t;
 }
 
-DiffThings statements_meet(Arena *arena, const DiffSource source[2]) {
+DiffThings statements_pair(Arena *arena, const DiffSource source[2]) {
   StatementMeeting m = {.arena = arena};
   DiffThings out = {0};
   m.global = renaming_new(arena, NULL), m.member = renaming_new(arena, NULL);
-  for (int i = 0; i < 2; i++) side_fill(&m, i, &source[i]);
+  for (int i = 0; i < 2; i++) collect_side(&m, i, &source[i]);
   m.to = NEW_ARRAY(arena, int32_t, m.all[0].n + 1);
   for (uint32_t i = 0; i < m.all[0].n; i++) m.to[i] = -1;
-  for (int i = 0; i < 2; i++) meet_by_alias(&m, i);
-  meet_by_name(&m);
-  for (int round = 0; round < 2; round++) { // what is alike may be what others use
+  for (int i = 0; i < 2; i++) pair_by_alias(&m, i);
+  pair_by_name(&m);
+  for (int round = 0; round < 2; round++) { // renamed declarations allow more statements to match
     bool more = true;
-    while (more) more = meet_by_words(&m);
-    if (!round) meet_alike(&m);
+    while (more) more = pair_equal(&m);
+    if (!round) pair_similar(&m);
   }
-  meet_by_kind(&m);
+  pair_by_kind(&m);
   for (uint32_t i = 0; i < m.all[0].n; i++) {
     const Statement *a = &m.all[0].at[i];
     vec_push(arena, &out,

@@ -1,14 +1,14 @@
-// Two trees, equal up to names and to how they are laid out, or where they differ.
+// Compares two trees up to names and layout, and locates differences.
 #include "show/diff/trees.h"
 
-enum { MOST_LEFT_OUT = 400 }; // statements, in the search for the next ones that are the same
+enum { MOST_LEFT_OUT = 400 }; // statements skipped in the search for the next equal pair
 
 // -- equal ----------------------------------------------------------------------------------------
 static bool same_text(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// What stands in the node itself, without its name.
+// The node's own contents, without its name.
 static bool same_atom(const Syntax *a, const Syntax *b) {
   if (a->kind != b->kind || syntax_parts(a).n != syntax_parts(b).n) return false;
   if (strcmp(syntax_signs(a), syntax_signs(b)) != 0) return false;
@@ -18,7 +18,7 @@ static bool same_atom(const Syntax *a, const Syntax *b) {
 typedef struct {
   const Syntax *parent;
   bool in_type;
-  bool glued; // what a learning diagram is glued along: names that its parts have
+  bool glued; // names of shared spaces when learning diagrams are glued, which the parts declare
 } TreePlace;
 
 static NameUse name_use(const Syntax *n, const TreePlace *at) {
@@ -58,7 +58,7 @@ static bool differs(TreeWalk *w, const Syntax *a, const Syntax *b) {
   return false;
 }
 
-// One is missing.
+// Exactly one is missing.
 static bool has_gap(const Syntax *a, const Syntax *b) {
   Nodes x = syntax_parts(a), y = syntax_parts(b);
   for (uint32_t i = 0; i < x.n; i++)
@@ -66,10 +66,10 @@ static bool has_gap(const Syntax *a, const Syntax *b) {
   return false;
 }
 
-// The things that a statement declares met already.
+// The names that the statement declares are paired already.
 static bool own_name_met(const TreePlace *at) { return !at->parent; }
 
-// Is what it is made of a list, with nothing between that says how?
+// Is the node a plain list of items?
 static bool is_list(const Syntax *a, const Syntax *b) {
   return a->kind == b->kind && !*syntax_signs(a) && !*syntax_signs(b) && a->kind != N_NUM &&
          same_text(a->text, b->text) && syntax_parts(a).n && syntax_parts(b).n;
@@ -82,15 +82,15 @@ static Nodes there(Arena *arena, Nodes list) {
   return out;
 }
 
-// Behind the one before it: a word that belongs to it may stand there.
+// The end of the previous item: a keyword of this item may follow it.
 static uint32_t words_begin(Nodes list, uint32_t i) {
   if (!i) return list.at[i]->span.at;
   uint32_t end = list.at[i - 1]->span.at + list.at[i - 1]->span.n;
   return end < list.at[i]->span.at ? end : list.at[i]->span.at;
 }
 
-// Of two lists what is the same at their beginnings and ends is left out; the rest meets in order,
-// and what is left of one of them was added, or is gone. False: that cannot be told by place.
+// Compares lists: strips the common prefix and suffix, pairs the rest in order; the remaining items
+// were added or removed. False: that does not describe the difference.
 static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
   Nodes x = there(w->arena, syntax_parts(a)), y = there(w->arena, syntax_parts(b));
   uint32_t first = 0, n = x.n, k = y.n;
@@ -98,7 +98,7 @@ static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlac
   while (first < n && first < k && try_inside(w, x.at[first], y.at[first], a)) first++;
   while (n > first && k > first && try_inside(w, x.at[n - 1], y.at[k - 1], a)) n--, k--;
   uint32_t both = n < k ? n : k;
-  if (both == 0) return false; // there is nothing to put it behind
+  if (both == 0) return false; // nothing to insert after
   for (uint32_t i = first; i < both; i++)
     walk(w, x.at[i], y.at[i], (TreePlace){.parent = a, .in_type = is_typed(a, at.in_type)});
   for (uint32_t i = both; i < n; i++) {
@@ -147,14 +147,14 @@ static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Synt
 bool trees_try(TreeWalk *w, const Syntax *a, const Syntax *b) { return try_inside(w, a, b, NULL); }
 
 // -- where they differ ----------------------------------------------------------------------------
-// Nodes that nobody wrote have no text.
+// Generated nodes have no text.
 static const char *raw(const TreeWalk *w, int side, uint32_t file, uint32_t from, uint32_t to) {
   const Source *source = &w->side[side].source->sources->file.at[file];
   if (to > source->n) to = source->n;
   return to > from ? arena_text(w->arena, source->text + from, to - from) : "";
 }
 
-// On one line, without comments.
+// Joins lines and drops comments.
 static const char *on_one_line(TreeWalk *w, const char *text) {
   Sources *one = sources_new(w->arena);
   uint32_t n = (uint32_t)strlen(text), file = source_add(one, "", text, n);
@@ -168,7 +168,7 @@ const char *tree_words(TreeWalk *w, int side, const Syntax *n) {
   return on_one_line(w, raw(w, side, n->span.file, n->span.at, n->span.at + n->span.n));
 }
 
-// What is put behind another one stands behind it.
+// An insertion is placed after its predecessor.
 static uint32_t place_of(const TreePair *p) {
   return p->behind ? p->a->span.at + p->a->span.n : p->b ? p->a->span.at : p->from;
 }
@@ -181,7 +181,7 @@ static void sort_pairs(TreePairs *p) {
     }
 }
 
-// Without what stands between it and the one before it.
+// Without the separator before it.
 static const char *words_from(TreeWalk *w, int side, const Syntax *n, uint32_t from) {
   const char *text = on_one_line(w, raw(w, side, n->span.file, from, n->span.at + n->span.n));
   while (*text == ' ' || *text == ',') text++;
@@ -199,7 +199,7 @@ static void put_change(TreeWalk *w, const TreePair *p, Buf *out) {
     buf_printf(out, "%s → %s", tree_words(w, 0, p->a), tree_words(w, 1, p->b));
 }
 
-// The text of the first, with `old → new` where it differs and `{ … }` for a body.
+// The text of the first side, with `old → new` at differences and `{ … }` for bodies.
 static const char *changed_words(TreeWalk *w, int side, const Syntax *a, TreePairs *cut) {
   Buf out = buf_new(w->arena);
   uint32_t at = a->span.at, file = a->span.file;
@@ -235,7 +235,7 @@ static void put_line(TreeWalk *w, uint32_t level, DiffMark mark, const char *tex
   vec_push(w->arena, out, (DiffLine){level, mark, text});
 }
 
-// Statements between two that are the same: those of one kind have changed, in their order.
+// Statements between two equal ones: those of the same kind are paired in order.
 static void gap_lines(TreeWalk *w, Nodes a, Nodes b, uint32_t level, DiffLines *out) {
   uint32_t j = 0;
   for (uint32_t i = 0; i < a.n; i++) {
@@ -251,7 +251,7 @@ static void gap_lines(TreeWalk *w, Nodes a, Nodes b, uint32_t level, DiffLines *
   for (; j < b.n; j++) put_line(w, level, DIFF_ADDED, tree_head(w, 1, b.at[j]), out);
 }
 
-// The next two statements that are the same, from here on: as few as possible are left out.
+// Finds the next pair of equal statements with the fewest skipped.
 static bool next_same(TreeWalk *w, Nodes a, Nodes b, const Syntax *parent, uint32_t *i,
                       uint32_t *j) {
   for (uint32_t off = 0; off < a.n + b.n && off < MOST_LEFT_OUT; off++)
@@ -281,5 +281,5 @@ void trees_lines(TreeWalk *w, const Syntax *a, const Syntax *b, uint32_t level, 
   put_line(w, level, DIFF_CHANGED, changed_words(w, 0, a, &differ), out);
   for (uint32_t i = 0; i < block.n; i++)
     block_lines(w, block.at[i].a, block.at[i].b, level + 1, out);
-  if (!found && out->n == first + 1) out->n = first; // nothing is other
+  if (!found && out->n == first + 1) out->n = first; // there was no difference
 }

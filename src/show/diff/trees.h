@@ -1,4 +1,4 @@
-// Private to this folder: statements as trees, names apart.
+// Private to diff: comparison of syntax trees up to renaming.
 #ifndef LIMN_SHOW_DIFF_TREES_H
 #define LIMN_SHOW_DIFF_TREES_H
 
@@ -6,21 +6,21 @@
 
 // names.c
 typedef struct Renaming Renaming;
-struct Renaming { // one to one
-  Table *to[2];   // Name to Name: of the first to the second, and back
+struct Renaming { // a bijection
+  Table *to[2];   // Name to Name: of the first side to the second, and back
   const Renaming *outer;
 };
 Renaming renaming_new(Arena *, const Renaming *outer);
-bool renaming_pair(Renaming *, Name a, Name b); // false: one of them has another partner
+bool renaming_pair(Renaming *, Name a, Name b); // false: one of them is paired with another name
 void renaming_keep(Renaming *into, const Renaming *from);
 
 typedef struct {
   const DiffSource *source;
-  Table *declared; // by the program
-  Table *members;  // bound anywhere in it
+  Table *declared; // declared by the program
+  Table *members;  // bound anywhere in the program
 } TreeSide;
 typedef enum { NAME_VALUE, NAME_MEMBER, NAME_FIELD, NAME_EXACT } NameUse;
-// Are names before a colon below it labels of axes? Otherwise they are options.
+// Do names before a colon label axes in this node? Otherwise they are options.
 static inline bool is_typed(const Syntax *n, bool outside) {
   bool type = n->kind == N_TYPE || n->kind == N_LHS;
   return type || (outside && n->kind != N_AT && n->kind != N_CALL);
@@ -29,28 +29,29 @@ Table *names_bound(Arena *, const TreeSide *, const Syntax *top);
 
 // trees.c
 typedef struct {
-  const Syntax *a, *b; // b is NULL: it is gone
-  bool behind;         // b was put behind a, which is left alone
-  uint32_t from;       // of what was added or is gone: where its words begin, as `times` does
+  const Syntax *a, *b; // b is NULL: removed
+  bool behind;         // b was inserted after a
+  // Of an insertion or removal: where its text begins, including a word such as `times`.
+  uint32_t from;
 } TreePair;
 typedef VEC(TreePair) TreePairs;
 typedef struct {
   Arena *arena;
   TreeSide side[2];
-  Table *bound[2];        // in the statement
-  const Renaming *global; // what is declared
+  Table *bound[2];        // names bound in the statement
+  const Renaming *global; // of declared names
   Renaming member, local;
-  TreePairs *differ; // where they differ, the innermost; NULL: nobody asks
-  TreePairs *block;  // bodies, which are looked at for themselves; NULL: as all else
+  TreePairs *differ; // innermost differences; NULL: not wanted
+  TreePairs *block;  // bodies, to be compared separately; NULL: compare them here
 } TreeWalk;
 bool names_pair(TreeWalk *, Name a, Name b, NameUse);
 bool trees_same(TreeWalk *, const Syntax *a, const Syntax *b);
-// Without effect on the walk unless they are the same.
+// Leaves the walk unchanged unless they are equal.
 bool trees_try(TreeWalk *, const Syntax *a, const Syntax *b);
-// How a statement has changed, as lines; the first at this level.
+// The changes of a statement as lines, the first at this level.
 typedef VEC(DiffLine) DiffLines;
 void trees_lines(TreeWalk *, const Syntax *a, const Syntax *b, uint32_t level, DiffLines *);
 const char *tree_words(TreeWalk *, int side, const Syntax *);
-const char *tree_head(TreeWalk *, int side, const Syntax *); // with `{ … }` for what is in a body
+const char *tree_head(TreeWalk *, int side, const Syntax *); // with `{ … }` instead of bodies
 
 #endif

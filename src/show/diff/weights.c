@@ -1,5 +1,5 @@
-// Weights laid beside each other: as the boxes that use them have met, then by name, then by their
-// numbers, also with axes in another order, then by what their names have behind that of the learner.
+// Pairs weights: through the boxes that use them, then by name, then by equal values, also
+// permuted, then by the suffix after the learner's name.
 #include "show/diff/diff.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { MOST_DEPTH = 24, TURNED_MOST = 6 };
 typedef struct {
   Arena *arena;
   DiffPairs *to;
-  const char **path[2]; // [weight of the outline] its path in the program; NULL: it is none
+  const char **path[2]; // [weight of the outline] its path in the program; NULL: none
 } PairWalk;
 
 static void pair(PairWalk *p, int64_t a, int64_t b) {
@@ -37,7 +37,7 @@ static void pair_boxes(PairWalk *p, const DiffBox *box, uint32_t depth) {
   for (uint32_t k = 0; k < x->args && k < y->args; k++) pair(p, x->weight[k], y->weight[k]);
   if (!x->inside || !y->inside || depth >= MOST_DEPTH) return;
   if (x->inside->weight.n + y->inside->weight.n == 0) return;
-  DiffBody *inside = outlines_meet(p->arena, x->inside, y->inside);
+  DiffBody *inside = outlines_align(p->arena, x->inside, y->inside);
   PairWalk below = {p->arena, p->to, {paths_below(p, 0, x), paths_below(p, 1, y)}};
   if (inside) pair_bodies(&below, inside, depth + 1);
 }
@@ -81,7 +81,7 @@ static bool same_numbers(const Array *a, const Array *b) {
   return same;
 }
 
-// Does the one, with its axes in this order, have the numbers of the other in a row?
+// Are the elements equal if a's axes are permuted so?
 static bool same_in_order(const Array *a, const Array *b, const uint32_t *axis) {
   int64_t stride[TURNED_MOST], at[TURNED_MOST] = {0}, from = 0, run = 1;
   for (uint32_t k = a->rank; k-- > 0; run *= a->shape[k]) stride[k] = run;
@@ -96,7 +96,7 @@ static bool same_in_order(const Array *a, const Array *b, const uint32_t *axis) 
   return true;
 }
 
-// The next order of axes, in the order of a dictionary; false: that was the last.
+// The next permutation in lexicographic order; false: none.
 static bool next_order(uint32_t *axis, uint32_t n) {
   uint32_t i = n > 1 ? n - 1 : 0, j = n;
   while (i && axis[i - 1] > axis[i]) i--;
@@ -109,8 +109,8 @@ static bool next_order(uint32_t *axis, uint32_t n) {
   return true;
 }
 
-// The same numbers with axes in another order, or in other axes: as other systems keep weights.
-static bool same_turned(const Array *a, const Array *b) {
+// Equal values with permuted or reshaped axes: other systems store weights so.
+static bool same_permuted(const Array *a, const Array *b) {
   uint32_t axis[TURNED_MOST];
   if (a->count != b->count || a->rank > TURNED_MOST) return false;
   for (uint32_t k = 0; k < a->rank; k++) axis[k] = k;
@@ -120,7 +120,7 @@ static bool same_turned(const Array *a, const Array *b) {
   return false;
 }
 
-// Of what is no number on one side only, nothing can be said but that.
+// A difference that is not finite on one side only is reported as such.
 static void measure(DiffWeight *w) {
   const Array *a = w->array[0], *b = w->array[1];
   double far = 0, length = 0, sum = 0;
@@ -135,7 +135,7 @@ static void measure(DiffWeight *w) {
 
 static DiffWeight weight_met(const Array *a, const Array *b) {
   DiffWeight w = {DIFF_SAME, {a->name, b->name}, {a, b}, 0, 0, 0};
-  if (!same_numbers(a, b) && !same_turned(a, b)) w.mark = DIFF_CHANGED;
+  if (!same_numbers(a, b) && !same_permuted(a, b)) w.mark = DIFF_CHANGED;
   if (w.mark == DIFF_CHANGED && same_shape(a, b)) measure(&w);
   return w;
 }
@@ -143,37 +143,39 @@ static DiffWeight weight_met(const Array *a, const Array *b) {
 // -- who meets whom -------------------------------------------------------------------------------
 typedef struct {
   const Arrays *a, *b;
-  int32_t *to; // [a] whom it meets, or -1
+  int32_t *to; // [a] its partner, or -1
   bool *taken; // [b]
 } WeightMeeting;
 
-static void take(WeightMeeting *m, uint32_t i, const Array *other) {
+static void pair_weight(WeightMeeting *m, uint32_t i, const Array *other) {
   uint32_t j = other ? (uint32_t)(other - m->b->array.at) : 0;
   if (!other || m->taken[j] || m->to[i] >= 0) return;
   m->to[i] = (int32_t)j, m->taken[j] = true;
 }
 
-// Behind the name of the learner.
+// The part after the learner's name.
 static const char *tail(const char *name) {
   const char *slash = strchr(name, '/');
   return slash ? slash : name;
 }
 
-static void take_alike(WeightMeeting *m, uint32_t i) {
+static void pair_by_suffix(WeightMeeting *m, uint32_t i) {
   const Array *x = &m->a->array.at[i];
   for (uint32_t j = 0; m->to[i] < 0 && j < m->b->array.n; j++) {
     const Array *y = &m->b->array.at[j];
-    if (!m->taken[j] && same_shape(x, y) && !strcmp(tail(x->name), tail(y->name))) take(m, i, y);
+    if (!m->taken[j] && same_shape(x, y) && !strcmp(tail(x->name), tail(y->name)))
+      pair_weight(m, i, y);
   }
 }
 
-static void take_equal(WeightMeeting *m, uint32_t i, bool (*equal)(const Array *, const Array *)) {
+static void pair_equal_weights(WeightMeeting *m, uint32_t i,
+                               bool (*equal)(const Array *, const Array *)) {
   for (uint32_t j = 0; m->to[i] < 0 && j < m->b->array.n; j++)
     if (!m->taken[j] && equal(&m->a->array.at[i], &m->b->array.at[j]))
-      take(m, i, &m->b->array.at[j]);
+      pair_weight(m, i, &m->b->array.at[j]);
 }
 
-DiffWeights weights_meet(Arena *arena, const Arrays *a, const Arrays *b, const DiffPairs *pairs) {
+DiffWeights weights_match(Arena *arena, const Arrays *a, const Arrays *b, const DiffPairs *pairs) {
   DiffWeights out = {0};
   WeightMeeting m = {a, b, NEW_ARRAY(arena, int32_t, a->array.n + 1),
                      NEW_ARRAY(arena, bool, b->array.n + 1)};
@@ -181,12 +183,12 @@ DiffWeights weights_meet(Arena *arena, const Arrays *a, const Arrays *b, const D
     const char *name = a->array.at[i].name;
     Id met = pairs->to ? table_get(pairs->to, name, strlen(name)) : 0;
     m.to[i] = -1;
-    if (met) take(&m, i, arrays_find(b, pairs->path.at[met - 1]));
+    if (met) pair_weight(&m, i, arrays_find(b, pairs->path.at[met - 1]));
   }
-  for (uint32_t i = 0; i < a->array.n; i++) take(&m, i, arrays_find(b, a->array.at[i].name));
-  for (uint32_t i = 0; i < a->array.n; i++) take_equal(&m, i, same_numbers);
-  for (uint32_t i = 0; i < a->array.n; i++) take_equal(&m, i, same_turned);
-  for (uint32_t i = 0; i < a->array.n; i++) take_alike(&m, i);
+  for (uint32_t i = 0; i < a->array.n; i++) pair_weight(&m, i, arrays_find(b, a->array.at[i].name));
+  for (uint32_t i = 0; i < a->array.n; i++) pair_equal_weights(&m, i, same_numbers);
+  for (uint32_t i = 0; i < a->array.n; i++) pair_equal_weights(&m, i, same_permuted);
+  for (uint32_t i = 0; i < a->array.n; i++) pair_by_suffix(&m, i);
   for (uint32_t i = 0; i < a->array.n; i++) {
     const Array *x = &a->array.at[i];
     DiffWeight gone = {DIFF_GONE, {x->name, NULL}, {x, NULL}, 0, 0, 0};
