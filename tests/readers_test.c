@@ -665,6 +665,7 @@ static void json_is_copied(void **state) {
   const Json *j = json_read(*state, text, sizeof text - 1, &error);
   assert_non_null(j);
   JsonOut out = json_out(&b);
+  out.tight = true;
   json_copy(&out, NULL, j);
   assert_string_equal(b.at, text);
 }
