@@ -659,7 +659,7 @@ static void png_refuses(void **state) {
 
 // -- json -----------------------------------------------------------------------------------------
 static void json_is_copied(void **state) {
-  static const char text[] = "{\"a\": [true, false, null, 1.5, \"x\"], \"b\": {}}";
+  static const char text[] = "{\"a\":[true,false,null,1.5,\"x\"],\"b\":{}}";
   const char *error;
   Buf b = buf_new(*state);
   const Json *j = json_read(*state, text, sizeof text - 1, &error);
