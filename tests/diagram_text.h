@@ -5,7 +5,7 @@
 
 #include "core/diagram/text_own.h"
 
-// -- diagram_lex.c -----------------------------------------------------------------------------------
+// -- diagram_lex.c --------------------------------------------------------------------------------
 typedef enum { T_END, T_NAME, T_NUMBER, T_OPERAND, T_SYMBOL } TokKind;
 enum {
   SYM_FLOOR = 'F',
@@ -53,7 +53,7 @@ const char *tok_key(const DiagramText *, size_t *n); // what tells it apart: tex
 bool text_deeper(DiagramText *);           // one level down; false, with an error, when too deep
 Size read_size(DiagramText *, bool glued); // glued: operators must follow without space
 
-// -- diagram_scalar.c --------------------------------------------------------------------------------
+// -- diagram_scalar.c -----------------------------------------------------------------------------
 // base: of the result; BASE_NONE = any
 bool read_scalar(DiagramText *, Loop *, const uint8_t *operand_base, uint8_t base, uint32_t *out);
 

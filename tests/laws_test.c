@@ -25,7 +25,7 @@ enum { DIAGRAMS = 2000, PROGRAMS = 100, BODIES = 200, DEEP = 3 }; // the sanitiz
 enum { DIAGRAMS = 5000, PROGRAMS = 400, BODIES = 500, DEEP = 3 };
 #endif
 
-// -- random programs ---------------------------------------------------------------------------
+// -- random programs ------------------------------------------------------------------------------
 static const char *const rough[] = {"tanh", "sin",      "relu",       "square", "sigmoid",
                                     "abs",  "scale[2]", "leaky_relu", "id"};
 static const char *const smooth[] = {"tanh",    "sin",        "softplus", "square",
@@ -240,7 +240,7 @@ static void test_layout_of_compositions(void **state) {
   }
 }
 
-// -- random bodies: wires, index equations, choices, loops -------------------------------------
+// -- random bodies: wires, index equations, choices, loops ----------------------------------------
 static const char *vector(T *t, uint32_t known, int depth);
 
 static const char *number(T *t, uint32_t known, int depth) {

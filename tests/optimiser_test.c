@@ -95,8 +95,7 @@ static void near(const char *what, double got, double want) {
     fail_msg("%s: %.17g, wanted %.17g", what, got, want);
 }
 
-// -- formulas: one number p, its states s, a slope g; t counts from 1
-// -----------------------------------------
+// -- formulas: one number p, its states s, a slope g; t counts from 1 -----------------------------
 typedef void Formula(double *p, double *s, double g, int t);
 
 static void f_gd(double *p, double *s, double g, int t) {
@@ -261,8 +260,7 @@ static void other_shapes(void **state) {
     }
 }
 
-// -- muon: X ← aX + (bA + cA²)X with A = XXᵀ, five times, on 2 × 3 numbers
-// --------------------------------------
+// -- muon: X ← aX + (bA + cA²)X with A = XXᵀ, five times, on 2 × 3 numbers ------------------------
 enum { ROWS = 2, COLUMNS = 3 };
 
 static void newton_schulz(double x[ROWS][COLUMNS]) {
@@ -351,8 +349,7 @@ static void players(void **state) {
   play("average_mw", true);
 }
 
-// -- batch norm
-// ---------------------------------------------------------------------------------------------------
+// -- batch norm -----------------------------------------------------------------------------------
 // PyTorch normalises with the plain variance but keeps the unbiased one, n/(n - 1) of it, for
 // later; so does limn.
 static void running_statistics(void **state) {

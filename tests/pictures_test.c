@@ -127,7 +127,7 @@ static void check_folder(Tally *t, const char *set, const char *pattern) {
   globfree(&found);
 }
 
-// -- random programs ---------------------------------------------------------------------------
+// -- random programs ------------------------------------------------------------------------------
 static Limn *chance_loaded(const char *text, uint64_t seed) {
   Limn *l = limn_new();
   if (limn_load_text(l, "chance.limn", text, strlen(text)) != LIMN_GOOD)

@@ -49,7 +49,7 @@ typedef struct {
 static char own_cache[] = "/tmp/limn-steps-XXXXXX";
 static const char *cache; // $LIMN_CACHE, where that is set
 
-// -- a program --------------------------------------------------------------------------------------
+// -- a program ------------------------------------------------------------------------------------
 static void stop_with_messages(World *w) {
   Buf b = buf_new(w->arena);
   diags_print(w->diags, &b);
@@ -79,7 +79,7 @@ static bool fill_store(Bench *b, Precision precision) {
   return good;
 }
 
-// -- data -------------------------------------------------------------------------------------------
+// -- data -----------------------------------------------------------------------------------------
 static int64_t cells_of_sample(const Bench *b, uint32_t step, uint32_t input) {
   const Diagram *d = b->regime.step.at[step].diagram;
   const Type *t = &d->wire.at[d->in.at[input]].type;
@@ -156,7 +156,7 @@ static void put_input(Bench *b, const Tried *g, uint32_t step, uint32_t input) {
   free(x);
 }
 
-// -- runs -------------------------------------------------------------------------------------------
+// -- runs -----------------------------------------------------------------------------------------
 static void begin_run(Bench *b, const Tried *g) {
   uint32_t step = (uint32_t)(b->runs % b->regime.step.n);
   int64_t n = g->short_batches && b->runs % 5 == 4 ? SAMPLES / 3 : SAMPLES;
@@ -223,7 +223,7 @@ static void close_bench(Bench *b) {
   arena_free(a);
 }
 
-// -- laws -------------------------------------------------------------------------------------------
+// -- laws -----------------------------------------------------------------------------------------
 static void same_runs(const Bench *x, const Bench *y, uint64_t most) {
   for (uint32_t i = 0; i < RUNS; i++)
     if (memcmp(&x->loss[i], &y->loss[i], sizeof *x->loss) &&

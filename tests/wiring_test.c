@@ -248,8 +248,7 @@ static void draws_many(void **state) {
   }
 }
 
-// -- every file, the same bytes, hostile names
-// -----------------------------------------------------
+// -- every file, the same bytes, hostile names ----------------------------------------------------
 static void writes_every_file(void **state) {
   Kit *k = *state;
   static const char *const kinds[] = {"a.svg", "a.pdf", "a.tex", "a.txt"};

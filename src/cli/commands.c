@@ -154,7 +154,7 @@ int run_cost(Limn *l, Options *o) {
   return answer(l, o, s, "cost", text);
 }
 
-// -- programs that others wrote ------------------------------------------------------------------
+// -- programs that others wrote -------------------------------------------------------------------
 // Restricts the process to what the command needs. `program`: the path, since it is not loaded yet.
 typedef LimnStatus Confine(Limn *, Options *, const char *program);
 
@@ -362,7 +362,7 @@ int run_report(Limn *l, Options *o) {
   return answer(l, o, text_status(l, s, text), "report", text);
 }
 
-// -- training ------------------------------------------------------------------------------------
+// -- training -------------------------------------------------------------------------------------
 // The first signal asks training to stop, the second ends the process at once. timeout(1) signals its child
 // and then the child's process group, so a second signal within TWICE_NS is ignored. SIGPIPE and SIGXFSZ come
 // again with each failing write, also while a checkpoint is saved, so they never end the process.

@@ -103,7 +103,7 @@ static const CliOption *option_named(const char *name) {
   return NULL;
 }
 
-// -- messages ------------------------------------------------------------------------------------
+// -- messages -------------------------------------------------------------------------------------
 static int wrong(const CliReading *r, const char *what, const char *arg) {
   SAY(stderr, "limn ", r->name, ": ", what, arg ? " " : "", arg ? arg : "", "\n");
   command_usage(r->text, stderr);
@@ -126,7 +126,7 @@ static int refuse_value(const CliReading *r, const char *option, const char *wha
   return 2;
 }
 
-// -- values --------------------------------------------------------------------------------------
+// -- values ---------------------------------------------------------------------------------------
 static void *field_at(Options *o, size_t at) { return (char *)o + at; }
 
 static int read_count(const CliReading *r, const CliOption *option, const char *value) {
@@ -233,7 +233,7 @@ static int read_option(const CliReading *r, const CliOption *option, char *value
   }
 }
 
-// -- the whole line ------------------------------------------------------------------------------
+// -- the whole line -------------------------------------------------------------------------------
 static int read_positional(const CliReading *r, int most, char *word) {
   if (most > 0 && !r->o->file)
     r->o->file = word;

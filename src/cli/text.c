@@ -46,7 +46,7 @@ CommandText command_named(const char *name) {
   return c;
 }
 
-// -- what is said --------------------------------------------------------------------------------
+// -- what is said ---------------------------------------------------------------------------------
 // Writes byte by byte, so that it needs no memory: there may be none left.
 void put_printable(FILE *to, const char *text) {
   char one[5], shown[24];
@@ -66,7 +66,7 @@ void put_all(FILE *to, const char *const *texts) {
   while (*texts) put_printable(to, *texts++);
 }
 
-// -- help ----------------------------------------------------------------------------------------
+// -- help -----------------------------------------------------------------------------------------
 static bool option_line(const char *at) { return !strncmp(at, "  -", 3); }
 
 static const char *option_first(CommandText c) {
@@ -104,7 +104,7 @@ int help_all(FILE *to) {
   return to == stderr ? 2 : 0;
 }
 
-// -- what a command takes ------------------------------------------------------------------------
+// -- what a command takes -------------------------------------------------------------------------
 void command_words(CommandText c, int *least, int *most) {
   const char *end = c.at + line_length(c.at), *at = c.at + strcspn(c.at, " \n");
   *least = *most = 0;

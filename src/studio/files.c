@@ -59,8 +59,7 @@ void host_files(HostCall *c) {
   disk_unlock(c);
 }
 
-// -- files left by a killed server
-// ------------------------------------------------------------------
+// -- files left by a killed server ----------------------------------------------------------------
 // While a file is written it is called NAME.PID.part; it is stale once that process is gone.
 static bool is_stale_part(const char *name, const char *of) {
   size_t n = strlen(of);

@@ -233,8 +233,7 @@ static enum MHD_Result queue_request(Studio *s, Connection *c, StudioRequest *as
   return MHD_YES;
 }
 
-// -- idle connections
-// ---------------------------------------------------------------------------------
+// -- idle connections -----------------------------------------------------------------------------
 typedef struct ConnectionTimer {
   struct ConnectionTimer *before, *next;
   int fd;

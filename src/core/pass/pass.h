@@ -122,7 +122,7 @@ typedef struct {
 // see the fault.
 Diagram *diagram_connect(World *, Name, const Connect *, Id ***map, ConnectFault *);
 
-// -- flat_view.c: tensors stored in a flat buffer; all sizes are constant --------------------------
+// -- flat_view.c: tensors stored in a flat buffer; all sizes are constant -------------------------
 Id wire_view(World *, Diagram *, Id row, int64_t offset, Type, Name, Id origin);
 Id wire_flatten(World *, Diagram *, Id tensor, Id origin); // the tensor as a rank-1 buffer
 // True if the box is a view as made by wire_view: the result may alias the operand.

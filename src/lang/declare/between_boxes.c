@@ -83,8 +83,7 @@ Syntax *box_on_names(Body *b, Env *env, Syntax *box, const Name *name, uint32_t 
   return node_call(w->arena, box->span, (CallParts){box, args});
 }
 
-// -- choosing the `given`
-// ---------------------------------------------------------------------------
+// -- choosing the `given` -------------------------------------------------------------------------
 // Can a value of this type be given? An open size matches any.
 static bool could_be(World *w, const Type *wanted, const Type *have) {
   Id var;

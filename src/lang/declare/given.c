@@ -328,8 +328,7 @@ static void no_column_left(GivenReading *r, const Syntax *param, const Type *t) 
   diag_help(w->diags, e, "it has %s%s", all.at, n > 12 ? ", …" : "");
 }
 
-// -- finding the field
-// ------------------------------------------------------------------------------
+// -- finding the field ----------------------------------------------------------------------------
 static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted,
                        const Type *t, Field *own, Name *column) {
   World *w = r->in->w;
@@ -357,8 +356,7 @@ static bool find_field(GivenReading *r, uint32_t at, const Syntax *param, Name w
   return true;
 }
 
-// -- matching the written type
-// ----------------------------------------------------------------------
+// -- matching the written type --------------------------------------------------------------------
 static int64_t elements(Elab *in, const Type *t) {
   int64_t n;
   return type_count(in->w, t, &n) ? n : -1;
@@ -513,8 +511,7 @@ static void type_is_missing(GivenReading *r, const Syntax *param, bool index) {
   diag_help(w->diags, e, "it would be found in the file, but %s", r->data.absent);
 }
 
-// -- one field
-// --------------------------------------------------------------------------------------
+// -- one field ------------------------------------------------------------------------------------
 static bool given_field(GivenReading *r, uint32_t at, const Syntax *param, Name wanted, Type *out,
                         Name *column) {
   World *w = r->in->w;

@@ -231,8 +231,7 @@ static bool goal_value(Body *b, const Syntax *claim, const Syntax *by, Span span
   return true;
 }
 
-// -- trained weights
-// --------------------------------------------------------------------------------
+// -- trained weights ------------------------------------------------------------------------------
 // Reports a name that is no learner, as in f.base.
 static Def *no_learner(Elab *in, Scope *s, const Syntax *path) {
   World *w = in->w;

@@ -23,8 +23,7 @@ typedef struct {
   const Syntax *look_node;
 } OptimiserBuilder;
 
-// -- types of states
-// --------------------------------------------------------------------------------
+// -- types of states ------------------------------------------------------------------------------
 static bool name_among(const NameList *list, Name name) {
   for (uint32_t i = 0; i < list->n; i++)
     if (list->at[i] == name) return true;
@@ -60,8 +59,7 @@ static Type state_type(const OptimiserBuilder *m, Name name) {
   return type_make(m->b->w, (Base)m->type.base, n, axis);
 }
 
-// -- the block
-// --------------------------------------------------------------------------------------
+// -- the block ------------------------------------------------------------------------------------
 static void make_states(OptimiserBuilder *m, const Syntax *n) {
   Body *b = m->b;
   for (uint32_t i = 0; i < states_in(n).n; i++) {

@@ -36,8 +36,7 @@ typedef struct {  // a trained weight of the head
 typedef VEC(Moved) Moves;
 typedef VEC(Syntax *) RefitNodes;
 
-// -- options
-// ----------------------------------------------------------------------------------------
+// -- options --------------------------------------------------------------------------------------
 static bool refuse_refit(const Refit *r, const char *what) {
   Id e = diag_error(r->b->w->diags, r->span, "%s", what);
   diag_help(r->b->w->diags, e, "as in `refit[h, adam, steps: 100, rate: 0.1](x, y, q)`");

@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-// -- as
-// ---------------------------------------------------------------------------------------------
+// -- as -------------------------------------------------------------------------------------------
 static bool is_view(Elab *in, const Syntax *name) {
   static const char *const views[] = {"images", "strip",     "scatter", "curves", "paths",
                                       "table",  "text",      "phase",   "wiring", "latent",
@@ -86,8 +85,7 @@ static void read_moments(Body *b, const Syntax *forin, Show *s) {
   bind_value(b->env, forin->name, v, forin->span);
 }
 
-// -- values
-// -----------------------------------------------------------------------------------------
+// -- values ---------------------------------------------------------------------------------------
 static bool is_word(Elab *in, const Syntax *n, const char *word) {
   return n->kind == N_NAME && strcmp(name_text(in->w->names, n->name), word) == 0;
 }

@@ -325,8 +325,7 @@ static void read_option(TrainReading *r, const Syntax *o) {
   }
 }
 
-// -- length
-// -----------------------------------------------------------------------------------------
+// -- length ---------------------------------------------------------------------------------------
 static const double LENGTH_MOST = 1e12; // so that step counts fit in 64 bits
 
 static void read_length(TrainReading *r, const Syntax *n) {
@@ -352,8 +351,7 @@ static void read_length(TrainReading *r, const Syntax *n) {
   if (steps) r->out->steps = k;
 }
 
-// -- consistency with the goals
-// ---------------------------------------------------------------------
+// -- consistency with the goals -------------------------------------------------------------------
 const Stepper *training_stepper(Elab *in, const Training *t, const Param *p) {
   const Stepper *rest = NULL, *inside = NULL, *own = NULL;
   for (uint32_t i = 0; i < t->stepper.n; i++) {
@@ -449,8 +447,7 @@ static void check_goals(TrainReading *r, const Syntax *n) {
   check_idle_turns(r);
 }
 
-// -- goals of the statement
-// -------------------------------------------------------------------------
+// -- goals of the statement -----------------------------------------------------------------------
 static void add_goals(TrainReading *r, const Learning *g) {
   for (uint32_t i = 0; i < r->p->goal.n; i++)
     if (r->p->goal.at[i].learning == g) vec_push(r->w->arena, &r->out->goals, i);

@@ -327,8 +327,7 @@ static Value do_order(const BuiltinUse *u) {
   return value_one(b, val_wire(b, box_order(b->w, b->d, at, wire, origin_at(b, span)), span));
 }
 
-// -- boxes as arguments
-// ----------------------------------------------------------------------------
+// -- boxes as arguments ---------------------------------------------------------------------------
 // Elaborates a box on inputs of these types as a diagram of its own.
 Body *box_for_itself(Body *b, const Alone *how) {
   World *w = b->w;
@@ -382,8 +381,7 @@ Def *box_called(Body *b, const char *name) {
   return d;
 }
 
-// -- table
-// ------------------------------------------------------------------------------------------
+// -- table ----------------------------------------------------------------------------------------
 static const BuiltinBox boxes[] = {
     {"sum", do_reduce, true, SUM, false},
     {"mean", do_mean, true, SUM, false},

@@ -342,8 +342,7 @@ Value builtin_derivative(const BuiltinUse *u) {
   return out;
 }
 
-// -- the inputs of a derivative
-// ---------------------------------------------------------------------
+// -- the inputs of a derivative -------------------------------------------------------------------
 // Elaborates f on its declared types; NULL if the header is incomplete. The result is dropped;
 // `loud` keeps its diagnostics.
 static Body *declared_alone(Body *b, Env *env, const Syntax *box, const BoxInputs *in, bool loud) {

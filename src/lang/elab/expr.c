@@ -444,8 +444,7 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));
 }
 
-// -- brackets
-// ---------------------------------------------------------------------------------------
+// -- brackets -------------------------------------------------------------------------------------
 static Value kept_value(Body *b, Env *env, Binding *bind, const Syntax *n) {
   World *w = b->w;
   int64_t k;

@@ -2,8 +2,7 @@
 // wires; a box without a header has the inputs of the first box in its body.
 #include "lang/elab/builtin.h"
 
-// -- headers
-// ----------------------------------------------------------------------------------------
+// -- headers --------------------------------------------------------------------------------------
 
 Header header_of(const Def *d) {
   Header h = {.scope = d->scope};
@@ -202,8 +201,7 @@ bool uses_broken(Env *env, const Syntax *n) {
   return false;
 }
 
-// -- declared inputs
-// --------------------------------------------------------------------------------
+// -- declared inputs ------------------------------------------------------------------------------
 // A stale copy has the inputs of its learner, a box without a header those of its first box.
 static bool inputs_of_def(Body *b, Env *env, Def *d, const Binding *bind, const Syntax *use,
                           BoxInputs *out) {

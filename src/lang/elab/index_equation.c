@@ -4,8 +4,7 @@
 #include "lang/elab/index_own.h"
 #include "lang/elab/partial.h"
 
-// -- solving sizes
-// ----------------------------------------------------------------------------------
+// -- solving sizes --------------------------------------------------------------------------------
 static void solve_by_name(Body *b, Env *env, Eq *eq) {
   World *w = b->w;
   for (uint32_t i = 0; i < eq->index.n; i++) {
@@ -79,8 +78,7 @@ bool eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   return known;
 }
 
-// -- equations
-// ---------------------------------------------------------------------------------------
+// -- equations ------------------------------------------------------------------------------------
 static void eq_pad(Body *b, Env *env, Eq *eq, const Syntax *pad) {
   if (!pad) return;
   bool known = static_number(b, env, pad, &eq->pad);

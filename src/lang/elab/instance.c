@@ -273,8 +273,7 @@ static bool own_reverse(const Call *c, Body *body) {
   return true;
 }
 
-// -- substitution of size variables
-// ------------------------------------------------------------------
+// -- substitution of size variables ---------------------------------------------------------------
 typedef struct {
   Id var;      // a size variable of the generic instance
   Size actual; // its substitute

@@ -143,8 +143,7 @@ Value builtin_concat(const BuiltinUse *u) {
   return value_one(b, val_wire(b, out, span));
 }
 
-// -- stacking
-// ----------------------------------------------------------------------------------------
+// -- stacking -------------------------------------------------------------------------------------
 static Val with_new_axis(Body *b, Val v, uint32_t npass, Span span) {
   Axis one = {.size = size_of(b->w, 1)};
   uint32_t out[RANK_LIMIT];

@@ -4,8 +4,7 @@
 #include "lang/elab/call.h"
 #include "lang/elab/partial.h"
 
-// -- one argument
-// -----------------------------------------------------------------------------------
+// -- one argument ---------------------------------------------------------------------------------
 
 const char *call_name(const Call *c) { return name_text(c->b->w->names, c->def->name); }
 
@@ -362,8 +361,7 @@ bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m) {
   return true;
 }
 
-// -- batch axes
-// --------------------------------------------------------------------------------------
+// -- batch axes -----------------------------------------------------------------------------------
 
 // A label of all arguments, none as last axis: probably meant as a batch axis.
 static Name common_label(const Value *args) {

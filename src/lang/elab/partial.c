@@ -114,8 +114,7 @@ static void mark_earlier_message(Body *b, const Syntax *n, Id box, const ShownOp
   }
 }
 
-// -- placeholder boxes
-// -------------------------------------------------------------------------------
+// -- placeholder boxes ----------------------------------------------------------------------------
 enum { MOST = 64 }; // most operands of a placeholder
 
 static void add_operand(Body *b, ShownOperands *o, Id wire, Span span) {
@@ -265,8 +264,7 @@ static void add_text(Body *b, Env *env, const Syntax *n, ShownOperands *o) {
     if (syntax_parts(n).at[i]) add_text(b, env, syntax_parts(n).at[i], o);
 }
 
-// -- hooks of elaboration
-// ----------------------------------------------------------------------------
+// -- hooks of elaboration -------------------------------------------------------------------------
 uint32_t trace_begin(Body *b) { return b->trace ? b->trace->seen.n : 0; }
 
 Value trace_value(Body *b, Env *env, const Syntax *n, uint32_t mark, Value v, bool whole) {
@@ -380,8 +378,7 @@ void trace_no_result(Body *b) {
   diagram_output(b->w, b->d, wire);
 }
 
-// -- one box, one side of a goal
-// ----------------------------------------------------------------------
+// -- one box, one side of a goal ------------------------------------------------------------------
 PartialTrace *trace_new(Elab *in, TraceAside *aside) {
   World *w = in->w;
   PartialTrace *t = NEW(w->arena, PartialTrace);

@@ -95,8 +95,7 @@ static uint32_t carry_route(const Carrying *c, const Route *old, Route *out) {
   return 1;
 }
 
-// -- attributes of an order
-// --------------------------------------------------------------------------
+// -- attributes of an order -----------------------------------------------------------------------
 // Redirects a trained edge; if it has no replacement, its learners become the targets.
 static void carry_target(const Carrying *c, OrderTarget t, OrderTargets *out) {
   Elab *in = c->draw->in;
@@ -144,8 +143,7 @@ static const char *name_of_order(const Carrying *c, const Graph *now, const char
   return free;
 }
 
-// -- all orders
-// -------------------------------------------------------------------------------------
+// -- all orders -----------------------------------------------------------------------------------
 static void carry_old(const Carrying *c, uint32_t i, GraphOrder said, Learning *g) {
   World *w = c->draw->w;
   PathOrder o = c->old->order.at[i];

@@ -24,8 +24,7 @@ typedef struct {
   const Diagram *made; // RIGHT_MADE: draws the right side
 } DistanceTrial;
 
-// -- results of edges
-// -------------------------------------------------------------------------------
+// -- results of edges -----------------------------------------------------------------------------
 static bool is_from_data(const LearningReader *r, uint32_t edge) {
   return r->g->graph->vertex.at[r->g->graph->edge.at[edge].from].index;
 }
@@ -44,8 +43,7 @@ static bool types_given(LearningReader *r, uint32_t edge, Types *out) {
   return b != NULL;
 }
 
-// -- random trials
-// ----------------------------------------------------------------------------------
+// -- random trials --------------------------------------------------------------------------------
 static bool can_draw(World *w, const Types *t) {
   int64_t count;
   for (uint32_t i = 0; i < t->n; i++)
@@ -105,8 +103,7 @@ static bool has_no_bottom(const DistanceTrial *t) {
   return false;
 }
 
-// -- the last step of a map
-// -------------------------------------------------------------------------
+// -- the last step of a map -----------------------------------------------------------------------
 static bool mentions_learner(Elab *in, Scope *s, const Syntax *n) {
   Ids all = {0};
   in->closure++;
@@ -178,8 +175,7 @@ static const Diagram *end_of_map(LearningReader *r, uint32_t edge, const Types *
   return step ? step_alone(r, s, step, gives) : NULL;
 }
 
-// -- both ends
-// --------------------------------------------------------------------------------------
+// -- both ends ------------------------------------------------------------------------------------
 static Fitting try_ends(LearningReader *r, uint32_t left, uint32_t right) {
   Types a = {0}, b = {0};
   const GraphSpace *s = &r->g->space.at[r->g->graph->edge.at[right].to];

@@ -23,8 +23,7 @@ typedef struct {
   VEC(Wires) value;
 } GraphBuilder;
 
-// -- bodies as graphs
-// -------------------------------------------------------------------------------
+// -- bodies as graphs -----------------------------------------------------------------------------
 static Wires walk_value(GraphBuilder *k, const Syntax *);
 static Wires walk_box(GraphBuilder *k, const Syntax *, Wires);
 static void walk_body(GraphBuilder *k, const Syntax *params, const Syntax *body);
@@ -211,8 +210,7 @@ static bool fits(const RouteSearch *k, uint32_t i, const Syntax *call) {
          (call->kind == N_AT && tree_equal(at_brackets(step), at_brackets(call)));
 }
 
-// -- matches
-// ----------------------------------------------------------------------------------------
+// -- matches --------------------------------------------------------------------------------------
 static void print_match(RouteSearch *k, const char *kind, const char *name, Span first,
                         const char *text) {
   uint32_t line, column;

@@ -36,8 +36,7 @@ Diagram *distance_on(Elab *in, const GraphSpace *s, const Types *left, const Typ
   return good ? made->d : NULL;
 }
 
-// -- symmetry
-// ---------------------------------------------------------------------------------------
+// -- symmetry -------------------------------------------------------------------------------------
 bool random_tensor(World *w, const Type *t, uint64_t site, Tensor *out) {
   int64_t *shape = NEW_ARRAY(w->arena, int64_t, t->rank + 1), labels = 1;
   for (uint32_t k = 0; k < t->rank; k++)

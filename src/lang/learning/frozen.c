@@ -29,8 +29,7 @@ static Ids ids_common(Arena *a, const Ids *one, const Ids *other) {
   return both;
 }
 
-// -- a part inside the whole
-// -------------------------------------------------------------------------
+// -- a part inside the whole ----------------------------------------------------------------------
 // A diagram seen from one it is a part of, directly or not; or from itself.
 typedef struct {
   Elab *in;
@@ -69,8 +68,7 @@ static void add_order(const DiagramView *s, uint32_t order, Ids *out) {
   ids_add(s->in->w->arena, &common, out);
 }
 
-// -- without orders
-// ---------------------------------------------------------------------------------
+// -- without orders -------------------------------------------------------------------------------
 // The route with the indices of a part; false: the part does not contain it.
 static bool route_in_part(Arena *a, const GraphPart *part, const Route *whole, Route *own) {
   for (uint32_t i = 0; i < whole->n; i++) {

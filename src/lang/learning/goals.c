@@ -6,8 +6,7 @@
 // of another.
 #include "lang/learning/learning_own.h"
 
-// -- warnings
-// ---------------------------------------------------------------------------------------
+// -- warnings -------------------------------------------------------------------------------------
 static void idle_edges(LearningReader *r) {
   const Graph *g = r->g->graph;
   bool *used = NEW_ARRAY(r->w->arena, bool, g->edge.n + 1);
@@ -192,8 +191,7 @@ static void learning_goals(Elab *in, Program *p, Learning *g) {
   make_goals(&r);
 }
 
-// -- all diagrams
-// -----------------------------------------------------------------------------------
+// -- all diagrams ---------------------------------------------------------------------------------
 void learnings_goals(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < p->learning.n; i++) {
     Learning *g = p->learning.at[i];

@@ -123,8 +123,7 @@ void elab_paths(Elab *in, const Program *p, const Learning *only, Buf *b) {
   if (!p->learning.n) buf_text(b, "there are no learning diagrams here\n");
 }
 
-// -- as JSON
-// ----------------------------------------------------------------------------------------
+// -- as JSON --------------------------------------------------------------------------------------
 static void json_route(const Learning *g, const char *key, const Route *r, JsonOut *j) {
   json_list(j, key);
   for (uint32_t i = 0; i < r->n; i++) json_text(j, NULL, g->graph->edge.at[r->at[i]].name);

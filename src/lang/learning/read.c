@@ -383,8 +383,7 @@ static void read_edges(LearningReader *r, const Syntax *n) {
   }
 }
 
-// -- orders
-// -----------------------------------------------------------------------------------------
+// -- orders ---------------------------------------------------------------------------------------
 static bool read_route(LearningReader *r, const Syntax *n, Route *out) {
   const Graph *graph = r->g->graph;
   uint32_t steps = n->kind == N_PIPE ? pipe_stages(n).n : 1;
@@ -535,8 +534,7 @@ static void read_freeze(LearningReader *r, const Syntax *n) {
   }
 }
 
-// -- whole diagrams
-// ---------------------------------------------------------------------------------
+// -- whole diagrams -------------------------------------------------------------------------------
 // Spaces first, then edges, then what refers to them, so that textual order does not matter.
 static void read_block(LearningReader *r, const Syntax *block) {
   Nodes line = block_statements(block);
@@ -587,8 +585,7 @@ Learning *learning_of(Elab *in, Program *p, Def *d) {
   return g;
 }
 
-// -- edits
-// ------------------------------------------------------------------------------------------
+// -- edits ----------------------------------------------------------------------------------------
 // Does the path begin with the diagram?
 static bool is_of(Scope *s, const Syntax *path, const Learning *g) {
   const Syntax *root = path_root(path);

@@ -20,8 +20,7 @@ typedef struct {
   uint32_t cut;         // number of frozen edges at the start of the left route
 } Refitting;
 
-// -- checks
-// -----------------------------------------------------------------------------------------
+// -- checks ---------------------------------------------------------------------------------------
 static bool trains_edge(Refitting *x, uint32_t edge) {
   Ids all = {0};
   edge_learners(x->draw.in, &x->draw.g->edge.at[edge], &all);

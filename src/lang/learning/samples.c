@@ -28,8 +28,7 @@ typedef struct {
   bool good;
 } Sampling;
 
-// -- mentioned fields
-// -------------------------------------------------------------------------------
+// -- mentioned fields -----------------------------------------------------------------------------
 static const char *last_name(const char *path) {
   const char *dot = strrchr(path, '.');
   return dot ? dot + 1 : path;
@@ -172,8 +171,7 @@ static void collect_fields(Sampling *x, uint32_t edge, const Syntax *n, bool dir
     collect_fields(x, edge, syntax_parts(n).at[i], direct && n->kind == N_PAREN);
 }
 
-// -- the `given`
-// ------------------------------------------------------------------------------------
+// -- the `given` ----------------------------------------------------------------------------------
 static int by_place(const void *a, const void *b) {
   const SampleField *x = a, *y = b;
   if (x->at != y->at) return x->at < y->at ? -1 : 1;
@@ -256,8 +254,7 @@ void index_given(LearningReader *r, uint32_t vertex) {
   if (r->w->diags->met > errors) r->g->broken = true;
 }
 
-// -- reads of an edge
-// -------------------------------------------------------------------------------
+// -- reads of an edge -----------------------------------------------------------------------------
 bool index_has_tasks(const LearningReader *r, uint32_t vertex) {
   return r->g->space.at[vertex].task[0] != 0;
 }

@@ -39,8 +39,7 @@ Value white_value(const BuiltinUse *u) {
   return value_one(b, val_wire(b, b->d->param.at[k].wire, u->span));
 }
 
-// -- checks
-// -----------------------------------------------------------------------------------------
+// -- checks ---------------------------------------------------------------------------------------
 typedef struct {
   World *w;
   const System *s;

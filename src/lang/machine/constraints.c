@@ -44,8 +44,7 @@ static bool mortal_constraints(const MachineBuilder *m) {
   return true;
 }
 
-// -- assigning equations to states
-// ------------------------------------------------------------------
+// -- assigning equations to states ----------------------------------------------------------------
 static Type equation_type(const MachineBuilder *m, const Constraint *c) {
   return c->value.literal ? (Type){.base = BASE_R} : own_type(m->w, &c->value.type);
 }

@@ -298,8 +298,7 @@ void describe_routes(MachineBuilder *m) {
   describe_said(&d);
 }
 
-// -- transitive routes
-// ------------------------------------------------------------------------------
+// -- transitive routes ----------------------------------------------------------------------------
 static void follow_lines(Arena *a, const System *s, const WireRoute *r, uint8_t *been,
                          WireRoute *out) {
   for (uint32_t i = 0; i < r->from.n; i++) vec_push(a, &out->from, r->from.at[i]);

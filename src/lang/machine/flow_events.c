@@ -29,8 +29,7 @@ typedef struct {
   Id time;
 } EventStep;
 
-// -- helpers
-// ----------------------------------------------------------------------------------------
+// -- helpers --------------------------------------------------------------------------------------
 static Id op(EventStep *b, Type t, Fn fn, Id x, Id y, Id z) {
   Each e = each_of(b->w, t);
   Id from[3] = {x, y, z};
@@ -151,8 +150,7 @@ static Id *rk4_step(EventStep *b, const Id *x, const Id *m, Id h) {
   return out;
 }
 
-// -- bisection
-// --------------------------------------------------------------------------------------
+// -- bisection ------------------------------------------------------------------------------------
 typedef struct {
   Id *x, *far, *left, *right; // x, y - x, h times the rates at both ends
 } Cubic;
@@ -248,8 +246,7 @@ static Id bisect(EventStep *b, const Cubic *c, const Id *m) {
   return scan_of(b, &in, &scan, &outside, HALVINGS);
 }
 
-// -- a round
-// ----------------------------------------------------------------------------------------
+// -- a round --------------------------------------------------------------------------------------
 typedef struct {
   Id *x, *m, *armed, rest; // at its start
   Id *now, *later, *part;  // [event] happens now, happens later, and when

@@ -58,8 +58,7 @@ static bool is_named(void *name, const Syntax *n) {
   return n->kind == N_NAME && n->name == *(Name *)name;
 }
 
-// -- names of members
-// -------------------------------------------------------------------------------
+// -- names of members -----------------------------------------------------------------------------
 Name member_name(MachineBuilder *m, Name base, const Syntax *brackets) {
   World *w = m->w;
   Nodes item = brackets_items(brackets);
@@ -104,8 +103,7 @@ static Syntax *named_members(MachineBuilder *m, Name loop, const Syntax *lhss, S
   return node_lhss(w->arena, copy->span, (LhssParts){{lhs.n, now}});
 }
 
-// -- unrolling
-// --------------------------------------------------------------------------------------
+// -- unrolling ------------------------------------------------------------------------------------
 static Syntax *copy_of_line(MachineBuilder *m, const Syntax *n, const LoopNumber *number) {
   World *w = m->w;
   Syntax *copy = with_number((void *)number, n);

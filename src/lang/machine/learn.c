@@ -92,8 +92,7 @@ static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
   return when ? woven_choice(m->w, m->s->d, when, next, old) : next;
 }
 
-// -- training step of one line
-// ----------------------------------------------------------------------
+// -- training step of one line --------------------------------------------------------------------
 typedef struct {
   MachineBuilder *m;
   Program *p;

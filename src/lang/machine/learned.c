@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-// -- owned learners
-// ---------------------------------------------------------------------------------
+// -- owned learners -------------------------------------------------------------------------------
 static bool is_declared_state(const Syntax *block, Name name) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
@@ -73,8 +72,7 @@ bool declares_learner(MachineBuilder *m, const Syntax *learn) {
   return false;
 }
 
-// -- the statement
-// ----------------------------------------------------------------------------------
+// -- the statement --------------------------------------------------------------------------------
 // Unbound names in the brackets of reads are indices.
 void free_indices(MachineBuilder *m, Env *env, const Syntax *n, Ids *out) {
   if (!n) return;
@@ -214,8 +212,7 @@ void do_learn(MachineBuilder *m, Env *env, const Syntax *n) {
   }
 }
 
-// -- weights
-// ----------------------------------------------------------------------------------------
+// -- weights --------------------------------------------------------------------------------------
 // Is net, net/dense/W or net.2/W a param of the learner, or of that member?
 static bool is_of(World *w, const Param *p, const Learned *l) {
   const char *name = name_text(w->names, l->name);

@@ -47,8 +47,7 @@ static Id logic_wire(MachineBuilder *m, Fn fn, Id a, Id b) {
                    "a condition");
 }
 
-// -- life bits
-// --------------------------------------------------------------------------------------
+// -- life bits ------------------------------------------------------------------------------------
 static bool is_time(void *names, const Syntax *n) {
   return n->kind == N_NAME && !strcmp(name_text(names, n->name), "time");
 }
@@ -229,8 +228,7 @@ void live_learnt(MachineBuilder *m) {
   }
 }
 
-// -- wirings stop when all parts have stopped
-// -------------------------------------------------------
+// -- wirings stop when all parts have stopped -----------------------------------------------------
 // A shared variable that only shares change stops with them.
 static bool is_shared_alone(const MachineBuilder *m, uint32_t own) {
   for (uint32_t i = 0; i < m->s->junction.n; i++) {

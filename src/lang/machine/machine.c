@@ -12,8 +12,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-// -- helpers
-// ----------------------------------------------------------------------------------------
+// -- helpers --------------------------------------------------------------------------------------
 static Syntax *number_node(World *w, double k, Span span) {
   Syntax *node = syntax_num(w->arena, k, span);
   node->text = arena_format(w->arena, "%g", k);
@@ -304,8 +303,7 @@ Id guard_wire(MachineBuilder *m, Env *env, Condition c) {
   return fit_value(m, only, &number, span, "a compared value");
 }
 
-// -- values with an expected type
-// -------------------------------------------------------------------
+// -- values with an expected type -----------------------------------------------------------------
 // Label names are resolved by the expected type: `next link = B when far > 1 else A`.
 static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type *own, Val *out) {
   if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);

@@ -201,8 +201,7 @@ struct System {
   Diagram *lens; // in: its inputs, then outputs of parts; out: its outputs, then inputs of parts
 };
 
-// -- observable values
-// ------------------------------------------------------------------------------
+// -- observable values ----------------------------------------------------------------------------
 typedef enum { SEES_IN, SEES_OUT, SEES_STATE, SEES_INSIDE } SightKind;
 typedef struct {
   Name name; // rabbits, worker.w
@@ -281,8 +280,7 @@ void check_machines(Elab *, Scope *);    // checks every machine of the file wit
 Diagram *machine_diagram(Elab *, Def *); // flat; next values are those of a tick, or rates
 void machine_builtins(Elab *);           // the boxes `delay` and `white`
 
-// -- for lang/machine
-// ----------------------------------------------------------------------------------
+// -- for lang/machine -----------------------------------------------------------------------------
 typedef struct {
   bool mortal; // it exists only while a condition holds: it has an input port `while`
   bool halts;  // the system around it may stop: it has an input port `stop`

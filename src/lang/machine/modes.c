@@ -21,8 +21,7 @@ static uint32_t leaves_in(const Syntax *block) {
   return n;
 }
 
-// -- declarations
-// -----------------------------------------------------------------------------------
+// -- declarations ---------------------------------------------------------------------------------
 uint64_t mode_bits(const MachineBuilder *m, int mode) {
   if (mode == ANY_MODE) return ~(uint64_t)0;
   const ModeLines *x = &m->modes.at[mode];
@@ -154,7 +153,7 @@ Val in_mode(MachineBuilder *m, int mode, Span span) {
   return any;
 }
 
-// -- jumps ------------------------------------------------------------------------------------------
+// -- jumps ----------------------------------------------------------------------------------------
 // Resolves the target of a jump: a mode inside, beside, or beside an enclosing one; `on.hot` is a
 // path from one of these.
 static int mode_meant(const MachineBuilder *m, int from, Name name) {

@@ -66,8 +66,7 @@ LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, cons
   return p;
 }
 
-// -- enumerating elements
-// ---------------------------------------------------------------------------
+// -- enumerating elements -------------------------------------------------------------------------
 // Marks the positions that a coordinate of a loop takes along one axis; false: unknown.
 static bool mark_axis_positions(World *w, const Loop *loop, const Coord *c, bool *at,
                                 int64_t size) {
@@ -231,8 +230,7 @@ Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b,
   return own->rank > 1 && !cells_meet(m, a, b, own, where) ? MEET_NEVER : MEET_SURELY;
 }
 
-// -- restrictions to elements
-// -----------------------------------------------------------------------
+// -- restrictions to elements ---------------------------------------------------------------------
 static Syntax *compared(World *w, const Syntax *name, int64_t k, SyntaxSign sign, Syntax *before) {
   Syntax *number = syntax_num(w->arena, (double)k, name->span);
   number->text = arena_format(w->arena, "%lld", (long long)k);
@@ -261,8 +259,7 @@ Id named_between(MachineBuilder *m, const Syntax *brackets, const LinePlaces *p,
   return v.n == 1 ? fit_value(m, v.at[0], &bits, brackets->span, "the places of a line") : p->named;
 }
 
-// -- conditions for each element
-// --------------------------------------------------------------------
+// -- conditions for each element ------------------------------------------------------------------
 static bool has_name(Nodes item, Name name) {
   for (uint32_t i = 0; i < item.n; i++)
     if ((item.at[i]->kind == N_NAME || item.at[i]->kind == N_SIZED) && item.at[i]->name == name)

@@ -5,8 +5,7 @@
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
-// -- updates of states
-// ------------------------------------------------------------------------------
+// -- updates of states ----------------------------------------------------------------------------
 Id step_moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
   Each e = each_of(w, d->wire.at[x].type);
   uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank),

@@ -134,8 +134,7 @@ Syntax *with_ports(MachineBuilder *m, const Syntax *n) {
   return syntax_map(m->w->arena, n, with_ports_inside, m);
 }
 
-// -- routes
-// -----------------------------------------------------------------------------------------
+// -- routes ---------------------------------------------------------------------------------------
 static void no_part(MachineBuilder *m, const Syntax *name) {
   World *w = m->w;
   const char *text = name_text(w->names, name->name);

@@ -46,8 +46,7 @@ static const Type *variable_type(const MachineBuilder *m, Name name) {
   return port >= 0 ? &m->s->in.at[port].type : state >= 0 ? &m->held.at[state].own : NULL;
 }
 
-// -- elements
-// ---------------------------------------------------------------------------------------
+// -- elements -------------------------------------------------------------------------------------
 // An unbound name; or the name of an axis, if it stands alone.
 static bool is_index(MachineBuilder *m, const Syntax *n, bool alone) {
   if (n->kind != N_NAME) return false;
@@ -154,8 +153,7 @@ static bool find_axes(ShareCall *c, Part *part, bool *none) {
   return true;
 }
 
-// -- gather and scatter
-// -----------------------------------------------------------------------------
+// -- gather and scatter ---------------------------------------------------------------------------
 // The element of the variable for each point of the port.
 static Access variable_access(const ShareCall *c, const ShareArg *a) {
   const MachineBuilder *m = c->m;

@@ -21,8 +21,7 @@ typedef struct {
   VEC(Tag) tag;
 } Tags;
 
-// -- tested labels
-// ----------------------------------------------------------------------------------
+// -- tested labels --------------------------------------------------------------------------------
 // The name of a value that may be a label, with or without brackets; otherwise 0.
 static Name tag_name(const Syntax *n) {
   const Syntax *base = n->kind == N_AT ? at_base(n) : n;
@@ -159,8 +158,7 @@ static bool port_is_open(Tags *t, const Part *part, const Port *port, const Synt
   return !tag || (port->modes >> tag->now & 1);
 }
 
-// -- routes into a port
-// -----------------------------------------------------------------------------
+// -- routes into a port ---------------------------------------------------------------------------
 typedef struct {
   MachineBuilder *m;
   const LineTarget *t;
@@ -235,8 +233,7 @@ static bool check_guards(const TargetCheck *k) {
   return true;
 }
 
-// -- elements
-// ---------------------------------------------------------------------------------------
+// -- elements -------------------------------------------------------------------------------------
 typedef struct {
   uint32_t n; // axes that some route indexes by number
   uint32_t axis[RANK_LIMIT];
@@ -339,8 +336,7 @@ static void check_places(TargetCheck *k, Places *p) {
   } while (next_place(p));
 }
 
-// -- reads of closed ports
-// --------------------------------------------------------------------------
+// -- reads of closed ports ------------------------------------------------------------------------
 bool port_of_part(MachineBuilder *m, Name name, PortEnd *out) {
   const char *text = name_text(m->w->names, name), *dot = strrchr(text, '.');
   if (!dot) return false;

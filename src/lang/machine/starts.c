@@ -54,8 +54,7 @@ Init start_for_all(MachineBuilder *m, Init init, const Type *own) {
   return (Init){.kind = INIT_DIAGRAM, .diagram = d};
 }
 
-// -- elements
-// ---------------------------------------------------------------------------------------
+// -- elements -------------------------------------------------------------------------------------
 typedef VEC(const Syntax *) StartLines;
 
 // All `state` lines of this name, in textual order.

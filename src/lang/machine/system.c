@@ -5,7 +5,7 @@
 #include "lang/machine/machine_own.h"
 #include "lang/machine/units.h"
 
-// -- ports and states --------------------------------------------------------------------------
+// -- ports and states -----------------------------------------------------------------------------
 // Checks that a port has a value in every mode in which it is open.
 static void check_port(MachineBuilder *m, uint32_t at) {
   World *w = m->w;
@@ -116,8 +116,7 @@ static void settle_junctions(MachineBuilder *m) {
   }
 }
 
-// -- flattening
-// -------------------------------------------------------------------------------------
+// -- flattening -----------------------------------------------------------------------------------
 typedef VEC(Id *) WirePlaces;
 
 static void wires_of(MachineBuilder *m, WirePlaces *p) {
@@ -407,8 +406,7 @@ bool weave_system(MachineBuilder *m) {
   return true;
 }
 
-// -- elaboration
-// ------------------------------------------------------------------------------------
+// -- elaboration ----------------------------------------------------------------------------------
 static bool is_error(void *none, const Syntax *n) {
   (void)none;
   return n->kind == N_ERROR;
@@ -710,8 +708,7 @@ System *system_of(Elab *in, const MachineUse *use) {
   return made;
 }
 
-// -- systems made without a text
-// --------------------------------------------------------------------
+// -- systems made without a text ------------------------------------------------------------------
 // It stops when `of` stops, whose states begin at `first`.
 static void add_halts(World *w, System *to, const System *of, const Id *map, uint32_t first) {
   to->halt.at = NULL, to->halt.n = to->halt.cap = 0;
@@ -798,8 +795,7 @@ void system_woven(World *w, System *both, const System *s, const System *source,
   keep_nexts(both);
 }
 
-// -- entry points
-// -----------------------------------------------------------------------------------
+// -- entry points ---------------------------------------------------------------------------------
 // Refuses a constant or learner named `time`, which would hide the clock.
 static void check_clock(Elab *in, Scope *s) {
   const Def *named = scope_find(s, name_from(in->w->names, "time"));

@@ -50,8 +50,7 @@ typedef struct {
 
 static const PortUnit open_unit = {.kind = UNIT_OPEN}, pure_unit = {.kind = UNIT_PURE};
 
-// -- units
-// ------------------------------------------------------------------------------------------
+// -- units ----------------------------------------------------------------------------------------
 // m kg s A K mol cd
 static const struct {
   const char *name;
@@ -184,8 +183,7 @@ static const char *unit_text(World *w, const PortUnit *u) {
   return b.at;
 }
 
-// -- reading units
-// ----------------------------------------------------------------------------------
+// -- reading units --------------------------------------------------------------------------------
 static bool number_of(const Syntax *n, double *out) {
   if (n->kind == N_PAREN) return number_of(paren_inner(n), out);
   if (n->kind == N_NEG && number_of(neg_operand(n), out)) return *out = -*out, true;
@@ -320,8 +318,7 @@ const char *unit_declared(World *w, const Syntax *machine, Name name) {
   return u.kind == UNIT_KNOWN ? unit_text(w, &u) : NULL;
 }
 
-// -- units of names
-// ---------------------------------------------------------------------------------
+// -- units of names -------------------------------------------------------------------------------
 static PortUnit unit_of(Units *, const Syntax *);
 
 static const Syntax *machine_named(const Units *x, const Syntax *use) {
@@ -379,8 +376,7 @@ static PortUnit unit_of_name(Units *x, Name name) {
   return d && d->kind == DEF_CONST && d->node->kind == N_TYPED ? unit_of_const(d->node) : open_unit;
 }
 
-// -- units of expressions
-// ---------------------------------------------------------------------------
+// -- units of expressions -------------------------------------------------------------------------
 static PortUnit unit_product(PortUnit a, PortUnit b, double power) {
   if (a.kind == UNIT_OPEN || b.kind == UNIT_OPEN) return open_unit;
   if (a.kind == UNIT_PURE && b.kind == UNIT_PURE) return pure_unit;
@@ -516,8 +512,7 @@ static PortUnit unit_of(Units *x, const Syntax *n) {
   }
 }
 
-// -- units of lines
-// ---------------------------------------------------------------------------------
+// -- units of lines -------------------------------------------------------------------------------
 static void wants_unit(Units *x, const char *what, const PortUnit *want, const Syntax *value) {
   PortUnit u = unit_of(x, value);
   double factor;

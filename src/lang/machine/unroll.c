@@ -13,8 +13,7 @@
 // Trained states are held fixed. So unroll 1 is the plain gradient.
 #include "lang/machine/unroll_own.h"
 
-// -- dependencies
-// -----------------------------------------------------------------------------------
+// -- dependencies ---------------------------------------------------------------------------------
 static bool *needed_by(World *w, const Diagram *d, const Ids *what) {
   bool *need = NEW_ARRAY(w->arena, bool, d->wire.n + 1);
   for (uint32_t i = 0; i < what->n; i++) need[what->at[i]] = true;
@@ -116,8 +115,7 @@ static bool find_kept(Unrolling *u) {
   return true;
 }
 
-// -- history
-// ----------------------------------------------------------------------------------------
+// -- history --------------------------------------------------------------------------------------
 static Type row_type(World *w, const Type *t, uint32_t rows) {
   Axis axis[RANK_LIMIT * 2];
   axis[0] = (Axis){.label = name_from(w->names, "ago"), .size = size_of(w, rows)};

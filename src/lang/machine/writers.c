@@ -79,8 +79,7 @@ Id fold_changes(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const 
   return all;
 }
 
-// -- assignment by elements
-// -------------------------------------------------------------------------
+// -- assignment by elements -----------------------------------------------------------------------
 Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
   World *w = m->w;
   LinePlaces *line = NEW_ARRAY(w->arena, LinePlaces, said->line.n + 1);
@@ -108,8 +107,7 @@ Id said_by_places(MachineBuilder *m, const PlacesSaid *said) {
   return fold_changes(m, CHANGE_PLACES, said->number, said->base, said->own, said->what);
 }
 
-// -- writers at one tick
-// ----------------------------------------------------------------------------
+// -- writers at one tick --------------------------------------------------------------------------
 // Two jumps clash only within one nesting depth: an outer one wins.
 static bool may_clash(MachineBuilder *m, const Change *a, const Change *b, const Type *own) {
   const char *where;

@@ -6,8 +6,7 @@
 #include "lang/declare/statements.h"
 #include "lang/program/claim_own.h"
 
-// -- the statement
-// ----------------------------------------------------------------------------------
+// -- the statement --------------------------------------------------------------------------------
 typedef struct {
   Elab *in;
   Program *p;
@@ -298,8 +297,7 @@ static void add_cases(const BoxEquation *q, Check *c) {
   if (!c->boxes.n && first) diags_append(w->diags, first);
 }
 
-// -- kind of claim
-// ----------------------------------------------------------------------------------
+// -- kind of claim --------------------------------------------------------------------------------
 static BoxEquation equation_of(Elab *in, Program *p, const Syntax *n) {
   BoxEquation q = {.in = in, .p = p, .left = check_left(n), .right = check_right(n)};
   q.b = body_new(in, name_from(in->w->names, "claim"));
@@ -343,8 +341,7 @@ bool check_sides(Elab *in, Program *p, const Check *c, Diagram *side[2]) {
   return side[0] && side[1];
 }
 
-// -- entry point
-// ------------------------------------------------------------------------------------
+// -- entry point ----------------------------------------------------------------------------------
 bool do_box_check(Elab *in, Program *p, const Syntax *n, Check *c) {
   BoxEquation q = equation_of(in, p, n);
   if (!speaks_of_boxes(&q, n)) return false;

@@ -120,8 +120,7 @@ bool inside_brackets(World *w, const System *s, const InsidePath *path, Syntax *
   return true;
 }
 
-// -- reporting unknown paths
-// ------------------------------------------------------------------------
+// -- reporting unknown paths ----------------------------------------------------------------------
 typedef struct {
   World *w;
   Nearest near;

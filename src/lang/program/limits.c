@@ -97,8 +97,7 @@ void check_watch(Elab *in, const Run *run, const System *s, const Watch *x) {
     check_exponent(in, run, s, x->node->span);
 }
 
-// -- sizes of runs
-// ----------------------------------------------------------------------------------
+// -- sizes of runs --------------------------------------------------------------------------------
 static const double most_moments = 1e7, most_steps = 1e12;
 
 static void check_steps(Elab *in, const Run *r, Span span) {

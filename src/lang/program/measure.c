@@ -29,8 +29,7 @@ static const Syntax *refit_claim(Elab *in, Program *p, Learning *g, const Syntax
   return NULL;
 }
 
-// -- direction
-// --------------------------------------------------------------------------------------
+// -- direction ------------------------------------------------------------------------------------
 static const Def *distance_box(const Scope *s, const Syntax *distance) {
   const Syntax *base = distance ? use_base(distance) : NULL;
   const Def *d = base && base->kind == N_NAME ? scope_meaning((Scope *)s, base) : NULL;
@@ -129,8 +128,7 @@ void do_measure(Elab *in, Program *p, const Syntax *n) {
   vec_push(w->arena, &p->measure, m);
 }
 
-// -- columns of metrics.csv
-// -------------------------------------------------------------------------
+// -- columns of metrics.csv -----------------------------------------------------------------------
 // A named goal or measure.
 typedef struct {
   const Syntax *node;

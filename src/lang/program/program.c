@@ -43,8 +43,7 @@ Axis elab_samples(Elab *in) {
   return (Axis){.label = name_from(in->w->names, "batch"), .size = in->sample, .pass = PASS_SAMPLE};
 }
 
-// -- declarations that change others
-// ----------------------------------------------------------------
+// -- declarations that change others --------------------------------------------------------------
 
 static void do_refine(Elab *in, Scope *s, const Syntax *n) {
   World *w = in->w;
@@ -148,8 +147,7 @@ static void check_stales(Elab *in) {
       in->def.at[i]->broken = true;
 }
 
-// -- the program
-// ------------------------------------------------------------------------------------
+// -- the program ----------------------------------------------------------------------------------
 static void do_loop(Elab *in, Program *p, const Syntax *n) {
   World *w = in->w;
   Body b = {.in = in, .w = w};
@@ -477,8 +475,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   return p;
 }
 
-// -- parts of a program
-// -----------------------------------------------------------------------------
+// -- parts of a program ---------------------------------------------------------------------------
 const char *elab_names(Elab *in, Program *p, const char *text) {
   World *w = in->w;
   Nearest near = nearest_to(text);

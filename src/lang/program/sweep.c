@@ -33,8 +33,7 @@ const char *turn_text(Arena *a, World *w, const SweepTurn *t) {
   return t->outer ? arena_format(a, "%s, %s", turn_text(a, w, t->outer), own) : own;
 }
 
-// -- substitution
-// -----------------------------------------------------------------------------------
+// -- substitution ---------------------------------------------------------------------------------
 // Messages quote statements by their spans, so the whole value gets the span of the name.
 typedef struct {
   Arena *arena;

@@ -38,8 +38,7 @@ static bool unsettled_weight(World *w, const Diagram *d, const Ids *known, Span 
   return false;
 }
 
-// -- what runs
-// --------------------------------------------------------------------------------------
+// -- what runs ------------------------------------------------------------------------------------
 typedef struct {
   const Diagram *diagram;
   Span span;

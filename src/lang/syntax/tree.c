@@ -48,8 +48,7 @@ bool tree_equal(const Syntax *a, const Syntax *b) {
   return true;
 }
 
-// -- synthesised nodes
-// ------------------------------------------------------------------------------
+// -- synthesised nodes ----------------------------------------------------------------------------
 Syntax *syntax_new(Arena *a, SyntaxKind kind, Span span, Nodes parts, Nodes rest) {
   Syntax *n = NEW(a, Syntax);
   *n = (Syntax){.kind = (uint8_t)kind, .span = span, .nkid = parts.n + rest.n};
@@ -115,8 +114,7 @@ Syntax *slot_item(const Syntax *n) {
   return n->kind == N_ITEMS && items_in(n).n == 1 ? items_in(n).at[0] : (Syntax *)n;
 }
 
-// -- for every kind
-// ---------------------------------------------------------------------------------
+// -- for every kind -------------------------------------------------------------------------------
 Nodes syntax_parts(const Syntax *n) { return (Nodes){n->nkid, n->kid}; }
 
 void syntax_put(Syntax *n, uint32_t i, Syntax *part) { n->kid[i] = part; }
@@ -142,8 +140,7 @@ Syntax *syntax_map(Arena *a, const Syntax *n, SyntaxMap *map, void *context) {
   return copy;
 }
 
-// -- accessors for several kinds
-// --------------------------------------------------------------------
+// -- accessors for several kinds ------------------------------------------------------------------
 static bool is_chain(const Syntax *n) {
   switch (n->kind) {
   case N_PIPE:

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// -- unification
-// -----------------------------------------------------------------------------------
+// -- unification ----------------------------------------------------------------------------------
 // Unifies two sizes. An equation that cannot be solved yet is stored and checked again at the end.
 bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const char *what) {
   SizeAnswer answer = size_equate(b->w, left, right, b->generic);
@@ -18,8 +17,7 @@ bool sizes_agree(Body *b, Size left, Size right, Span span, Span other, const ch
   return true;
 }
 
-// -- axes declared in a file
-// -----------------------------------------------------------------------
+// -- axes declared in a file ----------------------------------------------------------------------
 static const char *setting_of(Elab *in, Name name) {
   const char *text = name_text(in->w->names, name);
   Id id = table_get(in->sets, text, strlen(text));

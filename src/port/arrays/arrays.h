@@ -101,7 +101,7 @@ GraphNode *arrays_maker(ArrayGraph *, Id value);
 GraphValue arrays_common(ArrayGraph *, OutType, uint32_t nin, const Id *in);
 Id arrays_each(ArrayGraph *, const char *op, OutType, uint32_t nin, const Id *in);
 
-// -- move.c: operations that only move data ------------------------------------------------------
+// -- move.c: operations that only move data -------------------------------------------------------
 Id arrays_transpose(ArrayGraph *, Id, const uint32_t *axis); // [rank] the source axis of each axis
 Id arrays_reshape(ArrayGraph *, Id, uint32_t rank, const Size *);
 Id arrays_unsqueeze(ArrayGraph *, Id, uint32_t rank, const bool *fresh); // rank: of the result
@@ -136,8 +136,7 @@ Id body_value(LoopWork *);
 // A scalar pattern with an ONNX operator of its own; 0: none. value: of the preceding scalars.
 Id body_operator(LoopWork *, uint32_t scalar, const Id *value);
 
-// -- place.c: operands on the iteration space
-// --------------------------------------------------------
+// -- place.c: operands on the iteration space -----------------------------------------------------
 // A tensor each of whose axes is one index.
 typedef struct {
   Id value;
@@ -166,8 +165,7 @@ Id put_output(LoopWork *, Id value);
 // Is the body a product of the marked operands, each once?
 bool loop_is_product(const Loop *, bool *of);
 
-// -- known.c, window.c, pattern.c: loops with an operator of their own; 0: none
-// ----------------------
+// -- known.c, window.c, pattern.c: loops with an operator of their own; 0: none -------------------
 Id known_product(LoopWork *);
 Id known_window(LoopWork *);
 Id known_pattern(ArrayGraph *, const Diagram *, const Box *, const Id *of_wire);

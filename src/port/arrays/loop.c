@@ -42,8 +42,7 @@ static void order_indices(LoopWork *l, const Type *out) {
   if (writes_by_label(loop)) l->kept = l->n;
 }
 
-// -- points out of bounds
-// ----------------------------------------------------------------------------
+// -- points out of bounds -------------------------------------------------------------------------
 static double identity_of(const Loop *loop, bool bits) {
   switch (loop->combine) {
   case SUM: return 0;
@@ -124,8 +123,7 @@ static Id combined(LoopWork *l, Id value) {
   return reduced(l, op[l->loop->combine], value);
 }
 
-// -- argmax and argmin
-// -------------------------------------------------------------------------------
+// -- argmax and argmin ----------------------------------------------------------------------------
 // The flat index of the first extremum over all reduced indices.
 static Id first_winner(LoopWork *l, Id value) {
   ArrayGraph *o = l->o;

@@ -153,8 +153,7 @@ Id place_flat(LoopWork *l, uint32_t operand, Id *live) {
   return arrays_gather(o, arrays_reshape(o, wire, 1, &all), row, 0);
 }
 
-// -- axis by axis
-// -------------------------------------------------------------------------------------
+// -- axis by axis ---------------------------------------------------------------------------------
 typedef enum {
   AXIS_NONE,
   AXIS_ONE,

@@ -72,7 +72,7 @@ Id arrays_whole(ArrayGraph *o, const char *op, Id a, Id b) {
   return known ? known : arrays_each(o, op, bits ? OUT_BOOL : OUT_INT64, 2, (const Id[]){a, b});
 }
 
-// -- the text of a size ----------------------------------------------------------------------------
+// -- the text of a size ---------------------------------------------------------------------------
 typedef struct {
   ArrayGraph *o;
   const char *at;

@@ -82,8 +82,7 @@ static Size size_of_indices(const LoopWork *l, const WindowIndices *of) {
   return all;
 }
 
-// -- transposes
-// ---------------------------------------------------------------------------------------
+// -- transposes -----------------------------------------------------------------------------------
 // An operand transposed to this order of axes, then reshaped.
 static Id transposed_operand(LoopWork *l, uint32_t operand, const WindowIndices *order,
                              uint32_t rank, const Size *dim) {

@@ -42,8 +42,7 @@ void c_record_bytes(Arena *, const CRecord *, Buf *bytes);
 int64_t c_record_size(const CRecord *);
 const char *c_number_text(Number); // "float", "int32_t", …
 
-// -- c_unit.c: one diagram as one C function
-// ----------------------------------------------------------
+// -- c_unit.c: one diagram as one C function ------------------------------------------------------
 typedef struct {
   const char *name; // NULL: no kernel reads it, so it is no argument
   const char *size; // the macro with its element count, without its prefix
@@ -83,8 +82,7 @@ uint32_t c_product_axes(const Plan *, const PlanNode *); // the maximal number o
 int64_t c_product_bytes(const Plan *, const PlanNode *); // of scratch
 void c_product_write(const Plan *, const PlanNode *, const char *name, Buf *c);
 
-// -- c_file.c: the .c and the .h
-// --------------------------------------------------------------------
+// -- c_file.c: the .c and the .h ------------------------------------------------------------------
 typedef struct {
   Export *e;
   const char *name;   // prefix of all public names

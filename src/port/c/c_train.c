@@ -19,8 +19,7 @@ typedef struct {
   Ids member;    // [member of .state] its index in .first; PLAN_NONE: zeros
 } CTrain;
 
-// -- persistent state
-// ---------------------------------------------------------------------------------
+// -- persistent state -----------------------------------------------------------------------------
 static bool is_zero(const State *s) {
   const char *bytes = s->data;
   size_t n = (size_t)s->count * number_bytes(s->number);

@@ -87,8 +87,7 @@ static bool move_below(Tidying *t, Id out, Id *in, uint32_t n) {
   return true;
 }
 
-// -- moving transposes below slices, pads, concatenations and reductions
-// ------------------------------
+// -- moving transposes below slices, pads, concatenations and reductions --------------------------
 static const int64_t *single_permutation(ArrayGraph *o, const GraphNode *n, const Id *in,
                                          uint32_t known) {
   if (n->in.n <= known || !arrays_is_known(o, in[known])) return NULL;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// -- norms over the last axes --------------------------------------------------------------------
+// -- norms over the last axes ---------------------------------------------------------------------
 // y = (x - mean) / sqrt(var + eps) * scale + shift; RMSNormalization has no mean.
 bool op_layernorm(ImpNode *n) {
   Importer *m = n->m;
@@ -26,7 +26,7 @@ bool op_layernorm(ImpNode *n) {
                                 op_in(n, 2) ? "[*] = $0 * $1 * $2 + $3" : "[*] = $0 * $1 * $2"));
 }
 
-// -- Attention -----------------------------------------------------------------------------------
+// -- Attention ------------------------------------------------------------------------------------
 typedef struct {
   Id q, k, v; // [b h s d], [b g t d], [b g t e]
   const char *head,
@@ -131,7 +131,7 @@ bool op_attention(ImpNode *n) {
   return op_set_result(n, 0, y);
 }
 
-// -- rotary positions ----------------------------------------------------------------------------
+// -- rotary positions -----------------------------------------------------------------------------
 // Cosine or sine of each position, [b s r]: gathered by position ids, or given.
 static Id add_rotary_angle(ImpNode *n, uint32_t k) {
   OnnxType type = op_value(n, k)->type;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// -- Unique --------------------------------------------------------------------------------------
+// -- Unique ---------------------------------------------------------------------------------------
 // A slice of the value at one index of the axis, flattened.
 typedef struct {
   const double *at;
@@ -111,13 +111,13 @@ bool op_unique(ImpNode *n) {
   return true;
 }
 
-// -- what may be left out ------------------------------------------------------------------------
+// -- what may be left out -------------------------------------------------------------------------
 bool op_hasoptional(ImpNode *n) {
   op_set_result(n, 0, value_number(n->m, ONNX_BOOL, op_in(n, 0) != 0));
   return true;
 }
 
-// -- NonMaxSuppression ---------------------------------------------------------------------------
+// -- NonMaxSuppression ----------------------------------------------------------------------------
 typedef struct {
   double low[2], high[2], score;
   int64_t index;

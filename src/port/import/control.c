@@ -4,7 +4,7 @@
 
 enum { STEPS_LIMIT = 1000 };
 
-// -- graphs of functions -------------------------------------------------------------------------
+// -- graphs of functions --------------------------------------------------------------------------
 static const OnnxAttribute *attribute_given(const OnnxFunction *f, const OnnxNode *call,
                                             const char *name) {
   const OnnxAttribute *a = onnx_attribute(call, name);
@@ -38,7 +38,7 @@ OnnxNode *nodes_with(Importer *m, const OnnxFunction *f, const OnnxNode *call, c
   return node;
 }
 
-// -- a graph with values for its inputs ----------------------------------------------------------
+// -- a graph with values for its inputs -----------------------------------------------------------
 static const OnnxGraph *inner(const ImpNode *n, const char *name) {
   return onnx_attribute(n->node, name)->g;
 }
@@ -63,7 +63,7 @@ Id *run_graph(ImpNode *n, const OnnxGraph *g, const Id *in, uint32_t nin) {
   return out;
 }
 
-// -- If ------------------------------------------------------------------------------------------
+// -- If -------------------------------------------------------------------------------------------
 static bool choose(ImpNode *n, const Id *then, const Id *other, uint32_t count) {
   Importer *m = n->m;
   for (uint32_t i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ bool op_if(ImpNode *n) {
   return choose(n, a, b, then->output.n);
 }
 
-// -- what loops gather ---------------------------------------------------------------------------
+// -- what loops gather ----------------------------------------------------------------------------
 typedef VEC(Id) Gathered;
 
 // Stacks values of one shape along a new axis. 0 with a message.
@@ -139,7 +139,7 @@ static Id stack_known(ImpNode *n, const Gathered *all) {
   return value_const(m, value_at(m, all->at[0])->type, &out, data);
 }
 
-// -- Loop ----------------------------------------------------------------------------------------
+// -- Loop -----------------------------------------------------------------------------------------
 // cond: 1 or 0, or -1: unknown.
 static int known_condition(ImpNode *n, Id v) {
   const ImpValue *c = v ? value_at(n->m, v) : NULL;
@@ -180,7 +180,7 @@ bool op_loop(ImpNode *n) {
   return true;
 }
 
-// -- Scan ----------------------------------------------------------------------------------------
+// -- Scan -----------------------------------------------------------------------------------------
 static int64_t listed(ImpNode *n, const char *name, uint32_t k) {
   ImpInts list = attr_ints(n, name);
   return list.there && k < list.n ? list.at[k] : 0;
@@ -311,7 +311,7 @@ bool op_scan(ImpNode *n) {
   return true;
 }
 
-// -- numbers that are drawn ----------------------------------------------------------------------
+// -- numbers that are drawn -----------------------------------------------------------------------
 static bool sizes_of(ImpNode *n, const ImpInts *list, ImpShape *shape) {
   if (list->n > ONNX_RANK_LIMIT) return op_refuse(n, "%u axes are too many", list->n);
   *shape = shape_of(list->n, list->at);

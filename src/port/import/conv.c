@@ -1,7 +1,7 @@
 // Convolutions: affine indices on the right; for transposed ones, on the left.
 #include "port/import/window.h"
 
-// -- Conv ----------------------------------------------------------------------------------------
+// -- Conv -----------------------------------------------------------------------------------------
 // i batch, j output channel in its group, k l … positions; c1 input channel, g group.
 #define GROUP imp_letter[IMP_LETTERS - 1]
 #define CHANNEL imp_letter[IMP_LETTERS - 2]
@@ -36,7 +36,7 @@ bool op_conv(ImpNode *n) {
                        add_convolution(n, n->in[0], n->in[1], op_in(n, 2), op_value(n, 0)->type));
 }
 
-// -- ConvTranspose -------------------------------------------------------------------------------
+// -- ConvTranspose --------------------------------------------------------------------------------
 // The extent of the dilated kernel.
 static int64_t reach_of(const Window *w, uint32_t i) {
   return w->dilation[i] * (w->kernel[i] - 1) + 1;
@@ -99,7 +99,7 @@ bool op_convtranspose(ImpNode *n) {
   return op_set_result(n, 0, y);
 }
 
-// -- Col2Im --------------------------------------------------------------------------------------
+// -- Col2Im ---------------------------------------------------------------------------------------
 bool op_col2im(ImpNode *n) {
   Importer *m = n->m;
   ImpShape image, block, wide = {0};

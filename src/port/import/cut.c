@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// -- places along one axis -----------------------------------------------------------------------
+// -- places along one axis ------------------------------------------------------------------------
 // Gathers positions of an axis in the shortest form: a range, a stride, or a list of labels.
 Id add_gather(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t count) {
   Importer *m = n->m;
@@ -53,7 +53,7 @@ static Id add_range(ImpNode *n, Id v, uint32_t axis, ImpSize from, ImpSize count
                   READS({v, words(m, x.rank, at)}));
 }
 
-// -- slice ---------------------------------------------------------------------------------------
+// -- slice ----------------------------------------------------------------------------------------
 static bool slice_axis(ImpNode *n, Id *v, uint32_t axis, int64_t start, int64_t end, int64_t step) {
   Importer *m = n->m;
   ImpSize size = value_at(m, *v)->shape.dim[axis];
@@ -113,7 +113,7 @@ bool op_slice(ImpNode *n) {
   return true;
 }
 
-// -- split ---------------------------------------------------------------------------------------
+// -- split ----------------------------------------------------------------------------------------
 // An empty slice, which Concat can use. 0 with a message.
 static Id add_empty_slice(ImpNode *n, Id v, uint32_t axis) {
   ImpShape none = value_at(n->m, v)->shape;
@@ -168,7 +168,7 @@ bool op_split(ImpNode *n) {
   return true;
 }
 
-// -- pad -----------------------------------------------------------------------------------------
+// -- pad ------------------------------------------------------------------------------------------
 // The source position of position i for modes without a constant.
 static int64_t pad_place(const char *mode, int64_t i, int64_t size) {
   if (!strcmp(mode, "edge")) return i < 0 ? 0 : i >= size ? size - 1 : i;
@@ -283,7 +283,7 @@ bool op_centercroppad(ImpNode *n) {
   return op_set_result(n, 0, add_pad(n, n->in[0], before, after, 0));
 }
 
-// -- expand, tile --------------------------------------------------------------------------------
+// -- expand, tile ---------------------------------------------------------------------------------
 bool op_expand(ImpNode *n) {
   Importer *m = n->m;
   ImpShape want, out;
@@ -316,7 +316,7 @@ bool op_tile(ImpNode *n) {
                                 words(m, x.rank, left), letters(m, x.rank)));
 }
 
-// -- of sizes alone ------------------------------------------------------------------------------
+// -- of sizes alone -------------------------------------------------------------------------------
 bool op_constantofshape(ImpNode *n) {
   Importer *m = n->m;
   const OnnxAttribute *a = onnx_attribute(n->node, "value");
@@ -399,7 +399,7 @@ bool op_trilu(ImpNode *n) {
                                 value_at(n->m, k)->shape.rank ? "0" : "", bits ? "bit(0)" : "0"));
 }
 
-// -- blocks of pixels ----------------------------------------------------------------------------
+// -- blocks of pixels -----------------------------------------------------------------------------
 bool op_depthtospace(ImpNode *n) {
   Importer *m = n->m;
   int64_t b = attr_int(n, "blocksize", 0);
@@ -416,7 +416,7 @@ bool op_depthtospace(ImpNode *n) {
                                 up ? deep : wide));
 }
 
-// -- the first so many of each row turned round --------------------------------------------------
+// -- the first so many of each row turned round ---------------------------------------------------
 bool op_reversesequence(ImpNode *n) {
   Importer *m = n->m;
   int64_t time = attr_int(n, "time_axis", 0), batch = attr_int(n, "batch_axis", 1);

@@ -105,7 +105,7 @@ bool op_einsum(ImpNode *n) {
                                 term_text(m, order, &out), right.at));
 }
 
-// -- determinants --------------------------------------------------------------------------------
+// -- determinants ---------------------------------------------------------------------------------
 // The Leibniz formula: a sum over permutations.
 static void det_terms(Buf *b, uint32_t size, uint32_t row, uint32_t used, bool odd,
                       const char *before) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// -- templates -----------------------------------------------------------------------------------
+// -- templates ------------------------------------------------------------------------------------
 // Integers up to 32 bits wrap around. 64-bit integers are exact up to 2^53 and are not wrapped.
 const char *wrapped(Importer *m, OnnxType type, const char *right) {
   const OnnxTypeInfo *t = &onnx_type_info[type];
@@ -29,7 +29,7 @@ bool op_map(ImpNode *n) {
                  right);
 }
 
-// -- with attributes -----------------------------------------------------------------------------
+// -- with attributes ------------------------------------------------------------------------------
 bool op_swish(ImpNode *n) {
   float a = attr_float(n, "alpha", 1);
   return add_map(n, op_value(n, 0)->type,

@@ -28,7 +28,7 @@ typedef struct {
   VEC(Occurrence) seen; // [read]
 } Equation;
 
-// -- texts ---------------------------------------------------------------------------------------
+// -- texts ----------------------------------------------------------------------------------------
 static size_t word_length(const char *at) {
   size_t n = 0;
   while (char_is_word(at[n])) n++;
@@ -54,7 +54,7 @@ static Id operand(const Equation *e, const char **at) {
   return e->named->value[k];
 }
 
-// -- indices -------------------------------------------------------------------------------------
+// -- indices --------------------------------------------------------------------------------------
 static uint32_t read_add(Equation *e, const char **at, bool points);
 
 // `$1[i]` in an index list extends to the end of its own list.
@@ -147,7 +147,7 @@ static const char *axes_text(const Equation *e, const char **at) {
   return b.n ? b.at : "";
 }
 
-// -- the right side ------------------------------------------------------------------------------
+// -- the right side -------------------------------------------------------------------------------
 static const char *put_right(Equation *e, const char *right) {
   Importer *m = e->n->m;
   Buf b = buf_new(m->arena);
@@ -169,7 +169,7 @@ static const char *put_right(Equation *e, const char *right) {
   return b.at;
 }
 
-// -- the left side -------------------------------------------------------------------------------
+// -- the left side --------------------------------------------------------------------------------
 static ImpSize size_of_text(Importer *m, const char *at, size_t n) {
   const char *text = arena_text(m->arena, at, n), *end;
   double x = number_read(text, &end);
@@ -289,7 +289,7 @@ static ImpShape whole_shape(const Equation *e, const char *right) {
   return shape;
 }
 
-// -- the equation --------------------------------------------------------------------------------
+// -- the equation ---------------------------------------------------------------------------------
 Id equation_text(ImpNode *n, OnnxType type, const Id *in, const Named *named, const char *text) {
   Importer *m = n->m;
   Equation e = {.n = n, .in = in, .named = named};

@@ -3,7 +3,7 @@
 
 enum { GRAM_LIMIT = 8, GRAM_LINES = 512, TREE_LIMIT = 1 << 22 };
 
-// -- runs of words -------------------------------------------------------------------------------
+// -- runs of words --------------------------------------------------------------------------------
 typedef struct {
   ImpInts pool, starts,
       places; // words of all n-grams; where each length begins; output index of each n-gram
@@ -130,7 +130,7 @@ bool op_tfidf(ImpNode *n) {
                                 letters_sized(m, &out, out.rank - 1, out.rank), right.at));
 }
 
-// -- trees ---------------------------------------------------------------------------------------
+// -- trees ----------------------------------------------------------------------------------------
 // Evaluates every node; a leaf is reached if all answers on its path match.
 typedef struct {
   ImpInts feature, yes, no, yes_leaf, no_leaf, root, target;

@@ -32,7 +32,7 @@ static bool all_numbers(const ImpNode *n) {
 // The value as its type stores it.
 static double held(OnnxType t, double x) { return t == ONNX_FLOAT ? (double)(float)x : x; }
 
-// -- places --------------------------------------------------------------------------------------
+// -- places ---------------------------------------------------------------------------------------
 static void unravel(const ImpShape *s, int64_t k, int64_t *at) {
   for (uint32_t i = s->rank; i-- > 0;) {
     at[i] = k % s->dim[i].n;
@@ -56,7 +56,7 @@ static int64_t spread(const ImpShape *s, const ImpShape *to, const int64_t *at) 
   return k;
 }
 
-// -- arithmetic ----------------------------------------------------------------------------------
+// -- arithmetic -----------------------------------------------------------------------------------
 typedef double FoldFunction(const double *, OnnxType);
 #define FOLD(name, expression)                                                                     \
   static double fold_##name(const double *x, OnnxType t) {                                         \
@@ -193,7 +193,7 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
   return true;
 }
 
-// -- moving --------------------------------------------------------------------------------------
+// -- moving ---------------------------------------------------------------------------------------
 // The numbers or sizes of the first input at these offsets.
 static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   Importer *m = n->m;
@@ -401,7 +401,7 @@ static bool fold_unsqueeze(ImpNode *n) {
   return unsqueeze_shape(n, &out) && fold_shaped(n, &out);
 }
 
-// -- casts, sums ---------------------------------------------------------------------------------
+// -- casts, sums ----------------------------------------------------------------------------------
 // Only if values are preserved, or truncated as a double would be.
 static bool fold_cast(ImpNode *n) {
   const ImpValue *x = op_value(n, 0);
@@ -457,7 +457,7 @@ static bool fold_reduce(ImpNode *n) {
   return true;
 }
 
-// -- without numbers as input --------------------------------------------------------------------
+// -- without numbers as input ---------------------------------------------------------------------
 static bool fold_range(ImpNode *n) {
   double start, end, step;
   if (n->nin != 3 || !all_numbers(n)) return false;

@@ -96,7 +96,7 @@ bool op_gridsample(ImpNode *n) {
   return op_set_result(n, 0, add_sampled_sum(n, &g, &x, place));
 }
 
-// -- DeformConv ----------------------------------------------------------------------------------
+// -- DeformConv -----------------------------------------------------------------------------------
 // i batch, j offset group, k l window positions, m n output positions.
 static Id deformed_at(ImpNode *n, Id offset, const Window *w, uint32_t axis, int64_t groups) {
   ImpShape o = value_at(n->m, offset)->shape,

@@ -5,7 +5,7 @@
 enum { WORK_LIMIT = 200000, CALL_LIMIT = 24, INPUTS_LIMIT = 4096 };
 enum { MEMORY_FOR_EACH = 40, MEMORY_MORE = 64 << 20 }; // bytes: per byte of the file, and in total
 
-// -- names of values -----------------------------------------------------------------------------
+// -- names of values ------------------------------------------------------------------------------
 ImpScope *imp_new(Importer *m, ImpScope *outer, const OnnxOpsets *opset, const OnnxGraph *g) {
   ImpScope *s = NEW(m->arena, ImpScope);
   *s = (ImpScope){.names = table_new(m->arena), .path = "", .outer = outer, .opset = opset};
@@ -39,7 +39,7 @@ static int64_t version_of(const ImpScope *s, const char *domain) {
   return 0;
 }
 
-// -- functions of the model ----------------------------------------------------------------------
+// -- functions of the model -----------------------------------------------------------------------
 static const OnnxFunction *function_find(const Importer *m, const OnnxNode *node) {
   for (uint32_t i = 0; i < m->model->function.n; i++) {
     const OnnxFunction *f = &m->model->function.at[i];
@@ -68,7 +68,7 @@ static bool open_function(ImpNode *n, const OnnxFunction *f) {
   return true;
 }
 
-// -- nodes ---------------------------------------------------------------------------------------
+// -- nodes ----------------------------------------------------------------------------------------
 static bool resolve(ImpNode *n) {
   n->nin = n->node->in.n;
   n->in = NEW_ARRAY(n->m->arena, Id, n->nin + 1);
@@ -162,7 +162,7 @@ bool import_nodes(Importer *m, ImpScope *s, const OnnxNode *node, uint32_t n) {
   return true;
 }
 
-// -- the graph -----------------------------------------------------------------------------------
+// -- the graph ------------------------------------------------------------------------------------
 bool import_initializers(Importer *m, ImpScope *s, const OnnxGraph *g) {
   const char *why;
   if (g->sparse) return diag_refuse(m->diags, (Span){0}, "sparse initializers cannot be imported");

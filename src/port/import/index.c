@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// -- what points ---------------------------------------------------------------------------------
+// -- what points ----------------------------------------------------------------------------------
 // A constant as labels; negative indices count from the end. 0 with a message.
 static Id pointer_const(ImpNode *n, const ImpValue *v, int64_t places) {
   int64_t count = shape_count(&v->shape);
@@ -41,7 +41,7 @@ static const char *one_place(Importer *m, Id p, const char *index) {
                                                 : arena_format(m->arena, "$1[%s]", index);
 }
 
-// -- gather --------------------------------------------------------------------------------------
+// -- gather ---------------------------------------------------------------------------------------
 bool op_gather(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis;

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-// -- who reads what ------------------------------------------------------------------------------
+// -- who reads what -------------------------------------------------------------------------------
 typedef struct {
   const OnnxNode *node; // NULL: an unknown reader, such as a subgraph
   uint32_t next;        // index + 1 of the next reader; 0: none
@@ -95,7 +95,7 @@ static bool has_derivative(Importer *m, const char *name, uint32_t depth) {
   return false;
 }
 
-// -- what the caller says ------------------------------------------------------------------------
+// -- what the caller says -------------------------------------------------------------------------
 // Comma-separated names; one that ends in * matches a prefix.
 static bool is_listed(const char *list, const char *name) {
   while (list && *list) {
@@ -131,7 +131,7 @@ bool trainable_begin(Importer *m) {
   return list_is_known(m, m->how->learned) && list_is_known(m, m->how->fixed);
 }
 
-// -- the rule ------------------------------------------------------------------------------------
+// -- the rule -------------------------------------------------------------------------------------
 static bool is_finite(const OnnxTensor *t, const double *data) {
   for (int64_t i = 0; i < t->count; i++)
     if (!isfinite(data[i])) return false;
@@ -146,7 +146,7 @@ bool is_trainable(Importer *m, const OnnxTensor *t, const double *data) {
          has_derivative(m, t->name, 0);
 }
 
-// -- what may be otherwise -----------------------------------------------------------------------
+// -- what may be otherwise ------------------------------------------------------------------------
 // PyTorch names parameters and buffers by path; generated names are onnx::Mul_12, /Cast_3 and 345.
 static bool is_path(const Importer *m, const char *name) {
   return !strcmp(m->model->producer, "pytorch") && *name != '/' && !strstr(name, "::") &&

@@ -29,7 +29,7 @@ static void materialise_sizes(ImpNode *n, Id v) {
   vec_push(m->arena, &m->line, line);
 }
 
-// -- whether it holds together -------------------------------------------------------------------
+// -- whether it holds together --------------------------------------------------------------------
 typedef struct {
   const char *at;
   size_t n;
@@ -93,7 +93,7 @@ static bool line_fits(ImpNode *n, const ImpShape *shape, const ImpLine *line) {
   return true;
 }
 
-// -- whole numbers -------------------------------------------------------------------------------
+// -- whole numbers --------------------------------------------------------------------------------
 // Single precision represents all integers up to here.
 static const double SINGLE_EXACT = 0x1p24;
 

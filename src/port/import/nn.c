@@ -1,7 +1,7 @@
 // Matrix products.
 #include "port/import/own.h"
 
-// -- MatMul --------------------------------------------------------------------------------------
+// -- MatMul ---------------------------------------------------------------------------------------
 // The last two axes are matrices, the others are broadcast; a vector is a row or a column.
 Id add_matmul(ImpNode *n, Id left, Id right, OnnxType type) {
   Importer *m = n->m;
@@ -33,7 +33,7 @@ bool op_matmul(ImpNode *n) {
   return op_set_result(n, 0, add_matmul(n, n->in[0], n->in[1], op_value(n, 0)->type));
 }
 
-// -- Gemm ----------------------------------------------------------------------------------------
+// -- Gemm -----------------------------------------------------------------------------------------
 bool op_gemm(ImpNode *n) {
   Importer *m = n->m;
   ImpShape a = op_value(n, 0)->shape, b = op_value(n, 1)->shape;

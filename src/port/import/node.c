@@ -38,7 +38,7 @@ bool op_set_result(ImpNode *n, uint32_t k, Id v) {
 Id op_in(const ImpNode *n, uint32_t k) { return k < n->nin ? n->in[k] : 0; }
 ImpValue *op_value(const ImpNode *n, uint32_t k) { return value_at(n->m, n->in[k]); }
 
-// -- attributes ----------------------------------------------------------------------------------
+// -- attributes -----------------------------------------------------------------------------------
 int64_t attr_int(const ImpNode *n, const char *name, int64_t otherwise) {
   const OnnxAttribute *a = onnx_attribute(n->node, name);
   return a && a->type == ONNX_ATTR_INT ? a->i : otherwise;
@@ -60,7 +60,7 @@ ImpInts attr_ints(const ImpNode *n, const char *name) {
   return (ImpInts){true, a->ints.n, a->ints.at};
 }
 
-// -- inputs whose numbers must be known ----------------------------------------------------------
+// -- inputs whose numbers must be known -----------------------------------------------------------
 // Adds that a symbolic size of the model is needed.
 bool op_wants_sizes(ImpNode *n) {
   diag_help(n->m->diags, n->m->diags->list.n - 1,
@@ -144,7 +144,7 @@ bool op_fixed(ImpNode *n, uint32_t k) {
   return true;
 }
 
-// -- broadcasting --------------------------------------------------------------------------------
+// -- broadcasting ---------------------------------------------------------------------------------
 bool broadcast(ImpNode *n, const Id *in, uint32_t count, ImpShape *out) {
   *out = (ImpShape){0};
   for (uint32_t i = 0; i < count; i++) {

@@ -80,7 +80,7 @@ bool op_lrn(ImpNode *n) {
                                 short_term(m, attr_float(n, "beta", 0.75F))));
 }
 
-// -- dropout -------------------------------------------------------------------------------------
+// -- dropout --------------------------------------------------------------------------------------
 bool op_dropout(ImpNode *n) {
   Importer *m = n->m;
   double ratio = 0.5, training = 0;

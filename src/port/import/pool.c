@@ -1,7 +1,7 @@
 // Pooling: the maximum, mean or norm over windows.
 #include "port/import/window.h"
 
-// -- MaxPool -------------------------------------------------------------------------------------
+// -- MaxPool --------------------------------------------------------------------------------------
 // The flat index of the maximum; column-major on request.
 static const char *flat_place(Importer *m, const ImpShape *x, const Window *w, bool columns) {
   Buf b = buf_new(m->arena);
@@ -35,7 +35,7 @@ bool op_maxpool(ImpNode *n) {
                                 kernel, place, at, pad));
 }
 
-// -- AveragePool ---------------------------------------------------------------------------------
+// -- AveragePool ----------------------------------------------------------------------------------
 // The number of elements in each window along an axis: a number if all are equal, otherwise a list,
 // whose id is stored in `in`.
 static const char *counts(ImpNode *n, const Window *w, uint32_t i, Id *in) {
@@ -89,7 +89,7 @@ bool op_lppool(ImpNode *n) {
                                 window_places(m, &w), p, p, w.hangs ? " pad 0" : ""));
 }
 
-// -- all of it -----------------------------------------------------------------------------------
+// -- all of it ------------------------------------------------------------------------------------
 bool op_globalpool(ImpNode *n) {
   const char *op = n->node->op;
   uint32_t rank = op_value(n, 0)->shape.rank;
@@ -106,7 +106,7 @@ bool op_globalpool(ImpNode *n) {
                                          p, p));
 }
 
-// -- MaxUnpool -----------------------------------------------------------------------------------
+// -- MaxUnpool ------------------------------------------------------------------------------------
 // Scatters each element to the position from MaxPool; others are 0.
 bool op_maxunpool(ImpNode *n) {
   Importer *m = n->m;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// -- the range of a type -------------------------------------------------------------------------
+// -- the range of a type --------------------------------------------------------------------------
 static const char *cut_to(Importer *m, OnnxType type, const char *x) {
   const OnnxTypeInfo *t = &onnx_type_info[type];
   double most = ldexp(1, (int)t->bits - (t->kind == 'i')) - 1,
@@ -25,7 +25,7 @@ static const char *quantised(Importer *m, OnnxType type, const char *x, const ch
   return cast_text(m, arena_format(m->arena, "(%s)", x), ONNX_FLOAT, type, saturate, "up");
 }
 
-// -- one scale for all, for each place of an axis, or for each block -----------------------------
+// -- one scale for all, for each place of an axis, or for each block ------------------------------
 typedef struct {
   const char *x, *scale; // index lists
 } Scaled;
@@ -114,7 +114,7 @@ bool op_dynamicquantizelinear(ImpNode *n) {
                                 quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)));
 }
 
-// -- products ------------------------------------------------------------------------------------
+// -- products -------------------------------------------------------------------------------------
 // Subtracts the zero point, per tensor or per axis. 0 with a message.
 static Id add_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
   Importer *m = n->m;

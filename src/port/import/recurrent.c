@@ -17,7 +17,7 @@ typedef struct {
   const char *cell, *time; // time: the index by which a step reads per-step values
 } Recurrent;
 
-// -- activations ---------------------------------------------------------------------------------
+// -- activations ----------------------------------------------------------------------------------
 typedef struct {
   const char *name, *text; // {} is the argument, @ and # are alpha and beta; NULL: not known
   float alpha, beta;
@@ -83,7 +83,7 @@ static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char
   return b.at;
 }
 
-// -- what a cell has -----------------------------------------------------------------------------
+// -- what a cell has ------------------------------------------------------------------------------
 // A part of a constant tensor, as weight of the cell.
 static void own_weight(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id from,
                        int64_t begin) {
@@ -151,7 +151,7 @@ static Id add_input_part(ImpNode *n, const Recurrent *r, bool apart) {
                   dim_text(m, r->steps), r->time, r->way, biases_text);
 }
 
-// -- the cell ------------------------------------------------------------------------------------
+// -- the cell -------------------------------------------------------------------------------------
 // A gate of the cell: the k-th activation of a sum, clipped if requested. The sum is a line of its
 // own, since terms of a box must not share an index.
 static void gate(ImpNode *n, const Recurrent *r, Buf *b, const char *name, uint32_t k,
@@ -294,7 +294,7 @@ static bool run_direction(ImpNode *n, Recurrent *r, States *out) {
   return !m->diags->errors;
 }
 
-// -- the node ------------------------------------------------------------------------------------
+// -- the node -------------------------------------------------------------------------------------
 static bool recurrent_read(ImpNode *n, Recurrent *r) {
   Importer *m = n->m;
   const char *way = attr_text(n, "direction", "forward");

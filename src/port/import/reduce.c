@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// -- reductions ----------------------------------------------------------------------------------
+// -- reductions -----------------------------------------------------------------------------------
 // In a template {} is the list of reduced indices, $0 is read with them, $1 is the previous
 // reduction. `none`: the result without elements.
 static const struct {
@@ -122,7 +122,7 @@ bool op_reduce(ImpNode *n) {
   return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
-// -- the place of the largest --------------------------------------------------------------------
+// -- the place of the largest ---------------------------------------------------------------------
 bool op_argmax(ImpNode *n) {
   bool last = attr_int(n, "select_last_index", 0), largest = !strcmp(n->node->op, "ArgMax");
   uint32_t axis;
@@ -140,7 +140,7 @@ bool op_argmax(ImpNode *n) {
       add_reduction(n, ONNX_INT64, IN(n->in[0], most), &r, "max[{}](({} when ($0 = $1) else 0))"));
 }
 
-// -- softmax -------------------------------------------------------------------------------------
+// -- softmax --------------------------------------------------------------------------------------
 // Before version 13, softmax flattens all axes from the given one on.
 static bool softmax_as_matrix(ImpNode *n, const char *box) {
   Importer *m = n->m;
@@ -218,7 +218,7 @@ bool op_meanvariance(ImpNode *n) {
   return op_set_result(n, 0, equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
 }
 
-// -- running sums --------------------------------------------------------------------------------
+// -- running sums ---------------------------------------------------------------------------------
 bool op_cumsum(ImpNode *n) {
   Importer *m = n->m;
   double which;
@@ -241,7 +241,7 @@ bool op_cumsum(ImpNode *n) {
                                 product ? "1" : "0"));
 }
 
-// -- sorting -------------------------------------------------------------------------------------
+// -- sorting --------------------------------------------------------------------------------------
 // Is k the whole axis, given symbolically?
 static bool takes_all(ImpNode *n, ImpSize places) {
   const ImpValue *k = op_in(n, 1) ? op_value(n, 1) : NULL;

@@ -20,7 +20,7 @@ typedef struct {
   ResizeAxis axis[ONNX_RANK_LIMIT];
 } Resizing;
 
-// -- where a place comes from --------------------------------------------------------------------
+// -- where a place comes from ---------------------------------------------------------------------
 static double single(double x) { return (double)(float)x; }
 
 static double original(const Resizing *r, const ResizeAxis *x, int64_t o) {
@@ -51,7 +51,7 @@ static int64_t nearest(const Resizing *r, const ResizeAxis *x, int64_t o) {
   return clamped(down + up, x->in);
 }
 
-// -- weights -------------------------------------------------------------------------------------
+// -- weights --------------------------------------------------------------------------------------
 static double kernel(const Resizing *r, double x) {
   x = fabs(x);
   if (!strcmp(r->mode, "linear")) return x < 1 ? 1 - x : 0;
@@ -123,7 +123,7 @@ static Id add_nearest_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r)
                   letters(m, rank));
 }
 
-// -- sizes ---------------------------------------------------------------------------------------
+// -- sizes ----------------------------------------------------------------------------------------
 // One scale for all axes, to preserve the aspect ratio.
 static void keep_aspect(const char *policy, ResizeAxis *axis, uint32_t rank) {
   bool larger = !strcmp(policy, "not_smaller");

@@ -14,7 +14,7 @@ typedef struct {
   OnnxType type;
 } Regions;
 
-// -- along an axis -------------------------------------------------------------------------------
+// -- along an axis --------------------------------------------------------------------------------
 // The start of each region along an axis, or the size of a bin: columns 1 - axis and 3 - axis of
 // rois.
 static Id add_region_start(ImpNode *n, const Regions *r, uint32_t axis) {
@@ -68,7 +68,7 @@ static Id add_corner_weights(ImpNode *n, const Regions *r, uint32_t axis, ImpSiz
                   dim_text(n->m, size), s, s);
 }
 
-// -- the node ------------------------------------------------------------------------------------
+// -- the node -------------------------------------------------------------------------------------
 // The number of points that the largest region needs.
 static bool adaptive_points(ImpNode *n, Regions *r) {
   if (!op_known(n, 1)) return false;

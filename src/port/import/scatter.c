@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// -- an index for each number --------------------------------------------------------------------
+// -- an index for each number ---------------------------------------------------------------------
 // GatherElements and ScatterElements: the index selects along one axis, other axes are aligned.
 // `in`: the indices of the side that is iterated, `gone`: those that are reduced, `test`: the
 // comparison, `order`: the row-major number of an element.
@@ -44,7 +44,7 @@ static bool elements_read(ImpNode *n, bool scatter, Elements *e) {
   return true;
 }
 
-// -- gather --------------------------------------------------------------------------------------
+// -- gather ---------------------------------------------------------------------------------------
 bool op_gatherelements(ImpNode *n) {
   Elements e;
   if (!elements_read(n, false, &e)) return false;
@@ -82,7 +82,7 @@ bool op_gathernd(ImpNode *n) {
   return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
-// -- scatter -------------------------------------------------------------------------------------
+// -- scatter --------------------------------------------------------------------------------------
 // Updates that arrive at an element of the first input: `update`: how updates are read, `gone`:
 // their reduced indices, `test`: the comparison, `order`: the number of an update, or NULL for a
 // single one.
@@ -169,7 +169,7 @@ bool op_tensorscatter(ImpNode *n) {
                p, words(m, x.rank, in), p, behind, behind, behind, dim_inside(m, u.dim[axis])));
 }
 
-// -- one-hot -------------------------------------------------------------------------------------
+// -- one-hot --------------------------------------------------------------------------------------
 bool op_onehot(ImpNode *n) {
   Importer *m = n->m;
   double depth;
@@ -192,7 +192,7 @@ bool op_onehot(ImpNode *n) {
                words(m, rank - axis - 1, imp_letter + axis + 1), here, in, here, in, floor(depth)));
 }
 
-// -- what is true --------------------------------------------------------------------------------
+// -- what is true ---------------------------------------------------------------------------------
 bool op_compress(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis = 0;

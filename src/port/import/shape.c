@@ -31,7 +31,7 @@ bool op_constant(ImpNode *n) {
   return true;
 }
 
-// -- sizes as values -----------------------------------------------------------------------------
+// -- sizes as values ------------------------------------------------------------------------------
 static int64_t clamp_axis(int64_t axis, int64_t rank) {
   if (axis < 0) axis += rank;
   return axis < 0 ? 0 : axis > rank ? rank : axis;
@@ -57,7 +57,7 @@ bool op_shape(ImpNode *n) {
   return true;
 }
 
-// -- reshape -------------------------------------------------------------------------------------
+// -- reshape --------------------------------------------------------------------------------------
 static ImpSize product(Importer *m, const ImpShape *s, uint32_t from, uint32_t to) {
   ImpSize p = dim_of(1);
   for (uint32_t i = from; i < to; i++) p = dim_op(m, '*', p, s->dim[i]);
@@ -249,7 +249,7 @@ bool op_unsqueeze(ImpNode *n) {
   return unsqueeze_shape(n, &out) && set_reshaped_result(n, &out);
 }
 
-// -- transpose -----------------------------------------------------------------------------------
+// -- transpose ------------------------------------------------------------------------------------
 bool op_transpose(ImpNode *n) {
   Importer *m = n->m;
   ImpShape x = op_value(n, 0)->shape;
@@ -271,7 +271,7 @@ bool op_transpose(ImpNode *n) {
                                 words(m, x.rank, in)));
 }
 
-// -- concat --------------------------------------------------------------------------------------
+// -- concat ---------------------------------------------------------------------------------------
 bool op_concat(ImpNode *n) {
   Importer *m = n->m;
   uint32_t axis, rank = op_value(n, 0)->shape.rank, reads = 0;
@@ -291,7 +291,7 @@ bool op_concat(ImpNode *n) {
       n, 0, equation(n, op_value(n, 0)->type, in, "concat[%s](%s)", imp_letter[axis], list.at));
 }
 
-// -- slices: where they begin and end ------------------------------------------------------------
+// -- slices: where they begin and end -------------------------------------------------------------
 int64_t slice_from(int64_t start, int64_t size, int64_t step) {
   if (start < 0) start += size;
   int64_t most = step > 0 ? size : size - 1;

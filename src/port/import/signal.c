@@ -5,7 +5,7 @@
 
 static const double circle = 6.283185307179586;
 
-// -- windows: numbers that only depend on a size -------------------------------------------------
+// -- windows: numbers that only depend on a size --------------------------------------------------
 bool op_window(ImpNode *n) {
   double size, a, b, c;
   bool hann = !strcmp(n->node->op, "HannWindow"), hamming = !strcmp(n->node->op, "HammingWindow");
@@ -28,7 +28,7 @@ bool op_window(ImpNode *n) {
   return true;
 }
 
-// -- Fourier transforms --------------------------------------------------------------------------
+// -- Fourier transforms ---------------------------------------------------------------------------
 // y[k] = Σ x[t] exp(∓2πi k t / n), where the last axis holds real and imaginary part. `at`: the
 // letters of y without it; t is summed.
 typedef struct {
@@ -126,7 +126,7 @@ bool op_stft(ImpNode *n) {
   return op_set_result(n, 0, v ? add_fourier(n, v, &f) : 0);
 }
 
-// -- AffineGrid ----------------------------------------------------------------------------------
+// -- AffineGrid -----------------------------------------------------------------------------------
 // Positions from -1 to 1 along each axis, last axis first, and 1; times a matrix per sample.
 bool op_affinegrid(ImpNode *n) {
   Importer *m = n->m;

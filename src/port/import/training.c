@@ -77,7 +77,7 @@ bool op_momentum(ImpNode *n) {
   return true;
 }
 
-// -- ai.onnx.ml ----------------------------------------------------------------------------------
+// -- ai.onnx.ml -----------------------------------------------------------------------------------
 // Gathers positions of the last axis.
 bool op_arrayfeatureextractor(ImpNode *n) {
   if (!op_known(n, 1)) return false;

@@ -351,8 +351,7 @@ static void mark_factors(Equation *e) {
   }
 }
 
-// -- points out of bounds
-// ----------------------------------------------------------------------------
+// -- points out of bounds -------------------------------------------------------------------------
 // Is the coordinate a label whose range equals the axis?
 static bool label_alone(Equation *e, const Json *coord, const char *size) {
   uint32_t operand;
@@ -435,8 +434,7 @@ static bool outside_of(Equation *e, Outside *o) {
   return true;
 }
 
-// -- splitting long bodies
-// ----------------------------------------------------------------------------
+// -- splitting long bodies ------------------------------------------------------------------------
 static bool is_leaf(const Json *s) {
   const Json *name = json_first(s);
   Fn row = name->kind == JSON_TEXT ? fn_find(name->text) : FN_COUNT;
@@ -646,8 +644,7 @@ static bool equation_write(Equation *e) {
   return e->box->n < 2 || winner_write(e, &o);
 }
 
-// -- slices
-// --------------------------------------------------------------------------------------------
+// -- slices ---------------------------------------------------------------------------------------
 // Matches an index that covers a part of an axis, [3, [1, "i"]]: its offset and length.
 static bool part_of(Equation *e, const Json *coord, const Json *left, uint32_t *from, int64_t *n) {
   if (coord->kind != JSON_LIST || coord->n != 2 || !number_below(json_first(coord), 1U << 30, from))

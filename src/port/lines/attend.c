@@ -53,7 +53,7 @@ static const double *number_of(const Attends *c, const ImpLine *l, uint32_t k) {
   return known ? v->data : NULL;
 }
 
-// -- scaled --------------------------------------------------------------------------------------
+// -- scaled ---------------------------------------------------------------------------------------
 // Matches x / sqrt(size) or x * (1 / sqrt(size)): returns x, or 0.
 static Id match_scaled(const Attends *c, Id v, int64_t size) {
   const ImpLine *l = single_reader_maker(c, v);
@@ -99,7 +99,7 @@ static Id match_masked(const Attends *c, Id v, Id *mask) {
   return *mask = 0;
 }
 
-// -- attention -----------------------------------------------------------------------------------
+// -- attention ------------------------------------------------------------------------------------
 // Matches y[… a d] = x[… a c] z[… c d]; `turned` if z is read as [… d c].
 static bool is_product(const ImpLine *l, bool *turned) {
   Letters left, x, z;

@@ -72,7 +72,7 @@ static bool letter_agrees(BatchLetter *letter, const char *at, size_t n) {
   return true;
 }
 
-// -- groups --------------------------------------------------------------------------------------
+// -- groups ---------------------------------------------------------------------------------------
 // The next element of a group "(j:N k l)": its letter, and its size if written; or NULL.
 static const char *element(const char *at, size_t *n, const char **size, size_t *wide) {
   while (*at == ' ' || *at == '(') at++;
@@ -170,7 +170,7 @@ static const char *list_without_samples(const Batch *b, const BatchLine *l, cons
   return !at || (p->grouped && *at != '(') ? list : index_without(b, l, list, p->axis);
 }
 
-// -- lines ---------------------------------------------------------------------------------------
+// -- lines ----------------------------------------------------------------------------------------
 // Finds the letter of the sample axis, from where it is alone or has its size written.
 static bool sample_letter(const Batch *b, BatchLine *l, const char *list, const BatchPlace *p) {
   size_t n, wide;
@@ -266,7 +266,7 @@ static void line_strip(const Batch *b, ImpLine *line) {
   line->form.left = left;
 }
 
-// -- the model -----------------------------------------------------------------------------------
+// -- the model ------------------------------------------------------------------------------------
 static bool samples_lead(const Batch *b, const Ids *list) {
   for (uint32_t i = 0; i < list->n; i++)
     if (b->place[list->at[i]].axis != 0 || b->place[list->at[i]].grouped) return false;

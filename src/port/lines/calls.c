@@ -33,7 +33,7 @@ static void part_own(ImpPart *p, Id v, const char *tail) {
   p->own[p->n++].tail = tail;
 }
 
-// -- attributes of windows -----------------------------------------------------------------------
+// -- attributes of windows ------------------------------------------------------------------------
 // Do all elements of an attribute equal *out?
 static bool attr_even(const OnnxNode *node, const char *name, int64_t otherwise, int64_t *out) {
   const OnnxAttribute *a = onnx_attribute(node, name);
@@ -102,7 +102,7 @@ static const char *window_text(const Calls *c, const char *box, int64_t out, con
   return b.at;
 }
 
-// -- one line ------------------------------------------------------------------------------------
+// -- one line -------------------------------------------------------------------------------------
 static void call_conv(const Calls *c, ImpLine *l) {
   if (!is_op(l, "Conv") || l->read.n < 2 || l->read.n > 3) return;
   const ImpShape *w = &value_at(c->m, l->read.at[1].value)->shape;
@@ -221,7 +221,7 @@ static void call_map(const Calls *c, ImpLine *l) {
   part_add(c, l, box, arena_text(c->m->arena, right, open));
 }
 
-// -- several lines -------------------------------------------------------------------------------
+// -- several lines --------------------------------------------------------------------------------
 // Are the next live lines these operators, with these numbers of reads of their results?
 static bool lines_are(const Calls *c, uint32_t i, const char *const *op, const uint32_t *reads,
                       uint32_t n, ImpLine **out) {
@@ -326,7 +326,7 @@ static void call_gelu(const Calls *c, uint32_t i) {
   part_add(c, l[4], "gelu", "gelu");
 }
 
-// -- chains --------------------------------------------------------------------------------------
+// -- chains ---------------------------------------------------------------------------------------
 static bool is_output(const Importer *m, Id v) {
   for (uint32_t i = 0; i < m->output.n; i++)
     if (m->output.at[i] == v) return true;
@@ -390,7 +390,7 @@ void library_calls_make(Importer *m, bool *live) {
   }
 }
 
-// -- paths ---------------------------------------------------------------------------------------
+// -- paths ----------------------------------------------------------------------------------------
 // A body: its lines and its path.
 typedef struct {
   const ImpLine *line;

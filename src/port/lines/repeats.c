@@ -30,7 +30,7 @@ typedef struct {
 
 static ImpLine *live_line(const Repeats *r, uint32_t i) { return &r->m->line.at[r->order[i]]; }
 
-// -- what a line says ----------------------------------------------------------------------------
+// -- what a line says -----------------------------------------------------------------------------
 static uint64_t hash_text(uint64_t h, const char *text) {
   return hash_bytes(h, text ? text : "-", text ? strlen(text) + 1 : 2);
 }
@@ -64,7 +64,7 @@ static uint64_t hash_line(const Repeats *r, const ImpLine *l) {
   return h;
 }
 
-// -- sizes that differ ---------------------------------------------------------------------------
+// -- sizes that differ ----------------------------------------------------------------------------
 // The leading number of a box's options, `conv2d[16, …`: its offset and length; 0: none.
 static size_t number_at(const char *text, size_t *n) {
   size_t at = strcspn(text, "[");
@@ -147,7 +147,7 @@ static uint32_t weight_of(const Repeats *r, uint32_t first, uint32_t n) {
   return sum;
 }
 
-// -- whether it is a repeat ----------------------------------------------------------------------
+// -- whether it is a repeat -----------------------------------------------------------------------
 // The position of a value's line within a repetition; NOWHERE: not made in it.
 static uint32_t place_in(const Repeats *r, const Repeat *p, uint32_t time, Id v) {
   uint32_t at = r->position[v], from = p->first + time * p->n;
@@ -262,7 +262,7 @@ static bool best_repeat(const Repeats *r, Repeat *best) {
   return saved > LEAST_SAVED;
 }
 
-// -- the box -------------------------------------------------------------------------------------
+// -- the box --------------------------------------------------------------------------------------
 static size_t common(const char *a, const char *b) {
   size_t n = 0;
   while (a[n] && a[n] == b[n]) n++;

@@ -5,7 +5,7 @@
 
 bool has_loops(const Importer *m) { return m->box.n || m->cell.n; }
 
-// -- sizes ---------------------------------------------------------------------------------------
+// -- sizes ----------------------------------------------------------------------------------------
 int64_t whole_of(double x) {
   if (x != x) return 0;
   return x >= 0x1p62 ? INT64_C(1) << 62 : x <= -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)x;
@@ -179,7 +179,7 @@ int64_t shape_count(const ImpShape *s) {
   return n;
 }
 
-// -- values --------------------------------------------------------------------------------------
+// -- values ---------------------------------------------------------------------------------------
 ImpValue *value_at(Importer *m, Id v) { return &m->value.at[v]; }
 
 Id value_new(Importer *m, OnnxType type, const ImpShape *shape, ImpKind kind, const char *onnx) {
@@ -200,7 +200,7 @@ Id value_number(Importer *m, OnnxType type, double x) {
   return value_const(m, type, &(ImpShape){0}, data);
 }
 
-// -- indices -------------------------------------------------------------------------------------
+// -- indices --------------------------------------------------------------------------------------
 const char *const imp_letter[IMP_LETTERS] = {
     "i",  "j",  "k",  "l",  "m",  "n",  "o",  "p",  "q",  "r",  "s",  "t",  "u",  "v",  "w",  "z",
     "i1", "j1", "k1", "l1", "m1", "n1", "o1", "p1", "q1", "r1", "s1", "t1", "u1", "v1", "w1", "z1",
@@ -239,7 +239,7 @@ const char *letters_of(Importer *m, Id v, const ImpShape *to) {
   return words(m, s->rank, at);
 }
 
-// -- numbers -------------------------------------------------------------------------------------
+// -- numbers --------------------------------------------------------------------------------------
 const char *number_term(Importer *m, double x) {
   char text[NUMBER_ROOM];
   if (isnan(x)) return "(0/0)";
@@ -258,7 +258,7 @@ const char *short_term(Importer *m, float x) {
   return number_term(m, (double)x);
 }
 
-// -- texts -----------------------------------------------------------------------------------------
+// -- texts ----------------------------------------------------------------------------------------
 const char *next_index(const char *at, size_t *n) {
   int depth = 0;
   while (*at == ' ') at++;

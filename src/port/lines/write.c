@@ -19,7 +19,7 @@ typedef struct {
   const ImpLine **inside; // [value] the line that is written inline at its reader; or NULL
 } ImpWriter;
 
-// -- what is needed ------------------------------------------------------------------------------
+// -- what is needed -------------------------------------------------------------------------------
 // Marks the cell of a scan line as used.
 static void mark_cell(ImpWriter *w, const ImpLine *l) {
   for (uint32_t i = 0; i < w->m->cell.n; i++) {
@@ -144,7 +144,7 @@ static void name_all(ImpWriter *w) {
     if (w->live_cell[i]) name_cell(m, &m->cell.at[i]);
 }
 
-// -- types and numbers ---------------------------------------------------------------------------
+// -- types and numbers ----------------------------------------------------------------------------
 static void put_type(ImpWriter *w, const ImpValue *v) {
   if (v->labels)
     buf_printf(w->b, "{%lld}", (long long)v->labels);
@@ -205,7 +205,7 @@ static void put_consts(ImpWriter *w, Imported *out) {
   }
 }
 
-// -- lines ---------------------------------------------------------------------------------------
+// -- lines ----------------------------------------------------------------------------------------
 static void put_template(ImpWriter *, const char *text, const ImpRead *read);
 
 // `read`: the reads of the line, for indices that are reads.
@@ -404,7 +404,7 @@ static void put_line(ImpWriter *w, const ImpLine *l) {
   buf_char(w->b, '\n');
 }
 
-// -- boxes of the program's own ------------------------------------------------------------------
+// -- boxes of the program's own -------------------------------------------------------------------
 static void put_argument(ImpWriter *w, Id v, bool next) {
   buf_printf(w->b, "%s%s: ", next ? ", " : "", value_at(w->m, v)->name);
   put_type(w, value_at(w->m, v));
@@ -478,7 +478,7 @@ static void put_cell(ImpWriter *w, const ImpCell *c) {
   buf_text(w->b, "\n}\n");
 }
 
-// -- the model -----------------------------------------------------------------------------------
+// -- the model ------------------------------------------------------------------------------------
 static bool has_weights(const ImpWriter *w) {
   for (uint32_t i = 1; i < w->m->value.n; i++)
     if (value_at(w->m, i)->kind == IMP_WEIGHT && value_at(w->m, i)->reads) return true;
@@ -546,7 +546,7 @@ static void put_return(ImpWriter *w) {
   buf_text(w->b, "\n}");
 }
 
-// -- the boxes that are mentioned ----------------------------------------------------------------
+// -- the boxes that are mentioned -----------------------------------------------------------------
 static bool mentions(const char *text, const char *name) {
   size_t n = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += n) {

@@ -84,7 +84,7 @@ static float as_float(uint64_t bits) {
   return x;
 }
 
-// -- tensors -------------------------------------------------------------------------------------
+// -- tensors --------------------------------------------------------------------------------------
 // Dimensions, packed or not.
 static bool read_dims(OnnxReader *r, const WireField *f, OnnxTensor *t) {
   Wire w = inside(f);
@@ -193,7 +193,7 @@ static bool read_tensor(OnnxReader *r, const WireField *of, OnnxTensor *t) {
   return true;
 }
 
-// -- nodes and graphs ----------------------------------------------------------------------------
+// -- nodes and graphs -----------------------------------------------------------------------------
 static bool read_graph(OnnxReader *, const WireField *, uint32_t depth, OnnxGraph **);
 
 static void read_attribute_list(OnnxReader *r, const WireField *f, OnnxAttribute *a) {
@@ -359,7 +359,7 @@ static bool read_graph(OnnxReader *r, const WireField *of, uint32_t depth, OnnxG
   return !*r->error;
 }
 
-// -- models --------------------------------------------------------------------------------------
+// -- models ---------------------------------------------------------------------------------------
 static void read_opset(OnnxReader *r, const WireField *of, OnnxOpsets *list) {
   Wire w = inside(of);
   WireField f;

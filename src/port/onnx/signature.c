@@ -39,7 +39,7 @@ static const char *next_word(const char *at, size_t *n) {
   return *n ? at : NULL;
 }
 
-// -- inputs and outputs --------------------------------------------------------------------------
+// -- inputs and outputs ---------------------------------------------------------------------------
 // A word of a signature: `T:fi?`.
 typedef struct {
   const char *name, *kinds; // pointers into the text
@@ -131,7 +131,7 @@ static bool inputs_fit(NodeCheck *c, const char *words, const OnnxType *in, uint
   return true;
 }
 
-// -- attributes ----------------------------------------------------------------------------------
+// -- attributes -----------------------------------------------------------------------------------
 static const char *const attribute_words[] = {
     [ONNX_ATTR_UNDEFINED] = "nothing",       [ONNX_ATTR_FLOAT] = "a float",
     [ONNX_ATTR_INT] = "a whole number",      [ONNX_ATTR_STRING] = "a text",
@@ -218,7 +218,7 @@ static bool attributes_fit(NodeCheck *c, const char *words) {
   return true;
 }
 
-// -- a node --------------------------------------------------------------------------------------
+// -- a node ---------------------------------------------------------------------------------------
 static bool attributes_differ(NodeCheck *c) {
   const OnnxNode *node = c->node;
   for (uint32_t i = 0; i < node->attribute.n; i++) {

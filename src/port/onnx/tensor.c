@@ -35,7 +35,7 @@ const OnnxTypeInfo onnx_type_info[ONNX_TYPES] = {
     [ONNX_INT2] = {"int2", 2, 'i', 0, 0, 0},
 };
 
-// -- one number ----------------------------------------------------------------------------------
+// -- one number -----------------------------------------------------------------------------------
 // Encodings of infinity and NaN differ between types.
 static bool decode_special(OnnxType type, uint32_t bits, uint32_t exponent, uint32_t fraction,
                            double *x) {
@@ -101,7 +101,7 @@ static bool decode_number(Arena *a, OnnxType type, uint64_t bits, double *x, con
                     "a whole number of a tensor is beyond 2^53, where not all have a place");
 }
 
-// -- many ----------------------------------------------------------------------------------------
+// -- many -----------------------------------------------------------------------------------------
 static uint64_t bytes_at(const uint8_t *at, uint32_t n) {
   uint64_t x = 0;
   for (uint32_t i = 0; i < n; i++) x |= (uint64_t)at[i] << (8 * i);

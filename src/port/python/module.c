@@ -303,8 +303,7 @@ static const PythonMade *put_definition(Python *p, const char *key, PythonMade *
   return made;
 }
 
-// -- boxes with a custom derivative
-// -----------------------------------------------------------------
+// -- boxes with a custom derivative ---------------------------------------------------------------
 static const Diagram *renamed_copy(Python *p, const Diagram *d, const char *behind) {
   const char *name = arena_format(p->a, "%s_%s", name_text(p->w->names, d->name), behind);
   Diagram *made = diagram_new(p->w, name_from(p->w->names, name));

@@ -147,8 +147,7 @@ static const char *by_row(PythonText *t, const PythonRow *row, const GraphNode *
   return b.at;
 }
 
-// -- moving data
-// ------------------------------------------------------------------------------------
+// -- moving data ----------------------------------------------------------------------------------
 // x[:, :, …] with `what` at one axis
 static const char *at_axis(PythonText *t, Id value, int64_t axis, const char *what) {
   Buf b = buf_new(t->p->a);
@@ -239,8 +238,7 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
   return arena_format(t->p->a, t->p->jax ? "%s.astype(%s)" : "%s.%s()", x, type);
 }
 
-// -- reductions and joins
-// ---------------------------------------------------------------------------
+// -- reductions and joins -------------------------------------------------------------------------
 static const char *reduced(PythonText *t, const GraphNode *n) {
   const GraphValue *axes = arrays_value(t->o, n->in.at[1]);
   const char *x = python_array(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");

@@ -4,8 +4,7 @@
 
 enum { LINE_MOST = 64 }; // maximal length of a nested expression
 
-// -- use counts
-// -------------------------------------------------------------------------------------
+// -- use counts -----------------------------------------------------------------------------------
 static bool made_in(const GraphLevel *level, Id node) {
   for (uint32_t i = 0; i < level->node.n; i++)
     if (level->node.at[i] == node) return true;

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-// -- names of weights ------------------------------------------------------------------------------
+// -- names of weights -----------------------------------------------------------------------------
 const char *python_dotted(Python *p, const char *path) {
   Buf b = buf_new(p->a);
   while (*path) {

@@ -134,7 +134,7 @@ static bool run_before(void *context, uint32_t run, SavedRun *out) {
                                               r->before, r->results->run.at[run].name));
 }
 
-// -- weights of runs of training -----------------------------------------------------------------
+// -- weights of runs of training ------------------------------------------------------------------
 static bool put_sources(void *context, Store *s) {
   const Ran *r = context;
   Table *known = table_new(r->w->arena);

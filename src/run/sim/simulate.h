@@ -43,7 +43,7 @@ typedef struct {
   void (*end)(void *context); // waits for all of them, after they were told to stop
 } SimHelpers;
 
-// -- helpers.c: for helpers --------------------------------------------------------------------------
+// -- helpers.c: for helpers -----------------------------------------------------------------------
 // Simulates runs until none is left. `who`: any unique address.
 void simulate_help(Elab *, Program *, void *job, const void *who);
 void simulate_lost(void *job, const void *who); // the helper failed: the caller takes over its run
@@ -70,7 +70,7 @@ const char *cell_name(Arena *, const SimChannel *, int64_t cell); // x, x[0], g[
 const char *record_clock(const SimRecord *); // time, time (s) if there are units, tick
 const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
 
-// -- piecewise_constant.c ---------------------------------------------------------------------------------------
+// -- piecewise_constant.c -------------------------------------------------------------------------
 const bool *channels_held(const Results *,
                           uint32_t run); // [channel] it changes at ticks and in events only
 

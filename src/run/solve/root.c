@@ -290,7 +290,7 @@ static RootEnd fail_oscillation(Root *r, double from) {
   return ROOT_LOST;
 }
 
-// -- between the samples: bounds -----------------------------------------------------------------
+// -- between the samples: bounds ------------------------------------------------------------------
 // By its bounds, may a function cross 0 in an interval without its samples showing it? Unknown
 // bounds count as no.
 static bool may_hide(const Root *r, uint32_t i, double *const *value, int n) {

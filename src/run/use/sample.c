@@ -280,7 +280,7 @@ static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *
   return true;
 }
 
-// -- kinds of samples --------------------------------------------------------------------------------
+// -- kinds of samples -----------------------------------------------------------------------------
 // What is said of letters means nothing for numbers.
 static bool asks_no_letters(Use *u) {
   const char *option = u->how->prompt ? "--prompt" : u->how->length ? "--length" : NULL;

@@ -9,7 +9,7 @@
 // one that windows move along somewhere, since then they are places of one picture.
 #include "show/circuit/circuit_own.h"
 
-// -- which axes windows move along ---------------------------------------------------------------
+// -- which axes windows move along ----------------------------------------------------------------
 // A mask for each input and then each output of a diagram: bit i says that windows move along axes
 // i and i + 1 alike.
 bool is_moved(World *w, const Coord *a, const Coord *b) {

@@ -65,7 +65,7 @@ static const Ids *trunk_side(const Layers *l, const LayerPin *p, bool right) {
 
 const Ids *layers_facing(const Layers *l, const LayerPin *p) { return trunk_side(l, p, p->right); }
 
-// -- crossing reduction -----------------------------------------------------------------------------
+// -- crossing reduction ---------------------------------------------------------------------------
 static void number_layer(Layers *l, uint32_t layer) {
   for (uint32_t i = 0; i < l->layer[layer].n; i++) l->unit.at[l->layer[layer].at[i]].rank = i;
 }

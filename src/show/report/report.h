@@ -21,7 +21,7 @@ bool report_can_show(Arena *, const Shown *, const char **why);
 // What could not be shown is on it in words, and in Results.unshown.
 bool machines_page(Results *, const char **error);
 
-// -- machines_ahead.c: false: something that is shown of a run has no picture, and that was said ---
+// -- machines_ahead.c: false: something that is shown of a run has no picture, and that was said --
 bool machines_can_show(Elab *, Program *);
 
 #endif

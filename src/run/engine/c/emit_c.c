@@ -20,7 +20,7 @@ static void open_range(Emit *e, uint32_t v, const char *from, const char *to) {
   e->indent++;
 }
 
-// -- pointers -----------------------------------------------------------------------------------
+// -- pointers -------------------------------------------------------------------------------------
 // A key of the wire's memory: equal for aliases.
 static uint64_t memory_key(const Plan *p, uint32_t wire) {
   const PlanWire *r = &p->wire.at[wire_root(p, wire)];
@@ -41,7 +41,7 @@ static bool has_no_alias(const Emit *e, uint32_t wire) {
   return true;
 }
 
-// -- rows of accumulators ------------------------------------------------------------------------
+// -- rows of accumulators -------------------------------------------------------------------------
 static void open_row(Emit *e, const NodeLevels *w, uint32_t last, int64_t n) {
   const PlanNode *x = w->x;
   emit_line(e, "%s s%u[%lld];", emit_sum_type(e, x), w->id, (long long)n);

@@ -144,7 +144,7 @@ INLINE unsigned short limn_narrow(float x) {
 #endif
 INLINE float limn_widen(unsigned short x) { return float_from_bits((Bits32)x << 16); }
 
-// -- sorting -------------------------------------------------------------------------------------
+// -- sorting --------------------------------------------------------------------------------------
 // The number of the n positions in `run` whose keys are less than x; with `also`, or equal.
 HELPER long limn_before(const real *key, long stride, const int *run, long n, real x, int also) {
   long low = 0, high = n;
@@ -182,7 +182,7 @@ HELPER void limn_order(const real *key, long stride, long n, int *from, int *to,
   __syncthreads();
 }
 
-// -- vectors of four or eight cells --------------------------------------------------------------
+// -- vectors of four or eight cells ---------------------------------------------------------------
 #ifdef LIMN_EMULATED
 typedef struct {
   float x, y;
@@ -374,7 +374,7 @@ INLINE real limn_exp_fall(real x, real top, real bound) {
   return limn_exp_of(x > bound ? x : bound, top, bound);
 }
 
-// -- tensor cores --------------------------------------------------------------------------------
+// -- tensor cores ---------------------------------------------------------------------------------
 // One mma instruction: 16 rows of the left factor, 8 columns of the right one, 16 steps of the sum
 // in bfloat16 (8 in tf32). Each lane of a warp holds the cells of NVIDIA's fragment layout.
 #if defined LIMN_BF16 || defined LIMN_TF32
@@ -422,7 +422,7 @@ HELPER __attribute__((noinline, optimize("O2"))) void limn_unit(float *c, const 
 #endif
 #endif
 
-// -- the beginning and the end of a step ---------------------------------------------------------
+// -- the beginning and the end of a step ----------------------------------------------------------
 // Host memory has a ring buffer with a slot for each queued step. A step copies small data
 // (context, clocks, small inputs, row numbers) from its slot, and writes losses back to it.
 // `counter` is the number of this step; `done`, which the host polls, the number of finished steps.

@@ -276,7 +276,7 @@ KERNEL(limn_gather, LimnProduct, 256) {
 #endif
 
 #ifdef LIMN_BF16
-// -- vectorised products -------------------------------------------------------------------------
+// -- vectorised products --------------------------------------------------------------------------
 // Products of operands whose cells are contiguous in groups of eight (see LimnProduct). Each warp
 // has ROWS × 16 by COLUMNS × 8 cells of a tile of C, and there are WARPS_M by WARPS_N warps. A
 // pipeline of AHEAD slices, of DEEP steps along k each. ALONG_A, ALONG_B: k is the contiguous loop.

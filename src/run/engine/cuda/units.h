@@ -24,7 +24,7 @@ LIMN_NEAR int limn_chunk(int row, int chunk, int chunks, int rows) {
                     : (chunk / 8 * rows + row) * 8 + ((chunk ^ row) & 7);
 }
 
-// -- asynchronous copies -------------------------------------------------------------------------
+// -- asynchronous copies --------------------------------------------------------------------------
 // limn_send: copies one chunk, or zeros. limn_sent: commits a group of copies. LIMN_ARRIVED: waits
 // for all groups but the last n.
 #ifdef LIMN_EMULATED

@@ -6,7 +6,7 @@
 // function with the suffix _inside is valid only for arguments without special cases. Denormal
 // results may be 0, and the sign of a zero is not preserved.
 
-// -- bits of a number ----------------------------------------------------------------------------
+// -- bits of a number -----------------------------------------------------------------------------
 INLINE BITS NAME(bits)(REAL x) {
   union {
     REAL x;

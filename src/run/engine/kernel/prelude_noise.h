@@ -82,7 +82,7 @@ HELPER void NAME(noise_normals)(Bits64 seed, Bits64 step, Bits64 site, Bits64 fi
   NAME(noise_row)(1, seed, step, site, first, n, out);
 }
 
-// -- sorting -------------------------------------------------------------------------------------
+// -- sorting --------------------------------------------------------------------------------------
 INLINE int NAME(sorts_before)(REAL a, REAL b) { return (a < b) | ((b != b) & (a == a)); }
 
 // Merges two neighbouring sorted runs of positions. Stable.
