@@ -199,6 +199,8 @@ static int read_pair(const CliReading *r, const CliOption *option, char *value) 
     return 0;
   }
   if (!left) return refuse_value(r, option->name, "NAME=VALUE", value);
+  for (uint32_t i = 0; i < o->nset; i++)
+    if (!strcmp(o->set_name[i], left)) return wrong(r, "given twice: --set", left);
   if (o->nset == sizeof o->set_name / sizeof *o->set_name) return wrong(r, "too many --set", NULL);
   o->set_name[o->nset] = left;
   o->set_value[o->nset++] = right;

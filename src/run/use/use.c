@@ -2,6 +2,7 @@
 // weights file has the run's seed, which determines the splits of data, and its precision.
 #include "run/use/use_own.h"
 
+#include "run/runs/runs.h"
 #include "run/runs/weights.h"
 
 #include <stdlib.h>
@@ -46,6 +47,21 @@ static const char *metadata(const Use *u, const char *key) {
   return text ? text : "";
 }
 
+// The program may compute something else than what was trained.
+void use_tell_settings(Elab *in, Arena *a, const char *from) {
+  World *w = elab_world(in);
+  const char *error;
+  RunNote note;
+  Buf now = buf_new(w->arena);
+  if (!path_is_folder(from) || !note_read(a, from, &note, &error)) return;
+  elab_settings(in, &now);
+  if (strcmp(note.set, now.at) == 0) return;
+  Id said = diag_warning(w->diags, (Span){0}, "%s was trained with %s%s, and is used with %s%s",
+                         from, *note.set ? "--set " : "no --set", note.set,
+                         *now.at ? "--set " : "no --set", now.at);
+  diag_help(w->diags, said, "what it computes may not be what was trained");
+}
+
 // --precision auto depends on the device in use, not on the run.
 static void choose_precision(Use *u) {
   const char *said;
@@ -63,6 +79,7 @@ bool use_open(Use *u) {
   if (from) u->file = folder_weights(u->arena, from);
   if (from && !folder_read_weights(u->arena, from, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
+  if (from) use_tell_settings(u->in, u->arena, from);
   u->seed = u->how->has_seed       ? u->how->seed
             : *metadata(u, "seed") ? strtoull(metadata(u, "seed"), NULL, 10)
                                    : program_seed(u->in, u->p);

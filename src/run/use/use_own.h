@@ -31,6 +31,7 @@ typedef struct {
 } Use;
 
 // -- use.c ----------------------------------------------------------------------------------------
+void use_tell_settings(Elab *, Arena *, const char *run); // where they differ from the run's
 bool use_open(Use *);  // reads the weights, seed, device and precision
 Data *use_data(Use *); // the program's data, with the words of the run. NULL with a diagnostic
 // Loads states that the file has; those in `model` must be there.

@@ -85,6 +85,7 @@ bool use_weights(Use *u, const Diagram *d, const WeightsAsked *asked, Tensor *ou
   bool good = asked->from ? folder_read_weights(u->arena, asked->from, &r.given, &error)
                           : !r.file || safetensors_read(u->arena, r.file, &r.given, &error);
   if (!good) return use_wrong(u, OUTCOME_WRONG, "%s", error);
+  if (asked->from) use_tell_settings(u->in, u->arena, asked->from);
   Table *known = table_new(u->arena);
   paths_add(known, &r.given);
   paths_add(known, asked->set);
