@@ -1,61 +1,62 @@
-# make          builds build/limn, build/liblimn.a and the shared library; installs nothing    V=1 shows the commands
-# make install  all of it, with man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
-# make uninstall  takes away what `make install` put there
-# make help     this list
-# make deb      build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
-# make python   the Python module with the library inside, as a wheel: build/python/limn-VERSION-….whl
-# make playground  the studio's page with the library as wasm, for any server of files: build/playground; needs clang
-# make vsix     the extension for Visual Studio Code: build/limn-VERSION.vsix
-# make studio-page  the studio's page anew, from studio/src into studio/dist: needs npm
+# make          builds build/limn, build/liblimn.a and the shared library; installs nothing; V=1 prints the commands
+# make install  installs limn, the libraries, man pages, completions, editor files, docs and examples: PREFIX=/usr/local DESTDIR=
+# make uninstall  removes what `make install` installed
+# make help     prints this list
+# make deb      builds the Debian packages build/limn_VERSION_ARCH.deb and build/python3-limn_VERSION_all.deb
+# make python   builds the Python module, which contains the library, as a wheel: build/python/limn-VERSION-….whl
+# make playground  builds the studio's page with the library as WebAssembly, to be served as static files: build/playground; needs clang
+# make vsix     builds the extension for Visual Studio Code: build/limn-VERSION.vsix
+# make studio-page  rebuilds the studio's page studio/dist from studio/src; needs npm
 # make deps     installs the Debian packages that building and testing need
-# make demo     builds, learns to edit faces, and writes a page to look at: demo/report.html
-# make test     everything (FULL=1: more and larger programs, twice as long; SAN=1: under the sanitizers; ONLY=draw,cli,block_test: only these; JOBS=2: so many at once)
-# make test-models  models as PyTorch exports them, imported and trained: MODELS='vae lstm', or all
-# make test-long  what takes minutes: MNIST to the end (SEEDS='0 1 2')
-# make test-studio  the studio's page in a browser, all of it (SHOTS=FOLDER: pictures to look at)
-# make test-c   every learner and every training step of every example exported as C; on a Cortex-M and in wasm too
-# make test-python-out  every learner and program of the examples as Python: values, gradients and ten steps, in PyTorch
-# make test-onnx  every learner and box of the examples as an ONNX model, run by ONNX Runtime (npm's onnxruntime-node)
-# make test-json  every learner and box of the examples and of the library as JSON, read back: the same diagram, the same values
-# make test-playground  the library as wasm, under node: its language server, and training with the losses that it has here
-# make test-python  the Python module with torch, its packages, a notebook; figures against PyTorch
-# make examples  every example to the end, against the figures of its header (ONLY='vae gan')
-# make coverage  which lines and branches the tests reach, by room, and the ten files of which they reach least (ONLY=cli,whole: by these alone)
-# make tsan     the library in 8 threads under ThreadSanitizer
-# make bless    the same, and golden files are written anew: read them in the diff
-# make check    format, rooms, sanitized tests
-# make fuzz     the fuzzers, on all cores, SECONDS=300 in all (FUZZ='json csv': these alone); needs clang
-# make fuzz-plain  the same by any compiler (SAN=1: under the sanitizers)
-# make torture  every fault everywhere, with a table at its end: SECONDS=600 in all, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
-# make laws     laws of RUNS random whole programs, from seed FIRST on (LAW=batch; LAW=doors: every export too; LAW=hybrid: of hybrid systems; tests/laws.sh says all)
-# make draw-random  pictures of RUNS random programs, from seed FIRST on: their faults
-# make onnx     ONNX's node tests through `limn import`, with a table by operator: NODES=FOLDER
-# make onnx-damage  the same tests, each damaged in every way that makes it no ONNX model: all must be refused (minutes)
-# make bench    steps of training against PyTorch's, in turn (BENCH='--threads 1 --only mlp')
-# make bench-c  the same steps as exported C, against ours (ARGS='mlp conv')
-# make bench-check  how the time of checking grows with a program
-# make bench-lsp    how long each request of an editor takes, in files of 30 to 10000 lines
-# make film     the pictures of docs/studio.md, taken in a browser while the page is used (SCENES='gan nash'; needs chromium and imagemagick)
-# make bench-studio how fast the studio's page is: keys to pictures, frames while dragging (MINUTES=60: a robot writes)
-# make bench-draw   how long pictures take, and how that grows
-# make bench-gemm     matrix products: GFLOP/s, and the share of what the CPU can do (ARGS: see bench/gemm.c)
-# make bench-strip    prebuilt kernels against compiled code
-# make bench-machines runs of machines against C, and by size
-# make bench-stiff    the stiff method against CVODE
-# make bench-neurons  events a second, against C
-# make bench-ode      what the solver of rates itself costs
-# make bench-gates    machines by ticks: gates a second, rings of cells, wirings of many parts
-# make bench-prelude  the functions of compiled code: time and error, for each compiler
-# make glyphs   the outlines of letters anew, from the TeX Gyre fonts
-# make docs     the pages that limn writes itself
-# make gallery  the pictures of docs/figures, and the page that shows them
+# make demo     builds limn, trains a model that edits faces, and writes a report: demo/report.html
+# make test     runs all tests (FULL=1: more and larger programs, twice the time; SAN=1: with sanitizers; ONLY=draw,cli,block_test: some of them; JOBS=2: how many in parallel)
+# make test-gpu   tests the engine on a real NVIDIA GPU
+# make test-models  imports and trains models exported by PyTorch: MODELS='vae lstm', or all
+# make test-long  runs the tests that take minutes: MNIST to the last epoch (SEEDS='0 1 2')
+# make test-studio  tests the whole studio page in a browser (SHOTS=FOLDER: saves screenshots)
+# make test-c   exports every learner and training step of the examples as C and tests it, also on an emulated Cortex-M and as WebAssembly
+# make test-python-out  exports every learner and program of the examples as Python; compares values, gradients and ten steps in PyTorch
+# make test-onnx  exports every learner and box of the examples as ONNX and runs it in ONNX Runtime (npm's onnxruntime-node)
+# make test-json  exports every learner and box of the examples and the library as JSON and reads it back: same diagram, same values
+# make test-playground  tests the WebAssembly library in node: its language server, and training with reference losses
+# make test-python  tests the Python module with PyTorch, its packages and a notebook
+# make examples  trains every example completely and compares the results with the figures in its header (ONLY='vae gan')
+# make coverage  measures line and branch coverage of the tests by room, and lists the ten files with the least (ONLY=cli,whole: by these tests)
+# make tsan     runs the library in 8 threads with ThreadSanitizer
+# make bless    runs the tests and rewrites the golden files; read the differences
+# make check    checks formatting and rooms, and runs the tests with sanitizers
+# make fuzz     runs the fuzzers on all cores for SECONDS=300 in total (FUZZ='json csv': some of them); needs clang
+# make fuzz-plain  runs the fuzzers without libFuzzer, with any compiler (SAN=1: with sanitizers)
+# make torture  injects every kind of fault everywhere and prints a table: SECONDS=600 in total, or RUNS=1000 FIRST=0 ONLY=calls SEED=1
+# make laws     tests laws on RUNS random programs, from seed FIRST (LAW=batch: one law; LAW=doors: every export; LAW=hybrid: hybrid systems; see tests/laws.sh)
+# make draw-random  draws RUNS random programs, from seed FIRST, and lists the faults of their pictures
+# make onnx     imports ONNX's node tests and prints a table by operator: NODES=FOLDER
+# make onnx-damage  damages the same tests so that they are no valid ONNX models; `limn import` must refuse all (minutes)
+# make bench    measures training steps, alternating with PyTorch's (BENCH='--threads 1 --only mlp')
+# make bench-c  measures the same steps exported as C against compiled by limn (ARGS='mlp conv')
+# make bench-check  measures how the time of `limn check` grows with the program
+# make bench-lsp    measures the language server's requests in files of 30 to 10000 lines
+# make bench-studio measures the studio's page: latency from key to picture, frames while dragging (MINUTES=60: automatic typing)
+# make bench-draw   measures the time of drawing and how it grows
+# make bench-gemm   measures matrix products: GFLOP/s and share of the CPU's peak (ARGS: see bench/gemm.c)
+# make bench-strip    measures prebuilt kernels against compiled kernels
+# make bench-machines measures runs of machines against C, and by size
+# make bench-stiff    measures the stiff integrator against CVODE
+# make bench-neurons  measures events per second against C
+# make bench-ode      measures the overhead of the ODE solver
+# make bench-gates    measures machines in discrete time: gates per second, rings of cells, wirings of many parts
+# make bench-prelude  measures time and error of the scalar functions in compiled code, by compiler
+# make film     takes the pictures of docs/studio.md in a browser (SCENES='gan nash'; needs chromium and imagemagick)
+# make glyphs   regenerates the outlines of letters from the TeX Gyre fonts
+# make docs     regenerates the generated pages of docs
+# make gallery  regenerates the pictures of docs/figures and docs/gallery.md
 #
-# CC AR CFLAGS CPPFLAGS LDFLAGS are respected, from the environment too; CFLAGS come after ours. Other flags, other build: what was
-# built with others is built anew. GNU make; the recipes keep to POSIX tools, and what only one system has is marked with its name.
+# CC AR CFLAGS CPPFLAGS LDFLAGS are respected, also from the environment; CFLAGS come after the Makefile's flags. When flags change,
+# everything is rebuilt. Requires GNU make. Recipes use POSIX tools; parts for one system only are marked with its name.
 CC ?= cc
 OBJCOPY ?= objcopy
 PKG_CONFIG ?= pkg-config
-# Nothing here is made by rules that make brings along; looking for them took longer than all the rest.
+# Disables make's built-in rules: no target uses them, and searching them took most of make's time.
 MAKEFLAGS += -r
 Q := $(if $(V),,@)
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
@@ -66,28 +67,28 @@ MAJOR := $(firstword $(subst ., ,$(VERSION)))
 
 WARN := -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wconversion
 SANITIZE := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -DLIMN_GUARD
-# Where libpng and zlib are; without pkg-config, where the compiler looks anyway.
+# Flags for libpng and zlib from pkg-config; without it, the compiler's default paths.
 IMAGE_CFLAGS := $(shell $(PKG_CONFIG) --cflags libpng zlib 2>/dev/null)
 IMAGE_LIBS := $(or $(shell $(PKG_CONFIG) --libs libpng zlib 2>/dev/null),-lpng -lz)
 export LDLIBS := $(IMAGE_LIBS) -lpthread $(if $(filter Linux,$(SYSTEM)),-ldl) -lm
-# Products and sums are rounded one by one, as ISO C has it: clang would fuse them where the CPU can, and give other numbers.
-# Only what limn.h declares is visible. Paths in debugging information begin at the root of the sources, wherever that is.
+# -ffp-contract=off: each product and sum is rounded, as in ISO C; clang would contract them to fused multiply-adds, which changes results.
+# -fvisibility=hidden: the library exports only the symbols of limn.h. Debugging information has paths relative to the source root.
 OWN := $(WARN) -ffp-contract=off -Isrc -Iinclude -g $(if $(SAN),$(SANITIZE),-O2) -fPIC -fvisibility=hidden -ffile-prefix-map=$(CURDIR)=. $(IMAGE_CFLAGS)
-# What makes an attack harder, where compiler and linker have it; not under the sanitizers, which look themselves. FORTIFY wants an
-# optimiser, and who sets it has set it.
+# Hardening flags that the compiler and linker support; none with sanitizers, which check more. _FORTIFY_SOURCE needs optimisation,
+# and is left alone if CPPFLAGS or CFLAGS set it.
 HARDEN := $(if $(SAN),,$(shell tools/harden.sh $(BUILD)/harden $(CC)))
 harden = $(patsubst $1:%,%,$(filter $1:%,$(HARDEN)))
 HARD = $(filter-out $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CPPFLAGS) $(CFLAGS)),%_FORTIFY_SOURCE %_FORTIFY_SOURCE=2 %_FORTIFY_SOURCE=3),$(call harden,compile))
-# Link-time optimisation would hide from `ld -r` what is to be made local.
+# No link-time optimisation: `objcopy --localize-hidden` needs the symbols of the object that `ld -r` makes.
 GIVEN = $(CPPFLAGS) $(CFLAGS) $(if $(findstring -flto,$(CFLAGS)),-fno-lto)
 COMPILE = $(CC) $(OWN) $(HARD) $(GIVEN) $(SPECIAL)
 LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
-# Texts that are part of the library.
+# Texts that are embedded in the library.
 EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training build_id
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
-# The studio wants libmicrohttpd; without it limn says so when it is asked for.
+# The studio needs libmicrohttpd; without it `limn studio` prints that it is missing.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
 export HTTP_LIBS
 HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
@@ -98,9 +99,9 @@ TESTS := $(sort $(wildcard tests/*_test.c))
 TEST_BIN := $(TESTS:tests/%.c=$(BUILD)/tests/%)
 HELP := $(filter-out $(TESTS),$(sort $(wildcard tests/*.c)))
 HELP_OBJ := $(HELP:tests/%.c=$(BUILD)/tests/%.o)
-# Diagrams from text, valid and equal: for tests, fuzzers and benches.
+# Functions that read, validate and compare diagrams, shared by tests, fuzzers and benchmarks.
 DIAGRAM_HELP := $(patsubst %,tests/diagram_%.c,equal lex read scalar valid)
-# macOS names and marks shared libraries its own way.
+# Names and linker flags of shared libraries differ on macOS.
 ifeq ($(SYSTEM),Darwin)
 SHARED := liblimn.$(VERSION).dylib
 SHARED_MAJOR := liblimn.$(MAJOR).dylib
@@ -121,29 +122,29 @@ PRODUCTS := $(BUILD)/limn $(BUILD)/liblimn.a $(BUILD)/$(SHARED_LINK)
 .PHONY: film fuzz-plain gallery glyphs help install laws onnx onnx-damage packages playground playground-without python rooms shape shapes share studio-page torture uninstall vsix
 .PHONY: announced coverage tsan test tested test-c test-json test-long test-models test-onnx test-playground test-python test-python-out test-studio
 .PHONY: bench bench-c bench-check bench-draw bench-gates bench-gemm bench-lsp bench-machines bench-neurons bench-ode bench-prelude bench-stiff bench-strip bench-studio
-# A second make, so that all cores are used without being asked for.
+# Runs a second make in parallel on all cores, unless -j is given.
 PARALLEL = $(MAKE) -s --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 all:
 	+@$(PARALLEL) $(PRODUCTS)
-# The comment above, up to the first line that is not one.
+# Prints the comment at the head of this file.
 help:
 	@sed -n '/^[^\#]/q; s/^# \{0,1\}//p' Makefile
 .SECONDARY:
 
-# Other flags, or another compiler: everything is built anew, and first it is looked whether all that is needed is there.
+# If flags or compiler change, everything is rebuilt; before that, packages.sh checks that the needed packages are installed.
 FLAGS = $(filter-out ccache,$(CC)) $(AR) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS) $(LDLIBS) $(LOOP_FLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else CC="$(CC)" CPPFLAGS="$(IMAGE_CFLAGS) $(CPPFLAGS) $(CFLAGS)" tools/packages.sh --look build && mv $@.new $@; fi
 
-# The command line is built on what everybody else gets; the studio has texts, files and JSON of its own beside it.
+# The command line links the public library. The studio also links base, io/bytes and rpc, whose symbols the library hides.
 $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
 	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(HTTP_LIBS) $(LDLIBS)
 	@echo "$@"
 $(BUILD)/libground.a: $(GROUND)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
-# The studio's page, as it is built in studio/dist, and the manual that it shows.
+# The built page of studio/dist, and the manual, which the page shows.
 PAGE := $(sort $(wildcard studio/dist/* studio/dist/*/*))
 $(BUILD)/studio/page_files.c: $(PAGE) docs/language.md tools/embed_files.sh Makefile
 	@mkdir -p $(@D)
@@ -154,13 +155,13 @@ $(BUILD)/studio/example_files.c: $(sort $(wildcard examples/*.limn)) tools/embed
 	$(Q)tools/embed_files.sh studio/studio_own.h example examples '*.limn' >$@
 $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o: %.o: %.c $(BUILD)/flags
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
-# Whether it is there may change.
+# Rebuilds the studio if libmicrohttpd is installed or removed.
 $(BUILD)/http: FORCE
 	@mkdir -p $(@D)
 	@echo '$(HTTP_CFLAGS) $(HTTP_LIBS)' >$@.new; if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
 $(STUDIO) $(BUILD)/cli/studio.o: SPECIAL += $(HTTP_CFLAGS)
 $(STUDIO) $(BUILD)/cli/studio.o: $(BUILD)/http
-# The library as one object, in which everything but limn_* is local. (On macOS `ld -r` does that by itself.)
+# The library as one object, in which only limn_* is global. (On macOS `ld -r` makes hidden symbols local.)
 $(BUILD)/liblimn.a: $(BUILD)/liblimn.o
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
 $(BUILD)/liblimn.o: $(OBJECT)
@@ -168,14 +169,14 @@ $(BUILD)/liblimn.o: $(OBJECT)
 ifneq ($(SYSTEM),Darwin)
 	$(Q)$(OBJCOPY) --localize-hidden $@ || echo "$(OBJCOPY) cannot hide names: those inside liblimn.a may clash with a host's"
 endif
-# With all its inner functions, for the tests.
+# The library with all internal functions visible, for the tests.
 $(BUILD)/libinner.a: $(OBJECT)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
 $(BUILD)/$(SHARED): $(OBJECT)
 	$(Q)$(LINK) $(SHARED_FLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/$(SHARED_LINK): $(BUILD)/$(SHARED)
 	$(Q)ln -sf $(SHARED) $(BUILD)/$(SHARED_MAJOR) && ln -sf $(SHARED_MAJOR) $@
-# No dates in archives. (macOS: by a variable.)
+# Archives without dates. (On macOS by a variable.)
 ARCHIVE := $(AR) $(if $(filter Darwin,$(SYSTEM)),rcs,rcsD)
 export ZERO_AR_DATE := 1
 
@@ -197,7 +198,7 @@ $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 $(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py src/port/python/shared_training.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/python/python_own.h $* $(filter %.py,$^) >$@
-# Which build it is: a sum of the sources, the compiler and the options that are asked for, and not of where they lie.
+# The build id: a checksum of the sources, the compiler and the flags, independent of paths.
 BUILT_FROM := $(sort $(shell find src lib include -type f))
 $(BUILD)/build_id.c: $(BUILT_FROM) $(BUILD)/flags Makefile
 	@mkdir -p $(@D)
@@ -209,21 +210,21 @@ $(EMBEDDED:%=$(BUILD)/%.o) $(BUILD)/cli/commands_text.o: %.o: %.c $(BUILD)/flags
 $(BUILD)/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
-# Rows are converted with wide instructions.
+# -O3 vectorises the conversions of data rows.
 $(BUILD)/io/data/%.o: SPECIAL += $(if $(SAN),,-O3)
-# Prebuilt loops: a copy for each kind of CPU, chosen when limn runs.
+# Prebuilt loops: one copy for each kind of CPU, selected at run time.
 LOOP_FLAGS := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd
 $(BUILD)/run/engine/prebuilt/strip_plain.o $(BUILD)/run/engine/prebuilt/strip_avx2.o $(BUILD)/run/engine/prebuilt/strip_avx512.o: SPECIAL += $(LOOP_FLAGS)
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(BUILD)/run/engine/prebuilt/strip_avx2.o: SPECIAL += -mavx2 -mfma
 $(BUILD)/run/engine/prebuilt/strip_avx512.o: SPECIAL += -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512
 endif
-# They run once: a compiler is to take little trouble over them.
+# Tests run once, so they are compiled with little optimisation.
 $(BUILD)/tests/%.o: SPECIAL += $(if $(SAN),,-O1 -g0)
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -Itests -MMD -MP -c -o $@ $<
-# A GPU that is not there, for tests: NVIDIA's libraries as far as limn calls them, on this CPU.
+# An emulated GPU for tests: the functions of NVIDIA's libraries that limn calls, implemented on the CPU.
 FAKE_CUDA := $(BUILD)/fake-cuda/libcuda.so.1 $(BUILD)/fake-cuda/libnvrtc.so.13 $(BUILD)/fake-cuda/libcublasLt.so.13
 $(BUILD)/fake-cuda/libcuda.so.1: tests/gpu/fake_cuda.c Makefile
 $(BUILD)/fake-cuda/libnvrtc.so.13: tests/gpu/fake_nvrtc.c Makefile
@@ -233,15 +234,15 @@ $(FAKE_CUDA):
 	$(Q)$(CC) -O2 -U_FORTIFY_SOURCE -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/engine_test $(BUILD)/tests/steps_test $(BUILD)/tests/whole_test $(BUILD)/tests/special_test: $(FAKE_CUDA)
 $(BUILD)/tests/engine_test.o $(BUILD)/tests/steps_test.o $(BUILD)/tests/whole_test.o $(BUILD)/tests/special_test.o: SPECIAL += -DFAKE_CUDA='"$(BUILD)/fake-cuda"'
-# What debuggers want is a third of the time that linking takes; NO_DEBUG= leaves it in.
+# Debugging information takes a third of the link time; NO_DEBUG= keeps it.
 NO_DEBUG = $(if $(SAN),,-Wl,-S)
 $(BUILD)/tests/%_test: $(BUILD)/tests/%_test.o $(HELP_OBJ) $(BUILD)/libinner.a
 	$(Q)$(LINK) $(NO_DEBUG) -o $@ $^ -lcmocka $(LDLIBS)
 -include $(OBJECT:.o=.d) $(CLI:.o=.d) $(HELP_OBJ:.o=.d) $(TEST_BIN:=.d) $(BUILD)/prelude.c.d
 
-# -- the playground: the library as wasm, for pages -------------------------------------------------------------------------------------
-# Debian's clang with wasi-libc. What WASI lacks is in playground/wasi: headers, and files that stand in for some of src. No compiler, no
-# GPU, no threads, no libpng: steps run by prebuilt loops.
+# -- the playground: the library as WebAssembly, for web pages -------------------------------------------------------------------------------------
+# Built with Debian's clang and wasi-libc. playground/wasi has the headers that WASI lacks and replacements for some files of src. There is no C compiler,
+# GPU, thread or libpng, so steps run in prebuilt loops.
 PLAY := build/playground
 PLAY_OBJ := build/playground-objects
 PLAY_CC ?= clang
@@ -287,11 +288,11 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/limn
-# Man pages, completions and files for editors, from the texts of --help, the manual, and the words of the language.
+# Man pages, completions and editor files are generated from the texts of --help, the manual, and the keywords and functions of the language.
 share: $(BUILD)/share/made
 $(BUILD)/share/made: $(sort $(wildcard packaging/* editors/* editors/*/* lib/*.limn)) src/cli/commands.txt docs/language.md src/core/diagram/ops.def include/limn.h $(filter src/lang/%,$(SOURCE))
 	$(Q)packaging/share.sh $(BUILD)/share $(VERSION)
-# The extension for Visual Studio Code as one file.
+# The extension for Visual Studio Code, as one file.
 vsix:
 	+@$(PARALLEL) $(BUILD)/share/made
 	@/usr/bin/python3 editors/vscode/vsix.py $(BUILD)/share/vscode $(BUILD)/limn-$(VERSION).vsix
@@ -313,8 +314,8 @@ python: all
 demo: deps-build
 	+@$(PARALLEL) $(BUILD)/limn
 	@tools/demo.sh $(BUILD)/limn
-# These, demo and test alone install packages, and say which: Debian's, and for tests npm's.
-# The page is in the repository as it is built, so that nobody needs npm to build limn.
+# Only deps, demo and test install packages, and they print which: Debian's, and npm's for tests.
+# The built page is in the repository, so that building limn does not need npm.
 studio-page:
 	@if command -v npm >/dev/null; then cd studio && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error && node build.mjs && ls -l dist; \
 	else echo "npm is not here (on Debian: apt install npm); studio/dist stays as it is"; fi
@@ -331,7 +332,7 @@ comma := ,
 ASKED := $(subst $(comma), ,$(ONLY))
 ASKED_BIN := $(foreach t,$(ASKED) $(if $(filter canvas looks,$(ASKED)),canvas_test),$(filter %/$(t) %/$(t)_test,$(TEST_BIN)))
 TESTED = $(PRODUCTS) $(BUILD)/libinner.a $(FAKE_CUDA) $(if $(ONLY),$(if $(filter c_out,$(ASKED)),$(BUILD)/c-steps),$(BUILD)/c-steps) $(if $(ONLY),$(sort $(ASKED_BIN)),$(TEST_BIN))
-# Tests wait for a sixth of their time: one more than there are cores.
+# Tests spend a sixth of their time waiting, so one more than the number of cores runs in parallel.
 TESTS_AT_ONCE = $(if $(filter command%,$(origin JOBS)),$(JOBS),$(shell expr $(JOBS) + 1))
 RUN_TESTS = CC="$(CC)" MAKE="$(MAKE)" JOBS="$(TESTS_AT_ONCE)" ONLY="$(ONLY)" tests/run.sh $(BUILD)
 test: announced packages
@@ -340,25 +341,25 @@ test: announced packages
 	+@$(MAKE) -s --no-print-directory tested
 announced:
 	@echo "building the tests$(if $(ONLY), of $(ONLY)); each prints its time when it ends"
-# A make of its own: what has just been installed is found.
+# A separate make, so that packages installed by its caller are found.
 tested:
 	@$(RUN_TESTS)
-# Built anew in build/coverage, without an optimiser: lines are those of the text. What the tests count stays there for the next time.
+# A separate build in build/coverage without optimisation, so that lines match the source. Counts accumulate over runs.
 COVERAGE := -O0 --coverage -fprofile-update=atomic -DLIMN_COVERAGE
 coverage: packages
 	+@-$(MAKE) -s --no-print-directory BUILD=build/coverage CFLAGS="$(COVERAGE)" test
 	@tools/coverage.sh build/coverage
-# A host of the library with 8 threads, of which each has a handle; what ThreadSanitizer finds ends it.
+# A program with 8 threads, each with its own handle of the library; the first report of ThreadSanitizer ends it.
 TSAN := -O1 -fsanitize=thread
 tsan:
 	+@$(PARALLEL) BUILD=build/tsan CFLAGS="$(TSAN)" build/tsan/liblimn.a
 	$(Q)$(CC) -std=c11 -D_DEFAULT_SOURCE -g $(TSAN) -Iinclude -o build/tsan/threads tests/embed/threads.c build/tsan/liblimn.a $(LDLIBS)
 	@mkdir -p build/tsan/in && cd build/tsan/in && TSAN_OPTIONS=halt_on_error=1 LIMN_CACHE=$(CURDIR)/build/tsan/in ../threads && echo "8 threads: nothing was found"
-# What PyTorch exports, imported, evaluated, drawn and trained: a table.
+# Imports, evaluates, draws and trains models exported by PyTorch, and prints a table.
 test-models: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn tests/onnx/models.sh $(MODELS)
-# On a machine with a GPU: the engine on two thousand random programs, queued steps, PyTorch's losses, the CPU's numbers to the
-# last bit, bytes of runs that are made again, and ten steps of every example.
+# Needs a GPU: the engine on two thousand random programs, queued steps, PyTorch's losses, results equal to the CPU's to the
+# last bit, repeated runs with equal bytes, and ten steps of every example.
 GPU_TESTS = $(addprefix $(BUILD)/tests/,engine_test steps_test torch_steps_test)
 test-gpu: all $(GPU_TESTS)
 	@LIMN_GPU=1 LIMN_LONG=1 $(BUILD)/tests/engine_test
@@ -369,7 +370,7 @@ test-gpu: all $(GPU_TESTS)
 	@LIMN=$(CURDIR)/$(BUILD)/limn sh tests/gpu/examples.sh $(ARGS)
 test-long: all
 	@LONG=1 LIMN=$(CURDIR)/$(BUILD)/limn BUILD=$(BUILD) tests/mnist/test.sh
-# Every learner and every training step of every example as C, and for other machines.
+# Every learner and training step of the examples exported as C, also for other targets.
 test-c: packages
 	@$(PACKAGES) c
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/c-steps $(BUILD)/tests/whole_test
@@ -394,18 +395,18 @@ bless: announced packages
 draw-random: packages
 	+@$(PARALLEL) $(BUILD)/tests/pictures_test
 	@$(BUILD)/tests/pictures_test random $(or $(FIRST),1) $(or $(RUNS),1000)
-# tests/laws.sh says which laws there are, and what of.
+# tests/laws.sh lists the laws.
 LAWS_OF = $(if $(filter exports hostile_names doors steps,$(LAW)),$(BUILD)/limn $(BUILD)/c-steps) $(if $(filter exports hostile_names,$(LAW)),,$(BUILD)/tests/$(if $(filter hybrid%,$(LAW)),laws_hybrid,$(if $(filter gestures,$(LAW)),gesture,$(if $(filter options,$(LAW)),options,whole)))_test)
 laws: packages
 	+@$(PARALLEL) $(LAWS_OF)
 	@JOBS=$(JOBS) tests/laws.sh $(BUILD) $(or $(LAW),all) $(or $(FIRST),1) $(or $(RUNS),1000)
-# Who may use whom.
+# Checks the dependences between rooms.
 rooms:
 	@tools/rooms.sh $(BUILD)
-# How large the source is, and how often it repeats itself: a table.
+# Prints the size of the source and its repetition as a table.
 shape:
 	@tools/shape.sh
-# How long a function may be, and how many parameters it may have.
+# Checks the length and the number of parameters of functions.
 shapes:
 	@tools/shapes.sh
 FORMATTED = $(shell find src -name "*.[ch]") $(wildcard playground/*.c playground/wasi/*.[ch]) $(wildcard include/*.h tests/*.[ch] tests/*/*.[ch])
@@ -421,9 +422,9 @@ onnx: all
 	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/nodes.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
 onnx-damage: all
 	@LIMN=$(BUILD)/limn JOBS=$(JOBS) /usr/bin/python3 tests/onnx/damage.py $(or $(NODES),/usr/share/libonnx-testdata/data/node)
-# The fuzzers: every harness of tests/fuzz on all cores, SECONDS in all (FUZZ='json csv': these alone). What they keep is in build/fuzz/corpus,
-# what they find in build/fuzz/found. `fuzz` is clang's, under the sanitizers; `fuzz-plain` any compiler's, with SAN=1 under the sanitizers.
-# Only the readers of files are watched comparison by comparison: the language has its own mutations.
+# Fuzzing: every harness of tests/fuzz on all cores, SECONDS in total (FUZZ='json csv': some of them). The corpus is in build/fuzz/corpus,
+# crashes are in build/fuzz/found. `fuzz` uses clang's libFuzzer with sanitizers; `fuzz-plain` any compiler, with sanitizers if SAN=1.
+# Comparisons are traced only for readers of files: the harness of the language has its own mutations.
 SECONDS ?= 300
 HARNESS := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ ?= $(HARNESS)
@@ -443,8 +444,8 @@ fuzz:
 	@$(PACKAGES) fuzz
 	+@$(PARALLEL) $(EMBEDDED:%=build/%.c) $(FUZZ:%=build/fuzz/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh build/fuzz $(SECONDS) $(FUZZ)
-# The same without libFuzzer: tests/fuzz/replay.c makes the inputs, and is told which places they reach; not in base, which is
-# called from everywhere.
+# Without libFuzzer, tests/fuzz/replay.c generates inputs and gets their coverage; base is not instrumented, since all other code
+# calls it.
 PLAIN := $(BUILD)/fuzz-plain
 PLAIN_FLAGS := $(FUZZ_WITH) $(if $(SAN),$(SANITIZE),-O2)
 PLAIN_WRAP := $(if $(SAN)$(filter Darwin,$(SYSTEM)),,-DWRAPPED -Wl,--wrap=malloc,--wrap=calloc)
@@ -463,7 +464,7 @@ $(PLAIN)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/replay.c tests/fuzz/mutate.c $(F
 fuzz-plain:
 	+@$(PARALLEL) $(EMBEDDED:%=$(BUILD)/%.c) $(FUZZ:%=$(PLAIN)/fuzz_%)
 	@JOBS=$(JOBS) tests/fuzz/run.sh $(PLAIN) $(SECONDS) $(FUZZ)
-# All faults that there are, or as many as there is time for: tests/torture/torture.py says more.
+# Injects all faults, or as many as the time allows; see tests/torture/torture.py.
 torture: packages
 	+@$(PARALLEL) $(PRODUCTS) $(BUILD)/libinner.a $(BUILD)/tests/whole_test
 	@CC="$(CC)" $(or $(PYTHON),python3) tests/torture/torture.py --limn $(BUILD)/limn --build $(BUILD) --jobs $(JOBS) --seconds $(or $(SECONDS),0) \
@@ -510,7 +511,7 @@ bench-gates: all
 	@LIMN=$(CURDIR)/$(BUILD)/limn bench/gates.sh
 bench-ode: $(BUILD)/bench-ode
 	@$(BUILD)/bench-ode $(ARGS)
-# As generated code is compiled. On aarch64, clang's native goes by the CPU's name, and a virtual machine may hide SVE.
+# The flags for generated code. On aarch64, clang derives `native` from the CPU's name, and a virtual machine may hide SVE.
 STEP_FLAGS := -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd -fno-semantic-interposition \
   $(if $(filter x86_64,$(shell uname -m)),-march=native -mprefer-vector-width=512) \
   $(if $(filter aarch64,$(shell uname -m)),-march=armv8-a$(if $(shell grep -sw sve /proc/cpuinfo),+sve) -mtune=native)
