@@ -6,6 +6,7 @@
 // after so many rounds, relative to the largest number of each, and between losses; with --time also
 // the seconds of a round of both, in turn on one thread, by its own clock, and their ratio.
 #define _XOPEN_SOURCE 700
+#include "base/files.h"
 #include "fail.h"
 #include "run/train/train.h"
 

@@ -2,6 +2,7 @@
 #ifndef LIMN_BENCH_FAIL_H
 #define LIMN_BENCH_FAIL_H
 
+#include "base/diag.h"
 #include "core/diagram/diagram.h"
 
 #include <stdarg.h>

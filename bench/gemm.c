@@ -5,6 +5,7 @@
 // of each counts.
 #define _POSIX_C_SOURCE 200809L
 #include "run/engine/prebuilt/gemm.h"
+#include "base/files.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,7 @@
 // What the solver itself costs: Lorenz to t = 1000 at 1e-9, in nanoseconds for each time that the
 // rates are asked for, beyond what the rates take.
 //   bench/ode [RUNS]        the best of RUNS counts
+#include "base/files.h"
 #include "run/solve/solve.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 // The first opening is made by a child, so that the memory of this process is that of one training.
 // Peak is measured before and after the steps, since a shared machine does not keep its speed.
 #define _XOPEN_SOURCE 700
+#include "base/files.h"
 #include "core/pass/pass.h"
 #include "fail.h"
 #include "run/engine/prebuilt/gemm.h"
@@ -188,7 +189,8 @@ static void fill_store(Bench *b, Precision precision) {
   for (uint32_t i = 0; i < b->regime.step.n; i++)
     good = good && store_add_params(b->w, b->store, b->regime.step.at[i].diagram, 0);
   for (uint32_t i = 0; i < b->regime.start.n; i++)
-    good = good && store_start_as(b->w, b->store, b->regime.start.at[i].path, b->regime.start.at[i].as);
+    good = good &&
+           store_start_as(b->w, b->store, b->regime.start.at[i].path, b->regime.start.at[i].as);
   if (!good) fail_with_messages(b->w);
 }
 

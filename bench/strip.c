@@ -2,6 +2,9 @@
 //   bench/strip [PART [ROUNDS]]        only rows whose name has PART
 // Both are measured in turn, since a shared machine does not keep its speed; the best of each
 // counts.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/source.h"
 #include "diagram_help.h"
 #include "run/engine/engine.h"
 

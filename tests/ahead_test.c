@@ -6,6 +6,7 @@
 //   ahead_test FIRST RUNS    so many, from this seed on; a program that fails is made small
 #define _DEFAULT_SOURCE
 #include "base/base.h"
+#include "base/files.h"
 #include "limn.h"
 
 #include <setjmp.h>

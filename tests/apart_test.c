@@ -8,6 +8,7 @@
 //   apart_test FIRST RUNS      so many bodies, from a seed on: those that look alike and are not
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
+#include "base/table.h"
 #include "limn.h"
 #include "painted_help.h"
 

@@ -2,6 +2,8 @@
 // code and prebuilt kernels = interpreter, forward and reverse, for lengths that blocks divide and
 // for others; the scores are never in memory as a whole; threads do not change a bit.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "diagram_help.h"

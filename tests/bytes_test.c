@@ -1,5 +1,6 @@
 // Files of arrays: round trips, files made by NumPy, and hostile files, each with its message.
 #define _POSIX_C_SOURCE 200809L
+#include "base/json_write.h"
 #include "io/bytes/bytes.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 //   canvas_test compare A B     the mean difference of two png files, per channel
 //   canvas_test blocks A B      the same where both are, and the mean of the worst 16 by 16 pixels
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "show/canvas/marks.h"
 
 #include <math.h>

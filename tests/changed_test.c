@@ -18,6 +18,7 @@
 //   d e    the learning diagram, machine or wiring D; with everything opened
 #define _DEFAULT_SOURCE
 #include "base/base.h"
+#include "base/files.h"
 #include "limn.h"
 #include "painted_help.h"
 #include "picture_changes.h"

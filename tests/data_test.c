@@ -1,6 +1,7 @@
 // Sets: what is drawn by code is always the same, splits do not overlap, files give what is in
 // them.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "io/data/data.h"
 
 #include <math.h>

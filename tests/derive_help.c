@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "derive_help.h"
 #include "diagram_help.h"

@@ -6,6 +6,7 @@
 // numbers of axis declarations, and which size variables these are: the k-th variable of one
 // corresponds to the k-th of the other, by age. Bodies of loops are compared by what they compute:
 // shared or written out twice is the same.
+#include "base/table.h"
 #include "core/diagram/text_own.h"
 #include "diagram_help.h"
 

@@ -4,6 +4,10 @@
 // more copies the Text, which is small. Words are slices of the source, except quoted ones with
 // escapes. After the first error every token is the end, so that all loops over tokens come to rest
 // and nothing is reported twice.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/table.h"
 #include "diagram_text.h"
 
 #include <math.h>

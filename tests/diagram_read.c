@@ -5,6 +5,8 @@
 // ends the reading. Boxes are made by the functions every pass uses; the types written at their
 // results then replace those they made, as long as base and rank agree, because labels and passing
 // axes are only in the text.
+#include "base/source.h"
+#include "base/table.h"
 #include "diagram_help.h"
 #include "diagram_text.h"
 

@@ -10,6 +10,7 @@
 // with a base of its own, the signatures of the rows unite and fix them, and what stays open is
 // real. Equal nodes become one scalar. Nodes are made arguments first, which is already the order
 // of the loop's scalars.
+#include "base/table.h"
 #include "diagram_text.h"
 
 #include <math.h>

@@ -3,6 +3,9 @@
 //
 // Diagrams are written in the text form: shorter than building them, and each is a test of the
 // reader. Numbers expected are worked out by plain loops here, not by the code under test.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "diagram_help.h"
 #include "random_diagram.h"
 

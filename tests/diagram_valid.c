@@ -2,6 +2,7 @@
 // the inputs and outputs its operation wants, and every access has as many coordinates as its wire
 // has axes. Sizes are compared only where both are constants: what is still symbolic was the
 // checker's business.
+#include "base/names.h"
 #include "diagram_help.h"
 
 typedef struct {

@@ -2,6 +2,8 @@
 // compilation serves them all; the engine runs it, and every result and next state is compared with
 // diagram_eval.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "gpu_help.h"

@@ -1,5 +1,6 @@
 // Each kind of fault is made by hand, on a canvas that is good without it, and found: that kind,
 // there, once. A check that cannot fail is worth nothing.
+#include "base/names.h"
 #include "show/canvas/lint.h"
 
 #include <math.h>

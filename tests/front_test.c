@@ -1,5 +1,9 @@
 // The front end: what is accepted and as which tree, what is refused and with which words, that
 // faults cost few messages and never a crash, and that formatting keeps the meaning and is stable.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/syntax.h"
 
 #include <dirent.h>

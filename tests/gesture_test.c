@@ -4,6 +4,7 @@
 //   gesture_test                     the tests
 //   gesture_test gestures FIRST RUNS   sequences of random edits over the examples and random programs
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "gesture_help.h"
 #include "random_program.h"
 

@@ -2,6 +2,7 @@
 //
 // `flag <= 0 and y <= 1` is never far above 0, and as rough as rounding where it passes 0. It must happen as often as `y <= 1` alone,
 // and no note may say that nobody can tell whether it does.
+#include "base/diag.h"
 #include "hybrid_laws.h"
 
 #include <string.h>

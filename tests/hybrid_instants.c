@@ -4,6 +4,7 @@
 // lie 1 to 1e-9 apart. The interpreter here goes in rounds, as the manual says it: all that is armed and true happens at once and reads
 // what was before; then again, until nothing new is true. Both must agree on the moments, on how much happens at each, on all states
 // at the end, and on what is refused: two lines that set one state to different values, and what goes round without end.
+#include "base/diag.h"
 #include "hybrid_laws.h"
 
 #include <string.h>

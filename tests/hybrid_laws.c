@@ -3,6 +3,7 @@
 // leave the same events, and moments and numbers that are as far apart as the tolerance and the
 // system allow: how far a small change of the start moves them says what that is.
 #include "hybrid_laws.h"
+#include "base/diag.h"
 
 #include <string.h>
 

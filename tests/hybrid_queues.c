@@ -3,6 +3,7 @@
 // In a queue an event makes others true: who arrives at a station that waits is served at that moment, who leaves one arrives at the
 // next. How many are there, on the average, is known; how far a run may be from it is six times the deviation that a run of this length
 // has. And nobody is lost: who has arrived is there, or has left.
+#include "base/diag.h"
 #include "hybrid_laws.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 // most g + a w^2. So it is known how far it cannot come down, and steps of that length find each bounce and pass none. The
 // law asks for the same bounces as long as they can be told, for a run that stops with a message where they come to a limit
 // and nowhere else, and for no moment at which the ball is below the table.
+#include "base/diag.h"
 #include "hybrid_laws.h"
 
 #include <string.h>

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "diagram_help.h"
 #include "machine_help.h"
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "core/pass/pass.h"
 #include "machine_help.h"
 

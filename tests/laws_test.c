@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/diag.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "derive_help.h"

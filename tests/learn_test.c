@@ -1,6 +1,8 @@
 // Goals: who is trained by what, exactly. One gradient pass with masks against one reverse pass for
 // each goal, and against finite differences; the classical trap (PutGet trains `put` through a
 // `get` that it does not move).
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "diagram_help.h"
 #include "run/step/step.h"

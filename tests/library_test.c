@@ -1,5 +1,8 @@
 // The library, box by box: each checks for itself with symbols for sizes, its diagram is valid and
 // reads back from its own text, and its reverse derivative is valid too.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 #include "diagram_help.h"
 #include "lang/elab/elab.h"

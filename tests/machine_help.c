@@ -1,5 +1,6 @@
 // Programs with machines, read and followed in a test.
 #include "machine_help.h"
+#include "base/diag.h"
 
 #include <string.h>
 

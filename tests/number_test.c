@@ -1,6 +1,7 @@
 // Numbers as text: reading against strtod on random decimals, the hard ones among them; what is
 // printed reads back, and is as short as it can be; formats against printf.
 #include "base/base.h"
+#include "base/number.h"
 
 #include <setjmp.h>
 

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "base/diag.h"
 #include "diagram_help.h"
 #include "lang/program/program.h"
 #include "optimiser_numbers.h"

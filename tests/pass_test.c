@@ -11,6 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 #include "derive_help.h"
 #include "diagram_help.h"

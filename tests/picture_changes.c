@@ -2,6 +2,7 @@
 // kept; those of a changed one are drawn until one differs.
 #define _POSIX_C_SOURCE 200809L
 #include "picture_changes.h"
+#include "base/files.h"
 
 #include "painted_help.h"
 

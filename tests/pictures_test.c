@@ -11,6 +11,7 @@
 // tests/draw/faults.txt says how many faults of a kind a set of pictures may have; what is not
 // named there may have none.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "limn.h"
 #include "random_program.h"
 

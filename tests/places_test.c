@@ -8,6 +8,7 @@
 // a picture has none, and is otherwise the same.
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
+#include "base/files.h"
 #include "limn.h"
 
 #include <glob.h>

@@ -1,6 +1,7 @@
 // Plots: every view draws what it was given, no text covers another or leaves the picture, numbers
 // that are not finite are said and never drawn, wrong shapes are refused with their reason.
 #define _GNU_SOURCE
+#include "base/files.h"
 #include "show/canvas/marks.h"
 #include "show/report/plot_own.h"
 #include "show/report/report.h"

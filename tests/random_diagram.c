@@ -5,6 +5,7 @@
 // the wanted base. Bodies of scans and callees are random diagrams with given inputs. Values are
 // kept moderate: large ones are passed through tanh.
 #include "random_diagram.h"
+#include "base/names.h"
 
 #include <math.h>
 

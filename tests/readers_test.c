@@ -1,6 +1,8 @@
 // Readers of gzip, idx, csv, npz and png, and the writer of curves: good files, bad files with
 // their messages, files that are cut at every length, and files with every bit turned.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
+#include "base/json_write.h"
 #include "io/bytes/bytes.h"
 
 #include <fcntl.h>

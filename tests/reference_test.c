@@ -1,6 +1,8 @@
 // The store, and the interpreter as an engine: memory by kind of number, parts, next states that
 // are written only when all is well, clocks, samples, and who is to blame when a number is not
 // finite.
+#include "base/diag.h"
+#include "base/source.h"
 #include "diagram_help.h"
 #include "lang/program/program.h"
 #include "run/engine/engine.h"

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/diag.h"
+#include "base/names.h"
 #include "diagram_help.h"
 #include "regime_numbers.h"
 #include "run/step/step.h"

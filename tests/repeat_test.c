@@ -1,5 +1,6 @@
 // What is repeated is drawn once if all turns are the same picture, and as often as it is done if
 // they are not.
+#include "base/diag.h"
 #include "core/pass/pass.h"
 #include "lang/program/program.h"
 #include "show/canvas/marks.h"

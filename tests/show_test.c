@@ -1,6 +1,8 @@
 // What a program shows, as numbers: shapes, the right samples, the trained weights; paths and
 // frames of the training; and that nothing of it changes the run.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
 #include "folder_help.h"
 #include "run/train/train.h"
 #include "run/use/use.h"

@@ -1,5 +1,6 @@
 // Shows and a run folder made by hand, the same every time.
 #include "shown_help.h"
+#include "base/files.h"
 
 #include <math.h>
 

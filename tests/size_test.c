@@ -1,4 +1,6 @@
 // Sizes: arithmetic in normal form, and what is solved and what is refused.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/program/program.h"
 
 #include <setjmp.h>

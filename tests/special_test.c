@@ -3,6 +3,7 @@
 // kernels, compiled C, and kernels for a GPU (emulated on this CPU). NaN equals NaN. For floats, the engines are
 // compared with one another: prelude_test compares their functions with the interpreter.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "derive_help.h"

@@ -1,6 +1,7 @@
 // Steps that wait for each other on a GPU: however many are queued before the first is asked for, losses and states have the
 // bytes of steps one by one. Several short ones are one graph there (src/run/engine/cuda_steps.c), or one launch.
 #define _XOPEN_SOURCE 700
+#include "base/diag.h"
 #include "core/pass/pass.h"
 #include "gpu_help.h"
 #include "run/engine/cuda/cuda.h"

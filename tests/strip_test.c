@@ -1,6 +1,8 @@
 // Prebuilt kernels = interpreter: on random diagrams and their reverses, and on diagrams that are
 // large enough for strips to end in the middle. On each kind of CPU that this one can be.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "diagram_help.h"

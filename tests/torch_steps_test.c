@@ -12,6 +12,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
 #include "run/feed/feed.h"
 #include "torch_steps/losses.h"
 

@@ -2,6 +2,7 @@
 // stopped; and inside: a measure is the mean over all samples, however they are cut into batches;
 // noise is the engine's; what is drawn does not depend on the order of declarations.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
 #include "folder_help.h"
 #include "limn.h"
 #include "run/feed/feed.h"

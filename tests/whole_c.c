@@ -1,6 +1,7 @@
 // The door to C: what a box is as C, compiled and called, is what the interpreter gives. All boxes of a program
 // are compiled by one call of the compiler, each with a function of one signature around it.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
 #include "whole_laws.h"
 
 #include <dlfcn.h>

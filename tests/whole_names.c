@@ -1,6 +1,9 @@
 // Laws of names. `misnamed`: in a program that is good, a name with something behind it that is not
 // there is refused. `freeze`: what is said to be frozen does not move,
 // whatever is set, found, replaced or copied before or after.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/syntax.h"
 #include "whole_laws.h"
 

@@ -2,6 +2,7 @@
 // numbers lie in the folder `python`; tests/python_out/doors.py looks at them, with what is there of PyTorch and JAX, and
 // with NumPy in the place of JAX where neither is.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
 #include "whole_laws.h"
 
 #include <signal.h>

@@ -14,6 +14,7 @@
 //
 // Every program is looked at by a process of its own, with a limit of memory and time: one that dies has failed.
 #define _GNU_SOURCE // sched_setaffinity
+#include "base/files.h"
 #include "gpu_help.h"
 #include "whole_laws.h"
 

@@ -1,4 +1,5 @@
 // Values for the laws of whole programs: inputs by chance, what boxes give for them, comparisons.
+#include "base/files.h"
 #include "whole_laws.h"
 
 #include <math.h>

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/names.h"
+#include "base/source.h"
 #include "wiring_help.h"
 
 Type kit_type(Kit *k, Base base, const char *axes) {

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
 #include "wiring_help.h"
 
 static int setup(void **state) {

@@ -1,4 +1,5 @@
 // The engine's compiler where there is none: steps run by prebuilt loops, and nothing is written as C.
+#include "base/diag.h"
 #include "port/c/c_out.h"
 #include "run/engine/c/compile.h"
 #include "run/engine/c/emit.h"

@@ -1,6 +1,9 @@
 // Public functions that need no program: data sets, devices, runs, the table of operations,
 // quoting.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/json_write.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 // The prologue and epilogue of every public function: is the call valid, where is its memory
 // allocated, what happens when memory runs out, and what remains when it returns.
 #include "api/api_own.h"
+#include "base/diag.h"
 
 enum { MESSAGES_LIMIT = 400 };
 

@@ -1,5 +1,8 @@
 // Compares two models: programs, runs, ONNX files, files of weights.
 #include "api/diff_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/table.h"
 
 #include "show/diff/picture.h"
 

@@ -1,6 +1,11 @@
 // Loads the two sides of a comparison: a program, a run, an ONNX file or a file of weights, each
 // into its own handle.
 #include "api/diff_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 
 #include "run/runs/weights.h"
 

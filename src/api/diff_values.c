@@ -2,6 +2,7 @@
 // compute the same function. Both are run on random inputs; some are tiny and some large, so that
 // small constants and clamps take effect. This is a test, not a proof, and the answer says so.
 #include "api/diff_own.h"
+#include "base/hash.h"
 
 #include <math.h>
 

@@ -1,6 +1,10 @@
 // Pictures of the public interface: selects the kind of picture from the name and the options,
 // draws and writes it.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/table.h"
 
 #include "lang/learning/learning.h"
 

@@ -1,5 +1,7 @@
 // Questions of editors: about the program as it was checked and the text as it is now.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/names.h"
 #include "base/stop.h"
 
 #include "core/pass/pipeline.h"

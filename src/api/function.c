@@ -4,6 +4,7 @@
 // another thread. Code and plans for the sizes seen so far stay in that handle's world; when there
 // are too many, the world is restored to its state after the load.
 #include "api/api_own.h"
+#include "base/names.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,8 @@
 // Handles: creating and freeing, loading a program, messages.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/source.h"
 #include "base/stop.h"
 
 #include <stdlib.h>

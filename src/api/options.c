@@ -1,6 +1,8 @@
 // Copies options from callers: structs compiled against an older or newer header become those of
 // this library. Converts outcomes to status codes.
 #include "api/api_own.h"
+#include "base/files.h"
+#include "base/source.h"
 
 _Static_assert((int)OUTCOME_GOOD == LIMN_GOOD && (int)OUTCOME_WRONG == LIMN_WRONG &&
                    (int)OUTCOME_USAGE == LIMN_USAGE && (int)OUTCOME_SYSTEM == LIMN_SYSTEM,

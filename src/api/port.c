@@ -1,5 +1,8 @@
 // Import of ONNX models.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/number.h"
 #include "port/import/import.h"
 
 // The weights file of a program: model.safetensors next to model.limn.

@@ -1,6 +1,12 @@
 // Questions about a program: its declarations, which goals train which learners, a box after a
 // number of passes, costs; and formatting of source text.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 
 #include "core/pass/pipeline.h"
 #include "lang/learning/learning.h"

@@ -1,5 +1,7 @@
 // Reading a diagram in JSON that another program has written.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
 
 #include "port/json/json.h"
 

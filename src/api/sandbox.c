@@ -3,6 +3,9 @@
 #define _XOPEN_SOURCE 700
 #include "base/sandbox.h"
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/source.h"
 #include "run/engine/c/compile.h"
 
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 // they become boxes, the plan, and the C of its kernels. With the passes of core/pass/pipeline.c
 // these are all stages of `limn print --after`.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/names.h"
 
 #include "core/pass/pipeline.h"
 #include "run/engine/c/emit.h"

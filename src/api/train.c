@@ -1,5 +1,9 @@
 // Training, as a whole or step by step; the report page of a run; machines.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // Values: evaluating a box on arrays, using trained learners on new data, and weights by name.
 #include "api/api_own.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 
 #include "io/data/one_sample.h"
 #include "run/runs/weights.h"

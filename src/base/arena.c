@@ -5,7 +5,7 @@
 // In test builds (LIMN_GUARD), AddressSanitizer knows which bytes are allocated, with a gap after
 // each allocation to detect overruns. LIMN_FAIL_ALLOC=k makes the k-th allocation of the process
 // and all after it fail; k:1 makes only that one fail.
-#include "base.h"
+#include "base/base.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // Growing texts, and printf without the locale.
-#include "base.h"
+#include "base/base.h"
+#include "base/number.h"
 
 Buf buf_new(Arena *a) {
   Buf b = {.arena = a, .cap = 32};

@@ -1,6 +1,7 @@
 // The cores this process may use. A file of its own: _GNU_SOURCE changes what strerror_r returns in os.c.
 #define _GNU_SOURCE // sched_getaffinity
-#include "base.h"
+#include "base/base.h"
+#include "base/files.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -6,7 +6,10 @@
 //        |             ^
 //      1 | space Y = R[t d]
 //        |             - d = 32 comes from here
-#include "base.h"
+#include "base/diag.h"
+#include "base/base.h"
+#include "base/json_write.h"
+#include "base/source.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 // FNV-1a with 64 and 32 bits, and a faster 64-bit checksum. Some hashes are part of files, so they
 // are equal on every machine and must not change.
-#include "base.h"
+#include "base/hash.h"
+#include "base/base.h"
 
 uint64_t hash_bytes(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *at = bytes;

@@ -1,5 +1,6 @@
 // A JSON writer. It tracks the nesting, and inserts commas and line breaks.
-#include "base.h"
+#include "base/json_write.h"
+#include "base/base.h"
 
 #include <assert.h>
 #include <math.h>

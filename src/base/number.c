@@ -4,7 +4,8 @@
 // Reading is correctly rounded (ties to even). Up to 19 digits and powers of ten up to 27, nearly
 // every number, take one product or quotient of 128 bits; other numbers take a long division of big
 // integers. Writing uses printf and replaces the locale's decimal point.
-#include "base.h"
+#include "base/number.h"
+#include "base/base.h"
 
 #include <float.h>
 #include <math.h>

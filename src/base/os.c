@@ -1,6 +1,7 @@
 // Reading files, folders, paths and the clock. Writing is in write.c.
 #define _DEFAULT_SOURCE
-#include "base.h"
+#include "base/base.h"
+#include "base/files.h"
 
 #include <dirent.h>
 #include <errno.h>

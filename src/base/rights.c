@@ -1,6 +1,8 @@
 // Read permissions of a program: folders and everything below, compared after resolving links. A
 // program from elsewhere may show what it reads, so it reads only what the user allowed.
-#include "base.h"
+#include "base/base.h"
+#include "base/files.h"
+#include "base/source.h"
 
 void rights_add(Arena *a, ReadRights *r, const char *folder) {
   const char *real = path_real(a, *folder ? folder : ".");

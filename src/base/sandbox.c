@@ -10,6 +10,7 @@
 // that are open already stay usable.
 #define _GNU_SOURCE
 #include "base/sandbox.h"
+#include "base/files.h"
 
 static bool inside; // per process, like the sandbox
 bool sandbox_inside(void) { return inside; }

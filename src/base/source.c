@@ -1,5 +1,6 @@
 // Source texts, and conversion of offsets to lines and columns.
-#include "base.h"
+#include "base/source.h"
+#include "base/base.h"
 
 #include <assert.h>
 

@@ -1,6 +1,9 @@
 // A hash table with open addressing from byte strings to ids, and interned names. Entries are
 // stored in insertion order, so no output depends on a hash.
-#include "base.h"
+#include "base/table.h"
+#include "base/base.h"
+#include "base/hash.h"
+#include "base/names.h"
 
 typedef struct {
   const char *key;

@@ -3,7 +3,7 @@
 // Programs, tables and names of files may contain any bytes. Bytes of characters that move the
 // cursor, ring, colour, change the writing direction or end a line are written as \x1b, and so is
 // invalid UTF-8. All other characters stay.
-#include "base.h"
+#include "base/base.h"
 
 size_t character_length(const char *text, size_t n) {
   const unsigned char *p = (const unsigned char *)text;

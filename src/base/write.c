@@ -14,7 +14,8 @@
 //
 // Nothing is allocated while a file is open, so running out of memory leaks no file descriptor.
 #define _DEFAULT_SOURCE
-#include "base.h"
+#include "base/base.h"
+#include "base/files.h"
 #include "base/within.h"
 
 #include <errno.h>

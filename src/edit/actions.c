@@ -1,5 +1,9 @@
 // Diagnostics as editors show them, and quick fixes: the name that was meant, a distance for a goal
 // that has none, a body for a learner.
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "edit/edit_own.h"
 
 // -- messages -------------------------------------------------------------------------------------

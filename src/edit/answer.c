@@ -1,4 +1,6 @@
 // Dispatch of questions by name, and the answers that are one location or a list of locations.
+#include "base/json_write.h"
+#include "base/names.h"
 #include "edit/context.h"
 
 #include "io/data/data.h"

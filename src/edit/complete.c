@@ -1,5 +1,9 @@
 // Completion: the names that may stand at the cursor. Candidates are filtered by the prefix already
 // typed, so that answers stay small in files of any length.
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "edit/context.h"
 
 #include "io/data/data.h"

@@ -1,6 +1,9 @@
 // The syntactic context of the cursor: the tokens of the declaration up to it, the innermost open
 // bracket, and its owner. The current text need not parse; only words and brackets are used.
 #include "edit/context.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 
 static bool begins_line(const EditText *t, uint32_t at) { return !at || t->text[at - 1] == '\n'; }
 

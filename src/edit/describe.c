@@ -1,4 +1,6 @@
 // Describes a symbol: its header as written, its type, and the comment above its declaration.
+#include "base/names.h"
+#include "base/source.h"
 #include "edit/edit_own.h"
 
 #include "io/data/data.h"

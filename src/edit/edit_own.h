@@ -2,6 +2,7 @@
 #ifndef LIMN_EDIT_EDIT_OWN_H
 #define LIMN_EDIT_EDIT_OWN_H
 
+#include "base/source.h"
 #include "edit/edit.h"
 
 struct EditIndex {

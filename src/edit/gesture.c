@@ -2,6 +2,10 @@
 // or {"refused", "range"}, where `refused` is the reason and `range` its position. The resulting
 // text is stored in the question: the caller elaborates it before it offers the edit.
 #include "edit/gesture.h"
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
 
 static const struct {
   const char *kind;

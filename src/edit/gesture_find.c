@@ -1,5 +1,8 @@
 // Finds the node of the syntax tree for a position in a picture, and its context: whether a value
 // or a box is expected there, and whether parentheses are needed.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "edit/gesture.h"
 
 uint32_t span_end(const Syntax *n) { return n->span.at + n->span.n; }

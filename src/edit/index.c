@@ -3,6 +3,9 @@
 //
 // A note says where a name was first given. Notes form chains: an index leads to the axis that
 // gives its length. All notes that end at one declaration are one symbol.
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "edit/edit_own.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // Lists the numbers of a text that can be dragged or edited in a table: constants, axis sizes,
 // options, arguments of machines and initial states. Replaces one: a list keeps its layout, and
 // only entries that differ are rewritten.
+#include "base/json_write.h"
 #include "edit/gesture.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 // Document symbols, folding ranges, semantic tokens and inlay hints.
+#include "base/json_write.h"
+#include "base/source.h"
 #include "edit/edit_own.h"
 
 // -- symbols --------------------------------------------------------------------------------------

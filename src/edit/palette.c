@@ -1,6 +1,9 @@
 // The boxes that can be inserted on a wire: those of the program, of the files that it uses, of the
 // library by section, and the functions of the language. For a question with a position, boxes that
 // accept the type of the wire there come first, those that also return it before the others.
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "edit/gesture.h"
 
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // Converts positions: line and character, as editors count, to and from byte offsets; offsets in
 // the current text to and from offsets in the checked text, which differ in one changed region.
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/source.h"
 #include "edit/edit_own.h"
 
 EditText edit_text(Arena *a, const EditIndex *x, const char *text, size_t n) {

@@ -5,6 +5,11 @@
 //
 // A symbol may be used in other files. Each such file is asked, as a program of its own, for its
 // changes (`renameIn`).
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "edit/edit_own.h"
 
 typedef struct {

@@ -1,4 +1,5 @@
 // Signature help: the callee of the innermost open bracket, and the parameter at the cursor.
+#include "base/json_write.h"
 #include "edit/context.h"
 
 // Splits a header between two positions at its top-level commas.

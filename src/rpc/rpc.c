@@ -1,6 +1,7 @@
 // Messages of JSON-RPC 2.0. A response is written with its id first, so that it can be told from a
 // notification by its beginning.
 #include "rpc/rpc.h"
+#include "base/json_write.h"
 
 #include <math.h>
 

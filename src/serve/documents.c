@@ -2,6 +2,8 @@
 //
 // A check loads the whole program into a second handle, which then replaces the first. Until then
 // the first one answers and is given the current text.
+#include "base/files.h"
+#include "base/json_write.h"
 #include "base/stop.h"
 #include "base/within.h"
 #include "serve/serve.h"

@@ -1,5 +1,6 @@
 // limn/edit {"edit": {"kind", …}}: an edit in a picture, answered as a WorkspaceEdit. A refusal has
 // the range that it is about, so that the page can show it at the wire.
+#include "base/json_write.h"
 #include "serve/serve.h"
 
 static const char *place_refused(const ServeCall *c, const Json *answer) {

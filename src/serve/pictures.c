@@ -1,5 +1,6 @@
 // Pictures of an open document: the list of pictures, sent after each check, and drawing one on
 // request.
+#include "base/json_write.h"
 #include "serve/serve.h"
 
 // -- which there are ------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 // many.
 //
 // Small models run in the interpreter: they start at once, without a compiler.
+#include "base/files.h"
+#include "base/json_write.h"
 #include "serve/serve.h"
 
 #include <math.h>

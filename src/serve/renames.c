@@ -4,6 +4,8 @@
 //
 // Programs can use files below their own folder only. So users of a file are searched in its folder
 // and the folders above, and among open documents.
+#include "base/files.h"
+#include "base/json_write.h"
 #include "serve/serve.h"
 
 typedef struct {

@@ -1,4 +1,5 @@
 // Requests of the protocol: most map to one question of limn_edit_ask.
+#include "base/json_write.h"
 #include "serve/serve.h"
 
 static bool read_natural(const Json *j, uint32_t *out) {

@@ -3,6 +3,8 @@
 //
 // Messages are handled in order. Checking a changed text is slow, so limn_server_work does it after
 // a pause, and abandons it when the caller signals a newer message.
+#include "base/files.h"
+#include "base/json_write.h"
 #include "serve/serve.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // Requests whose results are numbers: costs, evaluating a box, running machines with other
 // constants. They are computed in a new handle, so the document's own handle stays unchanged.
+#include "base/json_write.h"
 #include "base/within.h"
 #include "serve/serve.h"
 

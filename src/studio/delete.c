@@ -2,6 +2,8 @@
 // folder, without a process and without other runs inside. It is first renamed to a hidden name, so
 // that it disappears as a whole, and then removed recursively without following links.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
 #include "studio/runs.h"
 
 #include <dirent.h>

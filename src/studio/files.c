@@ -1,6 +1,8 @@
 // Files of the served folder: listing, reading, writing. Paths are below the folder and contain no
 // links. A file is replaced atomically, and only if it is still the version that the page has read.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
 #include "base/within.h"
 #include "studio/runs.h"
 

@@ -1,5 +1,6 @@
 // Methods named host/…: files, processes and the disk. The requests of one page are handled in
 // order; the disk lock covers reading a file and then writing it.
+#include "base/json_write.h"
 #include "base/within.h"
 #include "studio/runs.h"
 

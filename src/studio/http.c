@@ -4,6 +4,8 @@
 // it has the token; this is checked before the body is read. Slow requests are queued for a thread
 // of the session, and the connection is suspended until the answer is ready.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/hash.h"
 #include "base/within.h"
 #include "studio/studio_own.h"
 

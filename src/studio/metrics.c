@@ -1,6 +1,9 @@
 // The progress of runs: state, metrics and shows, read from their folders; active runs are polled
 // once a second.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/number.h"
 #include "base/within.h"
 #include "studio/runs.h"
 

@@ -1,5 +1,7 @@
 // Models from elsewhere: uploads, and comparison of two models.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
 #include "base/within.h"
 #include "studio/runs.h"
 

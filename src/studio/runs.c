@@ -14,6 +14,8 @@
 //   otherwise                 paused, or killed
 #define _DEFAULT_SOURCE
 #include "studio/runs.h"
+#include "base/files.h"
+#include "base/json_write.h"
 #include "base/within.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #ifndef LIMN_STUDIO_RUNS_H
 #define LIMN_STUDIO_RUNS_H
 
+#include "base/files.h"
 #include "studio/studio_own.h"
 
 #include <sys/types.h>

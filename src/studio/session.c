@@ -5,6 +5,8 @@
 // It is reference-counted by its threads, requests and stream. It ends when its page has been
 // silent for a minute; its threads then finish their work and exit.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
 #include "studio/studio_own.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // The lifetime of the studio: choosing the folder and the token, printing the address, serving
 // until interrupted. Pending writes are completed; runs continue on their own.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
 #include "base/stop.h"
 #include "base/within.h"
 #include "studio/runs.h"

@@ -2,6 +2,9 @@
 // contents, not by time. Many programs write a file by truncating or recreating it, so a change is
 // reported only after two polls without another change.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/json_write.h"
 #include "base/within.h"
 #include "studio/studio_own.h"
 

@@ -4,6 +4,8 @@
 // Weights are read from the last checkpoint. Wires and gradients are computed from them on one
 // batch of the run's data (limn_gradients).
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
 #include "base/within.h"
 #include "studio/runs.h"
 

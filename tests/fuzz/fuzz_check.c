@@ -1,5 +1,6 @@
 // Any text: checked as a program, with messages in both forms, and who moves whom. No crash, no
 // leak, no hang. What is done with programs that are right: fuzz_pass, fuzz_draw.
+#include "base/diag.h"
 #include "run/step/step.h"
 
 #include "tokens.h"

@@ -1,5 +1,7 @@
 // Any bytes at all, read as the text of a diagram: refused with a diagnostic, or read into a
 // diagram that is valid, prints, and reads back equal to itself.
+#include "base/diag.h"
+#include "base/source.h"
 #include "diagram_help.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // Any text, drawn: what a program without errors has, and what is known of one with errors. The
 // text decides how.
+#include "base/hash.h"
 #include "pictures.h"
 #include "tokens.h"
 

@@ -3,6 +3,9 @@
 //
 //   clang -g -fsanitize=fuzzer,address,undefined -Isrc tests/fuzz/fuzz_front.c src/base/*.c
 //   src/lang/syntax/*.c -lm
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/syntax.h"
 
 #include "tokens.h"

@@ -1,4 +1,6 @@
 // Any bytes, read as an ONNX model: refused with a message, or a program that `limn check` accepts. Memory is bounded.
+#include "base/diag.h"
+#include "base/source.h"
 #include "lang/program/program.h"
 #include "port/import/import.h"
 

@@ -1,5 +1,8 @@
 // Any bytes as a diagram in JSON: a message, or a program that can be laid out. Names and sizes
 // that were read are words of the language by then, so the text holds nothing else.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/syntax.h"
 #include "port/json/json.h"
 

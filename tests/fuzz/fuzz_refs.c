@@ -2,6 +2,7 @@
 // names of another kind. An input is a row of choices in a grammar: every byte chooses a rule, so
 // every input is a program that can be read. It is checked; one without errors goes through all
 // passes and is drawn, one with errors is drawn as far as it is known.
+#include "base/hash.h"
 #include "passes.h"
 #include "pictures.h"
 

@@ -1,6 +1,7 @@
 // Texts of the command line, about a program that is right: a pattern for `limn find`, what `--set`
 // puts in the place of an axis, a const, a space or a learner, the name of what is drawn or printed.
 // The first byte says which.
+#include "base/diag.h"
 #include "lang/learning/learning.h"
 #include "run/step/step.h"
 #include "tokens.h"

@@ -3,6 +3,8 @@
 #ifndef LIMN_FUZZ_WHOLE_H
 #define LIMN_FUZZ_WHOLE_H
 
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/program/program.h"
 
 #include <stdlib.h>

@@ -1,6 +1,10 @@
 // Construction of diagrams. A box can only be added after the producers of its inputs, so the order
 // of boxes is topological by construction.
 #include "core/diagram/diagram.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 
 World *world_new(Arena *a) {
   World *w = NEW(a, World);

@@ -1,4 +1,5 @@
 // Builders of element-wise loops, and queries about the operands and indices that a loop uses.
+#include "base/names.h"
 #include "core/diagram/diagram.h"
 
 Access access_from(World *w, uint32_t first, uint32_t rank) {

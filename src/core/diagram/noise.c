@@ -7,6 +7,7 @@
 // is the midpoint of one of 2^32 equal intervals, never 0 and never 1; normal numbers come in pairs
 // by Box–Muller. A site is a hash of a path of names; inside a scan the position is mixed in, so
 // the reverse scan, which recomputes the same box at the same position, draws the same numbers.
+#include "base/hash.h"
 #include "core/diagram/diagram.h"
 
 #include <math.h>

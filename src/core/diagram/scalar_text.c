@@ -10,6 +10,7 @@
 // the signature of the function that it is an argument of, or from the other argument where the
 // signature has stars. An unconstrained number is real; conflicting bases are an error. All texts
 // are part of limn, so there are no messages.
+#include "base/number.h"
 #include "core/diagram/diagram.h"
 
 typedef struct {

@@ -4,6 +4,8 @@
 // sizes are equal exactly if their ids are. Variables may be bound later: size_now substitutes the
 // bound ones and memoises the result until the next binding. A result that overflows 64-bit
 // integers or exceeds a limit is HUGE_SIZE, which is absorbing.
+#include "base/names.h"
+#include "base/table.h"
 #include "core/diagram/diagram.h"
 
 #include <math.h>

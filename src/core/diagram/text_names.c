@@ -5,6 +5,8 @@
 // because they may call the diagram that they differentiate. The first diagram or size variable of
 // a name keeps the name, later ones get a numeric suffix. Size variables are listed in order of
 // creation.
+#include "base/names.h"
+#include "base/table.h"
 #include "core/diagram/text_own.h"
 
 typedef struct {

@@ -4,6 +4,9 @@
 // are printed as comments and ids (of wires, variables, declarations) are not printed. A loop body
 // is printed as one expression. A scalar that is used twice is bound to a name, and so is a scalar
 // at every fortieth level, which bounds the nesting depth that a parser must accept.
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "core/diagram/text_own.h"
 
 #include <math.h>

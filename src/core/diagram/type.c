@@ -1,4 +1,6 @@
 // Types of wires: a base and a list of axes.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/diagram/diagram.h"
 
 Type type_make(World *w, Base base, uint32_t rank, const Axis *axis) {

@@ -6,6 +6,7 @@
 // a distance are compared.
 //
 // Steps are taken in order of names, so the result does not depend on the order of declarations.
+#include "base/table.h"
 #include "core/graph/adjacency_own.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 // Memory: elements of wires. A *section* lies between two boxes and holds the live wires; at a box,
 // its inputs and outputs are live together. The peak is the largest section. Unknown sizes:
 // sections are compared by degree, then by value with every variable 16.
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -4,6 +4,7 @@
 // whole wires; conditions on the position are folded, so only operands that are really read count
 // as dependencies. The result is a cyclic diagram with more and smaller boxes, whose order is
 // computed recursively.
+#include "base/names.h"
 #include "core/pass/cyclic.h"
 
 #include <math.h>

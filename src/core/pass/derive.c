@@ -14,6 +14,8 @@
 //   join     slices of the cotangent; a join of tangents
 //   call     a custom reverse: a call of it
 //   order, random    zero
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/derive_own.h"
 #include "core/pass/pass.h"
 

@@ -4,6 +4,7 @@
 // wires, and its size variables by the caller's sizes (subst_call). Bodies of scans are inlined in
 // the same way and stay bodies. The call's site is prefixed to the sites inside, so noise does not
 // depend on inlining.
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -10,6 +10,7 @@
 // may be missing; both errors name the line. An empty line is a missing cell in a table of one
 // column, and is skipped otherwise. The first row is a header if it has a word above a column of
 // numbers, or if it consists of distinct words that do not occur below themselves.
+#include "base/table.h"
 #include "io/bytes/bytes.h"
 
 #include <assert.h>

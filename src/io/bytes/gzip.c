@@ -5,6 +5,8 @@
 // members form one file, and zeros after the last are padding. zlib allocates in an arena of its
 // own, so that running out of memory leaks nothing.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/hash.h"
 #include "io/bytes/bytes.h"
 
 #include <fcntl.h>

@@ -10,6 +10,8 @@
 //
 // An array consists of numbers in nested brackets. The first row to end at each level determines
 // the length there, and the first number or empty row determines the rank.
+#include "base/json_write.h"
+#include "base/number.h"
 #include "io/bytes/bytes.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 // The header must agree exactly with the number of bytes that follow before memory is allocated.
 // Numbers are decoded bytewise, independent of endianness and alignment. Reading is exact or fails;
 // writing rounds to float kinds, and is exact or fails for other kinds.
+#include "base/files.h"
 #include "io/bytes/bytes.h"
 
 #include <assert.h>

@@ -7,6 +7,7 @@
 // copied, deflated ones are decompressed. Names are keys, never paths: one with a slash, backslash
 // or zero is refused. CRCs are verified. All decompressed entries together must stay below 10 times
 // the file plus 64 MB.
+#include "base/table.h"
 #include "io/bytes/bytes.h"
 
 #include <zlib.h>

@@ -12,6 +12,10 @@
 //
 // Every written file can be read: names are validated by the reader's rules. The order of the
 // arrays is kept.
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/json_write.h"
+#include "base/table.h"
 #include "io/bytes/bytes.h"
 
 #include <assert.h>

@@ -12,6 +12,7 @@
 // Events are buffered and written by events_flush, so a file ends after a complete record unless a
 // write was interrupted; an incomplete tail is truncated when the file is opened again.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "io/bytes/bytes.h"
 
 #include <errno.h>

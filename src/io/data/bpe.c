@@ -8,6 +8,7 @@
 // Encoding depends on the vocabulary only: among all pairs of neighbours in a word that form a
 // piece, the one with the lowest number is merged first. So another text, or a prompt, is encoded
 // by a run's vocabulary just as the run's text was.
+#include "base/table.h"
 #include "io/data/set_own.h"
 
 enum { WORD_LIMIT = 64 }; // in characters; longer words (rows of dashes) are divided

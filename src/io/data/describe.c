@@ -1,4 +1,5 @@
 // The command `limn data`: lists the sets, and describes one.
+#include "base/json_write.h"
 #include "io/data/one_sample.h"
 #include "io/data/set_own.h"
 

@@ -7,6 +7,9 @@
 // Opening reads only the sizes in the headers, which must be equal. Pixels are read on demand into
 // a bounded direct-mapped cache: row r has slot r mod places.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/source.h"
 #include "io/data/set_own.h"
 
 #include <dirent.h>

@@ -6,6 +6,8 @@
 // field; the numbers of a row are adjacent in memory, so that neighbouring columns can be read as
 // one field.
 #define _POSIX_C_SOURCE 200809L
+#include "base/number.h"
+#include "base/table.h"
 #include "io/data/set_own.h"
 
 #include <math.h>

@@ -16,6 +16,7 @@
 // consumer's pace. A consumer whose batch is not begun fills it itself; if it is being filled, the
 // consumer spins for a while, then sleeps. While both are busy, the consumer makes no system call.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "io/data/set_own.h"
 
 #include <pthread.h>

@@ -1,5 +1,8 @@
 // The named sets: their fields before any is opened, the folders to search, and how to get them.
 #define _POSIX_C_SOURCE 200809L
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/source.h"
 #include "io/data/set_own.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 //   a constant column that is not 0 and becomes 0
 //
 // Otherwise values keep seven digits, and most differences one.
+#include "base/number.h"
 #include "io/data/set_own.h"
 
 #include <float.h>

@@ -7,6 +7,8 @@
 // In a file without splits, each group of ten rows gives one row to validation and one to testing,
 // chosen by a hash of seed and group. So the mapping of rows needs no table, neighbouring rows stay
 // close, and sorted labels are divided evenly.
+#include "base/hash.h"
+#include "base/source.h"
 #include "io/data/set_own.h"
 
 #include <assert.h>

@@ -3,6 +3,7 @@
 // Without a given vocabulary, a set numbers its words in sorted order (of words, sub-folders or
 // characters). With one, words are looked up, and an unknown word is an error that names it. So
 // labels are equal in all files, whatever words a file lacks and however its rows are ordered.
+#include "base/table.h"
 #include "io/data/set_own.h"
 
 enum { WORDS_SAID = 12 };

@@ -1,5 +1,7 @@
 // Equations between boxes, enc ; dec ~ id, are rewritten to equations between values: both boxes
 // are applied to the `given` of their input space, (enc ; dec)(x) ~ id(x).
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/declare/statements.h"
 
 bool is_between_boxes(Body *b, Env *env, const Syntax *left, const Syntax *right) {

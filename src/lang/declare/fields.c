@@ -1,6 +1,10 @@
 // The fields of a data source, and their types. Named sets are built in; of a file that exists, the
 // header is read; a file that does not exist must be described by the program.
 #include "lang/declare/fields.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
 
 const char *data_title(World *w, const Given *g) {
   return g->path ? g->path : arena_format(w->arena, "set %s", name_text(w->names, g->set));

@@ -4,6 +4,8 @@
 // stand for the fields in order. A written type reshapes a field, or has more axes in front:
 // several rows are one sample. In a table, a name that is not a column binds as many numeric
 // columns as its type has numbers.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 

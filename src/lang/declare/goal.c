@@ -1,5 +1,8 @@
 // Goals and measures as diagrams: two sides, a distance, the mean over samples; and the weights
 // that each goal trains.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 

@@ -1,5 +1,8 @@
 // `on SET`: the samples of a measure or a show. The set is either a split of a given one, or
 // another set that replaces all data: its fields are found by name and must have the same types.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/declare/fields.h"
 #include "lang/declare/statements.h"
 

@@ -6,6 +6,8 @@
 //
 // A state has the type of the weight if its next value depends on a value of that type; otherwise
 // it is one number, like Adam's step count.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 #include "lang/value/domain.h"

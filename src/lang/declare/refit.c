@@ -9,6 +9,8 @@
 //
 // The result is an ordinary diagram: it is compiled, and can be differentiated by the initial
 // weights.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 #include "lang/elab/builtin.h"

@@ -3,6 +3,8 @@
 //
 // `for t in [0, 0.5, 1]` adds a batch axis for t. `confusion(f(x), y)` is the pair of both values,
 // to be counted; `generate[f]("to")` is text, which is sampled letter by letter and has no diagram.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/declare/statements.h"
 
 #include <math.h>

@@ -3,6 +3,10 @@
 // A statement is read twice: when the program is checked, for diagnostics, and when the steps are
 // made. Reported here is all that needs no step diagram: wrong or repeated options, settings of
 // optimisers, learners without a turn, optimisers that do not fit their weights.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/table.h"
 #include "lang/declare/statements.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 // Applies a box expression to values: `;` `&` `(f, g)` `^`, and names of any kind.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/elab/call.h"
 #include "lang/elab/partial.h"
 

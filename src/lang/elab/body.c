@@ -1,6 +1,10 @@
 // Elaborates bodies: statements in order, between declared inputs and results.
 #include "lang/elab/body.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "base/stop.h"
+#include "base/table.h"
 #include "lang/elab/partial.h"
 #include "lang/value/results.h"
 

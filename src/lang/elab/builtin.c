@@ -1,6 +1,8 @@
 // Built-in boxes that cannot be written in the language: reductions, which take part in index
 // equations; noise; concatenation; scan; derivatives.
 #include "lang/elab/builtin.h"
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 
 #include <math.h>

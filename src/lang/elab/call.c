@@ -2,6 +2,8 @@
 // the caller's labels; if they name the axes of the first parameter in order, every axis keeps its
 // position.
 #include "lang/elab/call.h"
+#include "base/diag.h"
+#include "base/names.h"
 
 static uint32_t passing_number(const Body *b, const Value *args, bool all, uint32_t *number) {
   uint32_t next = 2; // 1 is the sample axis

@@ -6,6 +6,9 @@
 // sides, row of labels to scores at each position, bits to bits. The boxes are defined in
 // lib/2_layers.limn; here they are only selected. The learner records the selection as text, for
 // `limn check`.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/elab/body.h"
 
 enum { SIDE_LEAST = 8 }; // shorter tables are not pictures

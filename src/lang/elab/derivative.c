@@ -6,6 +6,9 @@
 // f is elaborated twice: first as called, to find its batch axes, then with these axes on every
 // input, so that no input collects cotangents of other rows. The derivative is then mapped over the
 // rows of changes (core/pass/rows.c).
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "lang/elab/builtin.h"
 

@@ -1,4 +1,8 @@
 // Elaborates expressions to values.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/elab/body.h"
 #include "lang/elab/partial.h"
 

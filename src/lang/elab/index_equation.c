@@ -1,6 +1,8 @@
 // Index equations: Y[left] = terms. The left side says where results are written. Sizes of indices
 // are variables until solved from, in this order: a plain read, a size written with the index, an
 // axis of that name, the type of a result, and last the largest range that keeps every read inside.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/index_own.h"
 #include "lang/elab/partial.h"
 

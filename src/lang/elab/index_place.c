@@ -1,5 +1,8 @@
 // Positions in brackets, as in `x[2*i+p (h w) 0 t[i]]`. Each is read as an affine form over the
 // indices of the equation and over labels; together they make an access of a wire.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/elab/index_own.h"
 
 uint32_t eq_index(Body *b, Eq *eq, Name name, Span span) {

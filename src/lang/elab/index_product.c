@@ -1,5 +1,7 @@
 // Products of accesses: which indices are summed (contraction), and the one loop that a product
 // becomes.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/index_own.h"
 
 typedef struct {

@@ -1,5 +1,8 @@
 // Calls of an instance: readable names for its weights, averaging of states that several uses
 // propose, fresh noise for each use.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/elab/body.h"
 
 static uint32_t site_find(Body *b, const Syntax *use, Name name) {

@@ -1,5 +1,8 @@
 // Instances: a body is elaborated once for each distinct set of options and argument types
 // (monomorphisation); the cache key is everything the body depends on.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/elab/builtin.h"
 #include "lang/elab/call.h"
 

@@ -1,4 +1,6 @@
 // Joining values along axes: broadcasting, `concat` along an existing axis, [x, y] along a new one.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/builtin.h"
 
 // Broadcasts to `more` axes, and permutes all axes by `out`.

@@ -1,6 +1,8 @@
 // Matches arguments with parameters. A parameter consumes the last axes of its argument, as many as
 // it names, or the axis that an option selects by label; its axis names are bound to their sizes.
 // The remaining axes in front become batch axes, merged over all arguments.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/call.h"
 #include "lang/elab/partial.h"
 

@@ -1,5 +1,7 @@
 // Options: the brackets of a box. Each is a size, a number, a text, a label, a spread of axes, or a
 // box; the syntax decides which.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/call.h"
 #include "lang/value/domain.h"
 

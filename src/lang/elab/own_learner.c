@@ -3,6 +3,8 @@
 // Inside such a machine and every box it calls, the learner's weights are params of the machine's
 // diagram, not of the program's learner. An array of parts is elaborated once for all members; its
 // weights have the axes of the array in front.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/body.h"
 #include "lang/elab/builtin.h"
 

@@ -10,6 +10,9 @@
 // Invariant: only bodies elaborated here have a trace, so correct programs never come here, and no
 // Program holds a diagram made here.
 #include "lang/elab/partial.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/elab/body.h"
 
 typedef struct {

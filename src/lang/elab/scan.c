@@ -1,6 +1,8 @@
 // scan[t, cell](x…, start…): folds the cell along axis t. Its first inputs are one row of each
 // sequence; the others are the carries, which are also its outputs. Missing start values are 0. The
 // result is the sequence of each carry along t.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/builtin.h"
 
 typedef struct {

@@ -2,6 +2,8 @@
 //
 // `learn p : simplex[2] = [0.9, 0.1]`: the box simplex_from computes the free weight, and simplex
 // of that must give the point back, up to rounding by hand such as three times 0.333.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/body.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 // Weights and constants: start values, constraints, and their params in the diagram.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/body.h"
 
 static bool label_among(const Types *types, Name label) {

@@ -5,6 +5,8 @@
 // only path of the right side with the same ends. Several such paths are an error. Without one, the
 // order is removed with a warning; removing the last order is an error, since then all pairs would
 // count. The orders of the right side are added.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/learning/learning_own.h"
 
 typedef VEC(Route) CarriedRoutes;

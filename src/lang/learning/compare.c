@@ -5,6 +5,7 @@
 // the loss is unbounded below. This is tested numerically, as symmetry is: a distance that is
 // unbounded with arbitrary numbers on its right, but bounded with probabilities, accepts only data
 // there, or results of a map that ends in probabilities, such as softmax.
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 #include <math.h>

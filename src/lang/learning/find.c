@@ -5,6 +5,9 @@
 // of the text. `freeze` and `set` apply to the matched edges. `replace` is double-pushout
 // rewriting: a route becomes one new edge; a diagram becomes another one, and what both name alike
 // is kept. A rewriting that would leave dangling edges is refused. Orders are redirected (carry.c).
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 enum { MATCHES_LIMIT = 10000 };

@@ -5,6 +5,11 @@
 // A step is a box or learner, `_` for any, or in a learning diagram an edge; brackets must be equal
 // if given. A call with several inputs has an edge from each. Arithmetic between wires ends a
 // chain.
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 #include <stdlib.h>

@@ -3,6 +3,8 @@
 // Input: a diagram that is read. First the fields of its samples are declared, which gives the types
 // of paths from the data; core/graph finds the pairs; those that the distance of their space cannot
 // compare are dropped with a diagnostic.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/learning/learning_own.h"
 
 // -- samples --------------------------------------------------------------------------------------

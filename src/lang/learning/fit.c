@@ -3,6 +3,7 @@
 // A map fits if its result is a point of the space it ends in, or if the distance of that space can
 // compare the two. Symmetry is tested numerically, d(a, b) = d(b, a) for a few random points, so
 // distances written in a program need no mark.
+#include "base/diag.h"
 #include "lang/learning/learning_own.h"
 
 #include <math.h>

@@ -4,6 +4,10 @@
 //
 // The whole keeps the embedding of each part, so that both.one.h has a meaning. Things of one part
 // only are named one.h in the whole. What a part freezes is frozen for its own orders.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 typedef struct {

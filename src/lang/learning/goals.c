@@ -4,6 +4,8 @@
 //
 // Goals are made for diagrams that a `train` or a `measure` names, and for those that are not part
 // of another.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/learning/learning_own.h"
 
 // -- warnings -------------------------------------------------------------------------------------

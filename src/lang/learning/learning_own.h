@@ -6,6 +6,7 @@
 #ifndef LIMN_LANG_LEARNING_LEARNING_OWN_H
 #define LIMN_LANG_LEARNING_LEARNING_OWN_H
 
+#include "base/diag.h"
 #include "lang/declare/statements.h"
 #include "lang/learning/learning.h"
 

@@ -1,4 +1,7 @@
 // Lists the pairs of learning diagrams: `limn check --paths`.
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/learning/learning_own.h"
 
 const char *learning_distance(Elab *in, const Def *space) {

@@ -5,6 +5,10 @@
 // map of an edge is a box declared inside, with the types of its ends; if the end has a distance,
 // the result may be anything comparable with its points, as scores are with a label. An edge from
 // an index set has no map: it is an expression over the fields of a sample.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 #include "io/data/data.h"

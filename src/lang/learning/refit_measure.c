@@ -11,6 +11,8 @@
 //   refit[behind, gd(0.05), steps: 100, by: DISTANCE](before(x), right(x), before(q)) ~ right(q)
 //
 // So refit.c remains the only training inside a diagram; it leaves frozen learners unchanged.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/learning/learning_own.h"
 
 typedef struct {

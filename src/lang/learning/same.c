@@ -3,6 +3,8 @@
 // and an edge `= small` is the learner `small` everywhere.
 //
 // The same walk copies expressions from one scope to another, keeping their meaning.
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 #include "io/data/data.h"

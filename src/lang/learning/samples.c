@@ -4,6 +4,9 @@
 // A field that is the whole body of an edge takes the shape of the space where the edge ends.
 // Fields are declared in the order of the set, under its names, so that a hand-written `given`
 // draws the same samples.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/declare/fields.h"
 #include "lang/learning/learning_own.h"
 

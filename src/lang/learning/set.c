@@ -4,6 +4,10 @@
 //
 // A learner changes wherever it is used. A map belongs to its edge: in a glued diagram, `set
 // both.one.h` changes the whole and not the part.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/learning/learning_own.h"
 
 // -- learners -------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@
 // therefore influence only next values and what events set. Rates use white noise instead, whose
 // integral is a Brownian path. Only rates may read it, and they must be affine in it, since white
 // noise has no square; the simulator gives it a value for the length of a step.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"

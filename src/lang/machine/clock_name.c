@@ -1,4 +1,6 @@
 // `time` is the clock, in machines and in runs and checks of them; nothing else may have this name.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/units.h"
 
 // -- the clock ------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@
 // equations, and the solver computes them. There must be as many scalar equations as such states
 // have elements. The residual of the i-th equation is stored as the rate of the i-th element; the
 // pairing has no meaning, since all hold together.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 enum { PLACED_LIMIT = 256 }; // scalar equations that are assigned one by one

@@ -3,6 +3,8 @@
 // Its unit depends on the machine around it: time if that has rates, ticks if it steps. A machine
 // with neither inherits the time of the wiring it is used in; until that is known its delays are
 // open, and the machine is elaborated again when it is.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>

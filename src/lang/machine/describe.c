@@ -2,6 +2,8 @@
 //
 // A line that computes something is a node of its own; a line that only renames a port is that
 // port. Only lines that are read are kept.
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 typedef struct {

@@ -5,6 +5,8 @@
 // Inputs: a value for each port, the start of each continuous state, the times. Results: each
 // continuous state along the axis of the times. Batch axes of the arguments (samples) are batch
 // axes of the system.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/flow_own.h"
 
 enum { STEPS_USUAL = 8, STEPS_LIMIT = 256 };

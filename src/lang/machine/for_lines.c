@@ -4,6 +4,9 @@
 //
 // Parts and lines made so have the number in their names, `p[2]`. They are read like members of an
 // array of parts, but each may be of another kind.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>

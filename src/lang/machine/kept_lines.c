@@ -1,4 +1,5 @@
 // Lines that a `check` or `show` names become wires; others are inlined where they are read.
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 static void ask_names(Table *asked, const Syntax *n) {

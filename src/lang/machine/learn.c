@@ -4,6 +4,8 @@
 // The gradient is the reverse derivative of the flattened system, parts included, so a wiring
 // trains through what its parts compute within a tick. The optimiser is the diagram that `train`
 // uses; its states, and the weights of learners, become states of the system.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"

@@ -3,6 +3,8 @@
 // A machine owns a copy of each learner it names here, and so does each member of an array of
 // parts. Everything inside the machine uses the copy (lang/elab/own_learner.c); its weights are
 // params of the lens under the learner's name, and learn.c makes them states of the system.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>

@@ -2,6 +2,9 @@
 // meaning; a line is elaborated after those that define the names it reads. A state is read with
 // its old value, so only `next x` is a dependency. Depth-first search with an explicit stack, since
 // chains may be as long as the text.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 typedef struct {

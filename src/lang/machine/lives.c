@@ -9,6 +9,9 @@
 // `born (x: …)`. Inner parts get the same bits. So mortal parts need no support in the simulator,
 // except that in continuous time a birth is an event.
 // flows a birth is an event.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 

@@ -9,6 +9,9 @@
 //
 // A member of an array of parts is elaborated once for all members: its values have the array's
 // axes in front, as batch axes.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 

@@ -1,4 +1,5 @@
 // Ports that a mode assigns by elements: y[0] = x, y[i+1] = u[i].
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 // The left side of a line that assigns elements of a port, or NULL.

@@ -4,6 +4,8 @@
 // Modes may be nested. The labels are the leaf modes, `on.hot`; lines of an outer mode hold in all
 // its leaves, a contiguous range of labels. Entering an outer mode enters its first leaf. Outer
 // lines come before inner ones, so an outer jump wins.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 static Nodes statements_of(const Syntax *block) {

@@ -1,4 +1,7 @@
 // Wirings: parts, and their ports as seen by the lens.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>

@@ -3,6 +3,8 @@
 // A period counts ticks of the enclosing wiring; in continuous time these are one unit apart, so it
 // is a time. A part with a period counts its own ticks, so nested periods multiply. Only discrete
 // parts have periods, and nothing ticks between two ticks of what encloses it.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>

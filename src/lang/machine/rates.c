@@ -1,6 +1,7 @@
 // The rates of a system as a diagram, and fixed steps made of it: Runge-Kutta 4, Euler; with noise
 // Euler-Maruyama and Milstein. All are ordinary diagrams, so a run with fixed steps can be compiled
 // and differentiated as a whole.
+#include "base/names.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"

@@ -1,5 +1,7 @@
 // Normalises the target elements of routes: constants become literals, and all routes into a port
 // use the same index names. Then they can be merged into one value and compared.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 typedef struct {

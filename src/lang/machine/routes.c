@@ -3,6 +3,10 @@
 // An output of a part is an input of the lens named `p.y`; an input of a part is an output of the
 // lens. So a route is an equation, `p.a = …`, with all that equations can do. Several routes into
 // one port have guards; they are merged to `x when g else y when h else 0`.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 // -- ports as names -------------------------------------------------------------------------------

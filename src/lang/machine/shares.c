@@ -7,6 +7,9 @@
 // A loop gathers the elements for such a part; the transposed loop scatters what it adds. The sum
 // is taken in an order given by the text of the calls, so it does not depend on their textual
 // order, to the last bit.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 #include <stdlib.h>

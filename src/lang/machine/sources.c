@@ -3,6 +3,9 @@
 // number.
 //
 // The mode of a member of an array, c[i].mode, is a separate tag for each way of writing it.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/machine/machine_own.h"
 
 #include <math.h>

@@ -2,6 +2,9 @@
 //
 // Lines for elements are merged into one value: each is an index equation, and two may not assign
 // one element. Without a value for the whole, the lines must cover every element.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"

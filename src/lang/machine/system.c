@@ -1,4 +1,7 @@
 // Connects a lens and its parts into one flat system.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"

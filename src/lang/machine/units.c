@@ -6,6 +6,10 @@
 // is every expression that contains it. Units of one dimension and different scale, as km and m,
 // differ: the message names the conversion constant. Time is in s.
 #include "lang/machine/units.h"
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 
 #include <math.h>
 #include <stdlib.h>

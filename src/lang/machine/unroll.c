@@ -11,6 +11,8 @@
 //   loss:  of this tick, from the states after the scan
 //
 // Trained states are held fixed. So unroll 1 is the plain gradient.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/unroll_own.h"
 
 // -- dependencies ---------------------------------------------------------------------------------

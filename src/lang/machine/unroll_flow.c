@@ -1,6 +1,8 @@
 // Backpropagation through continuous time: between ticks, states with rates are advanced by some
 // Runge-Kutta steps, with everything else fixed. Ports have their values right before the next
 // tick, so discrete parts are exact.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/unroll_own.h"
 
 enum { STRETCH_STEPS = 8 };

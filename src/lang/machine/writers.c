@@ -1,6 +1,8 @@
 // Merges all lines for one state or port, element by element. Two unconditional lines may not
 // assign the same element; for conditional ones this is checked at run time: they are recorded as
 // writers.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/machine/machine_own.h"
 
 // Never at once: exclusive modes, or disjoint elements.

@@ -3,6 +3,9 @@
 // Both sides are boxes, or values over otherwise unbound names: check f(a, b) = f(b, a). A name has
 // the input type of the first box it is passed to, or is a vector. Open sizes, n of R[n], are tried
 // with three small numbers; for each choice the check is a diagram from points to both sides.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/declare/statements.h"
 #include "lang/program/claim_own.h"
 

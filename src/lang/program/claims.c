@@ -3,6 +3,9 @@
 // A claim is an expression with numbers that only a whole run gives: period(foxes). Each is a
 // Watch; after the run its number is substituted for the call, and the rest is an ordinary
 // expression.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "core/pass/pipeline.h"
 #include "lang/declare/statements.h"
 #include "lang/program/claim_own.h"

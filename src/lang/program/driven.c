@@ -1,5 +1,7 @@
 // A run on another machine, `run Team for 10 ticks on World`: ports of equal names are connected in
 // both directions, and both become one system.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "lang/program/claim_own.h"
 

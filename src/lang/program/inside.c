@@ -3,6 +3,9 @@
 // Nothing is stored but the wire maps made when parts are connected. A path is followed into the
 // parts, and the wire at its end is mapped back out. Lines are inlined, except those the program
 // asks for by name.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/program/claim_own.h"
 
 // -- paths ----------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
 // Refuses watches that a system cannot answer, and runs that would record too much.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/program/claim_own.h"
 
 #include <math.h>

@@ -2,6 +2,9 @@
 //
 // Ports and states have their names, inner values their paths; `a.b[2].x` is the name `a.b.x` with
 // an index.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/program/claim_own.h"

@@ -1,5 +1,7 @@
 // `measure`: a goal or an expression on some data, or a learning diagram after training on each
 // episode (refit).
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/program/program_own.h"
 
 #include "lang/learning/learning.h"

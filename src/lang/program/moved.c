@@ -2,6 +2,7 @@
 //
 // They become the outputs of a stateless system, which the run is connected to like any source. So
 // rates, guards, delays and ticks read them at their own time.
+#include "base/names.h"
 #include "core/pass/rewrite.h"
 #include "lang/program/claim_own.h"
 

@@ -1,4 +1,6 @@
 // Partial diagrams of a goal with errors: each side as far as it is known, and errors about both.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/elab/partial.h"
 #include "lang/program/program_own.h"
 

@@ -2,6 +2,8 @@
 //
 // All arguments for one port or state are merged into one value. Other elements have the value the
 // run gives for the whole, or the declared initial value.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/program/claim_own.h"
 
 #include <assert.h>

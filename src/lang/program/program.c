@@ -1,5 +1,9 @@
 // Elaborates a whole program: loads the library and used files, checks boxes and learners, makes
 // goals and measures, solves sizes.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/learning/learning.h"
 #include "lang/machine/flow.h"
 #include "lang/program/claim.h"

@@ -1,4 +1,5 @@
 // The declared units of observable values.
+#include "base/names.h"
 #include "lang/machine/units.h"
 #include "lang/program/claim_own.h"
 

@@ -1,5 +1,7 @@
 // Warns about states that never change, usually because a line is missing; not about those whose
 // initial value a run sets, which are parameters.
+#include "base/diag.h"
+#include "base/table.h"
 #include "lang/program/claim_own.h"
 
 static bool state_moves(const System *s, uint32_t state) {

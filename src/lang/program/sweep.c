@@ -2,6 +2,11 @@
 //
 // A loop body is read once for each value, which is substituted for the loop variable; so anything
 // can be swept: options, initial values, lengths, methods, machines.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/machine/units.h"
 #include "lang/program/claim_own.h"
 

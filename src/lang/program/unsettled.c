@@ -1,6 +1,8 @@
 // Reports undetermined sizes. Whatever runs (goals, measures, shows) must have numeric sizes; only
 // the number of samples is open, and sizes found in a file that does not exist yet. Boxes and
 // learners that nothing runs may be polymorphic.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/program/program_own.h"
 
 static void type_vars(World *w, const Type *t, Ids *out) {

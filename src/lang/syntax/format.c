@@ -13,6 +13,9 @@
 //
 // Formatting is idempotent: breaks and gaps of 3 depend only on the widths of step 2, and step 4
 // only moves a column to the position of its rightmost member.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/parse_own.h"
 
 enum { WIDTH = 100, INDENT = 2 };

@@ -13,6 +13,10 @@
 // message and not a statement.
 //
 // Only white space and comments stand between two tokens; format.c finds the comments there.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/source.h"
 #include "lang/syntax/letters.h"
 #include "lang/syntax/parse_own.h"
 

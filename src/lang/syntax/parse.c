@@ -7,6 +7,9 @@
 // closing brace. An error in a declaration skips the declaration, up to the next word in column 1.
 // What was skipped becomes an N_ERROR that lists the names it would have declared, so that later
 // passes do not report them as unknown.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/parse_own.h"
 
 static Syntax *parse_declaration(Parser *);

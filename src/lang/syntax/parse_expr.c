@@ -8,6 +8,9 @@
 // closing bracket of length 0 are silent, because the lexer has reported them.
 //
 // The kids of a node are collected on a stack and copied when their number is known.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/syntax/parse_own.h"
 
 // -- tokens

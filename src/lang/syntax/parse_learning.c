@@ -1,6 +1,7 @@
 // The parser: learning diagrams, that is `diagram`, `find` and `set`. Recovery is that of parse.c.
 //
 // `at`, `most`, `only` and `replace` are keywords only here.
+#include "base/diag.h"
 #include "lang/syntax/parse_own.h"
 
 static Syntax *parse_route_of_steps(Parser *p, Syntax *(*step)(Parser *)) { // step { ";" step }

@@ -1,5 +1,7 @@
 // The parser: machines, that is `machine`, `share` and `wiring` with their bodies, `run` and
 // `check`. Recovery is that of parse.c.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/syntax/parse_own.h"
 
 static Syntax *parse_part(Parser *);

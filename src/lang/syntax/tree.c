@@ -2,6 +2,7 @@
 //
 // Printed, a node is (kind name text op kid …), with what it has: `x[i] + 1` is
 // (sum "+" (at (name x) (brackets (items (name i)))) (num 1)). An absent kid is _.
+#include "base/names.h"
 #include "lang/syntax/syntax.h"
 
 #include <assert.h>

@@ -3,6 +3,9 @@
 // Input: the declaration. Output: the numbers and their type. An npy, npz or safetensors file has a
 // shape; a csv file is a matrix. If the declared type has as many axes, their sizes are unified one
 // by one; otherwise the array is reshaped, keeping the number of elements. A file is read once.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "io/data/data.h"
 #include "lang/value/value.h"
 

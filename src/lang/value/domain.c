@@ -5,6 +5,8 @@
 // open size, a schedule) is skipped; it is checked again where the value is known. NaN, infinities
 // and numbers beyond the range of a float violate every domain.
 #include "lang/value/domain.h"
+#include "base/diag.h"
+#include "base/names.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 // Solves the sizes of the indices of an equation from its reads and writes. An axis group gives the
 // size of one index when the others are known; an offset such as x[i+1] bounds its index, since the
 // read must stay inside.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/value/value.h"
 
 bool index_unsolved(World *w, const EqIndex *index) {

@@ -1,5 +1,7 @@
 // The number of wires of a declared type, and the names of the results in a header.
 #include "lang/value/results.h"
+#include "base/diag.h"
+#include "base/names.h"
 
 uint32_t type_wires(Body *b, Env *env, const Syntax *type) {
   Types t = {0};

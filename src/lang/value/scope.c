@@ -1,6 +1,11 @@
 // Scopes and environments. Each file has a scope; lookup goes from it to the files it uses, then to
 // the library. Inside a body environments nest: options, sizes, wires, loop variables.
 
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/value/value.h"
 #include <stdlib.h>
 

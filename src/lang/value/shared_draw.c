@@ -11,6 +11,8 @@
 // Method: from the value backwards, track which axes of each wire vary with an index. A draw
 // without such an axis is shared. Exceptions: a draw read at some index, since its type says what
 // it depends on, and a draw made before the equation, since it has a name.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/value/value.h"
 
 typedef struct {

@@ -1,5 +1,9 @@
 // Elaborates sizes, axes and types, and evaluates constant expressions.
 
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/table.h"
 #include "lang/value/value.h"
 #include <math.h>
 #include <stdlib.h>

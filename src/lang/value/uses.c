@@ -7,6 +7,8 @@
 //
 // All assignments to one name refer to the first. An index that runs over a declared axis of its
 // name refers to that axis.
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/value/value.h"
 
 enum { RANK_FILE = 1, RANK_BODY, RANK_INDEX, RANK_AXIS };

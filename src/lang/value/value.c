@@ -3,6 +3,8 @@
 // others by label or from the right. A value becomes one loop whose indices are its axes.
 
 #include "lang/value/value.h"
+#include "base/diag.h"
+#include "base/names.h"
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
 
 Val val_error(Span span) { return (Val){.error = true, .span = span}; }

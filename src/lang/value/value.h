@@ -8,6 +8,7 @@
 #ifndef LIMN_LANG_VALUE_VALUE_H
 #define LIMN_LANG_VALUE_VALUE_H
 
+#include "base/diag.h"
 #include "lang/value/declared.h"
 
 enum {

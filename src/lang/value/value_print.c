@@ -2,6 +2,8 @@
 // reduced axes.
 //
 //   %3 : R[o] = sum[i](mul(x[i], W[i o]))
+#include "base/names.h"
+#include "base/source.h"
 #include "lang/value/value.h"
 
 static void put_coord(World *w, const Coord *c, const char *const *axis, Buf *out) {

@@ -1,5 +1,6 @@
 // Lowers the body of a loop: each scalar becomes a value broadcast to the iteration space. The ONNX
 // form of a function is a text in ops.def; functions of constants are folded.
+#include "base/number.h"
 #include "port/arrays/arrays.h"
 
 #include <float.h>

@@ -1,4 +1,7 @@
 // The values and nodes of a graph under construction.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "port/arrays/arrays.h"
 
 bool arrays_refuse(ArrayGraph *o, Id origin, const char *format, ...) {

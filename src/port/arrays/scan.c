@@ -1,5 +1,6 @@
 // Lowers a scan to ONNX Scan: carried states first, sliced inputs as scan inputs. Held values and
 // weights are captured: a body may read outer values.
+#include "base/names.h"
 #include "port/arrays/arrays.h"
 
 static Id body_input(ArrayGraph *o, const Wire *wire) {

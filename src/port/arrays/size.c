@@ -1,5 +1,6 @@
 // Sizes as values of the graph. Known sizes are constants; others are computed from shapes of
 // inputs by parsing their text: + - * / // ^ over variables and numbers.
+#include "base/names.h"
 #include "port/arrays/arrays.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // The two files of an export: the .c with all code, and the .h with the interface.
+#include "base/files.h"
 #include "port/c/c_own.h"
 #include "run/engine/kernel/prelude_text.h"
 

@@ -3,6 +3,8 @@
 // noise stream. The caller passes a batch and gets the losses.
 //
 // If training takes turns, each step is a function of its own; all share the struct.
+#include "base/diag.h"
+#include "base/names.h"
 #include "port/c/c_own.h"
 
 #include "run/runs/weights.h"

@@ -3,6 +3,8 @@
 //
 // Kernels address memory by a table of pointers. The table is filled at the start of a call with
 // the caller's arguments, the weights, and one block for everything else.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pipeline.h"
 #include "port/c/c_own.h"
 #include "run/engine/kernel/loop_levels.h"

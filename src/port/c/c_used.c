@@ -5,6 +5,7 @@
 // line that is `}`, `};` or `} Name;`, or that ends in `;` outside of braces; a macro ends with its
 // continuation lines. Conditional directives stay unless they become empty. NAME(f) is f for one
 // type: double_f after `#define NAME(name) double_##name`; before any such line, either type.
+#include "base/table.h"
 #include "port/c/c_own.h"
 
 #include <ctype.h>

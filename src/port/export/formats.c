@@ -1,4 +1,5 @@
 // The export formats: a table with their names, file suffixes, descriptions and writers.
+#include "base/diag.h"
 #include "port/c/c_out.h"
 #include "port/export/export.h"
 #include "port/json/json.h"

@@ -1,6 +1,8 @@
 // Exports a box or learner, in use, as an ONNX model: lowers the inlined and simplified diagram box
 // by box. A sample axis of size N precedes all inputs and results; weights are initializers named
 // by their paths.
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "port/export/onnx_own.h"
 

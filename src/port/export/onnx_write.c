@@ -1,5 +1,6 @@
 // Writes the live part of a graph with distinct names. Inputs, results and weights get their names
 // first; other values are named by their wire in the program or by their operator.
+#include "base/table.h"
 #include "port/export/onnx_own.h"
 
 typedef struct {

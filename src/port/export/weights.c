@@ -1,5 +1,7 @@
 // Exports weights by name as safetensors: those of a box or learner, or all of the program's goals,
 // measures and learners.
+#include "base/diag.h"
+#include "base/names.h"
 #include "port/export/export.h"
 
 // Skips learners whose sizes depend on their use: goals have them already.

@@ -1,5 +1,6 @@
 // Subgraphs: If with a constant condition imports one branch, otherwise both with a selection. Loop
 // and Scan become scans if all steps are alike; otherwise loops of known length are unrolled.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 enum { STEPS_LIMIT = 1000 };

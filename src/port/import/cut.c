@@ -1,4 +1,5 @@
 // Slices, splits, pads, tiles; and operators whose results depend on sizes only.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 #include <math.h>

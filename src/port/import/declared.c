@@ -1,6 +1,8 @@
 // Checks declared types and shapes against inferred ones. A contradiction is refused, since it is
 // unclear which is meant. Names of symbolic sizes are often written by hand, so a conflicting name
 // is only a warning.
+#include "base/diag.h"
+#include "base/table.h"
 #include "port/import/own.h"
 
 void declared_record(Importer *m, ImpScope *s) {

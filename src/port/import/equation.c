@@ -8,6 +8,8 @@
 // `mean[&](…)`. `$0[$1[i] j]` uses the second operand as label. An index on the left that no
 // operand has as a plain index has its size there: `[i k:3]`. Without a left side, the result has
 // the axes of the first operand.
+#include "base/diag.h"
+#include "base/number.h"
 #include "port/import/own.h"
 
 #include <assert.h>

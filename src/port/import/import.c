@@ -1,5 +1,7 @@
 // Imports the nodes in order, with a value for each name. Functions of the model are inlined at
 // their calls.
+#include "base/diag.h"
+#include "base/table.h"
 #include "port/import/own.h"
 
 enum { WORK_LIMIT = 200000, CALL_LIMIT = 24, INPUTS_LIMIT = 4096 };

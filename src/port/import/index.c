@@ -1,5 +1,6 @@
 // Labels: Gather and related operators. A constant index, or an input used only as index, becomes a
 // label; a computed one is compared with every position.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 #include <math.h>

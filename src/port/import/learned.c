@@ -9,6 +9,9 @@
 //   everything else                                                    is a constant
 //
 // Doubtful decisions are reported as warnings.
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/table.h"
 #include "port/import/own.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // Adds lines and checks their consistency. An inconsistent line is refused, naming its node.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 #include <math.h>

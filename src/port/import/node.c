@@ -1,4 +1,5 @@
 // Access to a node's inputs, attributes and results, and its refusals.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 //
 // ONNX stacks gates and directions in one tensor [gates*s …]; here each direction has its own.
 // Weights that are not constant are passed to every step.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 typedef struct {

@@ -1,4 +1,5 @@
 // Signal processing: window functions, Fourier transforms, and affine grids.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 // The subgraph is imported once, with values for one step. If this fails, because a step needs a
 // constant that differs between steps or contains something that cannot be repeated, all changes
 // are undone and the caller unrolls the loop.
+#include "base/diag.h"
 #include "port/import/own.h"
 
 enum { ROWS_MOST = 12 }; // inputs of a scan

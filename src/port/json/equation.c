@@ -6,6 +6,7 @@
 // result type gives its size. Points that read out of bounds are skipped: by `pad 0` if the body is
 // 0 there, otherwise by a condition.
 // `pad 0`, anything else is guarded by a condition.
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 #include <math.h>

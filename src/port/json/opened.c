@@ -2,6 +2,7 @@
 // own. Exceptions are the derivative of a learner, which reads another box's weights, `refit`,
 // whose weights are computed, and a family, which is one box with many sets of weights: then all
 // weights become wires, owned by the main diagram and passed as arguments.
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 // Constants that other boxes own too, and clocks, which are keywords, are no weights.

@@ -1,6 +1,7 @@
 // Writes a program from the diagrams that were read. A diagram becomes a box, or a learner if
 // weight paths start with its name; weights stay in the box that owns them, which preserves their
 // paths.
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 // Reads diagrams from JSON: names become identifiers, sizes become expressions of the language.
 // Types and wires are only checked as far as the writer needs; the rest is checked when the program
 // is loaded.
+#include "base/diag.h"
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 #include "lang/syntax/letters.h"

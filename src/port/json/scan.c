@@ -1,6 +1,7 @@
 // Writes scans. The scan of the language iterates over rows, forward, and returns all rows of what
 // it carries. So held values are repeated for each row, emitted values are carried too, and a
 // reverse scan reverses its rows.
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 static bool has_open(const Reading *r, const ReadDiagram *d) {

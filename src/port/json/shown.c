@@ -1,6 +1,7 @@
 // Hides axes over which a whole diagram is mapped: callers map over them, and every result has
 // them. If a diagram uses such an axis otherwise, it is written explicitly, and so it is in its
 // callers.
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 bool axis_is_visible(const ReadDiagram *d, const ReadType *t, uint32_t axis) {

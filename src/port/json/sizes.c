@@ -1,4 +1,5 @@
 // Sizes: parsing the form in the file, writing the form of the language, and comparing.
+#include "base/table.h"
 #include "port/json/json_own.h"
 
 #include "lang/syntax/letters.h"

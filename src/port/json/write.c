@@ -1,4 +1,8 @@
 // Writes a typed diagram as JSON, with all callees: docs/json.md specifies the keys.
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "port/json/json.h"
 
 #include "core/pass/pass.h"

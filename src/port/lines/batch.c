@@ -2,6 +2,7 @@
 // over it, it is removed from the types, so that the model takes one sample and can be trained on
 // data. The axis may be merged with others on the way, as samples with heads; then the rest of the
 // merged axis stays.
+#include "base/number.h"
 #include "port/lines/lines.h"
 
 // Where the sample axis is in a value. If merged: `inner` is the number of elements per sample.

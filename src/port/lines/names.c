@@ -1,5 +1,6 @@
 // Names of the program: letters, digits and _, distinct, no keyword, no box that lines use, and no
 // index letter.
+#include "base/table.h"
 #include "port/lines/lines.h"
 
 #include "core/diagram/diagram.h"

@@ -1,6 +1,8 @@
 // Finds repeated blocks: sequences of lines that occur several times in a row, each applied to the
 // previous result, become a box, `block ^ 12`, with its weights inside. Candidates are found by
 // hashes of lines; then the reads are compared.
+#include "base/hash.h"
+#include "base/number.h"
 #include "port/lines/lines.h"
 
 enum { LINES_LIMIT = 4000, LEAST_SAVED = 4 };

@@ -1,4 +1,5 @@
 // Values and their symbolic sizes.
+#include "base/number.h"
 #include "port/lines/lines.h"
 
 #include <math.h>

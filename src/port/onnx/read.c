@@ -1,6 +1,7 @@
 // A protobuf reader, as far as ONNX needs it. A message is a sequence of fields: a number and a
 // varint, 4 or 8 bytes, or a byte string with its length, which may be a nested message. Unknown
 // fields are skipped. Repeated numbers may be packed or not; both are accepted.
+#include "base/files.h"
 #include "port/onnx/onnx.h"
 
 typedef struct {

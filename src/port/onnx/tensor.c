@@ -1,6 +1,7 @@
 // Decodes tensor data to doubles from any of the four storage forms and any element type. 64-bit
 // integers that a double cannot represent are refused.
 #define _POSIX_C_SOURCE 200809L
+#include "base/files.h"
 #include "port/onnx/onnx.h"
 
 #include <math.h>

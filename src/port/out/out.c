@@ -1,6 +1,9 @@
 // Shared by exporters: the requested diagram, in use; the values of its weights; and writing a
 // file.
 #include "port/out/out.h"
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 
 bool export_error(Export *e, Outcome status, const char *format, ...) {

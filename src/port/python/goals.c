@@ -1,6 +1,8 @@
 // The goals of a program as functions: methods of one module in PyTorch, functions of a weight tree
 // in JAX. Each returns its loss before the factor of `times`, and the next values of the states
 // that it updates, by name. training.c describes how they train.
+#include "base/names.h"
+#include "base/table.h"
 #include "port/python/python_own.h"
 
 // -- what is there --------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
 // Initial values of weights: as lines of __init__, or as a nested dict.
+#include "base/names.h"
+#include "base/table.h"
 #include "port/python/python_own.h"
 
 // -- sizes ----------------------------------------------------------------------------------------

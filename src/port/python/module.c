@@ -1,5 +1,8 @@
 // Writes diagrams as functions and classes. Called diagrams are defined first; equal definitions
 // are written once.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
 

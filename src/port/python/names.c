@@ -1,4 +1,6 @@
 // Python identifiers and literals.
+#include "base/names.h"
+#include "base/table.h"
 #include "port/python/python_own.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // Writes a node of the graph as a Python expression.
+#include "base/table.h"
 #include "port/python/python_own.h"
 
 const OutAttribute *python_attribute(const GraphNode *n, const char *name) {

@@ -1,5 +1,9 @@
 // Exports a box or learner, in use, as a Python file for PyTorch or JAX: definitions, initial
 // values, and a function that loads weights.
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
 

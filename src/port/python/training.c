@@ -1,6 +1,8 @@
 // Training as Python tables: the arguments of each goal and the weights that it moves; phases with
 // their optimisers, which are written as functions; stale copies. torch_training.py or
 // jax_training.py interprets the tables.
+#include "base/names.h"
+#include "base/table.h"
 #include "port/python/python_own.h"
 
 #include <assert.h>

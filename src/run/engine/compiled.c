@@ -5,6 +5,8 @@
 // The kernels that overwrite states come last and are skipped when a loss is not finite, so such a step
 // changes no state.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
 #include "core/pass/pipeline.h"
 #include "run/engine/c/compile.h"
 

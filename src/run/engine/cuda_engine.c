@@ -5,6 +5,8 @@
 // that overwrite states come last and do nothing after the test of the losses has found one that is not
 // finite, so such a step changes no state.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
 #include "core/pass/pipeline.h"
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"

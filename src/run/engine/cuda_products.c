@@ -1,6 +1,8 @@
 // Matrix products on the GPU. cuBLASLt computes large products of strided operands, if the library is
 // installed; limn's own kernels (cuda_tiles.c) compute small ones and those with tables of offsets, such as
 // convolutions.
+#include "base/files.h"
+#include "base/table.h"
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"
 

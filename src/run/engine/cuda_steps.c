@@ -1,6 +1,7 @@
 // Launches steps: a step is captured as a CUDA graph once and then launched again. Several short steps are
 // one graph, launched when as many are queued, because steps follow each other faster inside a graph. Their
 // inputs are double-buffered: the next step's inputs are copied while a step runs.
+#include "base/files.h"
 #include "run/engine/cuda/blas.h"
 #include "run/engine/cuda_own.h"
 

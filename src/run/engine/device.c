@@ -1,4 +1,5 @@
 // Devices by name: "cpu", "auto", "cuda" or "cuda:N", and what they can do.
+#include "base/files.h"
 #include "run/engine/cuda/driver.h"
 #include "run/engine/engine_own.h"
 

@@ -1,6 +1,8 @@
 // Opens an engine of the right kind for a target: the interpreter, compiled or prebuilt kernels on the
 // CPU, or a GPU. Shared by all kinds: params are looked up in the store, all sizes but the number of
 // samples are checked to be known, runs are dispatched to the kind.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/engine/engine_own.h"
 
 #include <math.h>

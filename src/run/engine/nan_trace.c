@@ -2,6 +2,8 @@
 // wire. From the non-finite output, the search follows non-finite operands to their producers until a
 // box has none. NaN is followed before infinity; an infinity that the program writes itself (a mask, a
 // padding) is no error.
+#include "base/names.h"
+#include "base/source.h"
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 

@@ -7,6 +7,7 @@
 // Workers enter an open job; the caller returns when all workers that entered have left, so the job's
 // data may be on the caller's stack. A worker that comes after the job is closed skips it.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
 #include "run/engine/engine.h"
 
 #include <pthread.h>

@@ -1,6 +1,8 @@
 // The interpreter as an engine: slow, in doubles; it defines the semantics. Inputs and states are widened
 // to doubles, the diagram is evaluated, and results and next states are rounded to the formats of memory.
 // Results are written only after the whole evaluation, so a failed run changes no state.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 

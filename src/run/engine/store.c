@@ -4,6 +4,8 @@
 // into it. A part is a slice of another entry under its own path: the weights that one optimiser updates
 // together are contiguous, and each keeps its name. The hash covers whole entries, in the order in which
 // they were added.
+#include "base/hash.h"
+#include "base/table.h"
 #include "run/engine/engine.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 // Initial values of all states: from the program, another run, or a file. A stale copy starts as
 // the weight that it follows.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "lang/value/value.h"
 #include "run/feed/feed.h"
 

@@ -4,6 +4,9 @@
 // One `given` is one draw: an endless sequence of samples, one shuffle of the set after the other.
 // All draws of a step have the same number of samples in an epoch, that of the longest, so a
 // shorter set is repeated.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "run/feed/feed.h"
 
 // Is a part of the training data reserved for validation? If the program refers to it, or stops by

@@ -4,6 +4,7 @@
 // accumulated over all batches, and the rest is computed once, depends the last one. Where this is
 // impossible (the maximum over samples; samples compared with their own mean), all samples are one
 // batch.
+#include "base/diag.h"
 #include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
 

@@ -4,6 +4,8 @@
 // and the results are averaged, weighted by the number of samples; sums over all samples are
 // accumulated instead (measure_split.c). `on mnist.test` replaces every source of the set by that
 // split, whole and in order.
+#include "base/diag.h"
+#include "base/names.h"
 #include "lang/value/value.h"
 #include "run/feed/feed_own.h"
 

@@ -2,6 +2,9 @@
 // diagram; here a call of the noise replaces the input, at a site of its own, so that the engine
 // makes all noise, the same on every machine and after every resume. If no input with samples is
 // left, an unused one is added: it gives the number of samples.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/rewrite.h"
 #include "run/feed/feed.h"
 

@@ -4,6 +4,8 @@
 //
 // The view determines the number of samples. A value made of noise alone is computed once for each
 // sample.
+#include "base/diag.h"
+#include "base/source.h"
 #include "run/feed/feed_own.h"
 
 enum { PROBE_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };

@@ -4,6 +4,8 @@
 //
 // Draws from one split of a set are counted in the order of use: goals, then measures, then shows.
 // So are files, whatever their names; limn's own sets are identified by name.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/feed/feed.h"
 
 typedef struct {

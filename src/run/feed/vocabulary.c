@@ -5,6 +5,9 @@
 // The words of a field come from the program if its type names them, `{ant, bee, cat}`; otherwise
 // from the run whose weights are used, whatever file is read; otherwise from its file. Sets that
 // are opened later are matched by name, so that a label has one number for the life of a run.
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "base/names.h"
 #include "run/feed/feed.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // The passes that make a plan, the targets, and the printed form of a plan.
 #include "run/plan/plan.h"
+#include "base/names.h"
 
 // Compile time grows faster than the length of a function, so long_kernel bounds a kernel.
 const PlanTarget plan_cpu = {.tiny_work = 400 * 1000,

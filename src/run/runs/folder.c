@@ -1,6 +1,7 @@
 // The run folder: found or made, and locked while the run lasts, so two runs never share one. The
 // lock is flock, so the operating system releases it even if the process is killed.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
 #include "base/within.h"
 #include "run/runs/runs.h"
 

@@ -2,6 +2,9 @@
 // model.safetensors (weights) and, for runs of machines, which checks hold. Files that are missing
 // are skipped, since a run may be starting; files that cannot be read are reported.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/table.h"
 #include "run/runs/runs.h"
 
 #include "run/runs/weights.h"

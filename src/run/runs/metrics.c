@@ -1,6 +1,7 @@
 // Reads metrics.csv: a header, then rows of step, epoch and time, and a column for each goal, each
 // measure and each number of a path. A cell is empty if nothing was measured. An incomplete last
 // line is skipped: the run may have been killed while it wrote.
+#include "base/files.h"
 #include "run/runs/runs.h"
 
 #include <math.h>

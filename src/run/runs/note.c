@@ -1,6 +1,9 @@
 // run.json: the description of a run of any kind, written and read. It holds all that a report
 // states in words, so the report can be made again from it.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/table.h"
 #include "base/version.h"
 #include "run/runs/runs.h"
 

@@ -4,6 +4,10 @@
 // The copy is `program.limn` and, in `used/`, every file it uses; the paths after `use` are
 // rewritten. Two programs are equal if their tokens are, except the paths of used files and the
 // length of training: layout and comments do not count, and a run may be made longer.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "run/runs/runs.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
 // The log of events: the part, with indices of members of arrays, and the mode it jumps to, the
 // state that is set, or birth or death.
+#include "base/names.h"
 #include "run/sim/flow_own.h"
 
 // A part of the system, or of an original system that was closed or connected to another.

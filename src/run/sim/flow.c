@@ -1,6 +1,8 @@
 // Rates, guards and delayed values of a system as functions of a vector, as a solver calls them.
 // States with rates are concatenated to the vector; all else (modes, states that change at ticks)
 // stays in the store, where events read and write it.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/sim/flow_own.h"
 
 #include <math.h>

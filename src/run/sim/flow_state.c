@@ -5,6 +5,9 @@
 // saved file also holds a snapshot from before the first shortened step: a run that continues with
 // the same dynamics starts from the snapshot, makes the steps of the longer run, and observes only
 // what is after the end of the shorter one. If the dynamics have changed, it starts from the end.
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "run/sim/follow_own.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 //
 // Between two steps, events may change modes and states without rates: values inside the step are
 // computed with the states before the events, values at its end with those after.
+#include "base/diag.h"
 #include "base/stop.h"
 #include "run/sim/follow_own.h"
 

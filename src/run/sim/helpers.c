@@ -5,6 +5,8 @@
 //
 // Shared are the list of runs, guarded by a lock, and data that do not change during runs.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
 #include "base/stop.h"
 #include "run/sim/simulate_own.h"
 

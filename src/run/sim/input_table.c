@@ -1,6 +1,9 @@
 // Inputs from a table: each input is a column of its name, each tick a row. An input with several
 // elements has one column for each: x0, x1 and so on, or x[0], x[1]. A data set is a table, too:
 // its fields are columns.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "io/bytes/bytes.h"
 #include "run/sim/sim_own.h"
 

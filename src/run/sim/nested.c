@@ -10,6 +10,8 @@
 // settles at least one more member of the chain.
 //
 // Ticks have random inputs; in continuous time, a tick is a small Euler step.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pass.h"
 #include "run/sim/sim_own.h"
 

@@ -4,6 +4,8 @@
 // diagram with the increments as inputs. The random numbers of an event depend on the number of
 // earlier events in its part (for an array: its member), not on time, so they do not depend on
 // steps and recorded moments. All events of one part at one moment draw the same numbers.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/sim/flow_own.h"
 
 #include <math.h>

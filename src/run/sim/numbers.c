@@ -4,6 +4,10 @@
 // array as x[0], x[1] …, a label by its name. Values with too many cells are in FILE.safetensors,
 // with moments as the first axis. FILE.happened.csv is the log of events. Numbers are written with
 // as many digits as needed, so reading gives the same bits.
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 
 #include "run/runs/weights.h"

@@ -1,5 +1,7 @@
 // Results of runs and checks: initialised from a program, written as run.json, read back from a
 // folder.
+#include "base/names.h"
+#include "base/source.h"
 #include "run/sim/simulate.h"
 
 // -- from a program -------------------------------------------------------------------------------

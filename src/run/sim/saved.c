@@ -1,5 +1,10 @@
 // The saved state that all runs share: the store (states, weights, optimiser states, clocks,
 // delays), the record, and the watchers. Noise depends on the tick, so there is no generator state.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "run/sim/saved_own.h"
 
 #include <stdlib.h>

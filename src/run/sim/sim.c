@@ -1,4 +1,7 @@
 // A system with its memory: states in a store, in double precision, and engines for its functions.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "run/sim/sim_own.h"
 
 int64_t sim_cells(const Sim *m, const Type *t) {

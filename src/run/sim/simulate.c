@@ -3,7 +3,10 @@
 // Each prints a line. Values and results go to a run folder, which is made before the first run, so
 // that problems with writing are found early. Whatever happens, the folder records how the run
 // ended, and all results so far.
+#include "base/diag.h"
+#include "base/files.h"
 #include "base/stop.h"
+#include "base/table.h"
 
 #include "run/runs/weights.h"
 #include "run/sim/simulate_own.h"

@@ -1,5 +1,7 @@
 // The saved state of a run in discrete time: the number of ticks, and the values that watchers of
 // periods have seen.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/sim/ticks_own.h"
 
 bool ticks_save(const Ticking *t, uint32_t number) {

@@ -1,4 +1,7 @@
 // A run in discrete time: some hundred ticks are one compiled scan, which is called repeatedly.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/hash.h"
 #include "base/stop.h"
 #include "run/sim/ticks_own.h"
 

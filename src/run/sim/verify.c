@@ -1,4 +1,7 @@
 // Evaluates checks of systems: checks of runs, truths for all inputs, points.
+#include "base/diag.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "run/sim/flow_own.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 // Checks of boxes: evaluates both sides on all points if there are few, otherwise on random ones.
 // The points are the samples of one run, with initial or trained weights.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/sim/sim_own.h"
 
 #include "core/pass/pipeline.h"

@@ -1,6 +1,8 @@
 // Write conflicts in discrete time: two lines that set one element to different values at one tick
 // are an error that names both. Ticks run as one compiled scan, which only counts conflicts; the
 // tick is then run again, line by line.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/sim/sim_own.h"
 
 // -- counting -------------------------------------------------------------------------------------

@@ -1,4 +1,6 @@
 // Diagrams by name, and what is left of them after a list of passes.
+#include "base/diag.h"
+#include "base/names.h"
 #include "core/pass/pipeline.h"
 #include "lang/value/value.h"
 #include "run/step/step.h"

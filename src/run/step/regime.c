@@ -5,6 +5,9 @@
 // step for each learner, in which its goals move that learner only. `accumulate 4` has two steps:
 // one accumulates the gradient, the other accumulates, updates and resets. The last step of a round
 // is a diagram of its own if something counts rounds.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "lang/value/value.h"
 #include "run/step/step_own.h"

@@ -3,6 +3,8 @@
 // In: changes by name, in their order. Out: calls of optimisers with other constants, and goals
 // with other weights. Everything else of a step stays the same, states too, so a run continues from
 // its state. A schedule that is changed becomes a constant.
+#include "base/names.h"
+#include "base/table.h"
 #include "run/step/step_own.h"
 
 static const char *owner_of(World *w, const Stepper *s) {

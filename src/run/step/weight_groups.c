@@ -7,6 +7,9 @@
 //
 // An optimiser of matrices (muon) steps its weights one by one; in weights with more than two axes
 // all axes but the last are merged. Weights that it cannot step get a stand-in optimiser.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pipeline.h"
 #include "run/step/step_own.h"
 

@@ -2,6 +2,10 @@
 //   moves    the goal changes the learner
 //   through  the learner occurs and the gradient flows through it, but the goal does not change it
 //   stopped  the learner occurs, and no gradient reaches it
+#include "base/diag.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "run/step/step.h"
 

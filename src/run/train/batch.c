@@ -1,6 +1,8 @@
 // One training step on a batch of the caller's arrays, which replaces the program's data. Arrays
 // are matched to fields by name and copied into the engines' input memory. The whole batch is
 // checked before anything is written, so a refused batch changes nothing.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/train/train_own.h"
 
 #include <assert.h>

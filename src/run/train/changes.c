@@ -6,6 +6,9 @@
 // that file between steps; a stopped one reads it when it is resumed. Writer and reader both lock
 // the file, so no line is lost. It is deleted after its lines are in changes.csv.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/number.h"
 #include "run/train/train_own.h"
 
 #include <errno.h>

@@ -6,6 +6,9 @@
 // alone: an interrupted run makes the same ones. Only if these are far apart, rows, reports and
 // checkpoints are also made by time, about once a minute, so that a run of several days can be
 // observed and resumed.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
 #include "base/stop.h"
 #include "run/train/train_own.h"
 

@@ -6,6 +6,8 @@
 // no row is lost or duplicated. A row that could not be written completely is removed, and written
 // again later.
 #define _DEFAULT_SOURCE
+#include "base/files.h"
+#include "base/names.h"
 #include "run/train/train_own.h"
 
 #include <errno.h>

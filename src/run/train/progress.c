@@ -2,6 +2,10 @@
 // shortened to the width by leaving out the least important pieces. In a pipe: a line for each
 // report, and one every ten seconds. With --json: one object in a line. Losses are means since the
 // last report, so that they are steady. Nothing is printed here: the caller's callback does.
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "run/train/train_own.h"
 
 enum { DRAWS_A_SECOND = 10, LOG_SECONDS = 10, PIECES_LIMIT = 64 };

@@ -1,6 +1,9 @@
 // Resuming a run: reads state.safetensors and restores the trainer. A run can only be resumed
 // unchanged: with the same program but for its length, and the same settings, seed, batch,
 // precision and data. Options that are not given again are taken from the run.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/number.h"
 #include "base/version.h"
 
 #include "run/runs/weights.h"

@@ -10,6 +10,10 @@
 // the old files stay, training continues, and the next checkpoint tries again. Weights that are not
 // finite are never saved.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/number.h"
+#include "base/table.h"
 #include "base/version.h"
 #include "run/train/train_own.h"
 

@@ -1,5 +1,8 @@
 // Shows during training. `as paths` adds columns p[0], p[1] … to metrics.csv with the values at
 // each row; `every 100` writes the values at these steps to files in the run folder.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/table.h"
 #include "run/train/train_own.h"
 
 static bool is_traced(const Show *s) { return s->diagram && (is_path(s) || s->every); }

@@ -2,6 +2,12 @@
 // program as a phase with its own diagrams, engines and states; then the last checkpoint. Weights
 // are passed from phase to phase by name, optimiser states start anew. All resources are released
 // in one place, close_all.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "run/train/train_own.h"
 
 #include <math.h>

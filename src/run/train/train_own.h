@@ -2,6 +2,7 @@
 #ifndef LIMN_RUN_TRAIN_TRAIN_OWN_H
 #define LIMN_RUN_TRAIN_TRAIN_OWN_H
 
+#include "base/files.h"
 #include "run/train/train.h"
 
 #define ENDLESS_STEPS 1e14 // length of a trainer that may continue after its plan

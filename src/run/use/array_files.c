@@ -1,5 +1,7 @@
 // Arrays in files: read from npy, csv, png or typed numbers; written as npy, csv, json, png or
 // text.
+#include "base/files.h"
+#include "base/json_write.h"
 #include "run/use/use_own.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
 // The derivative of order k is the reverse derivative, taken k times, with the weights of the box.
 // Its inputs are those of the box, followed by a cotangent for each result of each derivative
 // taken.
+#include "base/names.h"
 #include "core/pass/pipeline.h"
 #include "run/use/use_own.h"
 

@@ -1,4 +1,5 @@
 // Names of gradients: an input without a name is in.1, in.2 …
+#include "base/names.h"
 #include "run/use/use_own.h"
 
 GradientNames gradient_names(World *w, Arena *a, const Diagram *d) {

@@ -5,6 +5,11 @@
 //
 // The batch is the first one that a run of the same seed draws, so the numbers of two checkpoints
 // differ by their weights only. Goals have the weights that they have in the run now.
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "run/use/use_own.h"

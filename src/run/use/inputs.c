@@ -1,6 +1,8 @@
 // The inputs of a call: matched to those of the box, and read from files, text or memory. They are
 // matched by name; by order if the array or the input has no name. Each array must have an input, and
 // each input one array.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/use/use_own.h"
 
 typedef struct {

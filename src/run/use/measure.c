@@ -1,4 +1,5 @@
 // `limn eval FILE --from DIR`: every measure of the program on its data, with the weights of a run.
+#include "base/json_write.h"
 #include "run/use/use_own.h"
 
 static void put_gauges(const Gauges *all, bool json, Buf *b) {

@@ -1,6 +1,8 @@
 // `limn predict FILE NAME --from DIR --in x=…`: a box or learner on the user's arrays. An array
 // with one axis more than the input has a row for each sample. Rows with as many numbers as the
 // input are reshaped.
+#include "base/diag.h"
+#include "base/names.h"
 #include "run/use/use_own.h"
 
 #include <math.h>

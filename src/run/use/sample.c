@@ -1,6 +1,9 @@
 // `limn sample FILE [NAME] --from DIR`: generated samples. A learner or box with real inputs gets
 // noise; one without inputs has noise inside and runs once for each sample; a text model generates
 // text. Without a name, the first `show` of the program is sampled.
+#include "base/files.h"
+#include "base/json_write.h"
+#include "base/names.h"
 #include "run/use/use_own.h"
 
 #include <math.h>

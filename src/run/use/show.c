@@ -2,6 +2,9 @@
 // from the run folder: paths are columns of metrics.csv, and what is shown `every` so many steps is
 // in files of its own, shown/2.000300.safetensors.
 #define _DEFAULT_SOURCE
+#include "base/diag.h"
+#include "base/files.h"
+#include "base/names.h"
 #include "run/use/use_own.h"
 
 #include "run/runs/weights.h"

@@ -1,5 +1,7 @@
 // The weights of a diagram: set in memory, from a file or a run, from the sources that the program
 // names, or as initialised.
+#include "base/diag.h"
+#include "base/table.h"
 #include "run/use/use_own.h"
 
 #include "run/runs/weights.h"

@@ -6,6 +6,8 @@
 // a curve is left out. In each cut a wire of rank n has n lines, or 2n, 3n … where it was copied;
 // one without axes, and every wire of strings, counts as one. A line for several axes in tandem
 // counts as many as it has names. At the left end there are as many lines as the inputs have axes.
+#include "base/names.h"
+#include "base/table.h"
 #include "show/canvas/lint_own.h"
 
 #include <math.h>

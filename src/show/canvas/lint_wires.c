@@ -12,6 +12,7 @@
 // Dividers: an end is not in the air if a glyph, dot, cup, frame, parenthesis, the end or the bend
 // of a wire, or the end of another divider is there. Tensors that stand far apart are divided all
 // the same: the nearest wire above and the nearest below count, however far away.
+#include "base/table.h"
 #include "show/canvas/lint_own.h"
 
 #include <math.h>

@@ -7,6 +7,7 @@
 // are drawn by outlines, with a map back to Unicode. There is no date and no random id: same marks,
 // same bytes.
 #define ZLIB_CONST
+#include "base/table.h"
 #include "show/canvas/marks.h"
 #include <math.h>
 #include <zlib.h>

@@ -6,6 +6,8 @@
 // has them; with THEME_AUTO they are also classes (ink-… fills, pen-… strokes), and a style sheet
 // gives them other colours where the reader's screen is dark. Classes mean the same in every
 // picture, and ids begin with a hash of the whole, so several pictures can stand in one page.
+#include "base/hash.h"
+#include "base/table.h"
 #include "show/canvas/marks.h"
 #include <math.h>
 

@@ -1,6 +1,7 @@
 // Where the program says what a group of an SVG is: data-at="L:C-L:C", lines and characters from 0
 // as editors count them, in the text that is drawn. What another text says, the library or a file
 // that is used, is where the drawn text calls it, and data-in="PATH:L:C-L:C" says where it stands.
+#include "base/source.h"
 #include "show/canvas/marks.h"
 
 typedef struct {

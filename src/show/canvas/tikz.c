@@ -9,6 +9,7 @@
 //
 // TeX has no lengths beyond 16383 points: what is larger than LARGEST is made smaller as a whole,
 // and what lies that far outside the page is brought to this border.
+#include "base/table.h"
 #include "show/canvas/marks.h"
 #include <math.h>
 

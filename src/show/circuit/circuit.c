@@ -1,6 +1,8 @@
 // A diagram as a neural circuit diagram: every wire is a bundle with a strand for each axis, every
 // box a stage or a few. This file is the frame: what comes in and goes out, and the boxes that are
 // neither loops nor calls.
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 

@@ -1,5 +1,7 @@
 // A call has a glyph if the library's box has one, or if what it does is a convolution; is drawn as
 // wires if it does nothing else; is opened, or is a block. Axes that pass over the callee pass.
+#include "base/hash.h"
+#include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
 // -- which box is which glyph ---------------------------------------------------------------------

@@ -1,6 +1,8 @@
 // Equal things look equal, and are laid out once. A box that is opened twice or more in a picture
 // is laid out alone, and stands in the picture as it is, wherever it is called. One that is opened
 // once is part of the whole, and so is one that would not fit into a row: it has to be cut.
+#include "base/names.h"
+#include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
 #define INSET_MOST 0.8 // of a row

@@ -4,6 +4,7 @@
 // several times goes on as all of them, from a dot, or begins as two, in a cap. Coordinates that
 // are not plain come first, and last for the result: a view, a convolution's window, a fixed place.
 // What the body does to numbers stands above.
+#include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>

@@ -6,6 +6,8 @@
 // from outside, the same for all; or from the same place of the turn before, and for the first turn
 // from outside: then it is carried; or from a turn of another loop that is drawn once, so many
 // turns away: then a plate on which it ends there and one from which it begins here stand for it.
+#include "base/names.h"
+#include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
 #include <stdlib.h>

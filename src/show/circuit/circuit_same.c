@@ -1,6 +1,7 @@
 // Are two boxes the same picture? Sizes may differ, and the labels of axes; what is done, to how
 // many wires, in what order, and by the same names, may not. Two diagrams are the same picture if
 // their boxes are, one by one, and are wired alike.
+#include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
 static bool same_types(const Type *a, const Type *b) {

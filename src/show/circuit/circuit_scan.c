@@ -1,6 +1,7 @@
 // A scan is repeated along an axis. It stands between parentheses: a row loses its axis on a
 // pentagon as it comes in, what is carried comes in at the left and goes out at the right, what is
 // held comes in as it is, and what each step gives gets the axis back as it goes out.
+#include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
 static const char *axis_name(Circuit *c, const Scan *x) {

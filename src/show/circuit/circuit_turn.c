@@ -3,6 +3,8 @@
 // A series of sizes is known by its first letter and the loop's variable; what fits to one that is
 // known, as it is or a turn away, is part of it, so that a size that goes in is h_{l−1} if the one
 // that comes out is h_l, also in another loop with the same variable.
+#include "base/names.h"
+#include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 // Both sides of a goal have the same sources: what one of them does not use is seen to end. Wires
 // of one type have one ink, in the order in which types appear, and the name of a type is written
 // once, so that the picture can be read without colours.
+#include "base/diag.h"
+#include "base/names.h"
 #include "show/circuit/goals_own.h"
 
 #include <math.h>

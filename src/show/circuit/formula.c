@@ -1,6 +1,7 @@
 // What a loop does to numbers, as a short formula that stands above its wires. A loop comes in,
 // text in the little language of math.c goes out. What the wires say already is not said again: a
 // product, or a number that is only read, is not a formula.
+#include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>

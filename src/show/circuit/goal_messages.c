@@ -1,6 +1,7 @@
 // The messages of a program beside the picture of its goals: each stands below its goal, tied to
 // the box, the end or the sign that it is about; those that are about no goal stand below all.
 // Errors are red, warnings grey.
+#include "base/diag.h"
 #include "show/circuit/goals_own.h"
 
 bool said_wrong(Goals *g, const Goal *goal, Said *out) {

@@ -2,6 +2,8 @@
 // A call that is not opened stays a call: it is given its own reverse, which is called ∂ and its
 // name, so that the derivative of a model is made of the derivatives of its parts. The library's
 // boxes that have a glyph are never opened.
+#include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 

@@ -6,6 +6,10 @@
 // way back.
 //
 // Three levels: every learner one box; the boxes of its body; each of these opened.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
+#include "base/table.h"
 #include "core/pass/pass.h"
 #include "show/circuit/circuit.h"
 #include "show/circuit/lens_own.h"

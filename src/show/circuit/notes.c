@@ -4,6 +4,7 @@
 // Each row of the picture is painted once on trial. Then each note, from left to right, takes the
 // first place, nearest first, where its plate meets no other and its tail no label and no other
 // glyph; the row makes room for the plates above and below it. Same program, same places.
+#include "base/source.h"
 #include "show/circuit/circuit.h"
 
 #include <math.h>

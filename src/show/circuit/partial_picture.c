@@ -1,6 +1,8 @@
 // A program with errors as a picture: everything that is known is drawn as ever; what could not be
 // done is a dashed box, the wires at fault are red and thicker, a wire whose type is unknown is one
 // dashed line, and each message stands on a plate beside the picture, tied to its place.
+#include "base/names.h"
+#include "base/source.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>

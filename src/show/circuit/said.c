@@ -2,6 +2,8 @@
 //
 // An origin is a span, and the origins around it are the calls that it came out of. What is opened in
 // a picture stands in a text of its own, so the call that was opened is around it too.
+#include "base/names.h"
+#include "base/source.h"
 #include "show/circuit/circuit.h"
 
 #include "lang/value/value.h"

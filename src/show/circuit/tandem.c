@@ -7,6 +7,7 @@
 // they pass, merge or meet other pairs, go into one glyph side by side, or into two glyphs that are
 // alike. What is left when no pair falls any more are parallel lines; of these, those are drawn as
 // one that windows move along somewhere, since then they are places of one picture.
+#include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
 // -- which axes windows move along ----------------------------------------------------------------

@@ -2,6 +2,7 @@
 // name that stays the same while the program does (multihead/attend/softmax, numbered when there
 // are several), and the whole a sentence that tells what goes through what, in the order of the
 // stages.
+#include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
 enum { STEPS = 80 }; // that are told

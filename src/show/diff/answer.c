@@ -1,4 +1,5 @@
 // Writes a comparison as text and as JSON.
+#include "base/json_write.h"
 #include "show/diff/diff.h"
 
 #include <math.h>

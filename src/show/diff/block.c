@@ -1,6 +1,9 @@
 // The statements of a machine, wiring or learning diagram as an outline: each is a box that reads
 // what others declare. A wire `a.x -> b.y` reads a, and b reads the wire; likewise for ends of
 // maps. Only the source is compared, not what is computed.
+#include "base/hash.h"
+#include "base/names.h"
+#include "base/table.h"
 #include "show/diff/trees.h"
 
 typedef struct {

@@ -4,6 +4,7 @@
 // Hashes are computed from the results backwards. Weights, noise sources and open sizes are
 // numbered by first visit, so using one twice differs from using two; a box is hashed by its
 // operation and operands. Dead boxes do not count.
+#include "base/hash.h"
 #include "show/diff/outline_own.h"
 
 typedef struct {

@@ -4,6 +4,8 @@
 // variables) may be renamed consistently within it. Names declared by the program follow the
 // pairing of their declarations. Names after a dot or before a colon are members (options, ports),
 // with one pairing for the program. Any other name has a fixed meaning and must be equal.
+#include "base/names.h"
+#include "base/table.h"
 #include "show/diff/trees.h"
 
 // -- pairs ----------------------------------------------------------------------------------------

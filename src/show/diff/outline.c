@@ -1,4 +1,6 @@
 // Makes the outline of a diagram.
+#include "base/hash.h"
+#include "base/names.h"
 #include "show/diff/outline_own.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
 // The whole picture: the key, what is learned and what goals are made of as boxes, then statements,
 // weights and curves.
+#include "base/table.h"
 #include "show/canvas/marks.h"
 #include "show/diff/picture_own.h"
 #include "show/report/plot.h"

@@ -4,6 +4,8 @@
 // renaming, which finds renamed declarations, in order of use; then named statements that share
 // most of their words; unnamed ones in order; and a learner with the only one left. All others were
 // added or removed.
+#include "base/names.h"
+#include "base/table.h"
 #include "show/diff/trees.h"
 
 enum { ALIKE_MOST = 4000 }; // number of pairs compared

@@ -1,5 +1,6 @@
 // Compares two trees up to names and layout, and locates differences.
 #include "show/diff/trees.h"
+#include "base/source.h"
 
 enum { MOST_LEFT_OUT = 400 }; // statements skipped in the search for the next equal pair
 

@@ -3,6 +3,7 @@
 // A box that met one is one unit, one that has moved is two. Long stretches in which nothing has
 // changed become one unit, if something has changed elsewhere; so do turns that look alike and come
 // one after the other, as in pictures of programs.
+#include "base/hash.h"
 #include "show/diff/picture_own.h"
 
 enum {

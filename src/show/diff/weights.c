@@ -1,5 +1,6 @@
 // Pairs weights: through the boxes that use them, then by name, then by equal values, also
 // permuted, then by the suffix after the learner's name.
+#include "base/table.h"
 #include "show/diff/diff.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 // one where strands curve together, one for glyphs and one where they curve apart. In y everything
 // is decided at once, by place.c: strands are pulled straight, and kept apart by what stands
 // between them. This file is the frame around the others (lay_own.h).
+#include "base/table.h"
 #include "show/layout/lay_own.h"
 
 #include <stdlib.h>

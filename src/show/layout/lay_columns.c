@@ -1,6 +1,7 @@
 // What stands one above the other somewhere in the picture must keep its distance there. A picture
 // is cut through at the data of each section, before its glyphs and behind them; each cut is a
 // column of strands, glyphs and dividers, and neighbours in it get a gap.
+#include "base/table.h"
 #include "show/layout/lay_own.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 // A cable that goes to an earlier layer runs in a lane below all that it passes, or above if that is
 // much shorter; the shorter of two lanes lies inside. Arrowheads of lanes point to the left. At last the
 // segments of a cable are joined: where three meet is a dot, between dots and ends are polylines.
+#include "base/table.h"
 #include "show/layout/layers.h"
 
 #include <math.h>

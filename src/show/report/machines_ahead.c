@@ -1,5 +1,7 @@
 // Can what a program shows of its runs be drawn? Known before they run, from the shapes alone: each
 // picture is made of a few moments without a meaning, by what makes the real ones.
+#include "base/diag.h"
+#include "base/table.h"
 #include "show/report/report_own.h"
 
 enum { AHEAD_MOMENTS = 5, AHEAD_CELLS = 1 << 18 };

@@ -1,6 +1,9 @@
 // The page of a run of machines: what holds, how it is wired, each run with its pictures, the
 // program. What it says in words is in run.json; what it draws is in memory, just followed or read
 // back from the folder.
+#include "base/files.h"
+#include "base/names.h"
+#include "base/number.h"
 #include "show/report/report_own.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 // `show x, y as curves, phase` says what and how. Without `as`, what it is decides: numbers are
 // curves, labels and bits are bands, many numbers are space against time, a square table is a
 // matrix. A run of which nothing is shown shows its ports. `every 500` thins the moments.
+#include "base/names.h"
 #include "show/report/report_own.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 // Arrays and the name of a view come in; a canvas goes out, or an error that says which shape was
 // found and which one the view wants. Without a name, the shape chooses. Numbers that are not
 // finite are left out of every picture, and its caption says so.
+#include "base/diag.h"
 #include "show/report/plot_own.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 // the page and each picture as a file of its own. Results stand first, then pictures, curves,
 // goals, the program and the facts. A picture that cannot be made leaves its reason in its place:
 // the rest of the page is as good as before. Every file is whole or absent.
+#include "base/files.h"
 #include "show/report/report_own.h"
 
 static bool read_metrics(HtmlPage *g, Metrics *out) {

@@ -1,6 +1,7 @@
 // What every page of a run has: its head, sections, pictures with captions, the program, the facts
 // of run.json. A page is text that grows; what it says first stands first. Pictures are files of
 // their own too, in DIR/shown. Where one cannot be made, its reason stands in its place.
+#include "base/files.h"
 #include "show/report/report_own.h"
 
 #include <math.h>

@@ -2,6 +2,9 @@
 //
 // Nothing from outside reaches the page but through html_text, which lets no tag, no quote and no
 // broken character through.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "show/report/report_own.h"
 
 #include "lang/syntax/syntax.h"

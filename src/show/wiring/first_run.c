@@ -1,5 +1,6 @@
 // Which machine `limn draw` draws, and with which options: those of its first run, so that sizes
 // have numbers. Where no name is given it is what the last run runs, with what it stands on.
+#include "base/names.h"
 #include "lang/program/claim.h"
 #include "show/wiring/wiring.h"
 

@@ -9,6 +9,9 @@
 //
 // Of a program with errors, what could be read is drawn. A space or map on whose line there is an
 // error is red, and each message stands on a plate, tied to it.
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 #include "show/wiring/graph_own.h"
 
 #include "lang/learning/learning.h"

@@ -8,6 +8,8 @@
 //
 // Shared variables are units too. They have no direction: parts and variables are put into levels
 // by their distance from one end of the wiring, and lines go from level to level.
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/value/value.h"
 #include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"

@@ -1,4 +1,5 @@
 // A run that stands on another machine as a wiring of the two: ports of one name are wired, both ways.
+#include "base/names.h"
 #include "show/wiring/wiring.h"
 
 typedef struct {

@@ -1,5 +1,7 @@
 // The legend of a wiring: what the constants and options are that its lines name. Systems come in,
 // a plate goes out. A constant that is made of others brings these along.
+#include "base/names.h"
+#include "base/table.h"
 #include "lang/value/value.h"
 #include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"

@@ -1,6 +1,7 @@
 // A machine with modes as a graph: a box for each mode with its lines, an arrow for each jump with its
 // condition, a dot that leads to the mode in which it starts. A mode with modes in it is a panel;
 // jumps out of it and into it go through its edge. What holds in all modes stands in a box of its own.
+#include "base/names.h"
 #include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"
 

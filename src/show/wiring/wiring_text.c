@@ -1,5 +1,7 @@
 // Texts of pictures of wirings: expressions as a program has them, texts that are cut to a width,
 // and sentences for those who cannot see the picture.
+#include "base/names.h"
+#include "base/source.h"
 #include "show/wiring/wiring_own.h"
 
 // -- texts that are cut ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 // The picture that moves has every wire that is ever there. Its marks are those of the last moment;
 // style sheets change width and opacity from moment to moment. So a reader that knows nothing of
 // that shows the last moment, and so does one that is asked to keep still.
+#include "base/hash.h"
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
 //
 // A part with several managers is opened inside of the first; the others hold it closed, with a
 // dashed outline. A part has the same colours in both pictures.
+#include "base/names.h"
 #include "show/circuit/circuit.h"
 #include "show/layout/sketch.h"
 #include "show/wiring/wiring_own.h"

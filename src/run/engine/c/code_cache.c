@@ -10,6 +10,8 @@
 // oldest code beyond a total size.
 #define _GNU_SOURCE
 #include "run/engine/c/code_cache.h"
+#include "base/files.h"
+#include "base/hash.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -3,6 +3,8 @@
 // (code_cache.c) are compiled in parallel (compiler.c) and stored.
 #define _DEFAULT_SOURCE
 #include "run/engine/c/compile.h"
+#include "base/files.h"
+#include "base/hash.h"
 #include "run/engine/c/code_cache.h"
 #include "run/engine/c/compiler.h"
 

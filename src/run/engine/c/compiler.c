@@ -9,6 +9,7 @@
 // nothing.
 #define _GNU_SOURCE
 #include "run/engine/c/compiler.h"
+#include "base/files.h"
 #include "base/stop.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 // For an engine, kernels take their memory from tables of pointers, and the engine runs the products.
 // Exported C is for one number of samples, and its step is complete: products are calls of c->small, with
 // the product's description in the table, and copies are calls of limn_copy.
+#include "base/table.h"
 #include "run/engine/c/emit_own.h"
 
 enum { INLINE_LIMIT = 256 }; // kernels: in larger steps they are not inlined

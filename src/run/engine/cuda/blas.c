@@ -4,6 +4,8 @@
 // program gives the same bytes.
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/blas.h"
+#include "base/files.h"
+#include "base/hash.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

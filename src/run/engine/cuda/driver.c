@@ -2,6 +2,8 @@
 // folder only.
 #define _DEFAULT_SOURCE
 #include "run/engine/cuda/driver.h"
+#include "base/files.h"
+#include "base/hash.h"
 #include "base/sandbox.h"
 #include "run/engine/c/code_cache.h"
 #include "run/engine/cuda/blas.h"

@@ -9,6 +9,7 @@
 // point of the parallel loops, nest after nest. The output cells of a nest are dealt out to the lanes. With
 // enough cells, one lane computes the whole reduction of a cell; otherwise several lanes share it, and
 // their accumulators are combined in a fixed order, so that sums are the same on every device.
+#include "base/table.h"
 #include "run/engine/cuda/emit_cuda_own.h"
 
 #include <ctype.h>

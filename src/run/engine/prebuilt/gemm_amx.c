@@ -5,6 +5,7 @@
 // rows with one pair for each column. When C is small, packing takes as long as multiplying, so it uses
 // AVX-512, which every CPU with AMX has.
 #define _GNU_SOURCE
+#include "base/files.h"
 #include "run/engine/prebuilt/gemm_kernel.h"
 
 #if defined(__x86_64__) && defined(__linux__)

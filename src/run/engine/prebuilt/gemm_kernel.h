@@ -4,6 +4,7 @@
 #ifndef LIMN_RUN_ENGINE_PREBUILT_GEMM_KERNEL_H
 #define LIMN_RUN_ENGINE_PREBUILT_GEMM_KERNEL_H
 
+#include "base/files.h"
 #include "run/engine/prebuilt/gemm_move.h"
 
 // Upper bounds over all kernels; TILE_BYTES: in a row of a tile.
