@@ -16,9 +16,10 @@ typedef struct {
 } DiffWork;
 
 // -- things ---------------------------------------------------------------------------------------
-// Goals also need the same learners trained, the same factor and the same direction.
-static bool same_goals(const Goal *a, const Goal *b) {
+// Goals also need the same data, the same learners trained, the same factor and the same direction.
+static bool same_goals(const DiffWork *d, const Goal *a, const Goal *b) {
   if (!a || !b) return !a && !b;
+  if (!diff_same_fields(d->side, &a->fields, &b->fields)) return false;
   bool same =
       a->weight == b->weight && a->sign == b->sign && a->diagram->param.n == b->diagram->param.n;
   for (uint32_t i = 0; same && i < a->diagram->param.n; i++) same = a->trains[i] == b->trains[i];
@@ -68,11 +69,16 @@ static bool has_changes(const DiffBody *b) {
 static bool compare_thing(DiffWork *d, DiffThing *t) {
   if (t->kind == N_MACHINE || t->kind == N_DIAGRAM) return compare_block(d, t);
   if (!t->node[0] || !t->node[1]) return outline_one_side(d, t);
+  if (t->kind == N_MEASURE) {
+    bool same = t->mark == DIFF_CHANGED && diff_same_measure(d->c, d->side, t);
+    if (same) t->mark = DIFF_SAME, t->otherwise = true;
+    return true;
+  }
   DiffModel a = diff_model(d->c, &d->side[0], t, d->answer.models);
   DiffModel b = diff_model(d->c, &d->side[1], t, d->answer.models);
   if (!a.shown || !b.shown) return true;
   note_used(d, 0, a.shown), note_used(d, 1, b.shown);
-  bool same = same_goals(a.goal, b.goal);
+  bool same = same_goals(d, a.goal, b.goal);
   for (int k = 0; same && k < 2; k++) same = same_function(d, t, &a, &b, k);
   t->body = outlines_align(d->c->scratch, a.shown, b.shown);
   const DiffModel *both[2] = {&a, &b};

@@ -38,6 +38,10 @@ DiffSource diff_source(ApiCall *, DiffSide *);
 DiffModel diff_model(ApiCall *, DiffSide *, const DiffThing *, bool models);
 // The fingerprint of its diagram with all boxes inlined.
 uint64_t diff_flat(ApiCall *, DiffSide *, const char *name, bool training);
+// Do goals or measures read the same fields? In one place, or of one name.
+bool diff_same_fields(const DiffSide[2], const Ids *, const Ids *);
+// Do both sides' measures compute the same of the same data?
+bool diff_same_measure(ApiCall *, DiffSide[2], const DiffThing *);
 // The name of a file that both sides name and whose contents differ; or NULL.
 const char *diff_other_file(ApiCall *, const DiffSide[2], const DiffThing *);
 

@@ -198,6 +198,55 @@ static const Goal *only_goal(const Program *p, const Syntax *node) {
   return n == 1 && found->diagram ? found : NULL;
 }
 
+static const Measure *only_measure(const Program *p, const Syntax *node) {
+  const Measure *found = NULL;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (p->measure.at[i].node == node) found = &p->measure.at[i], n++;
+  return n == 1 && found->diagram ? found : NULL;
+}
+
+bool diff_same_fields(const DiffSide side[2], const Ids *a, const Ids *b) {
+  if (a->n != b->n) return false;
+  for (uint32_t i = 0; i < a->n; i++) {
+    const Def *x = side[0].l->in->def.at[a->at[i]], *y = side[1].l->in->def.at[b->at[i]];
+    bool same_place = x->given == y->given && x->field == y->field; // perhaps renamed
+    if (!same_place &&
+        strcmp(name_text(side[0].l->w->names, x->name), name_text(side[1].l->w->names, y->name)))
+      return false;
+  }
+  return true;
+}
+
+static const char *name_or_none(const DiffSide *side, Name name) {
+  return name ? name_text(side->l->w->names, name) : "";
+}
+
+static const char *text_or_none(const char *text) { return text ? text : ""; }
+
+// Are the samples those of the same data?
+static bool same_data(const DiffSide side[2], const OnData *a, const OnData *b) {
+  return !a->node == !b->node && a->other == b->other &&
+         !strcmp(name_or_none(&side[0], a->set), name_or_none(&side[1], b->set)) &&
+         !strcmp(name_or_none(&side[0], a->split), name_or_none(&side[1], b->split)) &&
+         !strcmp(text_or_none(a->path), text_or_none(b->path));
+}
+
+bool diff_same_measure(ApiCall *c, DiffSide side[2], const DiffThing *t) {
+  const Measure *m[2];
+  uint64_t whole[2];
+  for (int i = 0; i < 2; i++) {
+    World *w = side[i].l->w;
+    m[i] = only_measure(side[i].l->program, t->node[i]);
+    if (!m[i] || !diagram_is_small(w, m[i]->diagram)) return false;
+    Diagram *flat = diagram_simplify(w, diagram_inline_all(w, m[i]->diagram));
+    whole[i] = outline_whole(c->scratch, w, flat, &side[i].names);
+  }
+  return whole[0] == whole[1] && m[0]->better == m[1]->better &&
+         diff_same_fields(side, &m[0]->fields, &m[1]->fields) &&
+         same_data(side, &m[0]->on, &m[1]->on);
+}
+
 // Does the training form have known weight sizes, or are they only known in use?
 static bool says_sizes(const Outline *training, const Outline *use) {
   bool same = training && training->weight.n == use->weight.n;

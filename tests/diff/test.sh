@@ -243,3 +243,27 @@ P
 "$LIMN" export seen.limn seen --as onnx --from seen1 -o seen.onnx >log 2>&1 || cat log
 has "weights with axes in another order" 0 "weights: 4 the same, 0 not" diff seen1 seen.onnx --of seen
 has "weights of what was not asked for" 1 "- other/dense/b" diff seen1 seen.onnx
+# goals and measures by what they compute, of which data
+cat >m.limn <<'P'
+axis n = 3
+given x : R[n] from uniform[n]
+given y : R[n] from uniform[n]
+learn f : R[n] -> R[n] = dense[n] ; tanh
+goal fit : f(x) ~ y by l2
+measure err : f(x) ~ y by mae
+measure big : max(abs(f(x)))
+train 1 steps, gd(0.1)
+P
+changed() { sed "$1" m.limn >n.limn; }
+changed 's/max(abs(f(x)))/max[n](abs(f(x)))/'
+has "a measure written otherwise" 0 "big: the same, written otherwise" diff m.limn n.limn
+changed 's/max(abs(f(x)))/max[n](abs(f(y)))/'
+has "a measure of other data" 1 "~ measure big" diff m.limn n.limn
+changed 's/^measure err.*/measure err : f(y) ~ x by mae/'
+has "a measure of exchanged data" 1 "~ measure err" diff m.limn n.limn
+changed 's/by mae/by mse/'
+has "a measure by another distance" 1 "~ measure err : f(x) ~ y by mae -> mse" diff m.limn n.limn
+changed 's/^goal fit.*/goal fit : f(y) ~ x by l2/'
+has "a goal of exchanged data" 1 "~ goal fit" diff m.limn n.limn
+changed 's/\<x\>/u/g'
+has "renamed data" 1 "~ given x : R[n] -> u : R[n] from uniform[n]" diff m.limn n.limn
