@@ -552,9 +552,11 @@ void csv_next(CsvOut *o) {
   o->any = true;
 }
 
+// Blanks around a cell that is not quoted are no part of it.
 void csv_put(CsvOut *o, const char *text) {
+  size_t n = strlen(text);
+  bool quoted = strpbrk(text, ",;\t\"\r\n") || (n && (*text == ' ' || text[n - 1] == ' '));
   csv_next(o);
-  bool quoted = strpbrk(text, ",;\t\"\r\n") || *text == ' ';
   if (!quoted) {
     buf_text(o->out, text);
     return;
