@@ -12,7 +12,6 @@
 #include "base/source.h"
 #include "io/data/set_own.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,11 +26,9 @@ typedef struct {
   int32_t label;
 } File;
 
-typedef VEC(const char *) FolderTexts;
-
 typedef struct {
   VEC(File) file[SPLITS];
-  FolderTexts label;
+  FolderNames label;
   bool labelled; // the folder has sub-folders
   Picture like;  // the common size
   size_t bytes;  // bytes of one picture
@@ -43,29 +40,10 @@ typedef struct {
 } ImageFolder;
 
 // -- listing files --------------------------------------------------------------------------------
-static int compare_names(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void close_folder(void *what) {
-  DIR **d = what;
-  if (*d) closedir(*d);
-}
-
-// Lists the names in a folder, sorted, without names that begin with a dot.
-static bool list_folder(Arena *a, const char *path, FolderTexts *out, const char **why) {
-  Arena *scratch = arena_child(a);
-  DIR **d = NEW(scratch, DIR *);
-  arena_on_free(scratch, close_folder, d);
-  *out = (FolderTexts){0};
-  *d = opendir(path);
-  bool good = *d;
-  if (!good) file_error(a, why, "cannot read %s: %s", path, os_error(a, errno));
-  for (struct dirent *e; good && (e = readdir(*d));)
-    if (e->d_name[0] != '.') vec_push(a, out, arena_format(a, "%s", e->d_name));
-  arena_free(scratch);
-  if (out->n) qsort(out->at, out->n, sizeof *out->at, compare_names);
-  return good;
+static bool list_folder(Arena *a, const char *path, FolderNames *out, const char **why) {
+  *out = (FolderNames){0};
+  const char *error = folder_names(a, path, out);
+  return !error || file_error(a, why, "cannot read %s: %s", path, error);
 }
 
 // The contents of a permitted folder are permitted, except links to elsewhere.
@@ -89,7 +67,7 @@ static bool add_files(Set *s, ImageFolder *f, Split split, const char *path, int
   static const char *const read[] = {".png", ".PNG"};
   static const char *const other[] = {".jpg", ".jpeg", ".JPG",  ".JPEG",
                                       ".gif", ".bmp",  ".webp", ".tif"};
-  FolderTexts names;
+  FolderNames names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   for (uint32_t i = 0; i < names.n; i++) {
     const char *file = arena_format(s->arena, "%s/%s", path, names.at[i]);
@@ -120,7 +98,7 @@ static bool check_folder(Set *s, const char *path, bool *folder, const char **wh
 
 // Adds the pictures of one split: in sub-folders, whose names are labels, or in the folder itself.
 static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, const char **why) {
-  FolderTexts names;
+  FolderNames names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   bool first = split == SPLIT_TRAIN, any = false, folder;
   for (uint32_t i = 0; i < names.n; i++) {
@@ -142,7 +120,7 @@ static bool add_split(Set *s, ImageFolder *f, Split split, const char *path, con
 }
 
 // *given: all sub-folders are called train, valid or test, and there is one for training.
-static bool find_splits(Set *s, const char *path, const FolderTexts *names, bool *given,
+static bool find_splits(Set *s, const char *path, const FolderNames *names, bool *given,
                         const char **why) {
   bool train = false, folder;
   *given = false;
@@ -160,7 +138,7 @@ static bool find_splits(Set *s, const char *path, const FolderTexts *names, bool
 
 static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, const char **why) {
   static const char *const word[] = {"train", "valid", "test"};
-  FolderTexts names;
+  FolderNames names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   if (!find_splits(s, path, &names, given, why)) return false;
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
