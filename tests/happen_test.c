@@ -330,9 +330,9 @@ static void what_trembles_is_said(void **state) {
     Run r = begin(of[k], (SolveOptions){0}, (double[]){0});
     while (solver_step(r.s, 1000)) {
     }
-    said(r.s, "behind t = ");
+    said(r.s, "after t = ");
     said(r.s, said_of[k]);
-    said(r.s, " bends or jumps too often to be followed; a shorter run can be");
+    said(r.s, " oscillates or jumps too often to be resolved: make the run shorter");
     end_run(&r);
   }
 }
@@ -357,8 +357,9 @@ static void what_cannot_be_told_is_said(void **state) {
   while (solver_step(r.s, 3)) {
   }
   assert_null(solver_error(r.s));
-  assert_non_null(strstr(solver_unsure(r.s), "behind t = "));
-  assert_non_null(strstr(solver_unsure(r.s), "the guard of `bounce` goes up and down as rounding"));
+  assert_non_null(strstr(solver_unsure(r.s), "after t = "));
+  assert_non_null(
+      strstr(solver_unsure(r.s), "the guard of `bounce` varies by rounding errors only"));
   end_run(&r);
 }
 

@@ -48,10 +48,10 @@ rm pipe.csv zero.csv
 # a folder that nobody can look into: a ring of links, which holds for root too
 ln -s ring ring
 status "sets that cannot be looked for" 3 env LIMN_DATA=ring "$LIMN" data
-says "says why" err "cannot look whether ring/mnist is there: Too many levels of symbolic links"
+says "says why" err "cannot determine whether ring/mnist exists: Too many levels of symbolic links"
 status "as JSON too" 3 env LIMN_DATA=ring "$LIMN" data --json
 status "one of them" 3 env LIMN_DATA=ring "$LIMN" data omniglot
-says "which says why" err "cannot look whether ring/omniglot is there"
+says "which says why" err "cannot determine whether ring/omniglot exists"
 status "one that is made needs none" 0 env LIMN_DATA=ring "$LIMN" data iris
 rm ring
 

@@ -138,10 +138,10 @@ fi
 
 # -- a run that goes on elsewhere --------------------------------------------------------------------
 moved() { cp -r gpu "moved.$1"; }
-moved 1; says "from a GPU that is gone" 0 'the run was on emulated GPU 0, and goes on on the CPU, bf16, since no GPU can be used: ' env FAKE_CUDA=none "$LIMN" train small.limn --plain --resume moved.1
-moved 2; says "from a GPU to the CPU, on purpose" 0 'the run was on emulated GPU 0, and goes on on the CPU, bf16: the last digits may differ' "$LIMN" train small.limn --plain --resume moved.2 --device cpu
+moved 1; says "from a GPU that is gone" 0 'the run was on emulated GPU 0, and continues on the CPU, bf16, since no GPU can be used: ' env FAKE_CUDA=none "$LIMN" train small.limn --plain --resume moved.1
+moved 2; says "from a GPU to the CPU, on purpose" 0 'the run was on emulated GPU 0, and continues on the CPU, bf16: the last digits may differ' "$LIMN" train small.limn --plain --resume moved.2 --device cpu
 has "… in its own precision" '; on the CPU, bf16; '
-says "from the CPU to a GPU" 0 'the run was on the CPU, and goes on on emulated GPU 0, 64 bits: the last digits may differ' "$LIMN" train small.limn --plain --resume wide --device cuda
+says "from the CPU to a GPU" 0 'the run was on the CPU, and continues on emulated GPU 0, 64 bits: the last digits may differ' "$LIMN" train small.limn --plain --resume wide --device cuda
 moved 3; says "where it was, nothing is said of it" 0 '; on emulated GPU 0, bf16; moved.3; going on after step 5' "$LIMN" train small.limn --plain --resume moved.3
 has_not "… nothing" 'the run was on'
 moved 4; says "another precision is refused" 1 'cannot resume moved.4: its precision is bf16, not 32' "$LIMN" train small.limn --resume moved.4 --precision 32
@@ -159,8 +159,8 @@ mkdir half && cp "$LIMN_CUDA/libcuda.so.1" half
 
 # -- machines ----------------------------------------------------------------------------------------
 "$LIMN" run ticks.limn --device cuda --out ticks.gpu >"$said" 2>&1
-has "machines say what follows them" 'what ticks is followed by emulated GPU 0'
+has "machines say what follows them" 'machines with ticks run on emulated GPU 0'
 grep -q '"device": "cuda:0"' ticks.gpu/run.json && grep -q '"device": "cpu"' ticks/run.json && ok "… and keep it" || not_ok "… and keep it" ticks.gpu/run.json
-says "… and go on there" 0 'what ticks is followed by emulated GPU 0' "$LIMN" run ticks.limn --resume ticks.gpu
-says "… or say why not" 0 'the run was on emulated GPU 0, and goes on on the CPU, since no GPU can be used' env FAKE_CUDA=none "$LIMN" run ticks.limn --resume ticks.gpu
+says "… and go on there" 0 'machines with ticks run on emulated GPU 0' "$LIMN" run ticks.limn --resume ticks.gpu
+says "… or say why not" 0 'the run was on emulated GPU 0, and continues on the CPU, since no GPU can be used' env FAKE_CUDA=none "$LIMN" run ticks.limn --resume ticks.gpu
 exit $failed

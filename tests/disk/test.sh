@@ -142,7 +142,7 @@ stands "copies elsewhere" bare/used folder "$LIMN" train net.limn --reference --
 stands "pictures elsewhere" whole/shown folder "$LIMN" report plain.limn --reference --from hurt
 stands "pictures of machines elsewhere" room/shown folder "$LIMN" report room.limn --from hurt
 stands "frames elsewhere" part/shown folder "$LIMN" train net.limn --reference --plain --resume hurt
-says "are missing at the end" err "not all that was to be shown is in hurt"
+says "are missing at the end" err "some shown values could not be written to hurt"
 mkdir real
 ln -s real byname
 status "the run folder itself may be a link" 0 "$LIMN" train net.limn --reference --plain --quiet --out byname

@@ -171,7 +171,7 @@ close() {
   paste -d, "$1/Maps.csv" "$2/Maps.csv" | awk -F, 'NR > 1 { for (i = 1; i <= NF / 2; i++) { d = $i - $(i + NF / 2); if (!(d * d < 1e-12)) bad = 1 } rows++ } END { exit bad || rows < 40 }'
 }
 follow --out ticks.cpu && follow --device cuda --out ticks.cuda && close ticks.cpu ticks.cuda && ok "machines by ticks" || not_ok "machines by ticks"
-grep -qxF 'what flows is followed by the CPU: Slow' "$said" && ok "what flows stays" || not_ok "what flows stays"
+grep -qxF 'machines with rates run on the CPU: Slow' "$said" && ok "what flows stays" || not_ok "what flows stays"
 follow --device cuda --out ticks.again && cmp -s ticks.cuda/Maps.csv ticks.again/Maps.csv && ok "the same seed gives the same ticks" || not_ok "the same seed gives the same ticks"
 follow --from ticks.cpu --set end=2 --device cuda --out ticks.on && follow --from ticks.cpu --set end=2 --out ticks.more && close ticks.on ticks.more && ok "ticks of the CPU go on on the GPU" || not_ok "ticks of the CPU go on on the GPU"
 "$LIMN" devices >"$said" 2>&1 && grep -q '^cuda:0 .*emulated GPU' "$said" && ok "devices" || not_ok "devices"
@@ -224,12 +224,12 @@ train --device cpu --resume lost && near cpu lost && ok "and stays whole" || not
 
 # a GPU that others use, and what would fit
 says "a GPU that others use" 3 "MB, and 0.001 of its 4294.967 are free" env FAKE_CUDA=others=4294966000 "$LIMN" train small.limn --device cuda --out shared
-says "what fits" 3 "has room there; or --device cpu" env FAKE_CUDA=memory=110000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide1
+says "what fits" 3 "fits in its memory; or use --device cpu" env FAKE_CUDA=memory=110000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide1
 # a measure that has no room there: for fewer samples at once, then on the CPU, which reads the newest weights
 room() { FAKE_CUDA=$1 "$LIMN" train room.limn --plain --device cuda --out "$2" >"$said" 2>&1; cut -d, -f1,4- "$2/metrics.csv" >"$2.numbers"; }
 room memory=100000000 room.all; room memory=90000 room.fewer; ! grep -q warning "$said" && cmp -s room.all.numbers room.fewer.numbers && ok "a measure for fewer samples at once" || not_ok "a measure for fewer samples at once"
-room memory=68000 room.cpu; grep -q 'cuda:0 has no room for what is asked for here: the CPU does it' "$said" && cmp -s room.all.numbers room.cpu.numbers && ok "a measure on the CPU" || not_ok "a measure on the CPU"
-says "nothing fits" 3 "no smaller batch has room there either; --device cpu may have" env FAKE_CUDA=memory=9000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide2
+room memory=68000 room.cpu; grep -q 'cuda:0 has too little memory for this: the CPU computes it' "$said" && cmp -s room.all.numbers room.cpu.numbers && ok "a measure on the CPU" || not_ok "a measure on the CPU"
+says "nothing fits" 3 "no smaller batch fits in its memory either; --device cpu may work" env FAKE_CUDA=memory=9000 "$LIMN" train wide.limn --device cuda --batch 64 --out wide2
 
 # --device auto, which is what nobody says
 auto() { "$LIMN" train work.limn --plain --pause 1 "$@" >"$said" 2>&1; }
@@ -240,7 +240,7 @@ train --device auto --out auto.3 && ! grep -q emulated "$said" && same cpu auto.
 (FAKE_CUDA=memory=9000 auto --out auto.5) && grep -q 'the CPU computes: out of memory on emulated GPU 0' "$said" && ok "auto: what has no room stays" || not_ok "auto: what has no room stays"
 auto --resume auto.1 && grep -q 'emulated GPU 0' "$said" && ok "auto: what began on the GPU goes on there" || not_ok "auto: what began on the GPU goes on there"
 auto --resume auto.2 && ! grep -q emulated "$said" && ok "auto: what began on the CPU goes on there" || not_ok "auto: what began on the CPU goes on there"
-(FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run was on emulated GPU 0, and goes on on the CPU, 32 bits, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
+(FAKE_CUDA=none auto --resume auto.1) && grep -q 'the run was on emulated GPU 0, and continues on the CPU, 32 bits, since no GPU can be used' "$said" && ok "auto: a GPU that is gone" || not_ok "auto: a GPU that is gone"
 (FAKE_CUDA=full auto --out auto.6) && grep -q 'the CPU computes: GPU 0 cannot be opened' "$said" && ok "auto: a GPU that does not start" || not_ok "auto: a GPU that does not start"
 
 # --precision auto: by what computes

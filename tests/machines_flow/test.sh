@@ -29,9 +29,9 @@ sed 's/to 40 by stiff/to 40/' examples/robertson.limn >"$dir/explicit.limn"
 run explicit
 same "stiff, by an explicit method" 0 $?
 says "stiff: what is fast is named" "warning: stiff: from t = "
-says "stiff: the state" "\`b\` can change within "
-says "stiff: what goes on" "the stiff method goes on"
-says "stiff: a way out" "\`by stiff\` names it"
+says "stiff: the state" "\`b\` changes on a time scale of "
+says "stiff: what goes on" "the stiff method takes over"
+says "stiff: a way out" "\`by stiff\` uses it"
 says "stiff: the run is shown" "run Reaction to 40"
 
 # -- what is refused

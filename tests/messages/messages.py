@@ -75,6 +75,7 @@ def main():
     golden = read(tests.rglob("*.err"))
     suffixes = (".c", ".h", ".sh", ".py", ".md", ".txt")
     files = [p for d in (tests, ROOT / "docs") for p in d.rglob("*") if p.suffix in suffixes and p.name != "messages.py" and p not in READER]
+    files += sorted((tests / "answers").rglob("*.limn"))  # their lines #= hold what is printed
     # A text may be broken in C, and its quotes are escaped there and in the shell.
     answers = [(n, "\n".join(line for line in t.split("\n") if line.startswith("#="))) for n, t in read((tests / "answers").rglob("*.limn"))]
     others = answers + [(n, re.sub(r"\\([\"`$.\\-])", r"\1", re.sub(r'"\n\s*"', "", t))) for n, t in read(files)]

@@ -96,7 +96,7 @@ says "cannot resume nowhere: No such file or directory" train iris.limn --refere
 "$LIMN" train iris.limn --reference --plain --quiet --out run >said 2>&1 || { not_ok "a run to use"; cat said; }
 says "run holds a run already: go on with --resume run, or name another folder" train iris.limn --reference --plain --quiet --out run
 mkdir taken && cp iris.limn taken/program.limn
-says "taken/program.limn is there already, and no run that it belongs to: it would be written over; --out names another folder" train taken/program.limn --reference --plain --quiet --out taken
+says "taken/program.limn exists already and belongs to no run: it would be overwritten; --out names another folder" train taken/program.limn --reference --plain --quiet --out taken
 mkdir empty && touch empty/other
 says "empty holds no run: there is no state.safetensors in it" train iris.limn --reference --plain --quiet --resume empty
 
@@ -133,7 +133,7 @@ train 2 steps, batch 4, rda
 END
 says "w is made of bits, which have no average: copy it with \`every\`" train bits.limn --reference --plain --quiet --out t
 sed 's/^train/show softmax(f(x)) as paths every 1\ntrain/' iris.limn >paths.limn
-says "a path shows what is learned, not samples" train paths.limn --reference --plain --quiet --out t
+says "a path shows learned values, not samples" train paths.limn --reference --plain --quiet --out t
 printf 'a\n1\n2\n' >one.csv
 cat >split.limn <<'END'
 given x : R[1] from "one.csv"

@@ -57,9 +57,9 @@ if [ -z "$bad" ]; then echo "ok resumed: another law holds from the end of the o
   echo "not ok resumed: another law:$bad"
   sed 's/^/    /' flow.log
 fi
-says "an end that is behind" "has come to 4, and this run is \`to 4\`" run "$here/flowing.limn" --plain --from flown
+says "an end that is behind" "has reached 4, and this run is \`to 4\`" run "$here/flowing.limn" --plain --from flown
 says "another method" "Spin.state.safetensors was left by another system, or by another method" run "$here/other.limn" --plain --from half
-says "other steps of noise" "went by steps of 0.003, and this run has steps of 0.004" run "$here/other.limn" --plain --from half
+says "other steps of noise" "has steps of 0.003, and this run has steps of 0.004" run "$here/other.limn" --plain --from half
 "$LIMN" run "$here/tick.limn" --quiet --out ticked
 mkdir swap && cp half/run.json swap && cp half/Walk.state.safetensors swap/Tick.state.safetensors
 cp ticked/Tick.state.safetensors swap/Spin.state.safetensors
@@ -113,7 +113,7 @@ if [ -n "${shim:-}" ]; then
     echo "not ok resumed: $early runs killed at their beginning:$earlybad"
   fi
   "$LIMN" run "$here/begins.limn" --plain --set t=2 --from begun >log 2>&1
-  if grep -qF "\`x\` goes on as" log; then echo "ok resumed: a start that does not count is told"; else echo "not ok resumed: a start that does not count is told"; fi
+  if grep -qF "\`x\` continues from" log; then echo "ok resumed: a start that does not count is told"; else echo "not ok resumed: a start that does not count is told"; fi
 fi
 if [ -z "${shim:-}" ]; then
   echo "skipped: runs killed on the way"
@@ -135,13 +135,13 @@ printf 'time,u\n0,1\n2,1\n' >moved.csv
 printf 'machine I(u: R[]) -> (x: R[]) {\n  state x = 0\n  x%s = u\n}\nrun I to 2 on "moved.csv"\n' "'" >moved.limn
 "$LIMN" run moved.limn --quiet --out moved
 printf 'time,u\n0,1\n2,3\n' >moved.csv
-says "another table" "was left by a run on other numbers" run moved.limn --resume moved
+says "another table" "was left by a run with other inputs" run moved.limn --resume moved
 printf 'u\n1\n2\n3\n' >ticked.csv
 printf 'machine I(u: R[]) -> (x: R[]) {\n  state x = 0\n  next x = x + u\n}\nrun I for 3 ticks on "ticked.csv"\n' >ticked.limn
 "$LIMN" run ticked.limn --quiet --out by_ticks
 "$LIMN" run ticked.limn --quiet --resume by_ticks && echo "ok resumed: the same table, by ticks" || echo "not ok resumed: the same table, by ticks"
 printf 'u\n1\n2\n4\n' >ticked.csv
-says "another table, by ticks" "was left by a run on other numbers" run ticked.limn --resume by_ticks
+says "another table, by ticks" "was left by a run with other inputs" run ticked.limn --resume by_ticks
 says "another run" "it has no run 1 called \`Class\`" run "$here/learns.limn" --resume killed
 says "another setting" "it was begun with --set n=400, and now it is nothing" run "$here/learns.limn" --resume part
 says "another start" "it was begun with --from nothing, and now it is part" run "$here/learns.limn" --from part --resume whole
@@ -157,4 +157,4 @@ says "more ticks than there are" "first.state.safetensors is not what this run l
 cp stopped/Counts.csv once.csv
 "$LIMN" run "$here/stops.limn" --quiet --resume stopped
 same "what has stopped stays so" once.csv stopped/Counts.csv
-says "what has stopped" "has stopped: it does not go on" run "$here/stops.limn" --plain --from stopped
+says "what has stopped" "has stopped, and cannot be continued" run "$here/stops.limn" --plain --from stopped

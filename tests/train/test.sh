@@ -271,7 +271,7 @@ sleep 0.3
 kill -TERM $pid
 wait $pid
 same "without its metrics.csv a run does not end well" 3 $?
-says "it is said when it is seen" out "cannot write gone/metrics.csv: it was removed or replaced while the run goes on"
+says "it is said when it is seen" out "cannot write gone/metrics.csv: it was removed or replaced during the run"
 says "and at the end" err "the last rows of gone/metrics.csv could not be written"
 export FAULT=slow:0:1 LD_PRELOAD=$dir/fault.so # a checkpoint is on its way at any time: it goes where it began
 begun_run moved
@@ -282,7 +282,7 @@ sleep 0.3
 kill -TERM $pid
 wait $pid
 same "without its folder neither" 3 $?
-says "it is said" err "the run could not be saved: moved is not the folder any more in which the run began"
+says "it is said" err "the run could not be saved: moved is no longer the folder in which the run began"
 same "nothing is written elsewhere" "" "$(ls elsewhere)"
 
 # -- another build: run.json says which it is, and whoever goes on with its run is told

@@ -92,7 +92,7 @@ static bool check_folder(Set *s, const char *path, bool *folder, const char **wh
   bool there = stat(path, &info) == 0;
   *folder = there && S_ISDIR(info.st_mode);
   return there || errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
-         file_error(s->arena, why, "cannot look whether %s is a folder: %s", path,
+         file_error(s->arena, why, "cannot determine whether %s is a folder: %s", path,
                     os_error(s->arena, errno));
 }
 

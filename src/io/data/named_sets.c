@@ -174,7 +174,7 @@ const char *find_folder(Arena *a, const char *set, const char **why) {
     if (!path) continue;
     error = check_exists(a, path, &folder);
     if (folder) return path;
-    if (error && !*why) file_error(a, why, "cannot look whether %s is there: %s", path, error);
+    if (error && !*why) file_error(a, why, "cannot determine whether %s exists: %s", path, error);
   }
   static const char debian[] = "/usr/share/datasets/fashion-mnist";
   return strcmp(set, "fashion") == 0 && path_is_folder(debian) ? debian : NULL;

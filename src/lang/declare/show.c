@@ -195,6 +195,6 @@ void do_show(Elab *in, Program *p, const Syntax *n) {
     check_generate(in, p, expr);
   if (s.diagram) check_on(in, p, &s.fields, &s.on);
   if (s.diagram && (s.fields.n || s.diagram->noisy) && is_shown_as(&s, "paths"))
-    diag_error(in->w->diags, n->span, "a path shows what is learned, not samples");
+    diag_error(in->w->diags, n->span, "a path shows learned values, not samples");
   vec_push(in->w->arena, &p->show, s);
 }

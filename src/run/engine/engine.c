@@ -141,7 +141,7 @@ Engine *engine_new_fitting(World *w, const Diagram *d, Store *store, int64_t *sa
   cpu.device = NULL;
   e = engine_new(w, d, store, *samples, &cpu);
   if (e)
-    diag_warning(w->diags, (Span){0}, "%s has no room for what is asked for here: the CPU does it",
+    diag_warning(w->diags, (Span){0}, "%s has too little memory for this: the CPU computes it",
                  engine_device_name(w->arena, how->device));
   return e;
 }

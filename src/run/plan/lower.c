@@ -349,8 +349,8 @@ static void check_whole_numbers(Plan *p, const PlanNode *x) {
     if (reach > WHOLE_LIMIT)
       fail(p, x->origin,
            arena_format(p->w->arena,
-                        "whole numbers up to %.0f are computed with here, and those of 32 bits are "
-                        "exact up to 2^24 = %d only; use --precision 64",
+                        "whole numbers up to %.0f occur here, but 32-bit numbers are exact only up "
+                        "to 2^24 = %d; use --precision 64",
                         reach, WHOLE_LIMIT));
   }
 }

@@ -74,8 +74,8 @@ static bool has_no_files_of_run(const RunFolder *f, const char **why) {
   for (uint32_t i = 0; i < COUNT(names) && !exists(f, "lock"); i++)
     if (exists(f, names[i]))
       return file_error(f->arena, why,
-                        "%s is there already, and no run that it belongs to: it would be written "
-                        "over; --out names another folder",
+                        "%s exists already and belongs to no run: it would be overwritten; --out "
+                        "names another folder",
                         folder_path(f, names[i]));
   return true;
 }
@@ -131,7 +131,7 @@ bool folder_has(const RunFolder *f, const char *name, int fd) {
 
 const char *folder_is_gone(const RunFolder *f) {
   if (folder_has(f, "lock", f->lock)) return NULL;
-  return arena_format(f->arena, "%s is not the folder any more in which the run began", f->dir);
+  return arena_format(f->arena, "%s is no longer the folder in which the run began", f->dir);
 }
 
 // -- the lock -------------------------------------------------------------------------------------

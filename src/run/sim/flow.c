@@ -83,8 +83,8 @@ bool flow_open_table(Flow *f) {
   for (uint32_t i = 0; d->time && i < m->s->in.n; i++)
     if (d->rows[i] && m->s->d->wire.at[m->s->d->in.at[i]].type.base != BASE_R)
       return diag_refuse(m->w->diags, m->run->span,
-                         "`%s` is no number, and nothing is between two of its rows: without the "
-                         "column `time` each is held for one unit of time",
+                         "`%s` is no number, and cannot be interpolated: without the column `time` "
+                         "each row is held for one unit of time",
                          name_text(m->w->names, m->s->in.at[i].name));
   return true;
 }
@@ -233,9 +233,8 @@ static bool refuse_conflict(Flow *f, double t, uint32_t state, int64_t place, ui
                     sim_place(f->m, state, place), t, event_name(f, one), event_name(f, other));
   e = event_at(f, one, &number, &member, &members);
   diag_note(w->diags, d, e->span, "the other one");
-  diag_help(
-      w->diags, d,
-      "what happens at one moment happens at once: let one of the conditions exclude the other");
+  diag_help(w->diags, d,
+            "events of one moment are simultaneous: let one of the conditions exclude the other");
   return false;
 }
 

@@ -225,29 +225,29 @@ bool follow_usual_step(Sim *m, const SavedRun *from) {
 
 static bool is_elsewhere(const Following *g) {
   if (g->resumed) return saved_refuse_other(g->m, g->from);
-  return diag_refuse(g->m->w->diags, g->m->run->span,
-                     "%s was left by another system, or by another method: there is other to go on "
-                     "with than `%s` wants",
-                     g->from->file, name_text(g->m->w->names, g->m->s->name));
+  return diag_refuse(
+      g->m->w->diags, g->m->run->span,
+      "%s was left by another system, or by another method: its state does not fit `%s`",
+      g->from->file, name_text(g->m->w->names, g->m->s->name));
 }
 
 static bool goes_further(const Following *g) {
   const Run *r = g->m->run;
   if (g->begun < r->end) return true;
-  return diag_refuse(g->m->w->diags, r->span,
-                     "%s has come to %.10g, and this run is `to %.10g`: where it goes on, its end "
-                     "has to be behind that",
-                     g->from->file, g->begun, r->end);
+  return diag_refuse(
+      g->m->w->diags, r->span,
+      "%s has reached %.10g, and this run is `to %.10g`: a run that continues it must end later",
+      g->from->file, g->begun, r->end);
 }
 
 // Increments of noise are known at the ends of steps only.
 static bool has_its_steps(const Following *g, double step) {
   const Run *r = g->m->run;
   if (!g->flow->white.n || step == r->step) return true;
-  return diag_refuse(g->m->w->diags, r->span,
-                     "%s went by steps of %.10g, and this run has steps of %.10g: with noise they "
-                     "have to be the same",
-                     g->from->file, step, r->step);
+  return diag_refuse(
+      g->m->w->diags, r->span,
+      "%s has steps of %.10g, and this run has steps of %.10g: with noise both must be equal",
+      g->from->file, step, r->step);
 }
 
 static bool same_dynamics(const Following *g) {

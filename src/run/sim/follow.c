@@ -107,8 +107,8 @@ static bool fail_sliding(const Following *g, const char *why) {
   Span span = flow_slide_span(g->flow, slide, solver_delayed(g->solver, slide->t));
   Id e = diag_error(diags, span.file ? span : g->m->run->span, "%s", why);
   diag_help(diags, e,
-            "let modes say it, one of which holds it there until something lets it go; or let it "
-            "jump smoothly: `tanh(x / 0.01)` is like `sign(x)`");
+            "use modes, one of which keeps it there until a condition releases it; or smooth the "
+            "jump: `tanh(x / 0.01)` is like `sign(x)`");
   return true;
 }
 
@@ -403,7 +403,7 @@ static bool is_finite(const Following *g, double t) {
     else
       diag_help(g->m->w->diags, e,
                 "steps of %g may be too long for it: without `by` they are chosen, and `by stiff` "
-                "is for rates that pull back hard",
+                "is for stiff rates",
                 g->m->run->step);
     return false;
   }
@@ -525,7 +525,7 @@ static void report_notes(const Following *g) {
   if (g->unsure) diag_warning(to, g->m->run->span, "%s", g->unsure);
   if (!g->note) return;
   Id e = diag_warning(to, g->m->run->span, "%s", g->note);
-  diag_help(to, e, "`by stiff` names it: then it is there from the start");
+  diag_help(to, e, "`by stiff` uses it from the start");
 }
 
 // Checks also the states without rates.
@@ -542,7 +542,8 @@ static bool starts_finite(const Following *g) {
       Id e = diag_error(m->w->diags, at.file ? at : m->run->span, "`%s` is not finite at the start",
                         sim_place(m, i, k));
       if (!isnan(x[k]))
-        diag_help(m->w->diags, e, "a moment that never comes is one behind the end of the run");
+        diag_help(m->w->diags, e,
+                  "a moment that is never reached counts as one after the end of the run");
       return false;
     }
   }

@@ -73,7 +73,7 @@ static bool refuse_missing(Sim *m, const Csv *t, const char *name) {
 static bool refuse_twice(Sim *m, const char *table, const char *what, const char *name) {
   Id e = diag_error(m->w->diags, m->run->span, "`%s` is given by the run, and %s has a %s `%s` too",
                     name, table, what, name);
-  diag_help(m->w->diags, e, "one of them has to go, or to have another name");
+  diag_help(m->w->diags, e, "remove or rename one of them");
   return false;
 }
 
@@ -228,7 +228,8 @@ bool table_times(Sim *m, const double **time, int64_t *n) {
     Id e = diag_error(m->w->diags, m->run->span,
                       "%s: `time` has to grow, but row %lld has %g after %g", m->run->path,
                       (long long)i + 1, now, last);
-    if (now == last) diag_help(m->w->diags, e, "two rows of one time are a jump, three are none");
+    if (now == last)
+      diag_help(m->w->diags, e, "two rows at one time are a jump; three are not allowed");
     return false;
   }
   if (c->value[0] > 0 || c->value[t.rows - 1] < m->run->end)

@@ -97,7 +97,7 @@ void saved_starts(const Sim *m, const SavedRun *from) {
     const RunStart *x = &m->run->start.at[i];
     if (x->kind != SEES_STATE || x->at < m->run->shared) continue;
     diag_warning(m->w->diags, m->run->span,
-                 "`%s` goes on as %s has it: where the run says that it starts does not count",
+                 "`%s` continues from %s: the initial value of the run is ignored",
                  name_text(m->w->names, x->name), from->file);
   }
 }
@@ -139,10 +139,10 @@ uint64_t saved_inputs(const Sim *m, uint64_t h, const bool *rows, double *const 
 }
 
 bool saved_refuse_inputs(const Sim *m, const SavedRun *from) {
-  return diag_refuse(m->w->diags, m->run->span,
-                     "%s was left by a run on other numbers: a table or a file of constants has "
-                     "changed since",
-                     from->file);
+  return diag_refuse(
+      m->w->diags, m->run->span,
+      "%s was left by a run with other inputs: a table or a file of constants has changed since",
+      from->file);
 }
 
 bool saved_refuse_other(const Sim *m, const SavedRun *from) {
@@ -151,7 +151,8 @@ bool saved_refuse_other(const Sim *m, const SavedRun *from) {
 
 bool saved_has_ended(const Sim *m, const SavedRun *from) {
   if (!saved_number(from, "halted")) return false;
-  return !diag_refuse(m->w->diags, m->run->span, "%s has stopped: it does not go on", from->file);
+  return !diag_refuse(m->w->diags, m->run->span, "%s has stopped, and cannot be continued",
+                      from->file);
 }
 
 // -- time of saving -------------------------------------------------------------------------------

@@ -406,10 +406,10 @@ static void print_device(Ran *r) {
       buf_printf(&flows, "%s%s", flows.n ? ", " : "", r->results->run.at[i].name);
   }
   if (ticks)
-    print_line(r, arena_format(r->w->arena, "what ticks is followed by %s",
+    print_line(r, arena_format(r->w->arena, "machines with ticks run on %s",
                                engine_device_model(r->time.device)));
   if (flows.n)
-    print_line(r, arena_format(r->w->arena, "what flows is followed by the CPU: %s", flows.at));
+    print_line(r, arena_format(r->w->arena, "machines with rates run on the CPU: %s", flows.at));
 }
 
 // A resumed run stays on its device, unless another is given.
@@ -419,10 +419,10 @@ static void keep_device(Ran *r, const RunNote *was) {
       engine_device_ready(r->w, was->device, &r->time.device, &why))
     return;
   report_progress_text(
-      r, arena_format(r->w->arena,
-                      "the run was on %s, and goes on on the CPU, since %s: the last digits may "
-                      "differ",
-                      was->device_is ? was->device_is : was->device, why));
+      r, arena_format(
+             r->w->arena,
+             "the run was on %s, and continues on the CPU, since %s: the last digits may differ",
+             was->device_is ? was->device_is : was->device, why));
 }
 
 static bool open_device(Ran *r) {

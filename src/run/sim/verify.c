@@ -206,7 +206,7 @@ static void nothing_seen(Buf *b, const Check *c, const double *watch) {
       buf_text(b, once ? ": it never comes true" : ": it does not come true so often");
     if (kind == WATCH_AT) buf_text(b, ": the run ended before");
     if (kind == WATCH_PERIOD)
-      buf_text(b, ": in the second half of the run it grows through its middle less than twice");
+      buf_text(b, ": in the second half of the run it crosses its middle upwards less than twice");
     if (kind == WATCH_EXPONENT)
       buf_printf(b, ": the run is too short, it has to last longer than 1%s",
                  c->system->flows ? "" : " tick");
@@ -270,7 +270,7 @@ static void equation_figure(Buf *b, const Check *c, const double side[2], bool h
   if (off > 0) buf_printf(b, ", off by %.2g", off);
   bool nearly = off <= 1e-3 * (1 + fabs(side[1]));
   if (!holds && nearly && c->within == 0 && c->system && c->system->flows && !only_counts(c))
-    buf_text(b, "; in time that flows a claim wants `within 1e-6`, or as near as is meant");
+    buf_text(b, "; in continuous time a claim needs a tolerance, such as `within 1e-6`");
 }
 
 // The time up to which the watched values are known; 0: the end.
@@ -283,8 +283,8 @@ static double lost_at(const Check *c, const double *lost) {
 static void lost_figure(World *w, double when, Verdict *v) {
   v->holds = false;
   v->figure = arena_format(w->arena,
-                           "not known: behind t = %.10g it bends or jumps too often to be "
-                           "followed; a shorter run can be, and so can a state of the machine",
+                           "not known: after t = %.10g it oscillates or jumps too often to be "
+                           "resolved: make the run shorter, or make it a state with a rate",
                            when);
 }
 

@@ -45,11 +45,10 @@ static const char *unknowns(Solver *s) {
 }
 
 bool algebraic_fail_singular(Solver *s) {
-  return solver_fail(
-      s,
-      "not index 1: at t = %.10g the equations `0 = …` do not say what %s should be: "
-      "they hardly depend on it there, or twice in the same way",
-      s->t, unknowns(s));
+  return solver_fail(s,
+                     "not index 1: at t = %.10g the equations `0 = …` do not determine %s: their "
+                     "Jacobian is singular there",
+                     s->t, unknowns(s));
 }
 
 // Is the matrix of the equations well conditioned? Its rows are scaled alike, and no solution for a

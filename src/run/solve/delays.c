@@ -245,8 +245,8 @@ static void reach_back(Solver *s) {
   double known = stored_step(y, y->head)->from, wanted = s->t - y->longest;
   if (known > y->start + near(known) && known > wanted + near(s->t))
     solver_fail(s,
-                "a delay of %.10g asks at t = %.10g for what was at t = %.10g, and what was before "
-                "t = %.10g is not known any more",
+                "a delay of %.10g needs, at t = %.10g, the value at t = %.10g, but values before t "
+                "= %.10g are no longer stored",
                 y->longest, s->t, wanted, known);
 }
 

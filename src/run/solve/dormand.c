@@ -122,12 +122,12 @@ static bool watch_stiffness(Solver *s, double h, double end) {
   s->stiff_misses = 0;
   double left = (end - s->t) / h;
   if (++s->stiff_hits < HITS || left < many || s->stiff) return true;
-  solver_stiffen(s,
-                 arena_format(s->arena,
-                              "stiff: from t = %.6g on, `%s` can change within %.2g, so that %s "
-                              "would have to make %.0f more steps of %.2g where nothing else "
-                              "needs them: the stiff method goes on",
-                              s->t, solver_name(s, which), h / reach, s->stepper->name, left, h));
+  solver_stiffen(
+      s,
+      arena_format(s->arena,
+                   "stiff: from t = %.6g on, `%s` changes on a time scale of %.2g, and stability "
+                   "would force %s to make %.0f more steps of %.2g: the stiff method takes over",
+                   s->t, solver_name(s, which), h / reach, s->stepper->name, left, h));
   return true;
 }
 

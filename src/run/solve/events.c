@@ -138,11 +138,10 @@ static bool merge_crossings(Solver *s, double to, double *when) {
 }
 
 bool solver_fail_oscillation(Solver *s, const char *what, double from) {
-  return solver_fail(
-      s,
-      "behind t = %.10g %s bends or jumps too often to be followed; a shorter run can "
-      "be, and so can a state of the machine that moves so by its rate",
-      from, what);
+  return solver_fail(s,
+                     "after t = %.10g %s oscillates or jumps too often to be resolved: make the "
+                     "run shorter, or make it a state with a rate",
+                     from, what);
 }
 
 static const char *guard_name(const Solver *s, uint32_t i) {
@@ -153,11 +152,10 @@ static const char *guard_name(const Solver *s, uint32_t i) {
 const char *solver_unsure(const Solver *s) {
   const Root *r = &s->guard;
   if (!r->rough) return NULL;
-  return arena_format(
-      s->arena,
-      "behind t = %.10g %s goes up and down as rounding does, however closely it is "
-      "looked at: whether it passes 0 there cannot be told",
-      r->rough_from, guard_name(s, r->rough - 1));
+  return arena_format(s->arena,
+                      "after t = %.10g %s varies by rounding errors only, on every scale: whether "
+                      "it crosses 0 there cannot be decided",
+                      r->rough_from, guard_name(s, r->rough - 1));
 }
 
 RootEnd events_find(Solver *s, double to, double *when) {
@@ -206,8 +204,8 @@ static bool fail_lost(Solver *s, uint32_t i) {
     return fail_storm(s, i, s->pace[i].shrinks + 1, last - s->pace[i].since, last);
   return solver_fail(
       s,
-      "too many events: %s turns its condition back at t = %.10g by less than rounding can "
-      "tell, and it would stay true from then on. Let it change the state so that it does "
+      "too many events: %s makes its condition false at t = %.10g by less than the rounding error, "
+      "so it would stay true from then on. Let it change the state so that it does "
       "not happen again at once: a mode of rest, or two thresholds instead of one",
       event_name(s, i), last);
 }

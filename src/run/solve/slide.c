@@ -94,12 +94,11 @@ static void record_slide(Solver *s, SlideWatch *w, uint32_t i) {
 
 static bool fail_slide(Solver *s, SlideWatch *w, uint32_t i) {
   record_slide(s, w, i);
-  return solver_fail(
-      s,
-      "at t = %.10g `%s` slides: its rate jumps between %.4g and %.4g there, and each "
-      "of them leads back to the other, so that no step goes on",
-      w->found.t, solver_name(s, i), fmin(w->fs[0][i], w->fs[1][i]),
-      fmax(w->fs[0][i], w->fs[1][i]));
+  return solver_fail(s,
+                     "at t = %.10g `%s` slides: its rate jumps between %.4g and %.4g there, and "
+                     "both values lead back to the jump, so no step can leave it",
+                     w->found.t, solver_name(s, i), fmin(w->fs[0][i], w->fs[1][i]),
+                     fmax(w->fs[0][i], w->fs[1][i]));
 }
 
 static bool slides(Solver *s, SlideWatch *w, uint32_t i, const SlideEnd end[2]) {
@@ -133,7 +132,7 @@ static bool fail_stuck(Solver *s, SlideWatch *w, uint32_t i) {
   record_slide(s, w, i);
   return solver_fail(s,
                      "at t = %.10g `%s` comes to rest where several jumps meet: its rate jumps "
-                     "between %.4g and %.4g there, again and again, so that no step goes on",
+                     "between %.4g and %.4g there, again and again, so no step can leave it",
                      s->t, solver_name(s, i), fmin(w->fs[0][i], w->fs[1][i]),
                      fmax(w->fs[0][i], w->fs[1][i]));
 }

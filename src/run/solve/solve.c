@@ -227,17 +227,17 @@ static double step_length(const Solver *s, double to) {
 static bool fail_small(Solver *s) {
   if (s->nonfinite) return fail_nonfinite(s);
   if (stiff_is_lost(s))
+    return solver_fail(s,
+                       "at t = %.10g the Jacobian of the rates, which the stiff method needs, is "
+                       "not finite: a root, a power or a logarithm may be at 0 there",
+                       s->t);
+  if (s->problem.constrained && s->problem.constrained[s->worst])
     return solver_fail(
         s,
-        "at t = %.10g it is not finite how the rates change with what flows, which "
-        "the stiff method has to know: a root, a power or a logarithm may be at 0 there",
-        s->t);
-  if (s->problem.constrained && s->problem.constrained[s->worst])
-    return solver_fail(s,
-                       "at t = %.10g no step is small enough: `%s`, which the equations `0 = …` "
-                       "say, changes too fast there. It may grow without bound, or the equations "
-                       "hardly depend on it there (then they are not of index 1)",
-                       s->t, solver_name(s, s->worst));
+        "at t = %.10g no step is small enough: `%s`, which the equations `0 = …` determine, "
+        "changes too fast there. It may grow without bound, or the equations "
+        "hardly depend on it there (then they are not of index 1)",
+        s->t, solver_name(s, s->worst));
   return solver_fail(
       s,
       "at t = %.10g no step is small enough: `%s` changes too fast there. It may grow "

@@ -82,8 +82,8 @@ void stiff_new(Solver *s) {
   const Pattern *p = known_pattern(s);
   if (!p && n > LARGEST_MATRIX) {
     solver_fail(s,
-                "the stiff method keeps a square of %u by %u numbers where each rate may depend on "
-                "all that flows; up to %d are possible",
+                "the stiff method needs a dense Jacobian of %u by %u here, since each rate may "
+                "depend on all states; the limit is %d",
                 s->n, s->n, LARGEST_MATRIX);
     return;
   }

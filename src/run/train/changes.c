@@ -200,7 +200,8 @@ static const char *append_request(Arena *a, const char *dir, const char *line, b
   if (why) return why;
   if (flock(fd, LOCK_EX) != 0 || fstat(fd, &info) != 0) why = os_error(a, errno);
   *again = !why && !info.st_nlink;
-  if (!why && !*again && info.st_size > REQUESTS_LIMIT / 2) why = "too much is asked for already";
+  if (!why && !*again && info.st_size > REQUESTS_LIMIT / 2)
+    why = "too many changes are waiting already";
   size_t n = strlen(line);
   if (!why && !*again && write(fd, line, n) != (ssize_t)n) why = os_error(a, errno);
   close(fd);

@@ -42,7 +42,7 @@ void choose_device(Trainer *t, bool resumed) {
 void tell_moved(Trainer *t) {
   const char *now = engine_device_model(t->device);
   if (t->was_on && strcmp(now, t->was_is) != 0)
-    tell_wrong(t, "the run was on %s, and goes on on %s, %s%s%s: the last digits may differ",
+    tell_wrong(t, "the run was on %s, and continues on %s, %s%s%s: the last digits may differ",
                t->was_is, now, precision_label(t->precision), t->moved_since ? ", since " : "",
                t->moved_since ? t->moved_since : "");
 }

@@ -138,7 +138,7 @@ static bool append(MetricsLog *r) {
 // If the run folder was moved or deleted, rows stay buffered, with a message.
 static bool append_where_it_is(Trainer *t) {
   if (!folder_has(&t->folder, "metrics.csv", t->record.fd))
-    return failed(t, "metrics.csv", "it was removed or replaced while the run goes on"), false;
+    return failed(t, "metrics.csv", "it was removed or replaced during the run"), false;
   if (append(&t->record)) return true;
   return failed(t, "metrics.csv", os_error(t->arena, errno)), false;
 }

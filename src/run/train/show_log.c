@@ -16,7 +16,7 @@ bool traces_open(Trainer *t) {
     ShowLog *trace = &t->trace.at[t->trace.n - 1];
     if (!probe_open(t->data, t->store, s, 0, &how, &trace->probe)) return false;
     if (!is_path(s) || !(trace->probe.samples || trace->probe.repeated)) continue;
-    return diag_refuse(t->w->diags, s->node->span, "a path shows what is learned, not samples");
+    return diag_refuse(t->w->diags, s->node->span, "a path shows learned values, not samples");
   }
   return true;
 }

@@ -149,9 +149,10 @@ static void suggest_batch(Trainer *t, uint32_t k) {
   while (!smaller && batch > 1) smaller = engine_for(t, k, batch /= 2);
   diags->muted--;
   if (smaller)
-    diag_help(diags, said, "--batch %lld has room there; or --device cpu", (long long)batch);
+    diag_help(diags, said, "--batch %lld fits in its memory; or use --device cpu",
+              (long long)batch);
   else
-    diag_help(diags, said, "no smaller batch has room there either; --device cpu may have");
+    diag_help(diags, said, "no smaller batch fits in its memory either; --device cpu may work");
   engine_free(smaller);
 }
 
@@ -433,7 +434,7 @@ static bool all_written(Trainer *t, const char *how, bool saved) {
   if (t->record.failed)
     train_refuse(t, worst = OUTCOME_SYSTEM, "the last rows of %s could not be written",
                  folder_path(&t->folder, t->record.failed));
-  if (t->lost) train_refuse(t, t->lost, "not all that was to be shown is in %s", dir);
+  if (t->lost) train_refuse(t, t->lost, "some shown values could not be written to %s", dir);
   if (note) train_refuse(t, noted, "%s", note);
   worst = worst > t->lost ? worst : t->lost;
   t->status = worst > noted ? worst : noted;

@@ -328,7 +328,7 @@ bool device_compile(Device *d, Arena *a, const DeviceText *text, uint32_t n, Cud
     if (!c->good && good)
       *why = arena_format(a, "%s", c->why);
     else if (r && good)
-      *why = device_error(d, a, r, "the GPU does not take the compiled kernels");
+      *why = device_error(d, a, r, "the GPU cannot load the compiled kernels");
     if (!r && kept && !c->found) code_store(&folder, a, c->key, c->code.text, c->code.n);
     if (r) module[i] = NULL;
     good &= !r;
