@@ -104,7 +104,7 @@ static Type type_without_axis(World *w, const Type *t, uint32_t axis) {
 
 static Type outside_type(const CyclicScan *s, Id wire) { return s->to->wire.at[wire].type; }
 
-static Id hold(CyclicScan *s, Id wire) {
+static Id pass_as_broadcast(CyclicScan *s, Id wire) {
   Id outside = s->map[wire];
   for (uint32_t i = 0; i < s->hold.n; i++)
     if (s->hold.at[i].outside == outside) return s->hold.at[i].inside;
@@ -292,7 +292,7 @@ static void element_operand(ElementLoop *e, uint32_t k) {
         slice(s, wire,
               (ScanInput){.axis = (uint32_t)axis, .from = by, .padded = a->padded, .pad = a->pad});
   } else {
-    read = hold(s, wire);
+    read = pass_as_broadcast(s, wire);
     axis = -1;
   }
   e->loop.in[e->loop.nin++] = element_access(e, a, axis);
@@ -384,7 +384,7 @@ static void element_scan(CyclicScan *s, Id box) {
   for (uint32_t k = 0; k < b->nin; k++) {
     int32_t axis = operand_axis(s->c, box, k);
     if (axis < 0) {
-      in[k] = hold(s, b->in[k]);
+      in[k] = pass_as_broadcast(s, b->in[k]);
       continue;
     }
     Id less = in_cycle(s->c, b->in[k]) ? s->inner[b->in[k]]

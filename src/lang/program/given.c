@@ -216,7 +216,8 @@ void check_starts_finite(Elab *in, const Run *r) {
       Id e = diag_error(w->diags, start_given(r, i) || !declared.file ? r->span : declared,
                         "`%s` is not finite at the start", start_name(w, p->path, &x, cell));
       if (!undefined)
-        diag_help(w->diags, e, "a moment that never comes is one behind the end of the run");
+        diag_help(w->diags, e,
+                  "a moment that is never reached counts as one after the end of the run");
     }
     arena_free(a);
     if (known && cell < x.count) return;

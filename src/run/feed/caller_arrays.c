@@ -122,7 +122,7 @@ void arrays_keep(Arena *keep, Arrays *to, const Array *x) {
 enum { AT_ONCE = 256 };
 
 // Converts n numbers of one row, `step` bytes apart.
-static void take_row(LimnType t, const char *at, int64_t step, int64_t n, double *to) {
+static void convert_row(LimnType t, const char *at, int64_t step, int64_t n, double *to) {
   switch (t) {
   case LIMN_F32:
     for (int64_t i = 0; i < n; i++) {
@@ -164,7 +164,7 @@ bool cells_from_memory(const LimnArray *x, int64_t count, CellsTo to, int64_t *w
     int64_t step, n = last - k % last;
     const char *from = row_of(x, k, &step);
     if (n > AT_ONCE) n = AT_ONCE;
-    take_row(x->type, from, step, n, part);
+    convert_row(x->type, from, step, n, part);
     int64_t good = first_unfit(part, n, to.labels);
     if (good < n) return *wrong = k + good, *value = part[good], false;
     numbers_set(to.number, (char *)to.at + (size_t)k * cell, part, n);

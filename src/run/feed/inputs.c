@@ -11,7 +11,7 @@
 
 // Is a part of the training data reserved for validation? If the program refers to it, or stops by
 // patience without a measure.
-static bool wants_validation(Data *d) {
+static bool needs_validation(Data *d) {
   const Program *p = d->p;
   Name valid = name_from(d->w->names, "valid");
   for (uint32_t i = 0; i < p->given.n; i++)
@@ -32,7 +32,7 @@ Data *data_new(Elab *in, Program *p, Arena *a) {
   World *w = elab_world(in);
   *d = (Data){.in = in, .w = w, .p = p, .arena = a};
   d->set = NEW_ARRAY(a, Set *, p->given.n + 1);
-  d->valid = wants_validation(d);
+  d->valid = needs_validation(d);
   return d;
 }
 
@@ -337,7 +337,7 @@ static bool read_rows(void *of, int64_t first, int64_t n, void *to) {
 
 // If the engine's device stores the whole source, the inlet takes row numbers instead. Windows are
 // excluded: they would be stored once for each position.
-static void take_row_numbers(Engine *e, uint32_t input, LoaderSource *s, Inlet *inlet) {
+static void use_row_numbers(Engine *e, uint32_t input, LoaderSource *s, Inlet *inlet) {
   if (!e || s->field == FIELD_INDEX || set_stride(s->set) > 1 ||
       !set_is_whole(s->set, s->split, s->field))
     return;
@@ -364,7 +364,7 @@ static bool inlet_add(Data *d, Feed *f, Id field, Engine *e, uint32_t input,
   int64_t cells = s.field == FIELD_INDEX ? 1 : field_count(set_field(s.set, s.field));
   Inlet inlet = {.bytes = (size_t)cells * number_bytes(s.number),
                  .to = e ? engine_in(e, input) : NULL};
-  take_row_numbers(e, input, &s, &inlet);
+  use_row_numbers(e, input, &s, &inlet);
   inlet.source = source_add_once(d, f, s);
   vec_push(d->arena, inlets, inlet);
   return true;

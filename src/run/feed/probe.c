@@ -82,7 +82,8 @@ static bool make_room(Data *d, const Probe *s, int64_t n, Tensor *out) {
   return true;
 }
 
-static void take(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all, Tensor *out) {
+static void copy_batch(Data *d, const Probe *s, int64_t first, int64_t n, int64_t all,
+                       Tensor *out) {
   for (uint32_t i = 0; i < s->d->out.n; i++) {
     bool sliced = s->repeated || is_sample_axis(d->w, out_type(s, i));
     int64_t each = sliced && all ? out[i].count / all : out[i].count;
@@ -96,7 +97,7 @@ static bool run(Data *d, Probe *s, int64_t n, uint64_t k, const char *why) {
                      why ? why : engine_error(s->engine));
 }
 
-static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
+static bool run_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
   if (!feed_start(d, &s->feed, s->batch, 0, 0)) return false;
   bool good = true;
   uint64_t k = 0;
@@ -107,7 +108,7 @@ static bool take_batches(Data *d, Probe *s, int64_t all, Tensor *out) {
     if (n > left && !s->one_batch) n = left;
     good = run(d, s, n, k, why);
     if (n > left) n = left;
-    if (good) take(d, s, first, n, all, out);
+    if (good) copy_batch(d, s, first, n, all, out);
   }
   feed_stop(&s->feed);
   return good;
@@ -125,10 +126,10 @@ bool probe_evaluate(Data *d, Probe *s, Tensor *out) {
   if (n == INT64_MAX) n = POINTS; // the source is endless
   if (!make_room(d, s, n, out)) return false;
   if (d->dry_run) return true;
-  if (s->samples) return take_batches(d, s, n, out);
+  if (s->samples) return run_batches(d, s, n, out);
   for (int64_t k = 0; k < (s->repeated ? n : 1); k++) {
     if (!run(d, s, 0, (uint64_t)k, NULL)) return false;
-    take(d, s, k, 1, n, out);
+    copy_batch(d, s, k, 1, n, out);
   }
   return true;
 }

@@ -231,7 +231,7 @@ static bool is_elsewhere(const Following *g) {
       g->from->file, name_text(g->m->w->names, g->m->s->name));
 }
 
-static bool goes_further(const Following *g) {
+static bool ends_later(const Following *g) {
   const Run *r = g->m->run;
   if (g->begun < r->end) return true;
   return diag_refuse(
@@ -292,7 +292,7 @@ bool follow_restore(Following *g) {
     g->f->record.halted = saved_number(g->from, "halted");
   } else {
     g->begun = other.reached;
-    if (!goes_further(g)) return false;
+    if (!ends_later(g)) return false;
     if (g->records) saved_starts(g->m, g->from);
   }
   double reached = g->reached;

@@ -27,8 +27,8 @@ static Diagram *with_all_wires(Arena *a, const Diagram *from) {
   return d;
 }
 
-static bool ask_side(Flow *f, SlideTrace *t, const SolverSlide *slide, int side,
-                     const double *delayed) {
+static bool evaluate_side(Flow *f, SlideTrace *t, const SolverSlide *slide, int side,
+                          const double *delayed) {
   bool finite;
   flow_set_point(f, slide->t, slide->side[side], delayed);
   if (!sim_run_trial(f->m, t->e, 0, &finite)) return false;
@@ -68,7 +68,7 @@ Span flow_slide_span(Flow *f, const SolverSlide *slide, const double *delayed) {
   t.e = sim_engine(&m, t.d);
   if (!t.e) return (Span){0};
   for (uint32_t i = 0; i < m.s->in.n; i++) engine_set(t.e, i, m.input[i], sim_in_cells(&m, i));
-  bool good = ask_side(f, &t, slide, 0, delayed) && ask_side(f, &t, slide, 1, delayed);
+  bool good = evaluate_side(f, &t, slide, 0, delayed) && evaluate_side(f, &t, slide, 1, delayed);
   engine_free(t.e);
   return good ? first_jump(f, &t) : (Span){0};
 }

@@ -312,7 +312,7 @@ static bool plan_changes(Trainer *t) {
   }
 }
 
-static const char *said_since(const Trainer *t, DiagMark mark) {
+static const char *first_error_since(const Trainer *t, DiagMark mark) {
   const Diags *d = t->w->diags;
   return d->list.n > mark.said ? arena_format(t->arena, "%s", d->list.at[mark.said].text)
                                : "the GPU cannot";
@@ -324,7 +324,7 @@ static bool open_on_device(Trainer *t) {
   DiagMark mark = diags_mark(t->w->diags);
   bool good = open_steps(t);
   if (good || !trial) return good;
-  const char *why = said_since(t, mark);
+  const char *why = first_error_since(t, mark);
   diags_rewind(t->w->diags, mark);
   t->w->diags->machine_failed = failed;
   for (uint32_t i = 0; i < t->regime.step.n; i++) engine_free(t->engine[i]);
@@ -616,7 +616,7 @@ Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set)
 
 // Checks a run before it starts, where its data sets need not be installed: finds all that would be
 // refused before the first step, without making engines.
-static bool look_ahead(Trainer *t) {
+static bool check_ahead(Trainer *t) {
   trainer_start(t);
   t->data->dry_run = true;
   if (t->p->train.n && !read_options(t)) return false;
@@ -629,12 +629,12 @@ Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
   World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .folder = {.lock = -1}, .record = {.fd = -1}};
-  trainer_work(t, look_ahead);
+  trainer_work(t, check_ahead);
   close_all(t);
   return t->status;
 }
 
-static bool look_at_lengths(Trainer *t) {
+static bool find_lengths(Trainer *t) {
   trainer_start(t);
   t->data->dry_run = true;
   return read_options(t) && data_open_all(t->data) && plan_all(t);
@@ -651,7 +651,7 @@ void train_lengths(Elab *in, Program *p, uint64_t *rounds) {
                  .folder = {.lock = -1},
                  .record = {.fd = -1}};
   w->diags->muted++;
-  trainer_work(t, look_at_lengths);
+  trainer_work(t, find_lengths);
   w->diags->muted--;
   close_all(t);
 }

@@ -305,7 +305,7 @@ static const CompiledCall *compile_for(Callable *f, const CallOf *c, Array *x, i
 }
 
 // -- inputs ---------------------------------------------------------------------------------------
-static bool take_inputs(Callable *f, const CallOf *c, const LimnInput **in, Array *x) {
+static bool match_inputs(Callable *f, const CallOf *c, const LimnInput **in, Array *x) {
   Use *u = f->u;
   uint32_t own = f->formal->in.n, n = c->order && c->nin > own ? own : c->nin;
   if (!inputs_match(u->w, f->formal, c->in, n, in)) return f->attempts++, false;
@@ -336,7 +336,7 @@ static LimnArray samples_from(const LimnArray *x, int64_t first, int64_t *shape)
   return part;
 }
 
-static bool put_input(Callable *f, const CallWork *k, uint32_t i, int64_t first, int64_t n) {
+static bool write_input(Callable *f, const CallWork *k, uint32_t i, int64_t first, int64_t n) {
   const CompiledCall *m = k->compiled;
   int64_t shape[ARRAY_RANK_LIMIT] = {n}, wrong;
   double value;
@@ -352,8 +352,8 @@ static bool put_input(Callable *f, const CallWork *k, uint32_t i, int64_t first,
 }
 
 // Writes the cotangent of a result that is not a label; 1 if none is given.
-static bool put_cotangent(Callable *f, const CallOf *c, const CallWork *k, uint32_t out,
-                          uint32_t at) {
+static bool write_cotangent(Callable *f, const CallOf *c, const CallWork *k, uint32_t out,
+                            uint32_t at) {
   const Diagram *d = k->compiled->d;
   const Type *t = &d->wire.at[d->out.at[out]].type;
   int64_t shape[ARRAY_RANK_LIMIT], wrong, count = cells_of(f->u->w, t, k->n, shape);
@@ -367,14 +367,14 @@ static bool put_cotangent(Callable *f, const CallOf *c, const CallWork *k, uint3
   return cells_from_memory(dy, count, to, &wrong, &value);
 }
 
-static bool put_cotangents(Callable *f, const CallOf *c, const CallWork *k) {
+static bool write_cotangents(Callable *f, const CallOf *c, const CallWork *k) {
   const Diagram *d = k->compiled->d;
   uint32_t at = d->in.n;
   if (c->ndy && c->ndy != d->out.n)
     return use_wrong(f->u, OUTCOME_WRONG, "`%s` has %u results, and %u cotangents are given",
                      f->name, d->out.n, c->ndy);
   for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->wire.at[d->out.at[i]].type.base != BASE_LABEL && !put_cotangent(f, c, k, i, at++))
+    if (d->wire.at[d->out.at[i]].type.base != BASE_LABEL && !write_cotangent(f, c, k, i, at++))
       return false;
   return true;
 }
@@ -432,8 +432,8 @@ static bool run_part(Callable *f, const CallOf *c, const CallWork *k, int64_t fi
   const CompiledCall *m = k->compiled;
   uint64_t part = m->samples ? (uint64_t)(first / m->samples) : 0;
   for (uint32_t i = 0; i < m->d->in.n; i++)
-    if (!put_input(f, k, i, first, n)) return false;
-  if (c->grads && !put_cotangents(f, c, k)) return false;
+    if (!write_input(f, k, i, first, n)) return false;
+  if (c->grads && !write_cotangents(f, c, k)) return false;
   if (engine_run(m->engine, m->samples ? n : 0, c->step + (part << 40)) != RUN_FAILED) return true;
   return use_wrong(f->u, OUTCOME_WRONG, "%s", engine_error(m->engine));
 }
@@ -458,7 +458,7 @@ static bool call(Callable *f, const CallOf *c) {
   uint32_t most = formal->in.n > c->nin ? formal->in.n : c->nin;
   CallWork k = {.in = NEW_ARRAY(c->scratch, const LimnInput *, most + 1),
                 .x = NEW_ARRAY(c->scratch, Array, most + 1)};
-  if (!take_inputs(f, c, k.in, k.x)) return false;
+  if (!match_inputs(f, c, k.in, k.x)) return false;
   k.compiled = find_compiled(f, c, k.x, &k.n);
   if (!k.compiled) k.compiled = compile_for(f, c, k.x, &k.n);
   if (!k.compiled) return false;

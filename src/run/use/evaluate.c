@@ -110,7 +110,7 @@ static void show_results(Evaluation *r, const Tensor *out) {
   }
 }
 
-static void keep_results(Evaluation *r, const Tensor *out) {
+static void copy_results(Evaluation *r, const Tensor *out) {
   for (uint32_t i = 0; i < r->d->out.n; i++) {
     Array a = tensor_array(&out[i], out_name(r, i));
     arrays_keep(r->call->keep, r->call->out, &a);
@@ -141,7 +141,7 @@ static bool run_diagram(Evaluation *r, const Diagram *d, Eval *eval) {
   return use_wrong(&r->u, OUTCOME_WRONG, "%s", eval->error);
 }
 
-static bool put_gradients(Evaluation *r, const Arrays *all) {
+static bool show_gradients(Evaluation *r, const Arrays *all) {
   const char *error;
   if (r->call->grads)
     for (uint32_t i = 0; i < all->array.n; i++)
@@ -175,7 +175,7 @@ static bool compute_gradients(Evaluation *r, const Tensor *out) {
   GradientNames names = gradient_names(r->w, r->arena, d);
   for (uint32_t i = 0; i < names.n && i < back->out.n; i++)
     vec_push(r->arena, &all.array, tensor_array(&eval.out[i], names.at[i]));
-  return put_gradients(r, &all);
+  return show_gradients(r, &all);
 }
 
 // -- watched wires --------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ static bool evaluate(Evaluation *r, const char *name) {
   Eval eval = {
       .arena = r->arena, .seed = r->how->seed, .in = r->input, .param = r->param, .out = out};
   if (!run_diagram(r, r->d, &eval)) return false;
-  if (r->call->out) keep_results(r, out);
+  if (r->call->out) copy_results(r, out);
   bool json = text && r->how->json;
   if (json) r->json = json_out(text), json_object(&r->json, NULL);
   if (text) show_results(r, out);

@@ -122,7 +122,7 @@ static bool find_wanted(GoalGradients *in, const char *name) {
                    name);
 }
 
-static void keep_goals(GoalGradients *in, const Ids *goals) {
+static void select_goals(GoalGradients *in, const Ids *goals) {
   const bool **moves = NEW_ARRAY(in->u->arena, const bool *, goals->n + 1);
   for (uint32_t i = 0; i < goals->n;
        i++) { // ascending order: no output is overwritten before it is read
@@ -152,7 +152,7 @@ static bool open_goals(GoalGradients *in, const Program *p, const char *goal) {
   in->loss = learn_loss(in->u->in, p);
   if (!in->loss.diagram || !diagram_is_small(w, in->loss.diagram)) return false;
   in->flat = diagram_inline(w, in->loss.diagram);
-  keep_goals(in, &goals);
+  select_goals(in, &goals);
   in->part = parts_of_outputs(w, in->flat);
   return true;
 }
@@ -231,34 +231,34 @@ static const char *wire_name(const GoalGradients *in, Id wire) {
   return arena_format(u->arena, "%s.%u", name, k + 1);
 }
 
-static void keep_array(const GoalGradients *in, Arrays *to, const char *name, const Tensor *x) {
+static void add_array(const GoalGradients *in, Arrays *to, const char *name, const Tensor *x) {
   Array a = tensor_array(x, name);
   if (to) arrays_keep(in->u->call->keep, to, &a);
 }
 
-static void keep_weight(const GoalGradients *in, const char *path, const Tensor *like) {
+static void add_weight_value(const GoalGradients *in, const char *path, const Tensor *like) {
   const State *state = store_find(in->u->store, path);
   Tensor x = tensor_new(in->u->arena, like->rank, like->shape);
   if (!state || !in->u->call->out) return;
   state_get(state, x.data);
-  keep_array(in, in->u->call->out, path, &x);
+  add_array(in, in->u->call->out, path, &x);
 }
 
-static void put_all(const GoalGradients *in, const GradientsAsked *q, const Tensor *out) {
+static void add_results(const GoalGradients *in, const GradientsAsked *q, const Tensor *out) {
   out += in->flat->out.n; // after the losses
   for (uint32_t i = 0; i < in->weight.n; i++, out++) {
     const char *path = in->flat->param.at[in->weight.at[i]].path;
-    keep_weight(in, path, out);
-    keep_array(in, q->grads, path, out);
+    add_weight_value(in, path, out);
+    add_array(in, q->grads, path, out);
   }
   for (uint32_t i = 0; i < in->wire.n; i++, out += 2) {
     const char *name = wire_name(in, in->wire.at[i]);
-    keep_array(in, in->u->call->out, name, &out[0]);
-    keep_array(in, q->grads, name, &out[1]);
+    add_array(in, in->u->call->out, name, &out[0]);
+    add_array(in, q->grads, name, &out[1]);
   }
 }
 
-static bool take_gradients(Use *u, void *context) {
+static bool compute_gradients(Use *u, void *context) {
   const GradientsAsked *q = context;
   RunNote note = {0};
   GoalGradients in = {.u = u};
@@ -268,13 +268,13 @@ static bool take_gradients(Use *u, void *context) {
   const Diagram *d = gradient_of(&in);
   Tensor *out = NEW_ARRAY(u->arena, Tensor, d->out.n + 1);
   if (!run_batch(u, d, in.loss.fields, batch_of(&in, &note), out)) return false;
-  put_all(&in, q, out);
+  add_results(&in, q, out);
   return true;
 }
 
 Outcome use_gradients(Elab *in, Program *p, const UseCall *call, const GradientsAsked *asked) {
   GradientsAsked own = *asked;
-  return use_guarded(in, p, call, take_gradients, &own);
+  return use_guarded(in, p, call, compute_gradients, &own);
 }
 
 // -- names ----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ static void put_gauges(const Gauges *all, bool json, Buf *b) {
   if (json) json_end(&j);
 }
 
-static void keep_gauges(const UseCall *call, const Gauges *all) {
+static void add_values(const UseCall *call, const Gauges *all) {
   for (uint32_t i = 0; i < all->n; i++)
     arrays_keep(call->keep, call->out,
                 &(Array){.name = all->at[i].label, .count = 1, .data = &all->at[i].value});
@@ -35,7 +35,7 @@ static bool measure(Use *u, void *unused) {
   if (!use_load_states(u, u->store, model_paths(u->w, u->arena, u->p)) || !gauges_run(all))
     return false;
   if (u->call->out)
-    keep_gauges(u->call, all);
+    add_values(u->call, all);
   else
     put_gauges(all, u->how->json, u->call->text);
   return true;

@@ -227,7 +227,7 @@ bool labels_of_text(Use *u, const Diagram *d, uint32_t input, const char *text, 
 }
 
 // As an array of label numbers; all texts have the same length.
-static bool keep_texts(Use *u, const LabelList *text, int64_t n) {
+static bool return_texts(Use *u, const LabelList *text, int64_t n) {
   int64_t length = n ? text[0].n : 0;
   Tensor all = tensor_new(u->arena, 2, (int64_t[]){n, length});
   for (int64_t k = 0; k < n; k++)
@@ -237,9 +237,9 @@ static bool keep_texts(Use *u, const LabelList *text, int64_t n) {
   return true;
 }
 
-static bool put_texts(Use *u, const TextLabels *l, const LabelList *text, int64_t n) {
+static bool print_texts(Use *u, const TextLabels *l, const LabelList *text, int64_t n) {
   Buf *out = u->call->text;
-  if (u->call->out) return keep_texts(u, text, n);
+  if (u->call->out) return return_texts(u, text, n);
   Buf b = buf_new(u->arena);
   JsonOut j = json_out(&b);
   bool json = u->how->json && !u->how->out;
@@ -265,7 +265,7 @@ typedef struct {
 } TextRequest;
 
 // Dry run: the model is elaborated for n texts, and not computed.
-static bool takes_texts(Use *u, const TextLabels *l, int64_t n) {
+static bool elaborate_for_texts(Use *u, const TextLabels *l, int64_t n) {
   Array x = {.rank = 2, .shape = (int64_t[]){n, l->window}, .count = n * l->window};
   return callable_takes(u->callable, &x);
 }
@@ -277,7 +277,7 @@ static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *
   if (!read_prompt(u, l, o->prompt, &text[0])) return false;
   for (int64_t k = 1; k < n; k++)
     for (uint32_t i = 0; i < text[0].n; i++) vec_push(u->arena, &text[k], text[0].at[i]);
-  if (u->dry_run) return takes_texts(u, l, n);
+  if (u->dry_run) return elaborate_for_texts(u, l, n);
   for (int64_t i = 0; i < o->length; i++)
     if (!append_label(u, l, text, n)) return false;
   return true;
@@ -285,7 +285,7 @@ static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *
 
 // -- kinds of samples -----------------------------------------------------------------------------
 // What is said of letters means nothing for numbers.
-static bool asks_no_letters(Use *u) {
+static bool refuse_text_options(Use *u) {
   const char *option = u->how->prompt ? "--prompt" : u->how->length ? "--length" : NULL;
   if (!option && u->how->temperature > 0) option = "--temperature";
   return !option ||
@@ -302,13 +302,13 @@ static bool sample_named(Use *u, const char *name, const char *prompt, int64_t l
   const Diagram *formal = callable_diagram(f);
   TextLabels l = {0};
   if (!formal) return false;
-  if (!is_text_model(u->w, formal, &l)) return asks_no_letters(u) && sample_from_noise(u, f);
+  if (!is_text_model(u->w, formal, &l)) return refuse_text_options(u) && sample_from_noise(u, f);
   int64_t n = how_many(u, 1);
   LabelList *text = NEW_ARRAY(u->arena, LabelList, n);
   if (u->how->prompt) prompt = u->how->prompt;
   if (u->how->length > 0) length = u->how->length;
   TextRequest order = {prompt, length, n};
-  return write_texts(u, &order, &l, text) && put_texts(u, &l, text, n);
+  return write_texts(u, &order, &l, text) && print_texts(u, &l, text, n);
 }
 
 // generate[model, length: 500]("\n")
@@ -377,7 +377,7 @@ static bool sample(Use *u, void *context) {
   const Show *show = &u->p->show.at[0];
   if (is_generate(u, show_what(show->node), &name, &prompt, &length))
     return sample_named(u, name, prompt, length);
-  return asks_no_letters(u) && sample_shown(u, show);
+  return refuse_text_options(u) && sample_shown(u, show);
 }
 
 Outcome use_sample(Elab *in, Program *p, const char *name, const UseCall *call) {

@@ -179,7 +179,7 @@ static double seconds_allowed(void) {
   return set && (end == set || *end || !(x >= 0)) ? SECONDS : x;
 }
 
-static void say_compiling(void *context) {
+static void report_compiling(void *context) {
   Compiling *x = context;
   x->how->say(x->how->say_to, arena_format(x->arena, "compiling %u kernel%s with %s …", x->kernels,
                                            x->kernels == 1 ? "" : "s", x->c->compiler));
@@ -244,7 +244,7 @@ static bool compile_missing(Compiling *x, const CText *text) {
                            .seconds = seconds_allowed(),
                            .parallel = os_cores(),
                            .say_after = SAY_AFTER,
-                           .say = x->how->say ? say_compiling : NULL,
+                           .say = x->how->say ? report_compiling : NULL,
                            .say_to = x,
                            .stop = x->how->stop};
   CompilerEnd end = compiler_run(x->arena, run, n, &limits);

@@ -380,7 +380,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   if (e->k->kind == KERNEL_ORDER)
     choose_order(e->p, e->k, c);
   else if (e->k->kind == KERNEL_ATTENTION)
-    pairs_choose(e, c);
+    attention_choose(e, c);
   else if (!lanes && is_flat(e->p, e->k))
     choose_flat(e, c);
   else
@@ -395,7 +395,7 @@ static void emit_body(Emit *e, CudaKernel *c, uint32_t lanes) {
   if (e->k->kind == KERNEL_ORDER)
     emit_order(e);
   else if (e->k->kind == KERNEL_ATTENTION)
-    pairs_emit(e, c);
+    attention_emit(e, c);
   else if (c->team == 1)
     emit_flat(e);
   else

@@ -128,7 +128,7 @@ bool fused_is_on_side(const Emit *, const Nest *); // the side warp runs this ne
 void fused_store_side(Emit *, const Nest *);       // copies the side warp's results into the states
 
 // -- emit_flash_attention.c -----------------------------------------------------------------------
-void pairs_choose(Emit *, CudaKernel *);
-void pairs_emit(Emit *, const CudaKernel *);
+void attention_choose(Emit *, CudaKernel *);
+void attention_emit(Emit *, const CudaKernel *);
 
 #endif

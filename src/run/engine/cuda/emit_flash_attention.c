@@ -11,13 +11,14 @@
 //       accumulators += weights · tile
 //   store reductions and accumulators
 //
-// In the code a score is a pair, a product that gives scores is a seed, and one that multiplies them is a
-// weighing. Values of the outer loop (a row's maximum, the inverse of its sum) are computed once: for rows, in
-// registers before all tiles; for columns, in shared memory beside the tile.
+// In a kernel, score products (left factors times rows of a tile) give scores, and weighted sums
+// multiply element-wise functions of the scores (weights) by rows of a tile. Values of the outer
+// loop (a row's maximum, the inverse of its sum) are computed once: for rows, in registers before
+// all tiles; for columns, in shared memory beside the tile.
 //
-// Online softmax: a running maximum, and sums that are rescaled when it grows. The nest's nodes up to the
-// maximum run for all pairs of a row; then the node that depends on the row only (`row`); then those up to
-// the sum (`sum`); the rest runs after the last tile.
+// Online softmax: a running maximum, and sums that are rescaled when it grows. The nest's nodes up
+// to the maximum run for all scores of a row; then the node that depends on the row only (`row`);
+// then those up to the sum (`sum`); the rest runs after the last tile.
 #include "run/engine/cuda/emit_cuda_own.h"
 
 #include <ctype.h>
@@ -40,7 +41,7 @@ typedef struct {
 
 typedef struct {
   Emit *e;
-  NodeLevels *w, *inside; // inside: the nodes without the mask, for pairs that it does not exclude
+  NodeLevels *w, *inside; // inside: the nodes without the mask, for scores that it does not exclude
   const Nest *s;
   bool masked;
   AttentionMask mask;
@@ -52,16 +53,16 @@ typedef struct {
   uint32_t ntile, *tile_of; // tile_of[node of the kernel]
   uint32_t buffer;          // chunks of all tiles
   VEC(OuterScalar) known, kept; // kept: one of each value
-} PairsText;
+} AttentionText;
 
-static const PlanNode *node_at(const PairsText *t, uint32_t i) {
+static const PlanNode *node_at(const AttentionText *t, uint32_t i) {
   return &t->e->p->node.at[t->e->k->node.at[i]];
 }
 
-static bool is_product(const PairsText *t, uint32_t i) {
+static bool is_product(const AttentionText *t, uint32_t i) {
   return node_at(t, i)->kind == NODE_PRODUCT;
 }
-static bool multiplies_scores(const PairsText *t, uint32_t i) {
+static bool multiplies_scores(const AttentionText *t, uint32_t i) {
   return is_product(t, i) && !node_makes_scores(node_at(t, i));
 }
 
@@ -89,7 +90,7 @@ static const Operand *factor_with(const Plan *p, const PlanNode *x, uint32_t var
 }
 
 // The offset of an operand at this point of the batch, in cells.
-static const char *batch_text(const PairsText *t, const PlanNode *x, const Operand *o) {
+static const char *batch_text(const AttentionText *t, const PlanNode *x, const Operand *o) {
   const Plan *p = t->e->p;
   Buf b = buf_new(p->arena);
   buf_printf(&b, "%lldL", (long long)operand_start(p, o));
@@ -99,12 +100,12 @@ static const char *batch_text(const PairsText *t, const PlanNode *x, const Opera
   return b.at;
 }
 
-static const char *factor_text(const PairsText *t, const PlanNode *x, const Operand *o) {
+static const char *factor_text(const AttentionText *t, const PlanNode *x, const Operand *o) {
   return arena_format(t->e->p->arena, "(const char *)(w%u + %s)", t->e->slot[o->wire],
                       batch_text(t, x, o));
 }
 
-static void add_tile(PairsText *t, uint32_t i) {
+static void add_tile(AttentionText *t, uint32_t i) {
   const Plan *p = t->e->p;
   const PlanNode *x = node_at(t, i);
   const Operand *o = factor_with(p, x, t->column_loop);
@@ -123,29 +124,31 @@ static void add_tile(PairsText *t, uint32_t i) {
 }
 
 // The numbers of rows and of columns.
-static int64_t rows_of(const PairsText *t) { return t->s->dim[t->row_loop - t->e->k->np].c; }
-static int64_t columns_of(const PairsText *t) { return t->s->dim[t->column_loop - t->e->k->np].c; }
+static int64_t rows_of(const AttentionText *t) { return t->s->dim[t->row_loop - t->e->k->np].c; }
+static int64_t columns_of(const AttentionText *t) {
+  return t->s->dim[t->column_loop - t->e->k->np].c;
+}
 
 // -- scalars of the outer loop --------------------------------------------------------------------
-static bool is_online(const PairsText *t) { return t->row != PLAN_NONE; }
+static bool is_online(const AttentionText *t) { return t->row != PLAN_NONE; }
 
 // Nodes [from, to) of the nest.
-static void emit_nodes(const PairsText *t, const NodeLevels *w, uint32_t from, uint32_t to,
+static void emit_nodes(const AttentionText *t, const NodeLevels *w, uint32_t from, uint32_t to,
                        uint32_t level) {
   if (from < to) emit_level(t->e, w + from, to - from, level, 2);
 }
 
-// All nodes that run for each pair.
-static void emit_pair_level(const PairsText *t, const NodeLevels *w, uint32_t level) {
+// All nodes that run for each score.
+static void emit_score_level(const AttentionText *t, const NodeLevels *w, uint32_t level) {
   emit_nodes(t, w, 0, is_online(t) ? t->row : t->s->node.n, level);
   if (is_online(t)) emit_nodes(t, w, t->row + 1, t->sum + 1, level);
 }
 
-static const char *level_text(const PairsText *t, uint32_t level) {
+static const char *level_text(const AttentionText *t, uint32_t level) {
   Emit *e = t->e;
   Buf b = buf_new(e->p->arena), *was = e->b;
   e->b = &b;
-  emit_pair_level(t, t->w, level);
+  emit_score_level(t, t->w, level);
   e->b = was;
   return b.at;
 }
@@ -193,7 +196,7 @@ typedef struct {
 } ScalarLine;
 typedef VEC(ScalarLine) ScalarLines;
 
-static ScalarLines scalar_lines(const PairsText *t) {
+static ScalarLines scalar_lines(const AttentionText *t) {
   Arena *a = t->e->p->arena;
   ScalarLines all = {0};
   for (const char *line = level_text(t, 1); *line; line += strcspn(line, "\n") + 1) {
@@ -210,7 +213,7 @@ static ScalarLines scalar_lines(const PairsText *t) {
   return all;
 }
 
-static void find_outer_scalars(PairsText *t) {
+static void find_outer_scalars(AttentionText *t) {
   Arena *a = t->e->p->arena;
   const char *inner = level_text(t, 2);
   ScalarLines all = scalar_lines(t);
@@ -224,31 +227,31 @@ static void find_outer_scalars(PairsText *t) {
   }
 }
 
-static bool rows_first(const PairsText *t) { return t->row_loop < t->column_loop; }
+static bool rows_first(const AttentionText *t) { return t->row_loop < t->column_loop; }
 
 // The bytes of column scalars in shared memory, for all buffers.
-static int64_t known_bytes(const PairsText *t) {
+static int64_t known_bytes(const AttentionText *t) {
   enum { NUMBER_BYTES = 4 };
   return rows_first(t) ? 0 : (int64_t)t->kept.n * BUFFERS * TILE * NUMBER_BYTES;
 }
 
-// With one seed, the pairs of a whole tile fit in registers.
-static uint32_t choose_part(const PairsText *t) {
-  uint32_t seeds = 0;
+// With one score product, the scores of a whole tile fit in registers.
+static uint32_t choose_part(const AttentionText *t) {
+  uint32_t score_products = 0;
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    seeds += is_product(t, i) && !multiplies_scores(t, i);
-  return seeds > 1 ? TILE / 2 : TILE;
+    score_products += is_product(t, i) && !multiplies_scores(t, i);
+  return score_products > 1 ? TILE / 2 : TILE;
 }
 
 // Four warps can multiply together if all rows have a length that wgmma supports (units.h).
-static bool can_use_wgmma(const PairsText *t) {
+static bool can_use_wgmma(const AttentionText *t) {
   bool known = true;
   for (uint32_t i = 0; i < t->ntile; i++)
     known = known && (t->tile[i].chunks == 4 || t->tile[i].chunks == 8);
   return known && warps_of(rows_of(t)) == WARPS_MOST;
 }
 
-static void find_inside(PairsText *t) {
+static void find_inside(AttentionText *t) {
   const Plan *p = t->e->p;
   t->masked = attention_mask(p, t->e->k, &t->mask);
   if (!t->masked) return;
@@ -257,14 +260,14 @@ static void find_inside(PairsText *t) {
     t->inside[i].x = attention_inside_mask(p, t->w[i].x, t->mask);
 }
 
-static PairsText pairs_text(Emit *e) {
+static AttentionText attention_text(Emit *e) {
   uint32_t n = e->k->node.n;
-  PairsText t = {.e = e,
-                 .w = nest_levels(e->p, e->k, 0),
-                 .s = &e->k->nest.at[0],
-                 .column_loop = attention_summed_loop(e->p, e->k),
-                 .tile = NEW_ARRAY(e->p->arena, RowTile, n + 1),
-                 .tile_of = NEW_ARRAY(e->p->arena, uint32_t, n + 1)};
+  AttentionText t = {.e = e,
+                     .w = nest_levels(e->p, e->k, 0),
+                     .s = &e->k->nest.at[0],
+                     .column_loop = attention_summed_loop(e->p, e->k),
+                     .tile = NEW_ARRAY(e->p->arena, RowTile, n + 1),
+                     .tile_of = NEW_ARRAY(e->p->arena, uint32_t, n + 1)};
   t.row_loop = 2 * e->k->np + 1 - t.column_loop;
   for (uint32_t i = 0; i < n; i++)
     if (is_product(&t, i)) add_tile(&t, i);
@@ -279,7 +282,7 @@ static PairsText pairs_text(Emit *e) {
 }
 
 // -- the beginning of a block ---------------------------------------------------------------------
-static void emit_left_factors(const PairsText *t) {
+static void emit_left_factors(const AttentionText *t) {
   const Plan *p = t->e->p;
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     if (!is_product(t, i) || multiplies_scores(t, i)) continue;
@@ -293,7 +296,7 @@ static void emit_left_factors(const PairsText *t) {
   }
 }
 
-static void emit_sums(const PairsText *t) {
+static void emit_sums(const AttentionText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     const PlanNode *x = node_at(t, i);
     if (multiplies_scores(t, i)) {
@@ -307,7 +310,7 @@ static void emit_sums(const PairsText *t) {
   }
 }
 
-static void emit_tile_copy(const PairsText *t, const char *tile) {
+static void emit_tile_copy(const AttentionText *t, const char *tile) {
   for (uint32_t i = 0; i < t->ntile; i++)
     emit_line(t->e, "limn_send_rows(all + ((%s) & %d) * %u + %u, %s, %lldL, (%s) * %d, %lld, %u);",
               tile, BUFFERS - 1, t->buffer, t->tile[i].at, t->tile[i].from,
@@ -320,16 +323,16 @@ static void emit_tile_copy(const PairsText *t, const char *tile) {
 static uint32_t row_of(const RowTile *r) { return r->chunks < CHUNK ? r->chunks : CHUNK; }
 
 // Waits for the asynchronous products.
-static void emit_product_wait(const PairsText *t, bool weighings) {
+static void emit_product_wait(const AttentionText *t, bool weighted) {
   if (!t->uses_wgmma) return;
   emit_line(t->e, "LIMN_UNITS_SENT(); LIMN_UNITS_MADE(0);");
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
-    if (is_product(t, i) && multiplies_scores(t, i) == weighings)
-      emit_line(t->e, "limn_held(%s%u, %u);", weighings ? "sum" : "got", i,
-                weighings ? t->tile[t->tile_of[i]].chunks : t->part / 8);
+    if (is_product(t, i) && multiplies_scores(t, i) == weighted)
+      emit_line(t->e, "limn_held(%s%u, %u);", weighted ? "sum" : "got", i,
+                weighted ? t->tile[t->tile_of[i]].chunks : t->part / 8);
 }
 
-static void emit_seeds(const PairsText *t) {
+static void emit_score_products(const AttentionText *t) {
   if (t->uses_wgmma) emit_line(t->e, "LIMN_UNITS_BEGIN();");
   for (uint32_t i = 0; i < t->e->k->node.n; i++) {
     if (!is_product(t, i) || multiplies_scores(t, i)) continue;
@@ -341,8 +344,8 @@ static void emit_seeds(const PairsText *t) {
   emit_product_wait(t, false);
 }
 
-// The value of the scores' factor of a weighing, at this pair.
-static const char *weight_text(const PairsText *t, uint32_t i) {
+// The weight at this score: the value of the scores' factor of a weighted sum.
+static const char *weight_text(const AttentionText *t, uint32_t i) {
   const Emit *e = t->e;
   const PlanNode *x = node_at(t, i);
   for (uint32_t k = 0; k < e->k->node.n; k++) {
@@ -355,23 +358,23 @@ static const char *weight_text(const PairsText *t, uint32_t i) {
 }
 
 // Loads the accumulator of row h from the lane's two; store_accumulator stores it.
-static void load_accumulator(const PairsText *t, uint32_t i) {
+static void load_accumulator(const AttentionText *t, uint32_t i) {
   const PlanNode *x = node_at(t, i);
   emit_line(t->e, "%s s%u = rows%u[h];", emit_sum_type(t->e, x), i, i);
   if (x->nwinner) emit_line(t->e, "int bad%u = bads%u[h];", i, i);
 }
 
-static void store_accumulator(const PairsText *t, uint32_t i) {
+static void store_accumulator(const AttentionText *t, uint32_t i) {
   emit_line(t->e, "rows%u[h] = s%u;", i, i);
   if (node_at(t, i)->nwinner) emit_line(t->e, "bads%u[h] = bad%u;", i, i);
 }
 
-static bool is_sum(const PairsText *t, uint32_t i) {
+static bool is_sum(const AttentionText *t, uint32_t i) {
   return !is_product(t, i) && node_has_reduction(node_at(t, i));
 }
 
 // Declares the index of row h; after the last row, the last one again.
-static void emit_row(const PairsText *t) {
+static void emit_row(const AttentionText *t) {
   long long rows = (long long)rows_of(t);
   if (rows % (warps_of(rows) * ROWS_OF_WARP))
     emit_line(t->e, "const int row = first + mine + 8 * h, i%u = row < %lld ? row : %lld;",
@@ -380,9 +383,9 @@ static void emit_row(const PairsText *t) {
     emit_line(t->e, "const int i%u = first + mine + 8 * h;", t->row_loop);
 }
 
-// A lane has two rows of its warp's pairs, with two neighbours in every eight columns (the layout of tensor
+// A lane has two rows of its warp's scores, with two neighbours in every eight columns (the layout of tensor
 // core accumulators). Scalars of the outer loop are read from where they were stored.
-static void emit_row_loop(const PairsText *t) {
+static void emit_row_loop(const AttentionText *t) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
@@ -394,21 +397,21 @@ static void emit_row_loop(const PairsText *t) {
               t->known.at[i].of);
 }
 
-static void close_row_loop(const PairsText *t) {
+static void close_row_loop(const AttentionText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (is_sum(t, i)) store_accumulator(t, i);
   emit_close(t->e);
 }
 
 // Loads the column scalars of two neighbours at once.
-static void emit_known_neighbours(const PairsText *t) {
+static void emit_known_neighbours(const AttentionText *t) {
   Emit *e = t->e;
   for (uint32_t i = 0; i < t->kept.n; i++)
     emit_line(e, "const LimnTwo_%s two_%s = ((const LimnTwo_%s *)(kept_%s + even))[two / 2 * 4];",
               t->kept.at[i].type, t->kept.at[i].of, t->kept.at[i].type, t->kept.at[i].of);
 }
 
-static void emit_column_loop(const PairsText *t) {
+static void emit_column_loop(const AttentionText *t) {
   Emit *e = t->e;
   long long columns = (long long)columns_of(t);
   emit_line(e, "UNROLL for (int two = 0; two < %u; two += 2) {", t->part / 4);
@@ -424,10 +427,10 @@ static void emit_column_loop(const PairsText *t) {
               t->known.at[i].of);
 }
 
-static void close_column_loop(const PairsText *t) { emit_close_all(t->e, 2); }
+static void close_column_loop(const AttentionText *t) { emit_close_all(t->e, 2); }
 
 // Computes the row scalars of a lane's two rows, before all tiles.
-static void emit_known_rows(const PairsText *t) {
+static void emit_known_rows(const AttentionText *t) {
   Emit *e = t->e;
   if (!rows_first(t) || !t->kept.n) return;
   for (uint32_t i = 0; i < t->kept.n; i++)
@@ -435,14 +438,14 @@ static void emit_known_rows(const PairsText *t) {
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
   emit_row(t);
-  emit_pair_level(t, t->w, 1);
+  emit_score_level(t, t->w, 1);
   for (uint32_t i = 0; i < t->kept.n; i++)
     emit_line(e, "kept_%s[h] = %s;", t->kept.at[i].of, t->kept.at[i].of);
   emit_close(e);
 }
 
 // Column scalars are stored after the tiles.
-static void emit_column_pointers(const PairsText *t) {
+static void emit_column_pointers(const AttentionText *t) {
   for (uint32_t i = 0; !rows_first(t) && i < t->kept.n; i++)
     emit_line(t->e, "%s *kept_%s = (%s *)(all + %u) + %u;", t->kept.at[i].type, t->kept.at[i].of,
               t->kept.at[i].type, t->buffer * BUFFERS, i * BUFFERS * TILE);
@@ -450,7 +453,7 @@ static void emit_column_pointers(const PairsText *t) {
 
 // Computes the scalars of a tile's columns, one column for each lane, in variables; emit_put_columns stores
 // them after the previous tile has been processed.
-static void emit_known_columns(const PairsText *t, const char *tile) {
+static void emit_known_columns(const AttentionText *t, const char *tile) {
   Emit *e = t->e;
   long long columns = (long long)columns_of(t);
   if (rows_first(t) || !t->kept.n) return;
@@ -458,18 +461,18 @@ static void emit_known_columns(const PairsText *t, const char *tile) {
   emit_line(e, "const int column = (%s) * %d + (int)threadIdx.x %% %d;", tile, TILE, TILE);
   emit_line(e, "const int i%u = column < %lld ? column : %lld;", t->column_loop, columns,
             columns - 1);
-  emit_pair_level(t, t->w, 1);
+  emit_score_level(t, t->w, 1);
   for (uint32_t i = 0; i < t->kept.n; i++)
     emit_line(e, "next_%s = %s;", t->kept.at[i].of, t->kept.at[i].of);
   emit_close(e);
 }
 
-static void emit_known_next(const PairsText *t) {
+static void emit_known_next(const AttentionText *t) {
   for (uint32_t i = 0; !rows_first(t) && i < t->kept.n; i++)
     emit_line(t->e, "%s next_%s = 0;", t->kept.at[i].type, t->kept.at[i].of);
 }
 
-static void emit_put_columns(const PairsText *t, const char *tile) {
+static void emit_put_columns(const AttentionText *t, const char *tile) {
   Emit *e = t->e;
   if (rows_first(t) || !t->kept.n) return;
   emit_line(e, "if (threadIdx.x < %d) {", TILE);
@@ -480,7 +483,7 @@ static void emit_put_columns(const PairsText *t, const char *tile) {
   emit_close(e);
 }
 
-static void emit_scores(const PairsText *t) {
+static void emit_scores(const AttentionText *t) {
   Emit *e = t->e;
   for (uint32_t i = 0; i < e->k->node.n; i++)
     if (is_product(t, i) && !multiplies_scores(t, i))
@@ -488,7 +491,7 @@ static void emit_scores(const PairsText *t) {
                 e->slot[node_at(t, i)->out.wire], i);
 }
 
-static void emit_point(const PairsText *t, const NodeLevels *w) {
+static void emit_point(const AttentionText *t, const NodeLevels *w) {
   Emit *e = t->e;
   emit_scores(t);
   emit_nodes(t, w, 0, t->s->node.n, 2);
@@ -498,19 +501,19 @@ static void emit_point(const PairsText *t, const NodeLevels *w) {
 }
 
 // -- online softmax -------------------------------------------------------------------------------
-static const NodeLevels *maximum_node(const PairsText *t) { return &t->w[t->row - 1]; }
+static const NodeLevels *maximum_node(const AttentionText *t) { return &t->w[t->row - 1]; }
 // The name of the exponential, the term of the sum.
-static const char *exponential_text(const PairsText *t) {
+static const char *exponential_text(const AttentionText *t) {
   return arena_format(t->e->p->arena, "v%u", t->w[t->sum - 1].id);
 }
 
 // Declares a wire of one cell with a value in a register.
-static void emit_register_wire(const PairsText *t, uint32_t wire, const char *value) {
+static void emit_register_wire(const AttentionText *t, uint32_t wire, const char *value) {
   emit_line(t->e, "const float w%u[1] = {%s};", t->e->slot[wire], value);
 }
 
 // Computes the row's node from the running maximum.
-static void emit_row_node(const PairsText *t) {
+static void emit_row_node(const AttentionText *t) {
   Emit *e = t->e;
   const NodeLevels *w = &t->w[t->row];
   uint32_t last = w->x->nscalar - 1;
@@ -521,13 +524,13 @@ static void emit_row_node(const PairsText *t) {
 }
 
 // … from the final maximum, and stores it.
-static void emit_row_out(const PairsText *t) {
+static void emit_row_out(const AttentionText *t) {
   const NodeLevels *w = &t->w[t->row];
   emit_row_node(t);
   emit_line(t->e, "%s = v%u;", emit_cell_at(t->e, w, &w->x->out), w->id);
 }
 
-static void emit_online_begin(const PairsText *t) {
+static void emit_online_begin(const AttentionText *t) {
   Emit *e = t->e;
   if (!is_online(t)) return;
   emit_line(e, "real was[2];");
@@ -542,7 +545,7 @@ static void emit_online_begin(const PairsText *t) {
 
 // Rescales the sums when the running maximum grows. The four lanes of a row first agree on the maximum,
 // because they share the accumulators of products.
-static void emit_rescale(const PairsText *t) {
+static void emit_rescale(const AttentionText *t) {
   Emit *e = t->e;
   uint32_t max = maximum_node(t)->id, row = t->w[t->row].id, sum = t->w[t->sum].id;
   emit_line(e, "UNROLL for (int far = 1; far < 4; far *= 2) {");
@@ -562,7 +565,7 @@ static void emit_rescale(const PairsText *t) {
     }
 }
 
-static void emit_online_points(const PairsText *t, const NodeLevels *w) {
+static void emit_online_points(const AttentionText *t, const NodeLevels *w) {
   Emit *e = t->e;
   emit_row_loop(t);
   emit_column_loop(t);
@@ -583,7 +586,7 @@ static void emit_online_points(const PairsText *t, const NodeLevels *w) {
   close_row_loop(t);
 }
 
-static void emit_points(const PairsText *t, const NodeLevels *w) {
+static void emit_points(const AttentionText *t, const NodeLevels *w) {
   if (is_online(t)) {
     emit_online_points(t, w);
     return;
@@ -595,7 +598,7 @@ static void emit_points(const PairsText *t, const NodeLevels *w) {
   rows_first(t) ? close_row_loop(t) : close_column_loop(t);
 }
 
-static void emit_weights(const PairsText *t) {
+static void emit_weights(const AttentionText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (multiplies_scores(t, i)) {
       emit_line(t->e, "float weight%u[%u][4];", i, t->part / 8);
@@ -603,8 +606,8 @@ static void emit_weights(const PairsText *t) {
     }
 }
 
-// Skips this part if the mask excludes all of the warp's pairs; warps that multiply together decide together.
-static void emit_mask_skip(const PairsText *t) {
+// Skips this part if the mask excludes all of the warp's scores; warps that multiply together decide together.
+static void emit_mask_skip(const AttentionText *t) {
   bool less = t->mask.less == t->column_loop;
   const char *row = t->uses_wgmma ? "first" : "row";
   uint32_t rows = t->uses_wgmma ? ROWS_OF_WARP * WARPS_MOST : ROWS_OF_WARP;
@@ -614,7 +617,7 @@ static void emit_mask_skip(const PairsText *t) {
                  : arena_format(t->e->p->arena, "column + %u", t->part - 1));
 }
 
-static const char *inside_text(const PairsText *t) {
+static const char *inside_text(const AttentionText *t) {
   const char *is = t->mask.strict ? "<" : "<=";
   return t->mask.less == t->column_loop
              ? arena_format(t->e->p->arena, "column + %u %s row", t->part - 1, is)
@@ -622,7 +625,7 @@ static const char *inside_text(const PairsText *t) {
 }
 
 // Most parts are not cut by the mask: they get a copy of the code without the mask.
-static void emit_masked_points(const PairsText *t) {
+static void emit_masked_points(const AttentionText *t) {
   Emit *e = t->e;
   if (!t->masked) {
     emit_points(t, t->w);
@@ -638,7 +641,7 @@ static void emit_masked_points(const PairsText *t) {
   emit_close(e);
 }
 
-static void emit_weighings(const PairsText *t) {
+static void emit_weighted_sums(const AttentionText *t) {
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (multiplies_scores(t, i))
       emit_line(t->e, "Bits32 lefts%u[%u][4]; limn_weights(lefts%u, weight%u, %u);", i,
@@ -654,7 +657,8 @@ static void emit_weighings(const PairsText *t) {
 }
 
 // Declares the block's first row. With a mask, blocks with the most tiles start first (load balancing).
-static void emit_first_row(const PairsText *t, const char *batch, long long blocks, int64_t rows) {
+static void emit_first_row(const AttentionText *t, const char *batch, long long blocks,
+                           int64_t rows) {
   if (t->masked && t->mask.less == t->column_loop)
     emit_line(t->e, "const int first = (int)(%lldL - q / (%s)) * %lld;", blocks - 1, batch,
               (long long)rows);
@@ -663,7 +667,7 @@ static void emit_first_row(const PairsText *t, const char *batch, long long bloc
 }
 
 // The range of tiles of this block: all that the mask does not exclude.
-static void emit_range(const PairsText *t, int64_t rows) {
+static void emit_range(const AttentionText *t, int64_t rows) {
   Emit *e = t->e;
   emit_line(e, "int begin = 0, end = %lld;", (long long)((columns_of(t) + TILE - 1) / TILE));
   if (!t->masked) return;
@@ -676,7 +680,7 @@ static void emit_range(const PairsText *t, int64_t rows) {
               or_same);
 }
 
-static void emit_tiles(const PairsText *t) {
+static void emit_tiles(const AttentionText *t) {
   Emit *e = t->e;
   emit_line(e, "if (begin < end) {");
   e->indent++;
@@ -702,10 +706,10 @@ static void emit_tiles(const PairsText *t) {
   if (!rows_first(t) && t->known.n)
     emit_line(e, "const int even = (tile & %d) * %d + part + lane %% 4 * 2;", BUFFERS - 1, TILE);
   if (t->masked) emit_mask_skip(t);
-  emit_seeds(t);
+  emit_score_products(t);
   emit_weights(t);
   emit_masked_points(t);
-  emit_weighings(t);
+  emit_weighted_sums(t);
   emit_close(e);
   emit_put_columns(t, "tile + 1");
   emit_close(e);
@@ -713,7 +717,7 @@ static void emit_tiles(const PairsText *t) {
 }
 
 // -- the end of a block ---------------------------------------------------------------------------
-static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
+static void emit_sum_out(const AttentionText *t, const NodeLevels *w) {
   Emit *e = t->e;
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
   e->indent++;
@@ -734,14 +738,14 @@ static void emit_sum_out(const PairsText *t, const NodeLevels *w) {
 }
 
 // If the sum of exponentials is NaN, the maximum becomes NaN, too.
-static void emit_nan_flags(const PairsText *t) {
+static void emit_nan_flags(const AttentionText *t) {
   if (!is_online(t) || !maximum_node(t)->x->nwinner) return;
   emit_line(t->e, "UNROLL for (int h = 0; h < 2; h++) bads%u[h] = rows%u[h] != rows%u[h];",
             maximum_node(t)->id, t->w[t->sum].id, t->w[t->sum].id);
 }
 
 // Online softmax: prints the row level of the nodes after the sum.
-static void emit_last_row(const PairsText *t) {
+static void emit_last_row(const AttentionText *t) {
   const char *sum = arena_format(t->e->p->arena, "rows%u[h]", t->w[t->sum].id);
   bool at_hand = false;
   for (uint32_t i = t->sum + 1; i < t->s->node.n; i++)
@@ -755,7 +759,7 @@ static void emit_last_row(const PairsText *t) {
 }
 
 // Two neighbours in a row of the result are contiguous and aligned, so they can be stored together.
-static bool is_even_result(const PairsText *t, const PlanNode *x) {
+static bool is_even_result(const AttentionText *t, const PlanNode *x) {
   const Plan *p = t->e->p;
   const Operand *o = &x->out;
   if (!wire_is_aligned(p, o->wire, 2) || operand_start(p, o) % 2 ||
@@ -766,7 +770,7 @@ static bool is_even_result(const PairsText *t, const PlanNode *x) {
   return true;
 }
 
-static void emit_neighbours_out(const PairsText *t, uint32_t i) {
+static void emit_neighbours_out(const AttentionText *t, uint32_t i) {
   Emit *e = t->e;
   const PlanNode *x = node_at(t, i);
   const Operand *o = &x->out;
@@ -783,7 +787,7 @@ static void emit_neighbours_out(const PairsText *t, uint32_t i) {
               narrow ? "limn_narrow" : "");
 }
 
-static void emit_product_out(const PairsText *t, uint32_t i) {
+static void emit_product_out(const AttentionText *t, uint32_t i) {
   Emit *e = t->e;
   const PlanNode *x = node_at(t, i);
   emit_line(e, "UNROLL for (int h = 0; h < 2; h++) {");
@@ -807,7 +811,7 @@ static void emit_product_out(const PairsText *t, uint32_t i) {
   emit_close_all(e, 3);
 }
 
-static void emit_results(const PairsText *t) {
+static void emit_results(const AttentionText *t) {
   emit_nan_flags(t);
   for (uint32_t i = 0; i < t->s->node.n; i++)
     if (node_has_reduction(t->w[i].x)) emit_sum_out(t, &t->w[i]);
@@ -816,9 +820,9 @@ static void emit_results(const PairsText *t) {
 }
 
 // -- the kernel -----------------------------------------------------------------------------------
-// The registers that a lane needs throughout: factors and pairs of seeds, accumulators and weights of
-// weighings.
-static int64_t registers_needed(const PairsText *t) {
+// The registers that a lane needs throughout: factors and scores of score products, accumulators
+// and weights of weighted sums.
+static int64_t registers_needed(const AttentionText *t) {
   int64_t held = 0, of_part = t->part / 2;
   for (uint32_t i = 0; i < t->e->k->node.n; i++)
     if (is_product(t, i)) {
@@ -829,15 +833,15 @@ static int64_t registers_needed(const PairsText *t) {
 }
 
 // Occupancy: several blocks on a multiprocessor hide each other's latency, as far as registers allow.
-static uint32_t occupancy_of(const PairsText *t) {
+static uint32_t occupancy_of(const AttentionText *t) {
   int64_t held = registers_needed(t);
   return held <= 112 ? 4 : held <= 160 ? 3 : 0;
 }
 
-void pairs_choose(Emit *e, CudaKernel *c) {
+void attention_choose(Emit *e, CudaKernel *c) {
   const Kernel *k = e->k;
   for (uint32_t i = 0; i < e->entry->slot.n; i++) e->slot[e->entry->slot.at[i]] = i;
-  PairsText t = pairs_text(e);
+  AttentionText t = attention_text(e);
   uint32_t warps = warps_of(rows_of(&t));
   int64_t rows = warps * ROWS_OF_WARP, blocks = (rows_of(&t) + rows - 1) / rows;
   c->team = warps * WARP;
@@ -849,9 +853,9 @@ void pairs_choose(Emit *e, CudaKernel *c) {
   e->exp_less = false;
 }
 
-void pairs_emit(Emit *e, const CudaKernel *c) {
+void attention_emit(Emit *e, const CudaKernel *c) {
   const Kernel *k = e->k;
-  PairsText t = pairs_text(e);
+  AttentionText t = attention_text(e);
   int64_t rows = c->team / WARP * ROWS_OF_WARP;
   long long blocks = (long long)((rows_of(&t) + rows - 1) / rows);
   emit_line(e, "LimnEight *all = (LimnEight *)tiles;");
