@@ -1,9 +1,8 @@
-// Marks are added.
+// Builds a canvas: adds marks.
 //
-// In come calls with whatever numbers and texts a caller has, out comes a list of clean marks (see
-// marks.h). A point that is not finite is left out and the line has a gap there; numbers that are
-// too large are brought to the limit; texts lose their control characters, and bytes that are no
-// UTF-8 become U+FFFD. So no back end can be led to a broken file.
+// Callers may pass any numbers and texts; marks are always clean (see marks.h). A non-finite point
+// is dropped and leaves a gap in its line; large numbers are clamped; control characters are
+// removed from texts, and invalid UTF-8 becomes U+FFFD. So no back end can produce a broken file.
 #include "show/canvas/marks.h"
 #include <math.h>
 
@@ -33,7 +32,7 @@ static double within(double x, double low, double high) {
 
 static double at_limit(double x) { return within(x, -COORDINATE_LIMIT, COORDINATE_LIMIT); }
 
-// Whether a point can be where it should; one that cannot is counted.
+// Is the point finite? Dropped points are counted.
 static bool is_point(Canvas *c, double x, double y) {
   c->lost += !(fabs(x) <= COORDINATE_LIMIT && fabs(y) <= COORDINATE_LIMIT);
   return isfinite(x) && isfinite(y);
@@ -108,7 +107,7 @@ void path_move(Canvas *c, double x, double y) {
   step_push(c, (PathStep){.kind = STEP_MOVE, .x = x, .y = y});
 }
 
-// Whether a step to (x, y) has a place to begin: after path_close it is where the piece began.
+// Can a step start here? After path_close the subpath continues at its first point.
 static bool step_begins(Canvas *c, double x, double y) {
   if (!is_point(c, x, y)) {
     c->gap = true;
@@ -141,10 +140,10 @@ void path_close(Canvas *c) {
   c->drawing = false;
 }
 
-// The handle of a cubic that comes nearest to a quarter of a circle of radius 1
+// The handle length of the cubic Bézier curve that best approximates a quarter of the unit circle
 static const double QUARTER = 0.5522847498307936;
 
-// A quarter of an ellipse: it leaves (x, y) in the direction of (dx, dy) and turns to the right.
+// Adds a quarter of an ellipse that starts at (x, y) in direction (dx, dy) and turns right.
 static void path_quarter(Canvas *c, double x, double y, double dx, double dy) {
   double k = QUARTER, ex = x + dx - dy, ey = y + dy + dx;
   path_cubic(c, x + k * dx, y + k * dy, ex + k * dy, ey - k * dx, ex, ey);

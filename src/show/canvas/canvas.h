@@ -1,4 +1,4 @@
-// canvas: pictures as marks, and what they are written as: SVG, PDF, PNG, TikZ or text.
+// canvas: pictures as lists of marks, and back ends that write them as SVG, PDF, PNG, TikZ or text.
 //
 //   Canvas *c = canvas_new(arena, 200, 100, "Two dots", "A line between two dots");
 //   path_move(c, 20, 50), path_line(c, 180, 50);
@@ -6,9 +6,9 @@
 //   canvas_text(c, 100, 45, &(Text){.size = 12, .anchor = ANCHOR_MIDDLE}, "between");
 //   if (!canvas_write(c, "dots.svg", &(Look){0}, &error)) …
 //
-// A picture is made once, as a list of marks; a back end reads the list. Colours are names: a theme
-// says what they look like, and geometry never depends on it. Lengths are in units of about a
-// pixel, y grows downwards. Same marks, same bytes.
+// A picture is made once as a list of marks, which back ends read. Colours are names; a theme
+// defines them, and geometry never depends on it. Lengths are in units of about one pixel, y grows
+// downwards. The output is deterministic.
 #ifndef LIMN_SHOW_CANVAS_CANVAS_H
 #define LIMN_SHOW_CANVAS_CANVAS_H
 
@@ -17,7 +17,7 @@
 
 // -- inks.def: one row for each colour, with its look in each theme -------------------------------
 typedef enum {
-  INK_NONE, // nothing is painted; the zero of Ink
+  INK_NONE, // not painted; the zero of Ink
 #define INK(name, light, dark, mono) INK_##name,
 #include "show/canvas/inks.def"
 #undef INK
@@ -39,38 +39,38 @@ typedef enum { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END } Anchor;
 typedef struct {
   Ink fill, stroke;
   double width;   // of the stroke; 0: 1
-  double dash[2]; // on, off; {0}: a whole line
+  double dash[2]; // on, off; {0}: solid
   double opacity; // 0: 1
   bool round;     // ends and corners; otherwise butt and mitre
 } Paint;
 
 typedef struct {
   Face face;
-  double size; // of the em; 0: 12
+  double size; // em size; 0: 12
   Ink ink;     // 0: INK_TEXT
   Anchor anchor;
   double angle; // degrees, clockwise, about the point
 } Text;
 
 typedef struct {
-  Theme theme;  // AUTO: light, and dark where the reader's screen is (SVG); light elsewhere
-  double scale; // pixels for a unit (PNG); 0: 2
-  bool ascii;   // text without letters and lines of Unicode
-  const Sources *places; // SVG: groups say where the program says what they are; NULL: they do not
-  uint32_t file;         // the text whose places these are
+  Theme theme;           // AUTO: light, in SVG dark on screens with a dark theme
+  double scale;          // pixels per unit (PNG); 0: 2
+  bool ascii;            // text output in ASCII only
+  const Sources *places; // SVG: groups refer to their source positions; NULL: they do not
+  uint32_t file;         // the source whose positions are used directly
 } Look;
 
-// Where a text says something, and what calls that text; NULL: nothing does.
+// A source position, and the call that leads there; NULL: none.
 typedef struct SaidAt SaidAt;
 struct SaidAt {
   Span at;
   const SaidAt *around;
 };
-typedef struct { // what a group is of, for who points at it; each may be NULL
+typedef struct { // what a group represents, for interaction; each may be NULL
   const SaidAt *place;
-  const char *box;  // that is called
+  const char *box;  // the box that is called
   const char *wire; // its own name
-  const char *open; // what opens it
+  const char *open; // the option value that opens it
   const char *type;
 } GroupOf;
 
@@ -79,25 +79,25 @@ typedef struct Canvas Canvas;
 // -- canvas.c: marks are added --------------------------------------------------------------------
 Canvas *canvas_new(Arena *, double width, double height, const char *title, const char *about);
 void canvas_resize(Canvas *, double width, double height);
-void canvas_shift(Canvas *, double x, double y); // all that is added from here on, by so much more
+void canvas_shift(Canvas *, double x, double y); // offsets everything added from now on
 void path_move(Canvas *, double x, double y);
 void path_line(Canvas *, double x, double y);
 void path_cubic(Canvas *, double ax, double ay, double bx, double by, double x, double y);
 void path_close(Canvas *);
 void path_rect(Canvas *, double x, double y, double w, double h, double radius);
 void path_circle(Canvas *, double x, double y, double r);
-void canvas_paint(Canvas *, const Paint *); // the path since the last paint
+void canvas_paint(Canvas *, const Paint *); // paints the path since the last paint
 void canvas_text(Canvas *, double x, double y, const Text *, const char *utf8); // y: the baseline
-// Pixels stay sharp squares. The picture's memory is the caller's and stays.
+// Pixels stay sharp squares. The picture's memory is the caller's and must stay valid.
 void canvas_image(Canvas *, double x, double y, double w, double h, const Picture *);
-// Everything until the matching close belongs together: an id that is stable, words for a reader.
+// Opens a group until the matching close: with a stable id and a description for readers.
 void canvas_open(Canvas *, const char *id, const char *class, const char *words);
-void canvas_of(Canvas *, const GroupOf *); // the group that was just opened; NULL: of nothing
+void canvas_of(Canvas *, const GroupOf *); // describes the group just opened; NULL: nothing
 void canvas_close(Canvas *);
-void canvas_fit(Canvas *, double width); // made smaller as a whole, if it is wider
+void canvas_fit(Canvas *, double width); // scales down everything if it is wider
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
 enum { SIZE_LIMIT = 100000 };       // units, in both directions
-bool canvas_is_cut(const Canvas *); // more were asked for
+bool canvas_is_cut(const Canvas *); // a larger size was requested
 
 // -- font.c: sizes of text are exact, since its outlines ship with limn ---------------------------
 double text_width(Face, double size, const char *utf8);
@@ -111,21 +111,21 @@ void math_text(Canvas *, double x, double y, const Text *, const char *text);
 typedef struct {
   double x0, y0, x1, y1;
 } Area;
-// How far an area is from the nearest mark; 0: they meet. only: marks in groups of this class; but:
-// not those; NULL: all.
+// The distance from an area to the nearest mark; 0: they overlap. only: marks in groups of this
+// class; but: not those; NULL: all.
 double canvas_room(const Canvas *, const Area *, const char *only, const char *but);
 
 // -- svg.c, pdf.c, raster.c, tikz.c, terminal.c: the back ends ------------------------------------
-void canvas_svg(Canvas *, const Look *, Buf *); // a whole file
+void canvas_svg(Canvas *, const Look *, Buf *); // a complete file
 void canvas_pdf(Canvas *, const Look *, Buf *);
 void canvas_raster(Canvas *, const Look *, Picture *); // RGB
-void canvas_tikz(Canvas *, const Look *, Buf *);       // a whole document
+void canvas_tikz(Canvas *, const Look *, Buf *);       // a complete document
 void canvas_art(Canvas *, const Look *, Buf *);        // lines of text, for a terminal
-// A character that means something in SVG and HTML, escaped; false: it is none.
+// Writes a character escaped for SVG and HTML; false: it needs no escape.
 bool put_entity(Buf *, char);
-// By the path's extension: svg, pdf, tex, txt. False: it is none of these.
+// Chooses by the path's suffix: svg, pdf, tex, txt. False: another suffix.
 bool canvas_file(Canvas *, const char *path, const Look *, Buf *);
-// The same and png, into the file, which is whole or absent.
+// The same and png, written to a file atomically.
 bool canvas_write(Canvas *, const char *path, const Look *, const char **error);
 
 #endif

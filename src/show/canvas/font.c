@@ -1,9 +1,8 @@
-// The letters of pictures.
+// Fonts: character widths and outlines.
 //
-// In comes UTF-8, out come widths and outlines. glyphs.inc holds the characters of each face,
-// sorted; what a face lacks is taken from FACE_MATH, FACE_SERIF or FACE_SANS, in this order, and
-// what all lack is a box. An outline is a string: a letter for each step and then its numbers,
-// which are differences of coordinates in 1/1000 em, y upwards:
+// glyphs.inc has the characters of each face, sorted; missing ones are taken from FACE_MATH,
+// FACE_SERIF or FACE_SANS in this order, and otherwise drawn as a box. An outline is a string: a
+// letter for each step, followed by coordinate differences in 1/1000 em, y upwards:
 //
 //   m dx dy        a new contour; the one before closes
 //   l dx dy, h dx, v dy
@@ -19,8 +18,7 @@
 typedef struct {
   const FontGlyph *at;
   uint32_t n;
-  const char
-      *kern; // pairs of ASCII characters, sorted: left, right, 45 + a quarter of the difference
+  const char *kern; // kerning of ASCII pairs, sorted: left, right, 45 + a quarter of the distance
   uint32_t kerns;
   uint16_t ascent, descent; // of letters and digits
 } Letters;
@@ -32,7 +30,7 @@ static bool is_control(uint32_t rune) {
          (rune >= 0x200b && rune <= 0x200f) || rune == 0x2060 || rune == 0xfeff;
 }
 
-// One character of `n` bytes, known to be whole
+// Decodes one valid character of `n` bytes.
 static uint32_t rune_value(const char *at, size_t n) {
   uint32_t lead = (unsigned char)at[0], rune = n == 1 ? lead : lead & (0x7fu >> n);
   for (size_t i = 1; i < n; i++) rune = rune << 6 | ((unsigned char)at[i] & 0x3f);
@@ -59,7 +57,7 @@ void rune_put(Buf *b, uint32_t rune) {
   for (uint32_t i = n - 1; i-- > 0;) buf_char(b, (char)(0x80 | (rune >> 6 * i & 0x3f)));
 }
 
-// Rows of tables begin with their character.
+// Compares table rows by their leading character.
 int by_rune(const void *one, const void *two) {
   uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)two;
   return (a > b) - (a < b);
@@ -69,7 +67,7 @@ static const FontGlyph *glyph_in(Face face, uint32_t rune) {
   return bsearch(&rune, letters[face].at, letters[face].n, sizeof(FontGlyph), by_rune);
 }
 
-// Letters that Unicode has again as bold or italic ones of mathematics are those of a face.
+// Maps the mathematical alphanumeric symbols of Unicode to a letter and a face.
 static uint32_t plain_letter(uint32_t rune, Face *face) {
   static const struct {
     uint32_t first, count, plain;
@@ -109,7 +107,7 @@ static int number(const char **at) {
   return d < 50 ? d - 25 : (d - 50) * 90 + digit(at) - 1800;
 }
 
-// Reads the numbers of a step into six differences; those that are not written are 0.
+// Reads the numbers of a step into six differences; absent ones are 0.
 static void step_read(char kind, const char **at, int d[6]) {
   static const struct {
     char kind;
@@ -145,7 +143,7 @@ void glyph_path(Arena *a, const FontGlyph *g, Path *path) {
 
 static int by_pair(const void *one, const void *two) { return memcmp(one, two, 2); }
 
-// By how much a letter moves nearer to the one before it, in 1/1000 em
+// The kerning between two letters, in 1/1000 em
 static int kern_of(FoundGlyph left, FoundGlyph right) {
   if (!left.glyph || left.face != right.face) return 0;
   if (left.glyph->code > '~' || right.glyph->code > '~') return 0;

@@ -1,5 +1,5 @@
-// Where there is room in a picture: how far an area is from the nearest mark. What is filled counts
-// with all that its outline holds, lines count where they run, words as the box around them.
+// Finds free space: the distance from an area to the nearest mark. Filled shapes count with their
+// interior, lines with their course, text with its bounding box.
 #include "show/canvas/marks.h"
 
 #include <math.h>

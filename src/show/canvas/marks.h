@@ -1,8 +1,8 @@
-// What a picture is made of, for those who add marks and for the back ends.
+// Private to canvas: marks, for code that adds them and for back ends.
 //
-// A canvas is a list of marks in the order they are painted. Everything in it is clean: coordinates
-// are finite and within ±COORDINATE_LIMIT, every piece of a path begins with a move, texts are
-// UTF-8 without control characters, groups are closed. Back ends need not ask.
+// A canvas is a list of marks in painting order, all of them clean: coordinates are finite and
+// within ±COORDINATE_LIMIT, subpaths begin with a move, texts are UTF-8 without control characters,
+// groups are closed. Back ends rely on this.
 #ifndef LIMN_SHOW_CANVAS_MARKS_H
 #define LIMN_SHOW_CANVAS_MARKS_H
 
@@ -13,8 +13,8 @@ enum { COORDINATE_LIMIT = 1000000 };
 typedef enum { STEP_MOVE, STEP_LINE, STEP_CUBIC, STEP_CLOSE } StepKind;
 typedef struct {
   StepKind kind;
-  double x, y;           // where it ends
-  double ax, ay, bx, by; // STEP_CUBIC: its two other points
+  double x, y;           // end point
+  double ax, ay, bx, by; // STEP_CUBIC: control points
 } PathStep;
 typedef VEC(PathStep) Path;
 
@@ -27,7 +27,7 @@ typedef struct {
       Paint paint;       // width and opacity are not 0
     } path;
     struct {
-      double x, y, start; // start: where the first letter is, along the line, from the point
+      double x, y, start; // start: offset of the first letter along the baseline
       Text how;           // size and ink are not 0
       const char *words;
     } text;
@@ -45,22 +45,22 @@ typedef struct {
 struct Canvas {
   Arena *arena;
   double width, height;
-  bool cut;        // it was to be larger than a page can be
-  double shift[2]; // how far what is added is moved
+  bool cut;        // the size was reduced to the limit of a page
+  double shift[2]; // offset of added marks
   const char *title, *about;
   Path path;         // all paths, one after the other
-  uint32_t painted;  // steps before this one belong to marks
-  double from[2];    // where the piece under construction began
-  bool drawing, gap; // a piece is under construction; it lost a point
+  uint32_t painted;  // steps before this one have been painted
+  double from[2];    // start of the current subpath
+  bool drawing, gap; // in a subpath; it lost a point
   VEC(Mark) mark;
   uint32_t open; // groups
-  uint32_t lost; // points and marks that were no numbers, or too far away
+  uint32_t lost; // marks and points dropped as not finite or too far away
 };
 
 // -- canvas.c -------------------------------------------------------------------------------------
 uint32_t ink_rgb(Ink, Theme); // 0xRRGGBB
 const char *ink_name(Ink);    // "text"
-// cos and sin of so many degrees, exact for quarter turns
+// Cosine and sine of an angle in degrees, exact for multiples of 90.
 void angle_parts(double degrees, double *c, double *s);
 
 // -- font.c ---------------------------------------------------------------------------------------
@@ -75,18 +75,19 @@ typedef struct {
 } FoundGlyph;
 enum { EM = 1000, RUNE_UNKNOWN = 0xfffd };
 int by_rune(const void *, const void *); // of rows that begin with one, for qsort and bsearch
-// The next character, past control characters. 0 at the end; RUNE_UNKNOWN for what is no UTF-8.
+// Decodes the next character, skipping control characters. 0 at the end; RUNE_UNKNOWN for invalid
+// UTF-8.
 uint32_t rune_next(const char **utf8);
 void rune_put(Buf *, uint32_t);
-FoundGlyph glyph_find(Face, uint32_t rune);          // never without a glyph
+FoundGlyph glyph_find(Face, uint32_t rune);          // never fails: a box stands for missing glyphs
 void glyph_path(Arena *, const FontGlyph *, Path *); // replaces the path; in 1/1000 em, y upwards
-// The letters of a line, one after the other: for (Run r = {.face = …, .rest = …}; run_next(&r);) …
+// Iterates over the glyphs of a line: for (Run r = {.face = …, .rest = …}; run_next(&r);) …
 typedef struct {
   Face face;
-  const char *rest; // what is to come
-  FoundGlyph found; // the letter,
-  int64_t x, end;   // where it begins and ends, in 1/1000 em,
-  int kern;         // and how much of x is nearness to the letter before
+  const char *rest; // the remaining text
+  FoundGlyph found; // the current letter,
+  int64_t x, end;   // its start and end, in 1/1000 em,
+  int kern;         // and the kerning included in x
 } GlyphRun;
 bool run_next(GlyphRun *);
 
@@ -105,25 +106,26 @@ typedef struct {
 typedef struct {
   double a, b, c, d, e, f; // x' = a x + c y + e, y' = b x + d y + f
 } Transform;
-// A side of an area. Areas are what the sides wind around, in either direction, at least once.
+// A directed edge of an area. The area is where the winding number is not 0.
 typedef void SideAdd(void *to, Point from, Point until);
-// Replaces Lines; the transform NULL: as it is.
+// Replaces Lines; transform = NULL: identity.
 void path_flatten(Arena *, const PathStep *, uint32_t n, const Transform *, Lines *);
 void lines_fill(const Lines *, SideAdd *, void *to);
 // Width and dash of the paint are in the units of the lines, times `scale`.
 void lines_stroke(Arena *, const Lines *, const Paint *, double scale, SideAdd *, void *to);
 
 // -- signs.c: characters by other means -----------------------------------------------------------
-bool sign_tex(Buf *, uint32_t rune);   // in mathematics; false: TeX has no name for it
+bool sign_tex(Buf *, uint32_t rune);   // in math mode; false: TeX has no name for it
 void sign_ascii(Buf *, uint32_t rune); // "alpha", "->"; "?" if it has none
 
 // -- svg.c ----------------------------------------------------------------------------------------
-void put_number(Buf *, double, int decimals);              // at most so many, no zeros at the end
+// With at most this many decimals, without trailing zeros.
+void put_number(Buf *, double, int decimals);
 void put_label(Buf *, const char *name, const char *text); // an attribute
 
 // -- svg_places.c ---------------------------------------------------------------------------------
-// What a group is of, as attributes. outer: the place of the group around it; gives the place of this
-// one, or that of the one around it.
+// Writes attributes that say what a group represents. outer: the position of the enclosing group;
+// returns that of this group, or outer.
 Span put_group_of(Buf *, const Look *, const GroupOf *, Span outer);
 
 #endif

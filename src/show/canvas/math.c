@@ -1,7 +1,6 @@
-// A little of mathematics in labels: letters slanted, digits upright, x_{i} below the line, x^{2}
-// above it and !{W} in bold. The same text is measured and written by one walk. A name of more than
-// LONGEST letters ends in "…", and so does a text of more than MOST: names and paths come from a
-// program, and a picture stays readable.
+// Math in labels: italic letters, upright digits, subscripts x_{i}, superscripts x^{2}, bold !{W}.
+// One function measures and draws. Names of more than LONGEST letters and texts of more than MOST
+// end in "…": they come from programs and may be long.
 #include "show/canvas/canvas.h"
 
 #include <math.h>
@@ -9,11 +8,11 @@
 enum { LONGEST = 48, MOST = 240, LEAST = 8 }; // letters; the size of the smallest, 6 points
 
 typedef struct {
-  Canvas *c; // NULL: only measured
+  Canvas *c; // NULL: measure only
   double x, y, size;
   Face face; // of letters; FACE_ITALIC usually
   Ink ink;
-  int *left; // letters and signs that may still come in this name; -1: it was cut
+  int *left; // letters left in this name; -1: it was truncated
   int *all;  // and in the whole text
 } Setter;
 
@@ -31,7 +30,7 @@ static bool is_upright(const char *at) {
 static bool is_small(const char *at) { return (*at == '_' || *at == '^') && at[1] == '{'; }
 static bool is_bold(const char *at) { return *at == '!' && at[1] == '{'; }
 
-// Letters of one face, up to the next sign that means something.
+// The bytes of a run in one face, up to the next markup character.
 static size_t run_bytes(const char *at) {
   bool upright = is_upright(at);
   size_t n = 0;
@@ -52,8 +51,8 @@ static void set_run(Setter *s, const char *at, size_t n) {
   s->x += text_width(face, s->size, text);
 }
 
-// As many of n bytes as there may be letters; they are counted.
-static size_t within(Setter *s, const char *at, size_t n) {
+// Truncates n bytes to the letters that are left, and counts them.
+static size_t truncate_letters(Setter *s, const char *at, size_t n) {
   size_t cut = 0;
   for (; cut<n && * s->left> 0; --*s->left, --*s->all) {
     if (strchr(" ,()[]", at[cut])) *s->left = LONGEST; // another name begins
@@ -69,8 +68,8 @@ static const char *cut_off(Setter *s, const char *at) {
   return at + strlen(at);
 }
 
-// Up to the end, or the brace that ends it.
-static const char *set(Setter *s, const char *at, bool inner) {
+// Sets text up to its end, or up to the closing brace.
+static const char *set_text(Setter *s, const char *at, bool inner) {
   while (*at && !(inner && *at == '}')) {
     if (*s->left <= 0) return cut_off(s, at);
     if (is_small(at) || is_bold(at)) --*s->left;
@@ -78,7 +77,7 @@ static const char *set(Setter *s, const char *at, bool inner) {
       Setter small = *s;
       small.size = fmax(s->size * 0.7, fmin(s->size, LEAST));
       small.y += *at == '_' ? s->size * 0.22 : -s->size * 0.38;
-      at = set(&small, at + 2, true);
+      at = set_text(&small, at + 2, true);
       at += *at == '}';
       s->x = small.x + 0.5;
       continue;
@@ -86,13 +85,13 @@ static const char *set(Setter *s, const char *at, bool inner) {
     if (is_bold(at)) {
       Face face = s->face;
       s->face = FACE_BOLD;
-      at = set(s, at + 2, true);
+      at = set_text(s, at + 2, true);
       at += *at == '}';
       s->face = face;
       continue;
     }
     size_t n = run_bytes(at);
-    n = within(s, at, n ? n : 1);
+    n = truncate_letters(s, at, n ? n : 1);
     set_run(s, at, n);
     at += n;
   }
@@ -102,7 +101,7 @@ static const char *set(Setter *s, const char *at, bool inner) {
 double math_width(Face face, double size, const char *text) {
   int left = LONGEST, all = MOST;
   Setter s = {.size = size, .face = face, .left = &left, .all = &all};
-  set(&s, text, false);
+  set_text(&s, text, false);
   return s.x;
 }
 
@@ -118,5 +117,5 @@ void math_text(Canvas *c, double x, double y, const Text *how, const char *text)
               .ink = how->ink,
               .left = &left,
               .all = &all};
-  set(&s, text, false);
+  set_text(&s, text, false);
 }

@@ -1,11 +1,10 @@
 // A picture as PDF 1.4, one page.
 //
-// In come marks, out comes a file: the page's content first, since it says which letters, images
-// and opacities are used, and then the objects and the table of where they are. A unit is 3/4 of a
-// point, as in SVG, and the content turns y downwards, so its numbers are those of the marks.
-// Letters are text that can be searched and copied: each face is a font of type 3, whose characters
-// are drawn by outlines, with a map back to Unicode. There is no date and no random id: same marks,
-// same bytes.
+// The page content is written first, since it determines the fonts, images and opacities in use;
+// then the objects and the cross-reference table. A unit is 3/4 point, as in SVG; the content flips
+// the y axis, so it uses the coordinates of marks. Text is searchable: each face is a type 3 font
+// drawn by outlines, with a map to Unicode. No dates and no random ids: the output is
+// deterministic.
 #define ZLIB_CONST
 #include "base/table.h"
 #include "show/canvas/marks.h"
@@ -16,7 +15,7 @@ enum { FONT_LETTERS = 255, DECIMALS = 3 };
 
 typedef struct {
   Face face;
-  VEC(const FontGlyph *) glyph; // character 1, 2, … of the font
+  VEC(const FontGlyph *) glyph; // characters 1, 2, … of the font
 } Font;
 
 typedef struct {
@@ -24,13 +23,13 @@ typedef struct {
   const Canvas *canvas;
   Theme theme;
   Buf *out;
-  size_t start;       // where the file begins in `out`
+  size_t start;       // offset of the file in `out`
   VEC(size_t) offset; // of each object; object 1 is offset.at[0]
   Buf content;
   VEC(Font) font;
-  Table *letters; // face and rune, to the number of the font × 256 + the character
+  Table *letters; // face and rune, to font index × 256 + character code
   VEC(const Mark *) image;
-  bool opacity[1001]; // thousandths that are used
+  bool opacity[1001]; // [thousandths] in use
 } Pdf;
 
 static void *take(void *arena, unsigned n, unsigned size) {
@@ -57,7 +56,7 @@ static Buf deflated(Arena *arena, const void *bytes, size_t n) {
   return b;
 }
 
-// The number that the next object will have
+// The number of the next object
 static uint32_t object_next(const Pdf *p) { return p->offset.n + 1; }
 
 static uint32_t object_open(Pdf *p) {
@@ -75,7 +74,7 @@ static uint32_t object_put(Pdf *p, const Buf *b) {
   return id;
 }
 
-// An object that holds bytes, packed. `keys` says what they are.
+// Adds a compressed stream object. `keys`: its dictionary entries.
 static uint32_t object_stream(Pdf *p, const char *keys, const void *bytes, size_t n) {
   Buf packed = deflated(p->arena, bytes, n);
   uint32_t id = object_open(p);
@@ -133,7 +132,7 @@ static void put_pen(Pdf *p, const Paint *paint) {
   buf_text(b, "] 0 d\n");
 }
 
-// Fill and stroke are two steps, so that a stroke that is not opaque shows the fill below it.
+// Fills and strokes separately, so that a translucent stroke shows the fill below.
 static void put_drawn(Pdf *p, const Mark *m) {
   const Paint *paint = &m->path.paint;
   const PathStep *step = p->canvas->path.at + m->path.first;
@@ -151,7 +150,7 @@ static void put_drawn(Pdf *p, const Mark *m) {
   }
 }
 
-// Which font of the face has room for one more letter
+// The font of a face with a free character code
 static uint32_t font_open(Pdf *p, Face face) {
   for (uint32_t i = 0; i < p->font.n; i++)
     if (p->font.at[i].face == face && p->font.at[i].glyph.n < FONT_LETTERS) return i;
@@ -159,7 +158,7 @@ static uint32_t font_open(Pdf *p, Face face) {
   return p->font.n - 1;
 }
 
-// The number of the font × 256 + the character in it
+// Font index × 256 + character code
 static uint32_t letter_of(Pdf *p, FoundGlyph f) {
   uint32_t key[2] = {f.face, f.glyph->code}, known = table_get(p->letters, key, sizeof key);
   if (known) return known;
@@ -226,7 +225,7 @@ static void put_content(Pdf *p) {
   }
 }
 
-// The smallest box around all points of a path: left, bottom, right, top
+// The bounding box of a path: left, bottom, right, top
 static void box_of(const Path *path, double box[4]) {
   memset(box, 0, 4 * sizeof *box);
   for (uint32_t i = 0; i < path->n; i++) {
@@ -254,7 +253,7 @@ static void object_glyph(Pdf *p, const FontGlyph *g, double all[4]) {
   object_stream(p, "", b.at, b.n);
 }
 
-// In UTF-16, big end first, as hexadecimal digits
+// UTF-16 big endian as hexadecimal digits
 static void put_utf16(Buf *b, uint32_t rune) {
   if (rune < 0x10000)
     buf_printf(b, "%04X", rune);
@@ -307,7 +306,7 @@ static uint32_t object_image(Pdf *p, const Picture *picture) {
                        (size_t)picture->width * picture->height * picture->channels);
 }
 
-// What the content's names mean
+// The resource dictionary of the page
 static uint32_t object_resources(Pdf *p) {
   Buf b = buf_new(p->arena);
   buf_text(&b, "<</Font<<");
@@ -342,7 +341,7 @@ static uint32_t object_info(Pdf *p) {
   return object_put(p, &b);
 }
 
-// The page, the list of pages, the catalogue; the number of the last
+// Adds the page, the page tree and the catalogue; returns the latter's number.
 static uint32_t object_page(Pdf *p, uint32_t content, uint32_t resources) {
   Buf page = buf_new(p->arena), pages = buf_new(p->arena), catalogue = buf_new(p->arena);
   uint32_t id = object_next(p);

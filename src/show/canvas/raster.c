@@ -1,13 +1,12 @@
-// A picture as pixels.
+// Rasterises a picture.
 //
-// In come marks, out comes a picture. Areas are painted row by row: each row of pixels is sampled
-// by ROWS lines, and on a line it is exact how much of a pixel lies inside, where sides wind around
-// it at least once. A row of differences sums this up: a span adds at its start and takes away at
-// its end, and running sums are the coverage, up to FULL. Colours are mixed in whole numbers, as
-// they stand in the file, over the theme's paper.
+// Scan conversion: each pixel row is sampled by ROWS scan lines; along a scan line, coverage is
+// exact, under the nonzero winding rule. Spans are added to an array of coverage differences, whose
+// running sum is the coverage, up to FULL. Colours are blended in integers, in sRGB values, over
+// the theme's paper colour.
 //
-// Points are rounded to 1/GRID pixel, and where sides cross lines is counted in whole numbers,
-// 1/FINE of that, so the same marks give the same bytes on every machine.
+// Points are rounded to 1/GRID pixel and crossings computed in fixed point, 1/FINE of that, so the
+// result is the same on every machine.
 #include "show/canvas/marks.h"
 #include <math.h>
 
@@ -16,15 +15,15 @@ enum { FINE = 1 << 24, PIXELS_LIMIT = 1 << 26, NONE = -1 };
 enum { STRIDE = 4, MANY = 48 };
 
 typedef struct {
-  int64_t x, step; // where the line crosses it, and how far to the next: in pixels / GRID / FINE
-  int32_t end;     // the line after the last that crosses it
+  int64_t x, step; // position on the line and increment per line, in pixels / GRID / FINE
+  int32_t end;     // the line after the last one it crosses
   int32_t wind;    // +1 downwards, −1 upwards
 } ScanCrossing;
 
 typedef struct {
-  ScanCrossing at; // on the first line
+  ScanCrossing at; // on its first line
   int32_t first;
-  int32_t next; // the next side that starts at the same line
+  int32_t next; // the next edge that starts on the same line
 } AreaSide;
 
 typedef struct {
@@ -32,25 +31,25 @@ typedef struct {
   Picture *out;
   Transform view;
   Theme theme;
-  int32_t lines; // sampling lines, ROWS a pixel
+  int32_t lines; // scan lines, ROWS per pixel
   VEC(AreaSide) side;
   VEC(ScanCrossing) active, fresh;
-  int32_t *starts; // [lines] the first side that starts there, or NONE
+  int32_t *starts; // [lines] the first edge that starts there, or NONE
   int32_t top, bottom;
-  int64_t crossings; // of all sides with all lines
-  int32_t stride;    // from line to line
-  int32_t *change;   // [width + 2] of coverage, from pixel to pixel
-  int32_t dirty[2];  // the part of it that is not 0
+  int64_t crossings; // the number of edge crossings
+  int32_t stride;    // step between lines
+  int32_t *change;   // [width + 2] differences of coverage
+  int32_t dirty[2];  // its nonzero part
   Lines shape;
 } Raster;
 
-// The first line at or below y: lines lie at (k + 1/2) / ROWS of a pixel.
+// The first scan line at or below y: lines are at (k + 1/2) / ROWS of a pixel.
 static int32_t line_at(const Raster *r, double y) {
   double k = ceil((y - GAP / 2) / GAP);
   return (int32_t)fmin(fmax(k, 0), r->lines);
 }
 
-// Far outside, points move to a limit that leaves room for FINE in 64 bits.
+// Clamps far points so that fixed point fits 64 bits.
 static double on_grid(double x) {
   const double far = (double)((int64_t)1 << 34);
   x = nearbyint(x * GRID);
@@ -62,7 +61,7 @@ static void side_add(void *to, Point p, Point q) {
   bool down = p.y < q.y;
   double px = on_grid(p.x), py = on_grid(p.y), qx = on_grid(q.x), qy = on_grid(q.y);
   double right = (double)r->out->width * GRID;
-  if (py == qy || (px >= right && qx >= right)) return; // beyond, it bounds nothing
+  if (py == qy || (px >= right && qx >= right)) return; // right of the picture it has no effect
   int32_t first = line_at(r, down ? py : qy), end = line_at(r, down ? qy : py);
   if (first >= end) return;
   double slope = (qx - px) / (qy - py), x = px + (first * GAP + GAP / 2 - py) * slope;
@@ -75,7 +74,7 @@ static void side_add(void *to, Point p, Point q) {
   if (end > r->bottom) r->bottom = end;
 }
 
-// Gaps that shrink to 1: fast in any order
+// Shell sort: fast also on nearly sorted input.
 static void crossings_sort(ScanCrossing *at, uint32_t n) {
   for (uint32_t gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
     for (uint32_t i = gap, k; i < n; i++) {
@@ -85,7 +84,7 @@ static void crossings_sort(ScanCrossing *at, uint32_t n) {
     }
 }
 
-// Sides that start here come in among the others, which are in order.
+// Inserts the edges that start on this line into the sorted list.
 static void line_enter(Raster *r, int32_t line) {
   uint32_t old = r->active.n;
   r->fresh.n = 0;
@@ -95,7 +94,7 @@ static void line_enter(Raster *r, int32_t line) {
   }
   r->starts[line] = NONE;
   crossings_sort(r->fresh.at, r->fresh.n);
-  for (uint32_t n = r->fresh.n; n; n--) { // from the last place down
+  for (uint32_t n = r->fresh.n; n; n--) { // insert from the end
     ScanCrossing c = r->fresh.at[n - 1];
     for (; old && r->active.at[old - 1].x > c.x; old--)
       r->active.at[old + n - 1] = r->active.at[old - 1];
@@ -103,7 +102,7 @@ static void line_enter(Raster *r, int32_t line) {
   }
 }
 
-// Sides that end leave, the others go on to the next line. Little changes its place.
+// Removes edges that end, advances the others to the next line, and restores their order.
 static void line_leave(Raster *r, int32_t next) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->active.n; i++) {
@@ -146,7 +145,8 @@ static void line_add(Raster *r) {
     wind += c->wind;
     if (!wind) span_add(r, on_sheet(r, from), on_sheet(r, c->x));
   }
-  if (wind) span_add(r, on_sheet(r, from), (int32_t)r->out->width * GRID); // it closes beyond
+  if (wind)
+    span_add(r, on_sheet(r, from), (int32_t)r->out->width * GRID); // closed at the right border
 }
 
 static void mix(uint8_t *pixel, uint32_t rgb, uint32_t part, uint32_t whole) {
@@ -167,7 +167,7 @@ static void row_paint(Raster *r, int32_t y, uint32_t rgb, uint32_t opacity) {
   r->dirty[0] = width, r->dirty[1] = 0;
 }
 
-// Keeps every STRIDE-th line only.
+// Keeps every STRIDE-th scan line.
 static void lines_thin(Raster *r) {
   for (int32_t i = r->top; i < r->bottom; i++) r->starts[i] = NONE;
   for (uint32_t i = 0; i < r->side.n; i++) {
@@ -183,8 +183,8 @@ static void lines_thin(Raster *r) {
   r->top = r->top / STRIDE * STRIDE + STRIDE / 2;
 }
 
-// Paints the area inside the sides that were added, and forgets them. Where very many sides cross a
-// line, fewer lines are enough: nobody can tell.
+// Paints the area of the added edges, and clears them. With very many crossings, fewer scan lines
+// are used.
 static void area_paint(Raster *r, Ink ink, double opacity) {
   uint32_t rgb = ink_rgb(ink, r->theme), part = (uint32_t)(opacity * GRID + 0.5);
   r->active.n = 0;
@@ -230,8 +230,8 @@ static void text_draw(Raster *r, const Mark *m) {
   }
 }
 
-// One axis of an image: it lies on pixels `first` to `end`, from `from` on, and has `ratio` pixels
-// of its own for each of them.
+// One axis of an image: it covers pixels `first` to `end`, starting at `from`, with `ratio` image
+// pixels per output pixel.
 typedef struct {
   double from, ratio, size;
   int32_t first, end;
@@ -244,7 +244,7 @@ static PixelExtent extent(double from, double length, uint32_t size, uint32_t pi
   return e;
 }
 
-// What of the image lies on a pixel
+// The interval of the image that covers a pixel
 static void extent_at(const PixelExtent *e, int32_t pixel, double *low, double *high) {
   *low = fmin(fmax((pixel - e->from) * e->ratio, 0), e->size);
   *high = fmin(fmax((pixel + 1 - e->from) * e->ratio, 0), e->size);
@@ -254,7 +254,7 @@ static double part_of(double low, double high, uint32_t i) {
   return fmin(high, i + 1.0) - fmax(low, i);
 }
 
-// The mean of the image in a rectangle, as 0xRRGGBB
+// The mean colour of a rectangle of the image, as 0xRRGGBB
 static uint32_t image_mean(const Picture *p, double x0, double x1, double y0, double y1) {
   double total[3] = {0}, area = (x1 - x0) * (y1 - y0);
   for (uint32_t y = (uint32_t)y0; y < y1; y++)
@@ -268,7 +268,7 @@ static uint32_t image_mean(const Picture *p, double x0, double x1, double y0, do
   return rgb;
 }
 
-// Each pixel gets the mean of what lies on it: squares stay sharp, small images stay true.
+// Box filter: each pixel is the mean of the image over its area, so enlarged pixels stay sharp.
 static void image_draw(Raster *r, const Mark *m) {
   const Picture *p = &m->image.picture;
   double k = r->view.a, x0, x1, y0, y1;
@@ -292,7 +292,7 @@ static void paper(Picture *p, uint32_t rgb) {
     for (int k = 0; k < 3; k++) p->at[3 * i + (size_t)k] = (uint8_t)(rgb >> (16 - 8 * k));
 }
 
-// Pixels for a unit: as asked, but never more pixels than the limit
+// Pixels per unit, limited by the total number of pixels
 static double scale_of(const Canvas *c, const Look *look) {
   double scale = look->scale > 0 && isfinite(look->scale) ? fmin(look->scale, 100) : 2;
   double most = sqrt(PIXELS_LIMIT / (c->width * c->height));

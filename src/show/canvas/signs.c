@@ -1,6 +1,5 @@
-// What single characters are called where they cannot be written as they are: in the mathematics of
-// TeX, and in ASCII. signs.def has the table, sorted by rune; letters that Unicode has again as
-// letters of mathematics follow a rule instead.
+// Names of characters in TeX's math mode and in ASCII. signs.def is sorted by code point;
+// mathematical alphanumeric symbols are mapped by rule.
 #include "show/canvas/marks.h"
 
 #include <stdlib.h>
@@ -20,7 +19,7 @@ static const Sign *sign_find(uint32_t rune) {
   return bsearch(&rune, signs, COUNT(signs), sizeof *signs, by_rune);
 }
 
-// The plain letter of one of mathematics, and TeX's alphabet for it; 0 if it is none
+// The plain letter of a mathematical alphanumeric symbol, and TeX's alphabet for it; 0: none
 static uint32_t letter_of(uint32_t rune, const char **alphabet) {
   static const struct {
     uint32_t first;

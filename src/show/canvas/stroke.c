@@ -1,17 +1,15 @@
-// Paths as straight lines, and the areas that strokes cover.
+// Flattens paths to lines, and computes the areas of strokes.
 //
-// In come steps or lines, out come the sides of areas. A curve becomes as many lines as keep it
-// within TOLERANCE of the truth. A stroke is a pile of convex areas that all turn the same way
-// round: a box for each line, a wedge for each corner, a half disc for each round end. They
-// overlap, and the rule that an area is what is wound around at least once makes one area of them.
-// Dashes cut the lines first.
+// Curves are flattened within TOLERANCE. A stroke is a union of convex polygons with the same
+// orientation: a rectangle for each line, a wedge for each join, a half disc for each round cap.
+// They overlap; under the nonzero winding rule they form one area. Dashes split the lines first.
 //
-// Only + − × ÷ and square roots, so every machine gets the same numbers.
+// Only + − × ÷ and square roots are used, so the numbers are equal on every machine.
 #include "show/canvas/marks.h"
 #include <math.h>
 
-static const double TOLERANCE = 0.03; // of curves
-static const double MITRE_LIMIT = 4;  // beyond it a corner is cut off, as in SVG
+static const double TOLERANCE = 0.03; // error of flattened curves
+static const double MITRE_LIMIT = 4;  // beyond this ratio a corner is bevelled, as in SVG
 
 static Point point_map(const Transform *m, double x, double y) {
   if (!m) return (Point){x, y};
@@ -63,7 +61,7 @@ void lines_fill(const Lines *l, SideAdd *add, void *to) {
 }
 
 typedef struct {
-  double half; // of the width
+  double half; // half of the stroke width
   bool round;
   SideAdd *add;
   void *to;
@@ -75,7 +73,7 @@ static double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 static double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 static Point left_of(Point d) { return (Point){-d.y, d.x}; }
 
-// From p + a to p + b on a circle: the angle is halved until lines are within 0.02 of it.
+// Adds an arc from p + a to p + b: the angle is bisected until chords are within 0.02.
 static void add_arc(const StrokePen *pen, Point p, Point a, Point b) {
   Point middle = sum(a, b), apart = {a.x - b.x, a.y - b.y};
   double chord = dot(apart, apart), size = sqrt(dot(middle, middle));
@@ -88,7 +86,7 @@ static void add_arc(const StrokePen *pen, Point p, Point a, Point b) {
   add_arc(pen, p, middle, b);
 }
 
-// Half a disc at p, bulging in the direction d, which has length 1
+// A round cap at p in direction d, of length 1
 static void add_end(const StrokePen *pen, Point p, Point d) {
   Point side = times(left_of(d), pen->half), front = times(d, pen->half), back = times(side, -1);
   add_arc(pen, p, side, front);
@@ -102,9 +100,9 @@ static void add_box(const StrokePen *pen, Point p, Point q, Point d) {
   add_polygon(corner, 4, pen->add, pen->to);
 }
 
-// The wedge outside of a corner at p, where direction d turns into e
+// The join at p where direction d changes to e, on its outer side
 static void add_corner(const StrokePen *pen, Point p, Point d, Point e) {
-  double turn = cross(d, e), along = 1 + dot(d, e); // along: 2 straight on, 0 back
+  double turn = cross(d, e), along = 1 + dot(d, e); // along: 2 straight on, 0 reverse
   if (along < 1e-9) {
     if (pen->round) add_end(pen, p, d);
     return;
@@ -128,7 +126,7 @@ static void add_corner(const StrokePen *pen, Point p, Point d, Point e) {
   pen->add(pen->to, sum(p, b), p);
 }
 
-// Where a line from p to q goes. False: nowhere.
+// The direction from p to q. False: they coincide.
 static bool direction(Point p, Point q, Point *d) {
   double x = q.x - p.x, y = q.y - p.y, length = sqrt(x * x + y * y);
   if (length < 1e-7) return false;
@@ -136,7 +134,7 @@ static bool direction(Point p, Point q, Point *d) {
   return true;
 }
 
-// A line on the spot is a disc, when ends are round.
+// A line of length 0 with round caps is a disc.
 static void add_dot(const StrokePen *pen, Point p) {
   if (!pen->round) return;
   add_end(pen, p, (Point){1, 0});
@@ -166,7 +164,7 @@ static void stroke_piece(const StrokePen *pen, const Point *p, uint32_t n, bool 
   }
 }
 
-// Walks along a piece and strokes what lies under the dashes.
+// Strokes the dashes of a polyline.
 static void stroke_dashes(Arena *arena, const StrokePen *pen, const Point *p, uint32_t n,
                           bool closed, const double dash[2]) {
   VEC(Point) run = {0};

@@ -1,11 +1,11 @@
 // A picture as SVG.
 //
-// In come marks, out comes one file that needs nothing else: letters are outlines, defined once and
-// used, with the words in aria-label; images are data. Only what every reader of SVG 1.1 draws
-// alike is used: no filters, no variables, no live text. Colours stand in attributes as the theme
-// has them; with THEME_AUTO they are also classes (ink-… fills, pen-… strokes), and a style sheet
-// gives them other colours where the reader's screen is dark. Classes mean the same in every
-// picture, and ids begin with a hash of the whole, so several pictures can stand in one page.
+// The file is self-contained: letters are outlines, defined once and referenced, with the text in
+// aria-label; images are data URIs. Only features that all SVG 1.1 readers draw alike are used: no
+// filters, variables or live text. Colours are attributes from the theme; with THEME_AUTO they are
+// also classes (ink-… fills, pen-… strokes), and a style sheet overrides them for dark screens.
+// Class names are common to all pictures, and ids begin with a hash of the file, so several
+// pictures can be embedded in one page.
 #include "base/hash.h"
 #include "base/table.h"
 #include "show/canvas/marks.h"
@@ -16,14 +16,15 @@ typedef struct {
   const Canvas *canvas;
   Theme theme;
   const Look *look;
-  VEC(Span) inside; // places of the groups that are open
+  VEC(Span) inside; // source positions of the open groups
   Buf out;
-  Table *glyphs;                            // the letters used: face and rune
-  Table *ids;                               // of groups, so far
-  bool filled[INK_COUNT], lined[INK_COUNT]; // the inks used
+  Table *glyphs;                            // glyphs in use: face and rune
+  Table *ids;                               // of groups written so far
+  bool filled[INK_COUNT], lined[INK_COUNT]; // inks in use
 } Svg;
 
-// Stands for the hash until the whole is known. No text holds it: control characters are gone.
+// A placeholder for the hash, which is known at the end. Texts cannot contain it: control
+// characters were removed.
 enum { HASH = 1 };
 
 static int64_t ten_to(int n) { return n ? 10 * ten_to(n - 1) : 1; }
@@ -72,12 +73,12 @@ static void put_attribute(Buf *b, const char *name, double x) {
   buf_char(b, '"');
 }
 
-// Steps are written as differences of hundredths, so that rounding does not add up.
+// Steps are relative, in hundredths; differences of rounded positions do not accumulate errors.
 typedef struct {
   Buf *out;
   double grid;
   int decimals;
-  int64_t x, y; // the pen
+  int64_t x, y; // current point
   char last;    // the letter of the last step
 } SvgPen;
 
@@ -167,7 +168,7 @@ static void put_glyph_id(Buf *b, FoundGlyph f) {
   buf_printf(b, "-%c%x", "abcdef"[f.face], (unsigned)f.glyph->code);
 }
 
-// Where the first letter is, and how large an em is: there the letters follow in 1/1000 em
+// A transform to the first letter with the em as unit: letters then advance in 1/1000 em
 static void put_place(Svg *s, const Mark *m) {
   Buf *b = &s->out;
   double c, w;
@@ -234,7 +235,7 @@ static void put_group(Svg *s, const Mark *m) {
     char *id = arena_text(s->arena, m->group.id, strlen(m->group.id));
     for (char *c = id; *c; c++)
       if (*c == ' ') *c = '-';
-    if (!table_get(s->ids, id, strlen(id))) { // the parts of one thing share their data-id
+    if (!table_get(s->ids, id, strlen(id))) { // parts of one thing have the same data-id
       table_put(s->ids, id, strlen(id), 1);
       buf_text(b, " id=\""), buf_char(b, HASH), buf_char(b, '-');
       put_escaped(b, id), buf_char(b, '"');
@@ -320,7 +321,7 @@ static void put_paper(Svg *s) {
   buf_text(&s->out, "/>\n");
 }
 
-// The letter in front is there because an id may not begin with a digit.
+// Writes the hash after a letter: an id must not start with a digit.
 static void put_hash(Buf *b, const Buf *of) {
   buf_printf(b, "p%08x", (unsigned)hash_bytes_32(HASH_START_32, of->at, of->n));
 }

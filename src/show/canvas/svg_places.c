@@ -1,6 +1,6 @@
-// Where the program says what a group of an SVG is: data-at="L:C-L:C", lines and characters from 0
-// as editors count them, in the text that is drawn. What another text says, the library or a file
-// that is used, is where the drawn text calls it, and data-in="PATH:L:C-L:C" says where it stands.
+// Source positions of SVG groups: data-at="L:C-L:C", 0-based lines and characters as editors count,
+// in the text that is drawn. For sources elsewhere (the library or a used file), data-at is the
+// call in the drawn text, and data-in="PATH:L:C-L:C" the source itself.
 #include "base/source.h"
 #include "show/canvas/marks.h"
 
@@ -8,7 +8,7 @@ typedef struct {
   uint32_t line, character;
 } LinePlace;
 
-// Characters are units of UTF-16: those beyond the first plane are two.
+// Characters are UTF-16 units: code points beyond the BMP count twice.
 static LinePlace line_place(const Source *s, uint32_t at) {
   uint32_t low = source_line(s->line, s->nline, at);
   LinePlace p = {.line = low};
@@ -34,8 +34,8 @@ static const char *file_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-// Does the text say this name, or what of it is behind the last dot? What stands for something else,
-// as an option does for a box, does not.
+// Does the source contain this name, or its part after the last dot? Not so if it was substituted,
+// as an option for a box.
 static bool is_said(const Sources *all, Span at, const char *name) {
   const Source *s = &all->file.at[at.file];
   const char *dot = strrchr(name, '.'), *own = dot ? dot + 1 : name;

@@ -1,16 +1,15 @@
-// A picture as lines of text, for a terminal.
+// Draws a picture as lines of text, for a terminal.
 //
-// In come marks, out comes a grid of characters: a column is COLUMN units wide, a row ROW units
-// high. Lines of a circuit lie at any height, so rows are not cut evenly: each height at which a
-// level line lies (a Tier) gets a row, with as many rows between two of them as there is room,
-// and everything else goes by the tier that is nearest. So a label stands in the row above its
-// line, and the sides of a box in the rows next to the lines that it holds. Nor are columns: a box
-// is as wide as the words in it (terminal_words.c).
+// The result is a grid of cells: a column is COLUMN units wide, a row ROW units high. Rows are not
+// uniform: each height with a horizontal line (a Tier) gets a row, with other rows between in
+// proportion, and other marks are placed relative to the nearest tier. So a label is in the row
+// above its line, and the edges of a box are next to its lines. Columns are not uniform either: a
+// box is as wide as the words in it (terminal_words.c).
 //
-// A cell knows in which of four directions a line leaves it; what is shown follows from that:
-// corners, tees and crossings. Shapes that are too small for an outline are one character. A filled
-// shape hides the lines below it. Words come last: they hide lines, never each other, and move a
-// little if they must; what is above or below the line joins what it belongs to.
+// A cell stores in which of four directions lines leave it; this determines the character: corners,
+// tees, crossings. Shapes too small for an outline become one character. Filled shapes hide lines
+// below them. Words are placed last: they hide lines but not each other, and are moved a little if
+// necessary; sub- and superscripts join their base.
 #include "show/canvas/terminal_own.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,9 +18,9 @@ enum { COLUMN = 6, ROW = 10, COLUMNS = 4000, ROWS = 1500, MARGIN = 2, SIDES = 25
 enum { NORTH = 1, EAST = 2, SOUTH = 4, WEST = 8 };
 
 typedef struct {
-  uint8_t line; // directions
+  uint8_t line; // bit set of directions
   bool solid, dashed, heavy;
-  bool word; // the cell belongs to words
+  bool word; // occupied by words
   uint32_t rune;
 } TextCell;
 
@@ -34,14 +33,14 @@ typedef struct {
   Arena *arena; // scratch
   const Canvas *canvas;
   bool ascii;
-  bool heavy;    // what is being walked is at fault
-  double coarse; // 1 unless the page is too large
+  bool heavy;    // the group being drawn is marked as faulty
+  double coarse; // a scale; 1 unless the page is too large
   WideColumns wide;
   VEC(Tier) tier;
   int columns, rows;
   TextCell *cell;
-  Lines lines; // the path under work
-  Area box;    // of the last filled shape of the group
+  Lines lines; // the current path, flattened
+  Area box;    // the last filled shape of the group
   bool boxed;
 } Art;
 
@@ -50,13 +49,13 @@ static int column_of(const Art *a, double x) {
   return (int)floor(x / (COLUMN * a->coarse) + columns_extra(&a->wide, x)) + MARGIN;
 }
 
-// How many rows lie between two tiers
+// The number of rows between two tiers
 static int rows_between(const Art *a, double d) {
   double rows = d / (ROW * a->coarse);
   return rows < 0.5 ? 0 : (int)fmax(rows < 0.9 ? 1 : 2, ceil(rows - 0.2));
 }
 
-// From the nearest tier.
+// Relative to the nearest tier.
 static int row_of(const Art *a, double y) {
   uint32_t i = 0, n = a->tier.n;
   const Tier *at = a->tier.at;
@@ -89,7 +88,7 @@ static bool is_line(const Mark *m) {
          !m->path.paint.fill;
 }
 
-// A group of the class `sign` is a drawn character, which its words name.
+// A group of class `sign` is one character, named by its words.
 static bool is_sign(const Mark *m) {
   return m->kind == MARK_OPEN && !strcmp(m->group.class, "sign") && m->group.words[0];
 }
@@ -107,7 +106,7 @@ static int by_height(const void *one, const void *two) {
   return (*a > *b) - (*a < *b);
 }
 
-// The heights of level lines that are not sides of boxes
+// The heights of horizontal lines that are not edges of boxes
 static void find_tiers(Art *a) {
   VEC(double) heights = {0};
   const Canvas *c = a->canvas;
@@ -142,7 +141,7 @@ static void make_grid(Art *a) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static void join(Art *a, int column, int row, uint8_t direction, bool dashed) {
+static void add_line_end(Art *a, int column, int row, uint8_t direction, bool dashed) {
   TextCell *c = cell_at(a, column, row);
   if (!c) return;
   c->line |= direction;
@@ -158,15 +157,15 @@ typedef struct {
 static void go(Art *a, TextPlace *at, TextPlace to, bool dashed) {
   while (at->column != to.column) {
     int by = to.column > at->column ? 1 : -1;
-    join(a, at->column, at->row, by > 0 ? EAST : WEST, dashed);
+    add_line_end(a, at->column, at->row, by > 0 ? EAST : WEST, dashed);
     at->column += by;
-    join(a, at->column, at->row, by > 0 ? WEST : EAST, dashed);
+    add_line_end(a, at->column, at->row, by > 0 ? WEST : EAST, dashed);
   }
   while (at->row != to.row) {
     int by = to.row > at->row ? 1 : -1;
-    join(a, at->column, at->row, by > 0 ? SOUTH : NORTH, dashed);
+    add_line_end(a, at->column, at->row, by > 0 ? SOUTH : NORTH, dashed);
     at->row += by;
-    join(a, at->column, at->row, by > 0 ? NORTH : SOUTH, dashed);
+    add_line_end(a, at->column, at->row, by > 0 ? NORTH : SOUTH, dashed);
   }
 }
 
@@ -174,7 +173,7 @@ static TextPlace place_of(const Art *a, Point p) {
   return (TextPlace){column_of(a, p.x), row_of(a, p.y)};
 }
 
-// The part of a line that is on the page; false if there is none
+// Clips a line to the page; false: it is outside.
 static bool clip(const Art *a, Point *p, Point *q) {
   double from = 0, to = 1, d[2] = {q->x - p->x, q->y - p->y}, at[2] = {p->x, p->y};
   double most[2] = {a->canvas->width, a->canvas->height};
@@ -209,9 +208,9 @@ static void walk_lines(Art *a, bool closed, bool dashed) {
   }
 }
 
-// Looks in each direction in which a line leaves a cell. Where a shape has hidden where it leads to,
-// it ends; then what it leads to leads back.
-static void mend_ends(Art *a, bool back) {
+// Removes stubs: where a line leaves a cell towards one that a shape has hidden, the line ends;
+// `back`: the other direction.
+static void remove_stubs(Art *a, bool back) {
   static const struct {
     uint8_t out, in;
     int column, row;
@@ -227,7 +226,7 @@ static void mend_ends(Art *a, bool back) {
       }
 }
 
-// Two lines that cross between two rows meet in two cells, which look like > <.
+// Two lines that cross between two rows are drawn as two cells that look like > <.
 static void cross(Art *a, int column, int row) {
   TextCell *left = cell_at(a, column, row), *right = cell_at(a, column + 1, row);
   for (int up = -1; up <= 1; up += 2) {
@@ -240,8 +239,8 @@ static void cross(Art *a, int column, int row) {
 }
 
 static void mend(Art *a) {
-  mend_ends(a, false);
-  mend_ends(a, true);
+  remove_stubs(a, false);
+  remove_stubs(a, true);
   for (int row = 0; row < a->rows; row++)
     for (int column = 0; column + 1 < a->columns; column++) cross(a, column, row);
 }
@@ -305,8 +304,8 @@ static void hide(Art *a, const Area *b) {
     }
 }
 
-// Where a triangle or an arrowhead points. The tip of a triangle is opposite to its level or
-// upright side; that of an arrowhead is farthest from the middle.
+// The direction of a triangle or arrowhead. The tip of a triangle is opposite to its horizontal or
+// vertical edge; that of an arrowhead is farthest from the centre.
 static Point tip_of(const Lines *l) {
   const Point *p = l->point.at;
   Point middle = {0, 0};
@@ -332,7 +331,7 @@ static uint32_t arrow_of(const Lines *l, const Area *b, bool full) {
   return fabs(x) >= fabs(y) ? signs[full][x < 0] : signs[full][2 + (y < 0)];
 }
 
-// ◣ ◤ ◥ ◢, by the corner of a triangle that is a right angle between upright and level; 0: none is
+// ◣ ◤ ◥ ◢, by the corner with the right angle; 0: the triangle has none with axis-parallel legs
 static uint32_t corner_of(const Lines *l, const Area *b) {
   for (uint32_t i = 0; i < 3; i++) {
     Point p = l->point.at[i], q = l->point.at[(i + 1) % 3], r = l->point.at[(i + 2) % 3];
@@ -350,7 +349,7 @@ static bool is_curved(const Art *a, const Mark *m) {
   return false;
 }
 
-// The character that stands for a small shape; 0: it has room for its outline
+// The character for a small shape; 0: it is large enough for an outline
 static uint32_t sign_of(const Art *a, const Mark *m, const Area *b) {
   const Lines *l = &a->lines;
   double w = b->x1 - b->x0, h = b->y1 - b->y0, size = fmax(w, h) / a->coarse;
@@ -364,8 +363,8 @@ static uint32_t sign_of(const Art *a, const Mark *m, const Area *b) {
   return corner ? corner : l->point.n == 3 ? arrow_of(l, b, false) : 0;
 }
 
-// A sign is smaller than its shape: a line that ends at the shape goes on to the sign.
-static void put_small(Art *a, const Area *b, uint32_t sign) {
+// A character is smaller than its shape, so lines that end at the shape are extended to it.
+static void put_small_shape(Art *a, const Area *b, uint32_t sign) {
   double x = (b->x0 + b->x1) / 2, y = (b->y0 + b->y1) / 2, side[2] = {b->x0, b->x1};
   for (int i = 0; i < 2; i++) {
     const TextCell *c = cell_at(a, column_of(a, side[i]), row_of(a, y));
@@ -392,7 +391,7 @@ static void put_area(Art *a, const Mark *m, const Area *b) {
   double w = b->x1 - b->x0, h = b->y1 - b->y0;
   uint32_t sign = sign_of(a, m, b);
   if (sign)
-    put_small(a, b, sign);
+    put_small_shape(a, b, sign);
   else if (p->fill && w <= COLUMN * a->coarse && h >= 1.5 * ROW * a->coarse)
     put_bar(a, b);
   else {
@@ -408,7 +407,7 @@ static void put_area(Art *a, const Mark *m, const Area *b) {
   }
 }
 
-// Lines inside a filled shape of their group are its ornament, which there is no room for.
+// Lines inside a filled shape of their group are ornaments and are omitted.
 static bool is_ornament(const Art *a, const Area *b) {
   return a->boxed && holds(&a->box, b->x0, b->y0) && holds(&a->box, b->x1, b->y1);
 }
@@ -459,16 +458,16 @@ static void put_marks(Art *a) {
 
 // -- words ----------------------------------------------------------------------------------------
 typedef struct {
-  double x0, base, x1, y, size; // base: the end of what stands on the line
-  bool upright;                 // turned by about a quarter
-  Anchor anchor;                // which of its ends is kept; letters are wider or narrower here
+  double x0, base, x1, y, size; // base: end of the text on the baseline, without scripts
+  bool upright;                 // rotated by about 90 degrees
+  Anchor anchor;                // which end is kept, as widths differ here
   VEC(uint32_t) rune;
-  bool boxed; // it stands in a filled shape of its group:
+  bool boxed; // inside a filled shape of its group:
   Area box;
 } Phrase;
 typedef VEC(Phrase) Phrases;
 
-// A wide character is followed by 0, which is not shown.
+// A wide character is followed by 0, which is not printed.
 static void phrase_add(Art *a, Phrase *p, const char *words, WordHeight h) {
   Buf ascii = buf_new(a->arena);
   bool fits = h != ON_LINE && !a->ascii;
@@ -486,7 +485,7 @@ static void phrase_add(Art *a, Phrase *p, const char *words, WordHeight h) {
   }
 }
 
-// Labels of diagrams are set letter by letter, so what their anchor was is not known: the middle.
+// Math labels are set letter by letter and have no anchor: they are centred.
 static Phrase phrase_new(Art *a, const Mark *m, bool centred) {
   const Text *how = &m->text.how;
   double width = text_width(how->face, how->size, m->text.words), c, s;
@@ -500,7 +499,7 @@ static Phrase phrase_new(Art *a, const Mark *m, bool centred) {
   return p;
 }
 
-// Whether the words go on where the phrase ended, perhaps smaller and higher or lower
+// Does the text continue the phrase, perhaps smaller or as a script?
 static bool phrase_joins(Art *a, Phrase *p, const Mark *m) {
   double x = m->text.x + m->text.start, near = 2.5;
   if (p->upright || m->text.how.angle != 0 || fabs(m->text.y - p->y) > 0.6 * p->size) return false;
@@ -517,8 +516,7 @@ static TextCell *letter_cell(Art *a, const Phrase *p, TextPlace at, int i) {
   return p->upright ? cell_at(a, at.column, at.row + i) : cell_at(a, at.column + i, at.row);
 }
 
-// What it costs that words begin here: lines that are hidden, words that are near. Negative: they
-// do not go there.
+// The cost of placing words here: hidden lines and near words. Negative: impossible.
 static int cost_at(Art *a, const Phrase *p, TextPlace at) {
   int n = (int)p->rune.n, cost = 0;
   for (int i = -1; i <= n; i++) {
@@ -532,7 +530,7 @@ static int cost_at(Art *a, const Phrase *p, TextPlace at) {
   return cost;
 }
 
-// Where its first letter would be if it stood in nothing
+// The position of the first letter, ignoring boxes
 static TextPlace phrase_alone(const Art *a, const Phrase *p) {
   int n = (int)p->rune.n;
   if (p->upright) return (TextPlace){column_of(a, p->x0), row_of(a, p->y) - n / 2};
@@ -545,7 +543,7 @@ static TextPlace phrase_alone(const Art *a, const Phrase *p) {
   return (TextPlace){column_of(a, (p->x0 + p->x1) / 2) - n / 2, row};
 }
 
-// Between the sides of its box, as far as there is room
+// Inside its box, as far as possible
 static TextPlace phrase_place(const Art *a, const Phrase *p) {
   TextPlace at = phrase_alone(a, p);
   if (!p->boxed) return at;
@@ -573,7 +571,7 @@ static void phrase_put(Art *a, const Phrase *p) {
   }
 }
 
-// A drawn character, in the middle of the marks of its group
+// A character sign, at the centre of its group
 static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
   const Canvas *c = a->canvas;
   Area all = {0};
@@ -592,8 +590,8 @@ static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
   return p;
 }
 
-// The first filled shape of a group is what its words stand in.
-static void look_at_box(Art *a, const Mark *m) {
+// The first filled shape of a group contains its words.
+static void note_filled_shape(Art *a, const Mark *m) {
   const Paint *p = &m->path.paint;
   if (m->kind == MARK_OPEN || m->kind == MARK_CLOSE) a->boxed = false;
   if (m->kind != MARK_PATH || !p->fill || !p->stroke || a->boxed) return;
@@ -612,7 +610,7 @@ static void find_phrases(Art *a, Phrases *out) {
       vec_push(a->arena, out, p);
       i = end;
     }
-    look_at_box(a, m);
+    note_filled_shape(a, m);
     if (words && !(after && phrase_joins(a, &out->at[out->n - 1], m))) {
       Phrase p = phrase_new(a, m, inside);
       p.boxed = inside && a->boxed && !p.upright, p.box = a->box;
@@ -670,7 +668,7 @@ static bool is_blank(Art *a, int column, int row) {
   return shown(a, cell_at(a, column, row)) == ' ';
 }
 
-// The part of the grid in which there is something
+// The bounding box of non-empty cells
 static bool used_part(Art *a, TextPlace *from, TextPlace *to) {
   *from = (TextPlace){a->columns, a->rows}, *to = (TextPlace){-1, -1};
   for (int row = 0; row < a->rows; row++)

@@ -1,4 +1,4 @@
-// Private to pictures as lines of text.
+// Private to canvas: pictures as lines of text.
 #ifndef LIMN_SHOW_CANVAS_TERMINAL_OWN_H
 #define LIMN_SHOW_CANVAS_TERMINAL_OWN_H
 
@@ -6,21 +6,21 @@
 
 // terminal_words.c
 typedef enum { ON_LINE, ABOVE, BELOW } WordHeight;
-uint32_t rune_small(uint32_t rune, WordHeight); // above or below the line; 0: there is none
+uint32_t rune_small(uint32_t rune, WordHeight); // the superscript or subscript form; 0: none
 bool rune_combines(uint32_t), rune_is_wide(uint32_t);
 
-typedef struct { // words in a box
+typedef struct { // words inside a box
   Area box;
   double y;
   int letters;
 } BoxedWords;
 typedef struct {
-  double column; // how wide one is
+  double column; // width of a column
   uint32_t n;
-  double *extra; // [n] columns more up to each unit; NULL: none
+  double *extra; // [n] additional columns up to each unit; NULL: none
 } WideColumns;
 double columns_extra(const WideColumns *, double x);
-// Boxes are as wide as the words in each of their rows; width: of the page
+// Widens boxes to fit the words in each of their rows; width: of the page
 void columns_widen(Arena *, WideColumns *, double width, const BoxedWords *, uint32_t n);
 
 #endif

@@ -1,6 +1,6 @@
-// Words of a picture as text: letters that stand higher or lower, and room for words in boxes. Letters
-// are wider than in the picture, so a box gets as many more columns as its words want, and all that is
-// to the right of it moves on.
+// Words in text pictures: sub- and superscript characters, and space for words in boxes. Characters
+// are wider than in the picture, so boxes get additional columns, and everything to their right is
+// shifted.
 #include "show/canvas/terminal_own.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ double columns_extra(const WideColumns *c, double x) {
                       : c->extra[i];
 }
 
-// So many more, evenly over the box, for all that is behind its left side
+// Adds columns evenly over the box, and shifts what is to its right.
 static void widen(WideColumns *c, const Area *box, int more) {
   for (uint32_t i = 0; i < c->n; i++) {
     double part = (i - box->x0) / (box->x1 - box->x0);
@@ -53,7 +53,7 @@ static void widen(WideColumns *c, const Area *box, int more) {
   }
 }
 
-// Letters of all words that stand in the same row of the same box, with a space between two
+// The characters of all words in the same row of a box, with a space between words
 static int letters_beside(const BoxedWords *all, uint32_t n, const BoxedWords *w) {
   enum { ROW_NEAR = 4 };
   int letters = -1;

@@ -1,14 +1,13 @@
-// A picture as a TeX document with one tikzpicture, to be changed by its reader.
+// Writes a picture as a TeX document with one tikzpicture, meant to be edited.
 //
-// In come marks, out comes a file that pdflatex, lualatex and xelatex take as it is. The preamble
-// has what an author may want to change: the length of a unit, a colour for each ink that is used,
-// a style for each class of groups, a command for each face. Paths keep their exact points. Words
-// are live text: every character that means something to TeX is escaped, signs become commands of
-// mathematics, and what pdflatex has no letter for is shown by its number. Groups are scopes, with
-// their words in a comment; a comment ends only at a line's end, which no text holds.
+// The file compiles with pdflatex, lualatex and xelatex. The preamble defines what an author may
+// change: the unit, a colour for each ink in use, a style for each class of groups, a command for
+// each face. Paths keep their exact coordinates. Text stays text: special characters are escaped,
+// signs become math commands, and characters that pdflatex lacks are shown by code point. Groups
+// are scopes, described in a comment; texts contain no line break that could end it.
 //
-// TeX has no lengths beyond 16383 points: what is larger than LARGEST is made smaller as a whole,
-// and what lies that far outside the page is brought to this border.
+// TeX's lengths are limited to 16383 points: larger pictures are scaled to LARGEST, and points far
+// outside of the page are clamped.
 #include "base/table.h"
 #include "show/canvas/marks.h"
 #include <math.h>
@@ -18,7 +17,7 @@ enum { LARGEST = 16000, LARGEST_LETTER = 2000, PIXELS = 64, DECIMALS = 3, COMMEN
 typedef struct {
   const Canvas *canvas;
   Theme theme;
-  double shrink; // 1 unless the page is too large
+  double shrink; // a scale; 1 unless the page is too large
   bool used[INK_COUNT];
   Table *classes;
   Buf out;
@@ -39,7 +38,7 @@ static void put_units(Tikz *t, double x) {
   buf_text(&t->out, "\\limnunit");
 }
 
-// limntext: xcolor's names are letters and digits
+// limntext: colour names of xcolor are alphanumeric
 static void put_ink(Buf *b, Ink ink) {
   buf_text(b, "limn");
   for (const char *c = ink_name(ink); *c; c++)
@@ -52,7 +51,7 @@ static void put_inked(Tikz *t, const char *key, Ink ink) {
   put_ink(&t->out, ink);
 }
 
-// The rest of a line. Words that are very long are cut: TeX's lines have a limit.
+// A comment up to the end of the line, truncated: TeX limits line lengths.
 static void put_comment(Buf *b, const char *text) {
   uint32_t rune = 0;
   for (int n = 0; n < COMMENT && (rune = rune_next(&text)); n++) rune_put(b, rune);
@@ -60,7 +59,7 @@ static void put_comment(Buf *b, const char *text) {
 }
 
 // -- words ----------------------------------------------------------------------------------------
-// Letters of Latin-1 that every encoding of TeX can make
+// Latin-1 letters available in every TeX encoding
 static bool is_accented(uint32_t rune) {
   return rune >= 0xc0 && rune <= 0xff && !strchr("\xd0\xd7\xde\xf0\xf7\xfe", (char)rune);
 }
@@ -90,7 +89,7 @@ static void put_rune(Buf *b, uint32_t rune) {
   buf_printf(b, "}{%X}", (unsigned)rune);
 }
 
-// Neighbours that fonts of TeX would make one letter are kept apart, and every blank counts.
+// Escapes text, breaks ligatures, and keeps every blank.
 static void put_escaped(Buf *b, const char *text) {
   uint32_t last = ' ', rune;
   for (; (rune = rune_next(&text)); last = rune) {
@@ -120,15 +119,15 @@ static double words_end(const Mark *m) {
   return words_start(m) + text_width(m->text.how.face, m->text.how.size, m->text.words);
 }
 
-// Whether words go on where those before them ended, in another face
+// Do the words continue the previous ones in another face?
 static bool words_join(const Mark *m, const Mark *next) {
   return next->kind == MARK_TEXT && next->text.y == m->text.y && m->text.how.angle == 0 &&
          next->text.how.angle == 0 && next->text.how.ink == m->text.how.ink &&
          fabs(words_start(next) - words_end(m)) < 0.3;
 }
 
-// Words from mark `i` on, as one node; the mark after them. Letters of TeX have other widths than
-// ours, so words that belong together stand about the middle of their place.
+// Writes the words from mark `i` on as one node, and returns the mark after them. TeX's letters have
+// other widths than ours, so a group of words is centred in its place.
 static uint32_t put_words(Tikz *t, uint32_t i) {
   static const char *const anchor[] = {"base west", "base", "base east"};
   const Canvas *c = t->canvas;
@@ -191,7 +190,7 @@ static void put_pen(Tikz *t, const Paint *p) {
   buf_text(b, " off "), put_units(t, p->dash[1]);
 }
 
-// A stroke that is not opaque shows the fill below it, so it is a step of its own.
+// Fills and strokes separately, so that a translucent stroke shows the fill below.
 static void put_drawn(Tikz *t, const Mark *m) {
   const Paint *p = &m->path.paint;
   bool both = p->fill && p->stroke && p->opacity >= 1;
@@ -213,7 +212,7 @@ static uint32_t pixel(const Picture *p, uint32_t x, uint32_t y) {
   return p->channels == 3 ? (uint32_t)at[0] << 16 | (uint32_t)at[1] << 8 | at[2] : at[0] * 0x10101u;
 }
 
-// Pixels of a row that are alike are one rectangle.
+// Runs of equal pixels become one rectangle.
 static void put_row(Tikz *t, const Mark *m, uint32_t y) {
   const Picture *p = &m->image.picture;
   double w = m->image.w / p->width, h = m->image.h / p->height;
@@ -270,7 +269,7 @@ static void put_paper(Tikz *t) {
   }
 }
 
-// A mark, or several that are one here; the mark after it
+// Writes a mark, or several combined into one; returns the mark after them.
 static uint32_t put_mark(Tikz *t, uint32_t i) {
   const Mark *m = &t->canvas->mark.at[i];
   switch (m->kind) {

@@ -1,6 +1,6 @@
-// A diagram as a neural circuit diagram: every wire is a bundle with a strand for each axis, every
-// box a stage or a few. This file is the frame: what comes in and goes out, and the boxes that are
-// neither loops nor calls.
+// Draws a diagram as a neural circuit diagram: each wire is a bundle with a strand per axis, each
+// box one or more stages. This file handles inputs and results, and boxes that are neither loops
+// nor calls.
 #include "base/names.h"
 #include "base/table.h"
 #include "core/pass/pass.h"
@@ -15,12 +15,12 @@ size_t word_bytes(const char *at) {
   return n;
 }
 
-// A size as people write it: 4m, hk, ⌊h/2⌋, 2^{k}. Names of several letters stay whole.
+// A size in readable form: 4m, hk, ⌊h/2⌋, 2^{k}. Names of several letters are kept together.
 const char *size_label(World *w, Arena *a, Size size) {
   const char *at = size_text(w, size);
   Buf b = buf_new(a);
-  uint32_t depth = 0, floors = 0; // the bit of a bracket that is a floor
-  bool whole = false;             // a name of several letters was just written
+  uint32_t depth = 0, floors = 0; // bit set by nesting depth: the bracket is a floor
+  bool whole = false;             // the previous name had several letters
   while (*at) {
     size_t n = word_bytes(at);
     if (n) {
@@ -40,7 +40,7 @@ const char *size_label(World *w, Arena *a, Size size) {
       buf_printf(&b, n ? "^{%.*s}" : "^", (int)n, at + 1);
       at += 1 + n;
     } else if (*at == '(') {
-      const char *end = at + 1; // up to its own end
+      const char *end = at + 1; // up to the end of the name
       bool floor = false;
       for (uint32_t open = 1; *end && open; end++) {
         open += *end == '(', open -= *end == ')';
@@ -63,7 +63,7 @@ const char *size_label(World *w, Arena *a, Size size) {
   return b.n ? b.at : "";
 }
 
-// Axes of a row of axes are called o_0, o_1 inside; to a reader their sizes say more.
+// Axes of a spread are named o_0, o_1 internally; their sizes say more to a reader.
 static bool is_made_up(const char *label) {
   const char *line = strrchr(label, '_');
   return line && line > label && is_digit(line[1]) &&
@@ -89,7 +89,7 @@ static uint32_t strands_for(const Circuit *c, const Type *t) {
   return is_string(c) || !t->rank ? 1 : t->rank;
 }
 
-// A type without the axes that pass over everything: declared axes by name, others by size.
+// A type without mapped axes: declared axes by name, others by size.
 const char *string_type(World *w, Arena *a, const Type *t) {
   Type own = *t;
   own.rank = 0;
@@ -102,7 +102,7 @@ const char *string_type(World *w, Arena *a, const Type *t) {
   }
   Buf b = buf_new(a);
   for (const char *at = type_text(w, &own); *at; at++) {
-    if (*at == ':') // z:20 is z
+    if (*at == ':') // z:20 becomes z
       while (at[1] && !strchr(" ])", at[1])) at++;
     else
       buf_char(&b, *at);
@@ -130,7 +130,7 @@ static void label_bundle(Circuit *c, uint32_t bundle, const Type *t) {
 
 static const Type *wire_type(const CircuitPart *p, Id wire) { return &p->d->wire.at[wire].type; }
 
-// In a derivative, what goes back has another ink, and its axes a ∂.
+// In a derivative, cotangents have another colour, and their axes a ∂.
 static void mark_cotangent(CircuitPart *p, uint32_t bundle, Id wire) {
   if (!p->c->how->grad || !origin_is_reverse(p->c->w, p->d->wire.at[wire].origin)) return;
   for (uint32_t i = 0; i < p->c->s->bundle.at[bundle].n; i++) {
@@ -199,7 +199,7 @@ const char *param_name(const CircuitPart *p, Id wire) {
   return slash ? slash + 1 : path;
 }
 
-// [[0, 1], [2, 3]], of as many numbers as can be read.
+// [[0, 1], [2, 3]], truncated to a readable length.
 static void put_numbers(Arena *a, const double *data, const int64_t *shape, uint32_t rank, Buf *b) {
   int64_t each = 1;
   for (uint32_t i = 1; i < rank; i++) each *= shape[i];
@@ -223,7 +223,8 @@ static const char *data_text(World *w, Arena *a, const Type *t, const double *da
   return b.at;
 }
 
-// What a start is computed from, if that is one number or table: 0.5 of a `positive` that begins there.
+// The constant that an initial value is computed from, if it is a single number or table: 0.5 for a
+// `positive` that starts there.
 static const char *computed_text(World *w, Arena *a, const Diagram *d) {
   const char *text = NULL;
   uint32_t n = 0;
@@ -245,7 +246,8 @@ static bool is_drawn_by_lot(InitKind kind) {
   return kind == INIT_NORMAL || kind == INIT_UNIFORM || kind == INIT_HE || kind == INIT_ORTHOGONAL;
 }
 
-// How a weight or state begins, if the program says it, or what a constant is: "=0".
+// The initial value of a weight or state, if the program gives one, or the value of a constant:
+// "=0".
 static const char *start_text(const CircuitPart *p, Id wire) {
   uint32_t i = param_number(p->d, wire);
   const Param *x = i < p->d->param.n ? &p->d->param.at[i] : NULL;
@@ -265,7 +267,7 @@ static const char *start_text(const CircuitPart *p, Id wire) {
   return text;
 }
 
-// A longer start stands on a plate.
+// Draws a long initial value on a plate.
 static Glyph *put_source(CircuitPart *p, uint32_t stage, Id wire) {
   const char *name = weight_label(p, param_name(p, wire)), *text = start_text(p, wire);
   Sketch *s = p->c->s;
@@ -277,7 +279,7 @@ static Glyph *put_source(CircuitPart *p, uint32_t stage, Id wire) {
   return g;
 }
 
-// A weight or constant is there where it is first used.
+// A weight or constant begins at its first use.
 uint32_t bundle_of(CircuitPart *p, Id wire) {
   if (p->made[wire]) return p->made[wire];
   uint32_t kept = kept_bundle(p, wire);
@@ -299,7 +301,7 @@ uint32_t reads(const Diagram *d, Id wire) {
   return n;
 }
 
-// Counted once: no box takes the wires that a part adds to its copy.
+// Counted once: wires added to the copy of the diagram have no readers among the boxes.
 uint32_t part_reads(CircuitPart *p, Id wire) {
   const Diagram *d = p->d;
   if (!p->read) {
@@ -332,10 +334,10 @@ static Glyph *own_ports(CircuitPart *p, const Box *box, GlyphKind kind, const ch
 
 // -- the other boxes ------------------------------------------------------------------------------
 
-// The strand of a box's axis; a string stands for all of them.
+// The strand of a box's axis; in string diagrams the single strand.
 static uint32_t axis_strand(const Sketch *s, const Box *box) { return s->strings ? 0 : box->axis; }
 
-// Axes that pass over the whole are not counted. The only one is not said.
+// The axis number does not count mapped axes, and is left out if there is only one.
 const char *along_title(Arena *a, const Diagram *d, const Box *box, const char *name) {
   const Type *t = &d->wire.at[box->out[0]].type;
   uint32_t own = 0, at = 0;
@@ -347,7 +349,7 @@ const char *along_title(Arena *a, const Diagram *d, const Box *box, const char *
   return own > 1 ? arena_format(a, "%s [%u]", name, at) : name;
 }
 
-// Side by side along one axis: a bar on that axis, dots on the others.
+// A concatenation: a bar on the joined axis, dots on the others.
 static void draw_join(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   const char *title = along_title(s->arena, p->d, box, "");
@@ -358,7 +360,7 @@ static void draw_join(CircuitPart *p, const Box *box) {
   uint32_t axis = axis_strand(s, box);
   uint32_t stage, *from = part_uses(p, box->in, box->nin, "concatenation", &stage);
   uint32_t b = part_make(p, stage, box->out[0]);
-  s->stage.at[stage].free = true; // the bar has its ports in order
+  s->stage.at[stage].free = true; // the order of the bar's ports is fixed
   Glyph g = {.kind = GLYPH_BAR};
   for (uint32_t k = 0; k < s->bundle.at[b].n; k++) {
     if (k == axis) vec_push(s->arena, &g.out, strand_at(s, b, k));
@@ -372,7 +374,7 @@ static void draw_join(CircuitPart *p, const Box *box) {
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
-// Where what is sorted along one axis stood; the others pass.
+// Sorting: a glyph on the sorted axis; the others pass.
 static void draw_order(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   uint32_t axis = axis_strand(s, box);
@@ -388,7 +390,7 @@ static void draw_order(CircuitPart *p, const Box *box) {
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
-// Of a largest number and its places, only what is read.
+// Drops unread results: the maximum or its positions.
 static void drop_unread(CircuitPart *p, Box *box) {
   uint32_t n = 0, all = box->nout;
   Id *out = NEW_ARRAY(p->c->s->arena, Id, all + 1);
@@ -397,7 +399,7 @@ static void drop_unread(CircuitPart *p, Box *box) {
   if (n) box->out = out, box->nout = n;
 }
 
-// As a string, a loop is a box with a sign; one that only rearranges is a wire.
+// In a string diagram, a loop is a box with an operator; one that only moves data is a wire.
 static void string_loop(CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   World *w = p->c->w;
@@ -449,7 +451,7 @@ void inputs_from_left(CircuitPart *p) {
   }
 }
 
-// Each source is a bar; all that comes from it leaves it.
+// Each source is a bar from which its fields leave.
 static void inputs_from_sources(CircuitPart *p, const Supply *supply) {
   Sketch *s = p->c->s;
   for (uint32_t i = 0; i < p->d->in.n; i++) {
@@ -468,14 +470,14 @@ static void inputs_from_sources(CircuitPart *p, const Supply *supply) {
   }
 }
 
-// A learner looked at for itself is a call of it.
+// The callee, if the diagram only calls a learner.
 const Diagram *circuit_unwrapped(const Diagram *d) {
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
     d = d->box.at[1].callee;
   return d;
 }
 
-// Each diagram is made ready once. As strings, formulas stay whole.
+// Prepares each diagram once. In string diagrams formulas are not split.
 const Diagram *part_diagram(Circuit *c, const Diagram *d) {
   World *w = c->w;
   uint32_t at = table_get(c->steps, &d, sizeof d);
@@ -506,12 +508,12 @@ static Sketch *draw_whole(Circuit *c, Arena *a, const Diagram *d, const Supply *
   return c->s;
 }
 
-// What is opened twice is known when all has been drawn once.
+// Which boxes are opened twice is only known after a first pass.
 static Sketch *whole_of(World *w, Arena *a, const Diagram *whole, const PartialDiagram *broken,
                         const CircuitOptions *how, const Supply *supply) {
   Circuit c = {
       .w = w, .how = how, .steps = table_new(a), .pairs_of = table_new(a), .broken = broken};
-  c.s = sketch_new(a, ""); // its arena
+  c.s = sketch_new(a, ""); // in the scratch arena
   c.compared = table_new(a);
   c.same = same_new(a);
   const Diagram *d = broken ? whole : part_diagram(&c, circuit_unwrapped(whole));
@@ -529,7 +531,7 @@ Sketch *circuit_broken(World *w, Arena *a, const PartialDiagram *k, const Circui
   return whole_of(w, a, k->diagram, k, how, supply);
 }
 
-// With notes, it is one row unless a width is asked for.
+// With notes, the picture is one row unless a width is given.
 Canvas *circuit_draw(World *w, Arena *a, const Diagram *d, const CircuitOptions *how) {
   Sketch *s = circuit_of(w, a, d, how, NULL);
   bool limited = how->width > 0;

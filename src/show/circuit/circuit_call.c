@@ -1,5 +1,5 @@
-// A call has a glyph if the library's box has one, or if what it does is a convolution; is drawn as
-// wires if it does nothing else; is opened, or is a block. Axes that pass over the callee pass.
+// Draws calls. A library box with a glyph, or a box that is a convolution, becomes a glyph; one
+// that only moves data becomes wires; others are opened or drawn as a block. Mapped axes pass.
 #include "base/hash.h"
 #include "base/names.h"
 #include "show/circuit/circuit_own.h"
@@ -10,9 +10,9 @@ typedef struct {
   const char *name;
   As as;
   GlyphKind kind;
-  const char *text, *then, *below; // then: what it does to each number afterwards
-  Ink ink;                         // of the block, and of the frame when it is opened
-  bool across;                     // it measures along axes that pass
+  const char *text, *then, *below; // then: a function applied to the result elementwise
+  Ink ink;                         // of the block, or of the frame when opened
+  bool across;                     // it works along mapped axes
 } KnownGlyph;
 static const KnownGlyph rows[] = {
     {"linear", AS_GLYPH, GLYPH_LEARNED, "L", NULL, NULL, INK_FRAME8, false},
@@ -71,11 +71,11 @@ bool call_has_glyph(const char *name) {
 }
 
 // -- what it was configured with ------------------------------------------------------------------
-typedef struct { // of a diagram for itself, or of a call
+typedef struct { // configuration of a diagram, or of a call
   World *w;
   Arena *arena;
   const Diagram *d;
-  CircuitPart *p; // NULL: for itself
+  CircuitPart *p; // NULL: not a call
   const Box *call;
 } Configured;
 
@@ -83,7 +83,7 @@ static Configured configured(CircuitPart *p, const Box *call) {
   return (Configured){p->c->w, p->c->s->arena, call->callee, p, call};
 }
 
-// Where no lines of axes show which one is meant, with its name: i:4.
+// If no axis lines identify the axis, its name is added: i:4.
 static const char *axis_option(const Configured *x, const Option *o, uint32_t i) {
   const char *size = size_label(x->w, x->arena, o->size[i]);
   const char *label = o->label ? name_text(x->w->names, o->label[i]) : "";
@@ -99,7 +99,7 @@ static void option_text(const Configured *x, uint32_t k, Buf *b) {
                x->p ? turn_option(x->p, x->call, k, i) : axis_option(x, o, i));
 }
 
-// "8, 64" of multihead[8, 64]; NULL: nothing was written. Behind one that was left out, names.
+// "8, 64" for multihead[8, 64]; NULL: no options were given. After an omitted option, with names.
 static const char *options_of(const Configured *x) {
   const Diagram *d = x->d;
   Buf b = buf_new(x->arena);
@@ -115,7 +115,7 @@ static const char *options_of(const Configured *x) {
   return b.n ? b.at : NULL;
 }
 
-// With what it was configured with: "multihead (8, 64)". Every picture that names a box calls this.
+// The name with its options: "multihead (8, 64)". All pictures that name a box use this.
 static const char *title(const Configured *x, const char *name) {
   const char *options = options_of(x);
   return options ? arena_format(x->arena, "%s (%s)", name, options) : name;
@@ -125,7 +125,7 @@ const char *box_title(World *w, Arena *a, const Diagram *d) {
   return title(&(Configured){.w = w, .arena = a, .d = d}, name_text(w->names, d->name));
 }
 
-// The first weight of a learner that is called; NULL: it is none, or has none.
+// The path of the first weight of a called learner; NULL: none.
 static const char *learner_path(const Diagram *d, const Box *call) {
   for (uint32_t i = call->callee->in.n; i < call->nin; i++) {
     uint32_t k = param_number(d, call->in[i]);
@@ -134,7 +134,7 @@ static const char *learner_path(const Diagram *d, const Box *call) {
   return NULL;
 }
 
-// Weights of gate[1] are called gate.1/…
+// Weights of gate[1] have paths gate.1/…
 static const char *called_name(World *w, Arena *a, const Diagram *d, const Box *call) {
   const char *name = name_text(w->names, call->callee->name), *path = learner_path(d, call);
   size_t n = strlen(name);
@@ -155,26 +155,26 @@ bool title_names(const char *text, const char *name) {
 // -- convolutions ---------------------------------------------------------------------------------
 typedef struct {
   Size kernel[3], stride, dilation;
-  uint32_t n;    // axes that the window moves along
-  bool up, bias; // transposed; a weight is added
+  uint32_t n;    // spatial axes
+  bool up, bias; // transposed; with a bias
 } Window;
 
 static bool is_param(const Diagram *d, Id wire) { return param_number(d, wire) < d->param.n; }
 
-// One coordinate stride*i + dilation*p: i is a place, p is in the window.
+// A coordinate stride*i + dilation*p, with position i and window index p.
 static void add_window(World *w, const Loop *l, const Coord *k, Window *out) {
   if (k->n != 2 || k->term[0].operand || k->term[1].operand || out->n == 3) return;
   bool first = loop_is_reduced(w, l, k->term[0].var);
-  if (out->up) // the window is what the weight is read at, the place what the input is
+  if (out->up) // p is what the weight is read at, i what the input is
     first = index_place(w, &l->in[0], k->term[0].var) == l->in[0].rank;
   const Term *window = &k->term[first ? 0 : 1], *place = &k->term[first ? 1 : 0];
   if (!out->up && index_place(w, &l->out, place->var) == l->out.rank)
-    return; // axes side by side, not a window
+    return; // separate axes, not a window
   out->stride = size_now(w, place->coef), out->dilation = size_now(w, window->coef);
   out->kernel[out->n++] = size_now(w, l->index[window->var].size);
 }
 
-// A product of the input, seen through windows, and one weight.
+// A product of a windowed input and one weight.
 static bool is_convolution(World *w, const Diagram *d, const Box *box, Window *out) {
   if (box->op != OP_loop || box->nin != 2 || d->in.n != 1) return false;
   const Loop *l = box->loop;
@@ -201,7 +201,7 @@ static bool convolution_of(World *w, const Diagram *d, Window *out) {
   return !out->bias || is_bias(d, &d->box.at[2], d->box.at[1].out[0]);
 }
 
-// ★3, with ↓2 for a stride and ↑2 where it is transposed.
+// ★3, with ↓2 for a stride and ↑2 for a transposed one.
 static Glyph star(Circuit *c, const Window *x, const char *name) {
   Arena *a = c->s->arena;
   World *w = c->w;
@@ -226,14 +226,14 @@ static Glyph star(Circuit *c, const Window *x, const char *name) {
 }
 
 // -- wires alone ----------------------------------------------------------------------------------
-// Does all come out as it went in, as from dropout outside of training? Its wires say nothing.
+// Is it the identity, as dropout in use? Then wires are enough.
 static bool is_nothing(const Diagram *d) {
   bool same = d->box.n == 1 && d->in.n == d->out.n && !d->param.n;
   for (uint32_t i = 0; same && i < d->in.n; i++) same = d->in.at[i] == d->out.at[i];
   return same;
 }
 
-// Does it only move axes, take parts or reduce along axes? Then its name says less than its wires.
+// Does it only move data or reduce along axes? Then its wires say more than its name.
 static bool is_only_wires(Circuit *c, const Diagram *d) {
   uint32_t loops = 0;
   if (d->param.n || d->box.n > 3 || is_nothing(d)) return false;
@@ -249,7 +249,7 @@ static bool is_only_wires(Circuit *c, const Diagram *d) {
   return true;
 }
 
-// `learn Q = linear[h k]` makes a box that is a call of another and nothing else: which one?
+// The callee of a box that is only a call, such as Q in `learn Q = linear[h k]`.
 static const Diagram *only_call(const Diagram *d) {
   if (d->box.n != 2 || d->box.at[1].op != OP_call) return NULL;
   const Box *box = &d->box.at[1];
@@ -260,7 +260,7 @@ static const Diagram *only_call(const Diagram *d) {
   return same ? f : NULL;
 }
 
-// The library's glyph for a box, or for the one that it is another name of.
+// The library's glyph for a box, or for the box that it renames.
 static const KnownGlyph *known_as(Circuit *c, const Diagram *d, const char **as) {
   const KnownGlyph *k = known_box(name_text(c->w->names, d->name));
   *as = NULL;
@@ -273,7 +273,7 @@ static const KnownGlyph *known_as(Circuit *c, const Diagram *d, const char **as)
 }
 
 // -- closed calls ---------------------------------------------------------------------------------
-// The axis of a result that passes over the callee under this number; rank: none.
+// The axis of a result that is mapped over with this number; rank: none.
 static uint32_t passing(const Type *t, uint32_t pass) {
   uint32_t i = 0;
   while (i < t->rank && t->axis[i].pass != pass) i++;
@@ -295,11 +295,11 @@ typedef struct {
   const Diagram *callee;
   uint32_t stage;
   uint32_t *use; // [argument]
-  bool across;   // it measures along axes that pass
-  bool whole;    // labels become numbers: no axis passes, since its line changes
+  bool across;   // it works along mapped axes
+  bool whole;    // labels become numbers: their line changes, so no axis passes
 } ClosedCall;
 
-// Where an axis of an argument goes on; 0: it ends at the glyph.
+// The continuation of an argument's axis; 0: it ends at the glyph.
 static uint32_t goes_on(const ClosedCall *x, uint32_t pass) {
   for (uint32_t o = 0; pass && !x->whole && o < x->callee->out.n; o++) {
     const Type *out = &x->callee->wire.at[x->callee->out.at[o]].type;
@@ -317,8 +317,8 @@ static void closed_outs(ClosedCall *x, Glyph *g) {
     for (uint32_t i = 0; i < t->rank; i++) {
       uint32_t pass = t->axis[i].pass, strand = strand_at(s, b, i);
       bool passes = !x->whole && pass && passers(x->callee, x->callee->in.n, pass);
-      if (!passes || goes_on(x, pass) != strand) // of several results, it passes as that of one
-        vec_push(s->arena, &g->out, strand);
+      // With several results, it passes as an axis of one.
+      if (!passes || goes_on(x, pass) != strand) vec_push(s->arena, &g->out, strand);
     }
     if (!t->rank) vec_push(s->arena, &g->out, strand_at(s, b, 0));
   }
@@ -352,7 +352,7 @@ static void mark_pairs(ClosedCall *x) {
   }
 }
 
-// All axes of one that works on single numbers pass, and it stands above them.
+// An elementwise box: all axes pass, and the glyph is above them.
 static void put_above(ClosedCall *x, Glyph *g) {
   Sketch *s = x->p->c->s;
   for (uint32_t i = 0; i < g->in.n && i < g->out.n; i++)
@@ -361,7 +361,7 @@ static void put_above(ClosedCall *x, Glyph *g) {
   g->over = x->p->made[x->box->out[0]];
 }
 
-// A norm works along the last axis; the others pass, even where its type does not say so.
+// A norm works along the last axis; the others pass, even if its type has them.
 static void pass_rest(ClosedCall *x, Glyph *g) {
   uint32_t n = g->in.n;
   if (n < 2 || g->out.n != n) return;
@@ -387,7 +387,7 @@ static void closed_call(CircuitPart *p, const Box *box, Glyph g, const KnownGlyp
   mark_pairs(&x);
   bool alike = g.in.n == g.out.n && args == 1 && x.callee->out.n == 1;
   if (g.kind == GLYPH_WISE && !alike) g.kind = GLYPH_BOX;
-  bool bare = !g.in.n && !g.out.n && x.callee->out.n; // all axes pass: it has no ports
+  bool bare = !g.in.n && !g.out.n && x.callee->out.n; // all axes pass: the glyph has no ports
   if (bare && g.kind != GLYPH_NORM) g.kind = GLYPH_WISE;
   if (g.kind == GLYPH_WISE && g.second)
     g.text = arena_format(s->arena, "%s %s", g.text, g.second), g.second = NULL;
@@ -406,7 +406,7 @@ static const char *open_title(CircuitPart *p, const Box *box) {
 static void open_call(CircuitPart *p, const Box *box, bool frame) {
   Circuit *c = p->c;
   const char *name = name_text(c->w->names, box->callee->name);
-  // In a turn, its labels may be others each time; a member of a family has a title of its own.
+  // labels may differ between iterations; a member of a family has its own title
   bool alone = frame && !p->fold && called_name(c->w, c->s->arena, p->d, box) == name;
   if (alone) same_count(c->same, c->w, box->callee);
   if (alone && draw_inset(p, box)) return;
@@ -429,7 +429,7 @@ static void open_call(CircuitPart *p, const Box *box, bool frame) {
   }
 }
 
-// As a string, a call is a box on all its wires; one without any is where they begin.
+// In a string diagram, a call is a box on all its wires, or their source if it has no inputs.
 static void string_call(CircuitPart *p, const Box *box) {
   const Diagram *f = box->callee;
   all_ports(p, box, f->in.n, f->out.n, f->in.n ? GLYPH_BOX : GLYPH_START,
@@ -437,7 +437,7 @@ static void string_call(CircuitPart *p, const Box *box) {
       ->bold = f->param.n > 0;
 }
 
-// Axes that a callee takes or makes, as the caller calls them: "m", "h by k", "a number".
+// The axes that a callee consumes or creates, in the caller's names: "m", "h by k", "a number".
 static const char *own_axes(CircuitPart *p, const Diagram *callee, const Ids *inner,
                             const Id *outer) {
   Circuit *c = p->c;
@@ -466,14 +466,14 @@ static const char *call_words(CircuitPart *p, const Box *box, const char *as, bo
   return arena_format(c->s->arena, "%s over %s", title, in);
 }
 
-// Q = linear[h k](X) is the linear map Q.
+// For Q = linear[h k](X): the linear map Q.
 static const char *given_name(const CircuitPart *p, const Box *box) {
   const char *name =
       box->callee->out.n == 1 ? name_text(p->c->w->names, p->d->wire.at[box->out[0]].name) : "";
   return *name && strlen(name) <= 3 ? name : NULL;
 }
 
-// A circle has room for a short option beside its letter.
+// Does a short option fit beside the letter in the circle?
 static bool fits_circle(const KnownGlyph *k, const char *options) {
   return !options || (k->text && strcmp(k->text, "G") == 0 && strlen(options) < 3);
 }

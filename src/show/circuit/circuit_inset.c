@@ -1,20 +1,20 @@
-// Equal things look equal, and are laid out once. A box that is opened twice or more in a picture
-// is laid out alone, and stands in the picture as it is, wherever it is called. One that is opened
-// once is part of the whole, and so is one that would not fit into a row: it has to be cut.
+// Boxes that are opened repeatedly are laid out once, so equal boxes look equal: such a box is an
+// inset, a finished layout placed at each call. A box that is opened once, or too wide for a row,
+// is part of the whole layout.
 #include "base/names.h"
 #include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
-#define INSET_MOST 0.8 // of a row
+#define INSET_MOST 0.8 // of the row width
 
 struct Same {
-  bool drawn; // all is counted
+  bool drawn; // counting is finished
   Arena *arena;
-  Table *alike;     // [callee] the first that is alike, by its id
-  Table *text;      // what is written: the same
-  Table *times;     // [callee] how often it is opened
-  Table *number;    // [callee] its picture, in `of`, + 1
-  VEC(Layout *) of; // NULL: it is not drawn alone
+  Table *alike;     // [callee] the first equal callee, by id
+  Table *text;      // equal written forms
+  Table *times;     // [callee] number of openings
+  Table *number;    // [callee] index of its layout in `of`, + 1
+  VEC(Layout *) of; // NULL: not an inset
 };
 
 Same *same_new(Arena *a) {
@@ -25,7 +25,7 @@ Same *same_new(Arena *a) {
   return k;
 }
 
-// The first one that is written in the same way: it looks the same too.
+// The first callee with the same written form: it looks the same.
 static const Diagram *first_alike(Same *k, World *w, const Diagram *callee) {
   Id at = table_get(k->alike, &callee, sizeof callee);
   if (at) return w->diagram.at[at];
@@ -75,7 +75,7 @@ static Sketch *draw_alone(Circuit *c, const Diagram *called) {
   return s;
 }
 
-// Axes that run in tandem do so outside too, or nowhere: then it is part of the whole.
+// Its tandem axes must also be in tandem outside, or not at all; otherwise it is no inset.
 static Layout *lay_alone(Circuit *c, const Diagram *callee) {
   Sketch *s = draw_alone(c, callee);
   uint32_t strands = strands_in(s);

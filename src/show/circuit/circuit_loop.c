@@ -1,16 +1,15 @@
-// A loop is read by its indices. One that stands in an operand and in the result passes; in several
-// operands and the result, they merge; in two operands and not in the result, they meet in a cup;
-// alone in an operand, it is summed up; alone in the result, it begins. One that the result has
-// several times goes on as all of them, from a dot, or begins as two, in a cap. Coordinates that
-// are not plain come first, and last for the result: a view, a convolution's window, a fixed place.
-// What the body does to numbers stands above.
+// Draws a loop by its indices. An index in one operand and the result passes; in several operands
+// and the result, their strands merge; in two operands only, they meet in a cup; in one operand
+// only, it is reduced; in the result only, it begins. An index that the result has several times
+// branches from a dot, or begins in a cap. Non-trivial coordinates come first, or last for the
+// result: views, windows, constant indices. The formula of the body is above.
 #include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>
 
 // -- what loops mean ------------------------------------------------------------------------------
-// The sizes of the indices that a loop sums over, multiplied.
+// The product of the sizes of the reduced indices.
 static Size summed(World *w, const Loop *l) {
   Size n = size_of(w, 1);
   for (uint32_t i = 0; i < l->nindex; i++)
@@ -33,7 +32,7 @@ uint32_t index_place(World *w, const Access *a, uint32_t index) {
   return i;
 }
 
-// Nothing but another order of axes, or none.
+// A permutation of axes, or the identity.
 static bool is_whole_read(World *w, const Access *a, const Access *out) {
   uint32_t x, y;
   if (a->rank != out->rank) return false;
@@ -43,7 +42,7 @@ static bool is_whole_read(World *w, const Access *a, const Access *out) {
   return true;
 }
 
-// Does this box turn a sum that nothing else reads into a mean?
+// Does this box divide a sum that only it reads, making it a mean?
 static bool ends_mean(CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   if (l->nin != 1 || l->nscalar != 3 || box->nout != 1) return false;
@@ -61,7 +60,7 @@ static bool begins_mean(CircuitPart *p, const Box *box) {
   return next->op == OP_loop && next->nin == 1 && ends_mean(p, next);
 }
 
-// S when x <= y else -inf: which of the two counts up to the other?
+// Matches S when x <= y else -inf: which index is at most the other?
 static bool is_mask(const Loop *l, uint32_t *small, uint32_t *large, bool *strict) {
   const Scalar *x = &l->scalar[l->nscalar - 1];
   if (l->nin != 1 || x->fn != FN_select) return false;
@@ -90,14 +89,14 @@ typedef struct {
   CircuitPart *p;
   const Box *box;
   const Loop *l;
-  Id made;          // the wire that is drawn: the result, or a winner
-  uint32_t winner;  // the index that it is the place of + 1; 0: it is the result
-  uint32_t *bundle; // [operand] with a strand for each of its indices
-  Ids *index;       // [operand] index of each of these strands + 1; 0: a number without axes
-  bool *gone;       // [operand] a label that another operand was read at: nothing is left of it
+  Id made;          // the wire that is drawn: the result, or an argmax
+  uint32_t winner;  // the index of that argmax + 1; 0: the result
+  uint32_t *bundle; // [operand] with a strand per index
+  Ids *index;       // [operand] the index of each of these strands + 1; 0: a scalar
+  bool *gone;       // [operand] a label that was consumed by a gather
 } LoopReading;
 
-// The axis of a wire that a coordinate of the loop is a place on.
+// The axis of a wire at which a coordinate of the loop points.
 static const Axis *axis_at(const LoopReading *r, const Coord *k) {
   const Diagram *d = r->p->d;
   for (uint32_t i = 0; i <= r->l->nin; i++) {
@@ -109,7 +108,7 @@ static const Axis *axis_at(const LoopReading *r, const Coord *k) {
   return NULL;
 }
 
-// An index that runs along a whole axis.
+// An index that covers a whole axis.
 static bool plain_index(const LoopReading *r, const Coord *k, uint32_t *index) {
   World *w = r->p->c->w;
   const Axis *axis = axis_at(r, k);
@@ -117,7 +116,8 @@ static bool plain_index(const LoopReading *r, const Coord *k, uint32_t *index) {
          (!axis || size_now(w, axis->size) == size_now(w, r->l->index[*index].size));
 }
 
-// Adds what each axis counts + 1; 0 for a number without axes. False: some are not plain.
+// Adds the indices of the coordinates + 1; 0 for a scalar. False: some coordinate is not a plain
+// index.
 static bool plain_indices(const LoopReading *r, const Access *a, Ids *out) {
   for (uint32_t i = 0, index; i < a->rank; i++) {
     if (!plain_index(r, &a->coord[i], &index)) return false;
@@ -137,9 +137,8 @@ static const char *index_label(const LoopReading *r, uint32_t index) {
   return axis_label(r->p->c, &a);
 }
 
-// Is this coordinate a row of indices side by side, (h w)? Then it is a view and not a window:
-// there is an index that counts by one, another that counts by the size of it, and so on. Their
-// terms go out, the slowest first.
+// Is the coordinate a flattened group of indices, (h w)? Each stride is then the product of the
+// smaller sizes; otherwise it is a window. The terms are returned slowest first.
 static bool is_view(const LoopReading *r, const Coord *k, Ids *slowest) {
   World *w = r->p->c->w;
   Size each = size_of(w, 1);
@@ -166,7 +165,7 @@ static const char *size_words(const LoopReading *r, Size x) {
   return size_label(r->p->c->w, r->p->c->s->arena, x);
 }
 
-// A place that depends on no index, or on too many: 2, t, 2n + p − q.
+// A coordinate without indices, or with too many: 2, t, 2n + p − q.
 static const char *coord_text(const LoopReading *r, const Coord *k) {
   World *w = r->p->c->w;
   Size one = size_of(w, 1), none = size_of(w, 0);
@@ -192,7 +191,7 @@ static const char *coord_text(const LoopReading *r, const Coord *k) {
   return b.at;
 }
 
-// Every so many places of an axis: 1..3, and 0, 2..8.
+// A strided range: 1..3, or 0, 2..8.
 static const char *range_text(const LoopReading *r, const Coord *k) {
   World *w = r->p->c->w;
   Size c = k->c ? size_now(w, k->c) : size_of(w, 0), coef = size_now(w, k->term[0].coef);
@@ -205,7 +204,7 @@ static const char *range_text(const LoopReading *r, const Coord *k) {
                       to);
 }
 
-// Is this index only in one place, so that what it counts is summed up there?
+// Does the index occur only here, so that it is reduced?
 static bool is_alone(const LoopReading *r, uint32_t index) {
   uint32_t n = 0;
   if (loop_writes_index(r->l, index)) return false;
@@ -216,7 +215,7 @@ static bool is_alone(const LoopReading *r, uint32_t index) {
   return n == 1;
 }
 
-// Axes side by side, or a window? A window is moved along the axis: one index counts its places,
+// A window moves along an axis: one index is the position, another is inside the window.
 // another one what is in it.
 static bool is_window(const LoopReading *r, const Coord *k) {
   for (uint32_t i = 0; i < k->n; i++)
@@ -224,15 +223,14 @@ static bool is_window(const LoopReading *r, const Coord *k) {
   return !is_view(r, k, NULL);
 }
 
-// What counts the places of a window stands in the result, and for one that is written, in the
-// first operand.
+// The position index of a window is in the result; for a written window, in the first operand.
 static bool is_place(const LoopReading *r, uint32_t index) {
   const Access *out = &r->l->out, *in = r->l->in;
   return index_place(r->p->c->w, out, index) < out->rank ||
          (r->l->nin && index_place(r->p->c->w, in, index) < in->rank);
 }
 
-// The terms of a window: places first. Those of a view: the slowest first.
+// The terms of a window, positions first; of a view, slowest first.
 static void order_terms(const LoopReading *r, const Coord *k, bool window, Ids *out) {
   if (!window && is_view(r, k, out)) return;
   out->n = 0;
@@ -255,11 +253,11 @@ static const char *window_words(const LoopReading *r, const Glyph *g, const char
       g->second ? ", from " : "", g->second ? g->second : "", g->text ? ", transposed" : "");
 }
 
-// Where the indices of coordinates go: the next strands of a bundle.
+// Assigns the indices of coordinates to the next strands of a bundle.
 typedef struct {
   uint32_t stage, bundle;
-  uint32_t at; // so far
-  Ids *index;  // of what is read; NULL: a result is written
+  uint32_t at; // strands assigned so far
+  Ids *index;  // of a read; NULL: the result is written
 } CoordStrands;
 
 static const char *strand_words(const LoopReading *r, uint32_t strand, const char *otherwise) {
@@ -267,7 +265,7 @@ static const char *strand_words(const LoopReading *r, uint32_t strand, const cha
   return label ? label : otherwise;
 }
 
-// A pentagon that says which places are read, or written.
+// A pentagon that says which positions are read or written.
 static Glyph *place_glyph(LoopReading *r, const Coord *k, uint32_t stage, uint32_t axis, bool out) {
   Sketch *s = r->p->c->s;
   bool range = k->n == 1 && !k->term[0].operand;
@@ -298,7 +296,7 @@ static Glyph *view_glyph(LoopReading *r, uint32_t stage, uint32_t axis, bool out
   return g;
 }
 
-// What is read outside stands above.
+// The pad value is shown above.
 static void put_pad(LoopReading *r, const Access *a, uint32_t stage, uint32_t bundle) {
   Sketch *s = r->p->c->s;
   if (!a->padded) return;
@@ -306,7 +304,7 @@ static void put_pad(LoopReading *r, const Access *a, uint32_t stage, uint32_t bu
   stage_glyph(s, stage, GLYPH_WISE, arena_format(s->arena, "pad %s", text))->over = bundle;
 }
 
-// One coordinate that is not plain: an axis on one side, indices on the other.
+// A non-trivial coordinate: one axis on one side, its indices on the other.
 static void coord_glyph(LoopReading *r, const Coord *k, uint32_t axis, CoordStrands *to) {
   Sketch *s = r->p->c->s;
   uint32_t stage = to->stage;
@@ -331,7 +329,7 @@ static void coord_glyph(LoopReading *r, const Coord *k, uint32_t axis, CoordStra
   }
 }
 
-// Two neighbouring axes that windows move along are places of one picture.
+// Two neighbouring windowed axes are the spatial axes of an image.
 static void mark_tandem(LoopReading *r, const Access *a, uint32_t bundle) {
   for (uint32_t i = 0; i + 1 < a->rank; i++)
     if (is_moved(r->p->c->w, &a->coord[i], &a->coord[i + 1]))
@@ -356,7 +354,7 @@ static void label_indices(LoopReading *r, uint32_t bundle, const Ids *index) {
   }
 }
 
-static uint32_t label_at(const Coord *k) { // the operand that says where; UINT32_MAX: none
+static uint32_t label_at(const Coord *k) { // the operand that is the label; UINT32_MAX: none
   return k->n == 1 && k->term[0].operand ? k->term[0].var : UINT32_MAX;
 }
 
@@ -366,7 +364,7 @@ static uint32_t gather_axis(const Access *a) {
   return i;
 }
 
-// Is the operand a weight of its own?
+// Is the operand a weight?
 static bool is_weight(const CircuitPart *p, Id wire) {
   uint32_t i = param_number(p->d, wire);
   return i < p->d->param.n && p->d->param.at[i].role == ROLE_WEIGHT;
@@ -378,8 +376,8 @@ static bool is_in_body(const Loop *l, uint32_t operand) {
   return false;
 }
 
-// A row of a table, chosen by a label. A learned table is an embedding: the label goes in, the row
-// comes out. Otherwise the label goes into the pentagon on which the table's axis ends.
+// A gather of a row by a label. A learned table is an embedding glyph from label to row. Otherwise
+// the label enters the pentagon on which the table's axis ends.
 static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
   CircuitPart *p = r->p;
   Sketch *s = p->c->s;
@@ -422,7 +420,7 @@ static void gather_operand(LoopReading *r, uint32_t i, uint32_t axis) {
   r->gone[label] = !is_in_body(r->l, label);
 }
 
-// Operands get a strand for each index that reads them.
+// Gives an operand a strand for each index.
 static void read_operand(LoopReading *r, uint32_t i) {
   Sketch *s = r->p->c->s;
   const Access *a = &r->l->in[i];
@@ -455,11 +453,13 @@ static void read_operand(LoopReading *r, uint32_t i) {
 }
 
 typedef struct {
-  uint32_t stage, result; // the bundle that comes out, a strand for each index in `order`,
-                          // where one is there twice only if both begin together
-  uint32_t *use;          // [operand]
+  // The resulting bundle, with a strand for each index in `order`, twice only if both begin
+  // together.
+  uint32_t stage, result;
+  // where one is there twice only if both begin together
+  uint32_t *use; // [operand]
   Ids order;
-  bool mean; // the sum is divided by the number of its terms
+  bool mean; // a mean instead of a sum
 } AxisJoining;
 
 static uint32_t uses_of(const LoopReading *r, const AxisJoining *j, uint32_t index, Ids *out) {
@@ -474,7 +474,7 @@ static bool begins_twice(const AxisJoining *j, uint32_t at) {
   return at + 1 < j->order.n && j->order.at[at] == j->order.at[at + 1];
 }
 
-// Two strands begin as one.
+// Two strands that begin as one.
 static void put_unit(Sketch *s, uint32_t stage, uint32_t first) {
   Glyph *g = stage_glyph(s, stage, GLYPH_CAP, NULL);
   g->words = "unit";
@@ -487,7 +487,7 @@ const char *combine_text(Combine c, bool place) {
   return word[c];
 }
 
-// An index is reduced: a word at its end.
+// A reduction: a word at the end of the index.
 static Glyph *reduce_glyph(LoopReading *r, const AxisJoining *j, uint32_t index) {
   static const char *const said[] = {
       [SUM] = "sum", [PROD] = "product", [MAX] = "largest", [MIN] = "smallest"};
@@ -524,14 +524,14 @@ static void join_index(LoopReading *r, AxisJoining *j, uint32_t index, bool prod
   if (n) reduce_glyph(r, j, index)->in = uses;
 }
 
-// Does a strand begin here by itself?
+// Does a strand begin here without a link?
 static bool begins_alone(const Stage *t, uint32_t strand) {
   for (uint32_t i = 0; i < t->link.n; i++)
     if (t->link.at[i].to == strand) return t->link.at[i].kind == LINK_BEGIN;
   return false;
 }
 
-// Nothing that comes in goes on in the result: all of its axes begin.
+// All axes of the result begin here: no operand's index continues.
 static bool all_begin(const LoopReading *r, const AxisJoining *j) {
   const Sketch *s = r->p->c->s;
   const Bundle *b = &s->bundle.at[j->result];
@@ -540,7 +540,7 @@ static bool all_begin(const LoopReading *r, const AxisJoining *j) {
   return true;
 }
 
-// What is made of no wire begins on a plate that says it.
+// A constant without operands begins on a plate with its formula.
 static bool put_constant(LoopReading *r, const AxisJoining *j, const char *text) {
   Sketch *s = r->p->c->s;
   if (r->l->nin || !text || !all_begin(r, j)) return false;
@@ -559,14 +559,14 @@ static bool is_bare(const LoopReading *r, uint32_t operand) {
   return !r->gone[operand] && r->index[operand].n == 1 && !r->index[operand].at[0];
 }
 
-// Is the result a number that is made of one number, and nothing else?
+// Is the result a scalar made of one scalar only?
 static bool number_goes_on(const LoopReading *r, const AxisJoining *j, const Stage *t) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < r->l->nin; i++) n += is_bare(r, i);
   return n == 1 && !j->order.n && !t->link.n && !t->glyph.n;
 }
 
-// Numbers without axes end where they are used; a result of them alone begins at their ends.
+// Scalars end where they are used; if the result is made of scalars only, it begins at their ends.
 static void join_scalars(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
   Stage *t = &s->stage.at[j->stage];
@@ -582,7 +582,7 @@ static void join_scalars(LoopReading *r, AxisJoining *j) {
   }
 }
 
-// A result without axes, or with axes that all begin, begins where the last sum ends.
+// A result without continuing axes begins where the last reduction ends.
 static void begin_scalar(LoopReading *r, AxisJoining *j) {
   Sketch *s = r->p->c->s;
   Stage *t = &s->stage.at[j->stage];
@@ -622,7 +622,7 @@ static bool is_read(const LoopReading *r, Id index) {
   return false;
 }
 
-// Each index of the result once; one that no operand has and the result has twice begins as both.
+// Each index of the result once; a begun index that occurs twice is kept twice.
 static Ids joined_order(const LoopReading *r, const Ids *whole) {
   Ids order = {0};
   Arena *a = r->p->c->s->arena;
@@ -641,7 +641,7 @@ static bool is_counted(const Loop *l, uint32_t index) {
   return false;
 }
 
-// What the loop writes, a strand for each index of the result.
+// The resulting bundle, a strand for each index.
 static uint32_t make_result(LoopReading *r, uint32_t stage, const Ids *order) {
   Sketch *s = r->p->c->s;
   if (is_plain_access(r, &r->l->out)) return part_make(r->p, stage, r->made);
@@ -650,7 +650,7 @@ static uint32_t make_result(LoopReading *r, uint32_t stage, const Ids *order) {
   return b;
 }
 
-// An index that the result has more often than there are strands of it goes on as all of them.
+// An index that the result has more often than strands exist branches.
 static uint32_t spread_indices(LoopReading *r, const AxisJoining *j, const Ids *whole) {
   Sketch *s = r->p->c->s;
   uint32_t stage = sketch_stage(s, r->p->block, "diagonal");
@@ -675,7 +675,7 @@ static void write_result(LoopReading *r, uint32_t joined) {
     coord_glyph(r, &r->l->out.coord[k], strand_at(s, b, k), &from);
 }
 
-// Places after others are shut out: a square on the two axes, the rest passes.
+// A causal mask: a square on two axes; the others pass.
 static bool draw_mask(CircuitPart *p, const Box *box) {
   Sketch *s = p->c->s;
   World *w = p->c->w;
@@ -706,8 +706,8 @@ static bool is_one(const Scalar *x) {
   return x->fn == FN_CONST && x->k > 0.999999 && x->k < 1.000001;
 }
 
-// x when i = j else 0: what stands on a diagonal. The operand goes on as one of the two axes, and
-// the other begins on it; a diagonal of ones begins by itself.
+// Matches x when i = j else 0, a diagonal matrix: the operand's axis continues as one axis, and the
+// other branches off; the identity matrix begins in a cap.
 static bool is_diagonal(const Loop *l, uint32_t *i, uint32_t *j) {
   const Scalar *x = &l->scalar[l->nscalar - 1];
   if (l->nin > 1 || x->fn != FN_select) return false;
@@ -758,7 +758,7 @@ static bool same_order(const Ids *a, const Ids *b) {
   return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
 }
 
-// The stage in which operands meet, and what comes out of it.
+// The stage in which operands meet, and its result.
 static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *whole) {
   CircuitPart *p = r->p;
   Sketch *s = p->c->s;
@@ -781,7 +781,7 @@ static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *wh
   return j;
 }
 
-// A row of a learned table and nothing else: the embedding is all. Its bundle; 0: there is more.
+// The bundle of an embedding if the loop is nothing else; 0 otherwise.
 static uint32_t only_read(const LoopReading *r, const char *text) {
   uint32_t left = 0, last = 0;
   Ids out = {0};
@@ -793,7 +793,7 @@ static uint32_t only_read(const LoopReading *r, const char *text) {
   return (r->l->out.rank ? same_order(&out, &r->index[last]) : number) ? r->bundle[last] : 0;
 }
 
-// Is a number without axes a factor of what has some? It ends there, and its wire does not say why.
+// Is a scalar multiplied with a tensor? It ends there without a visible connection.
 static bool scales(const LoopReading *r) {
   bool any = false;
   for (uint32_t i = 0; i < r->l->nin; i++)
@@ -801,7 +801,7 @@ static bool scales(const LoopReading *r) {
   return any && terms_of(&r->l->out) && r->l->nin > 1;
 }
 
-// The formula above what comes out, and what it calls that which goes in.
+// Writes the formula above the result, with names of its operands.
 static void put_formula(const LoopReading *r, const AxisJoining *j, const char *text) {
   Sketch *s = r->p->c->s;
   FormulaOf of = {r->p->c->w, r->p->d, r->l, r->box->in};
@@ -812,7 +812,7 @@ static void put_formula(const LoopReading *r, const AxisJoining *j, const char *
     if (!r->gone[i] && is_in_body(r->l, i)) s->bundle.at[j->use[i]].as = formula_operand(&of, i);
 }
 
-// An index that no operand has is reduced: the same number, so many times.
+// Reduces an index that no operand has: a multiplication by its size.
 static uint32_t put_times(LoopReading *r, const AxisJoining *j, uint32_t bundle) {
   Sketch *s = r->p->c->s;
   World *w = r->p->c->w;
@@ -829,7 +829,7 @@ static uint32_t put_times(LoopReading *r, const AxisJoining *j, uint32_t bundle)
   return made;
 }
 
-// An index that is counted, and stands at no wire, is reduced in the formula: Σ_{i} f(i).
+// An index used as value but on no wire is reduced in the formula: Σ_{i} f(i).
 static const char *reduced_text(const LoopReading *r, const char *text) {
   for (uint32_t i = r->l->nindex; text && i-- > 0;)
     if (loop_is_reduced(r->p->c->w, r->l, i) && !is_read(r, i + 1) && is_counted(r->l, i))
@@ -840,7 +840,7 @@ static const char *reduced_text(const LoopReading *r, const char *text) {
   return text;
 }
 
-// One of the wires that a loop makes: its result, or the place of it.
+// Draws one result of a loop: the reduction or its argmax.
 static void draw_made(CircuitPart *p, const Box *box, Id made, uint32_t winner) {
   Sketch *s = p->c->s;
   const Loop *l = box->loop;
@@ -872,7 +872,7 @@ static void draw_made(CircuitPart *p, const Box *box, Id made, uint32_t winner) 
   p->made[made] = put_times(&r, &j, p->made[made]);
 }
 
-// Does each index run along the whole of each axis that it counts?
+// Does each index cover all of its axes?
 static bool reads_whole(CircuitPart *p, const Box *box) {
   LoopReading r = {.p = p, .box = box, .l = box->loop, .made = box->out[0]};
   for (uint32_t i = 0; i <= r.l->nin; i++) {
@@ -884,7 +884,7 @@ static bool reads_whole(CircuitPart *p, const Box *box) {
   return true;
 }
 
-// A winner is drawn beside the result, from copies of what it is found in.
+// An argmax is drawn beside the result, on copies of the operands.
 void draw_loop(CircuitPart *p, const Box *box) {
   const Loop *l = box->loop;
   if (ends_mean(p, box)) {

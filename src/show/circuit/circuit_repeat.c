@@ -1,11 +1,11 @@
-// The boxes of a diagram in their order. Boxes know in which turn of which loop they were made. If
-// all turns of a loop are the same picture, wired alike, its first turn is drawn between
-// parentheses, and stands for all.
+// Draws the boxes of a diagram in order. Each box knows the loop and iteration it was made in. If
+// all iterations of a loop look the same and are wired alike, the first one is drawn in parentheses
+// and stands for all.
 //
-// Alike means, for each thing that a box takes: it comes from the same place of the same turn; or
-// from outside, the same for all; or from the same place of the turn before, and for the first turn
-// from outside: then it is carried; or from a turn of another loop that is drawn once, so many
-// turns away: then a plate on which it ends there and one from which it begins here stand for it.
+// Wired alike: each input comes from the same box of the same iteration; or is the same outer wire
+// for all; or comes from the same box of the previous iteration, and from outside for the first (a
+// carried value); or from an iteration at a fixed distance of another repeat: then a plate ends the
+// wire there and another begins it here.
 #include "base/names.h"
 #include "base/table.h"
 #include "show/circuit/circuit_own.h"
@@ -16,19 +16,19 @@ typedef enum { FROM_TURN, FROM_OUTSIDE, FROM_BEFORE, FROM_KEPT } FromKind;
 
 typedef struct {
   FromKind kind;
-  uint32_t place, port; // of the box that makes it
-  const Repeat *kept;   // FROM_KEPT: in this loop, in the turn with the number
-  int64_t sign, plus;   //            sign · own + plus
+  uint32_t place, port; // position in the iteration, and output, of the producing box
+  const Repeat *kept;   // FROM_KEPT: the other loop; its iteration is
+  int64_t sign, plus;   // sign · own + plus
 } From;
 
 struct Repeat {
-  uint32_t n, size; // turns, boxes in each
-  const char *name; // of the variable
+  uint32_t n, size; // number of iterations, boxes per iteration
+  const char *name; // of the loop variable
   Ids turn;
-  Ids *box;       // [turn] in order
-  int64_t *value; // [turn]
-  Table *where;   // of a box: turn · size + place + 1
-  From **from;    // [place] [input]
+  Ids *box;       // [iteration] boxes in order
+  int64_t *value; // [iteration] value of the loop variable
+  Table *where;   // box to iteration · size + position + 1
+  From **from;    // [position] [input]
 };
 
 // -- where things come from -----------------------------------------------------------------------
@@ -67,7 +67,7 @@ static Id input_at(const CircuitPart *p, const Repeat *r, uint32_t turn, uint32_
   return p->d->box.at[box_at(r, turn, place)].in[k];
 }
 
-// Everywhere from the same place, so many turns before?
+// Does the input come from the same position at a fixed distance in every iteration?
 static bool is_from_turn(const CircuitPart *p, const Repeat *r, uint32_t place, uint32_t k,
                          From *out, uint32_t before) {
   Where at = wire_where(p, r, input_at(p, r, before, place, k));
@@ -86,7 +86,7 @@ static bool is_weight(const CircuitPart *p, Id wire) {
   return ids_find(&p->d->in, wire) == p->d->in.n;
 }
 
-// The same wire for all, or a weight of each.
+// The same outer wire for all, or a weight of each.
 static bool is_from_outside(const CircuitPart *p, const Repeat *r, uint32_t place, uint32_t k,
                             From *out) {
   Id first = input_at(p, r, 0, place, k);
@@ -128,14 +128,14 @@ static bool find_from(const CircuitPart *p, const Repeat *r, uint32_t place, uin
 }
 
 // -- loops ----------------------------------------------------------------------------------------
-// The turn right inside `within` in which a turn stands; 0: in none.
+// The iteration directly inside `within` that contains an iteration; 0: none.
 static Id turn_under(const World *w, Id turn, Id within) {
   while (turn && turn != within && w->turn.at[turn].parent != within)
     turn = w->turn.at[turn].parent;
   return turn == within ? 0 : turn;
 }
 
-// A loop with all its turns.
+// Collects a loop with all of its iterations.
 static Repeat *repeat_read(CircuitPart *p, Id within, Id first) {
   World *w = p->c->w;
   Arena *a = p->c->s->arena;
@@ -167,7 +167,7 @@ static Repeat *repeat_read(CircuitPart *p, Id within, Id first) {
   return r;
 }
 
-// Loops inside: the same turns of loops of the same shape.
+// Compares nested loops: equal iterations of loops of equal shape.
 static bool same_inner_turns(CircuitPart *p, const Repeat *r, uint32_t t) {
   const World *w = p->c->w;
   Table *map = table_new(p->c->s->arena);
@@ -209,8 +209,8 @@ static bool same_wiring(CircuitPart *p, Repeat *r) {
   return true;
 }
 
-// Boxes among the loop's that do not belong to it: those that need nothing of it are drawn before
-// it. None that needs something of it may give it something.
+// Boxes between those of the loop that do not belong to it: those independent of it are drawn
+// first. False: one of them both reads and feeds the loop.
 static bool find_others(CircuitPart *p, const Repeat *r, Ids *before) {
   Arena *a = p->c->s->arena;
   const Diagram *d = p->d;
@@ -238,9 +238,9 @@ static bool find_others(CircuitPart *p, const Repeat *r, Ids *before) {
 
 // -- what reads what a loop makes -----------------------------------------------------------------
 typedef struct {
-  bool kept;    // some turn but the last, from outside
-  bool result;  // the last turn
-  bool carried; // the next turn
+  bool kept;    // of an iteration other than the last, by an outer box
+  bool result;  // of the last iteration
+  bool carried; // by the next iteration
 } WireRead;
 
 static void read_outside(const CircuitPart *p, const Repeat *r, Id wire, bool looping,
@@ -254,7 +254,7 @@ static void read_outside(const CircuitPart *p, const Repeat *r, Id wire, bool lo
     x->result = true;
 }
 
-// What another loop takes of the last turn is a result, unless it takes others too.
+// What another repeat reads of the last iteration is a result, unless it also reads others.
 static WireRead **find_reads(const CircuitPart *p, const Repeat *r, Id within) {
   Arena *a = p->c->s->arena;
   const Diagram *d = p->d;
@@ -299,7 +299,7 @@ static bool begins_here(const Sketch *s, uint32_t bundle) {
   return k < s->stage.n && !s->stage.at[k].in.n;
 }
 
-// What is carried comes in, in the words of all turns.
+// Brings a carried value into the block, with labels for all iterations.
 static uint32_t enter(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t block, Id from,
                       const From *x) {
   Circuit *c = p->c;
@@ -332,7 +332,7 @@ typedef struct {
 } Carry;
 typedef VEC(Carry) Carries;
 
-// A wire like another, that comes into a loop.
+// A copy of a wire that enters a loop.
 static Id more_wire(CircuitPart *p, Id like) {
   Wire x = p->own->wire.at[like];
   x.box = 0;
@@ -340,7 +340,7 @@ static Id more_wire(CircuitPart *p, Id like) {
   return p->own->wire.n - 1;
 }
 
-// What goes round gets its index from where it comes out: o_{l}, and so o_{l−1} where it goes in.
+// A carried value gets its index from its result: o_{l}, and therefore o_{l−1} at its input.
 static void name_carries(CircuitPart *p, const Fold *f, const Repeat *r, WireRead *const *read) {
   Axis *each = NEW_ARRAY(p->c->s->arena, Axis, r->n);
   for (uint32_t i = 0; i < r->size; i++)
@@ -388,7 +388,7 @@ static const char *index_text(CircuitPart *p, const char *name, int64_t sign, in
   return n < 0 ? arena_format(a, "%s−%lld", name, -n) : arena_format(a, "%s+%lld", name, n);
 }
 
-// A plate from which a wire begins that was made in a turn of another loop.
+// A plate from which a value of another loop's iteration begins.
 static uint32_t load(CircuitPart *p, const char *name, const char *index, Id like) {
   Sketch *s = p->c->s;
   const char *text = arena_format(s->arena, "%s_{%s} →", name, index);
@@ -419,7 +419,7 @@ uint32_t kept_bundle(CircuitPart *p, Id wire) {
   return 0;
 }
 
-// What each turn takes of the other loop may differ in size.
+// Labels a kept value, whose size may differ between iterations.
 static void label_kept(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t place, uint32_t k,
                        uint32_t bundle) {
   Sketch *s = p->c->s;
@@ -446,7 +446,7 @@ static void load_kept(CircuitPart *p, const Repeat *r, const Fold *f) {
     }
 }
 
-// Sizes that went from turn to turn are numbers again.
+// After the loop, sizes are numbers again.
 static void label_last(CircuitPart *p, const Fold *f, Id first, Id last, uint32_t bundle) {
   Circuit *c = p->c;
   const Type *a = &p->d->wire.at[first].type, *b = &p->d->wire.at[last].type;
@@ -460,7 +460,7 @@ static void label_last(CircuitPart *p, const Fold *f, Id first, Id last, uint32_
   }
 }
 
-// What comes out is what the last turn makes, in its own words.
+// Results are those of the last iteration.
 static void leave(CircuitPart *p, const Repeat *r, const Fold *f, WireRead *const *read) {
   Sketch *s = p->c->s;
   for (uint32_t i = 0; i < r->size; i++)
@@ -484,7 +484,7 @@ static void leave(CircuitPart *p, const Repeat *r, const Fold *f, WireRead *cons
 
 static void draw_boxes(CircuitPart *, const Ids *, Id within);
 
-// A name for what the turns are: from the first to the last.
+// The title of the iterations: first to last.
 static void name_turns(CircuitPart *p, const Repeat *r, uint32_t block) {
   Arena *a = p->c->s->arena;
   Block *b = &p->c->s->block.at[block];
@@ -535,7 +535,7 @@ static void draw_repeat(CircuitPart *p, Repeat *r, Id within) {
   vec_push(a, &p->repeat, r);
 }
 
-// The loop in which this box stands, if it can be drawn once; and drawn it is.
+// Draws the loop of this box as a repeat, if possible.
 static bool drawn_as_repeat(CircuitPart *p, Id turn, Id within) {
   Id first = p->c->w->turn.at[turn].first;
   Ids before = {0};
@@ -569,14 +569,14 @@ static void draw_boxes(CircuitPart *p, const Ids *boxes, Id within) {
   }
 }
 
-// A weight of each turn has the turn as its index.
+// Weights of iterations have the loop variable as index.
 const char *weight_label(CircuitPart *p, const char *name) {
   const char *dot = strrchr(name, '.');
   if (!p->fold || !dot || strtoll(dot + 1, NULL, 10) != p->fold->value[0]) return name;
   return arena_format(p->c->s->arena, "%.*s_{%s}", (int)(dot - name), name, p->fold->name);
 }
 
-// The diagram once more, to which wires can be added.
+// A copy of the diagram, to which wires can be added.
 static Diagram *own_copy(Arena *a, const Diagram *d) {
   Diagram *own = arena_copy(a, d, sizeof *d);
   own->wire.at = NULL;
@@ -595,7 +595,7 @@ void draw_part(CircuitPart *p) {
   p->done = NEW_ARRAY(a, bool, d->box.n);
   p->tried = table_new(a);
   for (Id b = 1; b < d->box.n; b++) {
-    uint32_t n = 1; // each turn around a box may give an input a new wire
+    uint32_t n = 1; // each enclosing iteration may add a wire per input
     for (Id t = d->box.at[b].turn; t; t = p->c->w->turn.at[t].parent) n++;
     if (n > depth) depth = n;
     p->in[b] = arena_copy(a, d->box.at[b].in, d->box.at[b].nin * sizeof(Id));

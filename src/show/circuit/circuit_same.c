@@ -1,6 +1,5 @@
-// Are two boxes the same picture? Sizes may differ, and the labels of axes; what is done, to how
-// many wires, in what order, and by the same names, may not. Two diagrams are the same picture if
-// their boxes are, one by one, and are wired alike.
+// Equality of pictures. Sizes and labels may differ; operations, wiring, order and names must
+// agree. Two diagrams are equal if their boxes are, pairwise, and are wired alike.
 #include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
@@ -11,7 +10,7 @@ static bool same_types(const Type *a, const Type *b) {
   return true;
 }
 
-// A factor of a coordinate: the same number, or in both loops the size of the same index.
+// Equal factors of coordinates: the same number, or the size of the same index in both loops.
 static bool same_factor(Circuit *c, const Loop *a, const Loop *b, Size x, Size y) {
   World *w = c->w;
   x = size_now(w, x), y = size_now(w, y);
@@ -87,7 +86,7 @@ static bool same_wires(const Diagram *d, Id x, const Diagram *e, Id y) {
   return a->box || source_number(d, x) == source_number(e, y);
 }
 
-// Options that are not sizes are written out.
+// Options other than sizes are part of the written form.
 static bool same_options(const Diagram *d, const Diagram *e) {
   if (d->option.n != e->option.n) return false;
   for (uint32_t i = 0; i < d->option.n; i++) {

@@ -1,6 +1,6 @@
-// A scan is repeated along an axis. It stands between parentheses: a row loses its axis on a
-// pentagon as it comes in, what is carried comes in at the left and goes out at the right, what is
-// held comes in as it is, and what each step gives gets the axis back as it goes out.
+// A scan is drawn in parentheses: a scanned input loses its axis on a pentagon when it enters,
+// carried values enter at the left and leave at the right, held values enter unchanged, and emitted
+// values regain the axis when they leave.
 #include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
@@ -9,7 +9,7 @@ static const char *axis_name(Circuit *c, const Scan *x) {
   return *name ? name : "t";
 }
 
-// The last step: a number if it is known, or the axis as a capital.
+// The last step: a number if known, or the axis in capitals.
 static const char *last_step(Circuit *c, const Scan *x) {
   const char *size = size_text(c->w, x->axis.size), *name = axis_name(c, x);
   if (strcmp(size, name) != 0) return size;
@@ -25,13 +25,13 @@ static void name_steps(Circuit *c, const Scan *x, uint32_t block) {
   b->from = arena_format(c->s->arena, "%s=%s", name, x->back ? last : "1");
 }
 
-// What comes in comes in together: a row without its axis, one step at a time, and what is carried.
+// All inputs enter together: a row per step, and carried values.
 static void come_in(CircuitPart *p, CircuitPart *inner, const Box *box) {
   Sketch *s = p->c->s;
   const Scan *x = box->scan;
   uint32_t n = x->slice + x->carry, *from = NEW_ARRAY(s->arena, uint32_t, n + 1);
   for (uint32_t i = 0; i < n; i++) from[i] = bundle_of(p, box->in[i]);
-  for (uint32_t i = 0; i < n; i++) // what comes in twice is copied outside
+  for (uint32_t i = 0; i < n; i++) // inputs used twice are copied outside
     for (uint32_t k = 0; k < n; k++)
       if (k != i && from[k] == from[i]) {
         from[i] = pass_stage(p, p->block, from[i], "start");
@@ -57,7 +57,7 @@ static void come_in(CircuitPart *p, CircuitPart *inner, const Box *box) {
   }
 }
 
-// What is carried and given by each step stands side by side.
+// Carried and emitted values are adjacent.
 static void add_out(CircuitPart *p, const Box *box, uint32_t i, Ids *to) {
   const Scan *x = box->scan;
   bool read = i < x->carry || part_reads(p, box->out[i]);
@@ -67,7 +67,7 @@ static void add_out(CircuitPart *p, const Box *box, uint32_t i, Ids *to) {
     if (x->body->out.at[k] == x->body->out.at[i]) add_out(p, box, k, to);
 }
 
-// What is carried goes out, and what all steps give, side by side along the axis.
+// Carried values leave, and emitted ones, stacked along the axis.
 static void go_out(CircuitPart *p, CircuitPart *inner, const Box *box) {
   Sketch *s = p->c->s;
   const Scan *x = box->scan;
@@ -107,7 +107,7 @@ static void open_scan(CircuitPart *p, const Box *box) {
   go_out(p, &inner, box);
 }
 
-// Which of the carries are given as rows, if it is not all of them in order: "[1]".
+// The carried values that are returned as rows, unless all in order: "[1]".
 static void put_given(Buf *b, const Scan *x) {
   const Ids *out = &x->body->out;
   bool all = out->n == 2 * x->carry;

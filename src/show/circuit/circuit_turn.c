@@ -1,8 +1,8 @@
-// Sizes that differ from turn to turn. What is repeated is drawn once, so a label there must hold
-// for all turns: one whose size differs gets the turn as an index, and the legend has the values.
-// A series of sizes is known by its first letter and the loop's variable; what fits to one that is
-// known, as it is or a turn away, is part of it, so that a size that goes in is h_{l−1} if the one
-// that comes out is h_l, also in another loop with the same variable.
+// Sizes that differ between iterations. A repeat is drawn once, so its labels must hold for all
+// iterations: a varying size gets the loop variable as index, and the legend lists its values. A
+// series of sizes is identified by its letter and the loop variable; sizes that equal a known
+// series, also shifted by an iteration, belong to it, so an input is h_{l−1} if the output is h_l,
+// also in another loop over the same variable.
 #include "base/names.h"
 #include "base/table.h"
 #include "show/circuit/circuit_own.h"
@@ -56,7 +56,7 @@ static void step_add(Circuit *c, Series *s, int64_t at, Size size) {
   }
 }
 
-// Are these the sizes of the series, so many turns away and so many times as large?
+// Do these sizes equal the series, shifted and scaled by a factor?
 static bool series_fits(Circuit *c, Series *s, const Fold *f, const Axis *each, int64_t away,
                         int64_t times) {
   uint32_t known = 0;
@@ -81,7 +81,7 @@ static const char *series_label(Circuit *c, Series *s, const Fold *f, const Axis
                     : arena_format(a, "%lld%s_{%s}", (long long)times, s->base, index);
 }
 
-// Bases that differ only in primes are of one letter.
+// Names that differ only in primes share a letter.
 static bool same_letter(const char *base, const char *letter) {
   size_t n = strlen(letter);
   return strncmp(base, letter, n) == 0 && strspn(base + n, "'") == strlen(base + n);
@@ -103,7 +103,7 @@ static const char *known_series(Circuit *c, const Fold *f, const Axis *each, con
   return NULL;
 }
 
-// A letter for it: its label, or the first name in its size.
+// The letter: the label, or the first name in its size.
 static const char *series_base(Circuit *c, const Fold *f, const Axis *each) {
   for (uint32_t t = f->n; t-- > 0;)
     if (each[t].label) return name_text(c->w->names, each[t].label);
@@ -125,7 +125,7 @@ static bool has_letter(const Circuit *c, const char *letter) {
   return false;
 }
 
-// An index inside of a box may go by the letter of an axis that is known.
+// An internal index may use the letter of a known axis.
 static const char *label_by_turn(Circuit *c, const Fold *f, const Axis *each, bool index) {
   const char *base = series_base(c, f, each);
   bool any = index && base && !has_letter(c, base);
@@ -160,7 +160,7 @@ bool fold_varies(Circuit *c, const Fold *f, Id wire) {
   return false;
 }
 
-// In nested loops, the innermost one that matters gives the index.
+// In nested loops, the innermost loop in which it varies gives the index.
 void turn_labels(CircuitPart *p, uint32_t bundle, Id wire) {
   Circuit *c = p->c;
   const Type *type = &p->d->wire.at[wire].type;

@@ -1,18 +1,17 @@
-// What a loop does to numbers, as a short formula that stands above its wires. A loop comes in,
-// text in the little language of math.c goes out. What the wires say already is not said again: a
-// product, or a number that is only read, is not a formula.
+// The body of a loop as a short formula above its wires, in the markup of math.c. What the wires
+// show is left out: a product, or a plain read, has no formula.
 #include "base/names.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { FORMULA_MOST = 2000 }; // signs
+enum { FORMULA_MOST = 2000 }; // characters
 
 typedef struct {
   const FormulaOf *of;
   Buf *out;
-  bool named; // operands by the names of their wires
+  bool named; // operands have the names of their wires
 } Formula;
 
 static const char *infix(Fn fn, int *level) {
@@ -39,7 +38,7 @@ static bool is_index(const FormulaOf *of, const char *name) {
   return false;
 }
 
-// Letters that are not those of axes, since these stand on the wires too.
+// Letters distinct from those of axes, which label wires too.
 static const char *operand_name(const FormulaOf *of, bool named, uint32_t i) {
   if (named) return name_text(of->w->names, of->d->wire.at[of->in[i]].name);
   static const char *const letters[] = {"x", "y", "z", "u", "v", "w"};
@@ -49,7 +48,7 @@ static const char *operand_name(const FormulaOf *of, bool named, uint32_t i) {
   return letters[i % COUNT(letters)];
 }
 
-// As few digits as say the number, and at most seven; then … says that there are more.
+// At most seven significant digits, as few as necessary; … marks truncation.
 static void digits(Buf *b, double x) {
   char text[32];
   int n = 1;
@@ -84,7 +83,7 @@ const char *formula_number(Arena *a, double k) {
 
 static void write(const Formula *f, uint32_t i, int level);
 
-// f(x), but √x and ¬x, and exponents above the line.
+// f(x), but √x and ¬x, and exponents as superscripts.
 static void write_call(const Formula *f, const Scalar *x) {
   const Loop *l = f->of->l;
   bool sign = x->fn == FN_sqrt || x->fn == FN_not || x->fn == FN_neg;
@@ -178,7 +177,7 @@ static bool is_factor(const Loop *l, uint32_t i, uint64_t *read) {
   return true;
 }
 
-// No two factors are the same: wires say that they are multiplied, but not that one is squared.
+// With distinct factors: wires show multiplication, but not a square.
 bool is_product(const Loop *l, uint32_t i) {
   uint64_t read = 0;
   return is_factor(l, i, &read);
@@ -186,7 +185,7 @@ bool is_product(const Loop *l, uint32_t i) {
 
 static bool is_arg(const Loop *l, uint32_t i) { return l->scalar[i].fn == FN_ARG; }
 
-// Does it depend on an operand? Scalars only refer to earlier ones.
+// Does it depend on an operand? Scalars refer to earlier ones only.
 static bool reads_arg(const Loop *l, uint32_t i) {
   const Scalar *x = &l->scalar[i];
   if (x->fn <= FN_SIZE) return x->fn == FN_ARG;
@@ -195,7 +194,7 @@ static bool reads_arg(const Loop *l, uint32_t i) {
   return false;
 }
 
-// One function of its operands, in their order: its sign alone.
+// A single function of the operands in order: only its operator is written.
 static bool is_sign(const Loop *l, const Scalar *x) {
   uint32_t n = fn_rows[x->fn].arity, last = UINT32_MAX;
   if (x->fn <= FN_SIZE || x->fn == FN_select || x->fn == FN_pow || x->fn == FN_neg) return false;
@@ -218,7 +217,7 @@ static bool all_named(const FormulaOf *of) {
   return of->d && of->l->nin > 1;
 }
 
-// A scale: *k^{−1/2}, /n.
+// A scale factor: *k^{−1/2}, /n.
 static void write_divisor(const Formula *f, uint32_t i) {
   const Loop *l = f->of->l;
   const Scalar *x = &l->scalar[i];
@@ -232,10 +231,10 @@ static void write_divisor(const Formula *f, uint32_t i) {
   }
 }
 
-// What is read twice is written twice, but for squares: the reverse derivative of a long chain would
-// have more signs than there is paper.
+// Shared subexpressions are written repeatedly, except squares: the derivative of a long chain
+// could be exponentially long.
 bool formula_is_endless(const Loop *l, Arena *a) {
-  double *signs = NEW_ARRAY(a, double, l->nscalar + 1); // of each scalar, written out
+  double *signs = NEW_ARRAY(a, double, l->nscalar + 1); // [scalar] its length when written out
   for (uint32_t i = 0; i < l->nscalar; i++) {
     const Scalar *x = &l->scalar[i];
     uint32_t arity = x->fn > FN_SIZE ? fn_rows[x->fn].arity : 0;
@@ -268,7 +267,7 @@ const char *formula_text(const FormulaOf *of, Arena *a) {
   return b.at;
 }
 
-// A sign alone, which says the same in whatever order its operands stand.
+// A commutative operator alone.
 static bool is_free_sign(const Loop *l) {
   static const Fn fn[] = {FN_add,     FN_mul, FN_eq, FN_ne, FN_maximum,
                           FN_minimum, FN_and, FN_or, FN_xor};

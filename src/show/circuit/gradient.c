@@ -1,7 +1,6 @@
-// The reverse derivative of a box as a circuit: wires forward, cotangents in another ink.
-// A call that is not opened stays a call: it is given its own reverse, which is called ∂ and its
-// name, so that the derivative of a model is made of the derivatives of its parts. The library's
-// boxes that have a glyph are never opened.
+// Draws the reverse derivative of a box: wires forward, cotangents in another colour. A closed call
+// stays a call: of its own derivative, named ∂ and its name, so the derivative of a model consists
+// of the derivatives of its parts. Library boxes with glyphs are never opened.
 #include "base/names.h"
 #include "base/table.h"
 #include "core/pass/pass.h"
@@ -10,7 +9,7 @@
 typedef struct {
   World *w;
   const CircuitOptions *how;
-  Table *closed; // diagrams to diagrams
+  Table *closed; // diagram to the diagram with closed calls
 } Grad;
 
 static Diagram *with_calls(Grad *g, const Diagram *d);
@@ -60,7 +59,7 @@ static Diagram *with_calls(Grad *g, const Diagram *d) {
 }
 
 // -- weights that are used several times ----------------------------------------------------------
-// Does the box only add what it takes, cell by cell?
+// Is the box an elementwise sum of its operands?
 static bool is_sum(const Box *b) {
   if (b->op != OP_loop || b->loop->nin < 2 || b->loop->combine != SUM ||
       b->loop->nindex != b->loop->out.rank)
@@ -81,8 +80,8 @@ static void add_parts(World *w, const Diagram *r, Id wire, Ids *out) {
   for (uint32_t i = 0; i < b->nin; i++) add_parts(w, r, b->in[i], out);
 }
 
-// The cotangent of a weight that is used several times is a sum: its parts come out instead. *whole
-// gets the wire of r that each output is, or is a part of.
+// The cotangent of a weight with several uses is a sum: returns its summands as results instead.
+// *whole: for each output, the wire of r that it is a summand of.
 static Diagram *without_sums(World *w, const Diagram *r, uint32_t inputs, Ids *whole) {
   Diagram *c = copy_of(w, r);
   c->out = (Ids){0};
@@ -103,12 +102,12 @@ static uint32_t cotangents(const Diagram *f) {
 }
 
 // -- names ----------------------------------------------------------------------------------------
-// dX is ∂X.
+// dX becomes ∂X.
 static const char *d_name(Arena *a, const char *name) {
   return arena_format(a, "∂%s", *name == 'd' ? name + 1 : "");
 }
 
-// What comes in to go back.
+// The cotangent that is the input of the reverse pass.
 static void mark_seed(Sketch *s, uint32_t in) {
   for (uint32_t x = 1; x < s->strand.n; x++) {
     Strand *strand = &s->strand.at[x];
@@ -127,7 +126,7 @@ static void name_ends(World *w, const Diagram *f, const Diagram *r, Sketch *s) {
 }
 
 // -- where cotangents of weights end --------------------------------------------------------------
-enum { FEW = 2 }; // weights of one box that are named one by one
+enum { FEW = 2 }; // weights of one box that are named individually
 
 uint32_t maker_of(const Sketch *s, uint32_t bundle) {
   uint32_t k = 0;
@@ -135,7 +134,7 @@ uint32_t maker_of(const Sketch *s, uint32_t bundle) {
   return k;
 }
 
-// A stage that takes this use, right behind the one that makes it.
+// Adds a stage that ends this use, right after its producer.
 static void end_in(Sketch *s, uint32_t use, const char *name) {
   Stage end = {.words = name};
   Glyph g = {.kind = GLYPH_EFFECT, .text = name};
@@ -159,7 +158,7 @@ static void take_out(Ids *from, uint32_t x) {
   from->n--;
 }
 
-// The stage does not make this any more.
+// Removes a result of a stage.
 static void drop(Sketch *s, Stage *t, uint32_t bundle) {
   take_out(&t->out, bundle);
   for (uint32_t g = 0; g < t->glyph.n; g++)
@@ -173,7 +172,7 @@ static bool is_used(const Sketch *s, uint32_t bundle) {
   return false;
 }
 
-// What a reverse gives and nothing reads is not shown: cotangents of constants and states.
+// Hides unread results of the reverse: cotangents of constants and states.
 static void drop_unused(Sketch *s) {
   for (uint32_t k = 0; k < s->stage.n; k++) {
     Stage *t = &s->stage.at[k];
@@ -189,12 +188,12 @@ static bool is_taken(const Sketch *s, uint32_t use) {
   return false;
 }
 
-// It ends in a stage of its own, or as part of the one wire for many weights.
+// It gets an end of its own, or is merged into one wire for many weights.
 static bool has_end(const Sketch *s, uint32_t use) {
   return !s->bundle.at[use].of || is_taken(s, use);
 }
 
-// The weights of one box: few are named, many are one wire.
+// Cotangents of a box's weights: a few are named, many become one wire.
 static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const char *const *name) {
   Stage *t = stage < s->stage.n ? &s->stage.at[stage] : NULL;
   if (uses->n <= FEW || !t || t->glyph.n != 1) {
@@ -214,8 +213,8 @@ static void end_weights_of(Sketch *s, uint32_t stage, const Ids *uses, const cha
   end_in(s, use, "∂θ");
 }
 
-// Cotangents of inputs come out; those of weights end where they are made, in the names of these
-// wires of r.
+// Cotangents of inputs are results; those of weights end where they are made, with the names of
+// these wires.
 static void end_weights(World *w, const Diagram *f, const Diagram *r, const Ids *wire, Sketch *s) {
   Ids out = s->out, rest = {0};
   uint32_t inputs = 0;

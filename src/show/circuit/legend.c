@@ -1,6 +1,6 @@
-// The legend: a plate with what the names in a picture stand for: of a circuit the sizes that the
-// program knows for its labels, and those that differ from turn to turn; of a wiring constants and
-// options. It stands in the corner with the most room, or below.
+// The legend: a plate with the meaning of names in a picture: for circuits, sizes of labels and
+// sizes that vary between iterations; for wirings, constants and options. It is placed in the
+// corner with the most space, or below.
 #include "show/circuit/circuit.h"
 
 #include <math.h>
@@ -37,7 +37,7 @@ static int by_label(const void *a, const void *b) {
   return strcmp(((const Row *)a)->label, ((const Row *)b)->label);
 }
 
-// Is a label of these sizes, o_{l} or o_{l−1} or 2o_{l}, written anywhere?
+// Does a label of this size occur: o_{l}, o_{l−1} or 2o_{l}?
 static bool is_written(const Layout *l, const char *label) {
   size_t n = strcspn(label, "{");
   for (uint32_t x = 1; x < l->s->strand.n; x++) {
@@ -64,7 +64,7 @@ static void add_sizes(Arena *a, RowList *rows, const Layout *l) {
       add_sizes(a, rows, l->placed.at[i].glyph->inset);
 }
 
-// Only what is written somewhere in the picture needs to be said.
+// Only what occurs in the picture is listed.
 static RowList rows_of(Arena *a, const SketchPage *p) {
   RowList rows = {0};
   const Sketch *s = p->row.at[0]->s;
@@ -76,8 +76,8 @@ static RowList rows_of(Arena *a, const SketchPage *p) {
 }
 
 typedef struct {
-  bool plain;                         // what it says is no mathematics
-  double label, value, width, height; // of the columns, and of all
+  bool plain;                         // values are not math
+  double label, value, width, height; // of the columns, and of the plate
 } Plate;
 
 static double words_width(const Plate *p, const char *text) {
@@ -118,15 +118,15 @@ static void plate_paint(Canvas *c, const Plate *p, const RowList *rows, double x
   canvas_close(c);
 }
 
-// How far down the plate must stand at x to have nothing below its top.
+// The least y at which the plate fits at x.
 static double free_from(const Canvas *c, const Plate *p, double x) {
   double y = EDGE, h = canvas_height(c);
   while (y < h && canvas_room(c, &(Area){x, y, x + p->width, h}, NULL, NULL) < AWAY) y += 2;
   return y < h ? y : h;
 }
 
-// In a corner where there is room, if the picture has one; else below what stands at its left or
-// right, whichever makes it less high.
+// A corner with enough space; otherwise below the contents of the left or right side, whichever is
+// less high.
 static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   double w = canvas_width(c), h = canvas_height(c);
   double side[] = {fmax(EDGE, w - EDGE - p->width), EDGE}, low = INFINITY;

@@ -1,9 +1,9 @@
-// Notes: a comment at the end of a line stands on a yellow plate above or below the picture, with a
-// tail to what the line makes: its last glyph, or its wire.
+// Notes: a comment at the end of a line is shown on a yellow plate above or below the picture, with
+// a tail to what the line makes: its last glyph, or its wire.
 //
-// Each row of the picture is painted once on trial. Then each note, from left to right, takes the
-// first place, nearest first, where its plate meets no other and its tail no label and no other
-// glyph; the row makes room for the plates above and below it. Same program, same places.
+// Each row is first painted on a trial canvas. Then notes are placed from left to right at the
+// nearest position where the plate meets no other plate and the tail meets no label or other glyph;
+// the row gets space for the plates. The result is deterministic.
 #include "base/source.h"
 #include "show/circuit/circuit.h"
 
@@ -28,14 +28,14 @@ typedef struct {
   const char *text;
   NoteWords words;  // wrapped
   double w, h;      // of its plate
-  double x, y0, y1; // what it refers to: the middle, from top to bottom
-  double left;      // of its plate
+  double x, y0, y1; // the target: centre, top and bottom
+  double left;      // left side of the plate
   bool below;
 } Note;
 typedef VEC(Note) Notes;
 
 // -- what there is to say -------------------------------------------------------------------------
-// The comment at the end of a line, and nothing of what stands before it; NULL: there is none.
+// The comment at the end of a line, after other text; NULL: none.
 static const char *comment_of(Arena *a, const Source *file, uint32_t line) {
   uint32_t at = file->line[line - 1], end = line < file->nline ? file->line[line] : file->n;
   bool quoted = false;
@@ -67,7 +67,7 @@ static Note *note_at(Notes *all, uint32_t line) {
   return NULL;
 }
 
-// What a stage shows: its last glyph, or else the first wire that it makes.
+// The target of a stage: its last glyph, or else its first wire.
 static bool find_target(const Layout *l, uint32_t stage, Note *n) {
   for (uint32_t i = l->placed.n; i-- > 0;) {
     if (l->placed.at[i].stage != stage) continue;
@@ -76,7 +76,7 @@ static bool find_target(const Layout *l, uint32_t stage, Note *n) {
     return true;
   }
   const Stage *t = &l->s->stage.at[stage];
-  if (n->y1 > n->y0 || !t->out.n) return false; // a glyph says more
+  if (n->y1 > n->y0 || !t->out.n) return false; // a glyph is preferred
   n->x = l->section.at[l->at[stage]].end;
   n->y0 = n->y1 = l->y[l->s->bundle.at[t->out.at[0]].first];
   return true;
@@ -88,8 +88,7 @@ static int by_place(const void *a, const void *b) {
   return x->line < y->line ? -1 : x->line > y->line;
 }
 
-// Comments of the file that `file` names, at lines that make something in this row and nothing in a
-// later one, whose notes are known.
+// Comments of a file at lines that make something in this row and nothing in a later row.
 static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file, Notes *later) {
   Notes all = {0};
   for (uint32_t k = 0; k < l->s->stage.n; k++) {
@@ -113,14 +112,14 @@ static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file, Note
 // -- places ---------------------------------------------------------------------------------------
 typedef struct {
   const Canvas *trial;
-  double width;  // of the page; a plate stays inside if it can
+  double width;  // of the page, in which plates stay if possible
   double height; // of the row
-  double row[2]; // heights of the plates above and below
+  double row[2]; // heights of the rows of plates above and below
   Notes *notes;
-  uint32_t placed; // so many are
+  uint32_t placed; // number of placed notes
 } NotePlaces;
 
-// Where a plate begins to have its tail, and where the tail ends.
+// The start of a plate whose tail is at x, and the end of the tail.
 static void tail_of(const NotePlaces *p, const Note *n, double *x, double *y, double *to) {
   *x = fmin(fmax(n->x, n->left + 10), n->left + n->w - 10);
   *y = n->below ? p->height : 0;
@@ -151,8 +150,8 @@ static bool plate_is_free(const NotePlaces *p, const Note *n) {
   return n->left >= EDGE;
 }
 
-// As near as its tail is free, above first; else as near as its plate is; inside the page, if there
-// is room.
+// The nearest position with a free tail, above first; otherwise the nearest one for the plate;
+// inside the page if possible.
 static void place_note(NotePlaces *p, Note *n) {
   for (int strict = 3; strict >= 0; strict--)
     for (int k = 0; k < 2 * FARTHEST; k++) {

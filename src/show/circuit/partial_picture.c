@@ -1,6 +1,6 @@
-// A program with errors as a picture: everything that is known is drawn as ever; what could not be
-// done is a dashed box, the wires at fault are red and thicker, a wire whose type is unknown is one
-// dashed line, and each message stands on a plate beside the picture, tied to its place.
+// Draws a program with errors: known parts as usual; what could not be elaborated is a dashed box,
+// faulty wires are red and thicker, a wire of unknown type is one dashed line, and messages are on
+// plates beside the picture, connected to their positions.
 #include "base/names.h"
 #include "base/source.h"
 #include "show/circuit/circuit_own.h"
@@ -13,7 +13,7 @@ static uint32_t first_slip(const PartialDiagram *k, Id box) {
   return i;
 }
 
-// The strands of a use of this wire that are at fault.
+// Marks the faulty strands of a use.
 static void alarm(Sketch *s, uint32_t bundle, const ErrorMark *slip, Id wire) {
   uint32_t n = s->bundle.at[bundle].n;
   for (uint32_t i = 0; slip->end && !slip->wire.n && i < n; i++)
@@ -25,7 +25,7 @@ static void alarm(Sketch *s, uint32_t bundle, const ErrorMark *slip, Id wire) {
   }
 }
 
-// What nothing takes and nothing goes into would not be seen.
+// Makes an unused wire without producer visible.
 static void end_here(CircuitPart *p, uint32_t bundle) {
   Sketch *s = p->c->s;
   uint32_t stage = sketch_stage(s, p->block, "not used"), use = sketch_use(s, stage, bundle);
@@ -33,7 +33,7 @@ static void end_here(CircuitPart *p, uint32_t bundle) {
     stage_link(s, stage, LINK_END, strand_at(s, use, i), 0);
 }
 
-// The box may be a copy: it is known by the wire that comes out.
+// The box may be a copy: it is identified by its result.
 static Id unknown_at(const PartialDiagram *k, const Box *box) {
   for (uint32_t i = 0; i < k->unknown.n && box->nout; i++)
     if (k->diagram->box.at[k->unknown.at[i]].out[0] == box->out[0]) return k->unknown.at[i];
@@ -46,7 +46,7 @@ bool draw_unknown(CircuitPart *p, const Box *box) {
   Id id = p->d->id == k->diagram->id ? unknown_at(k, box) : 0;
   if (!id) return false;
   const char *word = name_text(p->c->w->names, box->callee->name);
-  uint32_t nin = box->callee->in.n, nout = box->nout; // what it is given, without its weights
+  uint32_t nin = box->callee->in.n, nout = box->nout; // arguments, without weights
   if (nout > box->callee->out.n && box->callee->param.n) nout = box->callee->out.n;
   bool wrong = first_slip(k, id) < k->slip.n;
   Glyph *g = all_ports(p, box, nin, nout, GLYPH_GHOST, *word ? word : "?");
@@ -69,7 +69,7 @@ void mark_inputs(CircuitPart *p) {
       alarm(p->c->s, p->made[p->d->in.at[n]], &k->slip.at[i], p->d->in.at[n]);
 }
 
-// As a string, an end that does not fit says its type.
+// In string diagrams, an end that does not fit shows its type.
 static void mark_type(Sketch *s, uint32_t bundle, const char *type) {
   Strand *x = strand_of(s, bundle, 0);
   x->alarm = true;
@@ -98,7 +98,7 @@ static bool find_glyph(const Layout *l, Id box, Message *out) {
   return false;
 }
 
-// The input that a message is about.
+// The input that a message refers to.
 static bool find_input(const Layout *l, const PartialDiagram *k, const ErrorMark *slip,
                        Message *out) {
   for (uint32_t i = 0; i < k->diagram->in.n && slip->wire.n && !slip->box && !slip->end; i++) {

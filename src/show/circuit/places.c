@@ -1,8 +1,7 @@
-// Where a loop reads, for pictures in which a wire is a whole tensor: `[0]`, `[1..3]`, `[j i]`. The
-// indices of the result are i, j, … in order, then come those that are reduced. What is usual is
-// not said: operands that have the last axes of the result, a reduction of the last axes of one
-// operand, products that share neighbouring axes, a table that is read at a label in front. Axes
-// that pass over the whole are not looked at.
+// The coordinates of a loop, for string diagrams: `[0]`, `[1..3]`, `[j i]`. Indices of the result
+// are i, j, … in order, then reduced ones. Usual accesses are not written: operands that have the
+// last axes of the result, reductions of the last axes of one operand, products over adjacent axes,
+// a table with a label in front. Mapped axes are ignored.
 #include "show/circuit/circuit_own.h"
 
 typedef struct {
@@ -10,8 +9,8 @@ typedef struct {
   const Diagram *d;
   const Box *box;
   const Loop *l;
-  uint32_t *order; // [index] its place among the letters
-  uint32_t own;    // indices of the result that do not pass
+  uint32_t *order; // [index] its position among the letters
+  uint32_t own;    // number of the result's indices that are not mapped over
 } Places;
 
 static const Type *type_at(const Places *p, uint32_t operand) {
@@ -28,7 +27,7 @@ static bool passes(const Places *p, uint32_t operand, uint32_t axis) {
   return axis < t->rank && t->axis[axis].pass;
 }
 
-// First what the result has, in order, then the others as they are met.
+// Indices of the result in order, then others as they occur.
 static void put_in_order(Places *p, Arena *a) {
   uint32_t n = 0, index;
   p->order = NEW_ARRAY(a, uint32_t, p->l->nindex + 1);
@@ -47,7 +46,7 @@ static void put_in_order(Places *p, Arena *a) {
 }
 
 // -- what is usual --------------------------------------------------------------------------------
-// The places of its plain coordinates; false: there are others.
+// The indices of plain coordinates; false: there are others.
 static bool plain_places(const Places *p, uint32_t operand, Arena *a, Ids *out) {
   const Access *x = access_at(p, operand);
   uint32_t index;
@@ -66,7 +65,7 @@ static bool is_run(const Ids *at, uint32_t from, uint32_t to) { // from, from + 
   return run;
 }
 
-// The last axes of the result, or all of them and then others.
+// It has the last axes of the result, or all of them followed by others.
 static bool is_usual_operand(const Places *p, const Ids *at) {
   return at->n <= p->own ? is_run(at, p->own - at->n, p->own) : is_run(at, 0, at->n);
 }
@@ -75,7 +74,8 @@ static bool is_shared(const Places *p, const Ids *at, uint32_t place) {
   return place >= p->own && ids_find(at, place) < at->n;
 }
 
-// x[i k] y[k j]: each operand goes on where the one before it ends; the rest is the result.
+// x[i k] y[k j]: each operand continues with the last index of the previous one; the rest is the
+// result.
 static bool is_chain(const Places *p, const Ids *at, Arena *a) {
   Ids left = {0};
   for (uint32_t k = 0; k < p->l->nin; k++)
@@ -136,7 +136,7 @@ static void put_size(const Places *p, Buf *b, Size size) {
   buf_text(b, size_label(p->w, b->arena, size));
 }
 
-// i + 1 of an index that is nowhere else is a part: 1..3
+// i + 1 with an index used nowhere else is a slice: 1..3
 static bool put_part(const Places *p, Buf *b, const Coord *k) {
   if (k->n != 1 || k->term[0].operand || k->term[0].coef != size_of(p->w, 1)) return false;
   Size size = p->l->index[k->term[0].var].size;
@@ -206,7 +206,7 @@ bool loop_is_wire(World *w, Arena *a, const Diagram *d, const Box *box) {
          !formula_text(&of, a) && !places_text(w, a, d, box);
 }
 
-// What it does to numbers, and how they are put together: Σ exp(x), Max, ArgMax.
+// The function, with the reduction: Σ exp(x), Max, ArgMax.
 static const char *does_text(World *w, Arena *a, const Diagram *d, const Box *box) {
   const Loop *l = box->loop;
   const char *text = formula_text(&(FormulaOf){w, d, l, box->in}, a);

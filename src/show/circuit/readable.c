@@ -1,10 +1,9 @@
-// A diagram as it is read. What comes in is a diagram, what goes out means the same and is drawn
-// better:
-//   * what only guards against rounding is left out: max(x, 1e-300) of what is never below 0;
-//   * a loop that only puts axes into another order is part of the one that made them;
-//   * a loop whose formula is long is taken apart, function by function, so that wires say which
-//     operand goes where; so is a mean inside of a formula.
-// Only the values of ordinary numbers stay the same, so the result is for pictures alone.
+// Prepares a diagram for drawing by rewriting it to an equivalent one:
+//  * guards against rounding are removed: max(x, 1e-300) of what is never negative;
+//  * a loop that only permutes axes is fused into its producer;
+//  * a loop with a long formula is split by function, so that wires show which operand goes where;
+// likewise a mean inside a formula.
+//  Values agree for ordinary numbers only, so the result is used for pictures alone.
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 
@@ -13,7 +12,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { LONG = 18, MANY = 2 }; // letters of a formula, operands of one
+enum { LONG = 18, MANY = 2 }; // length of a formula, operands of one
 
 // -- guards ---------------------------------------------------------------------------------------
 typedef struct {
@@ -23,7 +22,7 @@ typedef struct {
 
 static bool is_wire_positive(const Diagram *d, Id wire, uint32_t depth);
 
-// Is it never below 0, as far as can be seen at once?
+// Is it evidently never negative?
 static bool is_positive(const GuardSeen *g, uint32_t i, uint32_t depth) {
   const Loop *l = g->box->loop;
   const Scalar *x = &l->scalar[i];
@@ -50,7 +49,7 @@ static bool is_wire_positive(const Diagram *d, Id wire, uint32_t depth) {
   return g.box->loop->nscalar < 16 && is_positive(&g, g.box->loop->nscalar - 1, depth - 1);
 }
 
-// Numbers so large are there for what overflows, and so small for a division by 0.
+// Such large or small constants guard against overflow or division by 0.
 static bool is_guard(const GuardSeen *g, const Scalar *x) {
   const Loop *l = g->box->loop;
   if (x->fn != FN_maximum && x->fn != FN_minimum) return false;
@@ -82,7 +81,7 @@ typedef struct {
   Id origin;
 } Steps;
 
-// The loop whose body is one of the scalars, with only the operands that this one reads.
+// A loop that computes one of the scalars, with the operands that it needs.
 static Draft part(World *w, const Draft *old, uint32_t root) {
   Draft f = {.loop = loop_copy(w, old->loop)};
   for (uint32_t i = 0; i < old->in.n; i++) vec_push(w->arena, &f.in, old->in.at[i]);
@@ -96,7 +95,7 @@ static void mark_access(const Access *a, bool *met) {
       if (!a->coord[i].term[k].operand) met[a->coord[i].term[k].var] = true;
 }
 
-// The indices that a part depends on, in the order of the whole's result, then as they come.
+// The indices that a part depends on, those of the result first.
 static Ids indices_of(World *w, const Loop *whole, const Loop *l) {
   bool *met = NEW_ARRAY(w->arena, bool, l->nindex + 1);
   Ids all = {0};
@@ -116,7 +115,7 @@ static Ids indices_of(World *w, const Loop *whole, const Loop *l) {
 
 static Id put_loop(Steps *s, Draft f, Type out);
 
-// Indices that a part does not have: it is not summed over them, but copied along them later.
+// Drops indices that a part does not depend on: its value is broadcast over them later.
 static void leave_indices(World *w, Loop *l, const Ids *kept) {
   for (uint32_t i = 0; i < l->nindex; i++) {
     bool has = false;
@@ -125,7 +124,7 @@ static void leave_indices(World *w, Loop *l, const Ids *kept) {
   }
 }
 
-// A scalar of a loop as a wire of its own, read in its place from then on.
+// Computes a scalar of a loop in a loop of its own and reads its result instead.
 static void take_out(Steps *s, Draft *f, uint32_t scalar) {
   World *w = s->w;
   Loop *l = f->loop;
@@ -151,7 +150,7 @@ static bool reads_something(World *w, const Draft *f, uint32_t root) {
 }
 
 // -- means ----------------------------------------------------------------------------------------
-// Is this scalar a sum that was just made, over the number of its terms?
+// Is this scalar a sum from a previous loop, divided by the number of its terms?
 static bool is_mean(const Steps *s, const Loop *l, const Ids *in, uint32_t i) {
   const Scalar *x = &l->scalar[i];
   if (x->fn != FN_div || l->scalar[x->arg[0]].fn != FN_ARG) return false;
@@ -187,7 +186,8 @@ static uint32_t operands_with(World *w, const Loop *l, uint32_t index) {
   return n;
 }
 
-// Is an index of several operands reduced, and not as the cup of two? They are put together first:
+// Is an index of several operands reduced, other than in a cup? Then they are combined first, and
+// the reduction is a loop of its own.
 // then one line ends in the sum.
 static bool reduces_several(World *w, const Loop *l) {
   bool product = l->combine == SUM && is_product(l, l->nscalar - 1), several = false;
@@ -198,14 +198,14 @@ static bool reduces_several(World *w, const Loop *l) {
   return several && is_plain_loop(w, l);
 }
 
-// A largest number has places too: each belongs to an index that is still there afterwards.
+// A maximum has positions, each for an index that must be kept.
 static bool keeps_places(World *w, const Loop *l) {
   for (uint32_t i = 0; i < l->nindex; i++)
     if (loop_is_reduced(w, l, i) && !operands_with(w, l, i)) return false;
   return is_plain_loop(w, l);
 }
 
-// Sums of products of several things: the product has a formula of its own only inside a sum.
+// A sum of products of several operands: the product gets a formula only inside the sum.
 static Id put_loop(Steps *s, Draft f, Type out) {
   World *w = s->w;
   Loop *l = f.loop;
@@ -218,14 +218,14 @@ static Id put_loop(Steps *s, Draft f, Type out) {
       uint32_t arg = l->scalar[root].arg[k];
       if (l->scalar[arg].fn > FN_SIZE && reads_something(w, &f, arg)) take_out(s, &f, arg);
     }
-  Draft apart = part(w, &f, root); // what was taken apart may have to be put together
+  Draft apart = part(w, &f, root); // the split loop may have to be fused again
   if (reduces_several(w, apart.loop)) take_out(s, &f, root);
   Draft rest = part(w, &f, root);
   return box_loop(w, s->to, rest.loop, rest.in.at, rest.in.n, out, s->origin);
 }
 
 // -- all ------------------------------------------------------------------------------------------
-static bool keeps_guards(const Loop *l) { // an operand that is not mentioned says where to stop
+static bool keeps_guards(const Loop *l) { // an unmentioned operand limits an index
   bool mentioned[64] = {false};
   if (l->nin > 64) return true;
   for (uint32_t i = 0; i < l->nscalar; i++)
@@ -236,7 +236,7 @@ static bool keeps_guards(const Loop *l) { // an operand that is not mentioned sa
   return false;
 }
 
-// Another order of the axes of what a loop has just made for this alone: the loop makes it so.
+// Fuses a permutation into the loop that makes its only operand.
 static bool reordered(const Rewriting *r, const Box *box) {
   World *w = r->w;
   const Diagram *from = r->from;

@@ -1,14 +1,14 @@
-// Where the program says what is drawn: boxes and wires of diagrams, by their origins.
+// Source positions of boxes and wires, from their origins.
 //
-// An origin is a span, and the origins around it are the calls that it came out of. What is opened in
-// a picture stands in a text of its own, so the call that was opened is around it too.
+// An origin is a span; enclosing origins are the calls that it was inlined from. The source of an
+// opened box is elsewhere, so the opened call is recorded too.
 #include "base/names.h"
 #include "base/source.h"
 #include "show/circuit/circuit.h"
 
 #include "lang/value/value.h"
 
-enum { AROUND = 64 }; // calls in calls
+enum { AROUND = 64 }; // nesting depth of calls
 
 const SaidAt *text_place(World *w, Arena *a, Id origin, const SaidAt *around) {
   Span at[AROUND];
@@ -25,8 +25,8 @@ const SaidAt *text_place(World *w, Arena *a, Id origin, const SaidAt *around) {
   return around;
 }
 
-// Weights of a step, and cotangents, have names that no text has. In a text of many lines a name is
-// looked for only around its place: each of them would go through all of it.
+// Optimiser weights and cotangents have names that occur in no text. In long texts a name is only
+// searched near its position, to avoid scanning everything.
 static bool is_in_file(World *w, const SaidAt *p, const char *name) {
   enum { AROUND_PLACE = 16 << 10 };
   if (!p) return false;
@@ -54,7 +54,7 @@ const GroupOf *place_group(Arena *a, const GroupOf *of) {
   return plain;
 }
 
-// What has no origin of its own is said where its box is, or else the whole.
+// Without an origin, a wire has that of its box, or of the whole.
 static Id wire_origin(const Diagram *d, const Wire *x) {
   Id origin = x->origin ? x->origin : d->box.at[x->box].origin;
   return origin ? origin : d->origin;
@@ -70,7 +70,7 @@ const GroupOf *wire_group(World *w, Arena *a, const Diagram *d, Id wire, const S
   return of;
 }
 
-// The last function that a loop does.
+// The last function of a loop.
 static const char *loop_box(const Loop *l) {
   const Scalar *last = l->nscalar ? &l->scalar[l->nscalar - 1] : NULL;
   return last && last->fn > FN_SIZE ? fn_rows[last->fn].name : NULL;
@@ -119,11 +119,11 @@ static const Syntax *node_said(const Syntax *n, Span s) {
 typedef struct {
   const Names *names;
   const char *name;
-  uint32_t depth; // of calls; those that are found stand there
+  uint32_t depth; // nesting depth of calls, and of those found
   VEC(Span) at;
 } WireReads;
 
-// What stands in fewer calls is read by the box itself.
+// A read in fewer nested calls is by the box itself.
 static void find_reads(Arena *a, WireReads *r, const Syntax *n, uint32_t depth) {
   if (n->kind == N_NAME && strcmp(name_text(r->names, n->name), r->name) == 0 &&
       depth <= r->depth) {

@@ -1,18 +1,17 @@
-// Tandem axes: the two (or three) axes of a picture, which everything does alike, are one line. A
-// sketch comes in, before it is settled; in what goes out such axes are one strand with a line of
-// its own kind.
+// Tandem axes: two (or three) axes of an image that everything treats alike are drawn as one line.
+// Transforms an unsettled sketch: such axes become one strand with a special line.
 //
-// Two strands of a bundle are partners if they stand one below the other, or come out of two
-// windows (or views) whose axes are partners. A pair stays while at every stage both do the same:
-// they pass, merge or meet other pairs, go into one glyph side by side, or into two glyphs that are
-// alike. What is left when no pair falls any more are parallel lines; of these, those are drawn as
-// one that windows move along somewhere, since then they are places of one picture.
+// Two strands of a bundle are partners if they are adjacent, or come from two windows (or views)
+// whose axes are partners. A pair remains while both are treated alike at every stage: they pass,
+// merge or meet other pairs, enter one glyph side by side, or two equal glyphs. Pairs are removed
+// until a fixed point is reached; those that remain and are windowed somewhere are drawn as one
+// line, since they are spatial axes of an image.
+// -- which axes windows move along ---------------------------------------------------------------
+// For each input and then each output of a diagram, a bit mask: bit i says that axes i and i + 1
+// are windowed alike.
 #include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
-// -- which axes windows move along ----------------------------------------------------------------
-// A mask for each input and then each output of a diagram: bit i says that windows move along axes
-// i and i + 1 alike.
 bool is_moved(World *w, const Coord *a, const Coord *b) {
   if (a->n < 2 || a->n != b->n) return false;
   for (uint32_t i = 0; i < a->n; i++)
@@ -28,8 +27,8 @@ static bool reads_index(const Coord *k, uint32_t index) {
   return false;
 }
 
-// Do axes i and i + 1 of one access count the same as axes k and k + 1 of another, one of them
-// perhaps by windows?
+// Do axes i and i + 1 of one access and axes k and k + 1 of another have the same indices, possibly
+// windowed in one of them?
 static bool same_places(World *w, const Access *a, uint32_t i, const Access *b, uint32_t k) {
   for (uint32_t n = 0; n < 2; n++) {
     uint32_t x;
@@ -59,7 +58,7 @@ static void loop_pairs(World *w, const Box *box, uint32_t *pair) {
     spread_pairs(w, &l->in[i], &pair[box->in[i]], &l->out, &pair[box->out[0]]);
 }
 
-// What passes over a callee does so from its inputs to its outputs.
+// Mapped axes are paired in inputs and outputs alike.
 static void pass_pairs(const Box *box, uint32_t *pair) {
   const Diagram *f = box->callee;
   for (uint32_t i = 0; i < f->in.n; i++)
@@ -100,10 +99,10 @@ const uint32_t *diagram_pairs(Circuit *c, const Diagram *d) {
 // -- pairs ----------------------------------------------------------------------------------------
 typedef struct {
   Sketch *s;
-  uint32_t *partner; // [strand made] the one that may be drawn with it; 0: none
-  uint32_t *group;   // [strand made] pairs that must be drawn alike: a forest
-  bool *moved;       // [strand made] windows move along it and its partner
-  bool fell;         // a pair fell in this round
+  uint32_t *partner; // [made strand] its partner; 0: none
+  uint32_t *group;   // [made strand] pairs that must be treated alike: a union-find forest
+  bool *moved;       // [made strand] it and its partner are windowed
+  bool fell;         // a pair was removed in this round
 } Tandem;
 
 static uint32_t made(const Sketch *s, uint32_t strand) {
@@ -123,7 +122,7 @@ static void alike(Tandem *t, uint32_t a, uint32_t b) {
   t->group[group(t, made(t->s, a))] = group(t, made(t->s, b));
 }
 
-// Is b the partner of a? Neither is, for 0 and 0.
+// Is b the partner of a? Also true if both are 0.
 static bool are_partners(Tandem *t, uint32_t a, uint32_t b) {
   if (!a || !b) return !a && !b;
   return partner(t, a) && partner(t, a) == made(t->s, b);
@@ -135,7 +134,7 @@ static void fall(Tandem *t, uint32_t strand) {
   t->partner[x] = 0;
 }
 
-typedef struct { // where a strand is at a stage
+typedef struct { // the role of a strand at a stage
   const Link *link;
   const Glyph *glyph;
   uint32_t port;
@@ -158,7 +157,7 @@ static bool same_text(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-// Two glyphs that do the same to two axes: one axis on one side, partners on the other.
+// Equal glyphs on two axes: one axis on one side, partners on the other.
 static bool glyphs_alike(Tandem *t, const Glyph *a, const Glyph *b) {
   if (a->kind != b->kind || a->in.n != b->in.n || a->out.n != b->out.n) return false;
   if (!same_text(a->text, b->text) || !same_text(a->above, b->above) ||
@@ -185,7 +184,7 @@ static bool links_alike(Tandem *t, const Link *a, const Link *b, uint32_t x, uin
   return true;
 }
 
-// All that merges into one of two strands must be with what merges into the other.
+// Strands that merge into partners must be partners.
 static bool merges_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) {
   uint32_t k = 0, n = stage->link.n;
   for (uint32_t i = 0; i < n; i++) {
@@ -197,7 +196,7 @@ static bool merges_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) 
   return true;
 }
 
-// Do two strands of one bundle do the same at a stage?
+// Are two strands of a bundle treated alike at a stage?
 static bool does_alike(Tandem *t, const Stage *stage, uint32_t x, uint32_t y) {
   TandemSpot a = spot_of(stage, x), b = spot_of(stage, y);
   if (a.link && b.link) return links_alike(t, a.link, b.link, x, y) && merges_alike(t, stage, x, y);
@@ -222,8 +221,8 @@ static void look_at(Tandem *t, const Stage *stage, uint32_t bundle) {
 // -- the first pairs ------------------------------------------------------------------------------
 static bool has_axes(const Glyph *g) { return g->kind == GLYPH_CONV || g->kind == GLYPH_BAR; }
 
-// Windows (or views) on neighbouring axes: what comes out of the first is with what comes out of
-// the second.
+// Windows (or views) on adjacent axes: the results of the first are partners of those of the
+// second.
 static void pair_windows(Tandem *t, const Stage *stage) {
   const Glyph *last = NULL;
   for (uint32_t g = 0; g < stage->glyph.n; g++) {
@@ -289,7 +288,7 @@ static void keep_ports(Ids *port, const uint32_t *with, const uint32_t *now) {
   port->n = n;
 }
 
-// Strands that are drawn with an earlier one are left out, and links and ports of theirs with them.
+// Removes strands drawn with an earlier one, with their links and ports.
 static void drop_strands(Sketch *s, const uint32_t *with) {
   uint32_t *now = NEW_ARRAY(s->arena, uint32_t, s->strand.n), n = 1;
   for (uint32_t b = 1; b < s->bundle.n; b++) {

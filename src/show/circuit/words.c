@@ -1,23 +1,21 @@
-// A picture in words. A sketch comes in, before it is settled; every block, glyph and wire gets a
-// name that stays the same while the program does (multihead/attend/softmax, numbered when there
-// are several), and the whole a sentence that tells what goes through what, in the order of the
-// stages.
+// Describes a picture in words. Every block, glyph and wire of an unsettled sketch gets a stable
+// name (multihead/attend/softmax, numbered if necessary), and the whole gets a sentence that says
+// what passes through what, in the order of stages.
 #include "base/table.h"
 #include "show/circuit/circuit_own.h"
 
-enum { STEPS = 80 }; // that are told
+enum { STEPS = 80 }; // steps that are described
 
 typedef struct {
   Sketch *s;
-  Table *used;       // names that are taken, and how often
-  uint32_t *maker;   // [bundle] stage + 1; 0: it comes in
-  const char **word; // [bundle] what it is called; NULL: "it", or the result of something
-  uint32_t last;     // the bundle that the last step made
+  Table *used;       // names in use, with counts
+  uint32_t *maker;   // [bundle] stage + 1; 0: an input
+  const char **word; // [bundle] its name; NULL: "it", or "the result of …"
+  uint32_t last;     // the bundle made by the last step
 } PictureWords;
 
 // -- names ----------------------------------------------------------------------------------------
-// The first words of a text: letters, digits and lines; everything else is a line, but not two of
-// them.
+// The leading words of a text as an identifier: other characters become single underscores.
 static const char *slug(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (; *text && *text != ':' && *text != '(' && strncmp(text, " over ", 6) != 0; text++) {
@@ -49,7 +47,7 @@ static void name_blocks(PictureWords *w) {
   }
 }
 
-// A formula without its marks for setting.
+// A formula without markup.
 static const char *plain(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (; *text; text++) {
@@ -79,7 +77,7 @@ static void name_glyphs(PictureWords *w) {
   }
 }
 
-// All strands of a wire have its name, wherever they are.
+// Names all strands of a wire.
 static void name_wires(PictureWords *w) {
   Sketch *s = w->s;
   for (uint32_t b = 1; b < s->bundle.n; b++) {
@@ -119,7 +117,7 @@ static const char *called(PictureWords *w, uint32_t bundle) {
   return arena_format(w->s->arena, "the result of %.*s", (int)n, by);
 }
 
-// What happens at a stage, in a few words; NULL: axes only change places.
+// What a stage does, in a few words; NULL: it only permutes.
 static const char *happens(const Sketch *s, const Stage *t) {
   Buf b = buf_new(s->arena);
   bool product = t->in.n > 1;
@@ -145,12 +143,12 @@ static void say_step(PictureWords *w, uint32_t k, Buf *out) {
   const Stage *t = &s->stage.at[k];
   const char *what = happens(s, t), *name;
   uint32_t result = t->out.n ? t->out.at[0] : 0;
-  if (!t->in.n || !result) { // it is told where it is used
+  if (!t->in.n || !result) { // described at its use
     for (uint32_t i = 0; i < t->out.n && t->glyph.n; i++)
       if (!w->word[t->out.at[i]]) w->word[t->out.at[i]] = t->glyph.at[0].words;
     return;
   }
-  if (!what) { // the same thing, seen otherwise
+  if (!what) { // only a change of view
     uint32_t from = s->bundle.at[t->in.at[0]].of;
     if (!w->word[result]) w->word[result] = w->word[from];
     if (from == w->last) w->last = result;

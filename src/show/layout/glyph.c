@@ -1,11 +1,11 @@
-// Glyphs: how large they are, and how they are painted. Measures are those of the published neural
-// circuit diagrams (docs/drawing.md).
+// Glyphs: sizes and drawing. Measures follow the published neural circuit diagrams
+// (docs/drawing.md).
 #include "show/layout/sketch.h"
 
 #include <math.h>
 
 enum { LABEL = 14, NAME = 20, LETTER = 18, SMALL = 12 };
-enum { REACH = 16 }; // from where lines bend to a circle that they touch
+enum { REACH = 16 }; // the distance at which lines bend towards a circle that they touch
 
 double label_width(const char *label) { return math_width(FACE_ITALIC, LABEL, label); }
 double name_width(const char *name) { return math_width(FACE_ITALIC, NAME, name); }
@@ -17,7 +17,7 @@ static double text_room(const Glyph *g, Face face, double size) {
   return (g->text ? math_width(face, size, g->text) : 0) + small;
 }
 
-static double norm_room(const Glyph *g) { return g->text ? 30 : 20; } // with a letter it is larger
+static double norm_room(const Glyph *g) { return g->text ? 30 : 20; } // larger with a letter
 
 // -- painting -------------------------------------------------------------------------------------
 typedef struct GlyphLook GlyphLook;
@@ -26,23 +26,23 @@ typedef struct {
   Canvas *c;
   const Glyph *g;
   const GlyphLook *look;
-  double x, y, y0, y1, w, l, r; // its middle, its extent, its width, its sides
+  double x, y, y0, y1, w, l, r; // centre, vertical extent, width, left and right
 } Brush;
 
 struct GlyphLook {
-  double height, least; // at least; least: its width
-  double more;          // by so much it is wider than its text
+  double height, least; // minimal height and width
+  double more;          // width in addition to that of its text
   Face face;            // of its text,
-  double size;          // 0: it has none that counts
+  double size;          // 0: no text that determines the size
   void (*paint)(const Brush *);
   Ink fill;
-  double line; // of its outline
+  double line; // outline width
 };
 
 static const Paint thin = {.stroke = INK_LINE, .width = 1};
 static const Paint paper = {.fill = INK_PAPER, .stroke = INK_LINE, .width = 1};
 
-// A letter in the middle, or this far to the right, with small ones to its right.
+// A letter at the centre, or `by` to its right, with small ones after it.
 static void letter(const Brush *b, double by, Ink ink) {
   const Glyph *g = b->g;
   Text how = {.face = b->look->face, .size = b->look->size, .ink = ink};
@@ -83,7 +83,7 @@ static void softmax(const Brush *b) {
   shape_draw(b->c, (Knee[]){{b->x - 10, b->y}, {r, b->y - 14.06}, {r, b->y + 14.06}}, 3, &paper);
 }
 
-// With a letter: V is drawn into the circle from rim to rim.
+// With a letter: a V inscribed in the circle.
 static void norm(const Brush *b) {
   double y = b->y, r = norm_room(b->g) / 2;
   path_circle(b->c, b->x, y, r);
@@ -97,7 +97,7 @@ static void norm(const Brush *b) {
   }
 }
 
-// The diagonal is shut out too: what stays keeps away from it.
+// The diagonal is masked too: the kept triangle keeps a distance from it.
 static void strict_mask(const Brush *b) {
   double l = b->l, r = b->r, in = b->w / 4, down = (b->y1 - b->y0) / 4;
   Knee above[] = {{l + in, b->y0}, {r, b->y0}, {r, b->y1 - down}};
@@ -107,7 +107,7 @@ static void strict_mask(const Brush *b) {
   shape_draw(b->c, b->g->upper ? above : below, 3, &(Paint){.fill = INK_MASK});
 }
 
-// On both its wires, however far apart they are.
+// Drawn across both of its wires, however far apart.
 static void mask(const Brush *b) {
   Knee a = {b->l, b->y0}, z = {b->r, b->y1};
   Ink upper = b->g->upper ? INK_MASK : INK_SOFT, lower = b->g->upper ? INK_SOFT : INK_MASK;
@@ -141,9 +141,9 @@ static double begin_room(const Glyph *g) {
   return g->second ? math_width(FACE_SERIF, SMALL, g->second) + (g->above ? 10 : 2) : 0;
 }
 
-// An axis on the narrow side, places and window on the wide one. Where the diagonal ends stands the
-// stride, where the window's axis meets it the dilation, beside the star where the first window
-// begins. Transposed, it is turned round.
+// The axis is on the narrow side; positions and window on the wide one. The stride is at the end of
+// the diagonal, the dilation where the window axis meets it, and the offset of the first window
+// next to the star. A transposed convolution is mirrored.
 static void conv(const Brush *b) {
   const Glyph *g = b->g;
   bool up = g->text != NULL;
@@ -240,7 +240,8 @@ static void effect(const Brush *b) {
   word(b, -5);
 }
 
-// A half disc on a short box: what comes out forward goes back times the rate.
+// The learning rate: a half disc on a short box, where the forward value returns multiplied by the
+// rate.
 static void rate(const Brush *b) {
   double r = b->r, h = (b->y1 - b->y0) / 2, y = b->y0 + h, k = fmin(h, 16), m = 0.5523;
   path_move(b->c, b->l, b->y0), path_line(b->c, r - k, b->y0);
@@ -283,7 +284,7 @@ static const GlyphLook looks[] = {
     [GLYPH_GHOST] = {34, 40, 20, FACE_SANS, 14, .paint = unknown},
 };
 
-// What steps the weights of a lens stands above it.
+// The optimiser of a lens is drawn above it.
 static double above_room(const Glyph *g) {
   return g->above ? math_width(FACE_SANS, 13, g->above) + 14 : 0;
 }
@@ -326,7 +327,7 @@ double lens_stub(const Glyph *g) {
   return lens && g->bold && !g->above ? 28 : 0;
 }
 
-// The heights of its ports, first and last.
+// The heights of the first and last port.
 static void ports(const Layout *l, const Glyph *g, double *y0, double *y1) {
   *y0 = INFINITY, *y1 = -INFINITY;
   for (uint32_t i = 0; i < g->in.n; i++)
@@ -349,7 +350,8 @@ void glyph_extent(const Layout *l, const Placed *p, double *y0, double *y1) {
     return;
   }
   if (p->glyph->kind == GLYPH_CAP) return;
-  if (p->glyph->kind == GLYPH_STAR && *y1 - *y0 >= least - 2) return; // its edges lie on the wires
+  // Its edges coincide with the wires.
+  if (p->glyph->kind == GLYPH_STAR && *y1 - *y0 >= least - 2) return;
   double rest = fmax(6, (least - (*y1 - *y0)) / 2);
   *y0 -= rest, *y1 += rest;
 }
@@ -363,7 +365,7 @@ void glyph_paint(Canvas *c, const Layout *l, const Placed *p) {
   if (p->glyph->kind == GLYPH_OPTIC) optic_paint(c, l, p, b.y0, b.y1);
 }
 
-// What takes its measure over axes that pass is touched by them, from both sides.
+// Axes over which a norm is taken but which pass are touched from both sides.
 void glyph_touch(Canvas *c, const Layout *l, const Placed *p) {
   double y0, y1, r = glyph_port(p->glyph);
   glyph_extent(l, p, &y0, &y1);

@@ -1,7 +1,7 @@
-// A lens that is opened. A lens is a round box: values enter on the left and leave on the right,
-// changes the other way, each pair with the value above. Opened, it shows its two maps: fwd, at the
-// upper left, hands what it keeps (its inputs) to bwd, at the lower right, by a line that runs
-// below both. Lines that cross inside have gaps in the lower one.
+// An opened lens. A closed lens is a round box: values pass from left to right, changes from right
+// to left, each above its counterpart. Opened, it shows its two maps: fwd, at the upper left,
+// passes its residual (its inputs) to bwd, at the lower right, by a line below both. At crossings
+// inside, the lower line has a gap.
 #include "show/layout/sketch.h"
 
 enum { WORD = 13, ROUND = 5, SIDE = 34, PART = 44, MIDDLE = 26, PART_HEIGHT = 26 };
@@ -22,7 +22,7 @@ void lens_box(Canvas *c, double x0, double y0, double x1, double y1, Ink fill, b
 typedef struct {
   Canvas *c;
   const Layout *l;
-  double left, right;        // of the outer box
+  double left, right;        // of the outline
   double fwd[2], bwd[2];     // x of the inner boxes
   double upper[2], lower[2]; // y of the inner boxes
 } Optic;
@@ -37,7 +37,7 @@ static void curve(const Optic *o, double x0, double y0, double x1, double y1, do
   }
 }
 
-// How many of these strands have this direction, and the place of each among them on a side.
+// Distributes the strands of one direction evenly along a side.
 static double share(double from, double to, uint32_t i, uint32_t n) {
   return from + (to - from) * (i + 1.0) / (n + 1.0);
 }
@@ -73,7 +73,7 @@ static void kept(const Optic *o) {
   arrowhead(o->c, (x0 + x1) / 2, y, false, false, INK_SOFT);
 }
 
-// Weights come into fwd from above, their change leaves bwd upwards.
+// Weights enter fwd from above; their change leaves bwd upwards.
 static void weights(const Optic *o, double top, double x) {
   double down = x - 8, up = x + 8, y0 = o->upper[0], y1 = o->lower[0];
   double a = (o->fwd[0] + o->fwd[1]) / 2, b = (o->bwd[0] + o->bwd[1]) / 2;

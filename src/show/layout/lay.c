@@ -1,7 +1,7 @@
-// Places for a settled sketch. In x a picture is a row of sections, each with a place for labels,
-// one where strands curve together, one for glyphs and one where they curve apart. In y everything
-// is decided at once, by place.c: strands are pulled straight, and kept apart by what stands
-// between them. This file is the frame around the others (lay_own.h).
+// Computes coordinates for a settled sketch. Horizontally, a picture is a row of sections, each
+// with space for labels, for curves into glyphs, for glyphs, and for curves out of them.
+// Vertically, all heights are found at once by place.c: strands are pulled straight and separated
+// by gaps. This file combines the others (lay_own.h).
 #include "base/table.h"
 #include "show/layout/lay_own.h"
 
@@ -50,8 +50,8 @@ static void read_heights(Lay *y, const int64_t *place) {
   }
 }
 
-// The sum of all bends is least, so that small ones may be left where others are large anyway.
-// These are seen most: they are pulled harder. Are there any?
+// Minimising the sum of bends may leave small bends, which are the most visible. Pulls such strands
+// harder. Are there any?
 static bool straighten(Lay *y, const int64_t *place) {
   bool any = false;
   for (uint32_t i = 0; i < y->p.pull.n; i++) {
@@ -75,7 +75,7 @@ Layout *lay_ordered(Arena *a, const Sketch *s, const Order *o) {
   Layout *l = layout_new(a, s, o);
   Arena *scratch = arena_child(a);
   Lay y = {.arena = scratch, .s = s, .o = o, .l = l, .gaps = table_new(scratch)};
-  y.p.most = SIZE_LIMIT; // higher, it is refused
+  y.p.most = SIZE_LIMIT; // higher pictures are refused
   y.level = NEW_ARRAY(scratch, uint32_t, s->strand.n);
   y.mid_in = NEW_ARRAY(scratch, uint32_t, s->strand.n);
   y.mid_out = NEW_ARRAY(scratch, uint32_t, s->strand.n);
@@ -89,7 +89,7 @@ Layout *lay_ordered(Arena *a, const Sketch *s, const Order *o) {
   bool good = find_heights(&y, place);
   if (good) {
     read_heights(&y, place);
-    y.arena = a; // what is put into the layout stays
+    y.arena = a; // results must outlive the scratch arena
     find_curves(&y);
     find_x(&y);
     place_glyphs(&y, place);

@@ -1,6 +1,6 @@
-// What stands one above the other somewhere in the picture must keep its distance there. A picture
-// is cut through at the data of each section, before its glyphs and behind them; each cut is a
-// column of strands, glyphs and dividers, and neighbours in it get a gap.
+// Vertical gaps. The picture is cut in each section at the labels, before the glyphs and after
+// them; each cut is a column of strands, glyphs and dividers, and neighbours in a column get a gap
+// constraint.
 #include "base/table.h"
 #include "show/layout/lay_own.h"
 
@@ -9,36 +9,36 @@
 
 enum { HANG = 100, DIVIDER = 40, CLOSE = 1 }; // weights
 
-typedef struct { // a thing in a column: strands, glyphs that float, dividers
+typedef struct { // an entry of a column: strands, a floating glyph, a divider
   uint32_t var;
-  double over, under; // how far it reaches
+  double over, under; // its extent above and below
   uint32_t block;
   bool divider;
   uint32_t upper, lower; // ranks of what it belongs to; of a divider, of what it divides
-  double label;          // how far one that may stand on it reaches; 0: there is none
-  uint32_t bundle;       // if it is one; 0: it is none
+  double label;          // the height of a label that may be on it; 0: none
+  uint32_t bundle;       // if it is a bundle; 0: otherwise
 } ColumnEntry;
 typedef VEC(ColumnEntry) CutColumn;
 
-typedef struct { // what stands in one place of a section's glyphs: a stage, or a bundle that passes
+typedef struct { // the contents of one slot among a section's glyphs: a stage, or a passing bundle
   uint32_t stage, bundle, rank; // stage + 1
 } ColumnGroup;
 typedef VEC(ColumnGroup) ColumnGroups;
 
-typedef struct {        // a frame: a closed part of the plane
+typedef struct {        // a frame: a closed region
   uint32_t top, bottom; // variables
   BlockReach in;
-  uint32_t upper, lower; // ranks of what is in it, comes in or goes out
+  uint32_t upper, lower; // ranks of what it contains, or what enters or leaves it
 } ClosedSpan;
 
 typedef struct {
   Ids *row;            // [section] bundles from top to bottom
   ColumnGroups *group; // [section]
-  uint32_t *in;        // [bundle] its group in the section at hand
-  uint32_t *place;     // [bundle] its place in the next row + 1, if it is there
-  Table *carried;      // two neighbours of the next row: the rule between them + 1
+  uint32_t *in;        // [bundle] its group in the current section
+  uint32_t *place;     // [bundle] its index in the next row + 1; 0: absent
+  Table *carried;      // two neighbours of the next row: the divider between them + 1
   ClosedSpan *frame;   // [block]
-  VEC(Gap) wish;       // around frames; those that agree with all else are kept
+  VEC(Gap) wish;       // gaps around frames; dropped if they contradict other constraints
 } ColumnGrid;
 
 // -- distances ------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ double label_reach(const char *label) {
   return LETTERS + (label && strstr(label, "^{") ? POWER : 0);
 }
 
-// Frames that end below the upper thing, and those that begin above the lower one.
+// Frames that end below the upper entry, and those that begin above the lower one.
 static double frames_between(const Sketch *s, uint32_t upper, uint32_t lower) {
   double sum = 0;
   if (upper == lower) return 0;
@@ -92,7 +92,7 @@ static void put_bundle(Lay *y, CutColumn *c, uint32_t b) {
   }
 }
 
-// How far a glyph reaches beyond its first and last port.
+// How far a glyph extends beyond its first and last port.
 static double overhang(const Glyph *g, uint32_t ports) {
   double rest = (glyph_height(g) - PITCH * (double)(ports ? ports - 1 : 0)) / 2;
   return rest > NEAR ? rest : NEAR;
@@ -114,7 +114,7 @@ static void reach(const Glyph *g, uint32_t ports, bool out, double *over, double
   if (g->kind == GLYPH_INSET) inset_overhang(g, out, over, under);
 }
 
-// The highest and the lowest of what a stage takes and makes.
+// The highest and lowest rank that a stage reads or makes.
 static void stage_ranks(const Lay *y, uint32_t k, uint32_t *upper, uint32_t *lower) {
   const Stage *t = &y->s->stage.at[k];
   *upper = UINT32_MAX, *lower = 0;
@@ -141,8 +141,8 @@ static void put_item(Lay *y, CutColumn *c, const Item *m, uint32_t block, bool o
   }
 }
 
-// A glyph that floats stands above the first strand of the bundle that comes out.
-static void put_floats(Lay *y, CutColumn *c, uint32_t k, uint32_t strand) {
+// A floating glyph is above the first strand of the resulting bundle.
+static void put_floating_glyphs(Lay *y, CutColumn *c, uint32_t k, uint32_t strand) {
   const Stage *t = &y->s->stage.at[k];
   for (uint32_t g = 0, n = 0; g < t->glyph.n; g++) {
     const Glyph *glyph = &t->glyph.at[g];
@@ -165,14 +165,14 @@ static void put_group(Lay *y, CutColumn *c, const ColumnGroup *g, bool out) {
   uint32_t upper, lower, first = c->n;
   for (uint32_t i = 0; i < list->n; i++) {
     const Item *m = &list->at[i];
-    if (m->out.n) put_floats(y, c, g->stage - 1, m->out.at[0]);
+    if (m->out.n) put_floating_glyphs(y, c, g->stage - 1, m->out.at[0]);
     put_item(y, c, m, y->s->stage.at[g->stage - 1].block, out);
   }
   stage_ranks(y, g->stage - 1, &upper, &lower);
   for (uint32_t i = first; i < c->n; i++) c->at[i].upper = upper, c->at[i].lower = lower;
 }
 
-// A divider belongs to what both of what it divides are in.
+// A divider is in the frames that contain both of its neighbours.
 static ColumnEntry rule_entry(const Lay *y, const LayRule *r) {
   const Bundle *all = y->s->bundle.at;
   ColumnEntry e = {.var = r->var, .divider = true};
@@ -182,7 +182,7 @@ static ColumnEntry rule_entry(const Lay *y, const LayRule *r) {
 }
 
 // -- frames ---------------------------------------------------------------------------------------
-static void gap(Lay *y, uint32_t above, uint32_t below, double least) {
+static void add_gap(Lay *y, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &y->p.gap, (Gap){above, below, (int64_t)ceil(least)});
 }
 
@@ -190,7 +190,7 @@ static void wish(Lay *y, ColumnGrid *r, uint32_t above, uint32_t below, double l
   vec_push(y->arena, &r->wish, (Gap){above, below, (int64_t)ceil(least)});
 }
 
-// What enters a frame or leaves it runs inside of it there, up to where what leaves is level.
+// A bundle that enters or leaves a frame is inside it up to where it leaves horizontally.
 static bool runs_inside(const Lay *y, const ColumnEntry *e, uint32_t b, const ClosedSpan *f,
                         uint32_t section, bool data) {
   if (block_is_inside(y->s, e->block, b)) return true;
@@ -202,10 +202,10 @@ static bool runs_inside(const Lay *y, const ColumnEntry *e, uint32_t b, const Cl
          (taker && block_is_inside(y->s, y->s->stage.at[taker - 1].block, b));
 }
 
-// What is in a frame keeps to its inside, with the title above. What stands above all of it or
-// below stays outside; what stands between things of the frame runs through it.
-static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, uint32_t section,
-                        bool data) {
+// Contents of a frame stay inside, with the title above them. Bundles above or below all contents
+// stay outside; bundles between contents pass through the frame.
+static void keep_frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b,
+                             uint32_t section, bool data) {
   const ClosedSpan *f = &r->frame[b];
   const ColumnEntry *above = NULL, *below = NULL;
   bool own = false;
@@ -214,8 +214,8 @@ static void frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t b, u
     const ColumnEntry *e = &c->at[i];
     if (runs_inside(y, e, b, f, section, data)) {
       double over = fmax(e->over, fmax(e->label, NEAR));
-      gap(y, f->top, e->var, over + title_room(y->s, b));
-      gap(y, e->var, f->bottom, fmax(e->under, NEAR) + foot_room(y->s, b));
+      add_gap(y, f->top, e->var, over + title_room(y->s, b));
+      add_gap(y, e->var, f->bottom, fmax(e->under, NEAR) + foot_room(y->s, b));
       below = NULL, before = false;
     } else if (own ? before : e->lower < f->upper) {
       above = e;
@@ -232,7 +232,7 @@ static void column_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t sec
   for (uint32_t b = 1; b < y->s->block.n; b++) {
     const ClosedSpan *f = &r->frame[b];
     if (f->in.first <= section && section <= f->in.last + data)
-      frame_apart(y, r, c, b, section, data);
+      keep_frame_apart(y, r, c, b, section, data);
   }
 }
 
@@ -252,27 +252,27 @@ static void find_closed(Lay *y, ColumnGrid *r) {
   }
 }
 
-// What merges into another comes in at the height where it is level.
+// A bundle that merges enters the frame at its horizontal height.
 static void merges_inside(Lay *y, const ColumnGrid *r) {
   for (uint32_t k = 0; k < y->s->stage.n; k++) {
     const Stage *t = &y->s->stage.at[k];
     for (uint32_t i = 0; i < t->link.n && t->block; i++) {
       uint32_t x = t->link.at[i].a;
       if (t->link.at[i].kind != LINK_MERGE || y->mid_in[x] != UINT32_MAX) continue;
-      gap(y, r->frame[t->block].top, y->level[x], NEAR + title_room(y->s, t->block));
-      gap(y, y->level[x], r->frame[t->block].bottom, NEAR + foot_room(y->s, t->block));
+      add_gap(y, r->frame[t->block].top, y->level[x], NEAR + title_room(y->s, t->block));
+      add_gap(y, y->level[x], r->frame[t->block].bottom, NEAR + foot_room(y->s, t->block));
     }
   }
 }
 
-// Frames that share a section, one above the other or one in the other.
+// Separates frames in a common section that are stacked, and nests those that are inside others.
 static void pairs_apart(Lay *y, ColumnGrid *r) {
   for (uint32_t b = 1; b < y->s->block.n; b++) {
     const ClosedSpan *f = &r->frame[b];
     uint32_t parent = y->s->block.at[b].parent;
     if (f->in.first > f->in.last) continue;
-    if (parent) gap(y, r->frame[parent].top, f->top, title_room(y->s, parent));
-    if (parent) gap(y, f->bottom, r->frame[parent].bottom, foot_room(y->s, parent));
+    if (parent) add_gap(y, r->frame[parent].top, f->top, title_room(y->s, parent));
+    if (parent) add_gap(y, f->bottom, r->frame[parent].bottom, foot_room(y->s, parent));
     for (uint32_t o = 1; o < y->s->block.n; o++) {
       const ClosedSpan *g = &r->frame[o];
       bool share = g->in.first <= f->in.last && f->in.first <= g->in.last;
@@ -326,15 +326,15 @@ static uint32_t rule_between(Lay *y, ColumnGrid *r, uint32_t section, uint32_t a
   return y->rule.n - 1;
 }
 
-// What comes out of a group, at its top or bottom; 0: nothing.
-static uint32_t comes_out(const Lay *y, const ColumnGroup *g, bool last) {
+// The first or last bundle that leaves a group; 0: none.
+static uint32_t leaving_bundle(const Lay *y, const ColumnGroup *g, bool last) {
   if (!g->stage) return g->bundle;
   const Ids *out = &y->s->stage.at[g->stage - 1].out;
   return out->n ? out->at[last ? out->n - 1 : 0] : 0;
 }
 
-// The data of a section: bundles with rules between them. Rules go on to the next row if what they
-// divide does; others end at the glyphs.
+// The column at the labels of a section: bundles with dividers between them. A divider continues if
+// its neighbours do; otherwise it ends at the glyphs.
 static void data_column(Lay *y, ColumnGrid *r, uint32_t section, Ids *rules) {
   CutColumn c = {0};
   const Ids *row = &r->row[section];
@@ -351,9 +351,9 @@ static void data_column(Lay *y, ColumnGrid *r, uint32_t section, Ids *rules) {
   column_apart(y, r, &c, section, true);
 }
 
-// A rule goes on as it is between two bundles that pass; if something else is above or below it, it
-// may have to go up or down.
-static uint32_t rule_goes_on(Lay *y, uint32_t rule, uint32_t section) {
+// A divider between two passing bundles continues at its height; if its neighbours change, it may
+// have to move.
+static uint32_t continue_divider(Lay *y, uint32_t rule, uint32_t section) {
   uint32_t var = var_new(y);
   vec_push(y->arena, &y->rule,
            (LayRule){.var = var, .first = section + 1, .last = section + 1, .follows = true});
@@ -365,16 +365,16 @@ static bool are_taken(const Lay *y, uint32_t a, uint32_t b) {
   return y->o->taker[a] && y->o->taker[a] == y->o->taker[b];
 }
 
-// Are a and b in a block that c is not in?
+// Do a and b share a frame that c is not in?
 static bool share_block(const Sketch *s, uint32_t a, uint32_t b, uint32_t c) {
   uint32_t both = block_of_both(s, s->bundle.at[a].block, s->bundle.at[b].block);
   return both && !block_is_inside(s, s->bundle.at[c].block, both);
 }
 
-// Between which two of the next row a rule goes on. If what it divided is no longer side by side,
-// since something came between or ended, it goes along with the upper one, or else the lower one;
-// with the lower one too, if what came between is taken together with the upper one or stands in a
-// block with it.
+// Chooses the neighbours between which a divider continues. If its neighbours are no longer
+// adjacent, since something was inserted or ended, it follows the upper one, or else the lower one;
+// also the lower one if the inserted bundle is used together with the upper one or shares a frame
+// with it.
 static bool pair_after(const Lay *y, const ColumnGrid *r, uint32_t section, bool near,
                        uint32_t key[2]) {
   const Ids *row = &r->row[section + 1];
@@ -390,8 +390,8 @@ static bool pair_after(const Lay *y, const ColumnGrid *r, uint32_t section, bool
   return !table_get(r->carried, key, 2 * sizeof *key);
 }
 
-// As what a tensor goes on behind the stage that takes it; 0: it does not.
-static uint32_t goes_on_as(const Lay *y, const Stage *t, uint32_t bundle) {
+// What a bundle continues as after the stage that reads it; 0: it does not.
+static uint32_t continuation_of(const Lay *y, const Stage *t, uint32_t bundle) {
   for (uint32_t i = 0; i < t->link.n; i++) {
     const Link *k = &t->link.at[i];
     if (k->kind == LINK_PASS && y->s->strand.at[k->a].bundle == bundle)
@@ -400,23 +400,23 @@ static uint32_t goes_on_as(const Lay *y, const Stage *t, uint32_t bundle) {
   return 0;
 }
 
-// A stage that takes both may leave them as they are, side by side.
-static void carry_within(Lay *y, ColumnGrid *r, uint32_t section, uint32_t rule,
-                         const ColumnGroup *g, const uint32_t pair[2]) {
+// A stage that reads both neighbours may leave them adjacent.
+static void carry_through_stage(Lay *y, ColumnGrid *r, uint32_t section, uint32_t rule,
+                                const ColumnGroup *g, const uint32_t pair[2]) {
   const Stage *t = &y->s->stage.at[g->stage - 1];
-  uint32_t key[2] = {goes_on_as(y, t, pair[0]), goes_on_as(y, t, pair[1])};
+  uint32_t key[2] = {continuation_of(y, t, pair[0]), continuation_of(y, t, pair[1])};
   if (!key[0] || !key[1] || r->place[key[1]] != r->place[key[0]] + 1) return;
-  uint32_t next = rule_goes_on(y, rule, section);
+  uint32_t next = continue_divider(y, rule, section);
   y->rule.at[next - 1].within = true;
   table_put(r->carried, key, sizeof key, next);
 }
 
-// Groups a and b stand on both sides of a rule that goes on below `upper`. What begins between them
-// may have come to stand above it: the last of these, or else a.
+// The divider between groups a and b continues below `upper`. Groups that begin between them may be
+// above it: returns the last of these, or a.
 static uint32_t group_above(const Lay *y, const ColumnGrid *r, const ColumnGroups *groups,
                             uint32_t a, uint32_t b, uint32_t upper) {
   while (--b > a) {
-    uint32_t out = comes_out(y, &groups->at[b], true);
+    uint32_t out = leaving_bundle(y, &groups->at[b], true);
     if (out && r->place[out] && r->place[out] <= r->place[upper]) break;
   }
   return b;
@@ -428,20 +428,22 @@ static void carry_rules(Lay *y, ColumnGrid *r, uint32_t section, const Ids *rule
   for (uint32_t pass = 0; pass < 2; pass++)
     for (uint32_t i = 1; i < row->n; i++) {
       uint32_t a = r->in[row->at[i - 1]], b = r->in[row->at[i]], rule = rules->at[i - 1];
-      uint32_t key[2] = {comes_out(y, &groups->at[a], true), comes_out(y, &groups->at[b], false)};
-      if (a == b && !pass) carry_within(y, r, section, rule, &groups->at[a], &row->at[i - 1]);
+      uint32_t key[2] = {leaving_bundle(y, &groups->at[a], true),
+                         leaving_bundle(y, &groups->at[b], false)};
+      if (a == b && !pass)
+        carry_through_stage(y, r, section, rule, &groups->at[a], &row->at[i - 1]);
       if (a == b) continue;
       bool goes_on = pair_after(y, r, section, pass == 0, key);
       if (goes_on || !pass) under->at[a] = 0;
       under->at[goes_on ? group_above(y, r, groups, a, b, key[0]) : a] = rule + 1;
       if (!goes_on) continue;
       bool same = key[0] == row->at[i - 1] && key[1] == row->at[i];
-      table_put(r->carried, key, sizeof key, same ? rule + 1 : rule_goes_on(y, rule, section));
+      table_put(r->carried, key, sizeof key, same ? rule + 1 : continue_divider(y, rule, section));
     }
 }
 
 // -- columns --------------------------------------------------------------------------------------
-// Rules stand below the groups that they follow, also below one that ends there if they go on.
+// Places dividers below the groups that they follow, also if that group ends there.
 static void glyph_column(Lay *y, ColumnGrid *r, uint32_t section, const Ids *under, bool out) {
   CutColumn c = {0};
   const ColumnGroups *groups = &r->group[section];
@@ -455,8 +457,7 @@ static void glyph_column(Lay *y, ColumnGrid *r, uint32_t section, const Ids *und
   column_apart(y, r, &c, section, false);
 }
 
-// Glyphs one above the other: what goes into one and what comes out of the other keep their
-// distance too.
+// Separates glyphs one above the other, and the strands that enter one and leave the other.
 static void glyphs_apart(Lay *y, ColumnGrid *r, uint32_t section) {
   const Item *above = NULL;
   uint32_t block = 0;
@@ -484,9 +485,9 @@ static void glyphs_apart(Lay *y, ColumnGrid *r, uint32_t section) {
   }
 }
 
-typedef struct { // gaps by what is above, and ties both ways
+typedef struct { // constraint graph: gaps by the upper variable, and ties in both directions
   Ids *to;       // [var]
-  uint32_t *met; // [var] the wish it was met for
+  uint32_t *met; // [var] the optional gap for which it was visited
   Ids stack;
 } Web;
 
@@ -507,8 +508,8 @@ static bool leads_to(Lay *y, Web *w, uint32_t from, uint32_t to, uint32_t number
   return false;
 }
 
-// Where strands cross, a frame cannot keep out what is above it here and below it there.
-static void grant_wishes(Lay *y, const ColumnGrid *r) {
+// Adds optional frame gaps that cause no cycle: where strands cross, a frame cannot exclude both.
+static void add_optional_gaps(Lay *y, const ColumnGrid *r) {
   Web w = {NEW_ARRAY(y->arena, Ids, y->p.n), NEW_ARRAY(y->arena, uint32_t, y->p.n), {0}};
   for (uint32_t i = 0; i < y->p.gap.n; i++)
     vec_push(y->arena, &w.to[y->p.gap.at[i].above], y->p.gap.at[i].below);
@@ -547,5 +548,5 @@ void constrain(Lay *y) {
     glyph_column(y, &r, k, &under, true);
     glyphs_apart(y, &r, k);
   }
-  grant_wishes(y, &r);
+  add_optional_gaps(y, &r);
 }

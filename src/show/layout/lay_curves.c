@@ -1,32 +1,32 @@
-// How strands bend before the glyphs of a stage and behind them. All of a stage bend side by side,
-// so that a bundle stays parallel, unless two of them would cross so flatly that one cannot tell
-// which goes where: then each bends for as long as it has to, or one bundle after the other. What
-// crosses least flatly is found by trying. If all of these are too flat, each strand by itself
-// looks for where to begin and end, one after the other, until no crossing is flat or none gets
-// better.
+// The shape of strands before and after the glyphs of a stage. By default, all strands of a stage
+// bend in parallel, so that bundles stay together. If two would cross at too small an angle to be
+// told apart, each bends as late as necessary, or bundles bend one after the other; the variant
+// with the largest crossing angle wins. If all are too flat, each strand searches its own start and
+// end, iteratively, until no crossing is too flat or nothing improves.
 #include "show/layout/lay_own.h"
 
 #include <math.h>
 
 enum { MOST_STRANDS = 64, LENGTHS = 4, MOST_POINTS = 96, STAGGER = 4 };
 enum { MOST_LOOSE = 16, STEPS = 12, ROUNDS = 8, SHORTEST = 24, MOST_ROOM = 4 };
-#define FLAT 31.0   // degrees; the eye, and lint.c, want 30
-#define TRIPLE 20.0 // what a crossing of three counts for
-#define APART 1.5   // crossings that are no farther from each other are one point
-#define APART_2 4.0 // if there are lines of two strokes
+#define FLAT 31.0   // degrees; lint.c requires 30
+#define TRIPLE 20.0 // penalty of a triple crossing
+#define APART 1.5   // crossings within this distance coincide
+#define APART_2 4.0 // for lines with two strokes
 
 typedef struct {
   double y0, y1, from,
-      to; // it goes from y0 to y1 between these, from where the stage's curves begin
-  uint32_t strand, bundle; // the bundle by its number in the stage
-  bool meets;              // it ends on another strand, or begins there
-  bool two;                // it has two strokes
-  Knee spot[MOST_POINTS];  // the lines that it is drawn as
+      to; // the horizontal range, from the start of the stage's curves, in which it goes from y0 to
+          // y1
+  uint32_t strand, bundle; // index of the bundle in the stage
+  bool meets;              // it ends or begins on another strand
+  bool two;                // a tandem line, with two strokes
+  Knee spot[MOST_POINTS];  // its polyline
   uint32_t spots;
 } CurveArc;
 typedef VEC(CurveArc) Arcs;
 
-typedef struct { // of two arcs
+typedef struct { // a crossing of two arcs
   double x, y;
   uint32_t a, b;
   bool two; // one of them has two strokes
@@ -39,7 +39,7 @@ static double curve_room(double dy) {
   return x < CURVE_LEAST ? CURVE_LEAST : x > CURVE_MOST ? CURVE_MOST : x;
 }
 
-// The curve as a chain of lines, level before it and behind it: as a picture is drawn and checked.
+// The curve as a polyline, horizontal before and after, as it is drawn and checked.
 static void arc_draw(CurveArc *b, double length) {
   double dx = b->to - b->from, dy = b->y1 - b->y0;
   double n = fmin(1 + sqrt(0.75 * hypot(dx / 2, dy) / 0.03), MOST_POINTS - 4);
@@ -66,7 +66,7 @@ static bool is_apart(const CurveArc *a, const CurveArc *b) {
   return fmax(a->y0, a->y1) < fmin(b->y0, b->y1) || fmax(b->y0, b->y1) < fmin(a->y0, a->y1);
 }
 
-// The least angle at which two cross; 90 if they do not, 0 if they cross and cross back, or cross
+// The smallest angle at which two arcs cross; 90 if they do not, 0 if they cross twice, or cross
 // and then meet.
 static double crossing_angle(const CurveArc *a, const CurveArc *b, Knee *at) {
   double least = 90, sides = (a->y0 - b->y0) * (a->y1 - b->y1), x = -1, last = a->y0 - b->y0;
@@ -76,7 +76,8 @@ static double crossing_angle(const CurveArc *a, const CurveArc *b, Knee *at) {
     double end = fmin(p[1].x, q[1].x), y = height_at(p, end), z = height_at(q, end);
     if (fabs(y - z) > 1e-6 && last * (y - z) < 0) {
       if (sides > -0.01) return 0;
-      double turn = fabs(degrees(p) - degrees(q)); // two that are steep are flat to each other
+      // Two steep lines are flat relative to each other.
+      double turn = fabs(degrees(p) - degrees(q));
       least = fmin(least, fmin(turn, 180 - turn));
       at->x = x + (end - x) * last / (last - (y - z)), at->y = height_at(p, at->x);
     }
@@ -87,7 +88,7 @@ static double crossing_angle(const CurveArc *a, const CurveArc *b, Knee *at) {
   return least;
 }
 
-// Is there a third one where two cross?
+// Does a third arc cross at this point?
 static bool is_triple(const Meetings *all, const Meeting *m) {
   for (uint32_t i = 0; i < all->n; i++) {
     const Meeting *o = &all->at[i];
@@ -99,7 +100,7 @@ static bool is_triple(const Meetings *all, const Meeting *m) {
   return false;
 }
 
-// The angle at which two cross, which is noted. *triple: a third one is there.
+// The crossing angle of two arcs, which is recorded. *triple: a third arc crosses there.
 static double cross(Arena *arena, const Arcs *all, uint32_t i, uint32_t k, Meetings *met,
                     bool *triple) {
   Knee at = {0, 0};
@@ -110,7 +111,7 @@ static double cross(Arena *arena, const Arcs *all, uint32_t i, uint32_t k, Meeti
   return angle;
 }
 
-// How flat the flattest crossing is.
+// The smallest crossing angle.
 static double flattest(Arena *arena, Arcs *all, double length) {
   double least = 90;
   Meetings met = {0};
@@ -125,10 +126,10 @@ static double flattest(Arena *arena, Arcs *all, double length) {
   return least;
 }
 
-// Ways to bend, from the plainest on. How long the whole is, comes back.
+// Variants of bending, simplest first. Returns the total length.
 enum {
   WAY_TOGETHER,
-  WAY_FALL, // each strand a little behind the one above it
+  WAY_FALL, // each strand a little after the one above it
   WAY_RISE,
   WAY_OWN,
   WAY_BUNDLES,
@@ -137,9 +138,8 @@ enum {
   WAYS = WAY_TURNS + 6
 };
 
-// Does o bend before b? Both go the same way. If they keep their order, the one ahead goes first,
-// so that they do not cross and cross back; otherwise they cross where that is far from a level
-// end.
+// Should o bend before b, if both go the same way? If they keep their order, the one ahead bends
+// first, to avoid a double crossing; otherwise they should cross far from horizontal parts.
 static bool is_before(const CurveArc *o, const CurveArc *b) {
   double sign = b->y1 > b->y0 ? 1 : -1, start = sign * (o->y0 - b->y0),
          end = sign * (o->y1 - b->y1);
@@ -160,7 +160,7 @@ static uint32_t turn_of_arc(const Arcs *all, uint32_t i) {
 static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
   static const double late[] = {0.4, 0.7, 1};
   double most = length;
-  bool together = way >= WAY_TURNS && (way - WAY_TURNS) % 2; // they end so
+  bool together = way >= WAY_TURNS && (way - WAY_TURNS) % 2; // aligned at the end
   for (uint32_t i = 0; i < all->n; i++) {
     CurveArc *b = &all->at[i];
     double own = fmin(length, fmax(24, 1.3 * fabs(b->y1 - b->y0)));
@@ -181,7 +181,7 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
     b->to = b->from + length;
     most = fmax(most, b->to);
   }
-  for (uint32_t i = 0; i < all->n; i++) { // and not beside it
+  for (uint32_t i = 0; i < all->n; i++) { // (otherwise at the beginning)
     CurveArc *b = &all->at[i];
     if ((b->meets || together) && to_glyph) b->to = most;
     if (b->meets && !to_glyph) b->from = 0;
@@ -190,11 +190,11 @@ static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
 }
 
 // -- each by itself -------------------------------------------------------------------------------
-// By how many degrees the crossings of one with the others are too flat.
+// The sum of degrees by which crossings of one arc are too flat.
 static double flatness(const Arcs *all, uint32_t i) {
   double sum = 0;
   Meeting room[MOST_LOOSE];
-  Meetings met = {.at = room, .cap = MOST_LOOSE}; // it need not grow
+  Meetings met = {.at = room, .cap = MOST_LOOSE}; // never reallocated
   for (uint32_t k = 0; k < all->n; k++) {
     bool triple = false;
     if (k != i) sum += fmax(0, FLAT - cross(NULL, all, i, k, &met, &triple));
@@ -215,7 +215,7 @@ static void bend_between(CurveArc *b, double from, double to, double length, boo
   arc_draw(b, length);
 }
 
-// These bend, side by side, where they cross least flatly, the others as they are.
+// Searches for these arcs the common start and end with the least flat crossings.
 static bool loosen(Arcs *all, uint32_t first, uint32_t n, double length, bool to_glyph) {
   double least = flatness_of(all, first, n), from = -1, to = 0, shortest = SHORTEST;
   CurveArc was[MOST_LOOSE];
@@ -240,7 +240,7 @@ static bool loosen(Arcs *all, uint32_t first, uint32_t n, double length, bool to
   return from >= 0;
 }
 
-// First bundle by bundle, then strand by strand. The sum of what is too flat comes back.
+// First per bundle, then per strand. Returns the remaining flatness.
 static double bend_loose(Arcs *all, double length, bool to_glyph) {
   bool better = true;
   for (uint32_t i = 0; i < all->n; i++) arc_draw(&all->at[i], length);
@@ -255,7 +255,7 @@ static double bend_loose(Arcs *all, double length, bool to_glyph) {
   return flatness_of(all, 0, all->n);
 }
 
-// From each of the plain ways on, until nothing is too flat; or else as in the best of them.
+// Starts from each simple variant until nothing is too flat; otherwise keeps the best.
 static double bend_freely(Arcs *all, double room, bool to_glyph) {
   static const double lengths[] = {1, 1.5, 2.5};
   double least = INFINITY, flat = INFINITY, length = 0;
@@ -303,8 +303,10 @@ static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) 
 void find_curves(Lay *y) {
   Layout *l = y->l;
   Arena *whole = y->arena;
-  uint32_t *merges = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n); // into which
-  uint32_t *begins = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n); // on which
+  // [strand] the strand it merges into.
+  uint32_t *merges = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n);
+  // [strand] the strand it begins on.
+  uint32_t *begins = NEW_ARRAY(y->arena, uint32_t, y->s->strand.n);
   for (uint32_t k = 0; k < y->s->stage.n; k++)
     for (uint32_t i = 0; i < y->s->stage.at[k].link.n; i++) {
       const Link *x = &y->s->stage.at[k].link.at[i];

@@ -1,27 +1,26 @@
-// Where dividers begin and end. A divider begins where the second of the two tensors that it
-// divides comes to stand beside the first: at the glyph or dot where that begins, or where its
-// curve has come past the divider's height. It ends where the first of them ends, or curves to the
-// divider's height. Heights come from lay_columns.c: there, everything that a divider passes keeps
-// its distance; what stands at its ends is looked for here.
+// The ends of dividers. A divider begins where the second of its two tensors arrives beside the
+// first: at its glyph or dot, or where its curve has passed the divider's height. It ends where
+// either tensor ends or curves to that height. Heights come from lay_columns.c, which keeps passing
+// marks away; here, the ends avoid obstacles.
 #include "show/layout/lay_own.h"
 
 #include <math.h>
 
-enum { LEAST = 26 }; // shorter ones divide nothing that can be seen
-enum { FAR = 45 };   // a bend to there would cross too much
+enum { LEAST = 26 }; // shorter ones are not visible
+enum { FAR = 45 };   // jumping that far would cross too much
 enum { CLEAR = 7 };  // a curve that comes nearer ends a divider
-enum { REACH = 3 };  // from a glyph that it would run through
+enum { REACH = 3 };  // distance from a glyph in its way
 
-typedef struct { // of a strand
-  double x0, y0; // where it begins: its port, or dot
-  double x1, y1; // and ends
-  bool passes;   // it goes on behind the stage that takes it
+typedef struct { // the course of a strand
+  double x0, y0; // start: its port or dot
+  double x1, y1; // and end
+  bool passes;   // it continues after the stage that reads it
 } DividerRun;
 
 typedef struct {
   Lay *y;
   DividerRun *run;    // [strand]
-  const Ids *section; // [section] glyphs placed there
+  const Ids *section; // [section] its glyphs
 } Finder;
 
 // -- strands --------------------------------------------------------------------------------------
@@ -59,7 +58,7 @@ static void find_runs(const Lay *y, DividerRun *run) {
   }
 }
 
-// Where the curve from one place to another is at this height, which lies between.
+// The x at which a curve between two points reaches a height.
 static double curve_at(double x0, double y0, double x1, double y1, double height) {
   double low = 0, high = 1;
   for (int i = 0; i < 30; i++) {
@@ -76,7 +75,7 @@ static bool is_beside(double y, double height, bool above) {
   return above ? y <= height : y >= height;
 }
 
-// From where on, or up to where, a strand is above or below a divider.
+// Where a strand begins or ends to be above or below a divider.
 static double strand_end(const Finder *k, uint32_t x, double height, bool above, bool begin) {
   const Layout *l = k->y->l;
   const DividerRun *r = &k->run[x];
@@ -93,7 +92,7 @@ static double strand_end(const Finder *k, uint32_t x, double height, bool above,
 }
 
 // -- ends -----------------------------------------------------------------------------------------
-// Glyphs of a section that stand at this height are not run through: x is moved out of them.
+// Moves x out of glyphs at this height in a section.
 static double beside_glyphs(const Finder *k, uint32_t section, double height, double x,
                             bool begin) {
   const Layout *l = k->y->l;
@@ -107,8 +106,8 @@ static double beside_glyphs(const Finder *k, uint32_t section, double height, do
   return x;
 }
 
-// From where on, or up to where, a tensor is above or below a divider: where the strand that is
-// nearest to it there begins, or ends, or where another one has come across, or comes.
+// Where a tensor begins or ends to be next to a divider: where its nearest strand begins or ends,
+// or another strand crosses over.
 static double bundle_end(const Finder *k, uint32_t bundle, double height, bool above, bool begin) {
   const Bundle *b = &k->y->s->bundle.at[bundle];
   double x = begin ? -INFINITY : INFINITY, least = INFINITY, nearest = x;
@@ -137,7 +136,7 @@ static double rule_end(const Finder *k, const LayRule *r, double height, bool be
   return beside_glyphs(k, at, height, x, begin);
 }
 
-// Two tensors become one, and what was beside the divider goes on as it is.
+// Two tensors are joined into one, and both sides of the divider continue as they are.
 static bool is_product(const Finder *k, const LayRule *r, double x1) {
   const Bundle *u = &k->y->s->bundle.at[r->upper], *v = &k->y->s->bundle.at[r->lower];
   uint32_t taker = k->y->o->taker[r->upper];
@@ -146,7 +145,7 @@ static bool is_product(const Finder *k, const LayRule *r, double x1) {
          k->run[v->first].passes;
 }
 
-// A constant that meets its neighbour at once is not divided from it.
+// A constant that is used at once is not separated from its neighbour.
 static bool is_brief(const Finder *k, const LayRule *r) {
   const Order *o = k->y->o;
   const uint32_t bundle[2] = {r->upper, r->lower};
@@ -160,9 +159,8 @@ static bool is_brief(const Finder *k, const LayRule *r) {
   return false;
 }
 
-// From where to where a divider goes up or down to its next piece. It does so on the side where its
-// neighbour stays, since nothing comes between the two: before the glyphs where something else
-// comes to its other side, behind them where that ends.
+// The x range of a jog to the next piece: before the glyphs if its other neighbour begins there,
+// after them if that ends there, so that nothing is crossed.
 static void jog(const Layout *l, const LayRule *r, const LayRule *next, double down, double *from,
                 double *to) {
   double data = l->section.at[next->first].data, spread = l->section.at[r->last].spread;
@@ -175,8 +173,7 @@ static void jog(const Layout *l, const LayRule *r, const LayRule *next, double d
   if (late && !early) *from = spread, *to = fmin(spread + length, l->section.at[next->last].gather);
 }
 
-// Does it end at a stage and begin behind it anew, since it would run through a glyph there, or
-// across everything to a place far away?
+// Is the divider interrupted at a stage, since it would run through a glyph or jump too far?
 static bool is_broken(const Finder *k, const LayRule *r, const LayRule *next,
                       const int64_t *place) {
   double height = (double)place[r->var];
@@ -186,7 +183,7 @@ static bool is_broken(const Finder *k, const LayRule *r, const LayRule *next,
          isfinite(beside_glyphs(k, r->last, height, INFINITY, false));
 }
 
-// Pieces up to the end; what it goes on as behind a stage that breaks it comes back.
+// Places pieces up to an interruption; returns the piece that continues after it.
 static const LayRule *place_pieces(const Finder *k, const LayRule *r, const int64_t *place) {
   Layout *l = k->y->l;
   uint32_t first = l->divider.n;

@@ -1,5 +1,5 @@
-// Once heights and sections are known: glyphs have places, and frames go around everything of
-// theirs. A frame that is cut by the end of a row reaches to it.
+// Coordinates of glyphs and frames, from heights and sections. A frame that is cut at the end of a
+// row extends to it.
 #include "show/layout/lay_own.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static void frame_stage(Lay *y, uint32_t k) {
     frame_add(l, t->block, s->gather, s->end, l->y[behind.at[i]] - NEAR, l->y[behind.at[i]] + NEAR);
 }
 
-// What runs inside a frame over the end of a row, with its bend: up at the left, down at the right.
+// Extends a frame over the bends at the ends of a row: up at the left, down at the right.
 static void frame_cut(Lay *y, const Ids *bundles, double x, double over, double under) {
   for (uint32_t i = 0; i < bundles->n; i++) {
     const Bundle *b = &y->s->bundle.at[bundles->at[i]];
@@ -48,7 +48,7 @@ static void frame_cut(Lay *y, const Ids *bundles, double x, double over, double 
 static void frame_close(Lay *y, uint32_t b) {
   Layout *l = y->l;
   const Block *k = &y->s->block.at[b];
-  if (l->top[b] > l->bottom[b]) return; // nothing of it is here
+  if (l->top[b] > l->bottom[b]) return; // it has nothing in this row
   l->top[b] -= title_room(y->s, b), l->bottom[b] += foot_room(y->s, b);
   l->left[b] = k->before ? MARGIN : l->left[b] - FRAME;
   l->right[b] = k->after ? l->width - MARGIN : l->right[b] + FRAME_END;

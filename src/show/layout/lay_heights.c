@@ -1,6 +1,6 @@
-// Heights are one problem. A strand has a variable for where it is level, and one at the glyphs of
-// each stage that changes the order; where nothing changes it, they are the same. Strands are
-// pulled straight: those that pass most of all, copies least.
+// The heights form one optimisation problem. A strand has a variable for its horizontal part, and
+// one at the glyphs of each stage that changes the order; otherwise both are the same. Strands are
+// pulled straight: passing ones hardest, copies least.
 #include "show/layout/lay_own.h"
 
 // weights
@@ -25,7 +25,7 @@ static void tie(Lay *y, uint32_t a, uint32_t b, double offset) {
   vec_push(y->arena, &y->p.tie, (Tie){a, b, (int64_t)offset});
 }
 
-// The strands of all items in order, without those that end on another one or begin there.
+// The strands of all items in order, except those that begin or end on another one.
 static Ids side(Lay *y, const Items *items, bool out) {
   Ids all = {0};
   for (uint32_t i = 0; i < items->n; i++) {
@@ -40,7 +40,7 @@ static Ids side(Lay *y, const Items *items, bool out) {
   return all;
 }
 
-// Which of these are crossed by none of the others: all that are above it here are so in their row.
+// Marks strands that cross no other: their order equals the order in the row.
 static bool *uncrossed(const Lay *y, const Ids *strands) {
   bool *is = NEW_ARRAY(y->arena, bool, strands->n + 1);
   uint32_t low = 0, high = UINT32_MAX;
@@ -63,8 +63,8 @@ static bool has_inset(const Items *items) {
   return false;
 }
 
-// How much a strand wants to be level up to the glyphs. Where tensors are joined, and before a cup,
-// it may bend.
+// The weight of keeping a strand horizontal up to the glyphs; low for concatenated tensors and
+// before cups.
 static int64_t straightness(const Sketch *s, const Stage *t, uint32_t strand) {
   for (uint32_t i = 0; i < t->glyph.n && t->in.n > 1; i++) {
     const Glyph *g = &t->glyph.at[i];
@@ -77,8 +77,8 @@ static int64_t straightness(const Sketch *s, const Stage *t, uint32_t strand) {
   return STRAIGHT;
 }
 
-// Variables of a stage: a strand that crosses none is level up to the glyphs. The
-// ports of an inset are where they are, so strands may have to bend before them.
+// Creates the variables of a stage: a strand that crosses none keeps its variable. Ports of insets
+// are fixed relative to each other, so their strands may bend.
 static void stage_variables(Lay *y, uint32_t k) {
   const Stage *t = &y->s->stage.at[k];
   const Items *items = &y->items[k];
@@ -116,9 +116,9 @@ static bool are_same(const Lay *y, const Item *m) {
   return true;
 }
 
-// How many ports are level in pairs: all if there are as many, those of the first axes if they come
-// out as they went in, one where tensors are joined: that of the upper one. So a row of boxes does
-// not drift. Otherwise what comes out stands in the middle.
+// The number of ports aligned in pairs: all if the numbers agree, those of the first axes if they
+// are unchanged, one for a concatenation: the upper. This prevents rows of boxes from drifting.
+// Otherwise the results are centred.
 static uint32_t level_ports(const Lay *y, const Item *m, uint32_t *first) {
   uint32_t in = m->in.n, out = m->out.n;
   *first = 0;
@@ -133,7 +133,7 @@ static uint32_t level_ports(const Lay *y, const Item *m, uint32_t *first) {
 
 static void pull_ports(Lay *y, const Item *m) {
   uint32_t first, n = level_ports(y, m, &first);
-  int64_t weight = m->glyph->kind == GLYPH_REDUCE ? WORD : PORTS; // a word has no height to bend in
+  int64_t weight = m->glyph->kind == GLYPH_REDUCE ? WORD : PORTS; // a word is too low for a bend
   for (uint32_t i = 0; i < n; i++)
     pull(y, y->mid_in[m->in.at[first + i]], y->mid_out[m->out.at[i]], 0, weight / (int64_t)n + 1);
   for (uint32_t a = 0; !n && a < m->in.n; a++)
@@ -142,7 +142,7 @@ static void pull_ports(Lay *y, const Item *m) {
            PORTS / (int64_t)(m->in.n * m->out.n) + 1);
 }
 
-// An inset is as it is: all its ports go up and down together.
+// Fixes the ports of an inset relative to each other.
 static void tie_ports(Lay *y, const Item *m) {
   const Layout *l = m->glyph->inset;
   Ids in = strands_of(&(Lay){.arena = y->arena, .s = l->s}, &l->s->in);
@@ -172,7 +172,7 @@ static void item_pulls(Lay *y, const Item *m) {
     pull(y, y->mid_in[m->in.at[0]], y->mid_in[m->in.at[1]], PITCH, MEET);
 }
 
-// What begins on a cup begins in its middle.
+// Centres what begins on a cup.
 static void cup_pulls(Lay *y, const Stage *t) {
   const Link *begin, *cup = stage_cup(t, &begin);
   if (!cup) return;

@@ -1,6 +1,5 @@
-// What each stage does, as items from top to bottom. Their order is the one with the fewest
-// crossings before and behind: first by the middle of where their strands are, then neighbours
-// change places while that helps.
+// The items of each stage from top to bottom, ordered to minimise crossings before and after: by
+// the barycentre of their strands, then by swapping neighbours while that helps.
 #include "show/layout/lay_own.h"
 
 bool is_merge(const Item *m) { return !m->glyph && m->out.n && m->in.n > 1; }
@@ -25,8 +24,8 @@ static Item *item_with_out(Items *items, uint32_t strand) {
   return NULL;
 }
 
-// Where whole tensors merge, the upper one goes straight on: it is the main path. Where a strand
-// merges with one of a tensor whose others pass or meet, the lower one does.
+// When whole tensors merge, the upper one continues straight as the main path. When a strand merges
+// with one of a tensor whose other strands pass, the lower one does.
 static Items items_of(Lay *y, const Stage *t) {
   Items items = {0};
   Arena *a = y->arena;
@@ -60,7 +59,7 @@ static Items items_of(Lay *y, const Stage *t) {
   return items;
 }
 
-// Pairs of strands of two items that stand the other way round outside.
+// Counts pairs of strands of two items that are in opposite order outside.
 static uint32_t pair_crossings(const Lay *y, const Ids *upper, const Ids *lower) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < upper->n; i++)
@@ -78,7 +77,7 @@ static double middle(const Lay *y, const Ids *own, uint32_t outside, double othe
   return own->n ? sum / own->n / (outside ? outside : 1) : other;
 }
 
-// A stage that only reorders does all of it before its place for glyphs, in one bend.
+// A stage that only permutes does so in one bend, before its glyphs.
 static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, bool crosses) {
   KeyedItem *key = NEW_ARRAY(y->arena, KeyedItem, items->n + 1);
   Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;

@@ -1,13 +1,13 @@
-// From left to right: how wide the parts of each section are, and which labels stand where. A label
-// stands where an axis begins or changes, and at the ends, in the data of a section, where all
-// strands are level: so it cannot meet a curve or a glyph.
+// Horizontal layout: the widths of sections, and which labels are shown. A label is shown where an
+// axis begins or changes, and at the ends, in the part of a section in which strands are
+// horizontal, so that it meets no curve or glyph.
 #include "show/layout/lay_own.h"
 
 #include <math.h>
 
 typedef struct {
   double data, gather, glyph, spread, more;
-  uint32_t begins, ends; // frames, one in the other, that begin behind the data, that end behind it
+  uint32_t begins, ends; // nested frames that begin after the labels, and that end there
 } Widths;
 
 static void stage_widths(Lay *y, uint32_t k, Widths *w) {
@@ -40,12 +40,12 @@ static bool is_label_new(const Lay *y, uint32_t x) {
     if (k->to != x || k->kind == LINK_CUP) continue;
     return k->kind == LINK_BEGIN || !same_label(y->s, k->a, x);
   }
-  for (uint32_t i = 0; i < t->glyph.n; i++) // what is normalised stays the axis that it is
+  for (uint32_t i = 0; i < t->glyph.n; i++) // a normalised axis keeps its label
     if (is_kept(y->s, &t->glyph.at[i], x)) return false;
   return true;
 }
 
-// The section in whose data its label stands + 1; 0: nowhere.
+// The section in which its label is shown + 1; 0: none.
 static uint32_t label_section(const Lay *y, uint32_t x) {
   const Sketch *s = y->s;
   uint32_t b = s->strand.at[x].bundle, born = bundle_born(y->o, b), sections = y->o->sections;
@@ -56,7 +56,7 @@ static uint32_t label_section(const Lay *y, uint32_t x) {
   return last && !s->after ? (born < sections ? sections : born) + 1 : 0;
 }
 
-// What a formula calls a tensor stands on its first strand, just before the stage that takes it.
+// The name of an operand in a formula is on its first strand, before the stage that reads it.
 static void find_operands(Lay *y, Widths *w) {
   for (uint32_t b = 1; b < y->s->bundle.n; b++) {
     const Bundle *k = &y->s->bundle.at[b];
@@ -76,7 +76,7 @@ static void find_labels(Lay *y, Widths *w) {
     }
 }
 
-// How much stands to the left of where strands begin.
+// The space left of the first strands.
 static double left_room(const Lay *y) {
   double names = y->s->before ? ROW_BEND : 0;
   for (uint32_t i = 0; i < y->s->in.n && !y->s->inset; i++) {
@@ -100,7 +100,7 @@ static void sections_from(Layout *l, Arena *a, const Widths *w, uint32_t n, doub
   }
 }
 
-// How many frames, one in the other, begin and end with a section: each has an edge of its own.
+// Counts nested frames that begin and end in a section: each needs an edge.
 static void count_frames(const Lay *y, const BlockReach *reach, Widths *w) {
   const Sketch *s = y->s;
   for (uint32_t b = 1; b < s->block.n; b++) {
@@ -115,7 +115,7 @@ static void count_frames(const Lay *y, const BlockReach *reach, Widths *w) {
   }
 }
 
-// A frame is as wide as its title.
+// A frame is at least as wide as its title.
 static void widen_frames(const Lay *y, const BlockReach *reach, Widths *w) {
   const Sketch *s = y->s;
   for (uint32_t b = 1; b < s->block.n; b++) {

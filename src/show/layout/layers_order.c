@@ -19,8 +19,8 @@ static void dummy_add(Layers *l, uint32_t cable, uint32_t layer) {
   layers_pin(l, unit, cable, false, 0), layers_pin(l, unit, cable, true, 0);
 }
 
-// From the layer after the first pin that gives to the one before the last that takes. A cable
-// between units of one layer passes it too, on its way back.
+// Adds dummy units from the layer after the first source pin to the layer before the last target
+// pin. A cable inside one layer gets a dummy in it, for its way back.
 static void add_dummies(Layers *l) {
   for (uint32_t c = 0; c < l->cable.n; c++) {
     LayerCable *k = &l->cable.at[c];
@@ -39,7 +39,7 @@ static void add_dummies(Layers *l) {
   }
 }
 
-// Cables come one after the other: if a channel has a trunk of this one, it is the last.
+// Cables are visited in order, so a trunk of this cable in a channel is the last one.
 static void find_trunks(Layers *l) {
   l->channel = NEW_ARRAY(l->arena, Channel, l->layers + 1);
   for (uint32_t c = 0; c < l->cable.n; c++)
@@ -70,7 +70,7 @@ static void number_layer(Layers *l, uint32_t layer) {
   for (uint32_t i = 0; i < l->layer[layer].n; i++) l->unit.at[l->layer[layer].at[i]].rank = i;
 }
 
-// In ranks; free pins are all at one place.
+// In ranks; all free pins of a unit have the same position.
 static double position_of(const Layers *l, uint32_t pin) {
   const LayerPin *p = &l->pin.at[pin];
   const LayerUnit *u = &l->unit.at[p->unit];
@@ -82,8 +82,7 @@ int layers_by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-// The middle of what a side of a unit is tied to: the median, or the mean; negative: nothing is
-// there.
+// The median or mean position of what a side of a unit is connected to; negative: nothing.
 static double middle(const Layers *l, const LayerUnit *u, bool right, bool mean, Values *place) {
   double sum = 0;
   place->n = 0;
@@ -112,7 +111,7 @@ static int by_key(const void *a, const void *b) {
   return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-// Units that are tied to nothing on this side stay where they are.
+// Units without connections on this side keep their position.
 static void sweep_layer(Layers *l, uint32_t layer, bool right, bool mean, KeyedUnit *key,
                         Values *place) {
   Ids *ids = &l->layer[layer];
@@ -130,7 +129,7 @@ static void sweep_layer(Layers *l, uint32_t layer, bool right, bool mean, KeyedU
   number_layer(l, layer);
 }
 
-// How often cables of one side cross if a unit stands above another, or with each other
+// The number of crossings of one side's cables if a unit is above another
 static uint64_t crossings(const Layers *l, uint32_t above, uint32_t below, bool right) {
   const Ids *a = &l->unit.at[above].side[right], *b = &l->unit.at[below].side[right];
   uint64_t n = 0;
@@ -151,7 +150,7 @@ static double height_of(const Layers *l, uint32_t unit) {
   return u->rank - (l->layer[u->layer].n - 1) / 2.0;
 }
 
-// How far up and down the cables of one side go, in ranks; also those that stay in the layer
+// The total vertical extent of one side's cables, in ranks
 static double vertical_length(const Layers *l, uint32_t unit, bool right) {
   const Ids *side = &l->unit.at[unit].side[right];
   double sum = 0;
@@ -183,7 +182,7 @@ static void swap_units(Layers *l, uint32_t layer, uint32_t i) {
   l->unit.at[at[i]].rank = i, l->unit.at[x].rank = i + 1;
 }
 
-// What it costs that two neighbours stand as they do
+// The cost of the present order of two neighbours
 static double cost_beside(const Layers *l, uint32_t a, uint32_t b) {
   double cost = 0;
   for (int right = 0; right < 2; right++)
@@ -227,15 +226,15 @@ static void restore_order(Layers *l, const uint32_t *rank) {
   }
 }
 
-// By blocks, and in a block as units come. over: every other block is turned over, so that what two
-// blocks share may come to stand side by side.
+// Orders by block and creation. over: reverses every other block, so that shared neighbours may
+// become adjacent.
 static void initial_order(Layers *l, bool over) {
   uint32_t blocks = 1, n = l->unit.n;
   for (uint32_t i = 0; i < l->layers; i++) l->layer[i].n = 0;
   for (uint32_t i = 0; i < n; i++)
     if (l->unit.at[i].block >= blocks) blocks = l->unit.at[i].block + 1;
   for (uint32_t b = 0; b < blocks; b++)
-    for (uint32_t i = 0; i < 2 * n; i++) { // those of an edge, then the others
+    for (uint32_t i = 0; i < 2 * n; i++) { // units with a fixed edge first
       bool edge = i < n, turn = !edge && over && b % 2 == 0;
       uint32_t at = turn ? 2 * n - 1 - i : i % n;
       const LayerUnit *u = &l->unit.at[at];
@@ -245,8 +244,7 @@ static void initial_order(Layers *l, bool over) {
   for (uint32_t i = 0; i < l->layers; i++) number_layer(l, i);
 }
 
-// By medians and by means, from the order in which units come and from the opposite one; the best
-// of all is kept.
+// Tries medians and means from the order of creation and its reverse, and keeps the best.
 static void reduce_crossings(Layers *l) {
   uint32_t n = l->unit.n, *best = NEW_ARRAY(l->arena, uint32_t, n + 1);
   KeyedUnit *key = NEW_ARRAY(l->arena, KeyedUnit, n + 1);
@@ -267,8 +265,7 @@ static void reduce_crossings(Layers *l) {
   if (small) restore_order(l, best);
 }
 
-// The dummy of a cable that turns stands beside the unit it comes from, on the side of those it goes
-// to.
+// Places the dummy of a returning cable next to its source, on the side of its targets.
 static void place_turned(Layers *l, const LayerCable *k) {
   uint32_t dummy = l->pin.at[k->pin.at[k->pin.n - 1]].unit, source = 0, at = 0;
   double rank = 0, n = 0;

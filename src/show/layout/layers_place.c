@@ -16,23 +16,23 @@
 #include <stdlib.h>
 
 enum {
-  PART = 3,         // lines that are too near are put apart by this more
-  AGAIN = 16,       // rounds of putting lines apart
-  MANY = 160,       // trunks of a channel: their order is that of their heights
-  HARDER = 4,       // so often a line may pull harder,
-  HARDEST = 8,      // and so often in all
-  MANY_PULLS = 600, // cables: once has to do
-  LARGE = 2000,     // units: they are not placed exactly
-  OVER = 1000,      // what it costs that lines lie one on the other, in crossings
+  PART = 3,         // additional distance of lines that are too close
+  AGAIN = 16,       // rounds of separating lines
+  MANY = 160,       // trunks of a channel: more are ordered by height
+  HARDER = 4,       // how often a single pull may be strengthened,
+  HARDEST = 8,      // and pulls in all
+  MANY_PULLS = 600, // cables: with more, a single round
+  LARGE = 2000,     // units: larger layouts are placed approximately
+  OVER = 1000,      // cost of overlapping lines, in crossings
   LABEL = 16,       // beside a label
-  ASIDE = 14        // what it costs that a cable comes nearer to a unit
+  ASIDE = 14        // cost of a cable that passes close to a unit
 };
 
 typedef struct {
   Layers *l;
   Places places;
-  uint32_t first, cables; // pulls of cables
-  uint32_t harder;        // how often these pulled harder
+  uint32_t first, cables; // pulls that belong to cables
+  uint32_t harder;        // how often pulls were strengthened
   int64_t *at;            // [variable]
 } Heights;
 
@@ -46,7 +46,7 @@ double layers_apart(const Layers *l, uint32_t above, uint32_t below) {
 }
 
 // -- heights --------------------------------------------------------------------------------------
-typedef struct { // a height that is looked for, or this far below one
+typedef struct { // a height variable, with an offset
   uint32_t var;
   double more;
 } Height;
@@ -97,7 +97,7 @@ static void pull_cables(Heights *h) {
   h->cables = h->places.pull.n - h->first;
 }
 
-// The rank of what a pin goes to; first or last, if that is in the same layer
+// The rank of a pin's partner; first or last for one in the same layer
 static double pin_key(const Layers *l, uint32_t pin) {
   const LayerPin *p = &l->pin.at[pin], *other = p;
   const Ids *to = layers_facing(l, p), *both = &l->cable.at[p->cable].pin;
@@ -115,7 +115,7 @@ static void sort_pins(const Layers *l, Ids *side) {
     }
 }
 
-// It is at least as high as it must be, and only for good reasons higher.
+// At least its minimal height; growing costs.
 static void free_unit(Heights *h, uint32_t unit) {
   LayerUnit *u = &h->l->unit.at[unit];
   const LayerRules *r = h->l->rules;
@@ -135,7 +135,7 @@ static void free_unit(Heights *h, uint32_t unit) {
   }
 }
 
-// A cable that passes rather comes nearer than it bends.
+// A passing cable prefers to come closer over bending.
 static void separate_units(Heights *h, uint32_t above, uint32_t below) {
   uint32_t a = h->l->unit.at[above].kind, b = h->l->unit.at[below].kind;
   double least = h->l->rules->apart[a][b], nearer = h->l->rules->nearer;
@@ -170,7 +170,7 @@ static Heights find_heights(Layers *l) {
     if (l->unit.at[i].free) free_unit(&h, i);
   pull_cables(&h);
   separate_all(&h);
-  for (uint32_t k = 0; k + 1 < l->layers; k++) // what is tied to nothing stands at the top
+  for (uint32_t k = 0; k + 1 < l->layers; k++) // unconnected units are at the top
     if (l->layer[k].n && l->layer[k + 1].n)
       add_pull(&h, top_of(l->layer[k].at[0]), top_of(l->layer[k + 1].at[0]), 0, 1);
   h.at = NEW_ARRAY(l->arena, int64_t, h.places.n + 1);
@@ -190,7 +190,8 @@ static void read_heights(const Heights *h) {
   }
 }
 
-// A cable that is nearly straight should be straight: it pulls harder. False: these gaps cannot be.
+// Strengthens the pulls of nearly straight cables until they are straight. False: the gaps are
+// contradictory.
 static bool solve(Heights *h) {
   bool few = h->cables < MANY_PULLS;
   for (uint32_t round = 0, again = 1; again; round++) {
@@ -228,7 +229,7 @@ static double line_distance(const Layers *l, const Trunk *x, const Trunk *y) {
   return l->rules->near + fmax(l->cable.at[x->cable].below, l->cable.at[y->cable].below);
 }
 
-// What it costs that x stands before y
+// The cost of placing trunk x before y
 static int64_t cost_before(const Layers *l, const Trunk *x, const Trunk *y) {
   int64_t cost = 0;
   for (uint32_t i = 0; i < x->side[1].n; i++) {
@@ -242,7 +243,7 @@ static int64_t cost_before(const Layers *l, const Trunk *x, const Trunk *y) {
   return cost;
 }
 
-// The next of those that have no track yet: the one that it is best to put before all others
+// The next trunk in the order: the one with the largest gain if placed before all others
 static Trunk *choose_trunk(const int64_t *gain, Trunk **bent, uint32_t n, int64_t *sum) {
   uint32_t best = 0;
   for (uint32_t i = 0; i < n; i++)
@@ -252,7 +253,7 @@ static Trunk *choose_trunk(const int64_t *gain, Trunk **bent, uint32_t n, int64_
   return bent[best];
 }
 
-// Trunks that do not reach the same heights share a track.
+// Trunks with disjoint vertical extents share a track.
 static void find_tracks(const Layers *l, Channel *c) {
   Trunk **bent = NEW_ARRAY(l->arena, Trunk *, c->trunk.n + 1);
   uint32_t n = 0;
@@ -262,7 +263,7 @@ static void find_tracks(const Layers *l, Channel *c) {
     if (c->trunk.at[i].bent) bent[n++] = &c->trunk.at[i];
   }
   int64_t *sum = NEW_ARRAY(l->arena, int64_t, n + 1), *gain = NULL;
-  if (n <= MANY) gain = NEW_ARRAY(l->arena, int64_t, (size_t)n * n + 1); // [a b] of a before b
+  if (n <= MANY) gain = NEW_ARRAY(l->arena, int64_t, (size_t)n * n + 1); // [a b] gain of a before b
   for (uint32_t i = 0; i < n && gain; i++)
     for (uint32_t j = 0; j < n; j++)
       if (i != j) {
@@ -297,7 +298,7 @@ typedef struct {
 } LineOverlap;
 typedef VEC(LineOverlap) LineOverlaps;
 
-// What is at the left goes up if its cable does.
+// A pin at the left moves up if its cable goes up.
 static void find_overlaps(const Layers *l, const Channel *c, LineOverlaps *out) {
   for (uint32_t i = 0; i < c->trunk.n && c->trunk.n <= MANY; i++)
     for (uint32_t j = 0; j < c->trunk.n; j++) {
@@ -314,7 +315,7 @@ static void find_overlaps(const Layers *l, const Channel *c, LineOverlaps *out) 
     }
 }
 
-// All at once; where that cannot be, one after the other, each in one way or the other.
+// Adds all separations at once; if contradictory, one by one, in either direction.
 static void separate_lines(Heights *h, const LineOverlaps *all) {
   uint32_t had = h->places.gap.n;
   for (uint32_t i = 0; i < all->n; i++)
@@ -331,7 +332,7 @@ static void separate_lines(Heights *h, const LineOverlaps *all) {
   solve(h);
 }
 
-// Where heights are not looked for, free pins stand one below the other.
+// Without height optimisation, free pins are distributed evenly.
 static void spread_pins(Layers *l, LayerUnit *u) {
   for (int right = 0; right < 2; right++) {
     double y = l->rules->pad;
@@ -365,7 +366,7 @@ static void place_heights(Layers *l) {
 }
 
 // -- widths ---------------------------------------------------------------------------------------
-// A label stands where its cable ends; beside the unit where it began, if it comes back there.
+// A label is at the end of its cable; for a cable that returns to its layer, beside its source.
 static void label_rooms(Layers *l) {
   for (uint32_t i = 0; i < l->cable.n; i++) {
     const LayerCable *c = &l->cable.at[i];
@@ -391,7 +392,7 @@ static void place_columns(Layers *l) {
   }
 }
 
-// Its title has room at the top.
+// Reserves space for the title.
 static double least_width(const Layers *l) { return l->framed ? l->title + 28 : 0; }
 
 static void place_widths(Layers *l) {

@@ -1,5 +1,5 @@
-// A layered layout is begun: units, pins and cables are added, cycles are broken, and each unit gets
-// the layer of its rank.
+// The first steps of a layered layout: adding units, pins and cables, cycle breaking, and rank
+// assignment.
 //
 // 1. Cycle breaking: a depth-first walk along links, from the units of the first layer, finds those
 //    that close a cycle. These run back. A unit that helps another is one with it.
@@ -38,7 +38,7 @@ uint32_t layers_wire(Layers *l, uint32_t from, uint32_t to) {
 // -- cycle breaking----------------------------------------------------------------------------------
 typedef struct {
   uint32_t from, to; // units
-  bool back;         // it closes a cycle
+  bool back;         // reversed, since it closes a cycle
   bool weak;
 } UnitLink;
 
@@ -47,7 +47,7 @@ typedef struct {
   Arena *arena;
   VEC(UnitLink) link;
   Ids *out;      // [unit] links that leave its group
-  uint8_t *seen; // [unit] 1: on the way, 2: done
+  uint8_t *seen; // [unit] 1: on the search path, 2: finished
 } CycleWalk;
 
 typedef struct {
@@ -71,7 +71,7 @@ static void find_links(CycleWalk *w) {
   }
 }
 
-// A link to what is still being walked from closes a cycle.
+// A link to a unit on the search path closes a cycle.
 static void walk_from(CycleWalk *w, uint32_t unit) {
   VEC(Walked) way = {0};
   if (w->seen[unit] || owner(w->l, unit) != unit) return;
@@ -88,7 +88,7 @@ static void walk_from(CycleWalk *w, uint32_t unit) {
     uint32_t to = owner(w->l, k->to);
     if (k->weak) continue;
     if (to == s->unit)
-      k->back = k->from == to; // a unit to itself; but a helper to its unit runs on
+      k->back = k->from == to; // self-loops run back, except from a helper to its owner
     else if (w->seen[to] == 1)
       k->back = true;
     else if (!w->seen[to]) {
@@ -113,7 +113,7 @@ static void find_cycles(CycleWalk *w) {
       if (round == 2 || (round ? !fed[i] : w->l->unit.at[i].edge == EDGE_FIRST)) walk_from(w, i);
 }
 
-// Is there a way that runs on, from group to group?
+// Is there a forward path between groups?
 static bool is_path(const CycleWalk *w, Arena *scratch, uint32_t from, uint32_t to) {
   uint8_t *been = NEW_ARRAY(scratch, uint8_t, w->l->unit.n + 1);
   Ids open = {0};
@@ -133,7 +133,7 @@ static bool is_path(const CycleWalk *w, Arena *scratch, uint32_t from, uint32_t 
   return false;
 }
 
-// Weak links run on where that closes no cycle of all others.
+// Weak links stay forward if they close no cycle with all others.
 static void find_weak_cycles(CycleWalk *w) {
   for (uint32_t i = 0; i < w->link.n; i++) {
     UnitLink *k = &w->link.at[i];

@@ -154,7 +154,7 @@ typedef struct {
   Arena *arena;
   Table *found;
   VEC(Knot) knot;
-  uint32_t (*of)[2]; // [piece] its knots
+  uint32_t (*of)[2]; // [piece] its end knots
 } Knots;
 
 static uint32_t knot_at(Knots *k, Knee s) {
@@ -181,7 +181,7 @@ static bool is_straight(const Knee *a, const Knee *b, const Knee *c) {
   return (a->x == b->x && b->x == c->x) || (a->y == b->y && b->y == c->y);
 }
 
-// From a knot along a piece to the next end or dot
+// Follows pieces from a knot to the next end or branching point
 static void walk_line(Arena *a, const Knots *k, uint32_t from, uint32_t piece, bool *done,
                       CableWay *out) {
   CableLine line = {out->spot.n, 1};
@@ -207,7 +207,7 @@ static void walk_all(Router *r, const Knots *k, uint32_t from, bool *done, Cable
     if (!done[knot->piece[e]]) walk_line(r->l->out, k, from, knot->piece[e], done, out);
 }
 
-// Lines begin where the cable does.
+// Extends pieces to where the cable starts.
 static void tie_pieces(Router *r, uint32_t cable) {
   const Layers *l = r->l;
   Pieces *all = &r->pieces[cable];

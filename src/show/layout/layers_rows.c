@@ -1,23 +1,22 @@
-// A layered layout that is too wide becomes rows.
+// Breaks a wide layered layout into rows.
 //
-// In comes a layout before its layers are found, with the layers and places that its units have in one
-// row. Its layers are cut into rows that are narrow enough, and each row is laid out by itself. A
-// cable that goes from one row to another leaves the first at its end and enters the other at its
-// beginning, each with a unit of its own there; or else it runs on in a lane between the rows. Units
-// of an edge stand in the first row that they have to do with.
+// The input has layers and positions of units in one row. The layers are partitioned into rows, and
+// each row is laid out on its own. A cable between rows leaves the first one at its end and enters
+// the other at its start, each at an end unit; or it continues in a lane between the rows. Units
+// with a fixed edge are placed in the first row that needs them.
 #include "show/layout/layers.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROW_END = 60 }; // about what a name at an end of a row takes
+enum { ROW_END = 60 }; // approximate width of an end's name
 
-typedef struct { // of a cable that runs on between rows
+typedef struct { // a cable that continues between rows
   uint32_t cable;
   uint32_t from, to;     // rows
-  double source, target; // heights: in one row where the order is looked for, then where they are
+  double source, target; // heights: in one row while the order is determined, then in their rows
   double lane;
-  uint32_t track[2]; // at the left and at the right
+  uint32_t track[2]; // tracks at the left and right
 } RowLink;
 typedef VEC(RowLink) RowLinks;
 
@@ -28,26 +27,26 @@ typedef struct {
   Layers *row; // [row]
   uint32_t rows;
   uint32_t *of;    // [unit] its row
-  uint32_t *at;    // [unit] its number in the row
-  uint32_t *cable; // [row * cables + cable] its number there + 1; 0: it is not there
-  bool *cut;       // [cable] it goes from one row to another
+  uint32_t *at;    // [unit] its index in the row
+  uint32_t *cable; // [row * cables + cable] its index in the row + 1; 0: absent
+  bool *cut;       // [cable] it crosses rows
   LayerEnds end;
-  Ids number; // [end] its unit in the row
+  Ids number; // [end] index of its unit in the row
   RowLinks link;
-  double *y;          // [row] its top
-  double left, width; // where rows begin; of all
+  double *y;          // [row] top
+  double left, width; // left side of rows; total width
 } RowMaker;
 
 // -- which row ------------------------------------------------------------------------------------
 typedef struct {      // of a layer
-  double left, right; // of its units; left > right: there are only units of an edge
-  uint32_t crossing;  // cables that a cut before it cuts
-  double cost;        // of the best rows for all layers before it,
-  uint32_t first;     // of which the last one begins here
+  double left, right; // extent of its units; left > right: only units with a fixed edge
+  uint32_t crossing;  // number of cables cut before this layer
+  double cost;        // minimal cost of rows for all layers before it,
+  uint32_t first;     // and the first layer of the last of these rows
 } RowCut;
 
-// Cables from units before a layer to others there or behind it. Units of an edge go with what needs
-// them.
+// Counts cables that each cut would cross. Units with a fixed edge move with what they are
+// connected to.
 static void count_crossing(const RowMaker *m, RowCut *cut, uint32_t layers) {
   const Layers *l = m->all;
   for (uint32_t c = 0; c < l->cable.n; c++) {
@@ -58,14 +57,15 @@ static void count_crossing(const RowMaker *m, RowCut *cut, uint32_t layers) {
       if (!u->edge && u->layer < low) low = u->layer;
       if (!u->edge && u->layer > high) high = u->layer;
     }
-    if (low < high) cut[low + 1].crossing++, cut[high + 1].crossing--; // it begins and ends
+    // Difference array: starts and ends.
+    if (low < high) cut[low + 1].crossing++, cut[high + 1].crossing--;
   }
   for (uint32_t k = 1; k <= layers; k++) cut[k].crossing += cut[k - 1].crossing;
 }
 
-typedef struct { // layers of a row
+typedef struct { // the layers of a row
   double left, right;
-  uint32_t wide; // those that have a width
+  uint32_t wide; // number of layers with a width
 } RowSpan;
 
 static void span_extend(RowSpan *s, const RowCut *layer) {
@@ -73,17 +73,18 @@ static void span_extend(RowSpan *s, const RowCut *layer) {
   s->wide += layer->right > layer->left;
 }
 
-// What a row of these layers costs: cables cut before it, then the width that it leaves free.
+// The cost of a row: cables cut before it, then unused width.
 static double row_cost(const RowCut *cut, uint32_t from, uint32_t to, const RowSpan *s,
                        double width) {
-  if (!s->wide) return from ? INFINITY : 0; // no row of units of an edge
+  // A row must not consist of units with a fixed edge only.
+  if (!s->wide) return from ? INFINITY : 0;
   double ends = ROW_END * ((from && cut[from].crossing) + (cut[to].crossing > 0));
   double lacks = (width - (s->right - s->left) - ends) / width;
   if (lacks < 0 && s->wide > 1) return INFINITY;
   return (from ? 1 + cut[from].crossing : 0) + 0.5 * lacks * lacks;
 }
 
-// The best last row of those before a layer: it grows to the left, as long as it may be so wide.
+// The best last row before a layer: extends it to the left as far as the width allows.
 static void best_row(RowCut *cut, uint32_t to, double width) {
   RowSpan s = {INFINITY, -INFINITY, 0};
   cut[to].cost = INFINITY;
@@ -94,8 +95,7 @@ static void best_row(RowCut *cut, uint32_t to, double width) {
   }
 }
 
-// Units of a layer stay together. Cuts are chosen together: rows are narrow enough, and cut few
-// cables; then they are even.
+// Dynamic programming: rows are narrow enough, cut few cables, and are even.
 static void cut_layers(RowMaker *m, double width) {
   const Layers *l = m->all;
   uint32_t layers = 0;
@@ -118,8 +118,8 @@ static void cut_layers(RowMaker *m, double width) {
   for (uint32_t i = 0; i < l->unit.n; i++) m->of[i] = row[l->unit.at[i].layer];
 }
 
-// Units of an edge stand where they are needed first, or where what they take comes from. What helps
-// another stands beside it where cables run on in lanes.
+// Moves units with a fixed edge to the first row that needs them, or to the row of their input.
+// With lanes, helper units are placed beside their owners.
 static void move_units(RowMaker *m) {
   const Layers *l = m->all;
   for (uint32_t i = 0; i < l->unit.n && m->rules->lanes; i++)
@@ -161,7 +161,7 @@ static void add_units(RowMaker *m) {
     u.side[0] = u.side[1] = (Ids){0}, u.owner = 0;
     m->at[i] = layers_unit(&m->row[m->of[i]], u);
   }
-  for (uint32_t i = 0; i < l->unit.n; i++) { // what it helps, where that is in the same row
+  for (uint32_t i = 0; i < l->unit.n; i++) { // the unit that it helps, if it is in the same row
     uint32_t owner = l->unit.at[i].owner;
     if (owner && m->of[owner - 1] == m->of[i])
       m->row[m->of[i]].unit.at[m->at[i]].owner = m->at[owner - 1] + 1;
@@ -184,7 +184,7 @@ static uint32_t group_of(const RowMaker *m, uint32_t cable) {
   return group ? group - 1 : cable;
 }
 
-// Cables of a group have one end in a row.
+// Cables of a group share one end per row.
 static void add_end(RowMaker *m, uint32_t row, uint32_t cable, bool leaves) {
   uint32_t i = 0, group = group_of(m, cable);
   for (; i < m->end.n; i++) {
@@ -204,7 +204,7 @@ static void add_end(RowMaker *m, uint32_t row, uint32_t cable, bool leaves) {
   layers_pin(&m->row[row], m->number.at[i], cable_in(m, row, cable), !leaves, m->end.at[i].pin);
 }
 
-// Where what the cable has at its right, or at its left, is: the last of these units. NULL: nothing is
+// The last unit on one side of a cable. NULL: none
 static const LayerPin *last_pin(const RowMaker *m, uint32_t cable, bool right) {
   const Ids *ids = &m->all->cable.at[cable].pin;
   for (uint32_t k = ids->n; k-- > 0;)
@@ -252,7 +252,7 @@ static int by_target(const void *a, const void *b) {
   return x->cable < y->cable ? -1 : x->cable > y->cable;
 }
 
-// At both ends they stand in the order of what they come from and lead to.
+// Ends are ordered by their sources and targets.
 static void add_links(RowMaker *m) {
   find_links(m);
   for (int enters = 0; enters < 2; enters++) {
@@ -264,7 +264,7 @@ static void add_links(RowMaker *m) {
   }
 }
 
-// The row below which its lane is: what goes up does so from a lane above its row.
+// The row above its lane: upward cables use the lane above their row.
 static uint32_t gap_of(const RowLink *k) { return k->from < k->to ? k->from : k->from - 1; }
 
 static uint32_t lanes_below(const RowLinks *all, uint32_t row) {
@@ -273,7 +273,7 @@ static uint32_t lanes_below(const RowLinks *all, uint32_t row) {
   return n;
 }
 
-// Those that go down are above those that go up; of each, the lowest source is first.
+// Downward cables are above upward ones; among each, the lowest source comes first.
 static bool lane_before(const RowLink *a, const RowLink *b) {
   bool up = a->from > a->to;
   if (up != (b->from > b->to)) return !up;
@@ -302,8 +302,8 @@ static int by_span(const void *a, const void *b) {
   return x->of->cable < y->of->cable ? -1 : x->of->cable > y->of->cable;
 }
 
-// Beside the rows a cable goes up or down on a track, outside of all shorter ones beside it: so none
-// crosses another that starts and ends in the same order.
+// Beside the rows, cables run in vertical tracks, shorter ones inside: cables with the same order
+// at both ends do not cross.
 static void place_tracks(RowMaker *m, bool right) {
   uint32_t n = m->link.n;
   TrackSpan *span = NEW_ARRAY(m->arena, TrackSpan, n + 1);
@@ -331,7 +331,7 @@ static const LayerUnit *end_unit(const RowMaker *m, const RowLink *k, bool leave
   return NULL;
 }
 
-// Where rows are, and what leaves and enters them there. Tracks are at both sides of the rows.
+// Positions of rows and of their ends. Tracks are on both sides.
 static double place_rows(RowMaker *m) {
   double y = 0;
   for (uint32_t r = 0; r < m->rows; r++) {
@@ -355,7 +355,7 @@ static double place_rows(RowMaker *m) {
   return y;
 }
 
-// Down, and to the right; what touched the frame of its row goes on to that of all.
+// Translates a point; points on the row's frame are moved to the common frame.
 static Knee moved(const RowMaker *m, uint32_t row, Knee at) {
   at.y += m->y[row];
   if (m->rules->framed && fabs(at.x - m->row[row].width) < 0.01)
@@ -378,7 +378,7 @@ static void add_way(const RowMaker *m, uint32_t row, const CableWay *from, Cable
     vec_push(out, &to->back, moved(m, row, from->back.at[i]));
 }
 
-// What leaves a row turns as soon as it can.
+// A cable turns as soon as possible after leaving a row.
 static void add_link_way(const RowMaker *m, const RowLink *k, CableWay *to) {
   const LayerUnit *from = end_unit(m, k, true), *end = end_unit(m, k, false);
   double right = m->left + m->row[k->from].width + 6 + LANE * k->track[1];
@@ -403,7 +403,7 @@ static void place_unit(const RowMaker *m, uint32_t row, const LayerUnit *from, b
   to->y = from->y + m->y[row], to->height = from->height;
 }
 
-// All rows in one layout, one below the other.
+// Combines the rows into one layout, top to bottom.
 static void stack_rows(const RowMaker *m, double height, Layers *l, LayerEnds *ends) {
   l->width = m->width, l->height = height;
   for (uint32_t i = 0; i < l->unit.n; i++)
@@ -421,7 +421,7 @@ static void stack_rows(const RowMaker *m, double height, Layers *l, LayerEnds *e
   }
 }
 
-// In rows of layers that are so wide; false: it cannot be cut.
+// Makes rows with layers of this width; false: impossible.
 static bool make_rows(RowMaker *m, double width) {
   const Layers *l = m->all;
   m->of = NEW_ARRAY(m->arena, uint32_t, l->unit.n + 1);
@@ -446,8 +446,8 @@ static bool make_rows(RowMaker *m, double width) {
   return true;
 }
 
-// How wide a row is, with what enters and leaves it, is known when it is laid out: layers get less
-// room until all fits.
+// The width of a row including its ends is known after its layout: retries with less space until
+// everything fits.
 LayerEnds layers_rows(Layers *l, const RowRules *rules, double width) {
   enum { TRIES = 12 };
   RowMaker best = {.width = l->width};

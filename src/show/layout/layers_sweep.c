@@ -12,12 +12,11 @@
 enum { SWEEPS = 10 };
 
 typedef struct {
-  double want, weight; // of its units together
-  uint32_t n;          // how many
+  double want, weight; // mean of the desired heights, and weight
+  uint32_t n;          // number of units
 } UnitCluster;
 
-// Where a unit would have to be for its cables of one side to be straight; its weight, if it has
-// any there
+// The height that makes a unit's cables on one side straight; its weight, if it has any
 static double desired_height(const Layers *l, const LayerUnit *u, bool right, double *weight) {
   double sum = 0, n = 0;
   for (uint32_t i = 0; i < u->side[right].n; i++) {
@@ -29,11 +28,12 @@ static double desired_height(const Layers *l, const LayerUnit *u, bool right, do
   return n > 0 ? sum / n : u->y;
 }
 
-static double step(const Layers *l, const Ids *ids, uint32_t i) { // to the next one
+// Minimal distance to the next unit.
+static double step(const Layers *l, const Ids *ids, uint32_t i) {
   return i + 1 < ids->n ? layers_apart(l, ids->at[i], ids->at[i + 1]) : 0;
 }
 
-// Rounding must not bring two units too near to each other.
+// Restores minimal distances after rounding.
 static void separate_units(Layers *l, const Ids *ids) {
   for (uint32_t i = 1; i < ids->n; i++) {
     LayerUnit *above = &l->unit.at[ids->at[i - 1]], *u = &l->unit.at[ids->at[i]];

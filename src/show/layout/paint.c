@@ -1,5 +1,4 @@
-// A layout becomes marks: frames first, then strands, each one path from its birth to its end, then
-// dividers, glyphs and labels.
+// Draws a layout: frames first, then strands, each as one path, then dividers, glyphs and labels.
 #include "show/layout/sketch.h"
 
 #include <math.h>
@@ -15,9 +14,9 @@ static void curve_to(Canvas *c, double x0, double y0, double x1, double y1) {
     path_cubic(c, middle, y0, middle, y1, x1, y1);
 }
 
-typedef struct { // how a strand begins and ends
+typedef struct { // the ends of a strand
   const Link *begin, *end;
-  const Link *cup; // on which it begins; or NULL
+  const Link *cup; // the cup on which it begins; or NULL
   const Placed *from, *to;
 } Ends;
 
@@ -43,13 +42,13 @@ static Ends *find_ends(const Layout *l, Arena *a) {
   return e;
 }
 
-// Where a strand that ends on a glyph meets it, or begins.
+// The x at which a strand meets its glyph.
 static double port_x(const Placed *p, bool in) {
   return p->x + (in ? -1 : 1) * glyph_port(p->glyph);
 }
 
-// Where a value is copied; on the way back, where changes are added, a little beside the value's
-// copy, which passes it.
+// Draws a branching: a dot where a value is copied, or a plus where changes are added, slightly off
+// the copy of the value.
 static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
   if (l->s->strand.at[x].line != LINE_BACK) {
     dot_draw(c, at, y, DOT, INK_LINE);
@@ -59,7 +58,7 @@ static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y
   return at - 4;
 }
 
-// How far to the right a half circle reaches at this height.
+// The horizontal extent of a half circle at this height.
 static double cup_reach(const Layout *l, const Link *cup, double y) {
   double a = l->in[cup->a], b = l->in[cup->to], off = y - (a + b) / 2, r = (b - a) / 2;
   return sqrt(fmax(0, r * r - off * off));
@@ -81,12 +80,12 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   return at;
 }
 
-// Where one of two strokes meets a line of two strokes: on the one that faces where it comes from.
+// Where one of two strokes meets a tandem line: on the nearer stroke.
 static double nearer(double at, double from, double by) {
   return by != 0 && fabs(from - at) > 0.01 ? copysign(by, from - at) : by;
 }
 
-// From where it is level to its end.
+// From the horizontal part to the end.
 static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   uint32_t dies = l->dies[x];
   const Section *s = &l->section.at[dies];
@@ -104,7 +103,7 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, do
   if (e->to) path_line(c, port_x(e->to, true), y);
 }
 
-// The arrowhead of a line that has a direction, in the first place for labels that it crosses.
+// The arrowhead of a directed line, in the first section for labels that it crosses.
 static void direction(Canvas *c, const Layout *l, uint32_t x) {
   const Strand *strand = &l->s->strand.at[x];
   if (strand->line != LINE_FORTH && strand->line != LINE_BACK) return;
@@ -127,7 +126,7 @@ static void gap(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   canvas_close(c);
 }
 
-// From birth to end, this far below its place. A copy begins on the nearer of two strokes.
+// Draws a strand at an offset. A copy begins on the nearer stroke of a tandem line.
 static void strand_line(Canvas *c, const Layout *l, const Ends *e, uint32_t x, double by) {
   double y, from = begin_strand(c, l, e, x, &y);
   uint32_t born = l->born[x];
@@ -162,7 +161,7 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
   canvas_close(c);
 }
 
-// A half circle; of two strokes if the lines are.
+// A half circle; with two strokes for tandem lines.
 static void cup(Canvas *c, const Layout *l, const Link *k, const Section *s) {
   double a = l->in[k->a], b = l->in[k->to], x = s->glyph, middle = (a + b) / 2;
   bool two = l->s->strand.at[k->a].line == LINE_TANDEM;
@@ -187,8 +186,8 @@ static void stage_marks(Canvas *c, const Layout *l, uint32_t k) {
   }
 }
 
-// What is repeated stands between tall parentheses, with the first turn at the foot and the last at
-// the top. The left one stands in the row where it begins, the right one where it ends.
+// Repeats are enclosed by tall parentheses with the first iteration at the bottom and the last at
+// the top, the left one in the row where the block begins, the right one where it ends.
 static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
   double top = l->top[b] + 12, bottom = l->bottom[b] - (k->from ? 15 : 0);
@@ -206,12 +205,12 @@ static void parentheses(Canvas *c, const Layout *l, uint32_t b) {
   }
 }
 
-// The turns are written at the ends of the parenthesis, as near as no line runs.
+// Iteration numbers are next to the ends of the parenthesis, unless a line is in the way.
 static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, double y) {
   static const double by[] = {0, 12, -10, 22, -20};
   double width = math_width(FACE_ITALIC, LABEL, text), left = l->left[b];
   bool down = y < l->top[b] + 20;
-  double low = strpbrk(text, "()gjpqyQ,") ? 4 : 1; // so far letters reach below their line
+  double low = strpbrk(text, "()gjpqyQ,") ? 4 : 1; // descenders
   double at[] = {left + 7 - width / 2, left - width - 2, left + 14, left + 18 + width};
   double x = at[0], to = y;
   for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
@@ -233,12 +232,12 @@ static void turn_texts(Canvas *c, const Layout *l) {
 
 static void frame(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
-  if (l->left[b] > l->right[b]) return; // nothing of it is here
+  if (l->left[b] > l->right[b]) return; // nothing of it is in this row
   if (k->times) {
     parentheses(c, l, b);
     return;
   }
-  if (!k->ink && !k->title) return; // it only holds together what is in it
+  if (!k->ink && !k->title) return; // an invisible block
   canvas_open(c, k->id ? k->id : "", "frame", k->title ? k->title : "");
   canvas_of(c, k->of);
   path_rect(c, l->left[b], l->top[b], l->right[b] - l->left[b], l->bottom[b] - l->top[b], 0);
@@ -247,7 +246,7 @@ static void frame(Canvas *c, const Layout *l, uint32_t b) {
   canvas_open(c, "", "title", "");
   Text how = {.face = FACE_SANS, .size = 13, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT};
   double middle = (l->left[b] + l->right[b]) / 2;
-  if (k->title) // with an index, or a name as it is
+  if (k->title) // with an index, or a plain name
     (strstr(k->title, "_{") ? math_text : canvas_text)(c, middle, l->top[b] + 15, &how, k->title);
   canvas_close(c);
 }
@@ -270,7 +269,7 @@ static void names(Canvas *c, const Layout *l) {
          ANCHOR_START, s->ends.at[i]);
 }
 
-// Letters that reach below their line, and lines of two strokes, want more room.
+// Labels with descenders, and tandem lines, need more space.
 static double label_lift(const Strand *k, const char *label) {
   bool low = strpbrk(label, "gjpqyQ") != NULL;
   if (k->line >= LINE_FORTH) return 9; // above its arrowhead
@@ -298,7 +297,7 @@ static void operands(Canvas *c, const Layout *l) {
   }
 }
 
-// What comes from the row above bends in from the upper left, what goes on bends down.
+// Draws the bend of a strand at the start of a row (from the upper left) or at its end (down).
 static void bend(Canvas *c, double x, double y, bool out) {
   double x0 = out ? x : x - ROW_BEND, y0 = out ? y : y - ROW_DROP, x1 = x0 + ROW_BEND,
          y1 = y0 + ROW_DROP, neck = x1 - 7;
@@ -316,7 +315,7 @@ static void bends(Canvas *c, const Layout *l, const Ids *bundles, double x, bool
   }
 }
 
-// What limn adds by itself, as a value that is kept, is where the program says its wire.
+// Glyphs added by limn, such as a residual, refer to the source of their wire.
 static const GroupOf *glyph_group(const Sketch *s, const Placed *p) {
   const Glyph *g = p->glyph;
   const GroupOf *of = g->of ? g->of : s->stage.at[p->stage].of;
@@ -361,7 +360,7 @@ static void open_blocks(Canvas *c, const Sketch *s, uint32_t from, uint32_t to) 
   canvas_of(c, b->of);
 }
 
-// From left to right, in groups of the blocks that they belong to.
+// From left to right, in groups by block.
 static void glyphs(Canvas *c, Arena *a, const Layout *l) {
   const Sketch *s = l->s;
   uint32_t open = 0;

@@ -1,19 +1,19 @@
-// Placement along one direction by network simplex. Gaps come in (this is at least so far below that) and
-// pulls (this wants to be level with that); places go out that keep every gap and make the weighted
-// sum of |distance| least. Places are whole numbers of a grid, the answer is exact, and the same on
-// every machine.
+// One-dimensional placement by network simplex. Input: gaps (a minimal distance) and pulls (two
+// things want equal coordinates). Output: coordinates that satisfy all gaps and minimise the
+// weighted sum of |distance|. Coordinates are integers, the result is exact and the same on every
+// machine.
 //
-// A pull between a and b becomes a node n above both, with edges n → a and n → b: n may come down
-// to the higher of the two, and then the edges' lengths add up to |a − b|. What is left is to
-// choose places so that all edges are at least as long as they must be and the weighted sum of
-// lengths is least: the network simplex of Gansner, Koutsofios, North and Vo (1993). It walks over
-// spanning trees of tight edges. An edge of the tree cuts off the subtree below it; if the sum
-// grows smaller when the subtree moves away, it moves until another edge across the cut is tight,
-// which takes the place of the first. How the sum changes is the weight of the edges that leave the
-// subtree less of those that enter it, and that is a sum over its nodes: edges inside cancel out.
+// A pull between a and b becomes a node n with edges n → a and n → b: n moves to the smaller of
+// both, where the lengths of its edges add up to |a − b|. What remains is to minimise the weighted
+// sum of edge lengths subject to minimal lengths: the network simplex of Gansner, Koutsofios, North
+// and Vo (1993). It maintains a spanning tree of tight edges. A tree edge separates the subtree
+// below it; if moving the subtree decreases the sum, it moves until another edge across the cut
+// becomes tight, which replaces the first in the tree. The change of the sum is the weight of edges
+// that leave the subtree minus that of edges that enter it (the cut value), which is a sum over its
+// nodes.
 //
-// A step costs as much as the smaller of the two parts: both are walked over in turns until one is
-// done, and it is that one which is looked at and moved.
+// A step costs as much as the smaller side of the cut: both sides are traversed alternately until
+// one is exhausted, and that one is searched and moved.
 #include "show/layout/place.h"
 
 typedef struct {
@@ -23,22 +23,22 @@ typedef struct {
 } PlaceEdge;
 
 typedef struct {
-  uint32_t parent;            // the edge to it; 0 at the root
-  uint32_t child, next, last; // the first below it; the others of its parent; none: no node
+  uint32_t parent;            // index of the edge to the parent; 0 at the root
+  uint32_t child, next, last; // first child; siblings; NONE at the ends
   uint32_t first, count;      // its edges, in Net.at
-  uint32_t seen;              // the walk in which it was met last
+  uint32_t seen;              // number of the last traversal that visited it
   int64_t place;
-  int64_t out; // weight of edges that leave its subtree, less of those that enter it
+  int64_t out; // cut value of its subtree: weight of leaving minus entering edges
 } PlaceNode;
 
 typedef struct {
   uint32_t nodes, edges;
   PlaceNode *node;
   PlaceEdge *edge;   // [edges + 1]; edge[0] is none
-  uint32_t *at;      // edges of each node, side by side
-  uint32_t *walk[2]; // nodes below the edge that leaves, and the others
-  uint32_t seen;     // the number of the last walk
-  uint32_t next;     // where the search for an edge that leaves goes on
+  uint32_t *at;      // edges of each node, contiguous
+  uint32_t *walk[2]; // nodes below the leaving edge, and the others
+  uint32_t seen;     // number of the last traversal
+  uint32_t next;     // where the search for a leaving edge continues
   uint64_t steps;
 } PlaceNet;
 
@@ -78,7 +78,7 @@ static void list_edges(PlaceNet *n) {
   }
 }
 
-// Nodes: the things, one for each pull, and a root above everything, so that the graph is whole.
+// Nodes: the things, one per pull, and a root that keeps the graph connected.
 static PlaceNet net_new(Arena *a, const Places *p) {
   uint32_t root = p->n + p->pull.n;
   PlaceNet n = {.nodes = root + 1, .next = 1};
@@ -99,7 +99,7 @@ static PlaceNet net_new(Arena *a, const Places *p) {
   return n;
 }
 
-// As far up as the gaps allow. False: they form a cycle.
+// The smallest coordinates that satisfy the gaps. False: they form a cycle.
 static bool first_places(PlaceNet *n, Arena *a) {
   uint32_t *waiting = NEW_ARRAY(a, uint32_t, n->nodes), top = 0, done = 0;
   for (uint32_t e = 1; e <= n->edges; e++) waiting[n->edge[e].to]++;
@@ -119,7 +119,8 @@ static bool first_places(PlaceNet *n, Arena *a) {
 }
 
 // -- the tree -------------------------------------------------------------------------------------
-static void hang(PlaceNet *n, uint32_t v, uint32_t edge) { // v below the other end of the edge
+// Attaches v below the other end of the edge.
+static void attach_subtree(PlaceNet *n, uint32_t v, uint32_t edge) {
   uint32_t top = other_end(n, edge, v);
   PlaceNode *u = &n->node[v];
   u->parent = edge;
@@ -139,14 +140,14 @@ static void take_off(PlaceNet *n, uint32_t v) {
   n->edge[u->parent].tree = false;
 }
 
-// Everything stands as far up as it can, so from each node tight edges lead up to the root.
+// All coordinates are minimal, so each node is connected to the root by tight edges.
 static void first_tree(PlaceNet *n) {
   uint32_t root = n->nodes - 1;
   for (uint32_t v = 0; v < n->nodes; v++) n->node[v].child = NONE;
   for (uint32_t v = 0; v < root; v++) {
     uint32_t e = n->node[v].first;
     while (n->edge[n->at[e]].to != v || slack(n, n->at[e])) e++;
-    hang(n, v, n->at[e]);
+    attach_subtree(n, v, n->at[e]);
   }
 }
 
@@ -163,13 +164,13 @@ static void sum_subtrees(PlaceNet *n) {
 }
 
 // -- better trees ---------------------------------------------------------------------------------
-// The lower end of an edge of the tree.
+// The child of a tree edge.
 static uint32_t lower_end(const PlaceNet *n, uint32_t e) {
   uint32_t to = n->edge[e].to;
   return n->node[to].parent == e ? to : n->edge[e].from;
 }
 
-// Does the sum grow smaller when what hangs below this edge moves away from the other side?
+// Would moving the subtree below this edge decrease the sum?
 static bool is_better_without(const PlaceNet *n, uint32_t e) {
   uint32_t v = lower_end(n, e);
   return n->edge[e].from == v ? n->node[v].out < 0 : n->node[v].out > 0;
@@ -184,11 +185,11 @@ static uint32_t leaving_edge(PlaceNet *n) {
   return 0;
 }
 
-// A walk over one side of a cut, in small steps: a node may have very many below it.
+// An incremental traversal of one side of a cut: nodes may have many children.
 typedef struct {
-  uint32_t *walk; // nodes that were met
+  uint32_t *walk; // visited nodes
   uint32_t count, at;
-  uint32_t child; // of walk[at], the next to be looked at
+  uint32_t child; // the next child of walk[at]
   uint32_t seen;  // its number
 } PlaceWalk;
 
@@ -204,7 +205,7 @@ static PlaceWalk walk_from(PlaceNet *n, uint32_t *walk, uint32_t v, uint32_t see
   return w;
 }
 
-// One more neighbour in the tree, but for the one beyond the cut. False: there are no more.
+// Visits one more tree neighbour, not crossing the cut. False: finished.
 static bool walk_on(PlaceNet *n, PlaceWalk *w, uint32_t cut, bool up) {
   if (w->child != NONE) {
     if (w->child != cut) walk_meet(n, w, w->child);
@@ -218,7 +219,7 @@ static bool walk_on(PlaceNet *n, PlaceWalk *w, uint32_t cut, bool up) {
   return true;
 }
 
-// What hangs below v, or everything else, whichever is less: which of them, and how many.
+// The smaller side of the cut above v: which one, and its size.
 static uint32_t smaller_side(PlaceNet *n, uint32_t v, uint32_t *count) {
   PlaceWalk side[2] = {walk_from(n, n->walk[0], v, n->seen + 1),
                        walk_from(n, n->walk[1], parent_of(n, v), n->seen + 2)};
@@ -229,8 +230,8 @@ static uint32_t smaller_side(PlaceNet *n, uint32_t v, uint32_t *count) {
   return k;
 }
 
-// The edge with the least slack that holds the subtree where it is going: those that enter it if it
-// moves up, those that leave it if it moves down. `below`: the walk has the subtree.
+// The edge with minimal slack that limits the move: entering edges if the subtree moves up, leaving
+// ones if it moves down. `below`: the traversal is of the subtree.
 static uint32_t entering_edge(const PlaceNet *n, const uint32_t *walk, uint32_t count, bool below,
                               bool up) {
   uint32_t best = 0, seen = n->node[walk[0]].seen;
@@ -248,8 +249,7 @@ static uint32_t entering_edge(const PlaceNet *n, const uint32_t *walk, uint32_t 
   return best;
 }
 
-// The subtree of v hangs on `in`, which is inside it, instead: parents and sums on the way are
-// turned round.
+// Re-attaches the subtree of v at its node `in`, reversing parents and cut values on the path.
 static void pivot(PlaceNet *n, uint32_t v, uint32_t in, uint32_t entering) {
   int64_t whole = n->node[v].out, child = 0;
   for (uint32_t u = in, edge = entering;;) {
@@ -258,16 +258,16 @@ static void pivot(PlaceNet *n, uint32_t v, uint32_t in, uint32_t entering) {
     n->node[u].out = whole - child;
     child = own;
     take_off(n, u);
-    hang(n, u, edge);
+    attach_subtree(n, u, edge);
     if (u == v) return;
     u = up, edge = old;
   }
 }
 
-// Sums change from the old parent up to the first node above the new one too, and from there down.
+// Updates cut values from the old parent to the common ancestor, and down to the new one.
 static void move_sum(PlaceNet *n, uint32_t old, uint32_t new, int64_t out) {
   uint32_t seen = n->seen += 2, u = old, w = new, root = n->nodes - 1;
-  while (u != w) { // both climb in turns until one meets the other's way
+  while (u != w) { // both climb alternately until the paths meet
     n->node[u].seen = seen, n->node[w].seen = seen + 1;
     if (u != root) u = parent_of(n, u);
     if (n->node[u].seen == seen + 1) break;
@@ -306,7 +306,7 @@ static bool solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
   for (uint32_t v = 0; v < p->n; v++) seen &= !p->most || n.node[v].place <= p->most;
   first_tree(&n);
   sum_subtrees(&n);
-  // Ties may send the walk round in circles; so far it never took as many steps.
+  // degenerate steps could cycle; this limit was never reached
   for (uint64_t k = 0; seen && k < 64 * (uint64_t)n.edges && improve(&n);) k++;
   for (uint32_t v = 0; v < p->n; v++) place[v] = n.node[v].place;
   if (steps) *steps += n.steps;

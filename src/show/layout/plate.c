@@ -1,10 +1,9 @@
-// Messages on plates, beside a picture and tied to places in it.
+// Plates with messages beside a picture, connected to positions in it.
 //
-// In come messages, each perhaps about a place; out come a row of plates above and one below the
-// picture, with a tail from each plate to its place. A tail runs straight up or down from the
-// place, where it meets the fewest words and shapes, and leans only outside of the picture.
-// Messages of a row stand in the order of their tails, so tails never cross and no plate covers
-// anything.
+// Input: messages, each possibly with a position; output: a row of plates above and one below the
+// picture, each with a tail to its position. A tail is vertical inside the picture, on the side
+// where it crosses the fewest words and shapes, and is slanted only outside. Messages in a row are
+// ordered by their tails, so tails do not cross and plates cover nothing.
 #include "show/layout/plate.h"
 #include "show/canvas/canvas.h"
 #include "show/canvas/marks.h"
@@ -12,7 +11,8 @@
 #include <math.h>
 
 enum { SIZE = 12, LINE = 16, PAD = 10, GAP = 12, LEAN = 22, EDGE = 6 };
-enum { WRAP = 32, COLUMN = 6, MOST = 6 }; // letters of a line, units of a letter, plates
+// Letters per line; units per letter; maximal number of plates.
+enum { WRAP = 32, COLUMN = 6, MOST = 6 };
 
 // -- words ----------------------------------------------------------------------------------------
 static uint32_t runes(const char *text, size_t n) {
@@ -21,8 +21,8 @@ static uint32_t runes(const char *text, size_t n) {
   return k;
 }
 
-// Lines of at most so many letters, broken at spaces; a long word stands alone. How many; they are
-// added to `p` if it is not NULL.
+// Breaks text at spaces into lines of at most `most` letters; longer words are not broken. Returns
+// the number of lines and adds them to `p` unless it is NULL.
 static uint32_t wrap(Arena *a, const char *at, uint32_t most, MessagePlace *p) {
   uint32_t lines = 0;
   for (at += strspn(at, " "); *at; lines++) {
@@ -40,14 +40,14 @@ static uint32_t wrap(Arena *a, const char *at, uint32_t most, MessagePlace *p) {
   return lines;
 }
 
-// As few lines as WRAP letters allow, and all about as long.
+// As few lines as WRAP allows, of similar length.
 static void wrap_evenly(Arena *a, MessagePlace *p) {
   uint32_t most = WRAP, lines = wrap(a, p->plate.text, WRAP, NULL);
   while (most > 8 && wrap(a, p->plate.text, most - 1, NULL) == lines) most--;
   wrap(a, p->plate.text, most, p);
 }
 
-// As text, a letter takes COLUMN units: the words must fit then too.
+// In text output a letter is COLUMN units wide, and the words must fit there too.
 static double line_width(Face face, const char *text) {
   return fmax(text_width(face, SIZE, text), COLUMN * runes(text, strlen(text)));
 }
@@ -78,7 +78,7 @@ static void add_words(Arena *a, const Mark *m, Areas *out) {
   vec_push(a, out, x);
 }
 
-// What a tail should not meet: words, and shapes of glyphs.
+// What a tail should avoid: words, and shapes of glyphs.
 static Areas obstacles(Arena *a, const Canvas *c) {
   Areas out = {0};
   bool glyph = false;
@@ -116,7 +116,7 @@ static void choose_tail(MessagePlace *p, const Areas *o, double height, bool bel
 }
 
 // -- rows -----------------------------------------------------------------------------------------
-// Each plate under its tail, as near as the others let it.
+// Each plate is centred on its tail as far as the others allow.
 static double place_row(Plating *g, bool above, double left, double width) {
   uint32_t order[MOST + 1], n = 0;
   for (uint32_t i = 0; i < g->place.n; i++) {
@@ -143,8 +143,7 @@ static double place_row(Plating *g, bool above, double left, double width) {
   return n ? high + LEAN + EDGE : 0;
 }
 
-// The i-th of them with its words in lines; beyond the most that are shown, how many more there
-// are.
+// The i-th plate with its lines; after the maximal number, a plate with the count of the rest.
 static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i) {
   MessagePlace p = {.plate = plates->at[i]};
   if (i + 1 == MOST && plates->n > MOST)
@@ -154,7 +153,7 @@ static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i) {
         arena_format(a, "%u%s%s", p.plate.number, *p.plate.head ? "  " : "", p.plate.head);
   wrap_evenly(a, &p);
   measure(&p);
-  p.tail = 1e6; // what is about no place stands last
+  p.tail = 1e6; // messages without a position come last
   return p;
 }
 
@@ -185,7 +184,7 @@ static double within(double x, double low, double high) { return fmin(fmax(x, lo
 
 static Ink ink_of(const MessagePlace *p) { return p->plate.mild ? INK_SOFT : INK_ALARM; }
 
-// From the place to the edge of the picture, then to the plate, where it is wider.
+// From the position to the edge of the picture, then widening to the plate.
 static void paint_tail(Canvas *c, const MessagePlace *p, double place, double edge, double side) {
   double foot = within(p->tail, p->x + 12, p->x + p->w - 12), s = side > edge ? 7 : -7;
   canvas_open(c, "", "tail", "");

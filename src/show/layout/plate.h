@@ -6,36 +6,36 @@
 
 typedef struct {
   const char *head, *text; // text is broken into lines
-  uint32_t number;         // among all of a picture; 0: it is the only one
+  uint32_t number;         // its number; 0: the only message
   bool mild;               // a warning
-  bool tied;               // it is about a place of the picture:
-  double x, y0, y1;        // its middle, its top and its bottom
+  bool tied;               // it has a position in the picture:
+  double x, y0, y1;        // centre, top and bottom
 } Message;
 typedef VEC(Message) Messages;
 
 typedef struct {
   Message plate;
-  VEC(const char *) line; // of its text
-  bool above;             // it stands above the picture
-  double tail;            // x of its tail in the picture
-  double x, w, h;         // its left side, how wide and how high it is
+  VEC(const char *) line; // lines of its text
+  bool above;             // it is above the picture
+  double tail;            // x of its tail
+  double x, w, h;         // left side, width, height
 } MessagePlace;
 
 typedef struct {
   VEC(MessagePlace) place;
-  double width, above, below; // of the whole; what is wanted above and below the picture
+  double width, above, below; // total width; space needed above and below the picture
 } Plating;
 
 // plate.c
 typedef struct {
-  double height; // of the canvas without plates
-  double left;   // what is left of this is not for plates
-  bool below;    // they are all below the picture
+  double height; // height of the canvas without plates
+  double left;   // no plates to the left of this
+  bool below;    // all plates are below the picture
 } PlateRoom;
-// Where plates go beside what is on the canvas. They are to be painted on the picture, moved down by
-// `above`.
+// Plans the plates for what is on the canvas. They are painted on the picture after it was moved
+// down by `above`.
 Plating plates_plan(Arena *, const Canvas *, const Messages *, PlateRoom);
-void plates_size(Arena *, const Messages *, double *width, double *height); // as a row
+void plates_size(Arena *, const Messages *, double *width, double *height); // arranged in a row
 void plates_paint(Canvas *, const Plating *, double height);
 
 #endif

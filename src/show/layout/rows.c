@@ -1,40 +1,40 @@
-// A picture that is too wide is broken into rows, each a picture of its own: what crosses the cut
-// goes out of one and comes into the next, in order. So a long net does not drift downwards, and
-// its cost is that of its rows.
+// Breaks a wide picture into rows, each a picture of its own: strands that cross a cut leave one
+// row and enter the next, in order. So long networks do not drift downwards, and the cost of layout
+// is that of rows.
 //
-// Cuts lie between sections. They are chosen together, in the manner of Knuth and Plass: rows
-// should be full, and blocks, above all repeats, should stay whole. Widths are estimated first;
-// where that was wrong, they are measured in the rows and the cuts are chosen again.
+// Cuts are between sections and are optimised together, like line breaks by Knuth and Plass: rows
+// should be full, and blocks, above all repeats, should not be cut. Widths are estimated first and
+// corrected by the measured rows, then cuts are chosen again.
 #include "show/layout/sketch.h"
 
 #include <math.h>
 
 enum { ROUNDS = 5, NUMBERED = 3, NUMBER = 11 };
-#define OVERRUN 0.15 // by so much of it a row may be wider than the default width
-#define PLANNED 0.8  // of what a row may be too wide, by what is known before it is laid out
-#define LESS 0.02    // so much narrower it is planned in each round
-// What is bad about a row, to be added up; the shortfall of a row is squared.
-#define LAST 0.25 // of the shortfall, in the last row
+#define OVERRUN 0.15 // a row may exceed the default width by this share
+#define PLANNED 0.8  // the share of the overrun that is planned for
+#define LESS 0.02    // reduction of the planned width in each round
+// Penalties, which are added; the shortfall of a row is squared.
+#define LAST 0.25 // factor of the shortfall in the last row
 #define BAD_OVERRUN 2.0
-#define BAD_CUT 0.4    // a block is cut
-#define BAD_REPEAT 0.4 // it is a repeat
-#define BAD_WHOLE 4.0  // it would have fitted
-#define BAD_SHORT 2.0  // its piece takes less than a third of the row
+#define BAD_CUT 0.4    // cutting a block
+#define BAD_REPEAT 0.4 // cutting a repeat
+#define BAD_WHOLE 4.0  // cutting a block that would fit into a row
+#define BAD_SHORT 2.0  // a piece of less than a third of the row
 #define BAD_ROW 0.02
-#define BAD_STRAND 0.03 // a strand is cut
+#define BAD_STRAND 0.03 // cutting a strand
 
 typedef struct {
   Arena *arena;
   Sketch *s;
   Order *o;
-  double width, over; // of a row, and by how much of that it may be wider
-  double aim;         // the width that is planned
+  double width, over; // width of a row, and allowed overrun
+  double aim;         // planned width
   double *wide;       // [section] its width
-  double *upto;       // [section] sum of those before it
+  double *upto;       // [section] sum of the widths before it
   BlockReach *span;   // [block]
-  uint32_t *strands;  // [section] that are alive where it begins
-  Ids *cut;           // [section] blocks that a cut before it would go through, outermost first
-  Ids at;             // where rows begin; then the number of sections
+  uint32_t *strands;  // [section] strands alive at its start
+  Ids *cut;           // [section] blocks that a cut before it would cut, outermost first
+  Ids at;             // first section of each row; then the number of sections
 } Breaking;
 
 // -- widths ---------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ static void add_up(Breaking *r) {
   for (uint32_t k = 0; k <= r->o->sections; k++) r->upto[k + 1] = r->upto[k] + r->wide[k];
 }
 
-// A row from section i up to j, with the ends that strands come from and go to.
+// The width of sections i up to j, with the ends of strands.
 static double row_width(const Breaking *r, uint32_t i, uint32_t j) {
   double ends = 24 + 14 + (i ? ROW_BEND + 24 : 0) + (j < r->o->sections ? ROW_BEND : 0);
   return r->upto[j] - r->upto[i] + ends;
@@ -119,7 +119,7 @@ static double badness_of_cut(const Breaking *r, uint32_t k) {
   return sum;
 }
 
-// Pieces of the outermost blocks that are cut at the ends of a row.
+// The penalty for the pieces of cut outermost blocks at the ends of a row.
 static double badness_of_pieces(const Breaking *r, uint32_t i, uint32_t j) {
   double sum = 0;
   for (uint32_t end = 0; end < 2; end++) {
@@ -164,10 +164,10 @@ typedef struct {
   const Breaking *r;
   Arena *arena;
   Ids *stages;     // [row]
-  Ids *alive;      // [row + 1] bundles at its beginning, from top to bottom
-  uint32_t *to;    // [bundle] in the row at hand
-  uint32_t *block; // [block] the same
-  uint32_t *known; // [block] the row in which that is so + 1
+  Ids *alive;      // [row + 1] bundles alive at its start, top to bottom
+  uint32_t *to;    // [bundle] its copy in the current row
+  uint32_t *block; // [block] its copy in the current row
+  uint32_t *known; // [block] the row of that copy + 1
   uint32_t row;
   Sketch *s;
   Order *o;
@@ -175,7 +175,7 @@ typedef struct {
 } Cutting;
 
 static uint32_t row_of(const Breaking *r,
-                       uint32_t section) { // the last that begins there or before
+                       uint32_t section) { // the last one that begins there or before
   uint32_t low = 0, high = r->at.n - 1;
   while (high - low > 1) {
     uint32_t mid = (low + high) / 2;
@@ -187,7 +187,7 @@ static uint32_t row_of(const Breaking *r,
   return low;
 }
 
-// Which bundles cross which cuts, from top to bottom.
+// Determines the bundles that cross each cut, top to bottom.
 static void find_alive(Cutting *c) {
   const Breaking *r = c->r;
   Ids all = bundles_by_rank(r->arena, r->s, r->o);

@@ -1,12 +1,12 @@
-// A settled sketch in order. From left to right: each stage has a section, as far left as what it
-// takes allows; stages that touch different bundles share one. From top to bottom: all bundles that
-// ever stand in the row have a rank, which agrees with every moment of it.
+// Orders a settled sketch. Horizontally: each stage gets a section, as far left as its inputs
+// allow; stages with disjoint bundles share a section. Vertically: all bundles get ranks that are
+// consistent with the row at every moment.
 //
-// Two lists go along with the stages: of all bundles so far, where what a stage makes follows the
-// first thing that it takes, and of those that are in the row just then.
+// Two lists are maintained: all bundles so far, in which a stage's results follow its first input,
+// and the bundles that are currently in the row.
 #include "show/layout/sketch.h"
 
-// A ring of bundles, from top to bottom, that begins and ends at 0.
+// A circular list of bundles, top to bottom, with sentinel 0.
 typedef struct {
   uint32_t *next, *last;
 } Ring;
@@ -31,9 +31,9 @@ typedef struct {
   const Sketch *s;
   Order *o;
   Ring ever, row;
-  uint32_t *behind; // [bundle in the row] the first section behind what ended just below it
-  Ids *from;        // [block] stages outside that make what it takes
-  uint32_t *start;  // [block] a section before which it does not begin + 1; 0: not known yet
+  uint32_t *behind; // [bundle in the row] the first section after what ended just below it
+  Ids *from;        // [block] outside stages that make its inputs
+  uint32_t *start;  // [block] its earliest section + 1; 0: unknown
 } Sorting;
 
 static void larger(uint32_t *x, uint32_t than) {
@@ -45,8 +45,8 @@ bool block_is_inside(const Sketch *s, uint32_t block, uint32_t of) {
   return block == of;
 }
 
-// A block begins when all that it takes is there: so one that follows another does not begin beside
-// it with what does not depend on that.
+// A block begins when all of its inputs exist, so a block after another one does not begin beside
+// it with independent contents.
 static void find_needs(const Sorting *t, Arena *a) {
   const Sketch *s = t->s;
   for (uint32_t k = 0; k < s->stage.n; k++)
@@ -67,9 +67,8 @@ static uint32_t block_start(const Sorting *t, uint32_t b) {
   return at;
 }
 
-// As far left as what it takes allows, and behind what once stood between these things. What begins
-// in a block begins behind its start: so a frame does not begin where strands still bend towards
-// it.
+// The earliest section: after its inputs and after what was between them. Inside a block, after the
+// block's start, so that frames do not begin where strands still bend.
 static uint32_t earliest(const Sorting *t, const Stage *stage) {
   const Ids *in = &stage->in;
   uint32_t at = block_start(t, stage->block);
@@ -83,22 +82,22 @@ static uint32_t earliest(const Sorting *t, const Stage *stage) {
   return at;
 }
 
-// One that takes nothing waits until what it stands beside is there, or comes with it.
+// A stage without inputs waits for its neighbour.
 static uint32_t earliest_source(const Sorting *t, const Stage *stage) {
   uint32_t maker = stage->beside ? t->o->maker[stage->beside] : 0;
   if (!maker) return 0;
   return t->o->at[maker - 1] + (t->s->stage.at[maker - 1].in.n > 0);
 }
 
-// Nobody goes on with it.
+// Nothing continues it.
 static bool has_ended(const Sorting *t, uint32_t bundle) {
   uint32_t taker = bundle ? t->o->taker[bundle] : 0;
   return taker && !t->s->stage.at[taker - 1].out.n;
 }
 
-// Not between things of another source, one of which has ended since: where to put what begins
-// below (or above) this, and before (or behind) what is next in the row.
-static uint32_t past_ended(const Sorting *t, uint32_t ever, uint32_t next, bool below) {
+// Avoids placing a new bundle between bundles of another source that have ended: returns its
+// position below (or above) this one and next to the following one in the row.
+static uint32_t position_past_ended(const Sorting *t, uint32_t ever, uint32_t next, bool below) {
   if (below)
     while (t->ever.next[ever] != next && has_ended(t, t->ever.next[ever]))
       ever = t->ever.next[ever];
@@ -113,7 +112,8 @@ static void put(const Sorting *t, const Stage *stage, uint32_t at) {
   bool below = in->n || stage->below;
   uint32_t ever = below ? first : t->ever.last[first];
   uint32_t row = in->n ? t->row.last[first] : below ? first : t->row.last[first];
-  if (stage->early && first) ever = past_ended(t, ever, below ? t->row.next[first] : row, below);
+  if (stage->early && first)
+    ever = position_past_ended(t, ever, below ? t->row.next[first] : row, below);
   uint32_t behind = in->n ? t->behind[in->at[in->n - 1]] : below ? t->behind[first] : 0;
   for (uint32_t i = 0; i < in->n; i++) {
     if (!out->n) larger(&behind, t->behind[in->at[i]]);
@@ -127,7 +127,7 @@ static void put(const Sorting *t, const Stage *stage, uint32_t at) {
   larger(&t->behind[row], behind);
 }
 
-// Does a string end where the last glyphs stand? Then what begins late has a section of its own.
+// Does a string end at the last glyphs? Then late sources get a section of their own.
 static bool ends_last(const Sketch *s, const Order *o) {
   for (uint32_t k = 0; s->strings && k < s->stage.n; k++) {
     const Stage *t = &s->stage.at[k];
@@ -136,13 +136,14 @@ static bool ends_last(const Sketch *s, const Order *o) {
   return false;
 }
 
-// Copies and crossings do not matter for themselves.
+// Copies and crossings alone.
 static bool is_late(const Stage *t) {
   bool more = stage_has(t, ~(LINKS(PASS) | LINKS(COPY)));
   return !more && (t->in.n ? !t->glyph.n : !t->early);
 }
 
-// Where a use begins: a stage, or the outermost block around it that the other stage is not in.
+// Where a use begins: its stage, or the outermost block around it that does not contain the other
+// stage.
 static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
   uint32_t at = t->o->at[user];
   for (uint32_t b = t->s->stage.at[user].block; b && !block_is_inside(t->s, block, b);
@@ -151,8 +152,8 @@ static uint32_t use_begins(const Sorting *t, uint32_t user, uint32_t block) {
   return at;
 }
 
-// What takes nothing, a copy and a crossing stand just before the first use of what they make, and
-// not behind what begins beside that: this must not come to stand between things that they take.
+// Moves sources, copies and crossings to just before the first use, but not after what begins
+// beside it, which must not separate their inputs.
 static void move_late(const Sorting *sorting, Arena *a) {
   const Sketch *s = sorting->s;
   Order *o = sorting->o;
@@ -170,7 +171,7 @@ static void move_late(const Sorting *sorting, Arena *a) {
     if (!t->in.n) late = next ? next - 1 : 0;
     if (next) larger(&late, next - 1);
     if (late > latest[k]) late = latest[k];
-    bool alone = s->apart && t->glyph.n > 0; // it keeps a section that no other glyph has
+    bool alone = s->apart && t->glyph.n > 0; // it needs a section without other glyphs
     if (is_late(t) && t->out.n && !alone) o->at[k] = late;
     uint32_t beside = !t->in.n && t->beside ? o->maker[t->beside] : 0;
     uint32_t before = beside && s->stage.at[beside - 1].in.n > 0;
@@ -245,7 +246,7 @@ BlockReach *block_reach(Arena *a, const Sketch *s, const Order *o) {
   return reach;
 }
 
-// wait: [stage] it is not before this section
+// wait: [stage] its earliest section
 static Order *order_with(Arena *a, Sketch *s, const uint32_t *wait) {
   Order *o = order_new(a, s);
   Sorting t = {.s = s, .o = o, .ever = ring_new(a, s->bundle.n), .row = ring_new(a, s->bundle.n)};
@@ -270,8 +271,8 @@ static Order *order_with(Arena *a, Sketch *s, const uint32_t *wait) {
   return o;
 }
 
-// Does something of the one come to stand between things of the other, where both begin?
-static bool comes_between(const Sketch *s, const Order *o, uint32_t one, uint32_t other) {
+// Would results of one stage separate results of the other, where both begin?
+static bool separates_results(const Sketch *s, const Order *o, uint32_t one, uint32_t other) {
   const Ids *in = &s->stage.at[one].out, *around = &s->stage.at[other].out;
   uint32_t low = UINT32_MAX, high = 0;
   if (one == other || o->at[one] != o->at[other]) return false;
@@ -285,11 +286,11 @@ static bool comes_between(const Sketch *s, const Order *o, uint32_t one, uint32_
   return false;
 }
 
-// A source whose things come between those of another one begins behind it.
-static bool make_wait(const Sketch *s, const Order *o, uint32_t *wait) {
+// A source whose results separate those of another begins after it.
+static bool delay_source(const Sketch *s, const Order *o, uint32_t *wait) {
   for (uint32_t k = 0; k < s->stage.n; k++)
     for (uint32_t j = 0; s->stage.at[k].early && j < s->stage.n; j++)
-      if (s->stage.at[j].early && comes_between(s, o, k, j)) {
+      if (s->stage.at[j].early && separates_results(s, o, k, j)) {
         wait[k] = o->at[j] + 1;
         return true;
       }
@@ -299,6 +300,6 @@ static bool make_wait(const Sketch *s, const Order *o, uint32_t *wait) {
 Order *sketch_order(Arena *a, Sketch *s) {
   uint32_t *wait = NEW_ARRAY(a, uint32_t, s->stage.n + 1);
   Order *o = order_with(a, s, wait);
-  for (uint32_t k = 0; k < s->stage.n && make_wait(s, o, wait); k++) o = order_with(a, s, wait);
+  for (uint32_t k = 0; k < s->stage.n && delay_source(s, o, wait); k++) o = order_with(a, s, wait);
   return o;
 }

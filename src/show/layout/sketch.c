@@ -1,8 +1,7 @@
-// A sketch is put together stage by stage, as a diagram is, where a wire may be read often or never
-// and in any order. To be drawn, every use must be seen: sketch_settle puts copies where something
-// is used again, ends where nothing uses it, and crossings where things that are used together do
-// not stand side by side. After it each bundle is made once and taken once, and a stage's bundles
-// are neighbours in the row.
+// A sketch is built stage by stage in the order of a diagram, in which wires may be read any number
+// of times and in any order. Settling makes all uses explicit: copies for repeated uses, ends for
+// unused wires, and crossings to bring operands together. Afterwards each bundle is made once and
+// read once, and the bundles of a stage are adjacent in the row.
 #include "show/layout/sketch.h"
 
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 Sketch *sketch_new(Arena *a, const char *title) {
   Sketch *s = NEW(a, Sketch);
   *s = (Sketch){.arena = a, .title = title, .about = ""};
-  vec_push(a, &s->strand, (Strand){0}); // 0 is none
+  vec_push(a, &s->strand, (Strand){0}); // index 0 means none
   vec_push(a, &s->bundle, (Bundle){0});
   vec_push(a, &s->block, (Block){0});
   return s;
@@ -117,27 +116,27 @@ Glyph *stage_glyph(Sketch *s, uint32_t stage, GlyphKind kind, const char *text) 
 }
 
 // -- settling -------------------------------------------------------------------------------------
-enum { LOOKS = 8 }; // so many uses ahead
+enum { LOOKS = 8 }; // look-ahead, in uses
 
 typedef struct {        // a bundle before settling
-  uint32_t stands;      // of a use: the bundle that it turned out to be
-  uint32_t left, total; // of one that is made: uses to come, all uses
-  uint32_t seen;        // in which look at uses it was seen last
+  uint32_t stands;      // of a use: the settled bundle
+  uint32_t left, total; // of a made bundle: remaining uses, all uses
+  uint32_t seen;        // number of the last look-ahead that saw it
   uint32_t now;         // the bundle in the row that holds it
-  uint32_t maker, user; // its stage, the first that uses it, + 1; 0: it comes in, none does
-  uint32_t home;        // the innermost block that holds all its uses
+  uint32_t maker, user; // its stage and the first one that uses it, + 1; 0: an input, or unused
+  uint32_t home;        // the innermost block that contains all its uses
 } Unsettled;
 
 typedef struct {
   Sketch *s;
   Arena *arena;
-  VEC(Stage) stage; // as settled
+  VEC(Stage) stage; // settled stages
   uint32_t uses;    // bundles before settling
   Unsettled *of;    // [uses]
-  uint32_t looks;   // at uses
-  Ids holds;        // [bundle in the row] what it holds
-  Ids place;        // [bundle in the row] where it stands, as of the last look
-  bool *put;        // [stage] that takes nothing: it is in the row
+  uint32_t looks;   // number of look-aheads
+  Ids holds;        // [bundle in the row] the value it holds
+  Ids place;        // [bundle in the row] its position at the last look-ahead
+  bool *put;        // [stage] a source that has been placed
   Ids row;
 } Settle;
 
@@ -146,8 +145,8 @@ static void link_all(Sketch *s, Stage *t, LinkKind kind, uint32_t from, uint32_t
     vec_push(s->arena, &t->link, (Link){kind, strand_at(s, from, i), strand_at(s, to, i)});
 }
 
-// In the row, `n` entries from `at` on give way to others.
-static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) {
+// Replaces `n` entries of the row from `at` on.
+static void replace_in_row(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) {
   uint32_t rest = row->n - at - n;
   for (uint32_t i = n; i < by->n; i++) vec_push(a, row, 0);
   if (rest) memmove(row->at + at + by->n, row->at + at + n, rest * sizeof *row->at);
@@ -155,21 +154,21 @@ static void replace(Arena *a, Ids *row, uint32_t at, uint32_t n, const Ids *by) 
   row->n = at + by->n + rest;
 }
 
-// This bundle of the row holds what was made under that number.
-static void hold(Settle *t, uint32_t bundle, uint32_t made) {
+// Records which value a bundle of the row holds.
+static void set_held_value(Settle *t, uint32_t bundle, uint32_t made) {
   while (t->holds.n <= bundle) vec_push(t->arena, &t->holds, 0);
   t->holds.at[bundle] = made;
   t->of[made].now = bundle;
 }
 
 static void put_stage(Settle *t, Stage stage, uint32_t at) {
-  replace(t->arena, &t->row, at, stage.in.n, &stage.out);
+  replace_in_row(t->arena, &t->row, at, stage.in.n, &stage.out);
   vec_push(t->arena, &t->stage, stage);
 }
 
-// What is used again: one copy is for now, the other for later, above it or below. The one for
-// later goes straight on if there are many to come, so that a row of boxes that all read it does
-// not drift away.
+// Copies a value that is used again: one copy for this use, the other for later uses, above or
+// below. With many uses to come, the copy for later continues straight, so that rows of boxes do
+// not drift.
 static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
   Sketch *s = t->s;
   uint32_t from = t->of[made].now, to[2];
@@ -184,7 +183,7 @@ static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
   }
   put_stage(t, copy, ids_find(&t->row, from));
   t->of[use].stands = to[0];
-  hold(t, to[1], made);
+  set_held_value(t, to[1], made);
 }
 
 static void take(Settle *t, uint32_t use, bool above) {
@@ -204,8 +203,7 @@ static void put_end(Settle *t, uint32_t bundle, uint32_t block) {
 }
 
 // -- side by side ---------------------------------------------------------------------------------
-// How many others stand above `wanted`, so that the fewest strands cross: one that stands above
-// them now crosses what it gives way to, and so does one that comes to stand below.
+// The number of unwanted bundles to place above `wanted` with the fewest crossings.
 static uint32_t others_above(const Settle *t, const Ids *span, const bool *wanted,
                              uint32_t others) {
   const Sketch *s = t->s;
@@ -219,14 +217,14 @@ static uint32_t others_above(const Settle *t, const Ids *span, const bool *wante
       continue;
     }
     above++;
-    cost += n * before - n * (all - before); // it stands above all of them, not below
+    cost += n * before - n * (all - before); // it is placed above all of them, not below
     if (cost < least) least = cost, best = above;
   }
   return best;
 }
 
-// The part of the row that holds all of `wanted`, with them side by side: the others above or
-// below, whichever crosses least.
+// The part of the row that contains `wanted`, with these adjacent and the others above or below,
+// whichever crosses least.
 static Ids gathered(Settle *t, const Ids *span, const Ids *wanted, uint32_t low) {
   Ids order = {0};
   bool *is_wanted = NEW_ARRAY(t->arena, bool, span->n);
@@ -247,13 +245,13 @@ static bool same_ids(const Ids *a, const Ids *b) {
   return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
 }
 
-// Where each bundle of the row stands, in t->place.
+// Sets t->place to the positions in the row.
 static void find_places(Settle *t) {
   while (t->place.n < t->s->bundle.n) vec_push(t->arena, &t->place, 0);
   for (uint32_t i = 0; i < t->row.n; i++) t->place.at[t->row.at[i]] = i;
 }
 
-// Crossings, so that these stand side by side in this order.
+// Adds crossings so that these bundles are adjacent in this order.
 static void gather(Settle *t, Ids *wanted, uint32_t block) {
   uint32_t low = UINT32_MAX, high = 0;
   Sketch *s = t->s;
@@ -278,14 +276,14 @@ static void gather(Settle *t, Ids *wanted, uint32_t block) {
     link_all(s, &cross, LINK_PASS, from, to);
     vec_push(t->arena, &cross.out, to);
     renamed[t->place.at[from] - low] = to;
-    hold(t, to, t->holds.at[from]);
+    set_held_value(t, to, t->holds.at[from]);
   }
   for (uint32_t i = 0; i < wanted->n; i++)
     wanted->at[i] = renamed[t->place.at[wanted->at[i]] - low];
   put_stage(t, cross, low);
 }
 
-// One of these, not the one at `which`, that stands in the row. *place: where.
+// A different operand that is in the row. *place: its position.
 static uint32_t partner_among(const Settle *t, const Ids *uses, uint32_t which, uint32_t *place) {
   for (uint32_t k = 0; k < uses->n; k++) {
     *place = ids_find(&t->row, t->of[t->s->bundle.at[uses->at[k]].of].now);
@@ -294,8 +292,8 @@ static uint32_t partner_among(const Settle *t, const Ids *uses, uint32_t which, 
   return uses->n;
 }
 
-// What is made of nothing enters the row when it is used, beside what it is used with, or what that
-// is used with later; in the block of its uses, since that is where these others are.
+// A source is placed when it is used, beside its co-operand or a later one, in the block of its
+// uses.
 static void put_source(Settle *t, uint32_t maker, const Ids *in, uint32_t which) {
   Stage stage = t->s->stage.at[maker];
   uint32_t at = t->row.n, made = stage.out.n ? stage.out.at[0] : 0;
@@ -333,7 +331,7 @@ static void put_sources(Settle *t, const Ids *in) {
   }
 }
 
-// Does a stage take nothing, and give nothing that is taken?
+// Does a stage have no inputs and no used results?
 static bool is_idle(const Settle *t, uint32_t k) {
   const Stage *stage = &t->s->stage.at[k];
   bool idle = !stage->in.n && !t->put[k];
@@ -348,7 +346,7 @@ static int by_key(const void *a, const void *b) {
 
 void sort_keyed(KeyedItem *all, uint32_t n) { qsort(all, n, sizeof *all, by_key); }
 
-// In the order in which what they use stands.
+// Sorts uses by the position of what they use.
 static void sort_by_row(Settle *t, Ids *uses) {
   KeyedItem *all = NEW_ARRAY(t->arena, KeyedItem, uses->n + 1);
   const uint32_t *old = arena_copy(t->arena, uses->at, uses->n * sizeof *old);
@@ -359,8 +357,8 @@ static void sort_by_row(Settle *t, Ids *uses) {
   for (uint32_t i = 0; i < uses->n; i++) uses->at[i] = old[all[i].at];
 }
 
-// What these are uses of, each once.
-static Ids things(Settle *t, const Ids *uses) {
+// The distinct values of these uses.
+static Ids distinct_values(Settle *t, const Ids *uses) {
   Ids all = {0};
   t->looks++;
   for (uint32_t i = 0; i < uses->n; i++) {
@@ -372,18 +370,18 @@ static Ids things(Settle *t, const Ids *uses) {
   return all;
 }
 
-// A branch of a wire is said where it is read; all of the wire where it is made.
-static void say_branch(Settle *t, uint32_t use) {
+// The source position of a branch is where it is read; of the wire, where it is made.
+static void set_branch_source(Settle *t, uint32_t use) {
   const Bundle *own = &t->s->bundle.at[use], *now = &t->s->bundle.at[t->of[use].stands];
   if (t->of[own->of].total < 2 || t->of[use].stands == own->of) return;
   for (uint32_t i = 0; i < own->n && i < now->n; i++)
     t->s->strand.at[now->first + i].of = t->s->strand.at[own->first + i].of;
 }
 
-// All that is used is brought side by side first and then copied: what crosses once is there for
-// later uses too. The copy of the first one that stays is left above the others.
-static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
-  Ids wanted = things(t, uses);
+// Brings all operands together and then copies them, so that a crossing serves later uses too. The
+// copy of the first remaining value is above the others.
+static Ids bring_operands_together(Settle *t, const Ids *uses, uint32_t block) {
+  Ids wanted = distinct_values(t, uses);
   gather(t, &wanted, block);
   bool above = wanted.n > 1 && uses->n == wanted.n;
   for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], above && !i);
@@ -391,12 +389,12 @@ static Ids take_all(Settle *t, const Ids *uses, uint32_t block) {
   for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->of[uses->at[i]].stands);
   gather(t, &wanted, block);
   for (uint32_t i = 0; i < uses->n; i++) t->of[uses->at[i]].stands = wanted.at[i];
-  for (uint32_t i = 0; i < uses->n; i++) say_branch(t, uses->at[i]);
+  for (uint32_t i = 0; i < uses->n; i++) set_branch_source(t, uses->at[i]);
   return wanted;
 }
 
-// A formula that is a sign alone has its operands from top to bottom. If they stand in another
-// order, it names them; otherwise they need no names.
+// A formula of a single operator reads its operands from top to bottom. If they are in another
+// order, it names them.
 static void settle_formula(Sketch *s, const Stage *stage, const Ids *uses) {
   bool turned = !same_ids(&stage->in, uses);
   for (uint32_t g = 0; g < stage->glyph.n; g++) {
@@ -409,13 +407,13 @@ static void settle_formula(Sketch *s, const Stage *stage, const Ids *uses) {
 
 static void settle_stage(Settle *t, uint32_t k) {
   Stage stage = t->s->stage.at[k];
-  if (!stage.in.n) return; // when it is used
+  if (!stage.in.n) return; // placed when it is used
   put_sources(t, &stage.in);
   Ids uses = {0};
   for (uint32_t i = 0; i < stage.in.n; i++) vec_push(t->arena, &uses, stage.in.at[i]);
   if (stage.free) sort_by_row(t, &uses);
   settle_formula(t->s, &stage, &uses);
-  stage.in = take_all(t, &uses, stage.block);
+  stage.in = bring_operands_together(t, &uses, stage.block);
   put_stage(t, stage, ids_find(&t->row, stage.in.at[0]));
   for (uint32_t i = 0; i < stage.out.n; i++)
     if (!t->of[stage.out.at[i]].left) put_end(t, stage.out.at[i], stage.block);
@@ -442,7 +440,7 @@ static void settle_strands(Settle *t) {
   }
 }
 
-// A copy belongs to the block in which all that is copied is used, and so does a crossing.
+// A copy or crossing belongs to the innermost block that contains all uses.
 static void find_homes(Settle *t) {
   Sketch *s = t->s;
   for (uint32_t k = 0; k < s->stage.n; k++)
@@ -454,13 +452,13 @@ static void find_homes(Settle *t) {
   for (uint32_t i = 0; i < s->out.n; i++) t->of[s->bundle.at[s->out.at[i]].of].home = 0;
 }
 
-// What a use is called, the bundle is called that it turned out to be.
+// Names of uses become names of the settled bundles.
 static void settle_names(Settle *t) {
   for (uint32_t u = 1; u < t->uses; u++)
     if (t->of[u].stands) t->s->bundle.at[t->of[u].stands].as = t->s->bundle.at[u].as;
 }
 
-// A use that is at fault: where it stands is, and where that comes from without being changed.
+// Marks a faulty use and the unchanged bundles that lead to it.
 static void settle_alarms(Settle *t) {
   Sketch *s = t->s;
   for (uint32_t u = 1; u < t->uses; u++)
@@ -493,17 +491,17 @@ void sketch_settle(Sketch *s) {
   for (uint32_t i = 1; i < t.uses; i++) {
     Unsettled *made = &t.of[s->bundle.at[i].of];
     if (s->bundle.at[i].of) made->total = ++made->left;
-    hold(&t, i, i);
+    set_held_value(&t, i, i);
   }
   for (uint32_t i = 0; i < s->in.n; i++) vec_push(a, &t.row, s->in.at[i]);
   for (uint32_t i = 0; i < s->in.n; i++)
     if (!t.of[s->in.at[i]].left) put_end(&t, s->in.at[i], 0);
   for (uint32_t k = 0; k < s->stage.n; k++) settle_stage(&t, k);
   Ids out = s->out, none = {0};
-  for (uint32_t k = 0; k < s->stage.n; k++) // what nothing uses is seen to end
+  for (uint32_t k = 0; k < s->stage.n; k++) // makes unused values end visibly
     if (is_idle(&t, k)) put_source(&t, k, &none, 0);
   put_sources(&t, &out);
-  if (out.n) out = take_all(&t, &out, 0);
+  if (out.n) out = bring_operands_together(&t, &out, 0);
   settle_strands(&t);
   settle_alarms(&t);
   settle_names(&t);

@@ -1,4 +1,4 @@
-// Lines, shapes, dots, words and heads of arrows on a canvas, as pictures of every kind have them.
+// Lines, shapes, dots, words and arrowheads, common to all kinds of pictures.
 #include "show/layout/strokes.h"
 
 #include <math.h>
