@@ -1,16 +1,15 @@
-// Faults of a picture, found by looking at its marks alone. What comes in is a finished canvas,
-// what goes out is a list of faults, each with its place and the names of what is there.
+// Finds faults of a picture from its marks alone. Input: a finished canvas; output: a list of
+// faults with positions and names.
 //
-// This file looks at what stands in places: labels and titles must touch nothing, glyphs must not
-// meet, no wire runs through a glyph where it neither begins nor ends, frames hold things whole,
-// everything is on the page. lint_wires.c looks at the lines themselves. Whatever is compared is
-// found by a grid, so large pictures take a time that grows with their marks.
+// This file checks areas: labels and titles overlap nothing, glyphs do not overlap, wires pass no
+// glyph, frames contain things completely, everything is on the page. lint_wires.c checks lines.
+// Candidates are found by a grid, so the time grows linearly with the number of marks.
 #include "show/canvas/lint_own.h"
 
 #include <math.h>
 
-#define TOUCH 0.5   // so much may ink overlap before it counts
-#define NEAR_END 2  // a wire ends at what it comes so near to
+#define TOUCH 0.5   // tolerated overlap
+#define NEAR_END 2  // distance at which a wire counts as ending there
 #define LETTERS 8.0 // 6 points, in units of 1/96 inch
 
 static const char *const fault_words[FAULT_KINDS] = {
@@ -51,7 +50,7 @@ static const char *kind_words(ThingKind kind) {
   return words[kind];
 }
 
-// "label y", "a wire h": what it is and what it is called.
+// "label y", "a wire h": kind and name.
 static const char *called(Scene *s, const Thing *t) {
   return arena_format(s->arena, "%s%s%.60s", kind_words(t->kind), t->words[0] ? " " : "", t->words);
 }
@@ -59,7 +58,7 @@ static const char *called(Scene *s, const Thing *t) {
 // -- letters --------------------------------------------------------------------------------------
 static bool is_letters(const Thing *t) { return t->kind == THING_LABEL || t->kind == THING_TITLE; }
 
-// Labels and titles against what covers an area. Each pair is looked at once.
+// Labels and titles against areas, each pair once.
 static void letters_and_things(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
   Area own = area_grown(t->area, -TOUCH);
@@ -77,7 +76,7 @@ static void letters_and_things(Scene *s, uint32_t i) {
   }
 }
 
-// Against lines, each only once however often it is met.
+// Against lines, each line once.
 static void letters_and_lines(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
   uint32_t last = UINT32_MAX;
@@ -114,7 +113,8 @@ static void check_glyph_pairs(Scene *s, uint32_t i) {
     const Thing *o = n.thing;
     if (!is_solid(o) || n.index == i || !areas_meet(&own, &o->area)) continue;
     if (t->kind == o->kind && n.index < i) continue;
-    if (t->kind == THING_DOT) continue; // two dots may be one; glyphs look at dots
+    // Dots may coincide; dots against glyphs are checked by glyphs.
+    if (t->kind == THING_DOT) continue;
     fault(s, FAULT_GLYPHS, t->area.x0, t->area.y0, "%s and %s", called(s, t), called(s, o));
   }
 }
@@ -144,12 +144,11 @@ static void check_wires_through(Scene *s, uint32_t i) {
   }
 }
 
-// A wire that passes a dot goes through its middle; the two lines of a tandem pass it on both
-// sides.
+// A wire at a dot passes its centre; a tandem line passes on both sides.
 static void check_wires_at_dot(Scene *s, uint32_t i) {
   const Thing *t = &s->thing.at[i];
   double x = (t->area.x0 + t->area.x1) / 2, y = (t->area.y0 + t->area.y1) / 2;
-  const Thing *wire = NULL; // segments of a wire stand side by side
+  const Thing *wire = NULL; // segments of a wire are contiguous
   double nearest = INFINITY;
   Near n = near_lines(s, t->area);
   for (bool more = true; more;) {
@@ -181,7 +180,7 @@ static bool holds(const Area *a, const Area *b) {
   return area_holds(a, b->x0, b->y0) && area_holds(a, b->x1, b->y1);
 }
 
-// What meets a frame is inside, or the frame is inside of it.
+// Things that touch a frame are inside it, or contain it.
 static void check_frames(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];

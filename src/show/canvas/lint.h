@@ -1,4 +1,4 @@
-// lint: faults of pictures.
+// lint: finds faults of pictures.
 #ifndef LIMN_SHOW_CANVAS_LINT_H
 #define LIMN_SHOW_CANVAS_LINT_H
 
@@ -19,10 +19,11 @@ typedef struct {
 } Fault;
 typedef VEC(Fault) Faults;
 void canvas_check(Arena *, const Canvas *, Faults *);
-// Does every wire come from somewhere? Of a picture in which all of them run to the right.
+// Does every wire have a source? For pictures in which all wires run to the right.
 void beginnings_check(Arena *, const Canvas *, Faults *);
-// Are the lines of a diagram's picture the axes of its wires? strings: a line is a whole wire.
+// Do the lines of a picture correspond to the axes of the diagram's wires? strings: one line per
+// wire.
 void circuit_check(World *, Arena *, const Diagram *, bool strings, const Canvas *, Faults *);
-void faults_print(const Faults *, Buf *); // a line for each, and how many of each kind there are
+void faults_print(const Faults *, Buf *); // a line for each, and the count of each kind
 
 #endif

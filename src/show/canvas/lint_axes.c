@@ -1,11 +1,10 @@
-// Are the lines of a picture the axes of its types? In come a finished picture and the diagram that
-// it is of; types are read from the diagram, by the names of its wires, and not from what was laid
-// out.
+// Compares the lines of a finished picture with the axes of the diagram's types, which are found by
+// the names of wires, independently of the layout.
 //
-// The picture is cut where its labels stand: there all lines are level. A cut that meets a glyph or
-// a curve is left out. In each cut a wire of rank n has n lines, or 2n, 3n … where it was copied;
-// one without axes, and every wire of strings, counts as one. A line for several axes in tandem
-// counts as many as it has names. At the left end there are as many lines as the inputs have axes.
+// The picture is cut at its labels, where all lines are horizontal. Cuts through glyphs or curves
+// are skipped. In each cut, a wire of rank n has n lines, or 2n, 3n … if it was copied; scalars,
+// and wires of string diagrams, count as one. A tandem line counts as many axes as it has names. At
+// the left end, the number of lines is the number of the inputs' axes.
 #include "base/names.h"
 #include "base/table.h"
 #include "show/canvas/lint_own.h"
@@ -13,9 +12,9 @@
 #include <math.h>
 
 typedef struct {
-  const char *id; // as the picture has it: "attend/Q"
-  uint32_t rank;  // 0: wires of this name have different ranks
-  uint32_t lines; // in this cut
+  const char *id; // as in the picture: "attend/Q"
+  uint32_t rank;  // 0: wires with this name differ in rank
+  uint32_t lines; // in the current cut
 } NamedWire;
 typedef VEC(NamedWire) NamedList;
 
@@ -37,8 +36,7 @@ static NamedList wires_by_name(World *w, Arena *a, const Diagram *d, bool string
   return all;
 }
 
-// How many axes a wire's line stands for. Those in tandem are two lines, and its words say "h and
-// w".
+// The number of axes of a line. A tandem line is two strokes, described as "h and w".
 static uint32_t axes_of(const Scene *s, const Thing *t) {
   uint32_t pieces = 0, names = 1;
   for (uint32_t i = t->first; i < t->first + t->n; i++) pieces += s->segment.at[i].begins;
@@ -58,7 +56,7 @@ static bool is_cut_clear(Scene *s, double x) {
   return true;
 }
 
-// Lines through x, in all and by the wires they belong to.
+// Counts the lines at x, in total and per wire.
 static uint32_t count_lines(Scene *s, double x, const Table *at, NamedList *all) {
   Area line = {x - 0.5, 0, x + 0.5, s->canvas->height};
   uint32_t last = UINT32_MAX, sum = 0;
@@ -85,7 +83,7 @@ static void check_cut(Scene *s, double x, const Table *at, NamedList *all) {
   }
 }
 
-// At the left, only inputs are there.
+// At the left end, there are only inputs.
 static void check_left(Scene *s, const Diagram *d, bool strings) {
   uint32_t want = 0;
   double left = INFINITY;
@@ -102,7 +100,7 @@ void circuit_check(World *w, Arena *a, const Diagram *whole, bool strings, const
                    Faults *out) {
   const Diagram *d = whole;
   while (d->box.n == 2 && d->box.at[1].op == OP_call && d->box.at[1].callee->name == d->name)
-    d = d->box.at[1].callee; // a learner looked at for itself is a call of it
+    d = d->box.at[1].callee; // a learner on its own is a call of itself
   Scene s = {.arena = a, .canvas = c, .out = out};
   Table *at = table_new(a), *cuts = table_new(a);
   scene_of(&s);

@@ -1,17 +1,16 @@
-// Does every wire come from somewhere? A line begins at a glyph, at a frame, on another line, in a
-// cup, or where inputs begin. One that begins at a dot to which nothing comes, or in a circuit in
-// the air, is an axis that begins: that is well if another line of its wire is there already, and
-// otherwise the whole wire comes from nowhere. Since this is asked of every line, every output is
-// joined to an input, a weight, a constant or noise.
+// Checks that every wire has a source. A line may begin at a glyph, a frame, another line, a cup,
+// or the position of inputs. A line that begins at an isolated dot, or in the air, is a begun axis:
+// this is valid if another line of its wire exists there, otherwise the wire has no source. As all
+// lines are checked, every output is connected to an input, a weight, a constant or noise.
 #include "show/canvas/lint_own.h"
 
 #include <math.h>
 
-#define TOUCHES 3.0 // the two strokes of a tandem line end this near to what they meet
-#define BESIDE 6.0  // lines of a wire begin so near to each other
-#define LEFT 60.0   // inputs begin so near to where the first of them does
+#define TOUCHES 3.0 // tandem lines end at this distance from what they meet
+#define BESIDE 6.0  // maximal distance between the starts of a wire's lines
+#define LEFT 60.0   // maximal distance of inputs from the leftmost one
 
-typedef struct { // a line from its left end
+typedef struct { // the left end of a line
   const Thing *wire;
   uint32_t first; // segment
   double x, y, to;
@@ -33,14 +32,14 @@ static LineBegins lines_of(Scene *s) {
   return all;
 }
 
-// Another line of a wire comes here, and does not begin here too.
+// Another line of the wire ends here, and does not also begin here.
 static bool line_comes(Scene *s, const LineBegin *b, const LineBegins *all) {
   Area near = {b->x - TOUCHES, b->y - TOUCHES, b->x + TOUCHES, b->y + TOUCHES};
   for (Near n = near_lines(s, near); near_next(&n);) {
     if (n.thing->kind > THING_CUP || segment_distance(n.line, b->x, b->y) > TOUCHES) continue;
     if (n.thing->kind == THING_CUP) return true;
     uint32_t segment = (uint32_t)(n.line - s->segment.at), low = 0, high = all->n;
-    while (low + 1 < high) { // the line that the segment is of
+    while (low + 1 < high) { // binary search for the line of the segment
       uint32_t middle = (low + high) / 2;
       if (all->at[middle].first <= segment)
         low = middle;
@@ -70,13 +69,13 @@ static bool at_a_dot(Scene *s, const LineBegin *b) {
   return false;
 }
 
-// In a circuit, what begins in the air at the left is an input.
+// In a circuit, what begins freely at the left is an input.
 static bool is_joined(Scene *s, const LineBegin *b, const LineBegins *all, double left, bool air) {
   if (at_a_dot(s, b) == air || b->x < left) return true;
   return line_comes(s, b, all) || begins_at_something(s, b);
 }
 
-// Is another line of the same wire there, that came from somewhere?
+// Is there another line of the same wire with a source?
 static bool wire_is_there(const LineBegins *all, const bool *joined, const LineBegin *b) {
   for (uint32_t i = 0; i < all->n; i++) {
     const LineBegin *o = &all->at[i];

@@ -1,4 +1,4 @@
-// Private to the files that look for faults in a picture.
+// Private to lint.
 //
 //   lint_scene.c   marks ─► things by their class, strokes as segments, and a grid to find them
 //   lint_wires.c   what is wrong with lines: crossings, bends, dividers
@@ -14,34 +14,34 @@ typedef enum {
   THING_WIRE,
   THING_CUP,
   THING_DIVIDER,
-  THING_STROKE, // any other line: a parenthesis, a brace
+  THING_STROKE, // another line: a parenthesis, a brace
   THING_LABEL,
   THING_TITLE,
-  THING_GLYPH, // and whatever has a class that is not known here
+  THING_GLYPH, // also groups of unknown class
   THING_DOT,
   THING_FRAME,
 } ThingKind;
 
-typedef struct { // a group of marks, or a mark outside of all groups
+typedef struct { // a group of marks, or a mark outside of groups
   ThingKind kind;
-  Area area;         // of its ink
-  const char *words; // what it is called
-  const char *id;    // of its group; "": none
+  Area area;         // bounding box
+  const char *words; // its name
+  const char *id;    // id of its group; "": none
   uint32_t first, n; // segments
-  double least;      // the size of its smallest letters; INFINITY: it has none
+  double least;      // smallest letter size; INFINITY: no letters
 } Thing;
 
-typedef struct { // of a stroke, or of the outline of an area
+typedef struct { // of a stroke, or of an outline
   double x0, y0, x1, y1;
-  double half;    // half of the stroke's width; 0: an outline
-  uint32_t thing; // whose it is
-  bool begins;    // a piece of a path begins here
+  double half;    // half of the stroke width; 0: an outline
+  uint32_t thing; // the thing it belongs to
+  bool begins;    // first segment of a subpath
 } Segment;
 
 typedef struct {
-  double size; // of a cell, which is a square
+  double size; // side of a square cell
   uint32_t columns, rows;
-  uint32_t *first; // [cell] where its list begins; and one more
+  uint32_t *first; // [cell] offset of its list; one more at the end
   uint32_t *item;
 } LintGrid;
 
@@ -51,14 +51,14 @@ typedef struct {
   VEC(Thing) thing;
   VEC(Segment) segment;
   LintGrid things, segments;
-  Ids near; // what was found last
+  Ids near; // results of the last query
   Faults *out;
 } Scene;
 
-typedef struct { // what may meet an area
+typedef struct { // a candidate near an area
   Scene *s;
-  const Segment *line; // NULL: things are looked for
-  const Thing *thing;  // or that of the line
+  const Segment *line; // NULL for queries of things
+  const Thing *thing;  // the thing, or that of the line
   uint32_t index;      // of the thing
   uint32_t next;
 } Near;
@@ -66,17 +66,19 @@ typedef struct { // what may meet an area
 // -- lint_scene.c ---------------------------------------------------------------------------------
 void scene_of(Scene *);
 bool areas_meet(const Area *, const Area *);
-Area area_grown(Area, double by); // by less than 0: it shrinks
+Area area_grown(Area, double by); // negative: shrunk
 Area segment_area(const Segment *);
-bool segment_enters(const Segment *, const Area *); // does a part of it lie inside?
+bool segment_enters(const Segment *, const Area *); // is a part of it inside?
 double segment_distance(const Segment *, double x, double y);
-bool thing_touches(const Scene *, const Thing *, const Segment *); // its outline, or inside it
+// Touches its outline, or lies inside.
+bool thing_touches(const Scene *, const Thing *, const Segment *);
 bool area_holds(const Area *, double x, double y);
-// What may meet an area, each once, in order; good until one looks for something else:
+// Iterates over candidates that may touch an area, each once, in order; valid until the next query:
 // for (Near n = near_lines(s, area); near_next(&n);) …
 Near near_things(Scene *, Area), near_lines(Scene *, Area);
 bool near_next(Near *);
-uint32_t grid_cell(const LintGrid *, double x, double y); // in which it lies, or the nearest
+// The cell of a point, or the nearest cell.
+uint32_t grid_cell(const LintGrid *, double x, double y);
 
 // -- lint_wires.c ---------------------------------------------------------------------------------
 void check_crossings(Scene *);
@@ -84,7 +86,8 @@ void check_bends(Scene *);
 void check_dividers(Scene *);
 
 // -- lint_begin.c ---------------------------------------------------------------------------------
-void check_beginnings(Scene *, bool air); // at dots; air: in the air, where inputs are at the left
+// air: a line may begin freely, where inputs are at the left.
+void check_beginnings(Scene *, bool air);
 
 // -- lint.c ---------------------------------------------------------------------------------------
 bool is_solid(const Thing *); // a glyph or a dot

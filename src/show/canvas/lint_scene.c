@@ -1,9 +1,8 @@
-// Marks become things. What comes in is a canvas, whose groups say by their class what they are;
-// what goes out is a list of things with the area of their ink, their lines as straight segments,
-// and two grids, so that what is near a place is found without looking at everything.
+// Converts marks to things. Input: a canvas whose groups have classes; output: things with their
+// bounding boxes, their lines as segments, and two grids for spatial queries.
 //
-// Only direct marks of a group belong to it: a group with a class inside of another is a thing of
-// its own. Letters count with the ink of their outlines, not with the height of a line.
+// Only direct marks belong to a group: a nested group with a class is a thing of its own. Text
+// counts with its outlines, not with its line height.
 #include "show/canvas/lint_own.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ Area segment_area(const Segment *s) {
   return (Area){fmin(s->x0, s->x1), fmin(s->y0, s->y1), fmax(s->x0, s->x1), fmax(s->y0, s->y1)};
 }
 
-// The segment is cut by each side of the area in turn.
+// Clips the segment by each side of the area.
 bool segment_enters(const Segment *s, const Area *a) {
   double t0 = 0, t1 = 1, d[2] = {s->x1 - s->x0, s->y1 - s->y0};
   double from[2] = {s->x0, s->y0}, low[2] = {a->x0, a->y0}, high[2] = {a->x1, a->y1};
@@ -62,7 +61,7 @@ static bool segments_meet(const Segment *a, const Segment *b) {
   return s >= 0 && s <= 1 && t >= 0 && t <= 1;
 }
 
-// By how often a ray to the right meets the outlines.
+// Even-odd rule: counts crossings of a ray to the right.
 static bool is_inside(const Scene *s, const Thing *t, double x, double y) {
   bool in = false;
   for (uint32_t i = t->first; i < t->first + t->n; i++) {
@@ -93,7 +92,7 @@ static ThingKind kind_of(const char *class) {
   return THING_GLYPH;
 }
 
-// The outline of each letter, turned as its text is.
+// Adds the outline of each letter, rotated like its text.
 static void add_text(Scene *s, Thing *t, const Mark *m) {
   double c, sine, size = m->text.how.size / EM;
   Path path = {0};
@@ -126,10 +125,11 @@ static void add_path(Scene *s, Thing *t, uint32_t thing, const Mark *m, Lines *l
   }
 }
 
-#define ASIDE UINT32_MAX // no thing at all
+#define ASIDE UINT32_MAX // belongs to no thing
 
 typedef struct {
-  VEC(uint32_t) open; // things, from the outermost; a group without a class is as what it stands in
+  // Open groups as things, outermost first; a group without class belongs to the enclosing one.
+  VEC(uint32_t) open;
   VEC(uint32_t) owner; // [mark] its thing + 1; 0: none
 } SceneWalk;
 
@@ -144,7 +144,7 @@ static ThingKind loose_kind(const Mark *m) {
   return m->kind == MARK_PATH && !m->path.paint.fill ? THING_STROKE : THING_GLYPH;
 }
 
-// Gaps in lines that others cross, and arrowheads on lines, are in nobody's way.
+// Gaps at crossings, and arrowheads on lines, are no obstacles.
 static bool is_aside(const char *class) {
   return strcmp(class, "gap") == 0 || strcmp(class, "arrow") == 0 || strcmp(class, "tail") == 0;
 }
@@ -169,7 +169,7 @@ static void find_owners(Scene *s, SceneWalk *w) {
   }
 }
 
-// What has no words is called by its letters.
+// A thing without description is named by its text.
 static void name_by_text(Scene *s, Thing *t, Buf *b, const Mark *m) {
   if (!b->arena) *b = buf_new(s->arena);
   if (b->n < 200) buf_printf(b, "%.80s", m->text.words);
@@ -188,7 +188,7 @@ static void read_thing(Scene *s, uint32_t thing, uint32_t mark, const uint32_t *
       add_text(s, t, m);
       if (!named) name_by_text(s, t, &words, m);
     } else if (m->kind == MARK_PATH && m->path.paint.opacity < 1) {
-      continue; // it is seen through: the tail of a note
+      continue; // transparent: the tail of a note
     } else if (m->kind == MARK_PATH) {
       add_path(s, t, thing, m, &lines);
     } else if (m->kind == MARK_IMAGE) {
@@ -222,7 +222,7 @@ static void grid_size(LintGrid *g, const Canvas *c, uint32_t n) {
   g->rows = (uint32_t)(c->height / g->size) + 1;
 }
 
-// Two rounds: how many there are in each cell, and which.
+// Two passes: counts per cell, then entries.
 static void grid_fill(Scene *s, LintGrid *g, const Area *area, uint32_t n) {
   grid_size(g, s->canvas, n);
   uint32_t cells = g->columns * g->rows;

@@ -1,17 +1,16 @@
-// Faults of lines.
+// Checks lines.
 //
-// Crossings: two wires that cross at less than 30 degrees, three that meet in one point, two that
-// run one on the other. Where one of them begins or ends it is a dot or a port and no crossing.
+// Crossings: wires must not cross at less than 30 degrees, three must not meet in a point, and two
+// must not overlap. An end of a wire at another one is a dot or port and no crossing.
 //
-// Bends: the pieces of a wire that goes on from stage to stage are put together to a chain, and the
-// chain is read as level runs. A bend is needless if the run between it and the next bend back
-// could lie at the height of a neighbouring run, or the first and last run, where nothing holds
-// them, at the height of the one beside: that is, if nothing else is in the strip where it would
-// lie.
+// Bends: the wires that continue each other from stage to stage form a chain with horizontal runs.
+// A bend is needless if the run up to the opposite bend could move to the height of a neighbouring
+// run, or a free end to the height of the run next to it, that is, if the strip it would occupy is
+// empty.
 //
-// Dividers: an end is not in the air if a glyph, dot, cup, frame, parenthesis, the end or the bend
-// of a wire, or the end of another divider is there. Tensors that stand far apart are divided all
-// the same: the nearest wire above and the nearest below count, however far away.
+// Dividers: an end must be at a glyph, dot, cup, frame, parenthesis, an end or bend of a wire, or
+// an end of another divider. The nearest wires above and below count at any distance, since tensors
+// may be far apart.
 #include "base/table.h"
 #include "show/canvas/lint_own.h"
 
@@ -43,14 +42,14 @@ typedef struct {
 } WireCrossing;
 typedef VEC(WireCrossing) Crossings;
 
-// A segment, longer at both ends.
+// Extends a segment at both ends.
 static Segment longer(const Segment *k, double by) {
   double n = hypot(k->x1 - k->x0, k->y1 - k->y0), dx = (k->x1 - k->x0) / n * by,
          dy = (k->y1 - k->y0) / n * by;
   return (Segment){.x0 = k->x0 - dx, .y0 = k->y0 - dy, .x1 = k->x1 + dx, .y1 = k->y1 + dy};
 }
 
-// Does a wire begin or end here, or on the other one and near this place?
+// Does a wire end here, or on the other wire near this point?
 static bool ends_near(const Scene *s, const Thing *t, const Segment *other, double x, double y) {
   Segment line = longer(other, 10);
   for (uint32_t i = t->first; i < t->first + t->n; i++) {
@@ -77,7 +76,7 @@ static bool cross(const Segment *a, const Segment *b, double *sine, double *x, d
   return s >= 0 && s < 1 && t >= 0 && t < 1;
 }
 
-// So much of two level lines lies one on the other; *x: where that begins.
+// The length of the overlap of two horizontal lines; *x: where it begins.
 static double shared(const Segment *a, const Segment *b, double *x) {
   if (!is_level(a) || !is_level(b) || fabs(a->y0 - b->y0) > 0.7) return 0;
   Area p = segment_area(a), q = segment_area(b);
@@ -85,7 +84,7 @@ static double shared(const Segment *a, const Segment *b, double *x) {
   return fmin(p.x1, q.x1) - *x;
 }
 
-// What several cells have is looked at in the one where it is.
+// A pair in several cells is handled in the cell of its intersection.
 static void look_at_pair(Scene *s, const Segment *a, const Segment *b, uint32_t cell,
                          Crossings *out) {
   double sine, x, y;
@@ -133,13 +132,13 @@ void check_crossings(Scene *s) {
 }
 
 // -- bends ----------------------------------------------------------------------------------------
-typedef struct { // a level part of a chain
+typedef struct { // a horizontal part of a chain
   double x0, x1, y;
 } WireReach;
 typedef VEC(WireReach) Reaches;
 
 typedef struct {
-  uint32_t *next;     // [thing] the wire that goes on where this one ends + 1
+  uint32_t *next;     // [thing] the wire that continues it + 1
   bool *has_previous; // [thing]
   uint32_t *chain;    // [thing] the first wire of its chain + 1
 } Chains;
@@ -158,7 +157,7 @@ static void wire_ends(const Scene *s, const Thing *t, Key *from, Key *to) {
 
 static bool is_wire(const Thing *t) { return t->kind == THING_WIRE && t->n; }
 
-// A wire goes on as another where one ends and one begins.
+// A wire continues another one if one ends where the other begins.
 static void find_chains(Scene *s, Chains *c) {
   Table *begin = table_new(s->arena), *begins = table_new(s->arena), *ends = table_new(s->arena);
   Key from, to;
@@ -187,7 +186,7 @@ static void find_chains(Scene *s, Chains *c) {
       c->chain[k - 1] = i + 1;
 }
 
-// Level parts of a wire. *x: where it ends.
+// Adds the horizontal parts of a wire. *x: where it ends.
 static void add_runs(Scene *s, const Thing *t, Reaches *out, double *x) {
   for (const Segment *k = &s->segment.at[t->first];; k++) {
     WireReach *last = out->n ? &out->at[out->n - 1] : NULL;
@@ -205,8 +204,7 @@ static bool is_own_label(const Thing *t, const WireReach *run) {
          t->area.x0 > run->x0 - 8 && t->area.x0 < run->x1 + 2;
 }
 
-// Would anything else be in the way of a wire at this height? `run` is what would move there, and
-// it moves past no other wire.
+// Is a strip free for a wire at this height? `run` would be moved, and must not pass other wires.
 static bool is_free(Scene *s, const Chains *c, uint32_t chain, WireReach to, const WireReach *run) {
   double y = to.y;
   Area strip = {fmin(to.x0, to.x1) + 1, y - STRIP, fmax(to.x0, to.x1) - 1, y + STRIP};
@@ -228,9 +226,9 @@ static bool is_free(Scene *s, const Chains *c, uint32_t chain, WireReach to, con
   return true;
 }
 
-// Does something stand where a chain begins or ends, at x = `end`, which is where its run does?
+// Is there something at the end of a chain, x = `end`, which is the end of its run?
 static bool is_held(Scene *s, double x, double y, double end) {
-  if (fabs(x - end) > 0.5) return true; // the chain curves to its end
+  if (fabs(x - end) > 0.5) return true; // the chain curves at its end
   Area here = area_grown((Area){x, y, x, y}, HELD);
   for (Near n = near_things(s, here); near_next(&n);)
     if (is_solid(n.thing) && areas_meet(&n.thing->area, &here)) return true;
@@ -291,7 +289,7 @@ static bool thing_holds(const Thing *t, double x, double y) {
   return is_solid(t) && area_holds(&around, x, y);
 }
 
-// Does a piece of a line begin or end so near?
+// Does a segment begin or end nearby?
 static bool ends_at(const Scene *s, const Segment *k, double x, double y, double dx, double dy) {
   return (k->begins && is_near(x, y, k->x0, k->y0, dx, dy)) ||
          (is_last(s, k) && is_near(x, y, k->x1, k->y1, dx, dy));
@@ -309,7 +307,7 @@ static bool line_holds(const Scene *s, const Segment *k, uint32_t divider, doubl
   }
 }
 
-// Does a wire of this height begin, end or bend beside x?
+// Does a wire at this height begin, end or bend near x?
 static bool wire_turns(Scene *s, double x, double y) {
   Area here = {x - BESIDE, y - HELD, x + BESIDE, y + HELD};
   for (Near n = near_lines(s, here); near_next(&n);) {
@@ -329,7 +327,7 @@ static bool is_held_there(Scene *s, uint32_t divider, double x, double y) {
   return false;
 }
 
-// How high the nearest wire above or below runs, or is where it ends beside x; y if there is none.
+// The height of the nearest wire above or below, or of its end near x; y if there is none.
 static double nearest_wire(Scene *s, double x, double y, bool above) {
   double best = above ? -INFINITY : INFINITY;
   Area column = {x - BESIDE, above ? -1e6 : y, x + BESIDE, above ? y : 1e6};
@@ -337,7 +335,7 @@ static double nearest_wire(Scene *s, double x, double y, bool above) {
     const Segment *k = n.line;
     if (n.thing->kind != THING_WIRE || !segment_enters(k, &column)) continue;
     double to = above ? fmax(k->y0, k->y1) : fmin(k->y0, k->y1);
-    if (above ? to > y : to < y) continue; // it comes across
+    if (above ? to > y : to < y) continue; // it crosses the divider
     best = above ? fmax(best, to) : fmin(best, to);
   }
   return isfinite(best) ? best : y;
@@ -352,7 +350,7 @@ static bool is_in_air(Scene *s, uint32_t divider, double x, double y) {
   return true;
 }
 
-// A divider whose words are "outer product" ends where two tensors become one and nothing is drawn.
+// A divider described as "outer product" ends where two tensors become one without a glyph.
 void check_dividers(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];

@@ -58,8 +58,8 @@ Sketch *circuit_broken(World *, Arena *, const PartialDiagram *, const CircuitOp
 // -- partial_picture.c ----------------------------------------------------------------------------
 bool broken_is_small(const PartialDiagram *); // small enough to be readable
 Message message_plate(World *, Arena *, Span, const char *text);
-void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *,
-                   Messages *);                      // adds its messages
+// Adds its messages.
+void broken_plates(World *, Arena *, const PartialDiagram *, const Layout *, Messages *);
 const char *plates_about(Arena *, const Messages *); // all messages as one sentence
 
 // -- legend.c: what names stand for ---------------------------------------------------------------
@@ -83,8 +83,8 @@ const char *box_title(World *, Arena *, const Diagram *); // "multihead (8, 64)"
 const char *call_title(World *, Arena *, const Diagram *, const Box *call);
 // Is it the learner, or a member of it?
 bool title_names(const char *title, const char *learner);
-Ink ink_of(const char *name);                                // by the name of the box
-bool call_is_open(const CircuitOptions *, const char *name); // by its name or the level
+Ink ink_of(const char *name);                                  // by the name of the box
+bool call_is_open(const CircuitOptions *, const char *name);   // by its name or the level
 bool call_is_closed(const CircuitOptions *, const char *name); // by its name
 
 // -- circuit_scan.c -------------------------------------------------------------------------------
@@ -114,8 +114,8 @@ const char *formula_number(Arena *, double);
 bool is_product(const Loop *, uint32_t scalar); // a product of operands
 
 // -- places.c: a loop where a wire is a whole tensor ----------------------------------------------
-bool loop_is_wire(World *, Arena *, const Diagram *,
-                  const Box *); // it only moves data
+// It only moves data.
+bool loop_is_wire(World *, Arena *, const Diagram *, const Box *);
 const char *loop_words(World *, Arena *, const Diagram *, const Box *); // Σ exp(x), Max [j i]
 
 // -- circuit_stop.c -------------------------------------------------------------------------------

@@ -1,20 +1,20 @@
 // Private to circuit: reading a diagram as a sketch.
 //
-//   circuit.c         the whole, inputs and sources, boxes that are neither loops nor calls
-//   readable.c        before: a diagram whose loops have short formulas
+//   circuit.c         the whole, inputs, sources, and boxes that are neither loops nor calls
+//   readable.c        rewrites the diagram before: loops with short formulas
 //   circuit_loop.c    loops, by their indices
-//   formula.c         what a loop does to numbers
-//   places.c          where it reads them
+//   formula.c         the bodies of loops as formulas
+//   places.c          coordinates of loops, in string diagrams
 //   circuit_call.c    calls: a glyph, a block, or opened
-//   circuit_inset.c   boxes that are opened several times are laid out once
-//   circuit_stop.c    as strings: where no gradient goes back
-//   circuit_repeat.c  what is done several times is drawn once
-//   words.c           after: names, and a sentence
-//   circuit_same.c    are two boxes the same picture?
-//   circuit_turn.c    sizes that differ from turn to turn
-//   circuit_scan.c    scans: repeated along an axis
-//   said.c            where the program says it
-//   tandem.c          after: axes that run side by side everywhere are one line
+//   circuit_inset.c   boxes opened several times are laid out once
+//   circuit_stop.c    gradient stops, in string diagrams
+//   circuit_repeat.c  repeats are drawn once
+//   words.c           names, and a description in words
+//   circuit_same.c    equality of pictures of boxes
+//   circuit_turn.c    sizes that vary between iterations
+//   circuit_scan.c    scans
+//   said.c            source positions
+//   tandem.c          merges axes that are treated alike
 #ifndef LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
 #define LIMN_SHOW_CIRCUIT_CIRCUIT_OWN_H
 
@@ -88,15 +88,15 @@ void label_wire(CircuitPart *, Id wire);                    // sets name and lab
 const Diagram *part_diagram(Circuit *, const Diagram *);    // as prepared for drawing
 bool is_string(const Circuit *);                            // string diagram: one line per wire
 uint32_t part_make(CircuitPart *, uint32_t stage, Id wire); // a bundle for a wire
-uint32_t bundle_of(CircuitPart *, Id wire);      // a weight or constant begins here
-const char *axis_value(Circuit *, const Axis *); // its size, unless the label says it
+uint32_t bundle_of(CircuitPart *, Id wire);                 // a weight or constant begins here
+const char *axis_value(Circuit *, const Axis *);            // its size, unless the label says it
 // Adds a stage that reads wires; returns their uses.
 uint32_t *part_uses(CircuitPart *, const Id *in, uint32_t n, const char *words, uint32_t *stage);
 // Records the source position of the k-th read.
 void say_use(CircuitPart *, const Id *in, uint32_t i, uint32_t use);
-void add_ports(Sketch *, Ids *to, uint32_t bundle);                  // all its strands
-uint32_t param_number(const Diagram *, Id wire);  // index of a weight; the number of params: none
-uint32_t source_number(const Diagram *, Id wire); // numbered as by diagram_source
+void add_ports(Sketch *, Ids *to, uint32_t bundle); // all its strands
+uint32_t param_number(const Diagram *, Id wire);    // index of a weight; the number of params: none
+uint32_t source_number(const Diagram *, Id wire);   // numbered as by diagram_source
 // Length of the leading word: letters, digits and underscores.
 size_t word_bytes(const char *);
 // A glyph on all strands of the first inputs and outputs of a box.
@@ -117,11 +117,11 @@ const Diagram *diagram_steps(World *, const Diagram *); // prepared for reading
 uint32_t maker_of(const Sketch *, uint32_t bundle); // a stage; the number of stages: an input
 
 // is it the number of reduced elements?
-bool is_count(World *, const Loop *sum, const Loop *,
-              uint32_t scalar); // is it how many things are summed?
+// Is it how many things are summed?
+bool is_count(World *, const Loop *sum, const Loop *, uint32_t scalar);
 bool loop_is_mask(const Loop *);
-uint32_t index_place(World *, const Access *,
-                     uint32_t index);              // the axis that it covers; rank: none
+// The axis that it covers; rank: none.
+uint32_t index_place(World *, const Access *, uint32_t index);
 const char *body_text(CircuitPart *, const Box *); // its formula; NULL: wires are enough
 const char *combine_text(Combine, bool place);     // Σ, Max; place: the position, ArgMax
 void draw_loop(CircuitPart *, const Box *);
@@ -138,7 +138,7 @@ void draw_call(CircuitPart *, const Box *);
 Same *same_new(Arena *);
 void same_count(Same *, World *, const Diagram *callee); // counts an opening
 bool same_counted(Same *);                               // ends counting; is any box opened twice?
-bool draw_inset(CircuitPart *, const Box *); // false: draw it as part of the whole
+bool draw_inset(CircuitPart *, const Box *);             // false: draw it as part of the whole
 
 bool call_has_glyph(const char *name); // the library box has a glyph
 
@@ -150,15 +150,15 @@ bool same_boxes(Circuit *, const Diagram *, const Box *, const Diagram *, const 
 bool same_diagrams(Circuit *, const Diagram *, const Diagram *);
 
 // -- circuit_turn.c -------------------------------------------------------------------------------
-Fold *fold_inside(CircuitPart *, const Box *call);         // the same iterations inside a callee
-bool fold_varies(Circuit *, const Fold *, Id wire);        // its sizes differ between iterations
+Fold *fold_inside(CircuitPart *, const Box *call);  // the same iterations inside a callee
+bool fold_varies(Circuit *, const Fold *, Id wire); // its sizes differ between iterations
 // Labels with an index for sizes that differ.
 void turn_labels(CircuitPart *, uint32_t bundle, Id wire);
 void turn_label(CircuitPart *, const Box *loop, uint32_t index, Strand *);
 void turn_label_sizes(Circuit *, const Fold *, const Axis *each, Strand *); // [turn]
-const char *turn_option(CircuitPart *, const Box *call, uint32_t option,
-                        uint32_t i); // one of its sizes
-void series_rows(Circuit *);         // for the legend
+// One of its sizes.
+const char *turn_option(CircuitPart *, const Box *call, uint32_t option, uint32_t i);
+void series_rows(Circuit *); // for the legend
 
 // -- circuit_scan.c -------------------------------------------------------------------------------
 void draw_scan(CircuitPart *, const Box *);
@@ -172,8 +172,8 @@ void sketch_tandem(Sketch *); // draws parallel axes as one line; before settlin
 // -- circuit_repeat.c -----------------------------------------------------------------------------
 void draw_part(CircuitPart *);
 uint32_t box_args(const Box *); // inputs that are drawn: without weights
-uint32_t pass_stage(CircuitPart *, uint32_t block, uint32_t from,
-                    const char *words);       // a bundle goes on
+// A bundle goes on.
+uint32_t pass_stage(CircuitPart *, uint32_t block, uint32_t from, const char *words);
 uint32_t kept_bundle(CircuitPart *, Id wire); // made in another loop's iteration; 0: no
 const char *weight_label(CircuitPart *, const char *name);
 

@@ -1,11 +1,11 @@
-// Goals as pictures: two string diagrams with ⇌ between them and, below it, the learners that move
-// so that they become equal. Several goals stand one below the other, with their signs in a column;
-// a number that is made large or small ends in a triangle there. Below them stand the learners that
-// are refined: box ↦ body. Claims that two boxes are equal look the same, with = between them.
+// Draws goals: two string diagrams with ⇌ between them, and below it the learners that are trained
+// to make them equal. Several goals are stacked, with their signs in a column; a maximised or
+// minimised number ends in a triangle there. Below are refined learners: box ↦ body. Checks that
+// boxes are equal look the same, with =.
 //
-// Both sides of a goal have the same sources: what one of them does not use is seen to end. Wires
-// of one type have one ink, in the order in which types appear, and the name of a type is written
-// once, so that the picture can be read without colours.
+// Both sides have the same sources: unused ones end visibly. Wires of one type have one colour,
+// assigned in order of appearance, and the name of a type is written once, so that colours are not
+// needed.
 #include "base/diag.h"
 #include "base/names.h"
 #include "show/circuit/goals_own.h"
@@ -17,13 +17,13 @@ enum { GAP = 16, SIGN = 46, TAG = 14, ROW = 4, BRACE = 14, STUB = 14, EDGE = 12 
 enum { LEAST_HEIGHT = 24 + ROW }; // of an equation
 
 typedef struct {
-  Layout *left, *right; // right: NULL where something is made large or small
+  Layout *left, *right; // right = NULL: maximised or minimised
   const char *sign;     // "max", "min", "↦"; NULL: ⇌
   const char *moved, *tag, *by;
-  bool framed;         // what is right is the body of what is left
-  bool claimed;        // they are equal, or so it is claimed
-  double above, below; // of the line in which the signs stand
-  Said said;           // messages, whose height is a part of below
+  bool framed;         // the right side is the body of the left
+  bool claimed;        // a check
+  double above, below; // extent above and below the signs
+  Said said;           // messages, whose height is included in below
   const GroupOf *of;   // the statement
 } Equation;
 typedef VEC(Equation) Equations;
@@ -57,7 +57,7 @@ static bool is_uniform(const Diagram *noise) {
   return false;
 }
 
-// The set with what was asked of it: "glyphs.test (way: 5, shot: 2, query: 5)"; "train" goes without saying.
+// The data set with its options: "glyphs.test (way: 5, shot: 2, query: 5)"; "train" is left out.
 static const char *source_name(Goals *g, const Given *given) {
   const Episodes *e = &given->episodes;
   Buf b = buf_new(g->arena);
@@ -84,7 +84,7 @@ static const Supply *supplies(Goals *g, const Ids *fields) {
   return s;
 }
 
-// All fields that one of them has, in the order of the text.
+// The fields that either side uses, in the order of the text.
 static Ids all_fields(Goals *g, const Ids *a, const Ids *b) {
   Ids all = {0};
   for (uint32_t k = 0; k < g->p->given.n; k++)
@@ -95,7 +95,7 @@ static Ids all_fields(Goals *g, const Ids *a, const Ids *b) {
   return all;
 }
 
-// The diagram with an input for each of these fields, in this order.
+// Extends the diagram to an input per field, in this order.
 static void complete(Goals *g, Diagram *d, const Ids *has, const Ids *fields) {
   Ids in = {0};
   for (uint32_t i = 0; i < fields->n; i++) {
@@ -127,7 +127,7 @@ void goals_freeze(const Goals *g, Sketch *s) {
     }
 }
 
-// A constant that comes out several times is written as often.
+// A constant used several times is drawn several times.
 static void split_constants(Goals *g, Sketch *s) {
   Ids seen = {0};
   for (uint32_t i = 0; i < s->out.n; i++) {
@@ -161,7 +161,7 @@ static Sketch *strings_of(Goals *g, const Diagram *d, const Supply *supply) {
   return s;
 }
 
-// The middle of what comes out, which stands in the line of the signs.
+// The centre of the results, aligned with the signs.
 static double out_middle(const Layout *l) {
   const Sketch *s = l->s;
   double low = INFINITY, high = -INFINITY;
@@ -173,8 +173,8 @@ static double out_middle(const Layout *l) {
 }
 
 // -- one goal -------------------------------------------------------------------------------------
-// Where a box, or a weight, of this name stands in the picture, counted from the left; NONE:
-// nowhere.
+// The position of the box or weight with this name, counted from the left; NONE: not in the
+// picture.
 #define NONE UINT32_MAX
 
 static uint32_t seen_at(const Layout *l, const char *name, uint32_t from) {
@@ -204,7 +204,7 @@ static bool moves(Goals *g, const Goal *goal, const Ids *parts) {
   return false;
 }
 
-// The learners, in the order in which they are seen, then by name: not as they are declared.
+// The learners in order of appearance, then by name.
 static Mover *movers(Goals *g, const Equation *e) {
   uint32_t n = g->p->learner.n;
   Mover *all = NEW_ARRAY(g->arena, Mover, n + 1);
@@ -219,7 +219,7 @@ static Mover *movers(Goals *g, const Equation *e) {
   return all;
 }
 
-// Of a family, the members that move: "gate[0], gate[2]".
+// Of a family, the trained members: "gate[0], gate[2]".
 static const char *mover_name(Goals *g, const Goal *goal, const Mover *m) {
   Buf b = buf_new(g->arena);
   const Diagram *d = goal->diagram;
@@ -236,8 +236,8 @@ static const char *mover_name(Goals *g, const Goal *goal, const Mover *m) {
   return b.n ? b.at : m->name;
 }
 
-// Those that move, as the picture has them: a learner stands for the learners in it, and one that
-// is not to be seen is named if none of those before it has it in it.
+// The trained learners as drawn: a learner stands for the learners inside, and one that is not
+// drawn is named unless an earlier one contains it.
 static const char *moved_by(Goals *g, const Goal *goal, const Equation *e) {
   Buf b = buf_new(g->arena);
   Ids inside = {0};
@@ -254,7 +254,7 @@ static const char *moved_by(Goals *g, const Goal *goal, const Equation *e) {
   return b.at;
 }
 
-// The distance with its options, as the goal calls it.
+// The distance with its options, as in the goal.
 const char *goals_distance(const Goals *g, const Goal *goal) {
   const Diagram *d = goal->diagram;
   for (Id i = d ? d->box.n : 0; goal->distance && i-- > 1;) {
@@ -265,7 +265,7 @@ const char *goals_distance(const Goals *g, const Goal *goal) {
   return goal->distance;
 }
 
-// By which distance, and how much it counts.
+// The distance and the factor.
 static const char *measured_by(Goals *g, const Goal *goal) {
   Buf b = buf_new(g->arena);
   const char *distance = goals_distance(g, goal);
@@ -346,7 +346,7 @@ static Sketch *closed_box(Goals *g, const Diagram *d, const char *name) {
   return s;
 }
 
-// The wires of the box are those at the border of the body.
+// Names the wires of the box like those of the body.
 static void match_border(Sketch *box, Sketch *body) {
   for (uint32_t i = 0; i < body->in.n; i++) {
     body->bundle.at[body->in.at[i]].name = NULL;
@@ -431,7 +431,7 @@ static void brace(Canvas *c, double x, double y0, double y1) {
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1.5});
 }
 
-// A wire, at its height, from here to there.
+// A horizontal wire from one x to another.
 static void wire_line(Canvas *c, const Layout *l, uint32_t bundle, double from, double to) {
   uint32_t x = l->s->bundle.at[bundle].first;
   const Strand *k = &l->s->strand.at[x];
@@ -439,7 +439,7 @@ static void wire_line(Canvas *c, const Layout *l, uint32_t bundle, double from, 
   line_draw(c, from, l->y[x], to, l->y[x], ink, 1);
 }
 
-// An effect: what comes out on the left ends here.
+// A triangle in which the results of the left side end.
 static void effect(Canvas *c, const Equation *e, double left, double x, double y) {
   double back = x - 17, tip = x + 23;
   for (uint32_t i = 0; i < e->left->s->out.n; i++)
@@ -452,7 +452,7 @@ static void effect(Canvas *c, const Equation *e, double left, double x, double y
   canvas_close(c);
 }
 
-// A dashed frame that the wires at its border come through.
+// A dashed frame around the body, crossed by its outer wires.
 static void frame(Canvas *c, const Layout *l) {
   double x0 = l->section.at[0].data, x1 = l->section.at[l->section.n - 1].gather;
   for (uint32_t i = 0; i < l->s->in.n; i++) wire_line(c, l, l->s->in.at[i], x0 - STUB, x0);
@@ -511,7 +511,7 @@ static Equations all_equations(Goals *g, uint32_t *goals) {
   return all;
 }
 
-// What the messages of a goal as a whole are tied to.
+// The position for messages about a goal as a whole.
 static GoalPlace sign_place(const Equation *e, double x, double y) {
   bool triangle = !e->right;
   return (GoalPlace){x, y - 12, y + (*e->moved ? (triangle ? 42 : 32) : triangle ? 21 : 12)};
@@ -522,7 +522,7 @@ Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
   g.strings = (CircuitOptions){.level = LEVEL_LEARNER, .places = places ? in : NULL};
   uint32_t goals;
   Canvas *least = canvas_new(a, SIGN, LEAST_HEIGHT * (double)p->goal.n, "Goals", "");
-  if (canvas_is_cut(least)) return least; // nobody sees it, so it is not laid out
+  if (canvas_is_cut(least)) return least; // it is refused, so no layout is needed
   Equations all = all_equations(&g, &goals);
   double left = 0, right = 0, height = ROW, tag = 0, wide = SIGN, braced = 0;
   if (!all.n) return NULL;

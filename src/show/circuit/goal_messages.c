@@ -1,6 +1,5 @@
-// The messages of a program beside the picture of its goals: each stands below its goal, tied to
-// the box, the end or the sign that it is about; those that are about no goal stand below all.
-// Errors are red, warnings grey.
+// Messages beside the picture of goals: each is below its goal, connected to the box, the end or
+// the sign that it is about; other messages are below all goals. Errors are red, warnings grey.
 #include "base/diag.h"
 #include "show/circuit/goals_own.h"
 
@@ -20,8 +19,7 @@ static bool is_said(const Messages *p, const Message *x) {
   return false;
 }
 
-// Warnings have no lines and stand in the order of their words: where things are declared in a
-// right program is not seen in its picture.
+// Warnings are unnumbered and sorted by text: declarations are not visible in the picture.
 static void add_message(Goals *g, Messages *to, Message m) {
   if (m.mild) m.head = "warning";
   vec_push(g->arena, to, m);
@@ -43,7 +41,7 @@ static void add_tied(Goals *g, Messages *to, const GoalPlace *sign, Span span, c
   add_message(g, to, p);
 }
 
-// Where they belong is known when the sides have their places; before, only what they say.
+// Positions are known once the sides are laid out; before, only the texts.
 static void find_plates(Goals *g, Said *s, const Layout *left, const Layout *right,
                         const GoalPlace *sign) {
   const BrokenGoal *k = &s->wrong;

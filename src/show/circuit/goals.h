@@ -1,4 +1,4 @@
-// goals: what a program wants, as equations, as lenses, and as a table.
+// goals: the goals of a program as equations, as lenses, and as a table.
 #ifndef LIMN_SHOW_CIRCUIT_GOALS_H
 #define LIMN_SHOW_CIRCUIT_GOALS_H
 
@@ -7,10 +7,10 @@
 #include "show/circuit/circuit.h"
 
 // -- equation.c: the goals of a program, each as two pictures that should be equal ----------------
-// places: where the program reads each wire is looked for
+// places: look up source positions of uses of wires
 Canvas *goals_draw(Elab *, Arena *, Program *, bool places);
 
-// lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: there is no such thing
+// lens.c: a goal, a learner or (NULL) all goals as parametric lenses. NULL: not found
 Canvas *lens_draw(Elab *, Arena *, Program *, const char *name, const CircuitOptions *);
 
 // -- who.c: which goals move which learners -------------------------------------------------------

@@ -1,4 +1,4 @@
-// Private to the pictures of goals.
+// Private to pictures of goals.
 //
 //   equation.c  goals as equations between string diagrams
 //   lens.c      goals and learners as parametric lenses
@@ -13,31 +13,32 @@ typedef struct {
   World *w;
   Arena *arena;
   Program *p;
-  VEC(const char *) type; // those that were met, in order: each has an ink
+  VEC(const char *) type; // types seen so far: each has a colour
   CircuitOptions strings; // how sides are drawn
 } Goals;
 
 // -- goal_messages.c: the messages of a goal ------------------------------------------------------
 typedef struct {
-  double x, y0, y1; // a place in the picture: its middle, its top and its bottom
+  double x, y0, y1; // a position in the picture: centre, top and bottom
 } GoalPlace;
 typedef struct {
   const Goal *goal;
-  BrokenGoal wrong; // both NULL: its sides are well
+  BrokenGoal wrong; // both NULL: the sides have no errors
   Messages plate;
-  double wide, high; // of the plates
+  double wide, high; // size of the plates
 } Said;
-bool said_wrong(Goals *, const Goal *, Said *); // false: it is well
+bool said_wrong(Goals *, const Goal *, Said *); // false: it has no errors
 void said_measure(Goals *, Said *, const Layout *left, const Layout *right);
 void said_paint(Canvas *, Goals *, Said *, const Layout *left, const Layout *right,
                 const GoalPlace *sign, PlateRoom);
-void said_others(Goals *, Said *const *all, uint32_t n, Said *out); // what is about none of them
-// All of it in words, and numbered if there is more than one; NULL: nothing was said.
+// Messages about none of these goals.
+void said_others(Goals *, Said *const *all, uint32_t n, Said *out);
+// All messages as text, numbered if there are several; NULL: none.
 const char *said_about(Goals *, Said *const *all, uint32_t n);
 
 // -- equation.c -----------------------------------------------------------------------------------
-void goals_tint(Goals *, Sketch *); // wires get the inks of their types; new types get a name
+void goals_tint(Goals *, Sketch *); // colours wires by type and names new types
 const char *goals_distance(const Goals *, const Goal *); // "huber (2)"; NULL: none
-void goals_freeze(const Goals *, Sketch *);              // boxes that nothing trains are faint
+void goals_freeze(const Goals *, Sketch *);              // boxes without trained weights are faint
 
 #endif

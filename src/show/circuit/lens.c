@@ -1,11 +1,10 @@
-// Goals and learners as parametric lenses. A bundle is a pair of strands: a value, which goes
-// forward, over its change, which goes back; what has no slope (labels, constants, noise) goes
-// forward alone. Each box is a round box; what it learns comes from above, and the change of that
-// goes up again, to the optimiser that steps it. A goal ends in its distance, with what it is
-// compared with from above, in its factor, and in the rate that everything is multiplied by on its
-// way back.
+// Draws goals and learners as parametric lenses. A bundle is a pair of strands: a value going
+// forward and its change going back; what has no gradient (labels, constants, noise) only goes
+// forward. Each box is a round box; its weights enter from above, and their change leaves upwards
+// to the optimiser. A goal ends in its distance, with its target from above, its factor, and the
+// learning rate, with which everything is multiplied on the way back.
 //
-// Three levels: every learner one box; the boxes of its body; each of these opened.
+// Three levels of detail: a box per learner; the boxes of its body; each of these opened.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
@@ -14,16 +13,16 @@
 #include "show/circuit/circuit.h"
 #include "show/circuit/lens_own.h"
 
-enum { LETTERS = 80 }; // that a formula may have
+enum { LETTERS = 80 }; // maximal length of a formula
 
-typedef struct { // a diagram that is being read, perhaps inside another
+typedef struct { // a diagram being drawn, possibly inside another
   Lens *k;
   const Diagram *d;
   uint32_t block;
   uint32_t *made;       // [wire] its bundle
-  uint32_t *weights;    // [wire] the number of the weight + 1; 0: it is none
-  bool open;            // in a learner whose boxes are opened
-  const SaidAt *around; // the call that it is; NULL: it is the whole
+  uint32_t *weights;    // [wire] index of the weight + 1; 0: none
+  bool open;            // inside a learner whose boxes are opened
+  const SaidAt *around; // the enclosing call; NULL: the whole
 } LensWalk;
 
 static Arena *arena_of(const Lens *k) { return k->g->arena; }
@@ -79,7 +78,7 @@ static Nodes settings_of(const Stepper *s) {
   return call && call->kind == N_CALL ? call_args(call) : (Nodes){0, NULL};
 }
 
-// The setting that is the rate: the first one, or the one of that name. Their number: none is.
+// The setting that is the learning rate: the one with that name, or the first. Their number: none.
 static uint32_t rate_at(const Lens *k, const Stepper *s) {
   Nodes args = settings_of(s);
   uint32_t i = 0;
@@ -96,7 +95,7 @@ static const char *rate_text(const Lens *k, const Stepper *s) {
   return s ? "ε" : "0.001";
 }
 
-// Its name, with its settings other than the rate: "adam (b1: 0.8)".
+// The name with settings other than the rate: "adam (b1: 0.8)".
 static const char *stepper_title(const Lens *k, const Stepper *s) {
   Nodes args = settings_of(s);
   Buf b = buf_new(arena_of(k));
@@ -160,7 +159,7 @@ static const Param *param_named(const Lens *k, const Diagram *d, uint32_t number
   return NULL;
 }
 
-// What is learned in a box comes from above it. The outermost diagram knows whose it is.
+// Weights enter a box from above. The outermost diagram knows their paths.
 static void add_weighted(LensWalk *v, const Diagram *top, uint32_t stage, const Ids *numbers) {
   Weighted x = {.stage = stage, .weights = *numbers};
   for (uint32_t i = 0; i < numbers->n && !x.optimiser; i++) {
@@ -171,7 +170,7 @@ static void add_weighted(LensWalk *v, const Diagram *top, uint32_t stage, const 
 }
 
 // -- boxes ----------------------------------------------------------------------------------------
-// A box is opened by its own name, or by that of the learner it is in.
+// A box is opened by its own name, or by that of its learner.
 static GlyphKind kind_of(const LensWalk *v, const char *name) {
   const CircuitOptions *how = v->k->how;
   bool open = call_is_open(how, name) || (v->open && !call_is_closed(how, name));
@@ -198,7 +197,7 @@ static const char *name_above(const LensWalk *v, Id wire) {
 static void put_box(LensWalk *v, const Diagram *top, const Box *box, GlyphKind kind,
                     const char *text, const Ids *weights);
 
-// A weight that is read as it is, or a constant of the program.
+// The bundle of a weight read directly, or of a constant.
 static uint32_t bundle_for(LensWalk *v, const Diagram *top, Id wire) {
   if (v->made[wire]) return v->made[wire];
   Id out[1] = {wire};
@@ -237,7 +236,7 @@ static bool is_learner(const Lens *k, const Diagram *d) {
   return false;
 }
 
-// A learner of a goal is shown by the boxes of its body.
+// Draws a learner as the boxes of its body.
 static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
   const Diagram *callee = box->callee;
   Lens *k = v->k;
@@ -277,7 +276,7 @@ static void walk_call(LensWalk *v, const Diagram *top, const Box *box, const Ids
           call_title(k->g->w, arena_of(k), v->d, box), weights);
 }
 
-// The value goes on, its change ends.
+// The value continues, its change ends.
 static uint32_t put_stop(LensWalk *v, const Diagram *top, Id wire) {
   Sketch *s = v->k->s;
   uint32_t from = bundle_for(v, top, wire), stage = sketch_stage(s, v->block, "stop");
@@ -304,7 +303,7 @@ static void walk_plain_loop(LensWalk *v, const Diagram *top, const Box *box) {
   put_box(v, top, box, l->nin ? kind_of(v, text) : GLYPH_START, text, &(Ids){0});
 }
 
-// Operands that are stopped have other bundles while the loop is drawn.
+// Operands with a stopped gradient have other bundles while the loop is drawn.
 static void walk_loop(LensWalk *v, const Diagram *top, const Box *box) {
   Box plain = *box;
   uint32_t *before = NEW_ARRAY(arena_of(v->k), uint32_t, box->nin + 1);
@@ -349,7 +348,7 @@ static bool goes_on(const Diagram *d, const Box *before, const Box *box) {
          reads(d, before->out[0]) == 1;
 }
 
-// What is done several times, each time with weights of its own, is drawn once.
+// Repeats are drawn once, each iteration with its own weights.
 static void walk(LensWalk *v, const Diagram *top) {
   for (Id i = 1; i < v->d->box.n; i++) {
     const Box *box = &v->d->box.at[i];
@@ -385,7 +384,7 @@ static void walk_whole(LensWalk *v, Ids *out) {
     vec_push(arena_of(v->k), out, bundle_for(v, v->d, v->d->out.at[i]));
 }
 
-// Fields of both sides come in once.
+// Fields used by both sides enter once.
 static void walk_side(LensWalk *v, const Ids *fields, const Ids *known, const uint32_t *bundle,
                       Ids *out) {
   Lens *k = v->k;
@@ -398,7 +397,7 @@ static void walk_side(LensWalk *v, const Ids *fields, const Ids *known, const ui
   walk_whole(v, out);
 }
 
-// Constants and what is given come to the loss from above; then these are their names.
+// Constants and given fields enter the loss from above; collects their names.
 static bool is_plain(const Lens *k, const Diagram *d, const Ids *fields, Lens *to) {
   for (uint32_t i = 0; i < d->out.n; i++) {
     Id wire = d->out.at[i];
@@ -497,7 +496,7 @@ static Lens lens_new(Goals *g, const Training *t, const char *name, const Circui
 static bool lay(Lens *k) {
   goals_tint(k->g, k->s);
   goals_freeze(k->g, k->s);
-  for (uint32_t i = 0; i < k->weighted.n; i++) // a rate that is not the same for all stands here
+  for (uint32_t i = 0; i < k->weighted.n; i++) // rates that differ are written at their optimisers
     if (k->rate && !*k->rate && k->weighted.at[i].optimiser)
       k->weighted.at[i].optimiser = k->weighted.at[i].words;
   k->l = lay_out(k->g->arena, k->s);
@@ -526,7 +525,7 @@ static Canvas *paint_all(Goals *g, Lenses *all) {
   return c;
 }
 
-// What follows `train`, in one line and without comments.
+// The text after `train`, in one line without comments.
 static const char *train_text(const Goals *g, Span at) {
   const char *text = g->w->sources->file.at[at.file].text, *from = text + at.at, *end = from + at.n;
   Buf b = buf_new(g->arena);
@@ -541,8 +540,8 @@ static const char *train_text(const Goals *g, Span at) {
   return b.n ? b.at : "";
 }
 
-// Optimisers are those of the first `train`. Where it does more with gradients, or others follow, a
-// legend has all of them.
+// Draws the optimisers of the first `train`. If there are more gradient steps or more `train`
+// statements, a legend lists them all.
 static void paint_trains(const Goals *g, Canvas *c, const Training *t) {
   RowList rows = {0};
   uint32_t n = g->p->train.n;

@@ -1,4 +1,4 @@
-// Private to the two files that draw lenses.
+// Private to the pictures of lenses.
 //
 //   lens.c        diagrams become a sketch whose bundles are pairs: a value, and its change
 //   lens_paint.c  the sketch with what stands above it: weights, optimisers, labels
@@ -9,11 +9,11 @@
 
 typedef struct { // a box with weights
   uint32_t stage;
-  Ids weights;           // their numbers
-  const char *optimiser; // what steps them; NULL: they stay
-  const char *words;     // the same with its settings
-  const GroupOf *of;     // where the program says so; or NULL
-  const GroupOf *wire;   // and where it says the box
+  Ids weights;           // indices of its weights
+  const char *optimiser; // its optimiser; NULL: not trained
+  const char *words;     // with its settings
+  const GroupOf *of;     // source position of the optimiser; or NULL
+  const GroupOf *wire;   // and of the box
 } Weighted;
 
 typedef struct { // the boxes of a learner
@@ -21,25 +21,25 @@ typedef struct { // the boxes of a learner
   const char *name;
 } LensGroup;
 
-typedef struct { // one picture of lenses
+typedef struct { // a picture of lenses
   Goals *g;
   Sketch *s;
   Layout *l;
   Level level;
   const CircuitOptions *how;
-  const Goal *goal; // NULL: a learner for itself
+  const Goal *goal; // NULL: a learner on its own
   const Training *training;
   const char *name;
   Table *weight; // by path
   VEC(Weighted) weighted;
   VEC(LensGroup) group;
-  VEC(const char *) label; // what comes into the loss from above
-  uint32_t loss;           // its stage + 1; 0: none
-  const char *rate;        // of all that move; "": they differ; NULL: none moves
+  VEC(const char *) label; // names of what enters the loss from above
+  uint32_t loss;           // the stage of the loss + 1; 0: none
+  const char *rate;        // common learning rate; "": they differ; NULL: nothing is trained
 } Lens;
 
 // -- lens_paint.c ---------------------------------------------------------------------------------
-double lens_above(const Lens *), lens_below(const Lens *); // room around the layout
+double lens_above(const Lens *), lens_below(const Lens *); // space around the layout
 void lens_marks(Canvas *, const Lens *, double top);       // top: of the picture
 
 #endif

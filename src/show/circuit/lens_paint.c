@@ -1,7 +1,6 @@
-// What stands above lenses: weights come down into their boxes and changes go up to the optimisers,
-// which stand in a row. Boxes that share weights have one optimiser: its weights are copied to them
-// along lanes below it, and their changes are added. Where a line crosses another without meeting
-// it, the other has a gap.
+// Draws what is above lenses: weights enter their boxes from above and changes go up to the
+// optimisers, which are in a row. Boxes that share weights have one optimiser: weights are copied
+// along lanes below it, and changes are added. A line that is crossed has a gap.
 #include "show/circuit/lens_own.h"
 
 #include <math.h>
@@ -11,7 +10,7 @@ enum { EDGE = 12, BOX = 24, WIRE = 26, LANE = 12, APART = 8, SIZE = 13, BELOW = 
 typedef struct {
   Canvas *c;
   const Lens *k;
-  double top; // of the optimisers
+  double top; // top of the optimisers
 } Above;
 
 static const Weighted *first_with(const Lens *k, uint32_t at) {
@@ -41,7 +40,7 @@ typedef struct {
   uint32_t row;
 } Bracket;
 
-// Under the boxes of a learner; in the first row where it meets no other.
+// A bracket below the boxes of a learner, in the first row without overlap.
 static uint32_t find_brackets(const Lens *k, Bracket *out) {
   uint32_t rows = 0;
   for (uint32_t i = 0; i < k->group.n; i++) {
@@ -55,7 +54,7 @@ static uint32_t find_brackets(const Lens *k, Bracket *out) {
     }
     for (uint32_t j = 0; j < i; j++)
       if (out[j].row == b->row && out[j].x0 < b->x1 + 8 && b->x0 < out[j].x1 + 8)
-        b->row++, j = UINT32_MAX; // from the first one again
+        b->row++, j = UINT32_MAX; // start again
     if (b->row + 1 > rows) rows = b->row + 1;
   }
   return rows;
@@ -65,7 +64,7 @@ double lens_below(const Lens *k) {
   return BELOW * find_brackets(k, NEW_ARRAY(k->g->arena, Bracket, k->group.n + 1));
 }
 
-// The middle of the top of a box. Settling puts stages in another order: a box is known by its tag.
+// The top centre of a box. Settling reorders stages, so boxes are identified by tag.
 static Knee spot(const Lens *k, uint32_t stage) {
   Knee s = {0};
   for (uint32_t i = 0; i < k->l->placed.n; i++) {
@@ -78,13 +77,13 @@ static Knee spot(const Lens *k, uint32_t stage) {
   return s;
 }
 
-// From `at` towards another place, so far.
+// A point at a distance from `at` towards `to`.
 static Knee towards(Knee at, Knee to, double far) {
   double dx = to.x - at.x, dy = to.y - at.y, n = hypot(dx, dy);
   return n > far ? (Knee){at.x + dx / n * far, at.y + dy / n * far} : at;
 }
 
-// What it crosses has a gap, but not what it meets at its ends.
+// Lines that it crosses get a gap, except those that it meets at its ends.
 static void line(Canvas *c, const Knee *at, uint32_t n, const GroupOf *of) {
   for (uint32_t wire = 0; wire < 2; wire++) {
     canvas_open(c, "", wire ? "wire" : "gap", "");
@@ -109,7 +108,7 @@ static void optimiser(const Above *a, const Weighted *w, double x) {
   canvas_close(a->c);
 }
 
-// Weights that stay: their change ends.
+// Weights that are not trained: their change ends.
 static void pair(const Above *a, const Weighted *w) {
   Knee s = spot(a->k, w->stage);
   double from = w->optimiser ? a->top + BOX : s.y - 26, up = w->optimiser ? from : s.y - 20;
@@ -141,7 +140,7 @@ static void tie(const Above *a, const Weighted *w, const Weighted *first, uint32
   arrowhead(a->c, out, s.y - 11, true, true, INK_LINE);
 }
 
-// What the loss compares with comes into it from above. Two names stand side by side, more in one
+// The targets of the loss enter from above. Two names are side by side, more are in one row.
 // row.
 static void label_wires(const Above *a) {
   const Lens *k = a->k;
@@ -165,7 +164,7 @@ static void label_wires(const Above *a) {
   }
 }
 
-// The boxes of a learner have its name below them.
+// Writes the name of a learner below its boxes.
 static void groups(const Above *a) {
   const Lens *k = a->k;
   Bracket *all = NEW_ARRAY(k->g->arena, Bracket, k->group.n + 1);

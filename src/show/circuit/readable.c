@@ -1,9 +1,9 @@
 // Prepares a diagram for drawing by rewriting it to an equivalent one:
-//  * guards against rounding are removed: max(x, 1e-300) of what is never negative;
-//  * a loop that only permutes axes is fused into its producer;
-//  * a loop with a long formula is split by function, so that wires show which operand goes where;
-// likewise a mean inside a formula.
-//  Values agree for ordinary numbers only, so the result is used for pictures alone.
+//   * guards against rounding are removed: max(x, 1e-300) of what is never negative;
+//   * a loop that only permutes axes is fused into its producer;
+//   * a loop with a long formula is split by function, so that wires show which operand goes where;
+//     so is a mean inside a formula.
+// Values agree for ordinary numbers only, so the result is used for pictures alone.
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 

@@ -1,6 +1,5 @@
-// Which goal trains which learner, as a table: a row for each goal, a column for each learner, a
-// dot where the goal moves the learner, a ring where the learner is used and stays. The facts are
-// those of learn_who_table.
+// Draws which goal trains which learner, as a table: a row per goal, a column per learner, a dot if
+// the goal trains the learner, a ring if it only uses it. The data is that of learn_who_table.
 #include "run/step/step.h"
 #include "show/circuit/goals.h"
 
@@ -14,7 +13,7 @@ typedef struct {
   WhoTable t;
   Canvas *c;
   double left, top, pitch; // of the first column and row
-  bool turned;             // names of learners
+  bool turned;             // names of learners are rotated
 } Who;
 
 static void say(Who *k, double x, double y, Anchor anchor, Ink ink, const char *text) {
@@ -31,7 +30,7 @@ static double widest(const char *const *text, uint32_t n) {
 static double column(const Who *k, uint32_t i) { return k->left + (i + 0.5) * k->pitch; }
 static double row(const Who *k, uint32_t g) { return k->top + (g + 0.5) * ROW; }
 
-// Those that nothing may move are written in grey.
+// Learners that are never trained are grey.
 static Ink name_ink(const Def *d) {
   return d->frozen || d->kind == DEF_STALE ? INK_SOFT : INK_TEXT;
 }
@@ -64,7 +63,7 @@ static void lines(Who *k) {
 static void mark(Canvas *c, double x, double y, Effect e, const char *words, const GroupOf *of) {
   canvas_open(c, "", "glyph", words);
   canvas_of(c, of);
-  if (e == WHO_STOPPED) { // as `stop` on a wire: a bar
+  if (e == WHO_STOPPED) { // a bar, as for `stop` on a wire
     path_move(c, x, y - 5), path_line(c, x, y + 5);
     canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 2});
   } else {
@@ -75,7 +74,7 @@ static void mark(Canvas *c, double x, double y, Effect e, const char *words, con
   canvas_close(c);
 }
 
-// How much a goal counts; "": as others do
+// The factor of a goal; "": all are equal
 static const char *factor(const Who *k, uint32_t g) {
   Buf b = buf_new(k->arena);
   if (k->p->goal.at[g].weight == 1) return "";
@@ -109,7 +108,7 @@ static double factors(const Who *k) {
   return w;
 }
 
-// What the marks mean; returns where it ends. The last one is explained only where it stands.
+// Explains the marks; returns the bottom. The bar is explained only if it occurs.
 static double legend(Who *k, double y, bool paint) {
   static const struct {
     Effect e;

@@ -1,5 +1,5 @@
-// Units and wires as a layered layout, in rows where it is wide. A wire that goes on in another row ends
-// in a port and begins in one of that name.
+// Lays out a scheme, in rows if it is wide. A wire between rows ends in a port and continues from a
+// port of the same name.
 #include "show/diff/picture_own.h"
 
 enum { ROW_WIDTH = 1000, WIDEST_ROW = 1300, ROW_GAP = 26, LAY_UNIT = 1, LAY_PORT };
@@ -24,7 +24,7 @@ static LayerUnit layer_unit(const DiffUnit *u) {
   return to;
 }
 
-// at: [unit] its number there; one for which another stands has none
+// at: [unit] its index in the layout; folded units have none
 static Layers layers_of(const DiffScheme *s, uint32_t *at) {
   Layers l = {.arena = arena_child(s->arena), .out = s->arena, .rules = &diff_rules};
   l.framed = true, l.width = s->width;
@@ -86,5 +86,6 @@ void scheme_lay(DiffScheme *s) {
   layers_rank(&l), layers_order(&l), layers_place(&l);
   read_places(s, &l, at);
   arena_free(l.arena);
-  if (s->width > WIDEST_ROW) break_rows(s, at); // rather a little wide than a row with little in it
+  // A slightly wider picture is better than an almost empty row.
+  if (s->width > WIDEST_ROW) break_rows(s, at);
 }

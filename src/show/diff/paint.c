@@ -1,5 +1,5 @@
-// Rows on a canvas. Which side a thing is of can be seen without colour: dashed lines are of the
-// first, double lines of the second.
+// Draws the scheme of a difference. Sides can be told apart without colour: dashed lines are of the
+// first side, double lines of the second.
 #include "show/diff/picture_own.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ static bool enters(const DiffUnit *u, Knee end) {
   return fabs(end.x - u->x) < 0.5 && end.y > u->y && end.y < u->y + u->height;
 }
 
-// A wire that is cut has a line in each of two rows; where it enters its unit is an arrowhead.
+// A wire between rows has a line in each; it has an arrowhead where it enters its unit.
 static void wire_draw(Canvas *c, const DiffScheme *s, const DiffWire *w, double x, double y) {
   Paint paint = side_paint(w->sides, false);
   const DiffUnit *to = &s->unit.at[w->to];

@@ -1,4 +1,4 @@
-// The whole picture: the key, what is learned and what goals are made of as boxes, then statements,
+// The complete picture of a difference: key, schemes of learners and goals, then statements,
 // weights and curves.
 #include "base/table.h"
 #include "show/canvas/marks.h"
@@ -22,9 +22,9 @@ typedef struct {
   Canvas *c;
   const DiffAnswer *d;
   double y, width;
-  Table *shown;     // what is inside of boxes, and was drawn
-  uint32_t insides; // how many
-  bool large;       // more than can be drawn
+  Table *shown;     // bodies drawn so far
+  uint32_t insides; // their number
+  bool large;       // there are more than can be drawn
 } Drawing;
 
 static void wide(Drawing *g, double width) { g->width = fmax(g->width, width); }
@@ -66,7 +66,7 @@ typedef struct {
   const char *learner;
 } FarOf;
 
-// The relative difference of all weights of a box together.
+// The relative difference of all weights of a box.
 static double far_of(const void *context, const char *box) {
   const FarOf *f = context;
   double far = 0, length = 0;
@@ -87,7 +87,7 @@ static double far_of(const void *context, const char *box) {
 
 static void body_draw(Drawing *g, const DiffBody *body, const char *name, const DiffDistances *far);
 
-// What boxes have inside; those that have changed in the same way once.
+// Draws the bodies of changed boxes; equally changed ones once.
 static void insides(Drawing *g, const DiffBody *body, const char *name) {
   for (uint32_t i = 0; i < body->box.n; i++) {
     const DiffBox *box = &body->box.at[i];
@@ -102,7 +102,7 @@ static void insides(Drawing *g, const DiffBody *body, const char *name) {
   }
 }
 
-// A learner without boxes is a weight.
+// A learner without boxes is a single weight.
 static void weight_draw(Drawing *g, const DiffBody *body) {
   const OutlineWeight *x = body->a->weight.n ? &body->a->weight.at[0] : NULL;
   const OutlineWeight *y = body->b->weight.n ? &body->b->weight.at[0] : NULL;
@@ -179,7 +179,7 @@ static const Text *mark_text(DiffMark mark) {
   return &how[mark];
 }
 
-// As much of a text as fits, in whole words where it can be.
+// The part of a text that fits, up to a word boundary if possible.
 static size_t fitting(const char *text, double room) {
   size_t n = 0, word = 0, all = strlen(text);
   while (n < all) {
@@ -241,7 +241,7 @@ static double names_width(const Drawing *g) {
   return w;
 }
 
-// Beside each that differs, the length of the difference: the whole bar is the length of the first.
+// The bar of a weight is the norm of the difference, relative to the norm of the first side.
 static void weights(Drawing *g) {
   uint32_t others = 0;
   double x = EDGE + 16 + names_width(g) + 16;
@@ -273,14 +273,14 @@ static void path_again(Canvas *to, const Canvas *from, const Mark *m) {
   canvas_paint(to, &m->path.paint);
 }
 
-// A picture inside of another one.
+// Copies a picture into another one.
 static void picture_again(Canvas *to, const Canvas *from, double x, double y) {
   canvas_shift(to, x, y);
   for (uint32_t i = 0; i < from->mark.n; i++) {
     const Mark *m = &from->mark.at[i];
     if (m->kind == MARK_PATH) path_again(to, from, m);
     if (m->kind == MARK_TEXT) canvas_text(to, m->text.x, m->text.y, &m->text.how, m->text.words);
-    const char *class = m->kind == MARK_OPEN ? m->group.class : ""; // curves may meet
+    const char *class = m->kind == MARK_OPEN ? m->group.class : ""; // curves may overlap
     if (!strcmp(class, "line")) class = "touch";
     if (m->kind == MARK_OPEN) canvas_open(to, m->group.id, class, m->group.words);
     if (m->kind == MARK_CLOSE) canvas_close(to);

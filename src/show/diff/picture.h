@@ -1,9 +1,9 @@
-// diff: two programs or models as one picture.
+// diff: the picture of a difference of two programs or models.
 //
 //   Canvas *c = diff_draw(arena, &answer, &(DiffRuns){{"runs/a", "runs/b"}});
 //
-// What both have is drawn once, in grey. What only the first has is dashed, what only the second
-// has is drawn with a double line; so a picture in one colour says the same.
+// Common parts are drawn once in grey. What only the first side has is dashed, what only the second
+// side has is drawn with double lines, so the picture is readable in one colour.
 #ifndef LIMN_SHOW_DIFF_PICTURE_H
 #define LIMN_SHOW_DIFF_PICTURE_H
 
@@ -11,12 +11,12 @@
 #include "show/diff/diff.h"
 
 typedef struct {
-  const char *dir[2]; // folders of runs, whose curves are drawn; NULL: it is none
+  const char *dir[2]; // folders of runs whose curves are drawn; NULL: no run
 } DiffRuns;
 enum { DIFF_UNITS_MOST = 500 };
-// NULL: there are more boxes than this in one body.
+// NULL: a body has more boxes than this.
 Canvas *diff_draw(Arena *, const DiffAnswer *, const DiffRuns *);
-// A page with the picture and the text.
+// An HTML page with the picture and the text.
 void diff_page(Arena *, const DiffAnswer *, Canvas *, Buf *);
 
 #endif

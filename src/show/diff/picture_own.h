@@ -1,4 +1,4 @@
-// Private to the pictures of differences.
+// Private to diff: pictures of differences.
 //
 //   units.c    a body ─► units and wires, repeats and what is the same folded
 //   lay.c      units and wires have places, in rows (layers.h)
@@ -14,33 +14,33 @@ enum { SIDE_FIRST = 1, SIDE_SECOND = 2, SIDE_BOTH = 3, UNIT_LINES = 4 };
 
 typedef struct {
   uint8_t sides;
-  bool changed; // of both, and not the same
-  bool port;    // an input, an output, or where a wire goes on
-  bool soft;    // it stands for several
+  bool changed; // on both sides, but different
+  bool port;    // an input, a result, or the end of a wire between rows
+  bool soft;    // a folded unit
   LayerEdge edge;
-  const char *line[UNIT_LINES]; // what is written in it; NULL: the end
-  const char *words;            // the same, for a reader
+  const char *line[UNIT_LINES]; // lines of text; terminated by NULL
+  const char *words;            // description
   const char *word;             // its name without a number
-  uint64_t look;                // equal for those that look alike
-  uint32_t times;               // it stands for so many turns; 0: one
-  bool opens, within, closes;   // of several boxes that come again together
-  uint32_t stands;              // + 1: another unit stands for it
-  double width, height, x, y;   // out, as what follows
+  uint64_t look;                // equal for units that look alike
+  uint32_t times;               // number of repetitions; 0: one
+  bool opens, within, closes;   // of several boxes that are repeated together
+  uint32_t stands;              // + 1: the unit that replaces it
+  double width, height, x, y;   // output, as the following
   uint32_t layer, wires;
 } DiffUnit;
 typedef struct {
   uint32_t from, to; // units
   uint8_t sides;
-  CableWay way; // out
+  CableWay way; // output
 } DiffWire;
 typedef struct {
   Arena *arena;
   VEC(DiffUnit) unit;
   VEC(DiffWire) wire;
-  double width, height; // out
+  double width, height; // output
 } DiffScheme;
 
-// What is known of the weights of a box: how far they are apart, or -1.
+// The relative difference of a box's weights; -1: unknown.
 typedef double BoxDistance(const void *context, const char *box);
 typedef struct {
   BoxDistance *distance;

@@ -1,8 +1,7 @@
-// A body as units and wires.
+// Makes the scheme of a body: units and wires.
 //
-// A box that met one is one unit, one that has moved is two. Long stretches in which nothing has
-// changed become one unit, if something has changed elsewhere; so do turns that look alike and come
-// one after the other, as in pictures of programs.
+// A pair of boxes is one unit, a moved box two. Long unchanged stretches are folded into one unit
+// if something else has changed; so are consecutive repetitions that look alike.
 #include "base/hash.h"
 #include "show/diff/picture_own.h"
 
@@ -19,7 +18,7 @@ typedef struct {
   DiffScheme *s;
   const DiffBody *d;
   const DiffDistances *far;
-  uint32_t *unit[2]; // [box of the outline]
+  uint32_t *unit[2]; // [box of the outline] its unit
   uint32_t *input;   // [input] + 1
   uint32_t boxes;    // units before this one are boxes
   bool words;        // boxes are statements
@@ -55,7 +54,7 @@ static DiffUnit box_unit(UnitMaker *m, const DiffBox *box, uint8_t sides) {
   DiffUnit u = {.sides = sides, .changed = box->mark == DIFF_CHANGED};
   double far = m->far && sides == SIDE_BOTH ? m->far->distance(m->far->context, own->name) : -1;
   bool both = x && y;
-  if (m->words) { // old and new below each other
+  if (m->words) { // old and new text below each other
     put_line(&u, cut_at(a, own->name, WORDS_MOST));
     if (both && strcmp(x->name, y->name) != 0)
       put_line(&u, arena_format(a, "→ %s", cut_at(a, y->name, WORDS_MOST)));
@@ -82,7 +81,7 @@ static uint32_t add_unit(UnitMaker *m, DiffUnit u) {
   return m->s->unit.n - 1;
 }
 
-// In the order of both: what the second has moved stands behind what is before it there.
+// In the order of both sides; a moved box of the second side follows its predecessor there.
 static void add_boxes(UnitMaker *m) {
   const DiffBody *d = m->d;
   uint32_t j = 0;
@@ -164,7 +163,7 @@ static void add_outputs(UnitMaker *m) {
 // -- folded ---------------------------------------------------------------------------------------
 static bool is_quiet(const DiffUnit *u) { return u->sides == SIDE_BOTH && !u->changed; }
 
-// The units first … last - 1 become the first of them.
+// Replaces the units first … last - 1 by the first of them.
 static void fold(DiffScheme *s, uint32_t first, uint32_t last, const char *text) {
   DiffUnit *u = &s->unit.at[first];
   u->soft = true;
@@ -172,7 +171,7 @@ static void fold(DiffScheme *s, uint32_t first, uint32_t last, const char *text)
   for (uint32_t i = first + 1; i < last; i++) s->unit.at[i].stands = first + 1;
 }
 
-// What is the same on both sides, and has the same around it.
+// Folds units that are unchanged and surrounded by unchanged ones.
 static void fold_quiet(UnitMaker *m) {
   DiffScheme *s = m->s;
   uint32_t changed = 0;
@@ -194,7 +193,7 @@ static bool turns_alike(const DiffScheme *s, uint32_t a, uint32_t b, uint32_t pe
   return true;
 }
 
-// The period with which most boxes from here on come again.
+// The period with which most boxes from here on repeat.
 static uint32_t period_at(const UnitMaker *m, uint32_t at, uint32_t *turns) {
   uint32_t best = 0, most = 0;
   for (uint32_t p = 1; p <= PERIOD_MOST && at + 2 * p <= m->boxes; p++) {
@@ -225,7 +224,8 @@ static uint32_t standing(const DiffScheme *s, uint32_t unit) {
   return s->unit.at[unit].stands ? s->unit.at[unit].stands - 1 : unit;
 }
 
-// Wires between those that stand for others; within what is folded there are none that go back.
+// Redirects wires to the units that replace folded ones; wires inside a folded range run forward
+// only.
 static void wires_folded(UnitMaker *m) {
   DiffScheme *s = m->s;
   DiffScheme old = *s;
@@ -241,7 +241,7 @@ static void wires_folded(UnitMaker *m) {
 }
 
 // -- all of it ------------------------------------------------------------------------------------
-// (dense, relu) × 6: the parentheses stand in the first and in the last box.
+// (dense, relu) × 6: the parentheses are in the first and last box.
 static const char *repeated(Arena *a, const DiffUnit *u) {
   const char *word = u->soft ? u->line[0] : u->word;
   if (u->opens) return arena_format(a, "( %s", word);

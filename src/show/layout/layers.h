@@ -143,8 +143,8 @@ const Ids *layers_facing(const Layers *, const LayerPin *);
 // layers_place.c
 void layers_place(Layers *);
 double layers_pin_y(const Layers *, uint32_t pin);
-double layers_apart(const Layers *, uint32_t above,
-                    uint32_t below); // minimal distance of their tops
+// Minimal distance of their tops.
+double layers_apart(const Layers *, uint32_t above, uint32_t below);
 
 // layers_rows.c
 typedef struct { // the end of a cable at the start or end of a row

@@ -1,12 +1,12 @@
-// Can what a program shows of its runs be drawn? Known before they run, from the shapes alone: each
-// picture is made of a few moments without a meaning, by what makes the real ones.
+// Checks before a run whether its shows can be drawn, from shapes alone: each picture is made from
+// a few moments of dummy data by the same code.
 #include "base/diag.h"
 #include "base/table.h"
 #include "show/report/report_own.h"
 
 enum { AHEAD_MOMENTS = 5, AHEAD_CELLS = 1 << 18 };
 
-// Rows sum to 1, so they may be probabilities; labels are the first.
+// Rows sum to 1, so they can be probabilities; labels are 0.
 static void fill_channel(World *w, SimChannel *c) {
   int64_t row = c->rank ? c->shape[c->rank - 1] : 1;
   double x = c->base == BASE_R && row > 0 ? 1 / (double)row : 0;
@@ -24,7 +24,7 @@ static bool fill_record(World *w, const Run *run, SimRecord *r) {
   return true;
 }
 
-// One `show` of a loop is tried once for each of the shapes that it has.
+// A `show` in a loop is tried once for each of its shapes.
 static bool is_new(World *w, const SimRecord *r, const RunShow *show, uint32_t first,
                    Table *tried) {
   Buf key = buf_new(w->arena);

@@ -1,6 +1,6 @@
-// The page of a run of machines: what holds, how it is wired, each run with its pictures, the
-// program. What it says in words is in run.json; what it draws is in memory, just followed or read
-// back from the folder.
+// The page of a run of machines: results of checks, the wiring, the pictures of each run, the
+// program. Texts come from run.json; numbers are in memory, from the simulation or read from the
+// folder.
 #include "base/files.h"
 #include "base/names.h"
 #include "base/number.h"
@@ -13,8 +13,8 @@ enum { HAPPENED_MOST = 100 };
 typedef struct {
   HtmlPage page;
   const Results *r;
-  uint32_t pictures; // files in DIR/shown
-  Scrub *scrub;      // of the run that is being put
+  uint32_t pictures; // number of files in DIR/shown
+  Scrub *scrub;      // of the current run
 } PageFolder;
 
 // -- head -----------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ static void put_check(HtmlPage *g, const RunCheck *c, const char *of) {
   page_put(g, "</td></tr>\n");
 }
 
-// Of which machine is said once for those that stand together, and not at all where there is one.
+// The machine is named once for consecutive checks, and not at all if there is only one.
 static void put_checks(PageFolder *f) {
   HtmlPage *g = &f->page;
   const Results *r = f->r;
@@ -101,7 +101,7 @@ static void put_system(PageFolder *f, const System *s) {
   if (c) page_figure(&f->page, c, name_text(f->r->w->names, s->name));
 }
 
-// Each machine that is run, with what it stands on; where none is, those that claims refer to.
+// Every system that is run, with its source; without runs, the systems of checks.
 static void put_systems(PageFolder *f) {
   const Machines *ran = f->r->p->ran;
   Systems all = {0};
@@ -157,14 +157,14 @@ static void put_run_facts(HtmlPage *g, const SimResult *run) {
   page_put(g, "</p>\n");
 }
 
-// Of a picture that is text already.
+// The width of a finished SVG.
 static double svg_width(const Buf *svg) {
   const char *at = strstr(svg->at, " width=\"");
   double width = at ? number_read(at + strlen(" width=\""), NULL) : 0;
   return width > 0 ? width : 320;
 }
 
-// A picture of far fewer moments than there were steps may miss what happens between them.
+// Warns if a picture has far fewer moments than there were steps.
 static void put_hint(HtmlPage *g, const SimResult *run) {
   const SimRecord *r = &run->record;
   if (!r->flows || r->time.n < 2 || r->steps < 10 * (uint64_t)r->time.n) return;
@@ -258,7 +258,7 @@ static bool put_run(PageFolder *f, uint32_t i) {
 }
 
 // -- runs of a loop -------------------------------------------------------------------------------
-// Those that one `run` of the text made, in their order.
+// The runs of one `run` statement, in order.
 static Ids family_of(const PageFolder *f, uint32_t i) {
   Ids out = {0};
   for (uint32_t k = 0; k < f->r->run.n; k++)
@@ -279,7 +279,7 @@ static void put_family_facts(PageFolder *f, const Ids *family) {
   page_put(g, "</details>\n");
 }
 
-// The same thing of every run, one array of it (-1: all), as far as they have it.
+// The same quantity of every run, one array of it (-1: all), for runs that have it.
 static ShownFamily gather_family(PageFolder *f, const Ids *family, const RanShows *shows,
                                  const Shown *like, int array) {
   Arena *a = f->r->arena;
@@ -322,7 +322,7 @@ static bool put_family_picture(PageFolder *f, const ShownFamily *y) {
   return true;
 }
 
-// Pictures that hold one run only: of each run its own, as long as they are few.
+// Views of a single run: one picture per run, if there are few.
 static bool put_each(PageFolder *f, const Ids *family, const RanShows *shows) {
   enum { EACH_MOST = 12 };
   HtmlPage *g = &f->page;

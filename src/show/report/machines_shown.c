@@ -1,19 +1,19 @@
-// What is shown of a run, as numbers for plots: the moments stand in front, with their times.
+// The shows of a run as arrays for plots: moments are the leading axis, with their times.
 //
-// `show x, y as curves, phase` says what and how. Without `as`, what it is decides: numbers are
-// curves, labels and bits are bands, many numbers are space against time, a square table is a
-// matrix. A run of which nothing is shown shows its ports. `every 500` thins the moments.
+// `show x, y as curves, phase` selects values and views. Without `as`: numbers are curves, labels
+// and bits are bands, many numbers are space against time, a square table is a matrix. A run
+// without shows shows its ports. `every 500` thins the moments.
 #include "base/names.h"
 #include "show/report/report_own.h"
 
 #include <math.h>
 
 enum {
-  CURVES_MOST = 8,    // cells of one array as curves, where the program does not say how
+  CURVES_MOST = 8,    // elements of an array shown as curves by default
   BANDS_MOST = 24,    // as bands
-  MATRICES_MOST = 12, // moments as matrices
-  STRIP_MOST = 8,     // as wirings side by side
-  MOVING_MOST = 60,   // one after the other
+  MATRICES_MOST = 12, // moments shown as matrices
+  STRIP_MOST = 8,     // wirings side by side
+  MOVING_MOST = 60,   // moments of an animation
   IMAGES_MOST = 24,
 };
 
@@ -24,14 +24,14 @@ typedef struct {
   const SimRecord *record;
   const System *system;
   double every;
-  const ShowAs *as; // NULL: as it suits
+  const ShowAs *as; // NULL: chosen by shape
   const bool *held; // [channel]
-  bool swept;       // it is one of a family, which has its curves in one picture each
+  bool swept;       // one of a family, whose curves share a picture
   RanShows *out;
 } Showing;
 
 // -- moments --------------------------------------------------------------------------------------
-// Those that `every` asks for, and the last.
+// The moments selected by `every`, and the last.
 static Ids moments_of(const Showing *s) {
   const SimRecord *r = s->record;
   Ids out = {0};
@@ -45,7 +45,7 @@ static Ids moments_of(const Showing *s) {
   return out;
 }
 
-// At most so many of them, evenly apart, the first and the last too.
+// At most `most` of them, evenly spaced, including the first and last.
 static Ids some_of(Arena *a, const Ids *all, uint32_t most) {
   Ids out = {0};
   if (all->n <= most) return *all;
@@ -78,7 +78,7 @@ static Array gather(const Showing *s, const SimChannel *c, const Ids *moment) {
   return x;
 }
 
-// [t a b] becomes [t k]
+// [t a b] becomes [t k].
 static void flatten(Array *x, int64_t cells) {
   if (x->rank <= 2) return;
   x->rank = 2;
@@ -93,7 +93,7 @@ static const char *const *names_of_labels(const Showing *s, const SimChannel *c)
   return name;
 }
 
-// Of lines, where one index is not enough: g[0 1]
+// Names with indices, for several axes: g[0 1]
 static const char *const *names_of_cells(const Showing *s, const SimChannel *c) {
   if (c->rank < 2) return NULL;
   const char **name = NEW_ARRAY(s->r->arena, const char *, c->cells + 1);
@@ -155,7 +155,7 @@ static void refuse(const Showing *s, const Channels *c, const char *view, const 
 }
 
 // -- views ----------------------------------------------------------------------------------------
-// One array for each: lines and images of space have one axis beside time.
+// One array each: lines and space-time images have one axis besides time.
 static void show_flat(const Showing *s, const Channels *c, const char *view) {
   Ids moment = moments_of(s);
   Shown to = shown_of(s, c, view, &moment);
@@ -183,7 +183,7 @@ static void show_matrix(const Showing *s, const Channels *c) {
     Ids some = some_of(s->r->arena, &moment, MATRICES_MOST);
     if (!(s->every > 0)) some = (Ids){.at = &moment.at[moment.n - 1], .n = 1};
     Shown to = shown_of(s, &one, "matrix", &some);
-    if (some.n == 1) { // a matrix of its own
+    if (some.n == 1) { // a single matrix
       to.over = NULL;
       to.value.array.at[0].rank--, to.value.array.at[0].shape++;
       to.text = arena_format(s->r->arena, "%s, %s", to.text, moment_text(s, some.at[0]));
@@ -198,7 +198,7 @@ static bool is_picture(const SimChannel *c) {
   return c->rank >= 2 || side * side == c->cells;
 }
 
-// Pictures of moments: each is a sample. Of a row, the moments together are the picture.
+// Images: each moment is a sample. A vector becomes one image over all moments.
 static void show_images(const Showing *s, const Channels *c) {
   if (!is_picture(c->at[0])) {
     show_flat(s, c, "spacetime");
@@ -224,7 +224,7 @@ static void show_paths(const Showing *s, const Channels *c) {
 }
 
 // -- wirings over time ----------------------------------------------------------------------------
-// The parts that a table of k by k refers to: the only array of k parts, or k parts.
+// The parts that a k by k table refers to: the only array of k parts, or k parts.
 static const char *const *part_names(const Showing *s, int64_t k) {
   const System *y = s->system;
   World *w = s->r->w;
@@ -295,7 +295,7 @@ static double size_of_values(const SimChannel *c) {
   return most;
 }
 
-// Curves of one size stand together.
+// Curves of equal unit and size share a picture.
 static void show_curves(const Showing *s, const Channels *all) {
   bool *done = NEW_ARRAY(s->r->arena, bool, all->n + 1);
   for (uint32_t i = 0; i < all->n; i++) {
@@ -333,7 +333,7 @@ static void show_suited(const Showing *s, const Channels *all) {
   }
 }
 
-// A curve through labels means nothing.
+// Labels are not shown as curves.
 static void show_as_curves(const Showing *s, const Channels *all) {
   Channels curves = {0}, bands = {0};
   for (uint32_t i = 0; i < all->n; i++)
@@ -370,7 +370,7 @@ static bool has_name(const Channels *all, const char *name) {
   return false;
 }
 
-// An input that was given one number says nothing.
+// A constant input is not interesting.
 static bool is_still(const SimRecord *r, const SimChannel *c) {
   for (uint32_t i = 1; i < r->time.n; i++)
     if (memcmp(c->value.at, c->value.at + (int64_t)i * c->cells, (size_t)c->cells * sizeof(double)))
@@ -384,7 +384,7 @@ static bool is_output(const Showing *s, const SimChannel *c) {
   return false;
 }
 
-// What it shows, then what it takes; one that has no ports shows its states.
+// Outputs, then inputs; without ports, the states.
 static void show_ports(Showing *s) {
   const SimRecord *r = s->record;
   uint32_t out = r->system->out.n, ports = out + r->system->in.n;

@@ -1,8 +1,8 @@
-// From what a `show` computed to a picture: which view, and what all views share.
+// Draws the result of a `show`: selects the kind of plot, and shared functions.
 //
-// Arrays and the name of a view come in; a canvas goes out, or an error that says which shape was
-// found and which one the view wants. Without a name, the shape chooses. Numbers that are not
-// finite are left out of every picture, and its caption says so.
+// Input: arrays and the name of a view; output: a canvas, or an error with the shape that was found
+// and the shape that was wanted. Without a name, the shape decides. Non-finite numbers are left out
+// and reported in the caption.
 #include "base/diag.h"
 #include "show/report/plot_own.h"
 
@@ -24,8 +24,8 @@ void plot_note_gaps(Plot *p, int64_t count, const char *of) {
     plot_note(p, "%lld values of %s are not finite and left out", (long long)count, of);
 }
 
-// The end of the line that begins at `text`: after the last word that fits, or after the one that
-// never will.
+// The end of the first line: after the last word that fits, or after a word that is too long for
+// any line.
 static const char *line_end(Arena *a, const char *text, double room) {
   const char *end = text;
   for (const char *at = text; *at;) {
@@ -61,7 +61,7 @@ Canvas *plot_end(Plot *p, Canvas *c, double width, double y) {
 }
 
 // -- shapes and names -----------------------------------------------------------------------------
-// How many moments there were is no part of what is wrong.
+// Leaves out the axis of moments, which is not at fault.
 static const char *shape_over(Plot *p, const Array *x) {
   const char *text = shape_text(p->arena, x);
   if (!p->s->over || p->s->samples || !x->rank || x->shape[0] != p->s->moments) return text;
@@ -169,7 +169,7 @@ static Canvas *unknown_view(Plot *p) {
   return NULL;
 }
 
-// Every array that comes in is whole, and each has a value.
+// Are all arrays complete and nonempty?
 static bool all_whole(Plot *p) {
   const Shown *s = p->s;
   for (uint32_t i = 0; i < s->value.array.n; i++) {
@@ -198,7 +198,7 @@ static Canvas *plot_as(Arena *a, const Shown *s, const char *view, PlotCursor *c
   return unknown_view(&p);
 }
 
-// What is chosen by the first value may not fit those beside it: a table does.
+// If the view chosen by the first value does not fit the others, falls back to a table.
 Canvas *plot_shown_timed(Arena *a, const Shown *s, PlotCursor *cursor, const char **error) {
   if (s->view) return plot_as(a, s, s->view, cursor, error);
   const char *view = s->value.array.n ? view_for(s) : "table";

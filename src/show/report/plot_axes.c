@@ -1,8 +1,8 @@
-// The two axes along which points spread most.
+// Principal axes: the two directions of largest variance.
 //
-// Two directions are turned towards the axes by applying the covariance again and again; it is
-// never written out, since X'(X v) is cheaper for wide points. After each turn the two are made
-// orthogonal. Everything begins from the same directions and has one sign, so the same points give
+// Power iteration with two vectors. The covariance is not formed, since X'(X v) is cheaper for high
+// dimensions. The vectors are orthogonalised after each step. Start and sign are fixed, so the
+// result is deterministic.
 // the same picture.
 #include "show/report/plot_own.h"
 
@@ -36,7 +36,7 @@ static double along(const Cloud *c, int64_t row, const double *v) {
   return sum;
 }
 
-// out = covariance · v, up to a factor
+// Applies the covariance matrix, up to a factor
 static void apply(const Cloud *c, const double *v, double *out) {
   memset(out, 0, sizeof *out * (size_t)c->z);
   for (int64_t i = 0; i < c->n; i += c->step) {
@@ -59,7 +59,7 @@ static void one_sign(double *v, int64_t n) {
     for (int64_t i = 0; i < n; i++) v[i] = -v[i];
 }
 
-// An axis orthogonal to `other` (NULL: any). Where the points do not spread it stays as it began.
+// An axis orthogonal to `other` (NULL: any). In directions without variance it keeps its start.
 static void find_axis(const Cloud *c, const double *other, double *v, double *next) {
   for (int64_t k = 0; k < c->z; k++) v[k] = 1 + 0.5 * sin(1.7 * (double)k + (other ? 2 : 1));
   if (other) take_off(v, other, c->z);

@@ -1,9 +1,8 @@
-// Labels and bits over time: a band for each, in pieces for as long as the value stays.
+// Labels and bits over time: a band per channel, divided where the value changes.
 //
-// A bit that is set is a bar, one that is not is a thin line, as a logic analyser has it. A label
-// is a bar in a colour of its own, with its name inside where there is room; what has room nowhere is
-// named below, beside its colour. A value holds until the next moment; the last one of a run by ticks
-// holds for a tick.
+// A set bit is a bar, a cleared one a thin line, as on a logic analyser. A label is a bar in its
+// own colour, with its name inside if it fits; names that fit nowhere are in a legend. A value
+// holds until the next moment; the last one of a run by ticks holds for one tick.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -32,17 +31,17 @@ static void find_bands(Plot *p, Bands *out) {
   if (all > out->n) plot_note(p, "%u of %u rows", out->n, all);
 }
 
-// The last moment that has the value of moment i, and all between.
+// The last consecutive moment with the value of moment i.
 static uint32_t piece_end(const TimeBand *b, uint32_t i, uint32_t moments) {
   double x = b->value[(int64_t)i * b->stride];
   while (i + 1 < moments && b->value[(int64_t)(i + 1) * b->stride] == x) i++;
   return i;
 }
 
-typedef struct { // a label that is somewhere
+typedef struct { // a label that occurs
   const char *name;
   Ink ink;
-  bool named; // where it is, at least once
+  bool named; // its name fits at least once
 } BandLabel;
 typedef VEC(BandLabel) BandLabels;
 
@@ -119,7 +118,7 @@ static void draw_axis(Plot *p, Canvas *c, const Scale *x, double y) {
   canvas_text(c, (x->from + x->to) / 2, y + 33, &look, p->s->over);
 }
 
-// Names of what is named nowhere else, in lines; where they end
+// The legend of names that fit nowhere; returns its bottom
 static double draw_legend(Plot *p, Canvas *c, const BandLabels *seen, const Scale *x, double y) {
   enum { SWATCH = 12, AFTER = 18 };
   double at = x->from;

@@ -1,8 +1,7 @@
 // Curves over time.
 //
-// An array [t] is one line, [t k] is k of them. Where samples stand in front, each sample is a
-// line. What runs along the axis is what the program said: values of `for t in …`, steps of
-// training, or positions.
+// [t] is one line, [t k] is k lines. With samples, each sample is a line. The horizontal axis is
+// given by the program: values of `for t in …`, training steps, or positions.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -12,7 +11,7 @@ typedef struct {
   VEC(uint32_t) array; // of each
 } CurveLines;
 
-// The values along the axis that lines run over; NULL: positions 0, 1, 2 …
+// The values along the horizontal axis; NULL: 0, 1, 2 …
 static const double *axis_values(Plot *p, int64_t n) {
   const Shown *s = p->s;
   if (s->over) return s->moment;
@@ -44,7 +43,7 @@ static bool add_lines(Plot *p, uint32_t array, CurveLines *to) {
   return true;
 }
 
-// Beside the axis: what it is, or the unit that all have. Where they have several, each says its own.
+// The axis title: the quantity, or a common unit. With several units, each line has its own.
 static const char *axis_title(Plot *p, CurveLines *to) {
   const Shown *s = p->s;
   uint32_t n = s->value.array.n, same = 0, any = 0;

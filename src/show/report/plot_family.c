@@ -1,7 +1,7 @@
-// Families: the same thing in several runs, as curves or phase portraits in one frame.
+// Families: the same quantity in several runs, as curves or phase portraits in one frame.
 //
-// Colours go in the order of the runs, so a family is read as one movement; beside it stands which
-// is which, in the same order. Of very many runs all are drawn, and some are named.
+// Colours follow the order of the runs, and names beside it are in the same order. With very many
+// runs, all are drawn and some are named.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ enum { ORDERED = 10, NAMED_MOST = 24, NAME_STEP = 14, NAME_WIDE = 170, DRAWN_MOS
 typedef struct {
   Plot p;
   const ShownFamily *f;
-  uint32_t n; // of the runs, as many as are drawn
+  uint32_t n; // number of runs drawn
 } Family;
 
 static Ink order_ink(uint32_t i, uint32_t n) {
@@ -68,7 +68,7 @@ static int64_t lines_of(const Family *y, uint32_t run) {
   return x->rank == 2 ? x->shape[1] : 1;
 }
 
-// The colour says which run it is, so the stroke says which of several curves of one.
+// The colour identifies the run, the dash pattern one of its curves.
 static const struct {
   const char *name;
   double dash[2];

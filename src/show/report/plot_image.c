@@ -1,8 +1,8 @@
-// Pictures in a grid or in rows, each pixel a sharp square.
+// Images in a grid or in rows, each pixel a sharp square.
 //
-// An array is a row of frames: behind its leading axes stand h w, h w 3, 3 h w, or p, a square.
-// Values from 0 to 1 are taken as they are; others are scaled to the range that was seen, for the
-// whole array at once, so pictures can be compared. A pixel that is not finite is a hole.
+// An array is a list of frames: leading axes, then h w, h w 3, 3 h w, or p for a square of side √p.
+// Values from 0 to 1 are used directly; others are scaled to the range of the whole array, so that
+// images are comparable. Non-finite pixels are holes.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -20,10 +20,10 @@ typedef struct {
   const Array *array;
   int64_t n; // frames
   uint32_t h, w, channels;
-  bool planes; // the channels stand in front
+  bool planes; // channels first
   PlotRange range;
-  int64_t gaps;         // values that are not finite
-  double width, height; // of one that is drawn
+  int64_t gaps;         // number of non-finite values
+  double width, height; // of a drawn frame
 } ImageFrames;
 
 // -- which shape ----------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ static bool frames_shape(ImageFrames *f, uint32_t lead) {
   return true;
 }
 
-// Without samples, [10 784] is ten pictures, but [16 16] and [20 30] are one.
+// Without samples, [10 784] is ten images, but [16 16] and [20 30] are one.
 static uint32_t lead_of(const Shown *s, const Array *x) {
   if (s->samples) return 1;
   if (x->rank == 2) return x->shape[0] != x->shape[1] && square_side(x->shape[1]) >= 8;
@@ -112,7 +112,7 @@ static Picture *frame_picture(Arena *a, const ImageFrames *f, int64_t frame) {
   return q;
 }
 
-// Runs of pixels that have no value, as plates over the picture.
+// Runs of non-finite pixels, as plates over the image.
 static void draw_holes(Canvas *c, const ImageFrames *f, int64_t frame, PlotArea at) {
   double ux = at.w / f->w, uy = at.h / f->h;
   bool any = false;
@@ -134,7 +134,7 @@ static void draw_frame(Plot *p, Canvas *c, const ImageFrames *f, int64_t frame, 
   if (f->gaps) draw_holes(c, f, frame, at);
 }
 
-// Pixels are drawn as squares of whole size; only pictures wider than `room` are made smaller.
+// Pixels are squares of integral size, unless the image is wider than `room`.
 static void frames_size(ImageFrames *f, double room) {
   double most = fmin(fmax(room, CELL_LEAST), CELL_MOST);
   double side = fmax(f->w, f->h), factor = floor(most / side);
@@ -216,7 +216,7 @@ typedef struct {
   ImageFrames *frames; // [n]
   uint32_t n;
   int64_t rows, columns; // columns of one group: values of t, or one
-  double w, h, top;      // of a cell; top: where the first row begins
+  double w, h, top;      // of a cell; top: of the first row
 } ImageStrip;
 
 static bool find_strip(Plot *p, ImageStrip *s) {
@@ -247,7 +247,7 @@ static double column_x(const ImageStrip *s, uint32_t group, int64_t column) {
   return group * group_width + (double)column * (s->w + GAP);
 }
 
-// "t = 0.25" where there is room, else "0.25", else nothing.
+// "t = 0.25" if it fits, else "0.25", else nothing.
 static void moment_names(Plot *p, const ImageStrip *s, const char **name) {
   bool fits[2] = {true, true};
   for (int64_t i = 0; i < s->columns; i++) {
@@ -294,7 +294,7 @@ Canvas *plot_strip(Plot *p) {
   ImageStrip s = {0};
   if (!find_strip(p, &s)) return NULL;
   Canvas *c = plot_canvas(p, "Rows of pictures");
-  for (uint32_t i = 0; i < s.n; i++) { // cells are as large as the largest needs
+  for (uint32_t i = 0; i < s.n; i++) { // cells fit the largest frame
     frames_size(&s.frames[i], fmin(GRID_WIDTH / (double)(s.columns * s.n), 96) - GAP);
     s.w = fmax(s.w, s.frames[i].width), s.h = fmax(s.h, s.frames[i].height);
     note_frames(p, &s.frames[i], line_name(p, i, 0, 1));

@@ -1,8 +1,8 @@
-// Lines in a frame, each named where it ends.
+// Lines in a frame, each named at its end.
 //
-// Of many points only those that can be seen are drawn: in each column of a pixel the first, the
-// least, the greatest and the last, so a spike of one value stays. A value that is not finite
-// breaks its line. Names stand to the right, pushed apart where lines end side by side.
+// Of many points only the visible ones are drawn: in each pixel column the first, minimal, maximal
+// and last one, so single spikes are kept. A non-finite value interrupts its line. Names are on the
+// right, spread where lines end close together.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ Ink series_ink(uint32_t i) { return (Ink)(INK_SERIES1 + i % SERIES); }
 static uint32_t series_of(const PlotLine *l, uint32_t i) { return l->as ? l->as - 1 : i; }
 
 static Paint series_paint(uint32_t i, double width) {
-  static const double on[] = {0, 5, 1.5}; // whole lines, dashes, dots
+  static const double on[] = {0, 5, 1.5}; // solid, dashed, dotted
   Paint p = {.stroke = series_ink(i), .width = width, .round = true};
   if (i >= SERIES) p.dash[0] = on[i / SERIES], p.dash[1] = 3;
   return p;
@@ -84,7 +84,7 @@ typedef struct {
   Canvas *c;
   const PlotFrame *f;
   const PlotLine *line;
-  bool down; // the pen
+  bool down; // a line is being drawn
 } PlotPen;
 
 static void pen_to(PlotPen *pen, int64_t i) {
@@ -93,7 +93,7 @@ static void pen_to(PlotPen *pen, int64_t i) {
   pen->down = true;
 }
 
-// The last moment after the point before, up to this one, at which something happened; NAN: nothing did
+// The last event between the previous point and this one; NAN: none
 static double last_mark(const PlotLine *l, int64_t i) {
   double before = line_x(l, i - 1), now = line_x(l, i);
   uint32_t low = 0, high = l->marks; // marks below `low` are not later than this point
@@ -115,21 +115,21 @@ static double change_at(const PlotLine *l, int64_t i) {
   return i > 0 && i < l->n ? fabs(line_y(l, i) - line_y(l, i - 1)) : 0;
 }
 
-// Where others tick, a moment is there twice.
+// Events add a second point at the same time.
 static bool same_point(const PlotLine *l, int64_t i) {
   double size = fabs(line_y(l, i)) + fabs(line_y(l, i - 1));
   return line_x(l, i) == line_x(l, i - 1) && change_at(l, i) <= 1e-6 * size;
 }
 
-// How it went before a point, for each unit of time. NAN: that is not known
+// The slope before a point. NAN: unknown
 static double slope_before(const PlotLine *l, int64_t i) {
   while (i > 0 && same_point(l, i)) i--;
   if (i < 1 || !isnan(last_mark(l, i)) || !(line_x(l, i) > line_x(l, i - 1))) return NAN;
   return (line_y(l, i) - line_y(l, i - 1)) / (line_x(l, i) - line_x(l, i - 1));
 }
 
-// Does it jump from the point before to this one? What flows does where something happened, if it
-// changes far more than if it had gone on as it went; or, where that is not known, than afterwards.
+// Does the line jump between these points? A continuous quantity jumps at an event if it changes
+// far more than its slope predicts; if that is unknown, more than afterwards.
 static bool jumps_at(const PlotLine *l, int64_t i, LineJump *out) {
   enum { FAR_MORE = 2 };
   double now = line_y(l, i), before = i ? line_y(l, i - 1) : now;
@@ -153,7 +153,7 @@ int64_t line_range(FrameWish *w, const PlotLine *l) {
   return gaps;
 }
 
-// To the first point of a column: upright, where it jumps
+// Draws to the first point of a column, vertically at a jump
 static void pen_on(PlotPen *pen, int64_t i) {
   LineJump jump;
   if (pen->down && jumps_at(pen->line, i, &jump)) {
@@ -172,7 +172,7 @@ static bool visible(const PlotPen *pen, int64_t i) {
   return is_seen(line_x(pen->line, i)) && is_seen(line_y(pen->line, i));
 }
 
-// Points from `i` that are in one column and finite; returns the first that is not.
+// Draws finite points of one column from `i`; returns the first that is not.
 static int64_t draw_column(PlotPen *pen, int64_t i) {
   const PlotLine *l = pen->line;
   int64_t column = column_of(pen, i), least = i, most = i, end = i + 1;
@@ -193,7 +193,7 @@ static void draw_alone(Canvas *c, const PlotFrame *f, const PlotLine *l, int64_t
   canvas_paint(c, &(Paint){.fill = ink});
 }
 
-// A point between two gaps has no line: it is a dot.
+// A point between two gaps is drawn as a dot.
 void curve_draw(Canvas *c, const PlotFrame *f, const PlotLine *l, const Paint *paint) {
   PlotPen pen = {.c = c, .f = f, .line = l};
   for (int64_t i = 0; i < l->n;) {
@@ -215,7 +215,7 @@ static void draw_line(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t
   curve_draw(c, f, l, &paint);
 }
 
-// What a pointer over the line, or a reader without eyes, is told.
+// The description of a line, for tooltips and screen readers.
 const char *line_words(Plot *p, const PlotLine *l) {
   PlotRange r = {0};
   Buf b = buf_new(p->arena);
@@ -233,7 +233,7 @@ static bool is_dense(const PlotFrame *f, const PlotLine *l) {
   return l->smooth && (double)l->n > 2 * f->area.w;
 }
 
-// The mean of up to a hundredth of all values around each. A gap stays a gap.
+// The running mean over a hundredth of all values. Gaps stay.
 static const double *running_mean(Arena *a, const PlotLine *l) {
   double *mean = NEW_ARRAY(a, double, l->n), sum = 0;
   int64_t half = l->n / 200 + 1, from = 0, to = 0, count = 0; // from <= i < to is in the sum
@@ -276,7 +276,7 @@ static void mark_best(Canvas *c, const PlotFrame *f, const PlotLine *l, uint32_t
 // -- what happened --------------------------------------------------------------------------------
 enum { MARKS_MOST = 200, KINDS_MOST = 4 };
 
-// What the marks are, where they are of few kinds: h: on, h: off
+// Explains event marks if there are few kinds: h: on, h: off
 static void note_marks(Plot *p) {
   const Shown *s = p->s;
   VEC(const char *) kind = {0};
@@ -352,8 +352,7 @@ static bool is_gap(const double at[2]) { return !is_seen(at[0]) || !is_seen(at[1
 // -- trails ---------------------------------------------------------------------------------------
 enum { SHADES = 20 };
 
-// Points that move less than a third of a pixel are passed over, so a path that has come to rest
-// costs nothing.
+// Skips points that move less than a third of a pixel, so that a path at rest costs nothing.
 static int64_t trail_thin(const double (*point)[2], int64_t n, double (*to)[2]) {
   int64_t kept = 0;
   for (int64_t i = 0; i < n; i++) {

@@ -1,9 +1,8 @@
-// Tables of numbers as colour: a matrix of cells, and space against time as an image.
+// Matrices as colour: cells, and space against time as an image.
 //
-// A cell's strength is the size of its number, one colour for positive and one for negative. In a
-// confusion matrix, rows are the truth and columns what was said, and strength grows with the
-// share of the row. Numbers are written into cells where all of them fit. What is too fine for
-// cells becomes an image.
+// The strength of a cell is the magnitude of its number, with one colour per sign. In a confusion
+// matrix rows are the truth, columns are predictions, and strength is the share of the row. Numbers
+// are written into cells if all fit. Matrices too fine for cells become an image.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -22,10 +21,10 @@ typedef struct {
   int64_t rows, columns;
   bool confusion;
   double cell, left, top;
-  const char **number; // [rows columns], NULL: they do not fit
+  const char **number; // [rows columns] texts; NULL: they do not fit
   PlotRange range;
-  int64_t gaps;    // values that are not finite
-  double *row_sum; // [rows], of a confusion matrix
+  int64_t gaps;    // number of non-finite values
+  double *row_sum; // [rows] of a confusion matrix
 } Matrix;
 
 static double value_at(const Matrix *m, int64_t r, int64_t c) {
@@ -33,8 +32,7 @@ static double value_at(const Matrix *m, int64_t r, int64_t c) {
 }
 
 // -- cells ----------------------------------------------------------------------------------------
-// From -1 to 1: how strong, and of which sign. Of shares the root is taken: rare mistakes are what
-// one looks for.
+// Strength with sign, from -1 to 1. Of shares the square root is used, to make rare errors visible.
 static double strength(const Matrix *m, int64_t r, int64_t c) {
   double v = value_at(m, r, c), low = m->range.low, high = m->range.high;
   if (m->confusion) return m->row_sum[r] > 0 && v > 0 ? sqrt(v / m->row_sum[r]) : 0;
@@ -183,7 +181,7 @@ static Canvas *draw_matrix(Plot *p, Matrix *m) {
 // -- images of numbers ----------------------------------------------------------------------------
 enum { IMAGE_MOST = 1024, IMAGE_WIDTH = 520, IMAGE_HEIGHT = 420, BAR = 10 };
 
-// From dark to light, so that it reads without colours too.
+// A colour scale that is monotone in lightness.
 static void shade(double part, uint8_t to[3]) {
   static const uint8_t stop[][3] = {
       {27, 30, 61}, {39, 93, 140}, {47, 156, 149}, {159, 207, 106}, {253, 243, 176}};
@@ -199,7 +197,7 @@ typedef struct {
   PlotRange range;
 } MatrixSheet;
 
-// The mean of the numbers that become one pixel; what is not finite does not count.
+// The mean of the finite numbers in a pixel.
 static double sheet_mean(const MatrixSheet *s, int64_t y0, int64_t y1, int64_t x0, int64_t x1) {
   double sum = 0;
   int64_t n = 0;
@@ -240,7 +238,7 @@ static void draw_bar(Plot *p, Canvas *c, const MatrixSheet *s, double x, double 
   canvas_text(c, x + BAR + 6, y + h, &look, number_text(p->arena, s->range.low));
 }
 
-// First and last along each axis, and its name between them.
+// The first and last value of each axis, with its name between.
 static void draw_ends(Plot *p, Canvas *c, const MatrixSheet *s, PlotArea at, const char *row_name,
                       const char *column_name) {
   const Shown *shown = p->s;
@@ -260,7 +258,7 @@ static void draw_ends(Plot *p, Canvas *c, const MatrixSheet *s, PlotArea at, con
   if (at.w > 120) canvas_text(c, at.x + at.w / 2, at.y + at.h + LINE_STEP, &look, column_name);
 }
 
-// Squares of whole size where there is room.
+// The side of a cell: integral if possible.
 static double sheet_side(int64_t n, double room) {
   if (n > (int64_t)room) return room;
   double each = floor(room / (double)n);
@@ -336,7 +334,7 @@ static void draw_tile(Plot *p, Canvas *c, Matrix *m, uint32_t i, double x, doubl
   canvas_close(c);
 }
 
-// [t rows columns]: one after the other, all on one scale.
+// [t rows columns]: one after the other, with a common scale.
 static Canvas *plot_moments(Plot *p) {
   const Array *x = &p->s->value.array.at[0];
   Matrix m = {.rows = x->shape[1], .columns = x->shape[2]};

@@ -1,13 +1,12 @@
-// The curves of a run: metrics.csv as goals and measures.
+// The curves of metrics.csv: goals and measures.
 //
-// A curve holds only the cells that are there, and its line goes on to the next one. run.json says
-// which columns are measures, and which of those should rise; without it, a column that is empty
-// more often than not is a measure. Numbers of paths, p[0], are not curves.
+// A curve consists of the nonempty cells. run.json lists the measures and their direction; without
+// it, a column that is mostly empty is a measure. Components of paths, p[0], are not shown.
 #include "show/report/plot_own.h"
 
 #include <math.h>
 
-enum { GOALS_LOG = 50 }; // goals so many times apart get a log scale
+enum { GOALS_LOG = 50 }; // a larger ratio of losses gives a logarithmic scale
 
 static bool is_path(const char *name) {
   size_t n = strlen(name);
@@ -83,7 +82,7 @@ Canvas *plot_metrics(Arena *a, const Metrics *m, bool measures) {
     vec_push(a, &lines, line);
     buf_printf(&about, "%s%s", about.n ? ", " : "", line.label);
   }
-  if (longest < 2) return NULL; // a single value is not a curve
+  if (longest < 2) return NULL; // a single value is no curve
   LinesWish wish = {.x_title = "step", .whole_x = true, .log_from = measures ? 0 : GOALS_LOG};
   Canvas *c = canvas_new(a, PLOT_WIDTH, PLOT_HEIGHT, title,
                          arena_format(a, "Curves over steps. At the end: %s", about.at));

@@ -1,9 +1,9 @@
-// How points of a simplex move while they are trained: one panel for each learner. Other values are
-// curves over the steps.
+// Paths of points of a simplex during training: one panel per learner. Other values become curves
+// over the steps.
 //
-// Two choices are a line: the probability of the first, step by step. Three are a triangle, more
-// are a regular polygon whose corners are weighed by the probabilities. The path grows stronger
-// with time and its end is marked.
+// Two choices are a curve of the first one's probability; three are a triangle, more a regular
+// polygon, whose corners are weighted by the probabilities. A path fades in over time, and its end
+// is marked.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ static const double turn = 6.283185307179586;
 typedef struct {
   const char *name;
   uint32_t array;
-  const double *row; // [steps k], `stride` numbers from one to the next
+  const double *row; // [steps k], strided
   int64_t steps, k, stride;
 } SimplexPath;
 typedef VEC(SimplexPath) Paths;
@@ -94,7 +94,7 @@ static void draw_corners(Plot *p, Canvas *c, const SimplexPath *q, double cx, do
   }
   path_close(c);
   canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
-  path_circle(c, cx, cy, 1.5); // all are as likely
+  path_circle(c, cx, cy, 1.5); // the uniform distribution
   canvas_paint(c, &(Paint){.fill = INK_SOFT});
   int64_t step = 1 + (q->k - 1) / 24;
   for (int64_t i = 0; i < q->k; i += step) {
@@ -171,7 +171,7 @@ static void draw_panel(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, In
             text_fit(p->arena, LABEL_SIZE, end_text(p, q), at.w));
 }
 
-// Curves have their steps in front, not samples.
+// The leading axis is steps, not samples.
 static Canvas *plain_paths(Plot *p) {
   Shown over = *p->s;
   Plot q = {.arena = p->arena, .s = &over, .error = p->error};

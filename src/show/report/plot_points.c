@@ -1,9 +1,9 @@
-// Points of the plane: as they are, or where a code of many numbers is seen along its two axes of
-// most spread; and one number against another as time runs.
+// Points in the plane: given directly, or codes projected to their principal axes; and phase
+// portraits.
 //
-// Points come from [n 2], from two arrays [n], or from [n z]; one more array [n] colours them. If
-// that holds a few whole numbers they are labels, each with its colour and mark, and a legend says
-// which; otherwise strength stands for the value. Of very many points every k-th is drawn.
+// Points come from [n 2], two arrays [n], or [n z]; another array [n] colours them: few integers
+// are labels, each with a colour and mark and a legend, otherwise a colour scale. Of very many
+// points every k-th is drawn.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static bool find_colours(Plot *p, const Points *q, Colours *out) {
   return true;
 }
 
-// Which of the groups that are painted at once; -1: none.
+// The group in which a point is painted; -1: none.
 static int64_t group_of(const Colours *k, int64_t i) {
   if (!k->value) return 0;
   if (!is_seen(k->value[i])) return -1;
@@ -83,7 +83,7 @@ static int64_t group_of(const Colours *k, int64_t i) {
 
 static int64_t groups_of(const Colours *k) { return !k->value ? 1 : k->labels ? k->labels : BINS; }
 
-// Dots, then rings, squares and crosses: labels beyond the inks are told apart by their mark.
+// Dots, then rings, squares and crosses, for labels beyond the number of colours.
 static void mark(Canvas *c, double x, double y, int64_t kind) {
   if (kind == 0) path_circle(c, x, y, 2.2);
   if (kind == 1) path_circle(c, x, y, 2.4);

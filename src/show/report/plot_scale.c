@@ -1,8 +1,7 @@
-// Numbers to places: ranges, scales, round ticks, and the frame of a plot.
+// Ranges, scales, round ticks, and the frame of a plot.
 //
-// Ticks stand at 1, 2 or 5 times a power of ten, or at powers of ten on a logarithmic scale. There
-// are as many as have room: their texts are measured first, and a coarser step is taken until none
-// comes near another.
+// Ticks are at 1, 2 or 5 times a power of ten, or at powers of ten on logarithmic scales. Their
+// number is limited by the width of their texts: coarser steps are tried until none overlap.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -43,7 +42,7 @@ double scale_at(const Scale *s, double x) {
 }
 
 // -- numbers for people ---------------------------------------------------------------------------
-// 1e-06 is written 1e−6, and a minus is as wide as a plus.
+// Writes 1e-06 as 1e−6 with a proper minus sign.
 static const char *tidy(Arena *a, const char *text) {
   Buf b = buf_new(a);
   for (const char *at = text; *at; at++) {
@@ -114,7 +113,7 @@ static void log_tick(Arena *a, const Scale *s, Ticks *t, int power, int digit) {
                                               : tidy(a, arena_format(a, "%de%d", digit, power));
 }
 
-// Powers of ten; where there are only one or two, 2 and 5 times them too.
+// Powers of ten; with only one or two of them, also 2 and 5 times these.
 static Ticks log_ticks(Arena *a, const Scale *s, uint32_t most) {
   Ticks t = {0};
   int low = (int)floor(log10(s->low)), high = (int)floor(log10(s->high) + 1e-9);
@@ -152,7 +151,7 @@ static Ticks ticks_up(Arena *a, const Scale *s, PlotRange r, uint32_t most) {
   return r.any ? scale_ticks(a, s, most, false) : (Ticks){0};
 }
 
-// Texts at the ends may not leave the plot.
+// Texts at the ends must stay inside the plot.
 static Ticks ticks_inside(const Scale *s, const Ticks *t, PlotArea outer) {
   Ticks in = {0};
   for (uint32_t i = 0; i < t->n; i++) {
@@ -178,7 +177,7 @@ static Ticks ticks_across(Arena *a, const Scale *s, bool whole) {
 static Scale scale_of(PlotRange r, bool log, double room, bool fixed) {
   if (!r.any) return (Scale){.low = 0, .high = 1};
   double low = log ? log10(r.low) : r.low, high = log ? log10(r.high) : r.high;
-  // what differs in the eighth digit only is drawn as equal: no tick could tell it
+  // a smaller spread than the eighth digit is drawn as constant: ticks could not show it
   double spread = high - low, size = fmax(fabs(low), fabs(high));
   if (spread <= size * 1e-7 || spread < 1e-100) {
     double pad = log ? 0.5 : size > 1e-100 ? size / 10 : 1;
@@ -190,7 +189,7 @@ static Scale scale_of(PlotRange r, bool log, double room, bool fixed) {
   return (Scale){.low = low, .high = high};
 }
 
-// The scale that has more room for a unit gets a wider range.
+// Extends the range of the scale with the larger unit.
 static void make_equal(PlotFrame *f) {
   double ux = f->area.w / (f->x.high - f->x.low), uy = f->area.h / (f->y.high - f->y.low);
   Scale *s = ux > uy ? &f->x : &f->y;
@@ -228,8 +227,8 @@ static void draw_x(Canvas *c, const PlotFrame *f, const Ticks *t, const char *ti
   if (title) soft_text(c, f->area.x + f->area.w, base + TICK_DROP + LINE_STEP, ANCHOR_END, title);
 }
 
-// The texts of ticks need room, and the room decides how many there are: heights come first, then
-// the ticks of y, then what is left for x.
+// Ticks and space depend on each other: first heights, then the ticks of y, then the remaining
+// width for x.
 PlotFrame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
   Arena *a = p->arena;
   PlotFrame f = {.x = scale_of(w->x, false, 0.03, w->tight_x),
@@ -239,7 +238,7 @@ PlotFrame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
   uint32_t most = f.area.h < 90 ? 2 : (uint32_t)(f.area.h / 36);
   Ticks ty = ticks_up(a, &f.y, w->y, most);
   double left = tick_width(&ty) + 12;
-  for (int again = 0; again < 2; again++) { // equal scales move the ticks of y once more
+  for (int again = 0; again < 2; again++) { // equal scales change the ticks of y
     f.area.x = w->outer.x + left;
     f.area.w = w->outer.w - left - fmax(w->right, 16);
     if (w->equal) make_equal(&f);

@@ -1,8 +1,7 @@
-// Numbers as a table, and labels as text.
+// Numbers as tables, labels as text.
 //
-// Every array gives columns: [n] one, [n k] k of them, more axes are laid out as k. Numbers of a
-// column stand with their points under each other; labels stand by name. What does not fit is said
-// by "…" and a caption.
+// Arrays give columns: [n] one, [n k] k, further axes are flattened. Numbers are aligned at the
+// decimal point; labels are shown by name. Truncation is shown by "…" and a caption.
 #include "show/report/plot_own.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@ typedef struct {
   uint32_t array;
   bool labels;
   const char **cell;        // [rows]
-  double width, point_room; // point_room: from the left to where points stand
+  double width, point_room; // point_room: space left of the decimal point
 } TableColumn;
 typedef VEC(TableColumn) TableColumns;
 
@@ -36,7 +35,7 @@ static void add_columns(Plot *p, uint32_t array, TableColumns *to, int64_t *rows
   if (n > *rows) *rows = n;
 }
 
-// Four digits of the largest number; no more than are needed.
+// Four significant digits of the largest number, without trailing zeros.
 static int column_decimals(const TableColumn *c, int64_t rows) {
   double most = 0;
   bool whole = true;
@@ -79,7 +78,7 @@ static void measure_column(Plot *p, TableColumn *c, int64_t rows) {
   }
   double head = small_width(c->head), body = c->point_room + behind;
   c->width = fmax(head, body);
-  if (!c->labels) c->point_room += c->width - body; // numbers stand to the right, as their head
+  if (!c->labels) c->point_room += c->width - body; // numbers and their head are right-aligned
 }
 
 // -- drawing --------------------------------------------------------------------------------------
@@ -106,7 +105,7 @@ static void draw_column(Plot *p, Canvas *c, const TableColumn *k, double x, int6
                 &(Text){.size = HEAD_SIZE, .ink = INK_SOFT, .anchor = head.anchor}, "…");
 }
 
-// What a row is of: a moment, or its number.
+// The head of a row: a moment, or its index.
 static const char *row_head(Plot *p, int64_t i, bool moments) {
   return number_text(p->arena, moments ? p->s->moment[i] : (double)i);
 }
@@ -161,7 +160,7 @@ static bool page_line(TablePage *g, const char *text, size_t n) {
   return true;
 }
 
-// How many bytes fit into a line: up to a space where there is one, at least one character.
+// The number of bytes in a line: up to a space if possible, at least one character.
 static size_t bytes_that_fit(TablePage *g, const char *text, size_t n) {
   size_t space = 0;
   double w = 0;
@@ -189,7 +188,7 @@ static bool page_text(TablePage *g, const char *text) {
   }
 }
 
-// Letters are put together, words with spaces between.
+// Letters are concatenated, words separated by spaces.
 static const char *labels_joined(Plot *p, uint32_t array, const double *label, int64_t n,
                                  int64_t *gaps) {
   Buf b = buf_new(p->arena);

@@ -1,9 +1,8 @@
-// A run folder as one page that a colleague can open: report.html, which needs nothing else.
+// The report of a run folder: report.html, a self-contained page.
 //
-// What comes in is the folder (run.json, metrics.csv, program.limn) and what was shown; out come
-// the page and each picture as a file of its own. Results stand first, then pictures, curves,
-// goals, the program and the facts. A picture that cannot be made leaves its reason in its place:
-// the rest of the page is as good as before. Every file is whole or absent.
+// Input: the folder (run.json, metrics.csv, program.limn) and the shows; output: the page, and each
+// picture as a file. Order: results, pictures, curves, goals, the program, facts. If a picture
+// fails, its reason is shown instead. Files are written atomically.
 #include "base/files.h"
 #include "show/report/report_own.h"
 
@@ -67,7 +66,7 @@ static void put_goal(HtmlPage *g, const Curve *c) {
   page_put(g, "</tr>\n");
 }
 
-// Measures, or where a program has none, what its goals came to.
+// Measures; without any, the final losses.
 static void put_results(HtmlPage *g, const Metrics *m) {
   bool measures = count_curves(m, true) > 0;
   if (!measures && !count_curves(m, false)) return;

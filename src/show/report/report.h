@@ -1,4 +1,4 @@
-// report: a run folder as one page, DIR/report.html, and its pictures as files in DIR/shown.
+// report: the page of a run folder, DIR/report.html, and its pictures in DIR/shown.
 #ifndef LIMN_SHOW_REPORT_REPORT_H
 #define LIMN_SHOW_REPORT_REPORT_H
 
@@ -8,17 +8,17 @@
 // -- report.c: of training ------------------------------------------------------------------------
 typedef struct {
   const char *dir;    // metrics.csv, run.json, program.limn are read there
-  const Shows *shown; // what the program wants to be shown
-  Canvas *goals;      // a picture of the goals; NULL: none
-  const char *who;    // the table of goals by learners; NULL: none
+  const Shows *shown; // the shows of the program
+  Canvas *goals;      // the picture of the goals; NULL: none
+  const char *who;    // the table of goals and learners; NULL: none
 } Report;
 bool report_write(Arena *, const Report *, const char **error);
 
-// report_page.c: has what is shown a picture? Otherwise *why.
+// report_page.c: can this be drawn? Otherwise *why.
 bool report_can_show(Arena *, const Shown *, const char **why);
 
 // -- machines_page.c: of runs of machines, from run.json in their folder and what is in memory ----
-// What could not be shown is on it in words, and in Results.unshown.
+// Shows that fail are described on the page and in Results.unshown.
 bool machines_page(Results *, const char **error);
 
 // -- machines_ahead.c: false: something that is shown of a run has no picture, and that was said --

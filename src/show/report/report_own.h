@@ -1,4 +1,4 @@
-// What the files of reports share: a page that grows, and text as HTML.
+// Private to report: a page under construction, and text as HTML.
 #ifndef LIMN_SHOW_REPORT_REPORT_OWN_H
 #define LIMN_SHOW_REPORT_REPORT_OWN_H
 
@@ -13,25 +13,25 @@ typedef struct {
   const char **error;
   RunNote note; // run.json
   Buf out;
-  VEC(const char *) alarm; // what it says in red
+  VEC(const char *) alarm; // errors shown in red
 } HtmlPage;
 bool page_open(HtmlPage *);                          // reads run.json; false: *error
 const char *page_path(HtmlPage *, const char *name); // in the folder
 void page_put(HtmlPage *, const char *html);
 void page_text(HtmlPage *, const char *text); // escaped
 void page_between(HtmlPage *, const char *before, const char *text, const char *after);
-void page_head(HtmlPage *);                       // until the title; the header stays open
-void page_section(HtmlPage *, const char *title); // it stays open
+void page_head(HtmlPage *);                       // up to the title; the header stays open
+void page_section(HtmlPage *, const char *title); // stays open
 void page_fact(HtmlPage *, const char *class, const char *text);
-void page_caption(HtmlPage *, const char *text, const char *view); // view: or NULL
+void page_caption(HtmlPage *, const char *text, const char *view); // view may be NULL
 void page_alarm(HtmlPage *, const char *why);
 void page_picture(HtmlPage *, Canvas *, const char *label);
-void page_figure(HtmlPage *, Canvas *, const char *label); // nothing but a picture
+void page_figure(HtmlPage *, Canvas *, const char *label); // a picture without caption
 void page_svg(HtmlPage *, const Buf *svg, double width, const char *label);
 // A picture as files, DIR/shown/NUMBER-TEXT.svg and .png; false: *error
 bool page_save(HtmlPage *, Canvas *, uint32_t number, const char *text);
 bool page_save_svg(HtmlPage *, const Buf *svg, uint32_t number, const char *text);
-// A figure, and its files. `about`: what stands in its tag, once it is known where time is; or NULL
+// A figure and its files. `about`: writes attributes, given the time axis; or NULL
 typedef const char *FigureAbout(void *context, const Shown *, const PlotCursor *);
 bool page_shown(HtmlPage *, uint32_t number, const Shown *, FigureAbout *about, void *context);
 void page_program(HtmlPage *);
@@ -40,32 +40,32 @@ bool page_write(HtmlPage *); // DIR/report.html
 
 // report_text.c
 extern const char report_style[], report_style_runs[], report_script[];
-void html_text(Buf *, const char *text, size_t n); // escaped; what is no UTF-8 is replaced
+void html_text(Buf *, const char *text, size_t n); // escaped; invalid UTF-8 is replaced
 void html_program(Buf *, const char *text, size_t n);
-void html_who(Buf *, const char *text); // the table of goals by learners
+void html_who(Buf *, const char *text); // the table of goals and learners
 const char *time_text(Arena *, double seconds);
 
-// scrub.c: a slider moves all pictures of a run through time
+// scrub.c: a time slider for all pictures of a run
 typedef struct {
   HtmlPage *g;
   World *w;
   const SimRecord *record;
-  Ids moment;             // of the record, where the slider stops
-  const SimChannel *live; // of the matrix that is being put; or NULL
+  Ids moment;             // of the record: the stops of the slider
+  const SimChannel *live; // the matrix being written; or NULL
   Buf json;
   uint32_t figures;
 } Scrub;
 
-// machines_shown.c: what is shown of a run, as numbers for plots
+// machines_shown.c: the shows of a run as arrays for plots
 typedef struct {
   Shown shown;
-  const WiringTimes *strip, *moving; // a wiring over time, in the place of a plot; or NULL
+  const WiringTimes *strip, *moving; // a wiring over time, instead of a plot; or NULL
   const double *moving_time;         // [moments of it]
-  const SimChannel *live;            // of a matrix: all its moments; or NULL
-  const char *why;                   // it cannot be shown; or NULL
+  const SimChannel *live;            // of a matrix: all of its moments; or NULL
+  const char *why;                   // why it cannot be shown; or NULL
 } RanShown;
 typedef VEC(RanShown) RanShows;
-// One `show`; first: its first channel.
+// Handles one `show`; first: its first channel.
 void ran_show(const Results *, uint32_t run, const RunShow *, uint32_t first, RanShows *);
 void ran_shows(const Results *, uint32_t run, RanShows *);
 void scrub_begin(Scrub *, HtmlPage *, const Results *, uint32_t run, const RanShows *);
@@ -73,6 +73,6 @@ void scrub_end(Scrub *);
 FigureAbout scrub_about; // context: a Scrub
 const char *scrub_wiring(Scrub *, const RanShown *);
 const char *scrub_family(Scrub *, const ShownFamily *, const PlotCursor *);
-bool is_drawn_together(const RanShown *); // of several runs in one picture
+bool is_drawn_together(const RanShown *); // several runs share a picture
 
 #endif

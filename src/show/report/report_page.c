@@ -1,6 +1,6 @@
-// What every page of a run has: its head, sections, pictures with captions, the program, the facts
-// of run.json. A page is text that grows; what it says first stands first. Pictures are files of
-// their own too, in DIR/shown. Where one cannot be made, its reason stands in its place.
+// Parts of every report page: header, sections, pictures with captions, the program, facts of
+// run.json. A page is a growing text. Pictures are also written as files to DIR/shown. A failed
+// picture is replaced by its reason.
 #include "base/files.h"
 #include "show/report/report_own.h"
 
@@ -32,7 +32,7 @@ bool page_open(HtmlPage *g) {
   return file_error(g->arena, g->error, "%s is not a run folder: %s", g->dir, *g->error);
 }
 
-// gan of examples/gan.limn
+// gan for examples/gan.limn
 static const char *page_name(HtmlPage *g) {
   const char *path = *g->note.program ? g->note.program : g->dir;
   const char *slash = strrchr(path, '/'), *base = slash && slash[1] ? slash + 1 : path;
@@ -59,7 +59,7 @@ void page_head(HtmlPage *g) {
   page_between(g, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", name, "</h1>\n");
 }
 
-// On a small screen a picture shrinks until its texts are as small as they may be, then it scrolls.
+// On small screens pictures shrink to a minimal text size, then scroll.
 void page_svg(HtmlPage *g, const Buf *svg, double width, const char *label) {
   page_between(g, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"", label,
                "\">\n<svg style=\"");
@@ -186,7 +186,7 @@ static void put_value(HtmlPage *g, const Json *j) {
   }
 }
 
-// Lists, empty texts and those of several lines say nothing here.
+// Skips lists, empty and multi-line texts.
 void page_facts(HtmlPage *g) {
   const Json *run = g->note.json, *key = json_first(run);
   page_section(g, "Run");

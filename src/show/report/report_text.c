@@ -1,7 +1,7 @@
-// Text as HTML: escaped, coloured as a program, or laid out as a table; and how the page looks.
+// Text as HTML: escaped, with syntax colouring, or as a table; and the style of the page.
 //
-// Nothing from outside reaches the page but through html_text, which lets no tag, no quote and no
-// broken character through.
+// External text only enters a page through html_text, which escapes markup and quotes and replaces
+// invalid characters.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-// One accent, much paper. Colours are those of the pictures, so that they have no edges.
+// One accent colour. The background equals that of pictures, so that these have no visible border.
 const char report_style[] =
     ":root{color-scheme:light dark;--paper:#fff;--text:#1f2328;--soft:#626a73;--grid:#e3e6e9;"
     "--plate:#f4f5f7;--accent:#0065a8;--alarm:#c62828;--word:#0065a8;--remark:#5f6b76;"
@@ -72,7 +72,7 @@ const char report_style[] =
     "break-inside:avoid}h2{break-after:avoid}pre{white-space:pre-wrap;background:none;padding:0}"
     ".wide{overflow:visible}svg{max-width:100%!important;min-width:0!important}}\n";
 
-// Claims, and what else only runs of machines have.
+// Styles for pages of machine runs.
 const char report_style_runs[] =
     "td.yes{color:var(--accent);font-weight:600}\n"
     "td.no{color:var(--alarm);font-weight:600}\n"
@@ -110,7 +110,7 @@ const char report_style_runs[] =
     ".claims td{grid-column:2;width:auto;min-width:0;padding:0;border:0;text-align:left}"
     ".claims td:first-child{grid-column:1;grid-row:1/4}td.of:empty{display:none}}\n";
 
-// The script of the slider. It only ever sets texts and numbers, never markup.
+// The slider's script. It only sets texts and numbers, never markup.
 const char report_script[] =
     "for(const part of document.querySelectorAll('section')){\n"
     "const data=part.querySelector('script[type=\"application/json\"]'),"
@@ -167,14 +167,14 @@ void html_text(Buf *b, const char *text, size_t n) {
 }
 
 // -- a program ------------------------------------------------------------------------------------
-// element: what it is put in; NULL: nothing
+// element: the enclosing tag; NULL: none
 static void put_piece(Buf *b, const char *element, const char *text, size_t n) {
   if (element) buf_printf(b, "<%s>", element);
   html_text(b, text, n);
   if (element) buf_printf(b, "</%s>", element);
 }
 
-// Between tokens stand only white space and comments.
+// White space and comments between tokens.
 static void put_gap(Buf *b, const char *at, const char *end) {
   while (at < end) {
     bool comment = *at == '#';
@@ -196,7 +196,7 @@ void html_program(Buf *b, const char *text, size_t n) {
   for (uint32_t i = 0; i < tokens.n; i++) {
     const Token *t = &tokens.at[i];
     const char *start = text + t->span.at;
-    if (!t->span.n) continue; // it is not written
+    if (!t->span.n) continue; // a generated token
     put_gap(b, at, start);
     put_piece(b, element[t->kind], start, t->span.n);
     at = start + t->span.n;
@@ -225,7 +225,7 @@ static uint32_t count_words(const char *line) {
   return n;
 }
 
-// Learners above, then lines of a goal and a word for each of them.
+// Learners in the first line, then goals with a word for each learner.
 static bool is_table(const char *text) {
   uint32_t columns = count_words(text), rows = 0;
   for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {

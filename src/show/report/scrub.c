@@ -1,8 +1,8 @@
-// A slider for each run: all its pictures show the moment at which it stands.
+// A time slider for each run that controls all of its pictures.
 //
-// The page has the numbers of some moments as JSON, and a script of its own that puts a line, a dot
-// or a table into the pictures; without it the slider stays hidden. How many moments there are depends
-// on how much is shown, so that a page stays small.
+// The page contains the numbers of some moments as JSON, and a script that draws a line, a dot or a
+// table into the pictures; without scripts the slider is hidden. The number of moments is limited
+// by the amount of data.
 #include "show/report/report_own.h"
 
 #include "run/sim/simulate.h"
@@ -12,9 +12,9 @@
 enum {
   STOPS_MOST = 200,
   STOPS_LEAST = 20,
-  NUMBERS_WISHED = 40000, // of one run
-  CELLS_MOST = 1024,      // of a matrix
-  LINES_MOST = 24,        // of one picture, with their values
+  NUMBERS_WISHED = 40000, // numbers per run
+  CELLS_MOST = 1024,      // elements of a matrix
+  LINES_MOST = 24,        // lines of a picture with displayed values
 };
 
 // -- moments --------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ static void find_stops(Scrub *s, uint32_t numbers) {
 
 static double stop_time(const Scrub *s, uint32_t i) { return s->record->time.at[s->moment.at[i]]; }
 
-// The last of these times that is not behind t.
+// The last time that is at most t.
 static uint32_t last_before(const double *time, uint32_t n, double t) {
   uint32_t low = 0, high = n;
   while (low + 1 < high) {
@@ -53,7 +53,7 @@ static uint32_t last_before(const double *time, uint32_t n, double t) {
 }
 
 // -- JSON -----------------------------------------------------------------------------------------
-// No character of it can end the script that it stands in.
+// Writes a string such that it cannot close the script element.
 static void put_string(Buf *b, const char *text) {
   buf_char(b, '"');
   for (; *text; text++) {
@@ -75,7 +75,7 @@ static void put_json(Buf *b, double x) {
 
 typedef struct {
   const char *name;
-  const double *value; // [moments], one in `stride`
+  const double *value; // [moments] strided
   int64_t stride;
   const double *time;
   uint32_t moments;
@@ -120,7 +120,7 @@ static uint32_t put_array(Scrub *s, const Shown *shown, uint32_t k, const char *
   return lines;
 }
 
-// The figure's number, for its tag. What it shows follows as one object.
+// Begins the data of a figure, and returns its number for the figure's tag.
 static const char *begin_figure(Scrub *s, const char *kind) {
   buf_printf(&s->json, "%s{\"kind\":\"%s\"", s->figures ? ",\n" : "", kind);
   return arena_format(s->g->arena, " data-scrub=\"%u\"", s->figures++);

@@ -1,10 +1,10 @@
-// Which machine `limn draw` draws, and with which options: those of its first run, so that sizes
-// have numbers. Where no name is given it is what the last run runs, with what it stands on.
+// The machine that `limn draw` draws, with the options of its first run, which make sizes known.
+// Without a name: the system of the last run, with its source.
 #include "base/names.h"
 #include "lang/program/claim.h"
 #include "show/wiring/wiring.h"
 
-// Machine[3] of the first run of this machine; NULL: it is never run.
+// Machine[3] in the first run of this machine; NULL: it is never run.
 static const Syntax *first_use(const Program *p, World *w, const char *name) {
   for (uint32_t i = 0; i < p->ran->run.n; i++) {
     const Syntax *call = simulate_what(p->ran->run.at[i].node);
@@ -15,7 +15,7 @@ static const Syntax *first_use(const Program *p, World *w, const char *name) {
   return NULL;
 }
 
-// Names what it runs or stands on; NULL: that is no machine.
+// The name of the system in a run; NULL: it is no machine.
 static const char *use_name(World *w, const Syntax *use) {
   const Syntax *of = use_base(use);
   return of->kind == N_NAME ? name_text(w->names, of->name) : NULL;
@@ -43,7 +43,7 @@ const char *machine_last(World *w, const Program *p) {
   return wiring ? wiring : machine;
 }
 
-// NULL: it stands on a table, a set of data, or nothing.
+// NULL: the source is a table, a data set, or missing.
 static const System *stands_on(Elab *in, Program *p, const Run *run) {
   Nodes clause = simulate_clauses(run->node);
   for (uint32_t i = 0; i < clause.n; i++)
@@ -54,7 +54,7 @@ static const System *stands_on(Elab *in, Program *p, const Run *run) {
   return NULL;
 }
 
-// What the last run runs; what it stands on is its source.
+// The system of the last run, wired to its source.
 static const System *system_run(Elab *in, Arena *a, Program *p, const char *name) {
   World *w = elab_world(in);
   const Run *run = last_run(p);

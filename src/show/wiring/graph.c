@@ -1,14 +1,14 @@
-// Pictures of learning diagrams. What comes in is a graph of spaces and maps with the pairs of
-// paths that it counts, as `limn check --paths` lists them; what goes out is a canvas.
+// Draws learning diagrams: spaces, maps and the pairs of paths that are goals, as listed by `limn
+// check --paths`.
 //
-// Spaces become spots and maps become arrows, by their names in a fixed order; each pair gives a
-// band to every arrow of its two routes, and a row of the key. A space stands one layer to the
-// right of the last space from which an edge comes. A diagram that is glued is shown as an
-// equation: its parts, one above the other, each space in the layer that it has in the whole, so
-// that what is made one stands in one column and is joined by dashed lines; then the whole.
+// Spaces are spots and maps are arrows, in an order fixed by their names; each pair adds a band to
+// every arrow on its two routes, and a row to the key. A space is one layer to the right of its
+// last predecessor. A glued diagram is shown as an equation: its parts, stacked, with each space in
+// its layer of the whole, so that identified spaces are in one column, joined by dashed lines; then
+// the whole.
 //
-// Of a program with errors, what could be read is drawn. A space or map on whose line there is an
-// error is red, and each message stands on a plate, tied to it.
+// Of a program with errors, what could be parsed is drawn. Spaces and maps on lines with errors are
+// red, and messages are on plates connected to them.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
@@ -49,7 +49,7 @@ static bool is_wrong(const Teller *s, Span declared) {
   return false;
 }
 
-// What a message is about: an arrow, or else a space.
+// The arrow or space that a message refers to.
 static bool find_target(const Teller *s, const Learning *g, const Scheme *whole, const Diag *d,
                         Message *out) {
   for (uint32_t i = 0; i < whole->arrow.n; i++) {
@@ -77,8 +77,7 @@ static bool lies_in_another(const Teller *s, const Learning *g, Span span) {
   return false;
 }
 
-// The errors, without those of other diagrams, with places on a canvas where the whole begins at x
-// and y.
+// The errors of this diagram, with positions on the canvas, where the whole starts at x and y.
 static Messages messages(const Teller *s, const Learning *g, const Scheme *whole, double x,
                          double y) {
   Messages all = {0};
@@ -129,7 +128,7 @@ static Spot spot_of(const Teller *s, const Learning *g, uint32_t v) {
   return spot;
 }
 
-// Its learners: at most two are named.
+// The learners of a map: at most two are named.
 static void name_learners(const Teller *s, const Learning *g, uint32_t e, Arrow *w) {
   Ids all = {0};
   uint32_t n = 0;
@@ -148,7 +147,7 @@ static void name_learners(const Teller *s, const Learning *g, uint32_t e, Arrow 
   w->learned = n > 0;
   if (!n) return;
   w->inner = b.at;
-  const char *tail = strrchr(b.at, '.'); // a learner of the diagram itself: distill.h
+  const char *tail = strrchr(b.at, '.'); // a learner declared in the diagram: distill.h
   const char *own = strrchr(w->name, '.');
   if (n == 1 && strcmp(tail ? tail + 1 : b.at, own ? own + 1 : w->name) == 0)
     w->inner = w->name, w->name = NULL;
@@ -159,7 +158,7 @@ static bool is_word(const char *text) {
   return !*text;
 }
 
-// What the map is, as the program has it; NULL: its name, or that of its learner, says it.
+// The source of a map; NULL: its own name or that of its learner is enough.
 static const char *map_text(const Teller *s, const GraphEdge *e, const Arrow *w) {
   const char *text =
       e->node && e->node->kind == N_BOX && e->body ? source_text(s, e->body->span) : NULL;
@@ -185,7 +184,7 @@ static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
 }
 
 // -- layers ---------------------------------------------------------------------------------------
-// Numbers by names, indices first: the order of declarations does not matter.
+// Indices sorted by name, index spaces first, independent of the order of declaration.
 static uint32_t *spots_by_name(Arena *a, const Graph *g) {
   uint32_t *at = NEW_ARRAY(a, uint32_t, g->vertex.n + 1), n = 0;
   const uint32_t *all = vertices_by_name(a, g);
@@ -195,7 +194,7 @@ static uint32_t *spots_by_name(Arena *a, const Graph *g) {
   return at;
 }
 
-// Arrows are short in sum, but an index is as far to the left as it can be.
+// Minimises the total length of arrows, with index spaces as far left as possible.
 static void find_layers(Arena *a, const Graph *g, uint32_t *layer) {
   const uint32_t *spots = spots_by_name(a, g), *edges = edges_by_name(a, g);
   uint32_t *number = NEW_ARRAY(a, uint32_t, g->vertex.n + 1);
@@ -250,7 +249,7 @@ static void add_block(const Teller *s, Scheme *to, const Learning *g, uint32_t b
   }
 }
 
-// Spaces that come from several parts are marked if the parts are shown.
+// Marks spaces that belong to several parts, if parts are shown.
 static void whole_scheme(const Teller *s, const Learning *g, const uint32_t *layer, bool parts,
                          Scheme *out) {
   uint32_t *number = NEW_ARRAY(s->arena, uint32_t, g->graph->vertex.n + 1);
@@ -265,7 +264,7 @@ static void whole_scheme(const Teller *s, const Learning *g, const uint32_t *lay
 }
 
 // -- parts ----------------------------------------------------------------------------------------
-// Are the parts in the whole as they were when they were glued?
+// Does the whole still contain the parts as they were when glued?
 static bool has_parts(const Learning *g) {
   for (uint32_t i = 0; i < g->part.n; i++) {
     const Graph *part = g->part.at[i].of->graph;
@@ -284,7 +283,7 @@ static bool has_parts(const Learning *g) {
   return g->part.n > 0;
 }
 
-// A space of a part and the same one in a part before it are joined.
+// Joins a space of a part with the same space in an earlier part.
 static void add_links(const Teller *s, Scheme *to, const Learning *g, uint32_t part,
                       const uint32_t *number, uint32_t *last) {
   const GraphPart *p = &g->part.at[part];
@@ -360,7 +359,7 @@ static const char *title_of(const Teller *s, const Learning *g) {
   return b.at;
 }
 
-// A row for each pair that has an ink. Gives its width; c is NULL: it is only measured.
+// Draws a row for each pair with a colour. Returns the width; c = NULL: only measures.
 static double key_rows(const Teller *s, const Learning *g, Canvas *c, double y) {
   Text how = {.face = FACE_SANS, .size = 12, .ink = INK_TEXT};
   uint32_t shown = g->pairs.n < BANDS ? g->pairs.n : BANDS;
@@ -391,7 +390,7 @@ static void parenthesis(Canvas *c, double x, double y, double h, double bow) {
   canvas_close(c);
 }
 
-// The names of parts, each at the middle of its block. Gives their width.
+// The names of parts, centred below their blocks. Returns their width.
 static double part_names(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c,
                          double x, double y) {
   Text how = {.face = FACE_SANS_BOLD, .size = 12, .ink = INK_SOFT};
@@ -410,7 +409,7 @@ static double part_names(const Teller *s, const Learning *g, const Scheme *parts
   return width;
 }
 
-// colim ( parts ) =, from x on. Gives where the whole begins; c is NULL: it is only measured.
+// Draws colim ( parts ) =, from x on. Returns where the whole begins; c = NULL: only measures.
 static double equation(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c, double x,
                        double y) {
   Text word = {.face = FACE_SERIF, .size = 18, .ink = INK_TEXT};
@@ -432,7 +431,7 @@ typedef struct { // a picture without messages
   Scheme whole, parts;
   bool glued;
   const char *title;
-  double top, x, width, height; // where the whole begins, and how large all is
+  double top, x, width, height; // position of the whole, and total size
 } GraphSheet;
 
 static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double down) {

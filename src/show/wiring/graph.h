@@ -5,7 +5,7 @@
 #include "lang/learning/learning.h"
 #include "show/canvas/canvas.h"
 
-// graph.c: a learning diagram: spaces, maps, pairs; parts: one that is glued is shown with them
+// graph.c: spaces, maps and pairs of paths; parts: a glued diagram is shown with its parts
 Canvas *learning_draw(Elab *, Arena *, const Program *, const Learning *, bool parts);
 
 #endif

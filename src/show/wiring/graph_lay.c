@@ -1,12 +1,11 @@
-// A scheme as a layered layout: spaces are units whose pins are free, each arrow is a cable. An
-// arrow that goes back runs from its end to its beginning, and one that stays in its layer meets
-// two right sides.
+// Lays out a scheme with layers.h: spaces are units with free pins, arrows are cables. An arrow
+// that runs back is reversed, and one inside a layer connects two right sides.
 #include "show/wiring/graph_own.h"
 
 enum { LAY_SPOT = 1, LAY_PILE };
 
-// Labels stand only where arrows end, so lines that pass may be nearer to what is above and below.
-// A pile of sheets reaches down.
+// Labels are only at ends of arrows, so other lines can be close. The sheets of an index extend
+// below it.
 static const LayerRules scheme_rules = {
     .apart = {{17, 10, 10}, {10, 26, 26}, {16, 32, 32}},
     .pull = {{96, 24, 24}, {24, 12, 12}, {24, 12, 12}},

@@ -1,4 +1,4 @@
-// Private to the pictures of learning diagrams.
+// Private to pictures of learning diagrams.
 //
 //   graph.c        what a learning diagram says ─► spots with layers, arrows; parts, `=`, the whole
 //   graph_lay.c    where spots stand and where arrows run (layers.h)
@@ -11,52 +11,52 @@
 
 #define NO_SPOT UINT32_MAX
 
-typedef struct { // a band beside an arrow: it belongs to one side of a pair
+typedef struct { // a band along an arrow, for one side of a pair
   uint32_t pair;
-  bool dashed; // the right side
+  bool dashed; // of the right side
 } Band;
 
 typedef struct {         // a space
-  uint32_t layer, block; // what is in a block with a lower number stands above
-  double width, height;  // in: at least; out: as it is, with room for what ends there
-  double x, y;           // out: the left upper corner
+  uint32_t layer, block; // blocks are stacked in the order of their numbers
+  double width, height;  // input: minimal; output: including the space of incoming arrows
+  double x, y;           // output: upper left corner
   const char *name, *type, *by, *words;
-  bool index, joined;  // joined: it is made one with others
-  bool alarm;          // something is wrong with it
+  bool index, joined;  // joined: identified with others
+  bool alarm;          // marked as faulty
   uint32_t own;        // its number in the diagram
-  const GroupOf *said; // where the program says it; or NULL
+  const GroupOf *said; // its source position; or NULL
 } Spot;
 
 typedef struct {
   uint32_t from, to; // spots
-  bool link;         // only joins two spots of one layer that are made one
+  bool link;         // joins identified spots of one layer
   bool learned, frozen;
-  bool alarm;                       // something is wrong with it
+  bool alarm;                       // marked as faulty
   uint32_t own;                     // its number in the diagram
   const char *name, *inner, *words; // inner: its learners
   VEC(Band) band;
-  double label, under; // the width of its label; the room that bands take
-  const Knee *path;    // out: level and upright by turns, to the right at first
-  uint32_t knees;      // out: of the path
+  double label, under; // the width of its label; the space of its bands
+  const Knee *path;    // output: a rectilinear path, horizontal first
+  uint32_t knees;      // output: number of its points
   const GroupOf *said;
-  bool back;               // out: the path begins at `to`
-  double label_x, label_y; // out: the middle of the label, and the height of the line below it
+  bool back;               // output: the path starts at `to`
+  double label_x, label_y; // output: centre of the label, and height of its line
 } Arrow;
 
 typedef struct {
   Arena *arena;
   VEC(Spot) spot;
   VEC(Arrow) arrow;
-  double width, height; // out
+  double width, height; // output
 } Scheme;
 
 // graph_lay.c
 void scheme_place(Scheme *);
 
 // graph_paint.c
-enum { BANDS = 8 };          // pairs that have an ink
-void spot_measure(Spot *);   // its width and height
-void arrow_measure(Arrow *); // the width of its label, the room of its bands
+enum { BANDS = 8 };          // pairs with a colour
+void spot_measure(Spot *);   // computes width and height
+void arrow_measure(Arrow *); // the width of its label and the space of its bands
 void scheme_paint(Canvas *, const Scheme *, double x, double y);
 void band_key(Canvas *, uint32_t pair, double x, double y); // two short strokes, 44 wide
 

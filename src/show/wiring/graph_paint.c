@@ -1,17 +1,17 @@
-// A learning diagram on a canvas: spaces, arrows with their bands, labels.
+// Draws a learning diagram: spaces, arrows with their bands, labels.
 //
-// What a thing is can be seen without colour. An index is a pile of sheets, a space with a distance
-// has a double outline, another space a single one. A learned map is a thick line, a frozen one is
-// dashed and has a snowflake, any other map is thin. The bands of a pair run below the lines of its
-// two routes, one whole and one dashed.
+// Everything can be told apart without colour. An index is a stack of sheets, a space with a
+// distance has a double outline, other spaces a single one. A learned map is a thick line, a frozen
+// one is dashed with a snowflake, other maps are thin. The bands of a pair run below the lines of
+// its two routes, one solid and one dashed.
 #include "show/layout/sketch.h"
 #include "show/wiring/graph_own.h"
 
 #include <math.h>
 
 enum { NAME = 16, SMALL = 11, EDGE_NAME = 13, SHEET = 3, SIDE = 12, TIP = 11, FLAKE = 12 };
-#define BAND 3.5  // from one band to the next
-#define FIRST 5.0 // from the line to the first one
+#define BAND 3.5  // distance of bands
+#define FIRST 5.0 // from the line to the first band
 #define CORNER 7.0
 
 static Paint band_paint(const Band *b) {
@@ -65,14 +65,13 @@ static void spot_paint(Canvas *c, const Spot *s, double x, double y) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-// A path whose pieces are level and upright by turns, this far to the right of it as one goes along
-// it, without `less` at its ends.
+// The parallel of a rectilinear path at a distance to the right, shortened by `less` at the ends.
 static void shifted(const Arrow *w, double by, double less, double dx, double dy, Knee *out) {
   uint32_t n = w->knees;
   const Knee *at = w->path;
   for (uint32_t i = 0; i < n; i++) {
     Knee k = {at[i].x + dx, at[i].y + dy};
-    for (int end = 0; end < 2; end++) { // the piece before it and the one after it
+    for (int end = 0; end < 2; end++) { // the segments before and after
       const Knee *a = end ? &at[i] : &at[i - 1], *b = a + 1;
       if ((!end && !i) || (end && i + 1 == n)) continue;
       if (fabs(a->y - b->y) < 0.01)
@@ -126,7 +125,7 @@ void arrow_measure(Arrow *w) {
   w->under = w->band.n ? FIRST + BAND * w->band.n : 0;
 }
 
-// Six arms with a fork at the end of each.
+// Six arms with forked ends.
 static void snowflake(Canvas *c, double x, double y) {
   for (int i = 0; i < 6; i++) {
     double dx = sin(i * 1.0471975512), dy = cos(i * 1.0471975512);

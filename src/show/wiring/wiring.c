@@ -1,13 +1,12 @@
-// A machine or a wiring as a picture. A system comes in, a canvas goes out.
+// Draws a machine or wiring.
 //
 // A wiring becomes a panel: a unit for each part, one for each port of its own, and cables. A value
-// that goes to several ports is one cable. What a wire computes is a unit of its own, a plate; so
-// is a guard, which is a label on the wire, and the place where guarded wires of one port come
-// together. Parts that are wirings are panels inside, as deep as is asked for; each is laid out
-// before what holds it.
+// read by several ports is one cable. A computed value is a unit of its own, a plate; so is a
+// guard, a label on the wire, and the choice where guarded wires of one port join. Parts that are
+// wirings become nested panels up to a depth; each is laid out before its container.
 //
-// Shared variables are units too. They have no direction: parts and variables are put into levels
-// by their distance from one end of the wiring, and lines go from level to level.
+// Shared variables are units too. They have no direction: parts and variables are assigned levels
+// by their distance from one end of the wiring, and lines connect neighbouring levels.
 #include "base/names.h"
 #include "base/table.h"
 #include "lang/value/value.h"
@@ -30,14 +29,15 @@ typedef struct {
   Arena *arena;
   const System *s;
   Panel *p;
-  uint32_t levels;      // that are still opened, with this one
-  double width, inset;  // what is wider is cut into rows, parts sooner; not positive: nothing is
-  uint32_t part;        // the unit of the first part
+  uint32_t levels; // levels to open, including this one
+  // Wider panels are broken into rows, nested ones at `inset`; not positive: never.
+  double width, inset;
+  uint32_t part;        // index of the first part's unit
   uint32_t *source;     // [part + 1] where its sources begin in `cable`
   uint32_t *cable;      // [source] its cable + 1
-  uint32_t said;        // the unit of the first line
-  uint32_t *held;       // [own, learner] the unit of the state + 1; 0: it has none
-  const SaidAt *around; // the part that it is; NULL: it is the whole
+  uint32_t said;        // index of the first line's unit
+  uint32_t *held;       // [own, learner] the unit of the state + 1; 0: none
+  const SaidAt *around; // the enclosing part; NULL: the whole
 } PanelBuilder;
 
 static GroupOf *said_at(const PanelBuilder *b, Span at) {
@@ -69,14 +69,14 @@ static const char *name_cut(const PanelBuilder *b, Name name) {
 }
 
 // -- pins -----------------------------------------------------------------------------------------
-// The type is said where it is not a plain number; in a box only if it has axes.
+// The type is written unless it is a plain number; in boxes only if it has axes.
 static const char *shown_type(const PanelBuilder *b, const Type *t, bool outer) {
   bool plain = t->base == BASE_NONE || (t->base == BASE_R && !t->rank);
   if (plain || (!outer && !t->rank)) return NULL;
   return cut(b, FACE_SANS, TYPE_SIZE, type_text(b->w, t));
 }
 
-// Those that no wire is written for are not drawn.
+// Inputs without wires are not drawn.
 static uint32_t inputs_of(const System *s) { return s->in.n - s->quiet; }
 
 static bool is_partly_open(const System *s, const Port *p) {
@@ -138,13 +138,13 @@ static uint32_t source_cable(PanelBuilder *b, const PortEnd *e) {
   return *cable - 1;
 }
 
-// The cable from a pin at the right of a unit, which all who read it share.
+// The cable from a pin on the right of a unit, common to all readers.
 static uint32_t pin_cable(PanelBuilder *b, uint32_t unit, uint32_t pin) {
   uint32_t cable = b->p->unit.at[unit].out.at[pin].cable;
   return cable ? cable - 1 : cable_from(b, unit, pin, b->p->unit.at[unit].words);
 }
 
-// A state of its own, or a learner
+// A state of the wiring, or a learner
 static const OwnState *moved(const System *s, uint32_t i) {
   return i < s->own.n ? &s->own.at[i] : &s->learner.at[i - s->own.n];
 }
@@ -179,7 +179,7 @@ static bool was_before(const WireRoute *r, uint32_t i) {
   return false;
 }
 
-// The cable from a unit that takes these.
+// Adds a unit with these input cables, and returns its output cable.
 static uint32_t cable_through(PanelBuilder *b, Unit u, const Ids *from, const char *words) {
   for (uint32_t i = 0; i < from->n; i++) vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
@@ -195,7 +195,7 @@ static Ids state_cables(PanelBuilder *b, const uint32_t *own, uint32_t n) {
   return all;
 }
 
-// All that a value is made of.
+// The cables of all operands of a value.
 static Ids value_cables(PanelBuilder *b, const WireRoute *r) {
   Ids from = state_cables(b, r->states.at, r->states.n);
   for (uint32_t i = 0; i < r->from.n; i++)
@@ -207,7 +207,7 @@ static Ids value_cables(PanelBuilder *b, const WireRoute *r) {
   return from;
 }
 
-// What has no name of its own is called after what gets it.
+// An unnamed unit is named after its target.
 static void name_for(PanelBuilder *b, uint32_t cable, uint32_t owner) {
   const char *whom = b->p->unit.at[owner].name;
   if (whom) b->p->cable.at[cable].label = arena_format(b->arena, "for %s", whom);
@@ -218,7 +218,7 @@ static void plate_text(const PanelBuilder *b, Unit *u) {
   text_lines(b->arena, &how, u->words, &u->line);
 }
 
-// With what stands where there are no values.
+// The text with the value used if no guard holds.
 static const char *padded(const PanelBuilder *b, const char *text, const WireRoute *r) {
   if (!r->pad || !text) return text;
   return arena_format(b->arena, "%s pad %s", text, node_text(b->w, b->arena, b->s, r->pad));
@@ -236,7 +236,7 @@ static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
   return cable;
 }
 
-// What a guard refers to.
+// The cables that a guard reads.
 static Ids asked_cables(PanelBuilder *b, const WireRoute *guard) {
   Ids all = state_cables(b, guard->asked.at, guard->asked.n);
   for (uint32_t i = 0; i < guard->asked_ports.n; i++)
@@ -248,7 +248,7 @@ static Ids asked_cables(PanelBuilder *b, const WireRoute *guard) {
   return all;
 }
 
-// A label on a wire; what it refers to comes in above the wire.
+// Adds a guard's label to a wire; what it reads enters from above.
 static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
                             const WireRoute *guard, uint32_t owner) {
   Unit u = {.kind = UNIT_GUARD, .owner = owner + 1, .dashed = guard != NULL, .words = text};
@@ -262,13 +262,13 @@ static uint32_t label_cable(PanelBuilder *b, uint32_t cable, const char *text,
   for (uint32_t i = guard ? guard->asked.n : 0; i < asked; i++) in->at[i].weak = true;
   b->p->cable.at[out].dashed = u.dashed;
   b->p->cable.at[out].said = b->p->cable.at[cable].said;
-  const char *label = b->p->cable.at[cable].label; // belief[0], where it is cut
+  const char *label = b->p->cable.at[cable].label; // as belief[0], if the row is broken there
   bool places = !guard && label && text[0] == '[';
   b->p->cable.at[out].label = places ? arena_format(b->arena, "%s%s", label, text) : label;
   return out;
 }
 
-// A wire is said where a route first has it: there it can be changed.
+// The source position of a wire is its first route, which can be edited.
 static void say_wire(PanelBuilder *b, uint32_t cable, const Syntax *value) {
   Cable *k = &b->p->cable.at[cable];
   GroupOf *of = said_at(b, value->span);
@@ -309,7 +309,7 @@ static bool route_is_sound(const PanelBuilder *b, const WireRoute *r) {
   return sound;
 }
 
-// What a part is there for leads to it as a guard does: a dashed line that says what.
+// The condition of a part is shown like a guard: a dashed, labelled line.
 static bool is_life(const PanelBuilder *b, const PortEnd *to) {
   const System *of = to->part ? b->s->part.at[to->part - 1].of : NULL;
   return of && !strcmp(name_text(b->w->names, of->in.at[to->port].name), "while");
@@ -326,7 +326,7 @@ static uint32_t life_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) 
   return cable;
 }
 
-// Routes to one port come together at a choice.
+// Several routes to one port join in a choice.
 static void add_routes(PanelBuilder *b) {
   const System *s = b->s;
   Table *seen = table_new(b->arena);
@@ -367,8 +367,8 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
   return arena_format(b->arena, "× %s", text_cut(b->arena, FACE_SERIF, WORD_SIZE, sizes.at, 60));
 }
 
-// A part of a slower kind says how slow, and one that learns through ticks, through how many: "m, every 10,
-// unroll 4".
+// The name with its period, and the number of ticks through which learning is unrolled: "m, every
+// 10, unroll 4".
 static const char *part_name(const PanelBuilder *b, const Part *part) {
   const char *unrolls = unrolls_text(b->w, b->arena, part->of);
   Buf out = buf_new(b->arena);
@@ -386,7 +386,7 @@ static const char *title_cut(const PanelBuilder *b, const System *s) {
   return text_cut(b->arena, FACE_SANS, KIND_SIZE, title, LONG_FORMULA);
 }
 
-// Where everything is opened, machines too.
+// If everything is opened, machines show their lines too.
 static bool shows_lines(const PanelBuilder *b) { return b->levels > DEEPEST; }
 
 static void add_lines(const PanelBuilder *b, const System *s, Unit *to) {
@@ -403,7 +403,7 @@ static bool reads(const WireRoute *r, uint32_t part, uint32_t port) {
   return false;
 }
 
-// By a wire, a line, or what moves a state.
+// Read by a wire, a line, or the update of a state.
 static bool is_read(const System *s, uint32_t part, uint32_t port) {
   bool read = false;
   for (uint32_t i = 0; i < s->route.n; i++) read |= reads(&s->route.at[i], part, port);
@@ -412,7 +412,7 @@ static bool is_read(const System *s, uint32_t part, uint32_t port) {
   return read;
 }
 
-// How many outputs are shown: `mode`, the last one, only if a wire comes from it.
+// The number of visible outputs: the last one, `mode`, only if a wire reads it.
 static uint32_t shown_outputs(const PanelBuilder *b, const Part *part) {
   const System *s = part->of;
   bool own = b->s->wiring && !s->wiring && s->mode.n && s->out.n;
@@ -431,11 +431,11 @@ static bool holds_part(void *at, const Syntax *n) {
   return here;
 }
 
-// The whole line that says it.
+// The complete line of its declaration.
 static Span part_span(const PanelBuilder *b, const Part *part) {
   Span span = part->span;
   Nodes lines = system_statements(b->s);
-  uint32_t first = 0, end = lines.n; // they are in the order of the text
+  uint32_t first = 0, end = lines.n; // lines are in source order
   while (first + 1 < end) {
     uint32_t middle = (first + end) / 2;
     *(lines.at[middle]->span.at <= span.at ? &first : &end) = middle;
@@ -444,7 +444,7 @@ static Span part_span(const PanelBuilder *b, const Part *part) {
   return span;
 }
 
-// right: [port] for shared variables, on which side each is
+// right: [port] the side of each shared variable
 static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   const System *s = part->of;
   Unit u = {.kind = UNIT_BOX, .name = part_name(b, part), .unnamed = s->shares};
@@ -477,7 +477,7 @@ static void add_port(PanelBuilder *b, const Port *p, bool right) {
   unit_add(b, u);
 }
 
-// Shared variables have no direction: each port is where it is nearest.
+// Ports of shared variables are placed on the nearer side.
 static void add_ports(PanelBuilder *b, const bool *right) {
   const System *s = b->s;
   for (uint32_t i = 0; i < inputs_of(s); i++)
@@ -485,7 +485,7 @@ static void add_ports(PanelBuilder *b, const bool *right) {
   for (uint32_t i = 0; !s->shares && i < s->out.n; i++) add_port(b, &s->out.at[i], true);
 }
 
-// A cable at the left of each junction and one at its right
+// Each junction has one cable on each side.
 static uint32_t shared_cable(PanelBuilder *b, const Unit *u, const char *words) {
   uint32_t cable = cable_new(b, words);
   b->p->cable.at[cable].said = u->said;
@@ -507,7 +507,7 @@ static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32
   tie(b, side->at[*own - 1].cable - 1, unit, pin, right);
 }
 
-// A part that has a place of the variable only: the line says which.
+// A part bound to one element of the variable: the index labels the line.
 static void tie_place(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin, bool right,
                       const char *place) {
   const char *words = arena_format(b->arena, "%s%s", b->p->unit.at[junction].words, place);
@@ -540,7 +540,7 @@ static void tie_member(PanelBuilder *b, const Sides *sides, const JunctionMember
     tie_shared(b, junction, unit, pin, right[e->port]);
 }
 
-// A state of the wiring that is shared is one thing. 0: there is none of this name
+// A shared state of the wiring is one unit. 0: no state of this name
 static uint32_t state_unit(const PanelBuilder *b, Name name) {
   for (uint32_t i = 0; i < b->s->own.n; i++)
     if (b->s->own.at[i].name == name) return b->held[i];
@@ -562,8 +562,8 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
 }
 
 // -- states and lines -----------------------------------------------------------------------------
-// Modes of the wiring itself are a graph in its picture, from which the mode comes, and the ports that
-// they say.
+// Modes of the wiring itself are drawn as a graph inside, which has an output for the mode and
+// inputs for ports used in conditions.
 static bool add_modes(PanelBuilder *b) {
   const System *s = b->s;
   uint32_t state = s->modes.to.port - 1, ports[2] = {s->modes.from.n + s->modes.lines.n, 1};
@@ -608,7 +608,7 @@ static void add_states(PanelBuilder *b) {
   b->held = NEW_ARRAY(b->arena, uint32_t, moved_count(s) + 1);
   for (uint32_t i = 0; i < moved_count(s); i++) {
     const OwnState *o = moved(s, i);
-    if (o->late) continue; // the line that is late shows it
+    if (o->late) continue; // drawn by the delayed line
     if (i + 1 == s->modes.to.port && add_modes(b)) continue;
     Unit u = {.kind = UNIT_STATE, .name = name_cut(b, o->name), .learns = o->learns};
     u.text = shown_type(b, &o->type, true);
@@ -623,7 +623,7 @@ static void add_states(PanelBuilder *b) {
   }
 }
 
-// A line has its name where no port of the wiring has it.
+// A line is named unless the wiring has a port of that name.
 static const char *said_text(PanelBuilder *b, const WireLine *l) {
   const System *s = b->s;
   const char *value = node_text(b->w, b->arena, s, l->route.value);
@@ -653,7 +653,7 @@ static void tie_said(PanelBuilder *b) {
   }
 }
 
-// What moves states.
+// Draws updates of states.
 static void add_moves(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->s->move.n; i++) {
     const WireRoute *r = &b->s->move.at[i];
@@ -663,7 +663,7 @@ static void add_moves(PanelBuilder *b) {
   }
 }
 
-// Pins of lines that nothing here reads are left out.
+// Removes pins of lines without readers.
 static void drop_loose(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->p->unit.n; i++) {
     Unit *u = &b->p->unit.at[i];
@@ -690,7 +690,7 @@ void panel_finish(Arena *a, Panel *p) {
   panel_lay(a, p);
 }
 
-// outer: what it is a part of; the whole is no part of it
+// outer: the enclosing panel; NULL for the whole
 static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const System *s,
                            uint32_t levels, const bool *right) {
   Arena *a = outer->arena;
@@ -721,7 +721,7 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
   return b.p;
 }
 
-// A machine that is not a wiring: its box, and its ports around it
+// A machine that is no wiring: a box with its ports
 static Panel *machine_panel(World *w, Arena *a, const System *s) {
   PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
   Part part = {.of = arena_copy(a, s, sizeof *s)};
@@ -734,7 +734,7 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   add_part(&b, &part, NULL);
   for (uint32_t i = 0; i < s->own.n; i++) {
     const char *name = name_text(w->names, s->own.at[i].name);
-    if (s->mode.n && !strcmp(name, "mode")) continue; // modes are named anyway
+    if (s->mode.n && !strcmp(name, "mode")) continue; // the modes are shown anyway
     buf_printf(&states, "%s%.60s", states.n ? ", " : "", name);
   }
   Unit *box = &b.p->unit.at[b.part];
@@ -757,7 +757,7 @@ static uint32_t boxes_in(const System *s, uint32_t levels) {
   return n;
 }
 
-// As many as keep the picture readable
+// as many levels as stay readable
 static uint32_t usual_levels(const System *s) {
   uint32_t levels = 1;
   while (levels < DEEPEST && boxes_in(s, levels + 1) <= READABLE) levels++;
@@ -776,7 +776,8 @@ static Panel *cut_panel(const PanelBuilder *outer, const System *s, uint32_t lev
   return p;
 }
 
-// Parts are cut no more than the whole needs to be narrow enough; where it never is, as little as can be.
+// Breaks nested panels only as far as needed for the total width; if that is impossible, as little
+// as possible.
 static Panel *fitting_panel(World *w, Arena *a, const System *s, uint32_t levels, double width) {
   PanelBuilder outer = {.w = w, .arena = a, .width = width, .inset = PANEL_INSET};
   Panel *first = cut_panel(&outer, s, levels), *p = first;
@@ -793,7 +794,7 @@ Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *ho
   const char *modes = NULL;
   double width = how && how->width != 0 ? how->width : WIDE;
   Panel *graph = !s->wiring ? modes_panel(w, a, s, width, &modes) : NULL;
-  bool opened = s->wiring || s->learner.n; // a machine whose learners learn, by its lines
+  bool opened = s->wiring || s->learner.n; // a machine with learners is opened to show its lines
   Panel *p = graph    ? graph
              : opened ? fitting_panel(w, a, s, levels, width)
                       : machine_panel(w, a, s);

@@ -1,4 +1,5 @@
-// A run that stands on another machine as a wiring of the two: ports of one name are wired, both ways.
+// A run of a system on a source as a wiring of both: ports of equal names are connected in both
+// directions.
 #include "base/names.h"
 #include "show/wiring/wiring.h"
 
@@ -6,7 +7,7 @@ typedef struct {
   World *w;
   Arena *arena;
   System *both;
-  const System *part[2]; // what drives, what is driven
+  const System *part[2]; // the source, the system
 } Driven;
 
 static uint32_t open_inputs(const System *s) { return s->in.n - s->quiet; }
@@ -17,7 +18,7 @@ static void wire(Driven *d, PortEnd from, PortEnd to) {
   vec_push(d->arena, &d->both->route, route);
 }
 
-// Each input from the other one, or from outside
+// Connects each input to the other part, or to an outer port.
 static void wire_inputs(Driven *d, uint32_t part) {
   const System *s = d->part[part], *other = d->part[!part];
   for (uint32_t i = 0; i < open_inputs(s); i++) {

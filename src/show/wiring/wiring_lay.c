@@ -1,5 +1,5 @@
-// A panel as a layered layout: what is particular to wirings is how far apart things stand, how hard
-// cables pull, and what stands where a cable goes from row to row.
+// Lays out a panel as a layered layout: the gaps and pulls of wirings, and the ends of cables
+// between rows.
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>
@@ -13,9 +13,9 @@ static const uint32_t kind_of[] = {
     [UNIT_LEAVES] = LAY_LABEL, [UNIT_ENTERS] = LAY_LABEL, [UNIT_START] = LAY_LABEL,
 };
 
-// A label stands above its line, so that there is room over the line anyway: labels stand one above
-// the other as near as pins do. It can be anywhere on its wire: what leaves it is straight before
-// all others, then what leaves a plate; of one behind its box, what enters it. Names of inner ports are part of them.
+// Labels are above their lines, where there is space, so labels can be as close as pins. Pulls
+// decrease in this order: wires that leave labels, wires that leave plates, wires that enter labels
+// behind boxes. Names of inner ports are parts of these.
 static const LayerRules panel_rules = {
     .apart = {{12, 12, 3, 3, 6, 12, 12},  // a cable that passes
               {12, 18, 6, 6, 18, 18, 18}, // a box
@@ -41,7 +41,7 @@ static const LayerRules panel_rules = {
     .under = 12,
 };
 
-// Parts that share variables stand in a row, rather than ports with them.
+// Parts connected by shared variables are aligned with each other rather than with ports.
 static void pull_less(LayerRules *r) {
   for (uint32_t a = 0; a < LAY_KINDS; a++)
     for (uint32_t b = 0; b < LAY_KINDS; b++)
@@ -58,8 +58,8 @@ static bool leads_to(const Unit *u, const Unit *other) {
   return false;
 }
 
-// A plate is higher than two pins are apart: where labels stand before other pins of the same unit, what
-// is on a plate that takes nothing passes between them.
+// A plate is higher than the distance of two pins: where labels precede other pins of its target, a
+// plate without inputs gets a layer of its own.
 static bool stands_away(const Panel *p, const Unit *u) {
   if (u->kind != UNIT_PLATE || u->in.n || !leads_to(u, &p->unit.at[u->owner])) return false;
   for (uint32_t i = 0; i < p->unit.n; i++)
@@ -93,7 +93,7 @@ static Layers layers_of(Arena *a, const Panel *p, LayerRules *rules) {
   *rules = panel_rules;
   l.title = p->title, l.width = p->width;
   if (p->shares) pull_less(rules);
-  if (p->graph) rules->nearer = 4; // arrows of a mode and of one beside it are no more apart
+  if (p->graph) rules->nearer = 4; // arrows between neighbouring modes may be close
   for (uint32_t i = 0; i < p->cable.n; i++)
     layers_cable(&l, (LayerCable){.peer = p->cable.at[i].peer});
   for (uint32_t i = 0; i < p->unit.n; i++) add_unit(&l, p, &p->unit.at[i]);
@@ -122,7 +122,7 @@ typedef struct {
   const Panel *p;
 } RowNames;
 
-// What a cable is called where it is cut; the second of a name has a number.
+// The name of a cut cable; numbered if it is not unique.
 static const char *cut_name(const RowNames *m, const bool *cut, uint32_t cable) {
   const char *name = m->p->cable.at[cable].label;
   uint32_t same = 1;
@@ -134,7 +134,7 @@ static const char *cut_name(const RowNames *m, const bool *cut, uint32_t cable) 
   return same > 1 ? arena_format(m->arena, "%s (%u)", name, same) : name;
 }
 
-// The unit where a cable leaves its row, or enters another.
+// The unit at which a cable leaves or enters a row.
 static Unit unit_of_end(Arena *a, const LayerEnd *e) {
   Unit u = {.kind = e->leaves ? UNIT_LEAVES : UNIT_ENTERS, .text = e->text};
   if (u.text)

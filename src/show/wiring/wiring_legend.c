@@ -1,5 +1,5 @@
-// The legend of a wiring: what the constants and options are that its lines name. Systems come in,
-// a plate goes out. A constant that is made of others brings these along.
+// The legend of a wiring: constants and options named in its lines. A constant computed from others
+// includes these.
 #include "base/names.h"
 #include "base/table.h"
 #include "lang/value/value.h"
@@ -9,10 +9,10 @@
 typedef struct {
   World *w;
   Arena *arena;
-  const System *s; // whose lines are looked at
-  Scope *scope;    // where their names are looked for
-  bool whole;      // its own names do not hide the program's: it is a constant that is looked at
-  Table *seen;     // constants
+  const System *s; // the system whose lines are scanned
+  Scope *scope;    // the scope of its names
+  bool whole;      // scanning a constant: local names of the system do not hide global ones
+  Table *seen;     // constants seen
   RowList *rows;
 } LegendNames;
 
@@ -28,7 +28,7 @@ static bool is_port_of(const System *s, Name name) {
   return own;
 }
 
-// A box that an option was given is in the title, and stands wherever it is used.
+// An option that is a box is shown in the title and where it is used.
 static bool is_in_title(const Option *o) {
   return !o->by_default && o->text && char_is_letter(o->text[0]);
 }
@@ -73,7 +73,7 @@ static bool add_name(void *context, const Syntax *n) {
   return false;
 }
 
-// A part that is opened shows its lines, and so does a machine where `lines`.
+// Opened parts show their lines; machines do if `lines`.
 static void add_system(LegendNames *k, const System *s, uint32_t levels, bool lines) {
   const Syntax *body =
       s->def && s->def->node && s->def->node->kind == N_MACHINE ? machine_body(s->def->node) : NULL;

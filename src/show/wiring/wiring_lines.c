@@ -1,5 +1,4 @@
-// What a machine says, as text: its title with its options, its lines, how a state of a wiring
-// begins and goes on.
+// The text of a machine: title with options, lines, initial values and updates of states.
 #include "base/names.h"
 #include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"

@@ -1,6 +1,6 @@
-// A machine with modes as a graph: a box for each mode with its lines, an arrow for each jump with its
-// condition, a dot that leads to the mode in which it starts. A mode with modes in it is a panel;
-// jumps out of it and into it go through its edge. What holds in all modes stands in a box of its own.
+// A machine with modes as a graph: a box for each mode with its lines, an arrow for each jump with
+// its condition, a dot that leads to the initial mode. A mode with nested modes is a panel, whose
+// border jumps cross. Lines that hold in all modes have a box of their own.
 #include "base/names.h"
 #include "show/circuit/circuit.h"
 #include "show/wiring/wiring_own.h"
@@ -8,10 +8,10 @@
 typedef struct {
   const Syntax *node; // N_MODE; NULL: the machine itself
   Nodes line;
-  uint32_t around; // a mode; of the machine itself: itself
-  bool first;      // of those beside it
-  bool holds;      // there are modes in it
-  uint32_t unit;   // in the panel of what it is in
+  uint32_t around; // index of the enclosing mode; of the machine: itself
+  bool first;      // the initial one among its siblings
+  bool holds;      // it contains modes
+  uint32_t unit;   // in the panel of the enclosing mode
 } ModeNode;
 
 typedef struct {
@@ -24,8 +24,9 @@ typedef struct {
   World *w;
   Arena *arena;
   const System *s;
-  const uint32_t *ports; // of a wiring: what is not in modes is around them. NULL: of a machine
-  double width;          // what is wider is cut into rows; 0: nothing is
+  // Of a wiring: pins left and right, for its ports outside. NULL: of a machine.
+  const uint32_t *ports;
+  double width; // wider panels are broken into rows; 0: never
   VEC(ModeNode) mode;
   VEC(ModeJump) jump;
 } ModeGraph;
@@ -53,7 +54,7 @@ static uint32_t mode_in(const ModeGraph *g, uint32_t around, Name name) {
   return 0;
 }
 
-// In it, beside it, or beside what it is in; `on.hot` leads further in. 0: there is none
+// Resolves a name from a mode outwards; `on.hot` leads inwards. 0: unknown
 static uint32_t mode_meant(const ModeGraph *g, uint32_t from, Name name) {
   const char *text = name_text(g->w->names, name);
   size_t n = strcspn(text, ".");
@@ -67,7 +68,7 @@ static uint32_t mode_meant(const ModeGraph *g, uint32_t from, Name name) {
   return mode;
 }
 
-// Those to modes that come later stand above those that go back, which run below everything.
+// Forward jumps are above backward ones, which run below everything.
 static void find_jumps(ModeGraph *g, bool back) {
   for (uint32_t m = 0; m < g->mode.n; m++)
     for (uint32_t i = 0; i < g->mode.at[m].line.n; i++) {
@@ -86,12 +87,12 @@ static bool within(const ModeGraph *g, uint32_t mode, uint32_t outer) {
   return mode == outer;
 }
 
-// It goes through the edge of this mode.
+// Does the jump cross the border of this mode outwards?
 static bool leaves(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
   return within(g, j->from, mode) && (!within(g, j->to, mode) || j->to == mode);
 }
 
-// It comes through the edge of this mode, to one that is in it.
+// Does it cross the border inwards?
 static bool enters(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
   return mode && j->to != mode && within(g, j->to, mode) && !within(g, j->from, mode);
 }
@@ -100,7 +101,7 @@ static bool arrives(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
   return j->to == mode || enters(g, j, mode);
 }
 
-// It holds in all modes of this one and leads to one of them.
+// Does it hold in all modes inside this one and lead to one of them?
 static bool is_inside(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
   return j->from == mode && j->to != mode && within(g, j->to, mode);
 }
@@ -119,7 +120,7 @@ static uint32_t add_cable(const ModeGraph *g, Panel *p, const char *words, uint3
   return p->cable.n - 1;
 }
 
-// Lines of a mode, without its modes and its jumps
+// The lines of a mode, without nested modes and jumps
 static void add_lines(const ModeGraph *g, uint32_t mode, Unit *u) {
   enum { LONGEST_LINE = 420 };
   for (uint32_t i = 0; i < g->mode.at[mode].line.n; i++) {
@@ -171,7 +172,7 @@ static void add_mode(ModeGraph *g, Panel *p, uint32_t mode) {
   g->mode.at[mode].unit = add_unit(g, p, u);
 }
 
-// What holds in all of its modes; jumps that do so, to one of them, leave it. 0: there is nothing
+// The unit of what holds in all nested modes, with its jumps to one of them. 0: none
 static uint32_t add_always(const ModeGraph *g, Panel *p, uint32_t mode) {
   Unit u = {.kind = UNIT_BOX, .of = "always", .words = "always", .graph = true, .dashed = true};
   if (mode || !g->ports) add_lines(g, mode, &u);
@@ -199,7 +200,7 @@ static uint32_t pin_of_always(const ModeGraph *g, uint32_t jump, uint32_t mode) 
   return pin;
 }
 
-// Of the modes of a panel, the one that this is in
+// The mode of a panel that contains a mode
 static uint32_t child_around(const ModeGraph *g, uint32_t mode, uint32_t panel) {
   while (mode && g->mode.at[mode].around != panel) mode = g->mode.at[mode].around;
   return mode;
@@ -208,13 +209,13 @@ static uint32_t child_around(const ModeGraph *g, uint32_t mode, uint32_t panel) 
 typedef struct {
   Panel *p;
   uint32_t mode;
-  uint32_t always;  // its unit + 1
-  uint32_t entries; // the unit of the first port at the left edge,
-  uint32_t exits;   // and at the right one
+  uint32_t always;  // the always-unit + 1
+  uint32_t entries; // the first port on the left border,
+  uint32_t exits;   // and on the right
 } ModePanel;
 
-// Where a jump comes from in this panel: a mode in it, what always holds, or the left edge. False: it is
-// not seen here.
+// The source of a jump in this panel: a mode, the always-unit, or the left border. False: the jump
+// is not visible here.
 static bool jump_begins(const ModeGraph *g, const ModePanel *p, uint32_t jump, uint32_t *unit,
                         uint32_t *pin) {
   const ModeJump *j = &g->jump.at[jump];
@@ -231,12 +232,12 @@ static bool jump_begins(const ModeGraph *g, const ModePanel *p, uint32_t jump, u
   return true;
 }
 
-// The condition stands in the panel in which it leaves one mode for another.
+// The label is in the panel in which the jump leaves its source for its target.
 static uint32_t label_jump(const ModeGraph *g, Panel *p, const ModeJump *j, uint32_t from,
                            uint32_t target) {
   uint32_t to = add_cable(g, p, j->text, j->to);
   Unit label = {.kind = UNIT_GUARD, .owner = target + 1, .words = j->text};
-  bool back = j->to <= j->from; // what runs back in the text does so in the picture, if one must
+  bool back = j->to <= j->from; // backward in the text: preferred when a cycle is broken
   label.text = text_cut(g->arena, FACE_SANS, PORT_SIZE, j->text, 260);
   label.said = p->cable.at[to].said = j->said;
   vec_push(g->arena, &label.in, (Pin){.weak = back});
@@ -247,7 +248,7 @@ static uint32_t label_jump(const ModeGraph *g, Panel *p, const ModeJump *j, uint
   return to;
 }
 
-// A jump as far as it is seen in this panel.
+// Draws the part of a jump that is visible in this panel.
 static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
   const ModeJump *j = &g->jump.at[jump];
   uint32_t unit, pin;
@@ -288,7 +289,7 @@ static void add_ports(const ModeGraph *g, Panel *p) {
     bool right = i >= s->in.n - s->quiet;
     const Port *port = right ? &s->out.at[i - (s->in.n - s->quiet)] : &s->in.at[i];
     const char *name = name_text(g->w->names, port->name);
-    if (right && !strcmp(name, "mode")) continue; // the picture is of nothing else
+    if (right && !strcmp(name, "mode")) continue; // its value is what the picture shows
     Pin pin = {.name = text_cut(g->arena, FACE_ITALIC, PORT_SIZE, name, 150), .words = name};
     pin.said = group_at(g->arena, port->span, NULL);
     if (port->type.rank)

@@ -1,9 +1,9 @@
-// Panels on a canvas.
+// Draws panels.
 //
-// What a thing is can be seen without colour: a machine with a state has a double left side, an
-// array is a stack of sheets, what a wire computes stands on a plate with sharp corners, a guarded
-// wire is dashed. A port is a dot, and a ring if it is open in some modes only. States of a wiring
-// stand in a row at its upper edge; one that learns is bold and has an arrow that goes round.
+// Everything can be told apart without colour: a machine with state has a double left edge, an
+// array is a stack of sheets, a computed value is on a plate with sharp corners, a guarded wire is
+// dashed. A port is a dot, or a ring if it is open in some modes only. States of a wiring are in a
+// row at its top; a learned one is bold with a circular arrow.
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>
@@ -48,10 +48,10 @@ static double modes_width(const Unit *u) {
   return w;
 }
 
-// The second line of a box: its name in the wiring, and how many there are. The name is not said
-// again where it is that of its machine.
+// The second line of a box: its name in the wiring and the array size. The name is omitted if it
+// equals that of the machine.
 static const char *second_line(const Unit *u) {
-  size_t n = u->name ? strlen(u->name) : 0; // Team (3) says it too
+  size_t n = u->name ? strlen(u->name) : 0; // Team (3) contains it too
   bool same = u->of && !strncmp(u->name ? u->name : "", u->of, n) && strchr(" ", u->of[n]);
   return u->name && u->name[0] && !same && !u->unnamed ? u->name : NULL;
 }
@@ -97,7 +97,7 @@ static void measure_panel(Unit *u) {
   u->width = u->inner->width + lift, u->height = u->inner->height + lift;
 }
 
-// A wire with its label above it; what comes in above it ends beside the label.
+// A label above a wire; wires from above end beside the label.
 static void measure_labelled(Unit *u, double label) {
   double y = u->in.n > 1 ? 18 + LANE * (u->in.n - 2) : 15;
   u->width = ceil(label + 12), u->height = y + 3;
@@ -105,7 +105,7 @@ static void measure_labelled(Unit *u, double label) {
   for (uint32_t i = 0; i < u->in.n; i++) u->in.at[i].y = y - LANE * (u->in.n - 1 - i);
 }
 
-// Nearer to each other than labels, as pins are.
+// As close to each other as pins.
 static void measure_end(Unit *u) {
   u->width = u->text ? ceil(text_width(FACE_ITALIC, PORT_SIZE, u->text) + 28) : 1, u->height = 14;
   spread_pins(u, 1, 0, 11);
@@ -157,9 +157,9 @@ void unit_measure(Unit *u, bool outside) {
   case UNIT_LEAVES:
   case UNIT_ENTERS: measure_end(u); break;
   case UNIT_GUARD: measure_labelled(u, text_width(FACE_SANS, PORT_SIZE, u->text)); break;
-  case UNIT_CHOICE: measure_stack(u, 12, 20, PIN_PITCH); break; // as labels stand
+  case UNIT_CHOICE: measure_stack(u, 12, 20, PIN_PITCH); break; // spaced like labels
   case UNIT_SHARED: measure_shared(u); break;
-  case UNIT_START: // as near to labels as pins are
+  case UNIT_START: // as close to labels as pins
     u->width = 10, u->height = 6;
     spread_pins(u, 1, 0, 3);
     break;
@@ -216,7 +216,7 @@ static void port_mark(Canvas *c, const Pin *p, double x, double y) {
   canvas_close(c);
 }
 
-// Its right end is at x, or its left one.
+// Right-aligned at x, or left-aligned.
 static void port_name(Canvas *c, const Pin *p, double x, double y, bool right) {
   double at = right ? x - pin_width(p) : x;
   if (!p->name) return;
@@ -230,7 +230,7 @@ static void port_label(Canvas *c, const Pin *p, double x, double y, bool right) 
   canvas_close(c);
 }
 
-// A port of a panel, seen from inside. A wire that goes nowhere ends in a dot.
+// A port of a panel from inside. An unconnected wire ends in a dot.
 static void inner_port(Canvas *c, const Pin *p, double x, double y, bool named, bool right) {
   double sign = right ? -1 : 1, stub = 12 + (named ? pin_width(p) : 0);
   if (named) port_label(c, p, x + sign * 6, y + p->y - 4, right);
@@ -251,7 +251,7 @@ static void sheets(Canvas *c, double x, double y, double w, double h, double rad
   }
 }
 
-// What can be seen of the sheets behind a panel: names of its ports stand on what they hide.
+// The visible parts of sheets behind a panel, leaving out names of its ports.
 static void sheets_behind(Canvas *c, const Panel *p, double x, double y) {
   for (int k = 2; k > 0; k--) {
     double step = LIFT / 2.0, left = x + k * step, top = y - k * step, right = left + p->width;
@@ -336,7 +336,7 @@ static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_close(c);
 }
 
-// Its line runs through, below the label.
+// The line passes below the label.
 static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   Paint paint = wire_paint(u->ink, u->dashed);
   if (u->ink) paint.width = SHARED_LINE;
@@ -351,7 +351,7 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
     words_draw(c, "label", x + u->width / 2, at - 4, &how, u->text);
     return;
   }
-  double low = at - 3.5, top = y + 0.5; // what the label refers to leads into it
+  double low = at - 3.5, top = y + 0.5; // wires that the guard reads end here
   canvas_open(c, "", "glyph", u->words ? u->words : u->text);
   canvas_of(c, u->said);
   path_rect(c, x, top, u->width, low - top, 5);
@@ -360,8 +360,7 @@ static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_close(c);
 }
 
-// Where a cable goes on in another row, or comes from there: its name above it, and an arrow where
-// it leaves.
+// The end of a cable in a row: its name, and an arrow where it leaves.
 static void end_paint(Canvas *c, const Panel *p, const Unit *u, double x, double y) {
   enum { FREE = 9 };
   bool leaves = u->kind == UNIT_LEAVES;
@@ -377,7 +376,7 @@ static void end_paint(Canvas *c, const Panel *p, const Unit *u, double x, double
              &(Text){.face = FACE_ITALIC, .size = PORT_SIZE, .anchor = ANCHOR_MIDDLE}, u->text);
 }
 
-// The sign of a switch in drawings of circuits: narrower where one wire leaves.
+// The switch symbol of circuit drawings: narrow on the side of the single wire.
 static void choice_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_open(c, "", "glyph", u->words ? u->words : "one of these");
   canvas_of(c, u->said);
@@ -406,7 +405,7 @@ static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
     small_head(c, x - 4, y + u->in.at[i].y, 1, 0, INK_NONE);
     canvas_close(c);
   }
-  for (uint32_t i = 0; u->graph && u->inner && i < u->out.n; i++) // from all modes in it
+  for (uint32_t i = 0; u->graph && u->inner && i < u->out.n; i++) // from all nested modes
     if (!u->out.at[i].goes_on) port_mark(c, &u->out.at[i], x + u->width, y + u->out.at[i].y);
   if (u->graph) return;
   for (uint32_t i = 0; i < u->in.n; i++) port_mark(c, &u->in.at[i], x, y + u->in.at[i].y);
@@ -414,7 +413,7 @@ static void marks_paint(Canvas *c, const Unit *u, double x, double y) {
     port_mark(c, &u->out.at[i], x + u->width - lift, y + u->out.at[i].y);
 }
 
-// Three quarters of a circle with a head
+// A three-quarter circle with an arrowhead
 static void learning_mark(Canvas *c, double x, double y) {
   double r = 3.4, k = 0.5522847498 * r;
   path_move(c, x, y - r);
@@ -476,7 +475,7 @@ static Ink panel_fill(uint32_t depth) {
   return fill[depth < COUNT(fill) ? depth : 1 + (depth - 1) % (COUNT(fill) - 1)];
 }
 
-// Gives its width; c is NULL: it is only measured.
+// Returns its width; c = NULL: only measures.
 static double title_paint(Canvas *c, const Panel *p, double x, double y) {
   const Text how[] = {{.face = FACE_ITALIC, .size = TITLE_SIZE},
                       {.face = p->depth ? FACE_SANS : FACE_SANS_BOLD, .size = TITLE_SIZE - 1},
@@ -525,7 +524,7 @@ double panel_left(const Panel *p) { return outer_width(p, UNIT_IN); }
 double panel_right(const Panel *p) { return outer_width(p, UNIT_OUT); }
 double panel_outside(const Panel *p) { return panel_left(p) + panel_right(p) + 2 * EDGE; }
 
-// What sticks out, with the names of ports beside it
+// The wires outside, with names of ports
 void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
   for (uint32_t i = 0; i < p->unit.n; i++) {
     const Unit *u = &p->unit.at[i];

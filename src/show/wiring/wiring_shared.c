@@ -1,9 +1,8 @@
-// On which side of its part a shared variable is. A wiring with junctions comes in, sides go out.
+// Chooses the side of each part for its shared variables.
 //
-// Parts and junctions are a graph without directions. Each has a level: its distance from one end,
-// which is the part or junction that is furthest from another. A junction of a higher level stands
-// at the right of a part, so lines go from level to level and never along one: two parts, or two
-// junctions, are never tied to each other.
+// Parts and junctions form an undirected bipartite graph. The level of each is its distance from
+// one end, a part or junction of maximal eccentricity. A junction of a higher level is on the right
+// of a part, so lines connect neighbouring levels only.
 #include "show/wiring/wiring_own.h"
 
 typedef struct {
@@ -11,8 +10,8 @@ typedef struct {
   const System *s;
   uint32_t n;      // parts, then junctions
   Ids *beside;     // neighbours
-  uint32_t *level; // from 1; 0: not known yet
-  bool *done;      // its level stays
+  uint32_t *level; // from 1; 0: unknown
+  bool *done;      // its level is final
 } Near;
 
 static bool is_part(const Near *g, const PortEnd *e) { return e->part && e->part <= g->s->part.n; }
@@ -29,7 +28,7 @@ static void find_neighbours(Near *g) {
     }
 }
 
-// The last that is reached
+// Breadth-first search; returns the last node reached
 static uint32_t walk_from(Near *g, uint32_t from, uint32_t *level) {
   uint32_t *queue = NEW_ARRAY(g->arena, uint32_t, g->n + 1), n = 0;
   queue[n++] = from, level[from] = 1;
@@ -41,7 +40,7 @@ static uint32_t walk_from(Near *g, uint32_t from, uint32_t *level) {
   return queue[n - 1];
 }
 
-// What is declared first is rather at the left.
+// Declarations that come first tend to be on the left.
 static void find_levels(Near *g, uint32_t first, uint32_t *once, uint32_t *most) {
   uint32_t end = walk_from(g, first, once), last = walk_from(g, end, g->level);
   uint32_t high = g->level[last];

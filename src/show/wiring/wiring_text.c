@@ -1,5 +1,4 @@
-// Texts of pictures of wirings: expressions as a program has them, texts that are cut to a width,
-// and sentences for those who cannot see the picture.
+// Texts of wirings: expressions as written, truncated texts, and descriptions in words.
 #include "base/names.h"
 #include "base/source.h"
 #include "show/wiring/wiring_own.h"
@@ -24,7 +23,7 @@ const char *text_cut(Arena *a, Face face, double size, const char *text, double 
 }
 
 // -- texts in lines -------------------------------------------------------------------------------
-// Where a line may end: before an operator, behind a comma.
+// Possible line breaks: before an operator, after a comma.
 static bool may_break(const char *text, size_t at) {
   static const char *const before[] = {" + ",    " − ",    " · ",   " / ",  " = ",
                                        " when ", " else ", " and ", " or ", " pad "};
@@ -38,14 +37,14 @@ static uint32_t depth_after(uint32_t depth, char c) {
   return strchr(")]}", c) && depth ? depth - 1 : depth;
 }
 
-// How bad it is to break there: deep in brackets, or within a product.
+// The cost of a break: high in nested brackets or within a product.
 static uint32_t break_cost(const char *text, size_t at, uint32_t depth) {
   bool product = !strncmp(text + at, " · ", strlen(" · ")) || !strncmp(text + at, " / ", 3);
   return 2 * depth + product;
 }
 
-// The end of the first line: the last of the best places at which it is not too wide, nor, if it
-// can be helped, shorter than a third of that. 0: there is none.
+// The end of the first line: the last of the cheapest breaks that fit, preferably not shorter than
+// a third of the width. 0: none.
 static size_t line_end(Arena *a, const PlateText *how, const char *text, double width) {
   size_t best = 0;
   uint32_t depth = 0, least = UINT32_MAX;
@@ -59,7 +58,7 @@ static size_t line_end(Arena *a, const PlateText *how, const char *text, double 
   return best;
 }
 
-// How many lines; out: NULL, or they
+// Breaks a text into lines; returns their number. out may be NULL
 static uint32_t lines_of_width(Arena *a, const PlateText *how, const char *text, double width,
                                TextLines *out) {
   uint32_t n = 1;
@@ -83,7 +82,7 @@ void text_lines(Arena *a, const PlateText *how, const char *text, TextLines *out
     return;
   }
   uint32_t n = lines_of_width(a, how, text, width, NULL);
-  if (n <= how->most) // no more lines than are needed, and those as even as can be
+  if (n <= how->most) // the minimal number of lines, as even as possible
     for (double w = whole / n; w < width; w += STEP)
       if (lines_of_width(a, how, text, w, NULL) == n) {
         width = w;
@@ -95,11 +94,11 @@ void text_lines(Arena *a, const PlateText *how, const char *text, TextLines *out
 // -- expressions ----------------------------------------------------------------------------------
 typedef struct {
   World *w;
-  const System *s; // whose expression it is
+  const System *s; // the system of the expression
   Buf out;
 } Printer;
 
-enum { LONG = 400 }; // bytes: more is not read anyway
+enum { LONG = 400 }; // bytes; longer texts are truncated
 
 static void put(Printer *p, const Syntax *n);
 

@@ -1,33 +1,31 @@
-// A wiring that changes. Weights at several moments come in; a strip of pictures goes out, or one
-// picture that moves.
+// A wiring whose weights change: a strip of pictures of several moments, or one animated picture.
 //
-// Parts stand on a circle, at the same places at every moment. A wire is as wide and as dark as its
-// weight is large; one that is negative is dashed and has another colour; below a small share of
-// the largest weight of all moments there is none. Wires bend to the right of their way, so that
-// those of two parts that hear each other lie side by side. What a part holds is how full its disc
-// is.
+// Parts are on a circle at fixed positions. The width and darkness of a wire is its weight;
+// negative ones are dashed and have another colour; weights below a small share of the maximum are
+// omitted. Wires bend to the right, so that wires in both directions are separate. The value of a
+// part is the filled share of its disc.
 //
-// The picture that moves has every wire that is ever there. Its marks are those of the last moment;
-// style sheets change width and opacity from moment to moment. So a reader that knows nothing of
-// that shows the last moment, and so does one that is asked to keep still.
+// The animation contains every wire that occurs. Its marks show the last moment; style sheets
+// animate width and opacity. So readers without animation, or with reduced motion, show the last
+// moment.
 #include "base/hash.h"
 #include "show/wiring/wiring_own.h"
 
 #include <math.h>
 
 enum { EDGE = 14, CAPTION = 20, LEGEND = 26, BAR = 22, LETTERS = 11, WIDTH = 900 };
-enum { TINY = 24, MANY = 60 }; // parts that have names, moments that have ticks
-#define SECONDS 0.9            // for a moment
-#define NOTHING 1e-4           // an opacity that is written as 0
+enum { TINY = 24, MANY = 60 }; // parts with names, moments with ticks
+#define SECONDS 0.9            // seconds per moment
+#define NOTHING 1e-4           // opacities below are written as 0
 
 typedef struct {
   const WiringTimes *t;
   Arena *arena;
   double least, most, most_value;
   double ring, disc; // radii
-  double side, high; // the width and the height of the picture of a moment
-  double down;       // of the middle of the circle
-  const char *id;    // in front of all ids; "": they are not wanted
+  double side, high; // width and height of one picture
+  double down;       // y of the centre of the circle
+  const char *id;    // prefix of ids; "": none are written
   const char **name;
 } Clock;
 
@@ -54,7 +52,7 @@ static void find_largest(Clock *c) {
   c->least = (c->t->least > 0 ? c->t->least : 0.02) * c->most;
 }
 
-// How much of a wire of this sign there is, from 0 to 1
+// The strength of a wire with this sign, from 0 to 1
 static double share(const Clock *c, uint32_t moment, uint32_t i, uint32_t j, int sign) {
   double w = weight_at(c, moment, i, j) * sign;
   return c->most > 0 && w > 0 && w >= c->least ? w / c->most : 0;
@@ -110,8 +108,8 @@ static Clock clock_of(Arena *a, const WiringTimes *t) {
 
 // -- marks ----------------------------------------------------------------------------------------
 typedef struct {
-  Knee a, p, q, b; // a cubic
-  Knee head;       // the way it arrives, of length 1
+  Knee a, p, q, b; // a cubic curve
+  Knee head;       // its final direction, of length 1
 } Bow;
 
 static Knee unit_of(double x, double y) {
@@ -119,7 +117,7 @@ static Knee unit_of(double x, double y) {
   return n > 0 ? (Knee){x / n, y / n} : (Knee){1, 0};
 }
 
-// A part that hears itself has a loop on the outside.
+// A part that reads itself has a loop on the outside.
 static Bow loop_of(const Clock *c, uint32_t i) {
   Knee at = part_at(c, i), out = unit_of(at.x - c->side / 2, at.y - c->down);
   if (c->t->parts < 2) out = (Knee){0, -1};
@@ -205,7 +203,7 @@ static void caption_paint(Canvas *k, const Clock *c, uint32_t moment, double x, 
              caption_of(c, moment));
 }
 
-// What the widths mean: the largest weight, and half of it
+// The meaning of widths: the largest weight, and half of it
 static void legend_paint(Canvas *k, const Clock *c, double x, double y) {
   Text how = {.size = LETTERS, .ink = INK_SOFT};
   for (int i = 0; i < 3; i++) {
@@ -263,7 +261,7 @@ Canvas *wiring_strip_draw(Arena *a, const WiringTimes *t) {
 }
 
 // -- the picture that moves -----------------------------------------------------------------------
-// Several such pictures may stand in one page: their style sheets must not meet.
+// A unique prefix, so that style sheets of several pictures in one page do not conflict.
 static const char *own_id(const Clock *c) {
   const WiringTimes *t = c->t;
   uint32_t h = HASH_START_32;
@@ -309,7 +307,7 @@ static void put_value(Buf *b, const Clock *c, uint32_t i) {
   buf_text(b, "}\n");
 }
 
-// Each is seen in its own moment, and without movement only the last.
+// Each caption is visible in its moment; without animation, only the last one.
 static void put_caption(Buf *b, const Clock *c, uint32_t moment) {
   const char *id = id_of(c, "t", moment, 0);
   bool last = moment + 1 == c->t->moments;
@@ -338,7 +336,7 @@ static double tick_at(const Clock *c, uint32_t moment) {
   return 12 + (c->side - 24) * part;
 }
 
-// A line of time with a tick for each moment
+// A time line with a tick per moment
 static void bar_paint(Canvas *k, const Clock *c, double x, double y) {
   canvas_open(k, "", "touch", "");
   path_move(k, x + 12, y), path_line(k, x + c->side - 12, y);
@@ -350,7 +348,7 @@ static void bar_paint(Canvas *k, const Clock *c, double x, double y) {
   canvas_close(k);
 }
 
-// What is seen in one moment only: its name, and a mark on the line of time
+// What is visible in one moment only: its caption, and a mark on the time line
 static void moment_paint(Canvas *k, const Clock *c, uint32_t moment, double x, double y) {
   canvas_open(k, id_of(c, "t", moment, 0), "", "");
   caption_paint(k, c, moment, x, y);

@@ -1,14 +1,14 @@
-// A network from left to right, and the same from inside to outside.
+// A network from left to right, and the same with nesting.
 //
-// What comes in is a wiring whose parts give values on and take back how these should change: a
-// port dy is the way back of the port y. A part that hears from another and answers to it is its
-// manager. So parts have layers, and each part unfolds into a box around those that it hears from:
-// its own value leaves at the right, what comes back to it enters at the left, and it passes that
-// on to the boxes inside. Parts of one layer that hear each other without an answer are peers:
-// their wires stay inside of the manager of both.
+// The input is a wiring whose parts pass values forward and changes back: a port dy is the backward
+// counterpart of y. A part that reads another one and answers it is its manager. This gives parts
+// layers. In the nested picture, each part is a box around the parts that it reads: its value
+// leaves on the right, its change enters on the left and is passed to the boxes inside. Parts of
+// one layer that read each other without answer are peers: their wires are inside their common
+// manager.
 //
-// A part with several managers is opened inside of the first; the others hold it closed, with a
-// dashed outline. A part has the same colours in both pictures.
+// A part with several managers is opened inside the first; the others show it closed with a dashed
+// outline. Colours are the same in both pictures.
 #include "base/names.h"
 #include "show/circuit/circuit.h"
 #include "show/layout/sketch.h"
@@ -17,13 +17,14 @@
 #include <math.h>
 
 enum { COLUMN = 96, ROW = 50, RADIUS = 15, EDGE = 16 };
-enum { MIDDLE = 96, APART = 3 };       // between the pictures, and the two of a double line
-enum { EXPANDED = 12, NEURONS = 400 }; // parts of an array: more are one; more make no picture
+enum { MIDDLE = 96, APART = 3 }; // between the pictures; between the strokes of a double line
+// Larger arrays are one neuron; larger networks are not drawn.
+enum { EXPANDED = 12, NEURONS = 400 };
 
-typedef struct { // a part, or one of an array
+typedef struct { // a part, or an element of an array of parts
   const char *name;
-  Ids source, input, peer; // neurons that it hears from, inputs, peers that it hears from
-  const char *out;         // the output that shows its value; NULL: none does
+  Ids source, input, peer; // neurons it reads, inputs, peers it reads
+  const char *out;         // the output that shows its value; NULL: none
   bool opened;
   const GroupOf *said; // where the program says it
 } Neuron;
@@ -49,13 +50,13 @@ typedef struct {
   uint32_t *first, *count;             // [part] its neurons
   uint32_t *first_input, *input_count; // [port]
   uint32_t layers;
-  const char *y, *dy; // what the whole gives, and what comes back; dy NULL: nothing does
-  double shown;       // from the middle of a neuron to the name of what it shows
-  Layers net;         // units: inputs, then neurons, then where a line passes a layer
+  const char *y, *dy; // the outputs of the whole, and their changes; dy = NULL: none
+  double shown;       // distance from a neuron's centre to the name of its output
+  Layers net;         // units: inputs, neurons, then dummies
 } UnfoldNet;
 
 // -- ways forth and back --------------------------------------------------------------------------
-// dy, where the other side has y
+// dy if the other side has y
 static bool is_way_back(const UnfoldNet *n, const System *s, const Port *p, bool out) {
   const char *name = name_text(n->w->names, p->name);
   if (name[0] != 'd' || !name[1]) return false;
@@ -93,7 +94,7 @@ static void find_arcs(UnfoldNet *n) {
   }
 }
 
-// One that is answered, or any where there are no answers at all
+// The arc is answered; or any arc, if there are no answers at all
 static bool is_managed(const UnfoldNet *n, const UnfoldArc *a) {
   return !n->back.n || has_arc(&n->back, a->to, a->from);
 }
@@ -149,7 +150,7 @@ static void add_once(const UnfoldNet *n, Ids *ids, uint32_t id) {
   if (!holds(ids, id)) vec_push(n->arena, ids, id);
 }
 
-// Every neuron of one part hears from every one of the other.
+// Connects every neuron of one part with every neuron of the other.
 static void tie_parts(UnfoldNet *n, const UnfoldArc *a) {
   bool managed = is_managed(n, a);
   for (uint32_t i = 0; i < n->count[a->to]; i++)
@@ -170,7 +171,7 @@ static void tie_input(UnfoldNet *n, const WireRoute *r, const PortEnd *e) {
     }
 }
 
-// The first output that is made of a value shows it.
+// The first output with the value shows it.
 static void tie_output(UnfoldNet *n, const WireRoute *r, const PortEnd *e) {
   const char *name = name_text(n->w->names, n->s->out.at[r->to.port].name);
   if (!n->y) n->y = name;
@@ -187,7 +188,7 @@ static void tie_route(UnfoldNet *n, const WireRoute *direct) {
     if (end_is_back(n, e, true) || end_is_back(n, &r->to, false)) continue;
     if (!e->part && r->to.part) tie_input(n, r, e);
     if (e->part && !r->to.part) tie_output(n, r, e);
-    if (e->part && e->part == r->to.part) // an array whose parts hear each other
+    if (e->part && e->part == r->to.part) // an array whose elements read each other
       for (uint32_t i = 0; i < n->count[e->part - 1]; i++)
         for (uint32_t j = 0; j < n->count[e->part - 1]; j++)
           if (i != j)
@@ -195,7 +196,7 @@ static void tie_route(UnfoldNet *n, const WireRoute *direct) {
   }
 }
 
-// Inputs, then neurons, each on the longest way from the inputs. False: there is a loop.
+// Inputs, then neurons by longest path. False: there is a cycle.
 static bool find_layers(UnfoldNet *n) {
   Layers *l = &n->net;
   *l = (Layers){.arena = n->arena, .framed = true};
@@ -217,7 +218,7 @@ static Ink fill_of(uint32_t neuron) { return (Ink)(INK_FRAME1 + (neuron * 3 + 3)
 static Ink edge_of(uint32_t neuron) { return (Ink)(INK_SERIES1 + neuron % 7); }
 
 // -- from inside to outside -----------------------------------------------------------------------
-typedef struct { // how many peers a neuron hears inside of a manager, and whether one hears it
+typedef struct { // the number of peers read inside a manager, and whether some peer reads this one
   uint32_t hears;
   bool says;
 } Talk;
@@ -237,7 +238,7 @@ static uint32_t unit_add(UnfoldNet *n, Panel *p, Unit u) {
   return u.owner;
 }
 
-// What comes back, if anything does, is above what peers say.
+// The change, if any, is above inputs from peers.
 static void add_box(UnfoldNet *n, Panel *p, Unit u, Talk talk) {
   u.name = "";
   for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u.in, (Pin){0});
@@ -253,7 +254,7 @@ static uint32_t add_port(UnfoldNet *n, Panel *p, const char *name, bool right) {
   return unit_add(n, p, u);
 }
 
-// A port of the panel that is tied to a side of all units in it
+// A port connected to one side of all units
 static void add_side(UnfoldNet *n, Panel *p, const char *name, bool right, uint32_t units) {
   uint32_t cable = p->cable.n, port = add_port(n, p, name, right);
   vec_push(n->arena, &p->cable, (Cable){.words = name, .ink = right ? INK_NONE : INK_SERIES2});
@@ -261,7 +262,7 @@ static void add_side(UnfoldNet *n, Panel *p, const char *name, bool right, uint3
   for (uint32_t i = 0; i < units; i++) panel_tie(p, cable, i, 0, right);
 }
 
-// Peers stand one above the other in a panel: what one says goes to those that hear it.
+// Peers are stacked in a panel: the output of each goes to its readers.
 static void add_peers(UnfoldNet *n, Panel *p, const Ids *ids) {
   uint32_t *next = NEW_ARRAY(n->arena, uint32_t, ids->n + 1);
   for (uint32_t i = 0; i < ids->n; i++) next[i] = n->dy != NULL;
@@ -340,8 +341,8 @@ static double half_width(const Neuron *u) {
 
 static double bow_of(double height) { return 14 + fabs(height) * 0.22; }
 
-// The order in each layer is that of other layouts. Rows are even all the same, and columns stand
-// around one middle, since that is how networks are drawn: heights are not looked for.
+// The order in layers is that of the layered layout; heights are not optimised: rows are evenly
+// spaced and columns are centred, as is usual for networks.
 static void place_neurons(UnfoldNet *n, double *width, double *height) {
   Layers *l = &n->net;
   double wide = 0, most = 1;
@@ -355,7 +356,7 @@ static void place_neurons(UnfoldNet *n, double *width, double *height) {
     u->y = (most - l->layer[u->layer].n + 2 * u->rank + 1) * ROW / 2;
   }
   n->shown = RADIUS + 41;
-  for (uint32_t i = 0; i < n->neuron.n; i++) // beyond the lines between peers
+  for (uint32_t i = 0; i < n->neuron.n; i++) // leaves space for lines between peers
     for (uint32_t k = 0; n->neuron.at[i].out && k < n->neuron.at[i].peer.n; k++) {
       uint32_t peer = n->input.n + n->neuron.at[i].peer.at[k];
       double bow = bow_of(l->unit.at[peer].y - l->unit.at[n->input.n + i].y);
@@ -368,7 +369,7 @@ static Knee spot_of(const UnfoldNet *n, uint32_t unit, double x, double y) {
   return (Knee){n->net.unit.at[unit].x + x, n->net.unit.at[unit].y + y};
 }
 
-// Forth above, back below; `less`: how far from the two ends it begins and ends
+// The forward line above the backward one; `less`: distances from both ends
 static void double_line(Canvas *c, const UnfoldNet *n, Knee a, Knee b, double less_a, double less_b,
                         const char *words) {
   double far = hypot(b.x - a.x, b.y - a.y), dx = (b.x - a.x) / far, dy = (b.y - a.y) / far;
@@ -433,7 +434,7 @@ static void input_paint(Canvas *c, const UnfoldNet *n, const Input *in, Knee at)
   pair_label(c, n, at.x - 10, at.y, in->name, true);
 }
 
-// From its unit past others to the one it goes to: passes come after these two, from the left
+// From its source past dummies to its target: dummies come after these two, from the left
 static void cable_paint(Canvas *c, const UnfoldNet *n, const Ids *pin, double x, double y) {
   uint32_t first = n->net.pin.at[pin->at[0]].unit, last = n->net.pin.at[pin->at[1]].unit;
   Knee at = spot_of(n, first, x, y);
@@ -480,7 +481,7 @@ static const char *about(const UnfoldNet *n) {
   return b.at;
 }
 
-// Inputs that only say how values should change are not part of the network.
+// Removes inputs that only pass changes.
 static void drop_unheard(UnfoldNet *n) {
   uint32_t kept = 0, *at = NEW_ARRAY(n->arena, uint32_t, n->input.n + 1);
   for (uint32_t i = 0; i < n->input.n; i++)
@@ -492,8 +493,7 @@ static void drop_unheard(UnfoldNet *n) {
   }
 }
 
-// What leaves comes from the last layer, and from it only: a value that others are made of is
-// inside of these.
+// Outputs must come from the last layer only: values inside others cannot leave the nested boxes.
 static bool ends_well(const UnfoldNet *n) {
   bool any = false, inside = false;
   for (uint32_t i = 0; i < n->neuron.n; i++) {
