@@ -141,27 +141,33 @@ static const Def *owner_def(const Completer *m) {
   return m->c.owner ? edit_def_named(m->x, m->c.owner, strlen(m->c.owner)) : NULL;
 }
 
-static void offer_option(Completer *m, const Syntax *par, const Syntax *value) {
-  const char *detail = value ? arena_format(m->q->arena, "= %s",
-                                            source_words(m->q->arena, m->x->sources, value->span))
-                             : "option";
-  offer(m, (CompletionItem){name_text(m->x->w->names, par->name), ITEM_PROPERTY, detail, NULL, '0',
-                            ": "});
+// An option with its default and its domain: "= 0.1, 0 <= p < 1".
+static void offer_option(Completer *m, const Syntax *par, const Syntax *value, Nodes domains) {
+  Buf detail = buf_new(m->q->arena);
+  if (value) buf_printf(&detail, "= %s", source_words(m->q->arena, m->x->sources, value->span));
+  for (uint32_t i = 0; i < domains.n; i++)
+    buf_printf(&detail, "%s%s", detail.n ? ", " : "",
+               source_words(m->q->arena, m->x->sources, domains.at[i]->span));
+  offer(m, (CompletionItem){name_text(m->x->w->names, par->name), ITEM_PROPERTY,
+                            detail.n ? detail.at : "option", NULL, '0', ": "});
 }
 
 static void offer_options(Completer *m, const Def *d) {
-  const Syntax *n = d ? d->node : NULL;
-  if (n && n->kind == N_BOX && box_cfg(n))
-    for (uint32_t i = 0; i < cfg_in(box_cfg(n)).n; i++)
-      if (!cfgpar_is_spread(cfg_in(box_cfg(n)).at[i]))
-        offer_option(m, cfg_in(box_cfg(n)).at[i], cfgpar_value(cfg_in(box_cfg(n)).at[i]));
+  const Syntax *cfg = d ? declared_options(d->node) : NULL;
+  for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++) {
+    const Syntax *par = cfg_in(cfg).at[i];
+    if (!cfgpar_is_spread(par)) offer_option(m, par, cfgpar_value(par), cfgpar_domains(par));
+  }
 }
 
 static void offer_settings(Completer *m, const Def *d) {
   const Syntax *settings = d && d->kind == DEF_OPTIMISER ? optimiser_settings(d->node) : NULL;
   for (uint32_t i = 0; settings && i < params_in(settings).n; i++) {
     const Syntax *s = params_in(settings).at[i];
-    offer_option(m, s, s->kind == N_ARG ? arg_value(s) : NULL);
+    if (s->kind == N_ARG)
+      offer_option(m, s, arg_value(s), arg_domains(s));
+    else
+      offer_option(m, s, NULL, (Nodes){0});
   }
 }
 

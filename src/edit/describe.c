@@ -134,6 +134,34 @@ static void add_def(const EditQuestion *q, Buf *b, const Def *d) {
     buf_text(b, "\n*of the library*\n");
 }
 
+const Syntax *declared_options(const Syntax *n) {
+  return !n ? NULL : n->kind == N_BOX ? box_cfg(n) : n->kind == N_MACHINE ? machine_cfg(n) : NULL;
+}
+
+// The declaration of an option, or NULL.
+static const Syntax *option_declared(const EditIndex *x, Span name) {
+  for (uint32_t i = 0; i < x->def.n; i++)
+    for (const Def *d = x->def.at[i]; d; d = d->overload) {
+      const Syntax *cfg = declared_options(d->node);
+      for (uint32_t k = 0; cfg && k < cfg_in(cfg).n; k++) {
+        Span here = cfg_in(cfg).at[k]->name_span;
+        if (here.file == name.file && here.at == name.at) return cfg_in(cfg).at[k];
+      }
+    }
+  return NULL;
+}
+
+// The default of an option and its domain: ": 0.1, 0 <= p < 1".
+static void add_option(const EditQuestion *q, Buf *b, const EditSymbol *s) {
+  const EditIndex *x = q->index;
+  const Syntax *par = option_declared(x, s->first);
+  if (!par) return;
+  if (cfgpar_value(par))
+    buf_printf(b, ": %s", source_words(q->arena, x->sources, cfgpar_value(par)->span));
+  for (uint32_t i = 0; i < cfgpar_domains(par).n; i++)
+    buf_printf(b, ", %s", source_words(q->arena, x->sources, cfgpar_domains(par).at[i]->span));
+}
+
 const char *symbol_text(const EditQuestion *q, const EditSymbol *s, Span name) {
   Buf b = buf_new(q->arena);
   const Source *f = &q->index->sources->file.at[name.file];
@@ -143,6 +171,7 @@ const char *symbol_text(const EditQuestion *q, const EditSymbol *s, Span name) {
   }
   buf_printf(&b, "```limn\n%.*s", (int)name.n, f->text + name.at);
   if (s->types[0]) buf_printf(&b, " : %s", s->types[0]);
+  if (s->kind == NAMED_OPTION) add_option(q, &b, s);
   buf_printf(&b, "\n```\n%s", symbol_word(s));
   if (s->types[1]) buf_printf(&b, "; in its last use `%s`", s->types[1]);
   buf_char(&b, '\n');

@@ -72,9 +72,7 @@ static Nodes options_of(const NumberList *l, Name name) {
   Nodes all = program_declarations(l->g->tree);
   for (uint32_t i = 0; i < all.n; i++) {
     const Syntax *n = all.at[i];
-    const Syntax *cfg = n->kind == N_BOX       ? box_cfg(n)
-                        : n->kind == N_MACHINE ? machine_cfg(n)
-                                               : NULL;
+    const Syntax *cfg = declared_options(n);
     if (cfg && n->name == name) return cfg_in(cfg);
   }
   return (Nodes){0, NULL};

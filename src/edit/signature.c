@@ -2,21 +2,33 @@
 #include "base/json_write.h"
 #include "edit/context.h"
 
-// Splits a header between two positions at its top-level commas.
-static void put_parts_between(const EditQuestion *q, const char *at, const char *end, JsonOut *j) {
-  uint32_t depth = 0;
-  for (const char *from = at; at <= end; at++) {
-    if (at == end || (!depth && *at == ',')) {
-      const char *last = at;
-      while (from < last && *from == ' ') from++;
-      while (from < last && last[-1] == ' ') last--;
-      json_object(j, NULL);
-      json_text(j, "label", arena_text(q->arena, from, (size_t)(last - from)));
-      json_end(j);
-      from = at + 1;
-    }
+// The end of the part from `at`: a comma outside of brackets, or `end`.
+static const char *part_end(const char *at, const char *end) {
+  for (uint32_t depth = 0; at < end && (depth || *at != ','); at++) {
     depth += strchr("([{", *at) != NULL;
     depth -= strchr(")]}", *at) != NULL;
+  }
+  return at;
+}
+
+// Is this part the domain of the option before it, `0 <= p < 1`?
+static bool is_domain(const char *at, const char *end) {
+  size_t plain = strcspn(at, ":<>=");
+  return at + plain < end && at[plain] != ':';
+}
+
+// Splits a header between two positions at its top-level commas; the domain of an option belongs to it.
+static void put_parts_between(const EditQuestion *q, const char *at, const char *end, JsonOut *j) {
+  while (at < end) {
+    const char *last = part_end(at, end), *next = last;
+    while (next < end && is_domain(next + 1, part_end(next + 1, end)))
+      last = next = part_end(next + 1, end);
+    while (at < last && *at == ' ') at++;
+    while (at < last && last[-1] == ' ') last--;
+    json_object(j, NULL);
+    json_text(j, "label", arena_text(q->arena, at, (size_t)(last - at)));
+    json_end(j);
+    at = next + 1;
   }
 }
 
