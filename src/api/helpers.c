@@ -21,10 +21,10 @@ static void help(Helper *h, Limn *l) {
   Guard g;
   if (load_again(l, h->from) != LIMN_GOOD) return;
   if (!GUARDED(l->own, &g)) {
-    simulate_lost(h->job, h);
+    simulate_helper_failed(h->job, h);
     return;
   }
-  simulate_help(l->in, l->program, h->job, h);
+  simulate_helper(l->in, l->program, h->job, h);
   guard_leave(&g);
 }
 

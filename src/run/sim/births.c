@@ -2,7 +2,7 @@
 // part's initial states are computed from the values before the moment, as all events of the moment
 // read them. So the initial states of all possible births are computed at the beginning of each
 // moment.
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 #include <math.h>
 

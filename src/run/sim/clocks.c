@@ -2,7 +2,7 @@
 // without accumulating, so rounding does not grow with the length of the run. A decimal period is
 // treated as an exact fraction: the third tick of 0.1 is at 0.3. All ticks of one moment are
 // simultaneous: all lines read the values before, then all states are written.
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -26,15 +26,15 @@ typedef struct {
   const Diag *said; // [n] its diagnostics, in the world of the helper
   uint32_t n;
   _Atomic uint32_t part; // progress, in thousandths
-} CrewRun;
+} SharedRun;
 
-struct Crew {
+struct Helpers {
   pthread_mutex_t lock;
   pthread_cond_t change;
   const SimHelpers *helpers;
-  Ran shared; // the caller's state when helpers were started
+  Simulation shared; // the caller's state when helpers were started
   uint32_t n;
-  CrewRun *run;
+  SharedRun *run;
   bool asked;
   volatile sig_atomic_t quit;
 };
@@ -46,26 +46,26 @@ static uint32_t cores(uint32_t wanted) {
 }
 
 // Also called if memory runs out.
-static void free_crew(void *crew) {
-  Crew *c = crew;
-  crew_end(c);
+static void free_helpers(void *helpers) {
+  Helpers *c = helpers;
+  helpers_end(c);
   pthread_mutex_destroy(&c->lock);
   pthread_cond_destroy(&c->change);
 }
 
-Crew *crew_new(Ran *r, const SimHelpers *helpers) {
+Helpers *helpers_new(Simulation *r, const SimHelpers *helpers) {
   Arena *a = arena_child(r->w->arena);
-  Crew *c = NEW(a, Crew);
+  Helpers *c = NEW(a, Helpers);
   c->helpers = helpers;
   c->n = r->p->ran->run.n;
-  c->run = NEW_ARRAY(a, CrewRun, c->n + 1);
+  c->run = NEW_ARRAY(a, SharedRun, c->n + 1);
   pthread_mutex_init(&c->lock, NULL);
   pthread_cond_init(&c->change, NULL);
-  arena_on_free(a, free_crew, c);
+  arena_on_free(a, free_helpers, c);
   return c;
 }
 
-void crew_end(Crew *c) {
+void helpers_end(Helpers *c) {
   if (!c->asked) return;
   stop_ask(&c->quit, 1);
   c->helpers->end(c->helpers->context);
@@ -74,7 +74,7 @@ void crew_end(Crew *c) {
 
 // -- assignment of runs ---------------------------------------------------------------------------
 // The next run that is not taken; UINT32_MAX: none.
-static uint32_t claim_next(Crew *c, const void *by) {
+static uint32_t claim_next(Helpers *c, const void *by) {
   uint32_t found = UINT32_MAX;
   pthread_mutex_lock(&c->lock);
   for (uint32_t i = 0; i < c->n && found == UINT32_MAX && !stop_asked(&c->quit); i++)
@@ -83,7 +83,7 @@ static uint32_t claim_next(Crew *c, const void *by) {
   return found;
 }
 
-static bool claim_run(Crew *c, uint32_t i) {
+static bool claim_run(Helpers *c, uint32_t i) {
   pthread_mutex_lock(&c->lock);
   bool free = !c->run[i].taken;
   c->run[i].taken = true;
@@ -91,8 +91,8 @@ static bool claim_run(Crew *c, uint32_t i) {
   return free;
 }
 
-void crew_start_helpers(Ran *r) {
-  Crew *c = r->crew;
+void helpers_start(Simulation *r) {
+  Helpers *c = r->helpers;
   uint32_t left = 0, many = cores(r->how->threads);
   if (c->asked || !c->helpers || many < 2 || clock_seconds() - r->first < worth_it) return;
   for (uint32_t i = 0; i < c->n; i++) left += !c->run[i].taken;
@@ -103,16 +103,16 @@ void crew_start_helpers(Ran *r) {
     if (!c->helpers->start(c->helpers->context, c)) break;
 }
 
-void crew_quit(Crew *c) { stop_ask(&c->quit, 1); }
+void helpers_quit(Helpers *c) { stop_ask(&c->quit, 1); }
 
-const volatile sig_atomic_t *crew_stop(const Crew *c) { return &c->quit; }
+const volatile sig_atomic_t *helpers_stop(const Helpers *c) { return &c->quit; }
 
-void crew_at(Crew *c, uint32_t run, double part) {
+void helpers_note_progress(Helpers *c, uint32_t run, double part) {
   atomic_store_explicit(&c->run[run].part, (uint32_t)(1000 * (part < 1 ? part : 1)),
                         memory_order_relaxed);
 }
 
-uint32_t crew_progress(const Crew *c, double *part, uint32_t *done) {
+uint32_t helpers_progress(const Helpers *c, double *part, uint32_t *done) {
   *part = 0, *done = 0;
   if (!c->asked) return 0;
   for (uint32_t i = 0; i < c->n; i++) {
@@ -125,25 +125,25 @@ uint32_t crew_progress(const Crew *c, double *part, uint32_t *done) {
 
 // -- helpers --------------------------------------------------------------------------------------
 static void helper_progress(void *context, double part) {
-  Ran *r = context;
-  crew_at(r->crew, r->running, part);
-  if (ran_stops(r)) stop_ask(&r->crew->quit, 1);
+  Simulation *r = context;
+  helpers_note_progress(r->helpers, r->running, part);
+  if (simulation_stops(r)) stop_ask(&r->helpers->quit, 1);
 }
 
-static void publish_result(Crew *c, uint32_t i, const CrewRun *found) {
+static void publish_result(Helpers *c, uint32_t i, const SharedRun *found) {
   pthread_mutex_lock(&c->lock);
-  CrewRun *to = &c->run[i];
+  SharedRun *to = &c->run[i];
   to->followed = found->followed, to->seconds = found->seconds, to->good = found->good;
   to->end = found->end, to->said = found->said, to->n = found->n;
   to->done = true;
   pthread_cond_broadcast(&c->change);
   pthread_mutex_unlock(&c->lock);
-  crew_at(c, i, 1);
+  helpers_note_progress(c, i, 1);
 }
 
-void simulate_help(Elab *in, Program *p, void *job, const void *who) {
-  Crew *c = job;
-  Ran own = c->shared;
+void simulate_helper(Elab *in, Program *p, void *job, const void *who) {
+  Helpers *c = job;
+  Simulation own = c->shared;
   own.in = in, own.p = p, own.w = elab_world(in);
   own.end = OUTCOME_WRONG;
   own.time.context = &own;
@@ -153,17 +153,17 @@ void simulate_help(Elab *in, Program *p, void *job, const void *who) {
   own.time.threads = 1;
   Diags *d = own.w->diags;
   for (uint32_t i; (i = claim_next(c, who)) != UINT32_MAX;) {
-    CrewRun found = {0};
+    SharedRun found = {0};
     uint32_t before = d->list.n;
-    found.good = ran_follow(&own, i, &found.followed, &found.seconds);
+    found.good = simulation_run(&own, i, &found.followed, &found.seconds);
     found.end = own.end;
     found.said = d->list.at + before, found.n = d->list.n - before;
     publish_result(c, i, &found);
   }
 }
 
-void simulate_lost(void *job, const void *who) {
-  Crew *c = job;
+void simulate_helper_failed(void *job, const void *who) {
+  Helpers *c = job;
   pthread_mutex_lock(&c->lock);
   for (uint32_t i = 0; i < c->n; i++)
     if (c->run[i].taken && !c->run[i].done && c->run[i].by == who) c->run[i].taken = false;
@@ -173,7 +173,7 @@ void simulate_lost(void *job, const void *who) {
 
 // -- the caller -----------------------------------------------------------------------------------
 // Repeats diagnostics of a helper; spans are equal in both worlds, since the text is.
-static void repeat_messages(Ran *r, const CrewRun *run) {
+static void repeat_messages(Simulation *r, const SharedRun *run) {
   Diags *d = r->w->diags;
   uint32_t since;
   diags_separate(d, &since);
@@ -188,7 +188,7 @@ static void repeat_messages(Ran *r, const CrewRun *run) {
 }
 
 // Waits at most a tenth of a second. Is the run finished, or has its helper failed?
-static bool wait_for(Crew *c, uint32_t i) {
+static bool wait_for(Helpers *c, uint32_t i) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += 100000000;
@@ -200,14 +200,14 @@ static bool wait_for(Crew *c, uint32_t i) {
   return over;
 }
 
-bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
-  Crew *c = r->crew;
+bool helpers_run(Simulation *r, uint32_t i, Followed *to, double *seconds) {
+  Helpers *c = r->helpers;
   while (!claim_run(c, i)) {
     while (!wait_for(c, i)) {
-      if (ran_stops(r)) stop_ask(&c->quit, 1);
-      ran_redraw(r, 0);
+      if (simulation_stops(r)) stop_ask(&c->quit, 1);
+      simulation_redraw(r, 0);
     }
-    CrewRun *found = &c->run[i];
+    SharedRun *found = &c->run[i];
     if (!found->done) continue;
     followed_copy(r->w, r->p, i, &found->followed, to);
     repeat_messages(r, found);
@@ -215,7 +215,7 @@ bool crew_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
     *seconds = found->seconds;
     return found->good;
   }
-  bool good = ran_follow(r, i, to, seconds);
-  crew_at(c, i, 1);
+  bool good = simulation_run(r, i, to, seconds);
+  helpers_note_progress(c, i, 1);
   return good;
 }

@@ -1,6 +1,6 @@
 // The Jacobian of the rates, by forward-mode derivative of their diagram: for one direction, or for
 // all, column by column.
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 static bool open_tangent(Flow *f) {
   if (f->tangent) return true;

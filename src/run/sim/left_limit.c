@@ -2,17 +2,17 @@
 // finite directly before (the square root of a level that reached 0, and is -1e-16 by rounding),
 // the value directly before is used, if values converge there. Moments closer together than 1e-12
 // of the time count as one. Values that diverge, such as a logarithm, have no limit.
-#include "run/sim/follow_own.h"
+#include "run/sim/continuous_own.h"
 
 #include <math.h>
 
 typedef struct {
-  Following *g;
+  ContinuousRun *g;
   double *x;
   uint64_t n; // number of values
 } LeftLimit;
 
-static uint64_t count_numbers(const Following *g) {
+static uint64_t count_numbers(const ContinuousRun *g) {
   const SimRecord *r = &g->f->record;
   uint64_t n = g->watchers.n;
   for (uint32_t i = 0; i < g->shows; i++)
@@ -21,7 +21,7 @@ static uint64_t count_numbers(const Following *g) {
 }
 
 static void copy_numbers(const LeftLimit *e, double *out) {
-  const Following *g = e->g;
+  const ContinuousRun *g = e->g;
   const SimRecord *r = &g->f->record;
   for (uint32_t i = 0; i < g->shows; i++) {
     int64_t cells = r->channel.at[sight_channel(&g->see, r, i)].cells;
@@ -32,7 +32,7 @@ static void copy_numbers(const LeftLimit *e, double *out) {
 }
 
 static bool is_finite_at(const LeftLimit *e, double t) {
-  Following *g = e->g;
+  ContinuousRun *g = e->g;
   bool finite = false;
   solver_at(g->solver, t, e->x);
   flow_set_point(g->flow, t, e->x, solver_delayed(g->solver, t));
@@ -54,7 +54,7 @@ static bool converges(double far, double near, double last) {
          fabs(far - last) <= 1e-3 * scale;
 }
 
-bool left_limit(Following *g, double t, const double *x, double hair) {
+bool left_limit(ContinuousRun *g, double t, const double *x, double hair) {
   LeftLimit e = {.g = g, .n = count_numbers(g)};
   double good = t - hair / 16, bad = t;
   if (!g->solver || !(t > 0) || solver_from(g->solver) > t - hair) return false;

@@ -4,7 +4,7 @@
 // Only for conditions that do more than add and multiply (others have no pulses), and that do not
 // read delayed values or table inputs.
 #include "core/pass/bounds.h"
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 static State *high_of(const Flow *f, const char *path) {
   return store_find(f->m->store, bounds_high(f->m->w, path));

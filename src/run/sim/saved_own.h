@@ -2,7 +2,7 @@
 #ifndef LIMN_RUN_SIM_SAVED_OWN_H
 #define LIMN_RUN_SIM_SAVED_OWN_H
 
-#include "run/sim/watch_own.h"
+#include "run/sim/watchers_own.h"
 
 typedef VEC(double) SavedRow;
 

@@ -87,11 +87,11 @@ Engine *conflict_engine(const Sim *); // evaluates the lines; NULL: there are no
 // Reports which two lines conflict; always false. `when`: "tick 3"
 bool conflict_report(const Sim *, Engine *, TicksNow *, const void *context, const char *when);
 
-// ticks.c, follow.c
+// discrete.c, continuous.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);
 bool follow_flow(Sim *, uint32_t number, Followed *);
 
-// -- input_table.c: inputs from a table, by the names of its columns
+// -- table_inputs.c: inputs from a table, by the names of its columns
 int64_t sim_rows(const Run *); // number of rows needed, one for each tick or unit of time
 bool table_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 // The column `time`, if it exists and is no port: *n increasing times; otherwise *time is NULL.
@@ -113,7 +113,7 @@ bool structure_jumps(const Diagram *); // may its outputs be discontinuous?
 // Does it only add and multiply? `steps`: or select by held comparisons.
 bool structure_adds(const Diagram *, bool steps);
 
-// flow.c: rates as functions of vectors
+// rates.c: rates as functions of vectors
 typedef struct Flow Flow;
 // NULL with a diagnostic. `holds`: comparisons in rates are held until the solver finds that they
 // turn.

@@ -17,21 +17,21 @@
 
 enum { DRAWS_A_SECOND = 10 };
 
-static void print_line(const Ran *r, const char *text) {
+static void print_line(const Simulation *r, const char *text) {
   if (!r->how->quiet) tell_line(&r->how->tell, text);
 }
 
 // If the result is printed as JSON, lines go elsewhere, and this is the only output.
 static void report_progress_text(void *context, const char *text) {
-  const Ran *r = context;
+  const Simulation *r = context;
   if (!r->how->quiet || r->how->json) tell_line(&r->how->tell, text);
 }
 
-static bool wrong(Ran *r, const char *why) {
+static bool wrong(Simulation *r, const char *why) {
   return diag_refuse(r->w->diags, (Span){0}, "%s", why);
 }
 
-static bool draws_now(Ran *r, double now) {
+static bool draws_now(Simulation *r, double now) {
   if (!r->how->tell.redraw || r->how->quiet || now - r->drawn < 1.0 / DRAWS_A_SECOND) return false;
   r->drawn = now;
   return true;
@@ -39,12 +39,12 @@ static bool draws_now(Ran *r, double now) {
 
 // Progress, at most ten times a second and not in the first tenth. The progress of helpers is
 // included.
-void ran_redraw(Ran *r, double part) {
+void simulation_redraw(Simulation *r, double part) {
   const LimnTell *to = &r->how->tell;
   double now = clock_seconds(), took = now - r->begun, all = part;
   char text[160];
   if (!draws_now(r, now)) return;
-  uint32_t done = 0, n = crew_progress(r->crew, &all, &done);
+  uint32_t done = 0, n = helpers_progress(r->helpers, &all, &done);
   if (n) part = all, took = now - r->first;
   int length =
       n ? snprintf(text, sizeof text, "run    %u of %u runs, %3.0f %%", done, n, 100 * part)
@@ -56,26 +56,26 @@ void ran_redraw(Ran *r, double part) {
   to->redraw(to->context, text);
 }
 
-bool ran_stops(const Ran *r) {
+bool simulation_stops(const Simulation *r) {
   bool late = r->how->seconds > 0 && r->first > 0 && clock_seconds() - r->first > r->how->seconds;
   return late || stop_asked(r->how->stop);
 }
 
 static void progress(void *context, double part) {
-  Ran *r = context;
-  if (ran_stops(r)) crew_quit(r->crew);
-  crew_start_helpers(r);
-  crew_at(r->crew, r->running, part);
-  ran_redraw(r, part);
+  Simulation *r = context;
+  if (simulation_stops(r)) helpers_quit(r->helpers);
+  helpers_start(r);
+  helpers_note_progress(r->helpers, r->running, part);
+  simulation_redraw(r, part);
 }
 
 // -- saved state of runs --------------------------------------------------------------------------
-static const char *state_name(const Ran *r, uint32_t run) {
+static const char *state_name(const Simulation *r, uint32_t run) {
   return arena_format(r->w->arena, "%s.state.safetensors", r->results->run.at[run].file);
 }
 
 static bool save_run(void *context, uint32_t run, const Arrays *all) {
-  Ran *r = context;
+  Simulation *r = context;
   Arena *a = arena_child(r->w->arena);
   Arrays state = *all;
   Bytes bytes;
@@ -98,7 +98,7 @@ static bool save_run(void *context, uint32_t run, const Arrays *all) {
   return good;
 }
 
-static bool read_run(Ran *r, const char *dir, uint32_t run, SavedRun *out) {
+static bool read_run(Simulation *r, const char *dir, uint32_t run, SavedRun *out) {
   Arrays *all = NEW(r->w->arena, Arrays);
   const char *error;
   out->file = arena_format(r->w->arena, "%s/%s", dir, state_name(r, run));
@@ -108,7 +108,7 @@ static bool read_run(Ran *r, const char *dir, uint32_t run, SavedRun *out) {
 }
 
 // Was the run started with the same value of this option? `--from`, `--set`
-static bool same_option(Ran *r, const Arrays *all, const char *key, const char *now) {
+static bool same_option(Simulation *r, const Arrays *all, const char *key, const char *now) {
   const char *then = arrays_metadata(all, key);
   if (!then || !strcmp(then, now)) return true;
   return wrong(
@@ -117,7 +117,7 @@ static bool same_option(Ran *r, const Arrays *all, const char *key, const char *
 }
 
 static bool run_saved(void *context, uint32_t run, SavedRun *out) {
-  Ran *r = context;
+  Simulation *r = context;
   if (!read_run(r, r->results->dir, run, out)) return false;
   if (!out->arrays) return true;
   const char *program = arrays_metadata(out->arrays, "program");
@@ -131,7 +131,7 @@ static bool run_saved(void *context, uint32_t run, SavedRun *out) {
 }
 
 static bool run_before(void *context, uint32_t run, SavedRun *out) {
-  Ran *r = context;
+  Simulation *r = context;
   if (!read_run(r, r->before, run, out)) return false;
   return out->arrays || wrong(r, arena_format(r->w->arena, "%s has no run `%s` to go on with",
                                               r->before, r->results->run.at[run].name));
@@ -139,14 +139,14 @@ static bool run_before(void *context, uint32_t run, SavedRun *out) {
 
 // -- weights of runs of training ------------------------------------------------------------------
 static bool put_sources(void *context, Store *s) {
-  const Ran *r = context;
+  const Simulation *r = context;
   Table *known = table_new(r->w->arena);
   paths_add(known, &r->weights);
   return store_load_sources(r->in, r->p, s, known);
 }
 
 static bool put_weights(void *context, Store *s) {
-  const Ran *r = context;
+  const Simulation *r = context;
   return store_load_all(r->in, r->p, s, &r->weights, r->file);
 }
 
@@ -154,7 +154,7 @@ static bool is_machine_run(Arena *a, const char *dir) {
   return path_exists(arena_format(a, "%s/run.json", dir)) && !path_exists(folder_weights(a, dir));
 }
 
-static bool read_weights(Ran *r) {
+static bool read_weights(Simulation *r) {
   const char *error;
   r->time.begin = put_sources;
   if (!r->how->from) return true;
@@ -170,7 +170,7 @@ static bool read_weights(Ran *r) {
 }
 
 // -- lines ----------------------------------------------------------------------------------------
-static bool write_numbers(Ran *r, const SimResult *to) {
+static bool write_numbers(Simulation *r, const SimResult *to) {
   const char *error = "";
   if (numbers_write(r->results, to, &error)) return true;
   r->end = OUTCOME_SYSTEM;
@@ -178,7 +178,7 @@ static bool write_numbers(Ran *r, const SimResult *to) {
 }
 
 // How far it got.
-static const char *progress_reached(const Ran *r, const SimRecord *record, const char *how,
+static const char *progress_reached(const Simulation *r, const SimRecord *record, const char *how,
                                     double at) {
   if (!record->time.n) return ", stopped before its first moment";
   return arena_format(r->w->arena, ", %s %s%.10g", how, record->flows ? "t = " : "tick ", at);
@@ -198,7 +198,7 @@ void diags_separate(Diags *d, uint32_t *since) {
 // Rounded as in run.json, so a report made from run.json is the same.
 static double seconds_since(double begun) { return round((clock_seconds() - begun) * 1e3) / 1e3; }
 
-bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
+bool simulation_run(Simulation *r, uint32_t i, Followed *to, double *seconds) {
   uint32_t since;
   r->running = i;
   r->begun = r->drawn = clock_seconds();
@@ -209,9 +209,9 @@ bool ran_follow(Ran *r, uint32_t i, Followed *to, double *seconds) {
   return good;
 }
 
-static bool simulate_one(Ran *r, uint32_t i) {
+static bool simulate_one(Simulation *r, uint32_t i) {
   SimResult *to = &r->results->run.at[i];
-  to->failed = !crew_follow(r, i, &r->followed[i], &to->seconds);
+  to->failed = !helpers_run(r, i, &r->followed[i], &to->seconds);
   to->record = r->followed[i].record;
   to->done = !to->failed || to->record.time.n > 0;
   to->stopped = r->followed[i].stopped;
@@ -237,7 +237,7 @@ static bool simulate_one(Ran *r, uint32_t i) {
   return !r->results->dir || write_numbers(r, to);
 }
 
-static bool evaluate_check(Ran *r, uint32_t i) {
+static bool evaluate_check(Simulation *r, uint32_t i) {
   RunCheck *to = &r->results->note.check.at[i];
   Verdict v = {0};
   uint32_t run = r->p->ran->check.at[i].run;
@@ -253,7 +253,7 @@ static bool evaluate_check(Ran *r, uint32_t i) {
 
 // A check comes after its run in the text, and is evaluated in that order. After a failure, what
 // does not depend on it continues, unless nothing can be written.
-static bool run_in_order(Ran *r) {
+static bool run_in_order(Simulation *r) {
   uint32_t run = 0, check = 0;
   bool good = true;
   const Machines *all = r->p->ran;
@@ -263,7 +263,7 @@ static bool run_in_order(Ran *r) {
     bool asked = !r->how->only || (now && run + 1 == r->how->only);
     if (asked) good &= now ? simulate_one(r, run) : evaluate_check(r, check);
     now ? run++ : check++;
-    if (r->end == OUTCOME_SYSTEM || ran_stops(r)) break;
+    if (r->end == OUTCOME_SYSTEM || simulation_stops(r)) break;
   }
   return good;
 }
@@ -275,7 +275,7 @@ static const char *all_messages(World *w) {
   return b.n ? b.at : NULL;
 }
 
-static void print_claims(const Ran *r) {
+static void print_claims(const Simulation *r) {
   uint32_t held = results_count(r->results, true), failed = results_count(r->results, false);
   uint32_t left = r->results->note.check.n - held - failed;
   const char *rest =
@@ -289,7 +289,7 @@ static void print_claims(const Ran *r) {
 
 // -- the folder -----------------------------------------------------------------------------------
 // Do all saved runs in the folder belong to this program? Checked before the first file is written.
-static bool all_can_resume(Ran *r, const char *dir) {
+static bool all_can_resume(Simulation *r, const char *dir) {
   bool good = true;
   r->results->dir = dir;
   for (uint32_t i = 0; good && i < r->results->run.n; i++) good = run_saved(r, i, &(SavedRun){0});
@@ -297,7 +297,7 @@ static bool all_can_resume(Ran *r, const char *dir) {
   return good;
 }
 
-static bool resume_folder(Ran *r) {
+static bool resume_folder(Simulation *r) {
   Results *to = r->results;
   RunNote note;
   const char *dir = r->how->resume, *error = "";
@@ -327,7 +327,7 @@ static bool resume_folder(Ran *r) {
 
 static void drop_lock(void *folder) { folder_unlock(folder); }
 
-static bool folder_begin(Ran *r) {
+static bool folder_begin(Simulation *r) {
   Results *to = r->results;
   RunFolder *folder = r->folder = NEW(to->arena, RunFolder);
   const char *why = "";
@@ -356,7 +356,7 @@ static bool all_done(const Results *r) {
 }
 
 // After an interruption: prints the command that resumes.
-static void print_resume_command(const Ran *r) {
+static void print_resume_command(const Simulation *r) {
   Buf b = buf_new(r->w->arena);
   buf_text(&b, "stopped; ");
   if (r->results->dir) {
@@ -369,7 +369,7 @@ static void print_resume_command(const Ran *r) {
   report_progress_text((void *)r, b.at);
 }
 
-static Outcome follow_all(Ran *r) {
+static Outcome follow_all(Simulation *r) {
   Results *to = r->results;
   double begun = clock_seconds();
   if (!read_weights(r)) return OUTCOME_WRONG;
@@ -377,11 +377,11 @@ static Outcome follow_all(Ran *r) {
   r->end = OUTCOME_WRONG;
   r->first = clock_seconds();
   bool good = run_in_order(r);
-  crew_end(r->crew);
+  helpers_end(r->helpers);
   to->note.seconds = seconds_since(begun);
   to->note.state = !good ? "failed" : all_done(to) ? "finished" : "stopped";
   print_claims(r);
-  if (ran_stops(r) && !all_done(to)) print_resume_command(r);
+  if (simulation_stops(r) && !all_done(to)) print_resume_command(r);
   if (!good) to->note.message = all_messages(r->w);
   Outcome noted = OUTCOME_WRONG;
   const char *why = to->dir ? note_write(to->arena, to->dir, results_note(to), &noted) : NULL;
@@ -397,7 +397,7 @@ bool simulate_ahead(Elab *in, Program *p) {
 
 // A GPU is used for discrete time; continuous time would need a round trip for every evaluation of
 // the rates.
-static void print_device(Ran *r) {
+static void print_device(Simulation *r) {
   Buf flows = buf_new(r->w->arena);
   bool ticks = false;
   for (uint32_t i = 0; i < r->results->run.n; i++) {
@@ -413,7 +413,7 @@ static void print_device(Ran *r) {
 }
 
 // A resumed run stays on its device, unless another is given.
-static void keep_device(Ran *r, const RunNote *was) {
+static void keep_device(Simulation *r, const RunNote *was) {
   const char *why = "";
   if (r->how->device || r->how->reference ||
       engine_device_ready(r->w, was->device, &r->time.device, &why))
@@ -425,7 +425,7 @@ static void keep_device(Ran *r, const RunNote *was) {
              was->device_is ? was->device_is : was->device, why));
 }
 
-static bool open_device(Ran *r) {
+static bool open_device(Simulation *r) {
   const char *why;
   RunNote was, *note = &r->results->note;
   if (!engine_device_ready(r->w, r->how->device, &r->time.device, &why)) return wrong(r, why);
@@ -439,7 +439,7 @@ static bool open_device(Ran *r) {
 Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers *helpers,
                      Results *results) {
   World *w = elab_world(in);
-  Ran r = {.in = in, .p = p, .w = w, .how = how, .results = results};
+  Simulation r = {.in = in, .p = p, .w = w, .how = how, .results = results};
   r.time = (SimOptions){.seed = how->seed,
                         .threads = how->threads,
                         .reference = how->reference,
@@ -463,8 +463,8 @@ Outcome simulate_run(Elab *in, Program *p, const LimnRun *how, const SimHelpers 
   r.program = program_hash(w, p);
   r.followed = NEW_ARRAY(w->arena, Followed, p->ran->run.n + 1);
   if (r.time.device) print_device(&r);
-  r.crew = crew_new(&r, r.time.device ? NULL : helpers); // a device has one user
-  if (how->seconds > 0) r.time.stop = crew_stop(r.crew);
+  r.helpers = helpers_new(&r, r.time.device ? NULL : helpers); // a device has one user
+  if (how->seconds > 0) r.time.stop = helpers_stop(r.helpers);
   Outcome end = follow_all(&r);
   if (r.folder) folder_unlock(r.folder);
   return end;

@@ -38,15 +38,16 @@ typedef struct {
 // Helpers that simulate runs of the same program in parallel, each in its own World.
 typedef struct {
   void *context;
-  // Starts one more thread, which calls simulate_help with this job; false: none available.
+  // Starts one more thread, which calls simulate_helper with this job; false: none available.
   bool (*start)(void *context, void *job);
   void (*end)(void *context); // waits for all of them, after they were told to stop
 } SimHelpers;
 
 // -- helpers.c: for helpers -----------------------------------------------------------------------
 // Simulates runs until none is left. `who`: any unique address.
-void simulate_help(Elab *, Program *, void *job, const void *who);
-void simulate_lost(void *job, const void *who); // the helper failed: the caller takes over its run
+void simulate_helper(Elab *, Program *, void *job, const void *who);
+void simulate_helper_failed(void *job,
+                            const void *who); // the helper failed: the caller takes over its run
 
 // -- simulate.c -----------------------------------------------------------------------------------
 bool simulate_ahead(Elab *, Program *); // false: a run would be refused, with diagnostics

@@ -4,7 +4,7 @@
 
 #include "run/sim/simulate.h"
 
-typedef struct Crew Crew;
+typedef struct Helpers Helpers;
 
 typedef struct {
   Elab *in;
@@ -21,26 +21,26 @@ typedef struct {
   const char *before; // a folder of runs that these continue; or NULL
   uint64_t program;   // hash of the program
   Outcome end;        // outcome, if the program is not to blame
-  Crew *crew;
+  Helpers *helpers;
   RunFolder *folder; // NULL: not made yet
-} Ran;
+} Simulation;
 
 // simulate.c
-bool ran_follow(Ran *, uint32_t run, Followed *, double *seconds);
-void ran_redraw(Ran *, double part);
-bool ran_stops(const Ran *);                   // interrupted, or out of time
+bool simulation_run(Simulation *, uint32_t run, Followed *, double *seconds);
+void simulation_redraw(Simulation *, double part);
+bool simulation_stops(const Simulation *);     // interrupted, or out of time
 void diags_separate(Diags *, uint32_t *since); // `since` must be restored
 
 // helpers.c: runs in parallel
-Crew *crew_new(Ran *, const SimHelpers *); // helpers NULL: none
-void crew_start_helpers(Ran *);            // starts helpers if it is worthwhile
+Helpers *helpers_new(Simulation *, const SimHelpers *); // helpers NULL: none
+void helpers_start(Simulation *);                       // starts helpers if it is worthwhile
 // Simulates it, or waits for its helper.
-bool crew_follow(Ran *, uint32_t run, Followed *, double *seconds);
-void crew_at(Crew *, uint32_t run, double part);
+bool helpers_run(Simulation *, uint32_t run, Followed *, double *seconds);
+void helpers_note_progress(Helpers *, uint32_t run, double part);
 // Number of runs, 0: no helpers; how many are done, and the total progress.
-uint32_t crew_progress(const Crew *, double *part, uint32_t *done);
-void crew_end(Crew *);
-void crew_quit(Crew *);
-const volatile sig_atomic_t *crew_stop(const Crew *); // nonzero: stop
+uint32_t helpers_progress(const Helpers *, double *part, uint32_t *done);
+void helpers_end(Helpers *);
+void helpers_quit(Helpers *);
+const volatile sig_atomic_t *helpers_stop(const Helpers *); // nonzero: stop
 
 #endif

@@ -14,7 +14,7 @@
 //
 // Only switches that change in continuous time are held, not comparisons of indices or of values
 // that events alone change. Equality, sorting, and loops with too many cells are not held either.
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 #include "core/pass/pass.h"
 

@@ -1,8 +1,8 @@
 // Private to sim: a run in continuous time.
-#ifndef LIMN_RUN_SIM_FOLLOW_OWN_H
-#define LIMN_RUN_SIM_FOLLOW_OWN_H
+#ifndef LIMN_RUN_SIM_CONTINUOUS_OWN_H
+#define LIMN_RUN_SIM_CONTINUOUS_OWN_H
 
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 #include "run/sim/saved_own.h"
 
 typedef struct {
@@ -45,30 +45,30 @@ typedef struct {
   Arena *snapshot;           // snapshot before the first step that the end may shorten; or NULL
   Arrays snapshot_arrays;
   SaveClock clock;
-} Following;
+} ContinuousRun;
 
 // left_limit.c: observed values at most `hair` before this moment, if they are finite and converge.
 // False: they do not.
-bool left_limit(Following *, double t, const double *x, double hair);
+bool left_limit(ContinuousRun *, double t, const double *x, double hair);
 
-// follow.c: evaluates observed values at a moment; false with a diagnostic. Then the value of one
+// continuous.c: evaluates observed values at a moment; false with a diagnostic. Then the value of one
 // watcher.
-bool follow_observe(Following *, double t, const double *x);
-double follow_observed(const Following *, uint32_t watcher);
+bool follow_observe(ContinuousRun *, double t, const double *x);
+double follow_observed(const ContinuousRun *, uint32_t watcher);
 
-// watching.c
-void watching_open(Following *);
-bool watching_step(Following *, double from, double to); // false with a diagnostic
+// watch_sampling.c
+void watching_open(ContinuousRun *);
+bool watching_step(ContinuousRun *, double from, double to); // false with a diagnostic
 
-// flow_state.c: saves and restores, bit for bit. False with a diagnostic.
+// continuous_state.c: saves and restores, bit for bit. False with a diagnostic.
 // The saved state of this run, and that of the run it continues; without arrays: none.
 bool follow_from(Sim *, uint32_t number, SavedRun *saved, SavedRun *before);
 bool follow_saved_in_second_pass(Sim *, const SavedRun *saved); // was it saved in its second pass?
-bool follow_usual_step(Sim *, const SavedRun *); // the step of noise, as in the saved run
-bool follow_restore(Following *);                // all but the solver
-bool follow_restore_solver(Following *);
-void follow_take_snapshot(Following *); // takes the snapshot
-bool follow_save(Following *);
-bool follow_save_now(Following *); // saves if it is due
+bool follow_saved_step(Sim *, const SavedRun *); // the step of noise, as in the saved run
+bool follow_restore(ContinuousRun *);            // all but the solver
+bool follow_restore_solver(ContinuousRun *);
+void follow_take_snapshot(ContinuousRun *); // takes the snapshot
+bool follow_save(ContinuousRun *);
+bool follow_save_now(ContinuousRun *); // saves if it is due
 
 #endif

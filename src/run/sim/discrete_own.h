@@ -1,6 +1,6 @@
 // Private to sim: a run in discrete time.
-#ifndef LIMN_RUN_SIM_TICKS_OWN_H
-#define LIMN_RUN_SIM_TICKS_OWN_H
+#ifndef LIMN_RUN_SIM_DISCRETE_OWN_H
+#define LIMN_RUN_SIM_DISCRETE_OWN_H
 
 #include "run/sim/saved_own.h"
 
@@ -18,11 +18,12 @@ typedef struct {
   SavedRow *history; // [watcher] its values, for periods
   uint64_t conflict; // the tick at which two lines conflict
   bool bad;          // an observed value is not finite
-} Ticking;
+} DiscreteRun;
 
-// tick_state.c: saves and restores a run in discrete time, bit for bit
-bool ticks_save(const Ticking *, uint32_t number); // false with a diagnostic
-bool ticks_begin(Ticking *, uint32_t number); // the start, or the end of the run that it continues
-bool ticks_go_on(Ticking *, uint32_t number); // the saved state of this run, if any
+// discrete_state.c: saves and restores a run in discrete time, bit for bit
+bool ticks_save(const DiscreteRun *, uint32_t number); // false with a diagnostic
+bool ticks_begin(DiscreteRun *,
+                 uint32_t number); // the start, or the end of the run that it continues
+bool ticks_go_on(DiscreteRun *, uint32_t number); // the saved state of this run, if any
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/stop.h"
-#include "run/sim/ticks_own.h"
+#include "run/sim/discrete_own.h"
 
 #include <math.h>
 
@@ -34,7 +34,7 @@ static double one_number(const double *x, int64_t cells) {
 
 // -- rows of ticks --------------------------------------------------------------------------------
 // A long run does not record every tick; the last one is recorded.
-static bool is_recorded(const Ticking *t, uint64_t tick) {
+static bool is_recorded(const DiscreteRun *t, uint64_t tick) {
   return tick % t->every == 0 || tick + 1 == t->ticks;
 }
 
@@ -48,14 +48,14 @@ static bool get_tick(Engine *e, uint32_t out, const SimChannel *c, uint64_t i, d
   return true;
 }
 
-static void record_tick(Ticking *t, Engine *e, uint32_t out, SimChannel *c, uint64_t i,
+static void record_tick(DiscreteRun *t, Engine *e, uint32_t out, SimChannel *c, uint64_t i,
                         double *row) {
   t->bad |= !get_tick(e, out, c, i, row);
   for (int64_t k = 0; k < c->cells; k++) vec_push(t->m->arena, &c->value, row[k]);
 }
 
 // Records the recorded ticks only.
-static void record_ticks(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int64_t ticks,
+static void record_ticks(DiscreteRun *t, Engine *e, uint32_t out, SimChannel *c, int64_t ticks,
                          double *row) {
   uint64_t end = (uint64_t)ticks, first = (t->every - t->done % t->every) % t->every;
   for (uint64_t i = first; i < end; i += t->every) record_tick(t, e, out, c, i, row);
@@ -66,7 +66,7 @@ static void record_ticks(Ticking *t, Engine *e, uint32_t out, SimChannel *c, int
 
 // -- numbers that are not finite ------------------------------------------------------------------
 // Writes the states of one tick of the scan into the store.
-static void set_states(const Ticking *t, Engine *e, uint64_t tick, double *row) {
+static void set_states(const DiscreteRun *t, Engine *e, uint64_t tick, double *row) {
   for (uint32_t i = 0; i < t->see.n; i++) {
     const Sight *x = &t->m->sights.at[t->see.sight[i]];
     if (x->kind != SEES_STATE) continue;
@@ -85,7 +85,7 @@ static void set_states(const Ticking *t, Engine *e, uint64_t tick, double *row) 
 
 // The first tick with a value that is not finite, and its observable; a state had the value one
 // tick earlier.
-static uint32_t find_nonfinite(const Ticking *t, Engine *e, int64_t ticks, double *row,
+static uint32_t find_nonfinite(const DiscreteRun *t, Engine *e, int64_t ticks, double *row,
                                uint64_t *tick) {
   const SimRecord *r = &t->f->record;
   for (*tick = 0; *tick < (uint64_t)ticks; ++*tick)
@@ -97,7 +97,7 @@ static uint32_t find_nonfinite(const Ticking *t, Engine *e, int64_t ticks, doubl
 }
 
 // Truncates the record: values after the failing tick are invalid.
-static void truncate_record(Ticking *t, uint64_t last) {
+static void truncate_record(DiscreteRun *t, uint64_t last) {
   SimRecord *r = &t->f->record;
   while (r->time.n && r->time.at[r->time.n - 1] > (double)last) r->time.n--;
   for (uint32_t i = 0; i < r->channel.n; i++) {
@@ -108,7 +108,7 @@ static void truncate_record(Ticking *t, uint64_t last) {
 }
 
 // Runs the failing tick again by the interpreter, to report the expression that made the value.
-static bool report_nonfinite(Ticking *t, Engine *e, int64_t ticks, double *row) {
+static bool report_nonfinite(DiscreteRun *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   uint64_t tick;
   uint32_t c = find_nonfinite(t, e, ticks, row, &tick);
@@ -140,12 +140,12 @@ static bool report_nonfinite(Ticking *t, Engine *e, int64_t ticks, double *row) 
 }
 
 static bool due_at(const void *context, const SystemWriter *x) {
-  const Ticking *t = context;
+  const DiscreteRun *t = context;
   return fmod((double)t->conflict, x->every) < 0.5;
 }
 
 // If lines conflicted at a tick: runs it again to report which.
-static bool refuse_conflict(Ticking *t, Engine *e, int64_t ticks, double *row) {
+static bool refuse_conflict(DiscreteRun *t, Engine *e, int64_t ticks, double *row) {
   Sim *m = t->m;
   if (!m->s->writer.n) return true;
   engine_get(e, t->see.n + t->see.nseen, row, ticks);
@@ -163,12 +163,12 @@ static bool refuse_conflict(Ticking *t, Engine *e, int64_t ticks, double *row) {
   return true;
 }
 
-static int64_t seen_cells(const Ticking *t, const Seen *x) {
+static int64_t seen_cells(const DiscreteRun *t, const Seen *x) {
   return sim_cells(t->m, &x->diagram->wire.at[x->diagram->out.at[0]].type);
 }
 
 // The number of ticks until the system stopped.
-static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks, double *row) {
+static int64_t ticks_until_stop(DiscreteRun *t, Engine *e, int64_t ticks, double *row) {
   const System *s = t->m->s;
   if (s->halt.n) engine_get(e, t->see.n + t->see.nseen + (s->writer.n > 0), row, ticks);
   for (int64_t i = 0; s->halt.n && i < ticks; i++) {
@@ -180,7 +180,7 @@ static int64_t ticks_until_stop(Ticking *t, Engine *e, int64_t ticks, double *ro
   return ticks;
 }
 
-static bool run_ticks(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
+static bool run_ticks(DiscreteRun *t, Engine *e, int64_t ticks, Watchers *watchers, double *row) {
   SimRecord *r = &t->f->record;
   for (uint32_t i = 0; i < t->m->s->in.n; i++) {
     int64_t cells = sim_in_cells(t->m, i);
@@ -212,14 +212,14 @@ static bool run_ticks(Ticking *t, Engine *e, int64_t ticks, Watchers *watchers, 
   return true;
 }
 
-static Engine *rows_engine(Ticking *t, int64_t ticks) {
+static Engine *rows_engine(DiscreteRun *t, int64_t ticks) {
   t->m->ticks = true;
   Engine *e = sim_engine(t->m, pick_ticks(t->m->w, t->m->s, ticks, t->rows, &t->see));
   t->m->ticks = false;
   return e;
 }
 
-static int64_t largest(const Ticking *t, int64_t *all) {
+static int64_t largest(const DiscreteRun *t, int64_t *all) {
   int64_t most = 1;
   *all = 0;
   for (uint32_t i = 0; i < t->see.n + t->see.nseen; i++) {
@@ -232,7 +232,7 @@ static int64_t largest(const Ticking *t, int64_t *all) {
 }
 
 // Chooses the observed values, and the interval of recorded ticks.
-static bool choose_observed(Ticking *t, uint32_t number) {
+static bool choose_observed(DiscreteRun *t, uint32_t number) {
   Sim *m = t->m;
   int64_t ticks = (int64_t)t->ticks;
   t->rows = NEW_ARRAY(m->arena, bool, m->s->in.n + 1);
@@ -250,7 +250,7 @@ static bool choose_observed(Ticking *t, uint32_t number) {
   return true;
 }
 
-static int64_t ticks_per_call(Ticking *t, int64_t *most) {
+static int64_t ticks_per_call(DiscreteRun *t, int64_t *most) {
   int64_t all, left = (int64_t)(t->ticks - t->done);
   *most = largest(t, &all);
   int64_t chunk = NUMBERS_AT_ONCE / (all + 1) + 1;
@@ -261,7 +261,7 @@ static int64_t ticks_per_call(Ticking *t, int64_t *most) {
   return chunk > left ? left : chunk;
 }
 
-static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
+static bool save_now(DiscreteRun *t, uint32_t number, SaveClock *c) {
   if (!saved_due(c)) return true;
   bool good = ticks_save(t, number);
   saved_done(c);
@@ -269,7 +269,7 @@ static bool save_now(Ticking *t, uint32_t number, SaveClock *c) {
 }
 
 // Runs `chunk` ticks per call, up to tick `end`.
-static bool run_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, double *row) {
+static bool run_until(DiscreteRun *t, uint32_t number, uint64_t end, int64_t chunk, double *row) {
   Sim *m = t->m;
   if (chunk > (int64_t)(end - t->done)) chunk = (int64_t)(end - t->done);
   SaveClock clock = {.last = clock_seconds()};
@@ -295,7 +295,7 @@ static bool run_until(Ticking *t, uint32_t number, uint64_t end, int64_t chunk, 
 
 // The first ticks use prebuilt kernels: a short run ends before a compiler would. The number of
 // these ticks is fixed, so a resumed run gives the same bits.
-static bool run_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
+static bool run_all(DiscreteRun *t, uint32_t number, int64_t chunk, double *row) {
   uint64_t early = sim_prebuilt_runs(t->m);
   *t->m->prebuilt = t->done < early;
   if (*t->m->prebuilt && !run_until(t, number, early < t->ticks ? early : t->ticks, chunk, row))
@@ -306,7 +306,7 @@ static bool run_all(Ticking *t, uint32_t number, int64_t chunk, double *row) {
 }
 
 bool follow_ticks(Sim *m, uint32_t number, Followed *f) {
-  Ticking t = {.m = m, .f = f};
+  DiscreteRun t = {.m = m, .f = f};
   int64_t most;
   if (!ticks_begin(&t, number) || !choose_observed(&t, number) || !ticks_go_on(&t, number))
     return false;

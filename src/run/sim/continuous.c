@@ -5,18 +5,18 @@
 // computed with the states before the events, values at its end with those after.
 #include "base/diag.h"
 #include "base/stop.h"
-#include "run/sim/follow_own.h"
+#include "run/sim/continuous_own.h"
 
 #include <float.h>
 #include <math.h>
 
-static const double usual_tolerance = 1e-10; // of the error of a step
-static const double one_moment = 1e-12;      // relative to the time: two closer moments are one
+static const double default_tolerance = 1e-10; // of the error of a step
+static const double one_moment = 1e-12;        // relative to the time: two closer moments are one
 
 // -- states without rates -------------------------------------------------------------------------
-static bool is_held(const Following *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
+static bool is_held(const ContinuousRun *g, uint32_t i) { return !g->m->s->state.at[i].rate; }
 
-static void move_held(const Following *g, double *row, bool back) {
+static void move_held(const ContinuousRun *g, double *row, bool back) {
   for (uint32_t i = 0; i < g->m->s->state.n; i++) {
     if (!is_held(g, i)) continue;
     State *s = sim_state(g->m, i);
@@ -30,7 +30,7 @@ static void move_held(const Following *g, double *row, bool back) {
 
 // -- observing ------------------------------------------------------------------------------------
 // The name of an observed value that is not finite.
-static const char *nonfinite_sight(const Following *g) {
+static const char *nonfinite_sight(const ContinuousRun *g) {
   const SimRecord *r = &g->f->record;
   for (uint32_t i = 0; i < g->shows; i++) {
     const SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
@@ -41,7 +41,7 @@ static const char *nonfinite_sight(const Following *g) {
   return "what a claim speaks of";
 }
 
-bool follow_observe(Following *g, double t, const double *x) {
+bool follow_observe(ContinuousRun *g, double t, const double *x) {
   bool finite;
   flow_set_point(g->flow, t, x, g->solver ? solver_delayed(g->solver, t) : NULL);
   if (!sim_run_trial(g->m, g->observer, 0, &finite)) return false;
@@ -53,13 +53,13 @@ bool follow_observe(Following *g, double t, const double *x) {
   return sim_report_nonfinite(g->m, g->observer, 0, what);
 }
 
-double follow_observed(const Following *g, uint32_t i) {
+double follow_observed(const ContinuousRun *g, uint32_t i) {
   double x = 0;
   engine_get(g->observer, g->shows + i, &x, 1);
   return x;
 }
 
-static bool record_moment(Following *g, double t, const double *x) {
+static bool record_moment(ContinuousRun *g, double t, const double *x) {
   SimRecord *r = &g->f->record;
   if (!g->records || t < g->begun) return true;
   if (!follow_observe(g, t, x)) return false;
@@ -72,7 +72,7 @@ static bool record_moment(Following *g, double t, const double *x) {
   return true;
 }
 
-static bool watch_moment(Following *g, double t, const double *x) {
+static bool watch_moment(ContinuousRun *g, double t, const double *x) {
   if (!g->watchers.n || t < g->begun) return true;
   if (!follow_observe(g, t, x)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++)
@@ -86,7 +86,7 @@ static bool has_fixed_steps(const Run *r) {
 }
 
 // The default interval between recorded moments; with fixed steps, a multiple of the step.
-static double usual_every(const Run *r) {
+static double default_interval(const Run *r) {
   double usual = r->end > 0 ? r->end / 1000 : 1;
   if (r->every > 0) return r->every;
   return has_fixed_steps(r) ? fmax(round(usual / r->step), 1) * r->step : usual;
@@ -95,13 +95,13 @@ static double usual_every(const Run *r) {
 // The time of the k-th recorded moment. For a decimal interval, the exact decimal: the third of 0.1
 // is 0.3.
 static double round_time(const Run *r, uint64_t k) {
-  double every = usual_every(r);
+  double every = default_interval(r);
   for (double by = 1; by <= 1e9; by *= 10)
     if (round(every * by) / by == every) return (double)k * round(every * by) / by;
   return (double)k * every;
 }
 
-static bool fail_sliding(const Following *g, const char *why) {
+static bool fail_sliding(const ContinuousRun *g, const char *why) {
   const SolverSlide *slide = solver_slide(g->solver);
   Diags *diags = g->m->w->diags;
   Span span = flow_slide_span(g->flow, slide, solver_delayed(g->solver, slide->t));
@@ -112,7 +112,7 @@ static bool fail_sliding(const Following *g, const char *why) {
   return true;
 }
 
-static bool failed(const Following *g) {
+static bool failed(const ContinuousRun *g) {
   const char *why = solver_error(g->solver);
   if (g->flow->broken || g->m->w->diags->errors > g->errors) return true;
   if (!why) return false;
@@ -126,21 +126,21 @@ static bool failed(const Following *g) {
 }
 
 // Observes the start of the run, or the end of the run that it continues.
-static bool observe_start(Following *g, const double *x) {
-  double every = usual_every(g->m->run);
+static bool observe_start(ContinuousRun *g, const double *x) {
+  double every = default_interval(g->m->run);
   g->seen = true;
   g->moment = (uint64_t)(g->begun / every * (1 + 1e-12)) + 1;
   return watch_moment(g, g->begun, x) && record_moment(g, g->begun, x);
 }
 
 // Will no further step begin within rounding of this one's end?
-static bool ends_only(const Following *g, double to) {
+static bool ends_only(const ContinuousRun *g, double to) {
   return to >= g->m->run->end || (has_fixed_steps(g->m->run) && !g->flow->lag.n);
 }
 
 // Observes the inside of a step, before the events at its end. A recorded moment at the end itself
 // is left to observe_events.
-static bool observe_step(Following *g, double from, double to, bool happened) {
+static bool observe_step(ContinuousRun *g, double from, double to, bool happened) {
   if (to < g->begun) return true;
   if (!g->seen) {
     solver_at(g->solver, g->begun, g->x);
@@ -159,7 +159,7 @@ static bool observe_step(Following *g, double from, double to, bool happened) {
 // Notes the observed values between two rounds of events. Events are found before the inside of the
 // step was observed, so the values are processed later.
 static void note_round(void *following, double t, const double *x, const double *delayed) {
-  Following *g = following;
+  ContinuousRun *g = following;
   bool finite;
   if (t < g->begun) return;
   flow_set_point(g->flow, t, x, delayed);
@@ -171,7 +171,7 @@ static void note_round(void *following, double t, const double *x, const double 
 // Conditions (`when`, counts) that were true between two rounds count, even if they are false after
 // the last round. Extremes and other numbers ignore these rounds. Values that are not finite are
 // skipped.
-static void watch_rounds(Following *g, double t) {
+static void watch_rounds(ContinuousRun *g, double t) {
   uint32_t n = g->watchers.n;
   for (uint32_t k = 0; k < g->rounds.n; k++) {
     Watcher *w = &g->watchers.at[k % n];
@@ -183,7 +183,7 @@ static void watch_rounds(Following *g, double t) {
 
 // Observes the values after events. If a recorded moment coincides up to rounding, it is recorded
 // here.
-static bool observe_events(Following *g, double t) {
+static bool observe_events(ContinuousRun *g, double t) {
   double near = round_time(g->m->run, g->moment);
   bool is_round = fabs(near - t) <= one_moment * t;
   if (is_round) g->moment++;
@@ -193,7 +193,7 @@ static bool observe_events(Following *g, double t) {
 }
 
 // Observes conditions that rounding alone puts after the end of the run.
-static bool watch_end(Following *g, double by) {
+static bool watch_end(ContinuousRun *g, double by) {
   const double *x = solver_state(g->solver);
   double end = g->m->run->end;
   bool finite = false;
@@ -207,7 +207,7 @@ static bool watch_end(Following *g, double by) {
 }
 
 // At the end of the run: events that rounding alone puts after it.
-static bool events_at_end(Following *g) {
+static bool events_at_end(ContinuousRun *g) {
   double end = g->m->run->end;
   if (flow_halted(g->flow)) return true;
   if (!watch_end(g, one_moment * end)) return false;
@@ -219,7 +219,7 @@ static bool events_at_end(Following *g) {
 }
 
 // One step with all observations.
-static bool follow_step(Following *g, double end) {
+static bool follow_step(ContinuousRun *g, double end) {
   bool events = g->flow->events > 0;
   if (events) move_held(g, g->before, false);
   solver_step(g->solver, end);
@@ -246,12 +246,12 @@ static double longest_step(const Run *r) {
 }
 
 // Events of a moment come before its ticks, also if rounding puts the event slightly later.
-static double tick_met(const Following *g, double tick) {
+static double tick_met(const ContinuousRun *g, double tick) {
   return g->flow->events ? tick * (1 + 64 * DBL_EPSILON) : tick;
 }
 
 // Ticks at this moment; `kept`: the last recorded moment before.
-static bool run_ticks_now(Following *g, double now, double kept) {
+static bool run_ticks_now(ContinuousRun *g, double now, double kept) {
   const double *x = solver_state(g->solver);
   if (!flow_tick(g->flow, now, x)) return false;
   solver_inputs_changed(g->solver);
@@ -264,11 +264,11 @@ enum {
 };  // additional evaluations of the rates in a whole run, to detect pulses
     // between stages
 
-static SolveOptions solve_options(const Following *g) {
+static SolveOptions solve_options(const ContinuousRun *g) {
   const Run *r = g->m->run;
   static const Method method[] = {SOLVE_DORMAND, SOLVE_DORMAND, SOLVE_RK4,  SOLVE_EULER,
                                   SOLVE_STIFF,   SOLVE_GIVEN,   SOLVE_GIVEN};
-  double tolerance = r->tolerance > 0 ? r->tolerance : usual_tolerance;
+  double tolerance = r->tolerance > 0 ? r->tolerance : default_tolerance;
   SolveOptions how = {.method = method[r->follow], .relative = tolerance, .goes_on = g->solved};
   how.absolute = tolerance * 1e-3;
   if (has_fixed_steps(r))
@@ -279,7 +279,7 @@ static SolveOptions solve_options(const Following *g) {
 }
 
 // Opens the solver at the start, or restores it.
-static bool open_solver(Following *g, double *start) {
+static bool open_solver(ContinuousRun *g, double *start) {
   SolveOptions how = solve_options(g);
   g->solver = solver_new(g->m->arena, &g->flow->problem, &how, g->time, start);
   if (failed(g) || !follow_restore_solver(g) || failed(g)) return false;
@@ -289,14 +289,14 @@ static bool open_solver(Following *g, double *start) {
 }
 
 // May the end of the run shorten a step from here? Usually it is too far away.
-static bool may_be_cut(const Following *g, double t) {
+static bool may_be_cut(const ContinuousRun *g, double t) {
   const Run *r = g->m->run;
   return t + 2 * (has_fixed_steps(r) ? r->step : longest_step(r)) >= r->end;
 }
 
 // Handles events at the present moment without advancing time: if a run ends where it starts, and
 // after ticks at its end.
-static bool events_now(Following *g) {
+static bool events_now(ContinuousRun *g) {
   double now = solver_time(g->solver);
   while (solver_events_now(g->solver))
     if (failed(g) || !observe_events(g, now)) return false;
@@ -304,7 +304,7 @@ static bool events_now(Following *g) {
 }
 
 // A step, with ticks and table rows at its end.
-static bool advance(Following *g) {
+static bool advance(ContinuousRun *g) {
   const Run *r = g->m->run;
   double now = solver_time(g->solver);
   double row = flow_next_row(g->flow, now), tick = flow_next_tick(g->flow, r->end);
@@ -325,11 +325,11 @@ static bool advance(Following *g) {
 
 // The first steps use prebuilt kernels: a short run ends before a compiler would. The number of
 // these steps is fixed, so a resumed run gives the same bits.
-static void note_steps(Following *g, uint64_t steps) {
+static void note_steps(ContinuousRun *g, uint64_t steps) {
   *g->m->prebuilt = steps < sim_prebuilt_runs(g->m);
 }
 
-static void note_solver(Following *g, uint64_t before) {
+static void note_solver(ContinuousRun *g, uint64_t before) {
   SimRecord *r = &g->f->record;
   g->reached = r->reached = solver_time(g->solver);
   g->note = solver_note(g->solver);
@@ -340,13 +340,13 @@ static void note_solver(Following *g, uint64_t before) {
 }
 
 // Records the last moment, also if it is no multiple of `every`.
-static bool record_last(Following *g) {
+static bool record_last(ContinuousRun *g) {
   const SimRecord *r = &g->f->record;
   double end = g->reached, last = r->time.n ? r->time.at[r->time.n - 1] : -1;
   return last >= end * (1 - one_moment) || record_moment(g, end, solver_state(g->solver));
 }
 
-static bool follow_all(Following *g, double *start) {
+static bool follow_all(ContinuousRun *g, double *start) {
   const Run *r = g->m->run;
   const SimOptions *how = g->m->how;
   uint64_t done = g->f->record.steps;
@@ -377,22 +377,22 @@ static bool ends_a_step(const Run *r, double t) {
 
 // Compiled steps are possible if nothing happens between recorded moments, and the end is the end
 // of a step.
-static bool can_compile_steps(const Following *g) {
+static bool can_compile_steps(const ContinuousRun *g) {
   const Run *r = g->m->run;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     if (g->watchers.at[i].watch->kind != WATCH_LAST) return false;
   return has_fixed_steps(r) && !g->flow->table_inputs && !g->flow->events && !g->flow->lag.n &&
          !g->flow->nexts && ends_a_step(r, r->end) && ends_a_step(r, g->time) &&
-         ends_a_step(r, usual_every(r)) && g->time >= g->begun && !(g->resumed && g->solved);
+         ends_a_step(r, default_interval(r)) && g->time >= g->begun && !(g->resumed && g->solved);
 }
 
-static Engine *steps_engine(const Following *g, int64_t steps) {
+static Engine *steps_engine(const ContinuousRun *g, int64_t steps) {
   const Run *r = g->m->run;
   Diagram *d = pick_steps(g->m->w, g->m->s, steps, r->step, flow_step_kind(r));
   return d ? sim_engine(g->m, d) : NULL;
 }
 
-static bool is_finite(const Following *g, double t) {
+static bool is_finite(const ContinuousRun *g, double t) {
   for (uint32_t i = 0; i < g->flow->n; i++) {
     if (isfinite(g->x[i])) continue;
     Id e = diag_error(g->m->w->diags, g->m->run->span, "`%s` is not finite any more at t = %.6g",
@@ -411,7 +411,7 @@ static bool is_finite(const Following *g, double t) {
 }
 
 // The clock has accumulated rounding; gives the exact time.
-static double compiled_time(const Following *g, int64_t chunk, int64_t all, double clock) {
+static double compiled_time(const ContinuousRun *g, int64_t chunk, int64_t all, double clock) {
   const Run *r = g->m->run;
   int64_t done = (int64_t)g->steps;
   double t = done == all         ? r->end
@@ -420,7 +420,7 @@ static double compiled_time(const Following *g, int64_t chunk, int64_t all, doub
   return fabs(t - clock) <= 1e-9 * r->end ? t : clock;
 }
 
-static bool run_compiled_steps(Following *g, Engine *e, int64_t steps, const int64_t of[2]) {
+static bool run_compiled_steps(ContinuousRun *g, Engine *e, int64_t steps, const int64_t of[2]) {
   double t = 0;
   flow_noise_rows(g->flow, e, g->steps, steps);
   if (!sim_run(g->m, e, 0)) return false;
@@ -440,7 +440,8 @@ typedef struct {
   int64_t steps;
 } StepsEngine;
 
-static Engine *engine_for(const Following *g, StepsEngine made[2], int64_t steps, int64_t most) {
+static Engine *engine_for(const ContinuousRun *g, StepsEngine made[2], int64_t steps,
+                          int64_t most) {
   StepsEngine *m = &made[steps < most];
   if (m->e && m->steps == steps) return m->e;
   if (m->e) engine_free(m->e);
@@ -449,13 +450,13 @@ static Engine *engine_for(const Following *g, StepsEngine made[2], int64_t steps
 }
 
 // Steps per call, between two checks whether to stop.
-static int64_t steps_at_once(const Following *g) {
+static int64_t steps_at_once(const ContinuousRun *g) {
   enum { NUMBERS_AT_ONCE = 1 << 20 };
   return NUMBERS_AT_ONCE / (g->m->numbers + 1) + 1;
 }
 
 // Recorded moments are `chunk` steps apart, from time 0.
-static bool run_compiled_rows(Following *g, int64_t chunk, int64_t all) {
+static bool run_compiled_rows(ContinuousRun *g, int64_t chunk, int64_t all) {
   const SimOptions *how = g->m->how;
   int64_t once = steps_at_once(g), most = once < chunk ? once : chunk;
   StepsEngine made[2] = {{0}};
@@ -477,10 +478,10 @@ static bool run_compiled_rows(Following *g, int64_t chunk, int64_t all) {
   return good;
 }
 
-static bool follow_compiled(Following *g, double *start) {
+static bool follow_compiled(ContinuousRun *g, double *start) {
   const Run *r = g->m->run;
   int64_t steps = (int64_t)llround(r->end / r->step);
-  int64_t chunk = (int64_t)llround(usual_every(r) / r->step);
+  int64_t chunk = (int64_t)llround(default_interval(r) / r->step);
   if (chunk < 1) chunk = 1;
   if (chunk > steps) chunk = steps;
   memcpy(g->x, start, g->flow->n * sizeof *start);
@@ -496,7 +497,7 @@ static bool follow_compiled(Following *g, double *start) {
 }
 
 // -- opening --------------------------------------------------------------------------------------
-static bool open_look(Following *g, uint32_t number) {
+static bool open_look(ContinuousRun *g, uint32_t number) {
   Sim *m = g->m;
   SimRecord *r = &g->f->record;
   g->see = record_sights(m, number, r, &g->watchers);
@@ -509,7 +510,7 @@ static bool open_look(Following *g, uint32_t number) {
   return g->observer != NULL;
 }
 
-static void allocate_rows(Following *g) {
+static void allocate_rows(ContinuousRun *g) {
   Sim *m = g->m;
   watching_open(g);
   for (uint32_t i = 0; i < m->s->state.n; i++)
@@ -519,7 +520,7 @@ static void allocate_rows(Following *g) {
   g->x = NEW_ARRAY(m->arena, double, g->flow->n + 1);
 }
 
-static void report_notes(const Following *g) {
+static void report_notes(const ContinuousRun *g) {
   Diags *to = g->m->w->diags;
   if (!g->records) return;
   if (g->unsure) diag_warning(to, g->m->run->span, "%s", g->unsure);
@@ -529,7 +530,7 @@ static void report_notes(const Following *g) {
 }
 
 // Checks also the states without rates.
-static bool starts_finite(const Following *g) {
+static bool starts_finite(const ContinuousRun *g) {
   const Sim *m = g->m;
   for (uint32_t i = 0; i < m->s->state.n; i++) {
     const State *s = sim_state(m, i);
@@ -550,7 +551,7 @@ static bool starts_finite(const Following *g) {
   return true;
 }
 
-static bool follow_once(Following *g) {
+static bool follow_once(ContinuousRun *g) {
   Sim *m = g->m;
   record_channels(m->w, m->p, g->number, &g->f->record);
   g->errors = m->w->diags->errors;
@@ -576,10 +577,10 @@ static bool follow_once(Following *g) {
 }
 
 // First pass of a run with periods: finds the middle of each watched value. It is saved, too.
-static bool find_middles(Sim *m, Following *g, const SavedRun *from) {
+static bool find_middles(Sim *m, ContinuousRun *g, const SavedRun *from) {
   Sim first;
   Followed unused = {.watch = g->f->watch};
-  Following once = {.m = &first, .f = &unused, .number = g->number, .watchers = g->watchers};
+  ContinuousRun once = {.m = &first, .f = &unused, .number = g->number, .watchers = g->watchers};
   once.from = from;
   once.resumed = g->resumed;
   bool good = sim_open(&first, m->in, m->p, m->s, m->run, m->how) && follow_once(&once);
@@ -595,10 +596,10 @@ static bool find_middles(Sim *m, Following *g, const SavedRun *from) {
 // Periods need the middle of the watched value, so such a run is made twice.
 bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   SavedRun saved, before;
-  Following g = {.m = m, .f = f, .number = number, .records = true};
+  ContinuousRun g = {.m = m, .f = f, .number = number, .records = true};
   bool twice = false;
   if (!follow_from(m, number, &saved, &before)) return false;
-  if (!follow_usual_step(m, saved.arrays ? &saved : &before)) return false;
+  if (!follow_saved_step(m, saved.arrays ? &saved : &before)) return false;
   watchers_find(m, number, f, &g.watchers);
   for (uint32_t i = 0; i < g.watchers.n; i++) twice |= g.watchers.at[i].watch->kind == WATCH_PERIOD;
   g.resumed = saved.arrays;

@@ -46,7 +46,7 @@ static void archive_flow(Flow *f, Archive *c) {
 }
 
 // The present state without the solver; *solved: a solver exists.
-static void archive_moment(Following *g, Archive *c, double *step, bool *solved) {
+static void archive_moment(ContinuousRun *g, Archive *c, double *step, bool *solved) {
   double now = g->reached;
   *step = g->m->run->step;
   *solved = g->solver != NULL;
@@ -59,7 +59,7 @@ static void archive_moment(Following *g, Archive *c, double *step, bool *solved)
   archive_bytes(c, solved, 1);
 }
 
-static void archive_event_log(Following *g, Archive *c) {
+static void archive_event_log(ContinuousRun *g, Archive *c) {
   SimRecord *r = &g->f->record;
   uint64_t n = r->events_logged.n;
   archive_counts(c, &n, 1);
@@ -74,7 +74,7 @@ static void archive_event_log(Following *g, Archive *c) {
   }
 }
 
-static void archive_seen(Following *g, Archive *c) {
+static void archive_seen(ContinuousRun *g, Archive *c) {
   bool turn = g->records;
   archive_bytes(c, &turn, 1);
   archive_reals(c, &g->begun, 1);
@@ -92,14 +92,14 @@ static uint64_t hash_ids(uint64_t h, const Ids *x) {
   return x->n ? hash_bytes(h, x->at, x->n * sizeof *x->at) : h;
 }
 
-static uint64_t hash_inputs(const Following *g, uint64_t h) {
+static uint64_t hash_inputs(const ContinuousRun *g, uint64_t h) {
   const TableInputs *d = g->flow->table_inputs;
   h = d ? saved_inputs(g->m, h, d->rows, d->table, d->n) : saved_inputs(g->m, h, NULL, NULL, 0);
   return d && d->time ? hash_bytes(h, d->time, (size_t)d->n * sizeof *d->time) : h;
 }
 
 // A hash of all that determines how states change.
-static const char *dynamics_hash(const Following *g) {
+static const char *dynamics_hash(const ContinuousRun *g) {
   const System *s = g->m->s;
   Buf b = buf_new(g->m->arena);
   diagram_print(g->m->w, s->d, &b, false);
@@ -125,7 +125,7 @@ static const char *dynamics_hash(const Following *g) {
 static const char snapshot_prefix[] =
     "shot:"; // prefix of the arrays of the snapshot before the last steps
 
-static void add_moment(Following *g, Arena *a, Arrays *all) {
+static void add_moment(ContinuousRun *g, Arena *a, Arrays *all) {
   Archive c = {.arena = a};
   double step;
   bool solved;
@@ -135,7 +135,7 @@ static void add_moment(Following *g, Arena *a, Arrays *all) {
   saved_row(a, all, "run:flow", c.row.at, c.row.n);
 }
 
-void follow_take_snapshot(Following *g) {
+void follow_take_snapshot(ContinuousRun *g) {
   if (!g->m->how->save || !g->records) return;
   if (g->snapshot) arena_free(g->snapshot);
   g->snapshot = arena_child(g->m->arena);
@@ -143,7 +143,7 @@ void follow_take_snapshot(Following *g) {
   add_moment(g, g->snapshot, &g->snapshot_arrays);
 }
 
-bool follow_save(Following *g) {
+bool follow_save(ContinuousRun *g) {
   const SimOptions *how = g->m->how;
   if (!how->save) return true;
   Arena *a = arena_child(g->m->arena);
@@ -171,7 +171,7 @@ bool follow_save(Following *g) {
 }
 
 // Saves, unless the end of the run has shortened steps: few steps remain then.
-bool follow_save_now(Following *g) {
+bool follow_save_now(ContinuousRun *g) {
   if (!g->m->how->save || g->limited || !saved_due(&g->clock)) return true;
   bool good = follow_save(g);
   saved_done(&g->clock);
@@ -209,13 +209,13 @@ bool follow_saved_in_second_pass(Sim *m, const SavedRun *saved) {
          row.at[0] > 0;
 }
 
-bool follow_usual_step(Sim *m, const SavedRun *from) {
+bool follow_saved_step(Sim *m, const SavedRun *from) {
   const Run *r = m->run;
   SavedRow row = {0};
   bool noisy = r->follow == FOLLOW_MARUYAMA || r->follow == FOLLOW_MILSTEIN;
   if (!noisy || r->step > 0 || !from->arrays || !saved_row_read(m->arena, from, "run:flow", &row) ||
       row.n < 2 || !(row.at[1] > 0))
-    return flow_usual_step(m);
+    return flow_default_step(m);
   Run *own = NEW(m->arena, Run);
   *own = *r;
   own->step = row.at[1];
@@ -223,7 +223,7 @@ bool follow_usual_step(Sim *m, const SavedRun *from) {
   return true;
 }
 
-static bool is_elsewhere(const Following *g) {
+static bool is_elsewhere(const ContinuousRun *g) {
   if (g->resumed) return saved_refuse_other(g->m, g->from);
   return diag_refuse(
       g->m->w->diags, g->m->run->span,
@@ -231,7 +231,7 @@ static bool is_elsewhere(const Following *g) {
       g->from->file, name_text(g->m->w->names, g->m->s->name));
 }
 
-static bool ends_later(const Following *g) {
+static bool ends_later(const ContinuousRun *g) {
   const Run *r = g->m->run;
   if (g->begun < r->end) return true;
   return diag_refuse(
@@ -241,7 +241,7 @@ static bool ends_later(const Following *g) {
 }
 
 // Increments of noise are known at the ends of steps only.
-static bool has_its_steps(const Following *g, double step) {
+static bool has_its_steps(const ContinuousRun *g, double step) {
   const Run *r = g->m->run;
   if (!g->flow->white.n || step == r->step) return true;
   return diag_refuse(
@@ -250,13 +250,13 @@ static bool has_its_steps(const Following *g, double step) {
       g->from->file, step, r->step);
 }
 
-static bool same_dynamics(const Following *g) {
+static bool same_dynamics(const ContinuousRun *g) {
   const char *law = arrays_metadata(g->from->arrays, "law");
   return law && !strcmp(law, g->dynamics);
 }
 
 // The prefix of the arrays to start from: the snapshot, if the dynamics are the same.
-static const char *moment_of(Following *g) {
+static const char *moment_of(ContinuousRun *g) {
   g->changed = !g->resumed && !same_dynamics(g);
   bool has_shot =
       arrays_find(g->from->arrays, arena_format(g->m->arena, "%srun:flow", snapshot_prefix));
@@ -264,7 +264,7 @@ static const char *moment_of(Following *g) {
 }
 
 // Ticks are counted from time 0, also if a period has changed.
-static void recount_ticks(Following *g) {
+static void recount_ticks(ContinuousRun *g) {
   for (uint32_t i = 0; i < g->flow->clock.n; i++) {
     TickClock *c = &g->flow->clock.at[i];
     c->done = (uint64_t)(g->time * c->by / c->every * (1 + 1e-12));
@@ -273,7 +273,7 @@ static void recount_ticks(Following *g) {
 
 // Restores a run: all of it if it was interrupted; if it continues another run, all but the
 // observations.
-bool follow_restore(Following *g) {
+bool follow_restore(ContinuousRun *g) {
   Archive seen;
   double step;
   bool solved;
@@ -284,7 +284,7 @@ bool follow_restore(Following *g) {
       !read_row(g->m, g->from, arena_format(g->m->arena, "%srun:flow", moment), &g->archive))
     return false;
   Followed unused = {0};
-  Following other = {.m = g->m, .f = &unused, .flow = g->flow};
+  ContinuousRun other = {.m = g->m, .f = &unused, .flow = g->flow};
   archive_seen(g->resumed ? g : &other, &seen);
   if (seen.wrong) return is_elsewhere(g);
   if (g->resumed) {
@@ -309,7 +309,7 @@ bool follow_restore(Following *g) {
   return true;
 }
 
-bool follow_restore_solver(Following *g) {
+bool follow_restore_solver(ContinuousRun *g) {
   if (!g->solved) return true;
   solver_archive(g->solver, &g->archive);
   if (g->archive.wrong) return is_elsewhere(g);

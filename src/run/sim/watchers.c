@@ -1,6 +1,6 @@
 // Values of a whole run: extremes, averages, crossings. A piece of a step is sampled at five
 // points; if the value is between two of them, it is located on the dense output.
-#include "run/sim/watch_own.h"
+#include "run/sim/watchers_own.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // Private to sim: a system in continuous time as a problem for the solver.
-#ifndef LIMN_RUN_SIM_FLOW_OWN_H
-#define LIMN_RUN_SIM_FLOW_OWN_H
+#ifndef LIMN_RUN_SIM_RATES_OWN_H
+#define LIMN_RUN_SIM_RATES_OWN_H
 
 #include "run/sim/brownian.h"
 #include "run/sim/sim_own.h"
@@ -133,9 +133,9 @@ bool flow_run_engine(Flow *, Engine *, const Counts *, double *out);
 void flow_set_point(Flow *, double t, const double *x, const double *delayed);
 // Reports that the solver stopped because values were not finite; always false.
 bool flow_report_nonfinite(Flow *, const char *what);
-// noisy_flow.c: steps with white noise, and random values of events
+// noise.c: steps with white noise, and random values of events
 bool flow_noise(Flow *, const Run *); // false with a diagnostic
-bool flow_usual_step(Sim *);          // chooses the step if the run does not give one
+bool flow_default_step(Sim *);        // chooses the step if the run does not give one
 StepMethod flow_step_kind(const Run *);
 void flow_noise_rows(Flow *, Engine *, uint64_t first, int64_t steps); // for steps as one scan
 void flow_open_draws(Flow *);                         // opens random values of events
@@ -161,7 +161,7 @@ void flow_clocks(Flow *); // for states that change at ticks
 double flow_next_tick(const Flow *,
                       double end); // time of the next tick; `end` if both are the same moment
 bool flow_tick(Flow *, double t, const double *x); // all ticks of this moment
-// slide_place.c: the expression at which a rate jumps; no file: not found
+// slide_location.c: the expression at which a rate jumps; no file: not found
 Span flow_slide_span(Flow *, const SolverSlide *, const double *delayed);
 // switches.c
 void switches_find(Flow *, const FlowWires *);

@@ -118,7 +118,7 @@ static bool fastest(Flow *f, double *out) {
   return true;
 }
 
-bool flow_usual_step(Sim *m) {
+bool flow_default_step(Sim *m) {
   const Run *r = m->run;
   double fast;
   if ((r->follow != FOLLOW_MARUYAMA && r->follow != FOLLOW_MILSTEIN) || r->step > 0) return true;

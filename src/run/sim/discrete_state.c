@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "run/sim/ticks_own.h"
 
-bool ticks_save(const Ticking *t, uint32_t number) {
+bool ticks_save(const DiscreteRun *t, uint32_t number) {
   const SimOptions *how = t->m->how;
   if (!how->save) return true;
   Arena *a = arena_child(t->m->arena);
@@ -27,14 +27,14 @@ bool ticks_save(const Ticking *t, uint32_t number) {
 }
 
 // -- restoring ------------------------------------------------------------------------------------
-static bool is_by_ticks(const Ticking *t, const SavedRun *from) {
+static bool is_by_ticks(const DiscreteRun *t, const SavedRun *from) {
   if (arrays_metadata(from->arrays, "tick")) return true;
   return diag_refuse(t->m->w->diags, t->m->run->span,
                      "%s is of a run that flows, and `%s` goes by ticks", from->file,
                      name_text(t->m->w->names, t->m->s->name));
 }
 
-bool ticks_begin(Ticking *t, uint32_t number) {
+bool ticks_begin(DiscreteRun *t, uint32_t number) {
   const SimOptions *how = t->m->how;
   SavedRun from = {0};
   t->ticks = (uint64_t)t->m->run->end;
@@ -48,7 +48,7 @@ bool ticks_begin(Ticking *t, uint32_t number) {
   return saved_states_read(t->m, &from, "");
 }
 
-bool ticks_go_on(Ticking *t, uint32_t number) {
+bool ticks_go_on(DiscreteRun *t, uint32_t number) {
   const SimOptions *how = t->m->how;
   SavedRun from = {0};
   if (!how->saved) return true;

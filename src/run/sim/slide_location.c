@@ -1,7 +1,7 @@
 // Finds the expression at which a rate jumps: the first wire on the way to the rates whose values
 // differ on both sides of the jump, although the states are equal up to rounding.
 #include "core/pass/pass.h"
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // Private to sim: values of a whole run, computed while it runs.
-#ifndef LIMN_RUN_SIM_WATCH_OWN_H
-#define LIMN_RUN_SIM_WATCH_OWN_H
+#ifndef LIMN_RUN_SIM_WATCHERS_OWN_H
+#define LIMN_RUN_SIM_WATCHERS_OWN_H
 
 #include "run/sim/sim_own.h"
 

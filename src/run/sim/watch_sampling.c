@@ -9,7 +9,7 @@
 //
 // Two cases have no smallest piece. Rounding noise is recognised by values a few digits apart, and
 // accepted. A value that bends or jumps without end is lost, and its check says so.
-#include "run/sim/follow_own.h"
+#include "run/sim/continuous_own.h"
 
 #include <float.h>
 #include <math.h>
@@ -28,13 +28,13 @@ static bool sees_one_moment(const Watcher *w) {
   return w->watch->kind == WATCH_LAST || w->watch->kind == WATCH_AT;
 }
 
-static bool only_adds(const Following *g, const Watcher *w) {
+static bool only_adds(const ContinuousRun *g, const Watcher *w) {
   const Seen *seen = &w->watch->seen;
   SightList one = {.sights = &g->m->sights, .seen = &seen, .nseen = 1};
   return structure_adds(pick_seen(g->m->w, g->m->s, &one), false);
 }
 
-void watching_open(Following *g) {
+void watching_open(ContinuousRun *g) {
   Arena *a = g->m->arena;
   uint32_t n = g->watchers.n;
   const uint64_t work = 1 << 29, of_a_look = 64, least = 4 * LOOKS_LEAST;
@@ -54,7 +54,7 @@ void watching_open(Following *g) {
 
 // -- sampling -------------------------------------------------------------------------------------
 typedef struct { // a watcher at some time inside the last step
-  Following *g;
+  ContinuousRun *g;
   uint32_t which;
 } Glance;
 
@@ -64,7 +64,7 @@ static double value_at(void *context, double t) {
   return follow_observe(at->g, t, at->g->x) ? follow_observed(at->g, at->which) : NAN;
 }
 
-static double *points_of(const Following *g, int deep, uint32_t k) {
+static double *points_of(const ContinuousRun *g, int deep, uint32_t k) {
   return g->points + ((size_t)deep * (WATCH_POINTS + 1) + k) * g->watchers.n;
 }
 
@@ -75,7 +75,7 @@ static double time_of_point(const Piece *p, uint32_t k) {
 }
 
 // Every second sample of a half is a sample of the whole.
-static bool sample(Following *g, const Piece *p) {
+static bool sample(ContinuousRun *g, const Piece *p) {
   for (uint32_t k = 0; k <= WATCH_POINTS; k++) {
     if (p->deep && k % 2 == 0) continue;
     double t = time_of_point(p, k), *row = points_of(g, p->deep, k);
@@ -86,7 +86,7 @@ static bool sample(Following *g, const Piece *p) {
   return true;
 }
 
-static void pass_samples_down(const Following *g, int deep, uint32_t half) {
+static void pass_samples_down(const ContinuousRun *g, int deep, uint32_t half) {
   for (uint32_t k = 0; k < WATCH_POINTS; k += 2)
     memcpy(points_of(g, deep + 1, k), points_of(g, deep, 2 * half + k / 2),
            g->watchers.n * sizeof(double));
@@ -96,7 +96,7 @@ static void pass_samples_down(const Following *g, int deep, uint32_t half) {
 // An estimate of the rounding error of a watched value: its change if all its inputs are changed in
 // their last digits. (The inputs are changed by more, and the result is scaled, so that the change
 // is not rounded away.)
-static double rounding_at(Following *g, uint32_t i, double t, double value) {
+static double rounding_at(ContinuousRun *g, uint32_t i, double t, double value) {
   enum { TURNS = 3, DIGITS_LOST = 64 };
   const double small = 0x1p-26;
   double most = 0;
@@ -114,7 +114,7 @@ static double rounding_at(Following *g, uint32_t i, double t, double value) {
 
 // Is the variation rounding noise? It is, if values a few digits apart differ as much as the
 // samples of the piece, or if it is no more than the rounding of numbers of this size.
-static bool is_rounding(Following *g, uint32_t i, const Piece *p, const double *x) {
+static bool is_rounding(ContinuousRun *g, uint32_t i, const Piece *p, const double *x) {
   enum { BESIDE = 3 };
   if (interpolation_error(x) <= rounding_at(g, i, p->from, x[0])) return true;
   double wide = p->to - p->from, apart = fmax(64 * DBL_EPSILON * fabs(p->to), 1e-8 * wide);
@@ -144,7 +144,7 @@ static bool is_tame(const Watcher *w, const double *x) {
   return !(off > tame_sum * (fmax(high, w->high) - fmin(low, w->low)));
 }
 
-static bool is_enough(Following *g, uint32_t i, const Piece *p, const double *x) {
+static bool is_enough(ContinuousRun *g, uint32_t i, const Piece *p, const double *x) {
   Watcher *w = &g->watchers.at[i];
   double wide = p->to - p->from;
   bool least = p->deep == DEEPEST || wide <= one_moment * fabs(p->to);
@@ -161,7 +161,7 @@ static bool is_enough(Following *g, uint32_t i, const Piece *p, const double *x)
 }
 
 // Watchers that have seen enough take the piece; do others remain?
-static bool need_halves(Following *g, const Piece *p) {
+static bool need_halves(ContinuousRun *g, const Piece *p) {
   uint32_t n = g->watchers.n;
   const bool *open = g->open + (size_t)p->deep * n;
   bool any = false;
@@ -177,7 +177,7 @@ static bool need_halves(Following *g, const Piece *p) {
   return any;
 }
 
-static bool watch_piece(Following *g, Piece p) {
+static bool watch_piece(ContinuousRun *g, Piece p) {
   double middle = p.from + (p.to - p.from) / 2;
   if (!sample(g, &p)) return false;
   if (!need_halves(g, &p)) return true;
@@ -188,7 +188,7 @@ static bool watch_piece(Following *g, Piece p) {
 }
 
 // If only the end counts, nothing else is sampled.
-static bool watch_end(Following *g, double from, double to) {
+static bool watch_end(ContinuousRun *g, double from, double to) {
   solver_at(g->solver, to, g->x);
   if (!follow_observe(g, to, g->x)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++) g->points[i] = follow_observed(g, i);
@@ -199,7 +199,7 @@ static bool watch_end(Following *g, double from, double to) {
   return true;
 }
 
-bool watching_step(Following *g, double from, double to) {
+bool watching_step(ContinuousRun *g, double from, double to) {
   if (!g->watchers.n) return true;
   return g->watches ? watch_piece(g, (Piece){from, to, 0}) : watch_end(g, from, to);
 }
