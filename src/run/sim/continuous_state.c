@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/names.h"
-#include "run/sim/follow_own.h"
+#include "run/sim/continuous_own.h"
 
 #include <math.h>
 

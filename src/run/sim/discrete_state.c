@@ -2,7 +2,7 @@
 // periods have seen.
 #include "base/diag.h"
 #include "base/names.h"
-#include "run/sim/ticks_own.h"
+#include "run/sim/discrete_own.h"
 
 bool ticks_save(const DiscreteRun *t, uint32_t number) {
   const SimOptions *how = t->m->how;

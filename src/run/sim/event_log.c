@@ -1,7 +1,7 @@
 // The log of events: the part, with indices of members of arrays, and the mode it jumps to, the
 // state that is set, or birth or death.
 #include "base/names.h"
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 // A part of the system, or of an original system that was closed or connected to another.
 static const Part *part_called(const Sim *m, const System *s, const char *name, size_t n) {

@@ -3,7 +3,7 @@
 // stays in the store, where events read and write it.
 #include "base/diag.h"
 #include "base/names.h"
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // The record of a run: the values of each observable at each moment, up to a limit of size, and of
 // each shown expression.
 #include "base/names.h"
-#include "run/sim/watch_own.h"
+#include "run/sim/watchers_own.h"
 
 enum { CELLS_KEPT = 1024 }; // most cells of an observable, unless it is shown
 

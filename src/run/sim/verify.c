@@ -2,7 +2,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/names.h"
-#include "run/sim/flow_own.h"
+#include "run/sim/rates_own.h"
 
 #include <math.h>
 

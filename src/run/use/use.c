@@ -1,6 +1,7 @@
 // Use of trained weights: the weights of a run or a file, and a store for them. Measures give the same numbers as in the run: the
 // weights file has the run's seed, which determines the splits of data, and its precision.
 #include "base/diag.h"
+#include "base/files.h"
 #include "base/table.h"
 #include "run/use/use_own.h"
 
