@@ -4,6 +4,8 @@
 // system allow: how far a small change of the start moves them says what that is.
 #include "hybrid_laws.h"
 #include "base/diag.h"
+#include "base/names.h"
+#include "base/source.h"
 
 #include <string.h>
 
