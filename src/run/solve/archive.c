@@ -80,7 +80,7 @@ static void archive_stepper(Solver *s, Archive *c, const SolverStepper **x) {
 
 static void archive_events(Solver *s, Archive *c) {
   uint32_t m = s->problem.events;
-  double *row[] = {s->guard_now, s->event_last, s->event_since, s->guard.noise};
+  double *row[] = {s->guard_now, s->event_last, s->event_since, s->guard.noise, s->guard.barely};
   archive_bytes(c, s->armed, m);
   archive_bytes(c, s->fired, m);
   archive_bytes(c, s->guard.falls, m);
@@ -88,6 +88,7 @@ static void archive_events(Solver *s, Archive *c) {
   archive_counts32(c, s->event_quick, m);
   archive_counts32(c, s->event_count, m);
   archive_bytes(c, &s->guard.noisy, 1);
+  archive_bytes(c, &s->guard.uncertain, 1);
   for (uint32_t i = 0; i < m; i++) {
     EventPace *p = &s->pace[i];
     archive_reals(c, &p->gap, 1);

@@ -86,6 +86,7 @@ void events_new(Solver *s) {
   if (s->problem.between) open_bounds(s);
   s->guard.live = NEW_ARRAY(s->arena, uint8_t, m);
   s->guard.noise = NEW_ARRAY(s->arena, double, m);
+  s->guard.barely = NEW_ARRAY(s->arena, double, m);
   s->guard.falls = NEW_ARRAY(s->arena, uint8_t, m);
   s->pace = NEW_ARRAY(s->arena, EventPace, m);
   for (int i = 0; i < 6; i++) s->guard.row[i] = NEW_ARRAY(s->arena, double, m);
@@ -113,7 +114,8 @@ static bool find_fired(Solver *s, const double *g, const double *before) {
   for (uint32_t i = s->problem.events; i-- > 0;) {
     bool up = g[i] > 0;
     s->fired[i] = up && s->armed[i];
-    if (!(g[i] > -s->guard.noise[i]) || (!up && before[i] > 0)) s->armed[i] = 1;
+    double error = fmax(s->guard.noise[i], s->guard.barely[i]);
+    if (!(g[i] > -error) || (!up && before[i] > 0)) s->armed[i] = 1;
     any |= s->fired[i];
     if (s->fired[i]) s->first_event = i;
   }

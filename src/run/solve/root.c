@@ -160,17 +160,23 @@ static RootEnd find_vertices(Root *r, const double *t, int k, double *when) {
   return ROOT_NONE;
 }
 
-static void arm_fallen(Root *r, const double *g) {
-  if (!r->noisy) {
-    for (uint32_t i = 0; i < r->n; i++)
-      if (!(g[i] > 0)) r->live[i] = 1;
-    return;
-  }
-  for (uint32_t i = 0; i < r->n; i++)
-    if (!(g[i] > -r->noise[i]))
+static void arm_beyond_errors(Root *r, const double *g) {
+  for (uint32_t i = 0; i < r->n; i++) {
+    if (g[i] > r->barely[i]) r->barely[i] = 0;
+    if (!(g[i] > -fmax(r->noise[i], r->barely[i])))
       r->live[i] = 1;
     else if (r->falls[i] && !r->live[i] && g[i] > r->noise[i] && !r->lost)
       r->lost = i + 1;
+  }
+}
+
+static void arm_fallen(Root *r, const double *g) {
+  if (r->noisy || r->uncertain) {
+    arm_beyond_errors(r, g);
+    return;
+  }
+  for (uint32_t i = 0; i < r->n; i++)
+    if (!(g[i] > 0)) r->live[i] = 1;
 }
 
 static void start_at_row(Root *r, int k, double t) {

@@ -45,6 +45,9 @@ typedef struct {
   bool noisy;     // some `noise` is or was nonzero
   uint8_t *falls; // [n] its event turned it back: it has to fall below its noise
   uint32_t lost;  // one that had to fall, and rose instead: its index + 1; 0: none
+  double *barely; // [n] its event happened, and it has not risen above this since: unless it falls
+                  // below 0 by as much, that may be the error of the states; 0: it has risen
+  bool uncertain; // some `barely` is or was nonzero
   double *row[6]; // [n] each; row[0] has the values at `from` on entry, and those at the end of the
                   // walk on exit: at the result, or at `to`
   double *beside; // [n] scratch

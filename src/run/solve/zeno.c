@@ -155,6 +155,42 @@ static void decide_falls(Solver *s, const GuardLook *l, uint32_t i, bool fell) {
   s->guard.noisy = true;
 }
 
+// -- errors of the states -------------------------------------------------------------------------
+// How far a part of the error that a step may have moves each guard.
+static bool estimate_error(Solver *s, double part, double *moved) {
+  enum { TURNS = 2 };
+  double *now = s->guard.row[1];
+  memset(moved, 0, s->problem.events * sizeof *moved);
+  for (uint32_t turn = 0; turn < TURNS; turn++) {
+    for (uint32_t k = 0; k < s->n; k++) {
+      bool up = (k + 1) * 2654435761u >> (7 + turn) & 1;
+      double error = part * solver_allowed(s, fabs(s->x[k]));
+      s->look[k] = s->x[k] + (up ? error : -error);
+    }
+    if (!events_guards(s, s->t, s->look, SIDE_RIGHT, now)) return false;
+    for (uint32_t i = 0; i < s->problem.events; i++)
+      moved[i] = fmax(moved[i], fabs(now[i] - s->guard_now[i]));
+  }
+  return true;
+}
+
+// A guard that was 0 and begins to rise, as a state that begins to move where a rate bends, is above
+// 0 by less than the error of a step: its dense output may go below 0 once more, and the event would
+// happen twice. (A guard that jumps is moved as far by a small error as by a large one.)
+static bool note_barely_risen(Solver *s, GuardLook *l) {
+  const double part = 1.0 / 16, safe = 100; // dense output is not as exact as its ends
+  if (!estimate_error(s, 1, l->one) || !estimate_error(s, part, l->two)) return false;
+  for (uint32_t i = 0; i < s->problem.events; i++) {
+    double error = safe * l->one[i], g = s->guard_now[i];
+    bool moves = l->two[i] <= 2 * part * l->one[i];
+    bool up = s->event_rounds[i] && !s->armed[i] && !s->guard.falls[i];
+    if (!up || !moves || !(g > 0 && g <= error)) continue;
+    s->guard.barely[i] = error;
+    s->guard.uncertain = true;
+  }
+  return true;
+}
+
 bool zeno_settled(Solver *s) {
   GuardLook *l = guard_look(s);
   bool near = false;
@@ -165,10 +201,10 @@ bool zeno_settled(Solver *s) {
   for (uint32_t i = 0; i < s->problem.events; i++) {
     bool fell = s->guard.falls[i];
     if (!s->event_rounds[i]) continue;
-    s->guard.noise[i] = 0, s->guard.falls[i] = 0;
+    s->guard.noise[i] = 0, s->guard.falls[i] = 0, s->guard.barely[i] = 0;
     if (near && may_be_near(s, i)) decide_falls(s, l, i, fell);
   }
-  return true;
+  return !near || note_barely_risen(s, l);
 }
 
 bool zeno_is_lost(const Solver *s, uint32_t i) {
