@@ -1,13 +1,13 @@
 #!/bin/sh
-# The law of doors on another machine: random whole programs through every back end and export (tests/whole_test.c).
+# Runs the law of doors on another machine: random programs through every back end and export (tests/whole_test.c).
 #
-#   tests/doors.sh pack             build/doors: the test binaries without what debuggers want, the emulated GPU and the libraries that they
-#                                   need, for a machine with this tree and no build. SAN=1: also the whole programs' under the sanitizers, which is built
-#   tests/doors.sh run FIRST RUNS   there, from the tree: seeds FIRST to FIRST + RUNS. JOBS=16 at once; THIN=16: doors that take longest,
-#                                   which start compilers or compare changed programs, for every 16th program; EVERY=512: a line after so many programs; SECONDS=440: no new ones after so many; DOOR=onnx:
-#                                   this door alone (doors.sh says which there are); LAW=hybrid: those of hybrid systems; SAN=1: under the sanitizers;
-#                                   OUT=DIR: what failed, in DIR/faults.txt, otherwise in build/doors/out
-# The last lines: programs, how many were accepted, what went through each door and what was wrong there, and the seeds of what failed.
+#   tests/doors.sh pack             packs the stripped test binaries, the emulated GPU and the libraries that they need into build/doors, for a
+#                                   machine with this source tree and no build. SAN=1: also the test of whole programs with sanitizers, which it builds
+#   tests/doors.sh run FIRST RUNS   tests seeds FIRST to FIRST + RUNS on that machine. JOBS=16: jobs in parallel; THIN=16: the slowest doors,
+#                                   which start compilers or compare mutated programs, for every 16th program; EVERY=512: programs for each line of output; SECONDS=440: time limit for starting programs;
+#                                   DOOR=onnx: one door (the script lists them); LAW=hybrid: the laws of hybrid systems; SAN=1: with sanitizers;
+#                                   OUT=DIR: failures in DIR/faults.txt, by default in build/doors/out
+# The last lines have the numbers of programs and of accepted programs, the inputs and failures of each door, and the seeds of failures.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 pack=build/doors

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What `make laws` runs: laws.sh BUILD LAW FIRST RUNS, RUNS programs by chance from seed FIRST on. JOBS=2: so many at once.
-#   options        domains of options, by an oracle (tests/options_test.c)
-#   exports        programs with plans of training, as files of PyTorch and JAX, ten steps against limn's (tests/python_out), and as C, thirty (tests/c_out)
-#   hostile_names  names that mean something to the language of a file (tests/names)
-#   gestures       edits by picture (tests/gesture_test.c)
+# Implements `make laws`: laws.sh BUILD LAW FIRST RUNS tests RUNS random programs from seed FIRST. JOBS=2: jobs in parallel.
+#   options        domains of options against an oracle (tests/options_test.c)
+#   exports        programs with training, exported to PyTorch and JAX, ten steps compared with limn's (tests/python_out), and to C, thirty steps (tests/c_out)
+#   hostile_names  names with special characters in every output format (tests/names)
+#   gestures       edits in pictures (tests/gesture_test.c)
 #   hybrid, hybrid.order, …  hybrid systems (tests/laws_hybrid_test.c)
 #   all, doors, batch, …     random whole programs (tests/whole_test.c)
 set -u

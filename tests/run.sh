@@ -1,21 +1,21 @@
 #!/bin/sh
-# Runs every test and ends with "N passed, N failed", or "N passed, N failed, N skipped".
-#   tests/run.sh BUILD [--bless]        --bless writes the golden files anew; read them in the diff
-#   ONLY=draw,block_test                only these: folders of tests/, C tests, or texts (programs, errors, golden, rooms)
-#   JOBS=2                              so many at once
-#   FULL=1                              also what would take the whole longer than five minutes on two cores: more programs, larger ones
-# A C test counts for itself. A script prints a line "ok NAME", "not ok NAME" or "skipped WHY" for each thing it looks at; one that prints
-# none of them has failed. Each job prints a line with its time when it ends. BUILD/tests/times: how long each took, and how much time of a processor, which is the same on a busy machine.
+# Runs all tests and ends with "N passed, N failed", or "N passed, N failed, N skipped".
+#   tests/run.sh BUILD [--bless]        --bless rewrites the golden files; read the differences
+#   ONLY=draw,block_test                runs some tests: folders of tests/, C tests, or texts (programs, errors, golden, rooms)
+#   JOBS=2                              number of jobs in parallel
+#   FULL=1                              also tests that exceed five minutes on two cores together: more programs, larger ones
+# A C test counts as one job. A script prints a line "ok NAME", "not ok NAME" or "skipped WHY" for each check; a script that prints
+# none has failed. Each job prints a line with its time when it ends. BUILD/tests/times has the elapsed time and the CPU time of each job; the latter does not depend on the load of the machine.
 set -u
 
-# What `times` says as seconds: of the shell itself, and of all it started
+# The output of `times` in seconds: of the shell itself, and of its children
 cpu() { awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); all += 60 * part[1] + part[2] } } END { printf "%.1f\n", all }'; }
 
 # One job, by its kind and name: its output goes to OUT/NAME.log, its exit status to OUT/NAME.status.
 one() {
   kind=${1%%:*} name=${1#*:} begun=$(date +%s)
   case $name in answers | changed | devices | embed | learning | python_out | whole_test) PATH=$quick:$PATH ;;
-    lens) PATH=$quick/run:$PATH ;; # its steps also run for a while
+    lens) PATH=$quick/run:$PATH ;; # its steps take long enough that optimisation matters
   esac
   case $kind in
     c) "$build/tests/$name" ;;
@@ -24,7 +24,7 @@ one() {
   esac >"$out/$1.log" 2>&1 </dev/null
   echo $? >"$out/$1.status"
   took=$(($(date +%s) - begun))
-  times >"$out/$1.cpu" # not in a pipe: that would be another shell
+  times >"$out/$1.cpu" # not in a pipe, which would be a subshell
   echo "$took $1 $(cpu <"$out/$1.cpu")" >"$out/$1.time"
   echo "$name, $took s"
 }
@@ -57,17 +57,17 @@ wanted() {
     all | awk -v n="$name" -F: '$2 == n || $2 == n "_test" { print; found = 1 } END { if (!found) print "none:" n }'
   done | sort -u
 }
-# What took longest last time begins first. (The numbers here are for a first time.)
+# The jobs that took longest in the last run start first. (The numbers here are used in the first run.)
 by_time() {
   { printf '%s\n' "75 script:gpu" "36 script:answers" "17 c:laws_hybrid_test" "17 script:embed" "15 script:c_out" "14 script:install" "13 c:engine_test" \
     "12 script:resumed" "12 script:torture" "10 script:lens" "12 script:hostile" "11 script:learning" "11 script:devices" "10 c:whole_test" "10 script:train" "9 script:draw_wiring" "9 script:lsp" "9 script:studio"; cat "$build/tests/times" 2>/dev/null; } >"$out/times"
   awk 'NR == FNR { t[$2] = $1; next } { print t[$1] + 0, $1 }' "$out/times" - | sort -k1,1nr -k2 | cut -d' ' -f2
 }
 mkdir -p "$build/tests"
-# Tests that compile hundreds of small steps, each for a moment's run, would spend most of their time on making these fast. Numbers do not
-# depend on it; `make laws` and all other tests compile as users do.
+# Tests that compile hundreds of small steps would spend most of their time on compiler optimisation, so they use a lower level. Results do not
+# depend on it; `make laws` and all other tests compile with the default flags.
 mkdir -p "$build/tests/quick/run"
-# quick FOLDER LEVEL: a compiler there that takes no more trouble than that
+# quick FOLDER LEVEL: makes a compiler wrapper in FOLDER with this optimisation level
 quick() {
   printf '#!/bin/sh\nPATH="%s" exec "%s" "$@" %s\n' "$PATH" "$real" "$2" >"$1/cc.new"
   chmod +x "$1/cc.new"
@@ -79,8 +79,8 @@ if real=$(command -v cc); then
 fi
 case $build in /*) quick=$build/tests/quick ;; *) quick=$PWD/$build/tests/quick ;; esac
 export quick
-# Compiled steps are kept from one time to the next, apart from the user's own, which would be swept for them. What the emulated GPU has
-# compiled is no good to another one, whose version is that of no compiler.
+# Compiled steps are cached between runs in a cache of their own, so that the user's cache is not swept. Code for the emulated GPU is
+# not shared with other versions of the emulation, which have no compiler version.
 emulated=$(cat tests/gpu/emulated.h tests/gpu/fake_cuda.c | cksum)
 if [ "$emulated" != "$(cat "$build/tests/emulated" 2>/dev/null)" ]; then
   rm -rf "$build/tests/code"
@@ -95,14 +95,14 @@ if grep -q '^none:' "$out/wanted"; then
 fi
 by_time <"$out/wanted" >"$out/order"
 xargs -P "$jobs" -I{} sh tests/run.sh --one {} "$build" "$out" $bless <"$out/order"
-# Those that ran, and of the others what they took the last time.
+# The times of jobs that ran; for others, those of the last run.
 touch "$build/tests/times"
 cat "$out"/*.time "$build/tests/times" | awk '!seen[$2]++' | sort -nr >"$out/all_times" && mv "$out/all_times" "$build/tests/times"
 
 passed=0
 failed=0
 skipped=0
-# number PATTERN: what cmocka counts
+# number PATTERN: a count in the output of cmocka
 number() { sed -n "s/.*$1 *\] [^0-9]*\([0-9][0-9]*\) test(s).*/\1/p" "$log" | head -1; }
 while read -r job; do
   log=$out/$job.log

@@ -1,6 +1,6 @@
-# The lines that tests/run.sh counts, for test scripts, which say `. "$(dirname "$0")/../say.sh"`.
-# ok NAME, not_ok NAME [FILE], skip NAME: in front of NAME stands $say, if it is set; of FILE, or of $said, the beginning is shown.
-# After a failure $failed is 1.
+# Functions for test scripts, which source this file; tests/run.sh counts the lines that they print.
+# ok NAME, not_ok NAME [FILE], skip NAME print the result of a check. $say, if set, is printed before NAME; not_ok also prints the beginning of FILE,
+# or of $said, and sets $failed to 1.
 failed=0
 ok() { echo "ok ${say-}$1"; }
 skip() { echo "skipped ${say-}$1"; }

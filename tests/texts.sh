@@ -1,9 +1,9 @@
 #!/bin/sh
-# Texts that must not change unseen:  tests/texts.sh programs|errors|golden|rooms [--bless]
-#   programs   examples and tests/programs check, and keep their layout
-#   errors     tests/errors/NAME.limn says what NAME.err has
+# Tests of texts whose changes must be reviewed:  tests/texts.sh programs|errors|golden|rooms [--bless]
+#   programs   examples and tests/programs pass `limn check` and `limn fmt --check`
+#   errors     the messages of tests/errors/NAME.limn are those of NAME.err
 #   golden     tests/golden/FILE.NAME.graph|grad|cost|who|step
-#   rooms      nobody uses whom src/rooms does not let it use
+#   rooms      rooms use only the rooms that src/rooms allows
 set -u
 bless=${2:-}
 out=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which lines and branches tests have reached: coverage.sh BUILD, which was built with --coverage (make coverage). A row for each room of
-# src, one for all, and the ten files with the smallest share of lines. Lines and branches of a file are those of its own object.
+# Prints line and branch coverage of the tests: coverage.sh BUILD, where BUILD was built with --coverage (make coverage). A row for each room of
+# src, one for the total, and the ten files with the lowest line coverage. Each file is measured in its own object only.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Trains examples/lens.limn on faces that are drawn by code, and writes demo/report.html.
+# Trains examples/lens.limn on generated drawings of faces, and writes demo/report.html.
 set -eu
 cd "$(dirname "$0")/.."
 limn=${1:-build/limn}

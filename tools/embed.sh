@@ -1,7 +1,7 @@
 #!/bin/sh
-# Files, one after the other, as a C array on standard output: tools/embed.sh HEADER NAME FILE…
-# HEADER declares NAME and NAME_size. A line `#include "…"` stands for that file of src/; $DEPENDS, if set, gets a rule for make that
-# names these files.
+# Concatenates files to a C array on standard output: tools/embed.sh HEADER NAME FILE…
+# HEADER declares NAME and NAME_size. A line `#include "…"` is replaced by that file of src/. $DEPENDS, if set, is a file for a make rule that
+# lists these files.
 set -eu
 header=$1
 name=$2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The files of a folder as C arrays, with their names and types, on standard output: tools/embed_files.sh HEADER NAME FOLDER [PATTERN]
-# HEADER declares NAME_files and NAME_file_count. PATTERN: only files that are called so, as '*.limn'.
+# Writes the files of a folder as C arrays, with their names and types, to standard output: tools/embed_files.sh HEADER NAME FOLDER [PATTERN]
+# HEADER declares NAME_files and NAME_file_count. PATTERN selects files, such as '*.limn'.
 set -eu
 header=$1
 name=$2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/files.md on standard output: every room with its files, each with the first sentence of its own comment.
+# Writes docs/files.md to standard output: every room with its files, each with the first sentence of its comment.
 set -eu
 cd "$(dirname "$0")/.."
 cat <<'TEXT'

@@ -1,4 +1,4 @@
-# The page of the gallery, from its list (gallery.sh says how it is written), the sizes of the pictures and the programs.
+# Generates the page of the gallery from its list (gallery.sh describes the format), the sizes of the pictures and the programs.
 function link(file) { return "[" file "](" (sub(/^docs\//, "", file) ? file : "../" file) ")" }
 function show(file, pattern,   line) {
   print "\n```limn"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Which flags that make an attack harder this compiler and linker have, after a word that says what for: of compiling (compile), of
-# linking anything (link), of linking programs (program).
-#   tools/harden.sh KEEP CC…        what was found is kept in the file KEEP, and looked up while the compiler is the same
-# A flag is taken if a small program can be made with it without a word. Generated code has flags of its own, and gets none of these.
+# Prints the hardening flags that this compiler and linker support, each after a word for its use: compiling (compile), linking
+# anything (link), linking programs (program).
+#   tools/harden.sh KEEP CC…        stores the result in the file KEEP, which is reused while the compiler is the same
+# A flag is used if a small program compiles with it without a warning. Generated code does not use these flags.
 set -u
 keep=$1
 shift

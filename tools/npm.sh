@@ -1,7 +1,7 @@
 #!/bin/sh
-# What tests want of npm, by folder: the studio's page and a browser's driver, a client of language servers, ONNX Runtime; or the page alone:
-# tools/npm.sh studio. Every version, and the sum of every package, stands in a package-lock.json: studio's own, and those of tools/npm. Installs
-# what is missing, quietly, and says so; where there is no npm, or no network, says that, and those tests are skipped.
+# Installs the npm packages of the tests, by folder: the studio's page with a browser driver, a client of language servers, ONNX Runtime; or only
+# those of the page: tools/npm.sh studio. The package-lock.json files (of studio and tools/npm) fix the version and checksum of every package. It installs
+# only missing packages, and says so. Without npm or a network it says that, and the tests are skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 options="--ignore-scripts --no-audit --no-fund --loglevel=error --fetch-timeout=30000 --fetch-retries=1"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What is missing for what is asked (build, test, c, playground, python, film, fuzz, format, bench, glyphs): found by asking the compiler and the shell, never by paths.
-#   tools/packages.sh WHAT…          on Debian installs the packages by name, quietly, and says which; elsewhere says what is missing
-#   tools/packages.sh --look WHAT…   installs nothing: one line says what is missing and how to get it, exit status 3
-# CC may have several words (ccache gcc); CPPFLAGS say where headers are.
+# Finds missing packages for a purpose (build, test, c, playground, python, film, fuzz, format, bench, glyphs), by asking the compiler and the shell instead of looking for paths.
+#   tools/packages.sh WHAT…          installs the Debian packages and names them; on other systems names what is missing
+#   tools/packages.sh --look WHAT…   installs nothing: prints one line with what is missing and how to install it, exit status 3
+# CC may have several words (ccache gcc); CPPFLAGS have the folders of headers.
 set -eu
 look=""
 if [ "${1:-}" = --look ]; then look=1; shift; fi

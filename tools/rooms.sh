@@ -1,7 +1,7 @@
 #!/bin/sh
-# Does every room use only what src/rooms lets it use? Looked at twice: by what files include, and by the symbols that
-# objects need (with a build folder as argument). Also: no cycles, no private header (_own.h) outside its room, no room too large,
-# every header guarded by its path.
+# Checks the dependences between rooms against src/rooms, twice: by the includes of files, and by the undefined symbols of
+# objects (if a build folder is given). Also checks that there are no cycles, that private headers (_own.h) are not used outside of their room, that no room is too large, and
+# that every header guard is its path.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Is what the source looks like as it should be? No function has more than seven parameters, none is longer than 70 lines, and only
-# src/lang/syntax knows how a node of the tree is laid out: others ask for its parts by name (nodes.def).
-#   tools/shapes.sh [FOLDER]    what is wrong in src; the status says whether anything is
+# Checks the shape of the source: functions have at most seven parameters and 70 lines, and only
+# src/lang/syntax uses the layout of syntax nodes; other rooms use the accessors of nodes.def.
+#   tools/shapes.sh [FOLDER]    lists violations in src; the status says whether there are any
 set -eu
 [ -n "${1:-}" ] || cd "$(dirname "$0")/.."
 src=${1:-src}

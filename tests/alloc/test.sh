@@ -1,5 +1,5 @@
 #!/bin/sh
-# Memory that runs out, everywhere. Only the arena is built anew, with its counter of allocations.
+# Failing allocations everywhere. Rebuilds only the arena, with a counter of allocations.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Small programs with known answers. A program says in its comments what to ask and what must come out:
-#   #! eval f --in '[1, 2]'     a command of limn; the file is put behind its verb
+# Small programs with known answers. Comments of a program contain commands and their expected results:
+#   #! eval f --in '[1, 2]'     a command of limn; the file name is inserted after the command's name
 #   #= 3 6                      numbers in its output, in this order, within 1e-6 of their size
-#   #= rc 1                     its exit status (0 if nothing is said)
-#   #= ~ TEXT                   a regular expression that a line of its output has to fit;  #= !~ TEXT: must not
-#   #= differ a.svg b.svg       two files that were made are not the same;  #= same …: they are
-#   #% full                     it takes seconds: asked with FULL=1 only
-# One folder for each kind of fault; what is asked runs in a copy of the folder.
+#   #= rc 1                     its exit status (default 0)
+#   #= ~ TEXT                   a regular expression that must match a line of its output;  #= !~ TEXT: must not
+#   #= differ a.svg b.svg       two output files differ;  #= same …: are equal
+#   #% full                     takes seconds: run only with FULL=1
+# There is a folder for each kind of error; commands run in a copy of it.
 cd "$(dirname "$0")" || exit 1
 here=$PWD
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# BLEU of a whole set, against one written in another way.
+# BLEU of a whole data set, compared with an independent implementation.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exported C on other machines, where their compilers are here: a learner with products, noise and a scan on a Cortex-M4 without an
+# Exported C for other targets, if their compilers are installed: a learner with products, noise and a scan on a Cortex-M4 without an
 # operating system, and in wasm32 without a library.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

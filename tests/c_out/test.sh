@@ -1,7 +1,7 @@
 #!/bin/sh
-# What is exported as C: it compiles under gcc and clang without a warning, needs nothing but libm, and gives the interpreter's numbers
-# and, step by step, those of our own training. `all` (make test-c) is for every learner and every training step of every example, and
-# for other machines: a Cortex-M and wasm32, where their compilers are here.
+# Exported C compiles with gcc and clang without a warning, needs only libm, and has the interpreter's results
+# and, step by step, the results of limn's training. `all` (make test-c) tests every learner and training step of every example, and
+# other targets: a Cortex-M and wasm32, if their compilers are installed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

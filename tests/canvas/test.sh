@@ -1,5 +1,5 @@
 #!/bin/sh
-# Other programs see the pictures as we do: rsvg-convert draws our SVG, poppler our PDF, and both are compared with our PNG.
+# Compares limn's SVG rendered by rsvg-convert and its PDF rendered by poppler with limn's PNG.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is changed while a run goes on: it equals a program in which the same is written, and a run that is made again, killed,
+# Changes during a run equal a program with the same values; a run that is repeated, killed,
 # paused and resumed makes the same changes in the same steps, bit for bit.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

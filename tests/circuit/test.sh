@@ -1,5 +1,5 @@
 #!/bin/sh
-# What each construct is drawn as: the words of its glyphs, how many lines there are, names that stay, the sentence.
+# Pictures of each construct: the words of its glyphs, the number of lines, stable names, the description.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

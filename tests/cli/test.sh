@@ -1,5 +1,5 @@
 #!/bin/sh
-# The command line as a user meets it: exit statuses, help, JSON, files.
+# The command line: exit statuses, help, JSON, files.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

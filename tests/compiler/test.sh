@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whatever the compiler, its folder and its disk do, a training ends with the numbers of the interpreter, within a limit, with a word about it, and leaves no process and no
+# Failures of the C compiler, its folder or its disk: training ends with the interpreter's results, within a time limit, with a warning, and leaves no process and no
 # folder behind.
 set -u
 dir=$(mktemp -d)

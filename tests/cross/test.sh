@@ -1,5 +1,5 @@
 #!/bin/sh
-# The solver of src/run/solve against SUNDIALS, where Debian's libsundials-dev is installed; otherwise it is skipped.
+# Compares the ODE solver of src/run/solve with SUNDIALS, if Debian's libsundials-dev is installed.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a user sees of devices and precisions, on a GPU that need not be there (tests/gpu): what is refused, and with which status; what a
-# run, a plan and a comparison say about what computes; what happens when a GPU is lost, and when a run goes on elsewhere.
+# Devices and precisions as users see them, on the emulated GPU (tests/gpu): refusals and their exit status; what runs, plans and comparisons
+# print about the device; a lost GPU; a run that continues on another device.
 set -u
 say='devices '
 . tests/gpu/here.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two models side by side.
+# Comparison of two models (limn diff).
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

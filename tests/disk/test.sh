@@ -1,6 +1,6 @@
 #!/bin/sh
-# What limn does to a disk: which files it writes and which it leaves alone, whatever stands in a run folder or is named on the
-# command line; what it reads; and how a run ends when it is told to, or when a file is not what it was.
+# Files that limn writes, and files that it must not change, whatever a run folder contains or the
+# command line names; files that it reads; how a run ends if it is stopped, or if a file has changed.
 set -u
 . "$(dirname "$0")/../say.sh"
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every path that README, CONTRIBUTING or a page of docs names in backticks or as a link is there:
-# `src/…`, `tests/…`, `docs/…`, `tools/…` from the root, `base/…`, `core/…` and so on from src, a bare `name.c` or `name.h` somewhere in
-# the source, and a link from its page.
+# Every path that README, CONTRIBUTING or a page of docs names in backticks or as a link exists:
+# `src/…`, `tests/…`, `docs/…`, `tools/…` from the root; `base/…`, `core/…` and so on from src; `name.c` or `name.h` anywhere in
+# the source; a link from its page.
 # Prints a line "ok PAGE" or "not ok PAGE" for each page.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,14 +1,14 @@
 #!/bin/sh
-# What the pages show is what limn does.
+# The programs and outputs on the pages are those of limn.
 #
-#   ```limn          a program: it must check, alone
-#   ```limn part     goes on with the program before it, in the same section: together they must check
-#   ```limn error    must be refused; `<!-- wants: … -->` behind it holds a piece of the message
-#   ```console       each line `$ limn …` is run where the program before it stands under the name that the command uses;
-#                    what follows must be its output, spaces at line ends aside. Other commands are not run.
+#   ```limn          a program that must pass `limn check` alone
+#   ```limn part     continues the program before it in the same section: together they must pass
+#   ```limn error    must be refused; `<!-- wants: … -->` after it has a part of the message
+#   ```console       each line `$ limn …` is run with the program before it as the file that the command names;
+#                    the following lines must be its output, except spaces at line ends. Other commands are not run.
 #
-#   tests/docs/test.sh [--bless]        --bless writes the outputs into the pages anew; read them in the diff
-# Paths that pages name must exist: paths.sh. LIMN is the program to test. Prints a line "ok NAME" or "not ok NAME" for each block and command.
+#   tests/docs/test.sh [--bless]        --bless rewrites the outputs on the pages; read the differences
+# Paths on the pages must exist: paths.sh. LIMN is the program to test. Prints a line "ok NAME" or "not ok NAME" for each block and command.
 set -u
 limn=${LIMN:-$PWD/build/limn}
 bless=${1:-}

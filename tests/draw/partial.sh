@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of programs with errors: the messages are those of `limn check`, the exit status too, and what can be shown is shown, without faults of its own.
+# Pictures of programs with errors: messages and exit status are those of `limn check`, the rest of the program is drawn, and the pictures have no faults.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

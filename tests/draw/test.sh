@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pictures of programs: the same bytes each time, every kind of file, words for a reader. That pictures have no faults is seen by
-# tests/pictures_test.c.
+# Pictures of programs: reproducible bytes, every file format, descriptions for screen readers. tests/pictures_test.c tests that pictures have no
+# faults.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

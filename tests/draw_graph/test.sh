@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of learning diagrams: what is in them, no faults, the same bytes whatever the order of declarations, and random diagrams
+# Pictures of learning diagrams: their content, no faults, the same bytes for every order of declarations, and random diagrams
 # (random.awk).
 set -u
 . "$(dirname "$0")/../say.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Pictures of machines: every machine and wiring of the examples is drawn without faults, closed and opened; the same bytes twice; what
-# is in some of them; networks unfold, and what is none says so.
+# Pictures of machines: every machine and wiring of the examples is drawn without faults, closed and opened, with reproducible bytes; the content
+# of some; networks are unfolded, and other wirings are refused.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

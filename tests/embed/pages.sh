@@ -1,6 +1,6 @@
 #!/bin/sh
-# The programs of a page: ```c blocks that have a main, the ```text block behind each (what it prints), and ```limn blocks whose
-# first line is `# NAME.limn`, as files.
+# Extracts the programs of a page as files: ```c blocks with a main, the ```text block after each (its output), and ```limn blocks whose
+# first line is `# NAME.limn`.
 #   pages.sh PAGE FOLDER
 mkdir -p "$2"
 awk -v to="$2" '

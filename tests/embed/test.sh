@@ -1,6 +1,6 @@
 #!/bin/sh
-# limn inside other programs: hosts in C and C++, under a locale with a decimal comma, with names that clash, in threads, for a
-# long time, without memory; the examples of the header and of docs/api.md. With liblimn.a, and with liblimn.so where it is.
+# limn as a library: hosts in C and C++, with a locale with decimal commas, clashing names, threads, long runs,
+# no memory; the examples of the header and of docs/api.md. With liblimn.a, and with liblimn.so if it is built.
 set -u
 root=$PWD
 build=$root/$BUILD

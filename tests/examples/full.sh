@@ -1,6 +1,6 @@
 #!/bin/sh
-# The examples to the end, held to the figures that their headers name. One line for each: what was wanted, what was
-# reached, in how many seconds. ONLY='vae gan' runs those alone.
+# Trains the examples completely and compares the results with the figures in their headers. One line for each: wanted,
+# reached, seconds. ONLY='vae gan' runs some.
 set -u
 . "$(dirname "$0")/lib.sh"
 failed=0

@@ -1,4 +1,4 @@
-# For test.sh and full.sh: training an example, reading what it reached, comparing.
+# Functions for test.sh and full.sh: train an example, read its results, compare them.
 root=$(cd "$(dirname "$0")/../.." && pwd)
 LIMN=${LIMN:-$root/build/limn}
 dir=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The examples learn: short runs on data that is built in; FULL=1: of the large ones too. tests/examples/full.sh has the figures that their headers name.
+# Short training of the examples on built-in data; FULL=1: of the large ones too. tests/examples/full.sh compares complete runs with the figures in their headers.
 set -u
 . "$(dirname "$0")/lib.sh"
 say() { echo "$1 examples $2: $4, wanted $3"; }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The same rows in csv, tsv, npz, npy, idx and folders of pictures make the same run, bit for bit; words keep their numbers in
-# a later file that has some of them only; the names of a `given` and its place in the program change nothing. RUNS random tables.
+# The same rows in csv, tsv, npz, npy, idx and folders of pictures give the same run, bit for bit; words keep their numbers in
+# a later file with only some of them; the names of a `given` and its position change nothing. RUNS random tables.
 set -u
 here=$PWD/tests/files
 runs=${RUNS:-6}

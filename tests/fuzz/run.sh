@@ -1,9 +1,9 @@
 #!/bin/sh
-# run.sh FOLDER SECONDS HARNESS…: the fuzzers FOLDER/fuzz_HARNESS, on JOBS cores, SECONDS in all; then a table.
-# Each core goes through all harnesses, each core from another one on, so that all get the same time whatever their number is. What reaches
-# new places is kept in FOLDER/corpus, what is found in FOLDER/found, with the command that replays it. Status 1: something was found.
-# The table counts the CPU's seconds that the harnesses took themselves, seeds and what is done between inputs among them: on a machine that
-# has other work these are fewer than JOBS times SECONDS.
+# run.sh FOLDER SECONDS HARNESS…: runs the fuzzers FOLDER/fuzz_HARNESS on JOBS cores for SECONDS in total, and prints a table.
+# Each core cycles through all harnesses, starting from a different one, so that all get equal time. Inputs that reach
+# new code are stored in FOLDER/corpus, failures in FOLDER/found with the command that repeats them. Status 1: there were failures.
+# The table has the CPU seconds of the harnesses, including seeds and work between inputs; on a busy machine
+# these are fewer than JOBS times SECONDS.
 set -eu
 folder=$1
 seconds=$2

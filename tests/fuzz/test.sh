@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the fuzzers found, and seeds, once more: each file of corpus/TARGET through fuzz_TARGET.c; and the driver itself finds a fault.
+# Replays the corpus of the fuzzers: each file of corpus/TARGET in fuzz_TARGET.c; and tests that the driver detects a fault.
 set -u
 here=tests/fuzz
 out=$(mktemp -d)

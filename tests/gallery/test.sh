@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs of docs/figures check, each picture of the gallery can be drawn and is on the page, and point 15 of its score says whether limn finds faults in it.
+# The programs of docs/figures pass `limn check`, each picture of the gallery can be drawn and is on the page, and point 15 of its score agrees with the faults that limn finds.
 set -u
 . "$(dirname "$0")/../say.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)

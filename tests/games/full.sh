@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same at length: random games of two players, and a table of how many games of more players reach an equilibrium.
+# Games, long version: random games of two players, and a table of how many games of more players reach an equilibrium.
 #   LIMN=build/limn tests/games/full.sh
 LIMN=$(cd "$(dirname "$LIMN")" && pwd)/$(basename "$LIMN")
 export LIMN

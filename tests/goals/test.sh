@@ -1,5 +1,5 @@
 #!/bin/sh
-# Pictures of goals, lenses, derivatives, and who trains whom: no faults in any example, and what has to be seen is there.
+# Pictures of goals, lenses, derivatives, and --who: no faults in any example, and their content.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

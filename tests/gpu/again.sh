@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs on a real GPU, in each precision: the same seed gives the same bytes twice, and with a pause on the way; what began on
-# the CPU goes on there, and the other way round. tests/gpu/again.sh [FILE…]; what lacks its data is left out.
+# Reproducibility on a real GPU, in each precision: the same seed gives the same bytes in a second run, and in one with a pause; runs that began on
+# the CPU continue on the GPU, and the reverse. tests/gpu/again.sh [FILE…]; files without their data are skipped.
 set -u
 . "$(dirname "$0")/../say.sh"
 say='gpu '

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The law of exactness: programs whose numbers are small integers (exact.awk) have the same weights and losses on the
-# CPU and on a GPU, in every precision, to the last bit: no sum is rounded, so its order does not matter.
+# Law of exactness: programs with small integers (exact.awk) have the same weights and losses on the
+# CPU and on a GPU, in every precision, to the last bit: sums have no rounding, so their order does not matter.
 #
-#   BUILD=build LIMN=$PWD/build/limn tests/gpu/exact.sh FIRST PROGRAMS     as many as one likes, by hand
+#   BUILD=build LIMN=$PWD/build/limn tests/gpu/exact.sh FIRST PROGRAMS     any number of programs, by hand
 #
-# A program whose factors turn out to need more than eight bits, or its sums more than 24, is none of the law's: the CPU's
-# bf16, or 64, differs from its 32. One more run has most wires rounded, and must not be far off.
-# $KEEP: a folder where programs that fail are left.
+# Programs whose factors need more than eight bits, or whose sums need more than 24, are left out: on the CPU their
+# results in bf16 or 64 differ from those in 32. One more run rounds most wires, and must have similar results.
+# $KEEP: a folder for programs that fail.
 set -u
 first=${1:-1} programs=${2:-8}
 here=$(cd "$(dirname "$0")" && pwd)

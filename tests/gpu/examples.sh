@@ -1,6 +1,6 @@
 #!/bin/sh
-# Ten steps of every example on the GPU, held against the CPU: tests/gpu/examples.sh [FILE…]. What has no `train` or lacks its data is left out;
-# one whose first line says how to make it small is made so. PRECISION=tf32 FAR=0.03: in that precision, and how far apart it may be.
+# Compares ten steps of every example on the GPU with the CPU: tests/gpu/examples.sh [FILE…]. Programs without `train` or without their data are skipped;
+# programs whose first line says how to make them small are made small. PRECISION=tf32 FAR=0.03 sets the precision and the tolerance.
 set -u
 . "$(dirname "$0")/../say.sh"
 say='gpu example '

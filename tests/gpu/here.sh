@@ -1,6 +1,6 @@
+# Setup of tests that use a GPU, real or emulated (fake_cuda.c): a folder, $dir, functions, and the
+# emulated GPU. The caller sets $say and is in the root of the project.
 # shellcheck shell=sh
-# What tests begin with that want a GPU, whether or not there is one (fake_cuda.c): a folder, $dir, words of their own, and the
-# emulated GPU. Its caller says $say, and is in the root of the project.
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 . tests/say.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The GPU's engine on a machine that need not have one: kernels run on the CPU, behind a driver of our own (fake_cuda.c). Training
-# gives the CPU's numbers, stops and goes on with the same bytes, changes between CPU and GPU, and says what is wrong. FULL=1: also what takes seconds.
+# The GPU engine on an emulated GPU: a replacement of the driver (fake_cuda.c) runs kernels on the CPU. Training
+# has the CPU's results, resumes with the same bytes, moves between CPU and GPU, and reports errors. FULL=1: also tests that take seconds.
 set -u
 say='gpu '
 . tests/gpu/here.sh

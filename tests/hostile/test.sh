@@ -1,6 +1,6 @@
 #!/bin/sh
-# Programs meant to hurt get an answer: exit status 0 or 1 with some text, within seconds of a processor (so that others may run beside
-# them) and in bounded memory, never a crash. FULL=1: also those that take a second and more.
+# Hostile programs get an answer: exit status 0 or 1 with output, within seconds of CPU time (which does not depend on other
+# jobs) and in bounded memory, never a crash. FULL=1: also those that take a second and more.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is installed works where it was put: libraries, header, pkg-config file, man pages, completions, editor files; the Debian package
-# in an empty root; and `make uninstall` leaves nothing. Flags are respected, and make itself installs nothing.
+# Installed files work at their place: libraries, header, pkg-config file, man pages, completions, editor files; the Debian package
+# in an empty root; `make uninstall` removes everything. Flags are respected, and make itself installs nothing.
 set -u
 . "$(dirname "$0")/../say.sh"
 cd "$(dirname "$0")/../.." || exit 1

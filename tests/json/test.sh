@@ -1,5 +1,5 @@
 #!/bin/sh
-# Diagrams as JSON: what is written is read back as the same diagram; what is wrong is refused by name. LONG=1 (make test-json): every
+# Diagrams as JSON: exported diagrams are read back unchanged; invalid JSON is refused with the name of the error. LONG=1 (make test-json): every
 # learner and box of the examples and of the library.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A label that is none (too large, negative, a fraction, no number, infinite) is refused wherever it comes from, however it would run.
+# Invalid labels (too large, negative, fractional, not a number, infinite) are refused from every source and in every engine.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Learning diagrams: the laws that their losses keep, and what is done to them.
+# Learning diagrams: laws of their losses, and operations on them.
 set -u
 . "$(dirname "$0")/../say.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The figures of examples/lens.limn and examples/smiles.limn, for each seed of SEEDS (0): a line for each, what was
-# wanted and what was reached. Minutes. LIMN is the program, build/limn if it is not set.
+# Trains examples/lens.limn and examples/smiles.limn for each seed of SEEDS (0), and compares the results with their figures: a line for each,
+# wanted and reached. Takes minutes. LIMN is the program, by default build/limn.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Learners without a body, and the lens of examples/: what stands in for a body, that it learns, and that each goal
-# moves whom it should; FULL=1: that the lens learns. tests/lens/full.sh holds the examples to their figures.
+# Learners without a body, and the lens of examples/: the default body, that it is trained, and that each goal
+# trains the right learners; FULL=1: that the lens is learned. tests/lens/full.sh compares the examples with their figures.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 1

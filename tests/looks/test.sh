@@ -1,7 +1,7 @@
 #!/bin/sh
-# Real pictures look alike elsewhere: rsvg-convert and a browser draw our SVG, poppler our PDF, each compared with our PNG, in every theme. The limits are
-# of 255: for the mean of all pixels, and for the worst 16 by 16 of them. Measured: rsvg-convert 0.06 and 1.5; chromium 0.7 and 28, which moves letters by
-# a part of a pixel; poppler 1.3 and 53, which sets letters of type 3 at whole pixels.
+# Compares renderings of real pictures: SVG by rsvg-convert and a browser, PDF by poppler, each with limn's PNG, in every theme. The limits are
+# out of 255: for the mean of all pixels, and for the worst block of 16 by 16. Measured: rsvg-convert 0.06 and 1.5; chromium 0.7 and 28, since it shifts letters by
+# a fraction of a pixel; poppler 1.3 and 53, since it places Type 3 letters at whole pixels.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

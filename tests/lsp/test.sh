@@ -1,7 +1,7 @@
 #!/bin/sh
-# The language server: recorded sessions, damaged input, words that have a line of their own, and a real client
-# (npm's vscode-languageserver-protocol, in $LIMN_LSP_CLIENT or build/lsp-client; skipped where it is not: tools/npm.sh installs it).
-# A session is a file of messages, one a line; beside it stands what comes back, one a line. BLESS=1 writes that anew.
+# The language server: recorded sessions, malformed input, completion of keywords, and a real client
+# (npm's vscode-languageserver-protocol, in $LIMN_LSP_CLIENT or build/lsp-client, installed by tools/npm.sh; otherwise skipped).
+# A session is a file with a message in each line; a second file has the responses, one in each line. BLESS=1 rewrites those.
 set -u
 here=tests/lsp
 BUILD=${BUILD:-build}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Messages of `limn run`: each program of this folder says what its .err has, and the status is 1.
+# Messages of `limn run`: the messages of each program of this folder are those of its .err, and the status is 1.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

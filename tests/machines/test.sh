@@ -1,6 +1,6 @@
 #!/bin/sh
-# The discrete and learning machines of examples/: every claim in them holds, with the figures that their headers name; and
-# programs with mistakes of their own kind get their message.
+# The discrete and learning machines of examples/: every claim in them holds, with the figures of their headers; and
+# programs with errors specific to machines get their message.
 #   LIMN=/path/to/limn tests/machines/test.sh [--bless]
 set -u
 . "$(dirname "$0")/../say.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs of time that flows: every claim in them holds, and what cannot be followed is refused with a reason.
+# Machines in continuous time: every claim holds, and systems that cannot be simulated are refused with a reason.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every message of limn is somewhere in the tests: messages.py finds those that are not. Here are those that no check of a program meets.
+# Every message of limn occurs in the tests: messages.py finds others. This script tests messages that no `limn check` prints.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$PWD/tests/messages

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The digits of examples/ learn to read: one epoch, with FULL=1 also by convolutions, or with LONG=1 all five epochs; for each seed of SEEDS.
+# Training of the MNIST examples: one epoch, with FULL=1 also convolutions, with LONG=1 all five epochs; for each seed of SEEDS.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Names and texts that mean something to a file's format come through every kind of file as themselves: XML is well-formed, PDF can be read, TeX sees no
-# command; whatever the language lets in, a picture stays small, shows at most 48 letters of it and says the whole of it in its words.
+# Names and texts with special characters are unchanged in every output format: XML is well-formed, PDF is valid, TeX gets no
+# commands. A picture stays small for every name, shows at most 48 letters of it, and has the whole name in its description.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

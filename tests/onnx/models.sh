@@ -1,7 +1,7 @@
 #!/bin/sh
-# Models that PyTorch exports (models.py): each is imported, checked, evaluated, drawn, costed, and trained for ten steps and used then, all as PyTorch
-# does; exported again and imported again; and where npm's onnxruntime-node is (see runtime.js), both files are run by it too, all to
-# 1e-5. `models.sh [NAME…]`; a table with nodes, lines and the largest errors. Takes minutes: `make test-models`.
+# Models exported by PyTorch (models.py): each is imported, checked, evaluated, drawn, costed, trained for ten steps and used, with PyTorch's
+# results; then exported and imported again; and with npm's onnxruntime-node (see runtime.js) both files are run by it too, all to
+# 1e-5. `models.sh [NAME…]`; prints a table with nodes, lines and the largest errors. Takes minutes: `make test-models`.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 BUILD=${BUILD:-$here/../../build}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# ONNX models become programs: small files of our own (make.py), good ones with their values, bad ones with their messages; every
-# file cut at every length and with every byte turned; and Debian's node tests where they are installed (nodes.py has all).
+# Import of ONNX models: small generated files (make.py), valid ones with their values, invalid ones with their messages; every
+# file truncated at every length and with every byte changed; and Debian's node tests if installed (nodes.py has all).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)

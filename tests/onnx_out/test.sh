@@ -1,7 +1,7 @@
 #!/bin/sh
-# Boxes and learners as ONNX models, run by ONNX Runtime, against limn. Short: a box for each way in which a loop becomes nodes.
-# LONG=1: every learner and box of every example as well, with a table, and learners exported and imported again. The runtime is npm's onnxruntime-node, in $LIMN_ORT, in build/onnxruntime, or
-# where node finds it: tools/npm.sh installs it
+# Boxes and learners exported to ONNX and run by ONNX Runtime, compared with limn. Short: a box for each way in which a loop is lowered to nodes.
+# LONG=1: every learner and box of every example, with a table, and learners exported and imported again. The runtime is npm's onnxruntime-node, in $LIMN_ORT, in build/onnxruntime, or
+# where node finds it; tools/npm.sh installs it.
 cd "$(dirname "$0")" || exit 1
 BUILD=$(cd ../.. && cd "${BUILD:-build}" && pwd) && export BUILD
 work=$(mktemp -d)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# All options of a command, alone and in pairs: each has an effect, or is refused. An option has an effect when what is
-# printed, or a file that is written, differs from what it is without the option. tests/pairs/options.txt has the lines:
+# All options of each command, alone and in pairs: each has an effect or is refused. An option has an effect if the output
+# or a written file differs from that without the option. tests/pairs/options.txt has the lines:
 #   COMMAND LINE | OPTION | OPTION …
-# `+ OPTION` need not have an effect; `~ OPTION` has one alone, and need not have one beside others, as `--set c=5` beside a
-# picture without c; nor need others beside `! OPTION`, as `--check` of a picture without faults.
-# FULL=1: also all pairs, and the lines that begin with `full`. ROW='export': lines that begin so.
+# `+ OPTION` need not have an effect; `~ OPTION` has one alone, but need not have one together with others, such as `--set c=5` in a
+# picture without c; together with `! OPTION`, the others need not have one, as with `--check` of a picture without faults.
+# FULL=1: also all pairs, and the lines that begin with `full`. ROW='export': lines that begin with this word.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d)

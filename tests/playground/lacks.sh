@@ -1,7 +1,6 @@
 #!/bin/sh
-# Does the playground stand in for all that it leaves out?  lacks.sh BUILD
-# By the symbols of the objects that are here, so that a machine without clang for WASI knows it too: what the sources of the playground call and only
-# sources it leaves out (PLAY_WITHOUT in Makefile) define must be defined in playground/.
+# Checks that playground/ defines every function that its sources call and that only left-out sources define (PLAY_WITHOUT in Makefile): lacks.sh BUILD.
+# It uses the symbols of the native objects, so it does not need clang for WASI.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The playground: what its platform adds to WASI, in the files in memory of studio/src/wasi.ts; and where build/playground-objects/limn.wasm is there
-# (make playground), the language server and training in it, with the losses that limn has here. By node, with the types taken off by esbuild:
-# that of studio/node_modules, or Debian's.
+# The playground: WASI in the in-memory file system of studio/src/wasi.ts; and, if build/playground-objects/limn.wasm exists
+# (make playground), the language server and training in it, with reference losses. Runs in node; esbuild, of studio/node_modules or Debian's,
+# removes the types.
 cd "$(dirname "$0")" || exit 1
 root=$(cd ../.. && pwd)
 build=$(cd "$root" && cd "${BUILD:-build}" && pwd)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# docs/notebook.ipynb, executed by Debian's jupyter-nbconvert; the page and a picture of it are left in BUILD/python.
+# Executes docs/notebook.ipynb with Debian's jupyter-nbconvert; the page and a picture of it are written to BUILD/python.
 set -u
 build=$PWD/$BUILD/python
 mkdir -p "$build"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The wheel in an empty environment, without network and without LIMN_LIBRARY; the Debian packages in an empty root.
+# The wheel in an empty environment without network and without LIMN_LIBRARY; the Debian packages in an empty root.
 set -u
 python=${PYTHON:-/usr/bin/python3}
 dir=$(mktemp -d)

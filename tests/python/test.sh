@@ -1,6 +1,6 @@
 #!/bin/sh
-# The Python module with numpy, by prebuilt kernels; with LONG=1 (make test-python) compiled, with torch, the packages, a notebook and
-# figures.
+# The Python module with numpy and prebuilt kernels; LONG=1 (make test-python): compiled, with torch, the packages, a notebook and
+# measurements.
 set -u
 build=$PWD/$BUILD
 case $BUILD in

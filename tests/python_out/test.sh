@@ -1,8 +1,8 @@
 #!/bin/sh
-# Boxes, learners and whole programs as Python files, run, against limn: values, gradients, ten steps of training. JAX is tried with NumPy in its place
-# where it is not installed. LONG=1 (make test-python-out): every learner and every program of the examples, with a table, and the folder
-# $BUILD/python_out, which `python3 tests/python_out/all.py $BUILD/python_out` looks at where PyTorch or JAX are. $PYTHON: one with NumPy, and PyTorch
-# if it is to be tried.
+# Boxes, learners and whole programs exported to Python, compared with limn: values, gradients, ten training steps. If JAX is not installed,
+# NumPy replaces it. LONG=1 (make test-python-out): every learner and program of the examples, with a table, and the folder
+# $BUILD/python_out, which `python3 tests/python_out/all.py $BUILD/python_out` tests with PyTorch or JAX. $PYTHON: one with NumPy, and with PyTorch
+# if that is to be tested.
 cd "$(dirname "$0")" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The report as a reader meets it: every view in one page, in a browser without a window, light and dark, on a phone and on a desk.
+# The report: every view in one page, in a headless browser, light and dark, narrow and wide.
 #   tests/report/test.sh [PICTURES]        PICTURES: a folder for screenshots
-# Without a browser only the page's text is looked at.
+# Without a browser only the page's text is checked.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs go on, bit for bit: 400 ticks and then 600 equal 1000, and what flows to 2 and then to 4 is what flows to 4;
-# a run that was killed in its middle ends like another that was left alone.
+# Resumed runs are the same bit for bit: 400 ticks and then 600 equal 1000; integration to time 2 and then to 4 equals integration to 4;
+# a run that was killed ends like one that was not.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mktemp -d)

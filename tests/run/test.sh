@@ -1,5 +1,5 @@
 #!/bin/sh
-# `limn run` as a user meets it: the folder, its numbers, the page, the status; the same again gives the same bytes.
+# `limn run`: the folder, its numbers, the page, the status; a repeated run has the same bytes.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

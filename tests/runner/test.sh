@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/run.sh itself, on a small tree of scripts: what it counts, and what it says at the end.
+# Tests tests/run.sh on a small tree of scripts: its counts and its last lines.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 dir=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Training inside a sandbox: it works, compiler and all; what lies outside cannot be read; and it is on by itself for code from elsewhere.
-# (What exactly is refused: tests/sandbox_test.c.)
+# Training in a sandbox: it works, with the compiler; files outside cannot be read; and it is on by default for code from other folders.
+# (tests/sandbox_test.c tests what is refused.)
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

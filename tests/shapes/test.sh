@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the source looks like (tools/shapes.sh): it is as it should be, and each of the three faults is found where there is one.
+# tools/shapes.sh: the source passes, and each of the three kinds of violations is found.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Small steps, which are compiled as one function: turned rows, packed weights, sums of all kinds, rows of noise. Training shows the losses of the interpreter,
-# with compiled code and without, also where the last batch of an epoch is short.
+# Small steps, which are compiled as one function: transposed rows, packed weights, sums of all kinds, rows of noise. Training has the losses of the interpreter,
+# with and without compiled code, also if the last batch of an epoch is short.
 set -u
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

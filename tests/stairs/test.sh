@@ -1,5 +1,5 @@
 #!/bin/sh
-# Curves of runs: what holds its value is drawn as stairs, a jump is upright, what flows is neither; bands that are too narrow for
+# Curves of runs: piecewise constant values are drawn as steps, jumps are vertical, continuous values are curves; bands too narrow for
 # their names are named below.
 set -u
 . "$(dirname "$0")/../say.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Steps of training, once they are under way: no allocation and no system call in a step, few between steps, few in the thread that fills batches.
+# Training steps in steady state: no allocation and no system call in a step, few between steps, few in the thread that prepares batches.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)

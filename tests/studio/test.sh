@@ -1,6 +1,6 @@
 #!/bin/sh
-# The studio's server: every method once, attacks, files that others change, runs, many pages at once. Each part is a script of this
-# folder: sh tests/studio/test.sh [PART…]. A browser's own tests are in browser/.
+# The studio's server: every method once, attacks, files changed by other programs, runs, many pages at once. Each part is a script of this
+# folder: sh tests/studio/test.sh [PART…]. Tests in a browser are in browser/.
 set -u
 here=tests/studio
 out=$(mktemp -d)

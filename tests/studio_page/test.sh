@@ -1,7 +1,7 @@
 #!/bin/sh
-# The studio's page: the built copy in studio/dist is what studio/src gives, in the size that was promised; the programs of the tour are
-# good; and in a real browser (browser.mjs) the short pass, with LONG=1 all that docs/studio.md says. Skipped where npm's packages
-# (`make studio-page`) or chromium are not.
+# The studio's page: the built copy in studio/dist is that of studio/src, within the size limits; the programs of the tutorial are
+# correct; and in a real browser (browser.mjs) a short test, with LONG=1 all of docs/studio.md. Skipped without npm's packages
+# (`make studio-page`) or chromium.
 set -u
 here=tests/studio_page
 out=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whatever a program, a file, a name or an argument holds: nothing that a terminal obeys reaches it, and JSON is JSON.
+# Control characters in programs, files, names or arguments never reach the terminal, and JSON output is valid.
 set -u
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Values and gradients of the library's boxes against PyTorch's: data/ holds them, make_numbers.py made them.
+# Values and gradients of the library's boxes, compared with PyTorch's in data/, which make_numbers.py generates.
 set -u
 cd "$(dirname "$0")" || exit 1
 here=$PWD

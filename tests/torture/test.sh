@@ -1,5 +1,5 @@
 #!/bin/sh
-# Faults injected everywhere, in small: some of each attack, always the same ones. All of them: make torture.
+# Fault injection, short version: some faults of each attack, always the same. All of them: make torture.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 case $BUILD in */san) echo "skipped: the sanitizers' own library does not stand one that fails in front of it"; exit 0 ;; esac

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A run is killed at a random moment, again and again, and goes on each time: it must end as the run that nobody killed.
+# Kills a run at random moments and resumes it each time: the result must be that of a run that was not killed.
 #   LIMN=build/limn tests/train/kill.sh N        N kills; exit status 0 if every run ended the same
-#   HOW=             by the compiled engine
+#   HOW=             with the compiled engine
 set -u
 kills=${1:-1000}
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Training as a user meets it: folders, checkpoints, faults, what is said. By the interpreter, on data that are built in.
+# Training: folders, checkpoints, failures, output. With the interpreter, on built-in data.
 set -u
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One name, two things: every pair of declarations that could have one name, made by a loop, in a machine
-# and at the top of a program. Each is refused with a place of both, or is one of the few that mean one thing.
+# Two declarations with one name: every pair of kinds, in a machine
+# and at the top of a program. Each pair is refused with the places of both, or is one of the few that are allowed.
 . "$(dirname "$0")/../say.sh"
 say="twice: "
 work=$(mktemp -d)
