@@ -10,6 +10,7 @@
 //                                   accepted, what failed at which door, and how long each door took. DOOR=onnx,c: these
 //                                   alone; THIN=16: those that take longest for every 16th program, 0: for none; SECONDS=60: no new program after so many
 //   whole_test varied SEED          the program as the doors have it
+//   whole_test written SEED DIR     the same, with its files, in DIR (an absolute path)
 //   JOBS=2                          by so many processes
 //
 // Every program is looked at by a process of its own, with a limit of memory and time: one that dies has failed.
@@ -499,6 +500,16 @@ static void fair(void **state) {
 }
 static void covered(void **state) { (void)state, assert_int_equal(coverage(1, 300, false), 0); }
 
+// The program and its files in a folder whose path is absolute.
+static void write_varied(Place *at, uint64_t seed, const char *dir) {
+  Whole *p = varied(at, seed);
+  const char *text = whole_text(at->arena, p, &(Printed){0});
+  file_write(at->arena, arena_format(at->arena, "%s/program.limn", dir), text, strlen(text));
+  for (uint32_t i = 0; i < p->file.n; i++)
+    file_write(at->arena, arena_format(at->arena, "%s/%s", dir, p->file.at[i].path),
+               p->file.at[i].bytes, p->file.at[i].n);
+}
+
 static int by_hand(int argc, char **argv) {
   Place at;
   if (!place_open(&at)) return 3;
@@ -519,6 +530,10 @@ static int by_hand(int argc, char **argv) {
   if (!strcmp(argv[1], "varied")) {
     known = true;
     puts(whole_text(at.arena, varied(&at, first), &(Printed){0}));
+  }
+  if (!strcmp(argv[1], "written") && argc > 3) {
+    known = true;
+    write_varied(&at, first, argv[3]);
   }
   place_close(&at);
   return known ? 0 : tried_by_many(argv[1], first, n);
