@@ -180,6 +180,12 @@ $(BUILD)/$(SHARED_LINK): $(BUILD)/$(SHARED)
 ARCHIVE := $(AR) $(if $(filter Darwin,$(SYSTEM)),rcs,rcsD)
 export ZERO_AR_DATE := 1
 
+# The names of the scalar functions are a file of their own, written only when a name is new: other columns of ops.def touch few objects.
+src/core/diagram/fn_names.def: src/core/diagram/ops.def
+	$(Q){ sed -n 1p $@; sed -n 's/^S(\([a-z_0-9]*\),.*/FN(\1)/p' $<; } >$(BUILD)/fn_names.new
+	$(Q)if cmp -s $(BUILD)/fn_names.new $@; then rm $(BUILD)/fn_names.new; else mv $(BUILD)/fn_names.new $@; fi
+$(OBJECT): | src/core/diagram/fn_names.def
+src/core/diagram/fn_names.def: | $(BUILD)/flags
 $(BUILD)/library.c: $(sort $(wildcard lib/*.limn)) tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh lang/program/library.h limn_library $(sort $(wildcard lib/*.limn)) >$@

@@ -7,6 +7,7 @@
 // the seconds of a round of both, in turn on one thread, by its own clock, and their ratio.
 #define _XOPEN_SOURCE 700
 #include "base/files.h"
+#include "core/diagram/interpret.h"
 #include "fail.h"
 #include "run/train/train.h"
 

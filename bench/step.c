@@ -9,6 +9,8 @@
 // Peak is measured before and after the steps, since a shared machine does not keep its speed.
 #define _XOPEN_SOURCE 700
 #include "base/files.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "fail.h"
 #include "run/engine/prebuilt/gemm.h"

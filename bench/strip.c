@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
 #include "diagram_help.h"
 #include "run/engine/engine.h"
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/diagram/interpret.h"
 #include "core/pass/bounds.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"

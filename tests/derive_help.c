@@ -15,6 +15,9 @@
 #include <stdlib.h>
 
 #include "base/names.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "core/pass/pass.h"
 #include "derive_help.h"
 #include "diagram_help.h"

@@ -9,6 +9,7 @@
 #define LIMN_DERIVE_HELP_H
 
 #include "core/diagram/diagram.h"
+#include "core/diagram/interpret.h"
 
 typedef struct {
   Arena *arena;

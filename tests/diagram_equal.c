@@ -7,6 +7,7 @@
 // corresponds to the k-th of the other, by age. Bodies of loops are compared by what they compute:
 // shared or written out twice is the same.
 #include "base/table.h"
+#include "core/diagram/print.h"
 #include "core/diagram/text_own.h"
 #include "diagram_help.h"
 

@@ -7,6 +7,7 @@
 // axes are only in the text.
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/print.h"
 #include "diagram_help.h"
 #include "diagram_text.h"
 

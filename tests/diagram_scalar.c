@@ -11,6 +11,7 @@
 // real. Equal nodes become one scalar. Nodes are made arguments first, which is already the order
 // of the loop's scalars.
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "diagram_text.h"
 
 #include <math.h>

@@ -6,6 +6,9 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "diagram_help.h"
 #include "random_diagram.h"
 

@@ -3,6 +3,7 @@
 // has axes. Sizes are compared only where both are constants: what is still symbolic was the
 // checker's business.
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "diagram_help.h"
 
 typedef struct {

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "gpu_help.h"

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/print.h"
 #include "diagram_help.h"
 #include "machine_help.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "machine_help.h"
 

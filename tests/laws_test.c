@@ -14,6 +14,8 @@
 
 #include "base/diag.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/print.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "derive_help.h"

@@ -3,6 +3,7 @@
 // `get` that it does not move).
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "diagram_help.h"
 #include "run/step/step.h"

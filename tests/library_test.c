@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/print.h"
 #include "core/pass/pass.h"
 #include "diagram_help.h"
 #include "lang/elab/elab.h"

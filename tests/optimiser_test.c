@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
 #include "diagram_help.h"
 #include "lang/program/program.h"
 #include "optimiser_numbers.h"

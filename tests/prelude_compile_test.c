@@ -2,6 +2,8 @@
 // compiled steps and without any library. Every row becomes a vector loop; its values are those of
 // the interpreter, and the same bits from every compiler.
 #define _POSIX_C_SOURCE 200809L // mkdtemp
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "prelude_help.h"
 #include "run/engine/c/compile.h"
 #include "run/engine/kernel/prelude_text.h"

@@ -1,5 +1,6 @@
 // Arguments for the rows of ops.def, and the comparison with the interpreter. See prelude_help.h.
 #include "prelude_help.h"
+#include "core/diagram/ops.h"
 #include "run/engine/kernel/prelude.h"
 
 #include <float.h>

@@ -4,6 +4,7 @@
 #define PRELUDE_HELP_H
 
 #include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 
 // prelude_rows.c
 typedef struct {

@@ -1,5 +1,6 @@
 // The rows of ops.def with the functions of the prelude. A file of its own, since these go by the
 // names of <math.h>.
+#include "core/diagram/ops.h"
 #include "run/engine/kernel/prelude.h"
 #include "run/engine/kernel/prelude_generic.h"
 
@@ -14,15 +15,11 @@
     (void)a, (void)b, (void)c;                                                                     \
     return (double)(expression);                                                                   \
   }
-#define P(...)
 #include "core/diagram/ops.def"
 #undef S
-#undef P
 
 const PreludeRow prelude_rows[FN_COUNT] = {
 #define S(name, ...) [FN_##name] = {floats_##name, doubles_##name},
-#define P(...)
 #include "core/diagram/ops.def"
 #undef S
-#undef P
 };

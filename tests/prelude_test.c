@@ -1,5 +1,7 @@
 // The prelude against the interpreter: every row of ops.def at ordinary arguments and at edges,
 // noise, order.
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "prelude_help.h"
 #include "run/engine/kernel/prelude.h"
 

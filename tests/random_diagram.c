@@ -6,6 +6,8 @@
 // kept moderate: large ones are passed through tanh.
 #include "random_diagram.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
 // finite.
 #include "base/diag.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
 #include "diagram_help.h"
 #include "lang/program/program.h"
 #include "run/engine/engine.h"

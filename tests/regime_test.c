@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "diagram_help.h"
 #include "regime_numbers.h"
 #include "run/step/step.h"

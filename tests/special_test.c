@@ -4,6 +4,8 @@
 // compared with one another: prelude_test compares their functions with the interpreter.
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "derive_help.h"

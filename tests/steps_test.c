@@ -2,6 +2,7 @@
 // bytes of steps one by one. Several short ones are one graph there (src/run/engine/cuda_steps.c), or one launch.
 #define _XOPEN_SOURCE 700
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "gpu_help.h"
 #include "run/engine/cuda/cuda.h"

@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "diagram_help.h"

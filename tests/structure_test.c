@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "core/diagram/interpret.h"
 #include "core/pass/pipeline.h"
 #include "derive_help.h"
 #include "random_diagram.h"

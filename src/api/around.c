@@ -4,6 +4,7 @@
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/json_write.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 

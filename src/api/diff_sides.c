@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 
 #include "run/runs/weights.h"
 

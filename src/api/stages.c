@@ -4,6 +4,7 @@
 #include "api/api_own.h"
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/print.h"
 
 #include "core/pass/pipeline.h"
 #include "run/engine/c/emit.h"

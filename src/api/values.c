@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 
 #include "io/data/one_sample.h"
 #include "run/runs/weights.h"

@@ -1,5 +1,6 @@
 // Documentation of what has no source: keywords, boxes built into the compiler, and the table of
 // functions.
+#include "core/diagram/ops.h"
 #include "edit/edit_own.h"
 
 static const KnownWord words[] = {

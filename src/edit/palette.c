@@ -4,6 +4,7 @@
 #include "base/json_write.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/ops.h"
 #include "edit/gesture.h"
 
 #include <stdlib.h>

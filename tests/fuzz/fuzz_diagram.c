@@ -2,6 +2,7 @@
 // diagram that is valid, prints, and reads back equal to itself.
 #include "base/diag.h"
 #include "base/source.h"
+#include "core/diagram/print.h"
 #include "diagram_help.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 // puts in the place of an axis, a const, a space or a learner, the name of what is drawn or printed.
 // The first byte says which.
 #include "base/diag.h"
+#include "core/diagram/print.h"
 #include "lang/learning/learning.h"
 #include "run/step/step.h"
 #include "tokens.h"

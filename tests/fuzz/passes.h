@@ -5,6 +5,7 @@
 #ifndef LIMN_FUZZ_PASSES_H
 #define LIMN_FUZZ_PASSES_H
 
+#include "core/diagram/print.h"
 #include "core/pass/pass.h"
 #include "diagram_help.h"
 #include "run/sim/sim.h"

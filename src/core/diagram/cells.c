@@ -6,6 +6,8 @@
 // folded if these are numbers). For any other diagram (a sum, a list, an index value) the result is
 // NULL, and the interpreter computes the value.
 #include "core/diagram/diagram.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 

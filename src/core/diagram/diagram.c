@@ -5,6 +5,8 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/subst.h"
 
 World *world_new(Arena *a) {
   World *w = NEW(a, World);

@@ -1,5 +1,5 @@
-// diagram: the typed intermediate representation, its interpreter and its operations. Depends on
-// neither the language nor the file formats.
+// diagram: the typed intermediate representation. Depends on neither the language nor the file formats.
+// Headers beside it: ops.h (scalar functions), interpret.h, print.h, each.h and subst.h.
 //
 //   World *w = world_new(arena);
 //   Diagram *d = diagram_new(w, name_from(w->names, "double"));
@@ -19,6 +19,8 @@
 
 typedef struct World World;
 typedef struct Diagram Diagram;
+typedef struct Tensor Tensor; // interpret.h
+typedef struct Eval Eval;     // interpret.h
 
 // -- size.c ---------------------------------------------------------------------------------------
 // A size is a polynomial with rational coefficients over atoms (variables, floor quotients,
@@ -97,60 +99,14 @@ bool type_over_open(World *, const Type *, Span);
 // The number of elements; false if not constant or not representable.
 bool type_count(World *, const Type *, int64_t *);
 
-// -- ops.def, ops.c -------------------------------------------------------------------------------
-// Scalar functions and box operations are rows of ops.def.
-typedef enum {
-  FN_CONST, // k
-  FN_ARG,   // the value of operand `ref`
-  FN_AT,    // the value of loop index `ref`
-  FN_SIZE,  // the size `ref` as a real number
-#define S(name, ...) FN_##name,
-#define P(...)
-#include "core/diagram/ops.def"
-#undef S
-#undef P
-  FN_COUNT
-} Fn;
-
+// boxes.def: a row for each operation of a box
 typedef enum {
   OP_NONE,
-#define S(...)
-#define P(name, ...) OP_##name,
-#include "core/diagram/ops.def"
-#undef S
-#undef P
+#define BOX(name, doc) OP_##name,
+#include "core/diagram/boxes.def"
+#undef BOX
   OP_COUNT
 } Op;
-
-typedef enum {
-  UNIT_UNKNOWN,
-  UNIT_OF_PURE,      // arguments and result are pure numbers
-  UNIT_OF_ARGUMENTS, // all of one unit
-  UNIT_ROOT          // the square root of the argument's unit
-} FnUnit;
-typedef struct {
-  const char *name;
-  const char *sig; // "RR>R"; * is any base, the same at every *
-  uint32_t arity;
-  double (*value)(double a, double b, double c); // NULL for FN_CONST … FN_SIZE
-  const char *text;                              // the value as a C expression of a, b, c
-  // The vector–Jacobian product by each argument, as text: a b c are the arguments, y the result, g
-  // the cotangent. NULL: the derivative is zero.
-  const char *d[3];
-  uint32_t flops;
-  const char *glyph;
-  double low, high;  // range of arguments for tests
-  const char *kinks; // points where it is not differentiable, as in "0" or "0,1"; NULL if smooth
-  const char *doc;
-  const char *written;      // in the language, where that is not the name: "+"
-  const char *least, *most; // bounds, as text: a A, b B, c C are those of the arguments; NULL: none
-  FnUnit unit;
-  const char *onnx;        // the value in ONNX operators: "Sub(Exp(a), 1)"
-  const char *torch, *jax; // and in Python: "T.tanh($0)"; jax: NULL: as for PyTorch
-} FnRow;
-extern const FnRow fn_rows[FN_COUNT];
-Fn fn_find(const char *name); // FN_COUNT if not found
-void ops_markdown(Buf *);     // prints docs/ops.md
 
 typedef struct {
   uint8_t fn, base;
@@ -408,8 +364,6 @@ uint32_t loop_winners(World *, const Loop *);
 // True if the index is no output coordinate.
 bool loop_is_reduced(World *, const Loop *, uint32_t index);
 uint32_t scalar_push(World *, Loop *, Scalar); // appends a scalar, returns its index
-// Appends an application of `fn`; the base follows from the signature.
-uint32_t scalar_fn(World *, Loop *, Fn, uint32_t a, uint32_t b, uint32_t c);
 
 // box_loop without copying the loop. A loop must not be changed once a box holds it.
 Id box_loop_shared(World *, Diagram *, Loop *, const Id *in, uint32_t nin, Type out, Id origin);
@@ -417,125 +371,11 @@ uint32_t call_outputs(const Diagram *callee); // the number of results and next 
 void diagram_resolve(World *, Diagram *);     // substitutes bound size variables, in place
 void diagrams_resolve(World *);               // the same in all diagrams, which must be complete
 
-// -- text_names.c ---------------------------------------------------------------------------------
-// Unique names for a diagram and all diagrams that it calls, as used by the printed text.
-typedef VEC(const Diagram *) Diagrams;
-typedef struct {
-  Diagrams diagrams;    // callees first; diagrams used only as reverse derivatives last
-  const char **diagram; // [Diagram.id] unique name
-  Ids vars;             // size variables in use, ascending
-  const char **var;     // [variable] unique name; NULL if not in use
-  Ids label_names;      // lists of label names in use, in order of use
-} PrintNames;
-PrintNames *print_names(World *, const Diagram *root);
-const char *size_by_names(World *, const PrintNames *, Size);
-bool is_plain_name(const char *text); // true if the name needs no quotes
-const char *name_unique(World *, Table *taken, Name);
-Ids wires_in_order(World *, const Diagram *);      // inputs, params, outputs of boxes
-const char **wire_names(World *, const Diagram *); // [wire] unique name
-// The size variables that these diagrams and their callees mention, ascending.
-Ids diagrams_sizes(World *, uint32_t n, const Diagram *const *root);
-
-// -- text_print.c, scalar_text.c ------------------------------------------------------------------
-// Prints the diagram and all diagrams that it calls, callees first; `origins` adds source
-// positions.
-void diagram_print(World *, const Diagram *, Buf *, bool origins);
-// Parses a scalar expression over the given names (scalar numbers in `value`), appends its scalars
-// to the loop and gives the result's number. Derivatives in ops.def use the same syntax. False: a
-// syntax or type error.
-bool scalar_read(World *, Loop *, const char *text, const char *const *name, const uint32_t *value,
-                 uint32_t n, uint32_t *out);
-
-// -- interpret.c: the reference interpreter, in double precision ----------------------------------
-typedef struct {
-  uint32_t rank;
-  int64_t *shape;
-  int64_t count;
-  double *data; // row-major; labels and bits are small integers
-} Tensor;
-typedef struct {
-  Arena *arena; // owns the results
-  uint64_t seed, step;
-  // `step` is the first tick of a scan over ticks: its noise uses step + position.
-  bool ticks;
-  const Tensor *in;    // [d->in]
-  const Tensor *param; // [d->param]
-  Tensor *out;         // [d->out], filled in
-  // [d->param], filled in if not NULL; entries of params without a next value are untouched.
-  Tensor *next;
-  uint64_t multiplications; // counter: multiplications in loop bodies, at every point of the domain
-  const char *error;        // the reason of a failure
-} Eval;
-Tensor tensor_new(Arena *, uint32_t rank, const int64_t *shape);
-// Values of size variables are inferred from the shapes of the inputs. False: see .error. If memory
-// is exhausted, control jumps to the world's last guard.
-bool diagram_eval(World *, const Diagram *, Eval *);
-// Philox 4x32-10; the result is in (0, 1).
-double noise_uniform(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
-double noise_normal(uint64_t seed, uint64_t step, uint64_t site, uint64_t element);
-typedef struct {
-  uint64_t seed, step, site;
-} NoisePlace;
-// The same numbers for elements first … first + n - 1, vectorised.
-void noise_stretch(Noise, const NoisePlace *, int64_t first, int64_t n, double *to);
-const char *init_fault(World *, const Type *); // the reason why init_eval fails for this type
-InitKind init_word(const char *); // the kind for `zero`, `normal`, `glorot` …; INIT_NONE if unknown
-bool init_eval(World *, Arena *, const Init *, const Type *, uint64_t seed, uint64_t site,
-               Tensor *out);
-
-// -- cells.c: initial values that can be computed element by element ------------------------------
-typedef struct InitCells InitCells;
-// NULL: the elements are not independent, or the initialiser fails. `init` must outlive the result.
-const InitCells *init_cells(World *, Arena *, const Init *, const Type *, uint64_t seed,
-                            uint64_t site);
-int64_t init_cells_count(const InitCells *);
-bool init_cells_zero(const InitCells *); // true if all elements are +0
-// Writes elements first … first + n - 1, with the same bits as init_eval. Allocates nothing;
-// thread-safe.
-void init_draw(const InitCells *, int64_t first, int64_t n, double *to);
-
 uint64_t site_hash(uint64_t parent, const char *name);
 // Concatenates two paths; associative, and 0 is the empty path.
 uint64_t site_join(uint64_t outer, uint64_t inner);
 // The site of a box at one position of the enclosing scan.
 uint64_t site_step(uint64_t site, uint64_t position);
-
-// -- subst.c: substitution of size variables ------------------------------------------------------
-typedef struct {
-  Id var;
-  Size value;
-} Replaced;
-typedef VEC(Replaced) Subst;
-
-// Matches the callee's input types with the types of the wires `in` of d, and solves for the
-// callee's size variables. On entry the substitution holds bindings known from the context. The
-// first `slices` inputs lose their first axis (slices of a scan).
-void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const Id *in,
-                uint32_t slices);
-Size subst_size(World *, const Subst *, Size);
-Type subst_type(World *, const Subst *, Type);
-
-// -- each.c: element-wise loops -------------------------------------------------------------------
-// An element-wise loop over the type: one index per axis, a plain output access, no operands and an
-// empty body.
-Loop *loop_over(World *, const Type *);
-// Coordinates are the indices first, first + 1, ….
-Access access_from(World *, uint32_t first, uint32_t rank);
-Id wire_filled(World *, Diagram *, const Type *, double, Name, Id origin); // filled with one number
-// Most operands of an Each.
-enum { EACH_LIMIT = 4 };
-typedef struct {
-  Loop loop;
-  Access in[EACH_LIMIT];
-  Id wire[EACH_LIMIT];
-  Type t;
-  Id origin;
-} Each;
-Each each_of(World *, Type);
-// Indexed by the first `rank` indices.
-uint32_t each_read(World *, Each *, Id wire, Base, uint32_t rank);
-uint32_t each_number(World *, Each *, double);
-Id each_make(World *, Diagram *, Each *); // adds the box; the last scalar is the value
 
 bool loop_reads_index(const Loop *, uint32_t index); // true if the body uses at(index)
 // True if an output coordinate uses the index.

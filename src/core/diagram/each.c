@@ -1,6 +1,8 @@
 // Builders of element-wise loops, and queries about the operands and indices that a loop uses.
+#include "core/diagram/each.h"
 #include "base/names.h"
 #include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 
 Access access_from(World *w, uint32_t first, uint32_t rank) {
   uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rank + 1);

@@ -11,9 +11,11 @@
 // doubles: exact up to 2^53, and larger values are out of bounds of every admissible tensor.
 //
 // Any failure jumps back to diagram_eval, which frees the frames and stores a message in .error.
+#include "core/diagram/interpret.h"
 #include "base/files.h"
 #include "base/names.h"
 #include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 

@@ -9,6 +9,7 @@
 // the reverse scan, which recomputes the same box at the same position, draws the same numbers.
 #include "base/hash.h"
 #include "core/diagram/diagram.h"
+#include "core/diagram/interpret.h"
 
 #include <math.h>
 

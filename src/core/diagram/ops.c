@@ -5,7 +5,7 @@
 // index value, size) come first and have no function: the interpreter evaluates them. The arity is
 // the number of letters of the signature before '>'. ops_markdown prints the table as a page of the
 // manual, so the page agrees with the compiler.
-#include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 
@@ -18,10 +18,8 @@ static double softplus(double a) { return (a < 0 ? 0 : a) + log1p(exp(-fabs(a)))
     (void)a, (void)b, (void)c;                                                                     \
     return expression;                                                                             \
   }
-#define P(...)
 #include "core/diagram/ops.def"
 #undef S
-#undef P
 
 // Texts of bounds: the least or most of an operation on the ends of two intervals; a bound that is known only
 // under a condition; a full turn.
@@ -41,11 +39,16 @@ const FnRow fn_rows[FN_COUNT] = {
                   .value = value_##name_,                                                          \
                   .text = #expression,                                                             \
                   __VA_ARGS__},
-#define P(...)
 #include "core/diagram/ops.def"
 #undef S
-#undef P
 };
+
+#define S(...) +1
+_Static_assert(FN_SIZE + 1
+#include "core/diagram/ops.def"
+                   == FN_COUNT,
+               "fn_names.def is not the list of the names of ops.def: make writes it");
+#undef S
 
 Fn fn_find(const char *name) {
   for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++)
@@ -84,9 +87,7 @@ void ops_markdown(Buf *b) {
               "|---|---|---|---|---|---|---|---|\n");
   for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++) scalar_row(b, &fn_rows[fn]);
   buf_text(b, "\n## Boxes\n\n| name | meaning |\n|---|---|\n");
-#define S(...)
-#define P(name, doc) buf_text(b, "| `" #name "` | " doc " |\n");
-#include "core/diagram/ops.def"
-#undef S
-#undef P
+#define BOX(name, doc) buf_text(b, "| `" #name "` | " doc " |\n");
+#include "core/diagram/boxes.def"
+#undef BOX
 }

@@ -12,6 +12,8 @@
 // are part of limn, so there are no messages.
 #include "base/number.h"
 #include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 
 typedef struct {
   World *w;

@@ -1,6 +1,7 @@
 // Substitution of size variables. A callee's sizes are expressed in the caller's sizes: the
 // callee's input types are matched with the types of the argument wires, and each equation is
 // solved for its unknown variable.
+#include "core/diagram/subst.h"
 #include "core/diagram/diagram.h"
 
 Size subst_size(World *w, const Subst *s, Size size) {

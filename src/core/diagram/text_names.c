@@ -7,6 +7,8 @@
 // creation.
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "core/diagram/text_own.h"
 
 typedef struct {

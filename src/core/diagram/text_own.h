@@ -31,6 +31,7 @@
 #define LIMN_CORE_DIAGRAM_TEXT_OWN_H
 
 #include "core/diagram/diagram.h"
+#include "core/diagram/print.h"
 
 // Value numbering of a loop's scalars, from 1: scalars that compute the same value get the same
 // number. Loops that share a table can be compared.

@@ -7,6 +7,8 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "core/diagram/text_own.h"
 
 #include <math.h>

@@ -5,6 +5,8 @@
 // is NaN, which propagates; a condition on it may be either. If a label varies, or a varying wire
 // reaches a box other than a loop or join, the whole result is unknown (NULL).
 #include "core/pass/bounds.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -3,6 +3,9 @@
 // Changes a newly built diagram with the clocks `step` and `steps` in place: its boxes then read
 // min(step, steps - 1), in every engine. A diagram that reads only one of the clocks has no planned
 // end, and stays as it is.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "core/pass/pass.h"
 
 static Id clock_wire(const Diagram *d, const char *path) {

@@ -12,6 +12,7 @@
 // into its factors if that is cheaper.
 //
 // Sums are reordered, so results differ by rounding: not used for simulation.
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -8,6 +8,8 @@
 // its inputs and outputs are live together. The peak is the largest section. Unknown sizes:
 // sections are compared by degree, then by value with every variable 16.
 #include "base/table.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/subst.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -6,6 +6,8 @@
 // a scan along the axis evaluates the component; otherwise every element becomes a box of its own,
 // and these are ordered recursively. If no axis is left, an element depends on itself: an algebraic
 // loop.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/cyclic.h"
 
 void cyclic_begin(World *w, Cyclic *k, Name name) {

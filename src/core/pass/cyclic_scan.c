@@ -7,6 +7,8 @@
 // The body holds every box of the cycle without the axis; dependencies that are cyclic inside the
 // body are ordered along another axis. If all distances are positive, the scan runs backwards.
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/cyclic.h"
 
 typedef struct {

@@ -5,6 +5,8 @@
 // as dependencies. The result is a cyclic diagram with more and smaller boxes, whose order is
 // computed recursively.
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/cyclic.h"
 
 #include <math.h>

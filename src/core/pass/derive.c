@@ -16,6 +16,8 @@
 //   order, random    zero
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/derive_own.h"
 #include "core/pass/pass.h"
 

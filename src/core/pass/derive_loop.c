@@ -18,6 +18,9 @@
 // differentiated as if it were taken, and selected last, so an infinite slope in the other branch
 // does no harm. A derivative in terms of the body's value (as of exp) reads the loop's output
 // instead of recomputing it.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "core/pass/derive_own.h"
 
 #include <assert.h>

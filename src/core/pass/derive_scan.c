@@ -11,6 +11,7 @@
 // Forward: one scan with carries and their tangents. Noise in the body is reproduced, because it
 // depends on site and position, which both scans keep. prune.c removes unused results.
 #include "base/names.h"
+#include "core/diagram/each.h"
 #include "core/pass/derive_own.h"
 #include "core/pass/pass.h"
 

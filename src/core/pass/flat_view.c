@@ -6,6 +6,8 @@
 // Both may alias their operand: the engine can use one memory for both. simplify therefore leaves
 // such a loop alone; it is recognised by its accesses.
 #include "core/diagram/diagram.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 
 // [axis] the stride in elements; false if some size is not constant.

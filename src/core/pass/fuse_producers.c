@@ -7,6 +7,7 @@
 // The producer must write each element once, without a reduction, and have no other reader. Each
 // value is computed as before, so results keep their bits; values that nothing reads are not
 // computed.
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -5,6 +5,8 @@
 // the same way and stay bodies. The call's site is prefixed to the sites inside, so noise does not
 // depend on inlining.
 #include "base/table.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/subst.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

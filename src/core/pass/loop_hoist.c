@@ -6,6 +6,7 @@
 // A scalar of a loop's body is invariant if it depends only on scalar operands, sizes and
 // constants. The largest invariant scalars that cost at least COSTLY flops become loops without
 // indices. Results keep their bits.
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -8,6 +8,7 @@
 //
 // A carry of a scan is live if its last value is read, or if a live result of the body depends on
 // it (a fixed point over the carries). The boundary of the whole diagram never changes.
+#include "core/diagram/ops.h"
 #include "core/pass/rewrite.h"
 
 // -- bounds ---------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@
 // So the gradient of a recurrent weight is one large product instead of one small product per step.
 // Values of all positions need memory, so a scan is changed only if a product leaves it. Only
 // accumulated sums are reordered, and so rounded differently. For flat diagrams.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

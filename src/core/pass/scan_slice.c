@@ -6,6 +6,7 @@
 // independent along the axis: no reduction over it, no access to another position, no use of the
 // position's value, and each carry has the same axis before and after a step. The result is the
 // same scan with this axis of size 1.
+#include "core/diagram/ops.h"
 #include "core/pass/cyclic.h"
 
 struct BodyCut {

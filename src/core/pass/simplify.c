@@ -11,6 +11,7 @@
 // Only identities that hold for every double are used: x*1 is x, but x*0 is not 0 and x+0 is not x.
 // None changes a derivative either: `stop` and `through` stay, and over B `and(x, x)` is not x.
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

@@ -7,6 +7,8 @@
 //                 point); a slice has the batch axis after the position, an emitted wire is transposed
 //                 back
 //   call          inlined if an argument is batched
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 

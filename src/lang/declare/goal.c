@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 

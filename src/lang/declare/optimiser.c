@@ -8,6 +8,8 @@
 // it is one number, like Adam's step count.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 #include "lang/value/domain.h"

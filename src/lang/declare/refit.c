@@ -11,6 +11,7 @@
 // weights.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
 #include "lang/elab/builtin.h"

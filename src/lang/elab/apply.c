@@ -2,6 +2,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/call.h"
 #include "lang/elab/partial.h"
 

@@ -3,6 +3,7 @@
 #include "lang/elab/builtin.h"
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 
 #include <math.h>

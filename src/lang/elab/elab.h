@@ -5,6 +5,7 @@
 #ifndef LIMN_LANG_ELAB_ELAB_H
 #define LIMN_LANG_ELAB_ELAB_H
 
+#include "core/diagram/ops.h"
 #include "lang/value/value.h"
 
 // index_equation.c

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/body.h"
 #include "lang/elab/partial.h"
 

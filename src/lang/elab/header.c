@@ -1,6 +1,7 @@
 // Headers: the inputs of a box or learner as wires. A parameter whose type is a tuple is several
 // wires; a box without a header has the inputs of the first box in its body.
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/builtin.h"
 
 // -- headers --------------------------------------------------------------------------------------

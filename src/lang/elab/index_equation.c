@@ -3,6 +3,7 @@
 // axis of that name, the type of a result, and last the largest range that keeps every read inside.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/index_own.h"
 #include "lang/elab/partial.h"
 

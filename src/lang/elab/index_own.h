@@ -2,6 +2,7 @@
 #ifndef LIMN_LANG_ELAB_INDEX_OWN_H
 #define LIMN_LANG_ELAB_INDEX_OWN_H
 
+#include "core/diagram/ops.h"
 #include "lang/elab/elab.h"
 
 // An affine coordinate while it is read: a constant and coefficients of indices and labels.

@@ -2,6 +2,7 @@
 // becomes.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/index_own.h"
 
 typedef struct {

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/body.h"
 
 static uint32_t site_find(Body *b, const Syntax *use, Name name) {

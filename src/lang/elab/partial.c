@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/ops.h"
 #include "lang/elab/body.h"
 
 typedef struct {

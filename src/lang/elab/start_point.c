@@ -4,6 +4,7 @@
 // of that must give the point back, up to rounding by hand such as three times 0.333.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "lang/elab/body.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // Weights and constants: start values, constraints, and their params in the diagram.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "lang/elab/body.h"
 
 static bool label_among(const Types *types, Name label) {

@@ -6,6 +6,7 @@
 // unbounded with arbitrary numbers on its right, but bounded with probabilities, accepts only data
 // there, or results of a map that ends in probabilities, such as softmax.
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "lang/learning/learning_own.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 // compare the two. Symmetry is tested numerically, d(a, b) = d(b, a) for a few random points, so
 // distances written in a program need no mark.
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
 #include "lang/learning/learning_own.h"
 
 #include <math.h>

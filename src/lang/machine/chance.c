@@ -6,6 +6,7 @@
 // noise has no square; the simulator gives it a value for the length of a step.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"

@@ -6,6 +6,7 @@
 // pairing has no meaning, since all hold together.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/machine_own.h"
 
 enum { PLACED_LIMIT = 256 }; // scalar equations that are assigned one by one

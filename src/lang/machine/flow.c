@@ -7,6 +7,8 @@
 // axes of the system.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/flow_own.h"
 
 enum { STEPS_USUAL = 8, STEPS_LIMIT = 256 };

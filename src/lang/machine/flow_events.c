@@ -9,6 +9,8 @@
 // What cannot be followed (more events in a step than rounds, conflicting events, decreasing times)
 // makes the states NaN.
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"

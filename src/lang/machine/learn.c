@@ -6,6 +6,8 @@
 // uses; its states, and the weights of learners, become states of the system.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 

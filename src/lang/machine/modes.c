@@ -6,6 +6,7 @@
 // lines come before inner ones, so an outer jump wins.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/machine_own.h"
 
 static Nodes statements_of(const Syntax *block) {

@@ -4,6 +4,7 @@
 // Overlap is checked in two steps: at compile time two unconditional lines may not assign the same
 // element, which the loop that writes the bits tells if sizes are known. If a label selects the
 // element, the check is made at run time.
+#include "core/diagram/ops.h"
 #include "lang/machine/machine_own.h"
 
 enum { SHOWN_LIMIT = 1 << 20, CELLS_LIMIT = 1 << 16 };

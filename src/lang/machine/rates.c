@@ -2,6 +2,8 @@
 // Euler-Maruyama and Milstein. All are ordinary diagrams, so a run with fixed steps can be compiled
 // and differentiated as a whole.
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"

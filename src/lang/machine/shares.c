@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/machine_own.h"
 
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"

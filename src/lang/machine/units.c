@@ -10,6 +10,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,6 +13,8 @@
 // Trained states are held fixed. So unroll 1 is the plain gradient.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/unroll_own.h"
 
 // -- dependencies ---------------------------------------------------------------------------------

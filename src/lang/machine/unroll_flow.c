@@ -3,6 +3,8 @@
 // tick, so discrete parts are exact.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/unroll_own.h"
 
 enum { STRETCH_STEPS = 8 };

@@ -3,6 +3,7 @@
 // writers.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/machine/machine_own.h"
 
 // Never at once: exclusive modes, or disjoint elements.

@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pipeline.h"
 #include "lang/declare/statements.h"
 #include "lang/program/claim_own.h"

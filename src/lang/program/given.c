@@ -1,6 +1,7 @@
 // Inputs and initial values of a run, `run A(u: 2, x: 1, lamp: red)`. Each is given once.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pipeline.h"
 #include "lang/program/claim_own.h"
 

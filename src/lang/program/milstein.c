@@ -4,6 +4,7 @@
 // which no component changes another one's coefficient. Then, for signs s of ±1, the derivative of
 // G s along G s does not depend on s. This is tested with random signs at the initial states and at
 // random points near them, in random modes.
+#include "core/diagram/interpret.h"
 #include "lang/program/claim_own.h"
 
 #include <math.h>

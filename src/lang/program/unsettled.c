@@ -3,6 +3,7 @@
 // learners that nothing runs may be polymorphic.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/print.h"
 #include "lang/program/program_own.h"
 
 static void type_vars(World *w, const Type *t, Ids *out) {

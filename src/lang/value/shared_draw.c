@@ -13,6 +13,7 @@
 // it depends on, and a draw made before the equation, since it has a name.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "lang/value/value.h"
 
 typedef struct {

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/number.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "lang/value/value.h"
 #include <math.h>
 #include <stdlib.h>

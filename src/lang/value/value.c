@@ -5,6 +5,7 @@
 #include "lang/value/value.h"
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
 
 Val val_error(Span span) { return (Val){.error = true, .span = span}; }

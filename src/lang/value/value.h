@@ -9,6 +9,7 @@
 #define LIMN_LANG_VALUE_VALUE_H
 
 #include "base/diag.h"
+#include "core/diagram/ops.h"
 #include "lang/value/declared.h"
 
 enum {

@@ -4,6 +4,7 @@
 //   %3 : R[o] = sum[i](mul(x[i], W[i o]))
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/ops.h"
 #include "lang/value/value.h"
 
 static void put_coord(World *w, const Coord *c, const char *const *axis, Buf *out) {

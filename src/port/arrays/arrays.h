@@ -12,6 +12,7 @@
 #ifndef LIMN_PORT_ARRAYS_ARRAYS_H
 #define LIMN_PORT_ARRAYS_ARRAYS_H
 
+#include "core/diagram/subst.h"
 #include "port/onnx/write.h"
 #include "port/out/out.h"
 

@@ -1,6 +1,7 @@
 // Lowers the body of a loop: each scalar becomes a value broadcast to the iteration space. The ONNX
 // form of a function is a text in ops.def; functions of constants are folded.
 #include "base/number.h"
+#include "core/diagram/ops.h"
 #include "port/arrays/arrays.h"
 
 #include <float.h>

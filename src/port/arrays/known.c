@@ -1,4 +1,5 @@
 // Sums of products: MatMul for two factors, Einsum for more.
+#include "core/diagram/ops.h"
 #include "port/arrays/arrays.h"
 
 static bool mark_factors(const Loop *loop, uint32_t at, bool *of) {

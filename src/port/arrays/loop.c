@@ -1,6 +1,7 @@
 // The general lowering of a loop: operands are broadcast to the iteration space, the body is
 // computed elementwise, reduced indices are combined, and the result is stored in the layout of the
 // output. known.c and window.c recognise loops that need fewer nodes.
+#include "core/diagram/ops.h"
 #include "port/arrays/arrays.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 // Recognises operators that ONNX has and limn composes: activation functions, and normalisations
 // that take several boxes. A pattern is the text of a scalar expression over variables a, b, … (any
 // value) and k, l (any constant); sums and products match in both orders.
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "port/arrays/arrays.h"
 
 bool scalar_number(const ArrayGraph *o, const Loop *loop, uint32_t at, double *k) {

@@ -1,6 +1,7 @@
 // Sizes as values of the graph. Known sizes are constants; others are computed from shapes of
 // inputs by parsing their text: + - * / // ^ over variables and numbers.
 #include "base/names.h"
+#include "core/diagram/subst.h"
 #include "port/arrays/arrays.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 // where ONNX returns NaN. So it becomes ONNX Softmax only if no row can be completely masked:
 // scores come from finite arithmetic, or the mask is a condition on indices that leaves an element
 // in each row.
+#include "core/diagram/ops.h"
 #include "port/arrays/arrays.h"
 
 #include <math.h>

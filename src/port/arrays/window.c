@@ -2,6 +2,7 @@
 // - pad. A product with weights is a convolution, a maximum or sum is pooling; if the output is
 // written so, the convolution is transposed. ONNX wants channels before spatial axes: transposes
 // are added, and adjacent ones cancel later.
+#include "core/diagram/ops.h"
 #include "port/arrays/arrays.h"
 
 enum { WINDOWS_MOST = 3 };

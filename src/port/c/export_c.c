@@ -1,5 +1,6 @@
 // `limn export FILE NAME --as c`: a box or learner as a C function, with its weights in the .c or
 // in a file next to it.
+#include "core/diagram/interpret.h"
 #include "port/c/c_own.h"
 
 #include <math.h>

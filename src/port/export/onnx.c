@@ -3,6 +3,7 @@
 // by their paths.
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "port/export/onnx_own.h"
 

@@ -1,5 +1,6 @@
 // The table of operators: the rows of ops.def, and the scalar functions of limn that ONNX has as operators.
 #include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 #include "port/import/own.h"
 
 static const ImpRow rows[] = {

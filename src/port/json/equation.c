@@ -7,6 +7,7 @@
 // 0 there, otherwise by a condition.
 // `pad 0`, anything else is guarded by a condition.
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "port/json/json_own.h"
 
 #include <math.h>

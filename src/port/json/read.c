@@ -3,6 +3,7 @@
 // is loaded.
 #include "base/diag.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "port/json/json_own.h"
 
 #include "lang/syntax/letters.h"

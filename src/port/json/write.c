@@ -3,6 +3,9 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "port/json/json.h"
 
 #include "core/pass/pass.h"
@@ -170,11 +173,9 @@ static void site_put(JsonPrint *p, uint64_t site) {
 static void operation_put(JsonPrint *p, const Box *b) {
   static const char *const op[] = {
       "",
-#define S(...)
-#define P(name, ...) #name,
-#include "core/diagram/ops.def"
-#undef S
-#undef P
+#define BOX(name, doc) #name,
+#include "core/diagram/boxes.def"
+#undef BOX
   };
   json_text(p->j, "op", op[b->op]);
   switch (b->op) {

@@ -1,6 +1,7 @@
 // Names of the program: letters, digits and _, distinct, no keyword, no box that lines use, and no
 // index letter.
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "port/lines/lines.h"
 
 #include "core/diagram/diagram.h"

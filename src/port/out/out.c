@@ -4,6 +4,9 @@
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/source.h"
+#include "core/diagram/each.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 
 bool export_error(Export *e, Outcome status, const char *format, ...) {

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
 

@@ -1,5 +1,6 @@
 // Array operations in PyTorch and JAX. Scalar functions are columns of ops.def; other operations of
 // the lowering are rows here. $0, $1 … are the operands, `T.` is the library.
+#include "core/diagram/ops.h"
 #include "port/python/python_own.h"
 
 #include "core/diagram/diagram.h"

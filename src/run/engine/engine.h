@@ -14,6 +14,7 @@
 #ifndef LIMN_RUN_ENGINE_ENGINE_H
 #define LIMN_RUN_ENGINE_ENGINE_H
 
+#include "core/diagram/interpret.h"
 #include "run/engine/kernel/kernel.h"
 
 // -- store.c: the memory of weights and states ----------------------------------------------------

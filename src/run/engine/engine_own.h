@@ -3,6 +3,7 @@
 #ifndef LIMN_RUN_ENGINE_ENGINE_OWN_H
 #define LIMN_RUN_ENGINE_ENGINE_OWN_H
 
+#include "core/diagram/interpret.h"
 #include "run/engine/engine.h"
 
 typedef struct {

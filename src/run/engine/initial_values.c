@@ -1,6 +1,7 @@
 // Initial values of weights and states: from the program, or from arrays of a file. The random noise of
 // an entry is keyed by its path, so its initial value depends on the seed and its name alone.
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
 #include "run/engine/engine.h"
 
 bool store_shape(World *w, const Type *t, int64_t *shape, const char *path) {

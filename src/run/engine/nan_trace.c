@@ -4,6 +4,8 @@
 // padding) is no error.
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 

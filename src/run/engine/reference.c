@@ -3,6 +3,7 @@
 // Results are written only after the whole evaluation, so a failed run changes no state.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "run/engine/engine_own.h"
 

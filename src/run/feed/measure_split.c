@@ -5,6 +5,8 @@
 // impossible (the maximum over samples; samples compared with their own mean), all samples are one
 // batch.
 #include "base/diag.h"
+#include "core/diagram/interpret.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pipeline.h"
 #include "run/feed/feed_own.h"
 

@@ -6,6 +6,7 @@
 // split, whole and in order.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "lang/value/value.h"
 #include "run/feed/feed_own.h"
 

@@ -6,6 +6,7 @@
 // sample.
 #include "base/diag.h"
 #include "base/source.h"
+#include "core/diagram/interpret.h"
 #include "run/feed/feed_own.h"
 
 enum { PROBE_BATCH = 256, POINTS = 1000, ROWS = 20, ALONE = 8 };

@@ -3,6 +3,7 @@
 // outside of the mask can be skipped. The value of each node outside of the mask is inferred from
 // its scalars (constant propagation). Values from outside the kernel are taken to be finite: if one
 // is not, the scores inside of the mask are not finite either.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 #include <math.h>

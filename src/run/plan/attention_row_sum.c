@@ -5,6 +5,7 @@
 // If the plan computes the parenthesis anyway (the output of attention, when its gradient is
 // needed), the sum over all positions becomes a sum over d, which is short. In: a row sum. Out: two
 // nodes that replace the row sum: the short sum, and a function of it.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 typedef struct {

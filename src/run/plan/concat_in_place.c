@@ -2,6 +2,7 @@
 // product) is a sum of slices, each at its own position of an axis among zeros. Where each position
 // has a slice, and the slices are made by kernels of their own, the makers write into the whole,
 // and the sum is dropped.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
 // Definitions and uses of wires before fusion, and the questions about nodes, operands and wires
 // that the rewrites of nodes share.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 PlanUses plan_uses(const Plan *p) {

@@ -3,6 +3,7 @@
 // loop may be products with its inverse.
 //
 // Goes backwards over the nodes until nothing changes: a wire is sharp if a jump depends on it.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 static bool is_zero(const Scalar *s) { return s->fn == FN_CONST && s->k == 0; }

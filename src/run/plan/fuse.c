@@ -9,6 +9,7 @@
 // Inside a kernel, nodes are fused once more into nests of common loops: a node joins a nest that
 // has its loops if it reads of the nest only what is made at the same point. It may reduce the last
 // loops. What one nest makes and reads needs no memory.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 #include <math.h>

@@ -6,6 +6,7 @@
 // Joins become copies into slices of their result. Noise becomes a nest without operands. Scans
 // become a bracket around the nodes of their body: a slice is an alias that moves with the
 // position, and what the body emits is written to its row of the result.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 #include <math.h>

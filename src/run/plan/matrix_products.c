@@ -6,6 +6,7 @@
 //
 // A product without batch indices and with enough work becomes a kernel of its own. One with batch
 // indices is fused like other nodes, and multiplies small matrices at each point of the kernel.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 bool is_product_body(Combine combine, const Scalar *s, uint32_t nscalar, uint32_t nin) {

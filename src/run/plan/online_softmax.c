@@ -8,6 +8,7 @@
 //
 // This file matches the pattern by the scalars of the nodes. Softmaxes of another form are left
 // alone.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // Padding in place. A convolution reads pictures with a border of zeros, which a kernel of its own
 // would copy. Instead the larger tensor is filled with zeros first, and the picture's maker writes
 // into it: the picture is written and stored once.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 // Is the coordinate this index, shifted by a border that is not negative?

@@ -3,6 +3,7 @@
 // in memory anyway, or are bfloat16 results of products (bf16_values.c), backward readers add the
 // two terms again: the same numbers, so the same sum. Where the terms take no more bytes than the
 // sum, the forward readers do so, too, and the sum is never stored.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 enum { LARGE_CELLS = 1 << 16 }; // cells of a sum that is considered

@@ -10,6 +10,7 @@
 // When the kernel has all its nodes, the loop is split: the index counts the rows of a block, and a
 // new one, the last parallel loop, counts the blocks. The last block may have fewer rows. If some
 // node sums over the rows, all blocks of a point belong to one task.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 enum { FEWEST_ROWS = 8 };

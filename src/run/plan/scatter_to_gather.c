@@ -20,6 +20,8 @@
 //
 // A product with accesses out of bounds reads a padded copy (halo), so that matrix kernels need no
 // bounds checks. What no rule covers remains a scatter: filled, then added to, in order.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 #include "core/pass/rewrite.h"

@@ -2,6 +2,7 @@
 // read, such as a product plus a bias, or a slice placed among zeros. Kernels are bound by memory,
 // so the node that makes such a value is moved to its reader, or cloned for each of a few readers.
 // The value then stays in a register; its operands are in memory anyway.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 enum { MOST_READERS = 3, MOST_SCALARS = 12, SMALL_SHARE = 16 };

@@ -7,6 +7,7 @@
 //     that element-wise chains are contiguous (`M[x y] = select(…, S[y x])` has the layout of S).
 //
 // Inputs and outputs of diagrams, and wires that joins, sorts and scans read, keep their layout.
+#include "core/diagram/ops.h"
 #include "run/plan/plan.h"
 
 #include "core/pass/rewrite.h"

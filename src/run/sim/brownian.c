@@ -7,6 +7,7 @@
 // tree stays the same; one number is drawn per step.
 // step to the next most of the tree stays as it is, and one number is drawn for each step.
 #include "run/sim/brownian.h"
+#include "core/diagram/interpret.h"
 
 #include <math.h>
 

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/names.h"
+#include "core/diagram/print.h"
 #include "run/sim/continuous_own.h"
 
 #include <math.h>

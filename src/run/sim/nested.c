@@ -12,6 +12,7 @@
 // Ticks have random inputs; in continuous time, a tick is a small Euler step.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "run/sim/sim_own.h"
 

@@ -6,6 +6,7 @@
 // steps and recorded moments. All events of one part at one moment draw the same numbers.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "run/sim/rates_own.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
 #include "base/json_write.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 
 #include "run/runs/weights.h"

@@ -2,6 +2,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "run/sim/sim_own.h"
 
 int64_t sim_cells(const Sim *m, const Type *t) {

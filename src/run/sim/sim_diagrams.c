@@ -1,6 +1,8 @@
 // Diagrams derived from a system's diagram: some of its wires as a function of the states, a scan
 // of ticks, a scan of steps. All read and write states by path, so they share one store.
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pipeline.h"
 #include "run/sim/sim_own.h"
 

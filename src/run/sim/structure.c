@@ -7,6 +7,7 @@
 // and products that are decided by the point alone, or by constants, are resolved. If a label
 // indexes an axis, all of the axis may be read. So the pattern may be too large, never too small.
 // Beyond a limit of work the answer is unknown.
+#include "core/diagram/ops.h"
 #include "run/sim/rates_own.h"
 
 #include <stdlib.h>

@@ -14,6 +14,9 @@
 //
 // Only switches that change in continuous time are held, not comparisons of indices or of values
 // that events alone change. Equality, sorting, and loops with too many cells are not held either.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "run/sim/rates_own.h"
 
 #include "core/pass/pass.h"

@@ -2,6 +2,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "run/sim/rates_own.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
 // The points are the samples of one run, with initial or trained weights.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "run/sim/sim_own.h"
 
 #include "core/pass/pipeline.h"

@@ -9,6 +9,7 @@
 //
 // Two cases have no smallest piece. Rounding noise is recognised by values a few digits apart, and
 // accepted. A value that bends or jumps without end is lost, and its check says so.
+#include "core/diagram/interpret.h"
 #include "run/sim/continuous_own.h"
 
 #include <float.h>

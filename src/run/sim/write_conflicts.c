@@ -3,6 +3,8 @@
 // tick is then run again, line by line.
 #include "base/diag.h"
 #include "base/names.h"
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
 #include "run/sim/sim_own.h"
 
 // -- counting -------------------------------------------------------------------------------------

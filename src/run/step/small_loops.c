@@ -1,5 +1,8 @@
 // Small loops that steps are built of: element-wise maps and reductions given as text, and reshapes
 // between tensors and matrices.
+#include "core/diagram/each.h"
+#include "core/diagram/ops.h"
+#include "core/diagram/print.h"
 #include "run/step/step_own.h"
 
 #include <assert.h>

@@ -12,6 +12,7 @@
 // An optimiser with a `look` is called twice: first for the weights that the model sees, where its
 // gradient is not used, then for the update. Unused outputs are pruned.
 #include "base/names.h"
+#include "core/diagram/each.h"
 #include "core/pass/pipeline.h"
 #include "run/step/step_own.h"
 

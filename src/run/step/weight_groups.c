@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pipeline.h"
 #include "run/step/step_own.h"
 

@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "run/train/train_own.h"
 
 static bool is_traced(const Show *s) { return s->diagram && (is_path(s) || s->every); }

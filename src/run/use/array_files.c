@@ -2,6 +2,7 @@
 // text.
 #include "base/files.h"
 #include "base/json_write.h"
+#include "core/diagram/interpret.h"
 #include "run/use/use_own.h"
 
 #include <math.h>

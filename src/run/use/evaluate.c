@@ -2,6 +2,7 @@
 // text or memory; weights from a file, from memory, or as initialised. Out: results, and on request
 // the gradients of inputs and weights, as text, files or arrays.
 #include "base/json_write.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "run/use/use_own.h"
 

@@ -10,6 +10,7 @@
 #include "base/json_write.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "run/use/use_own.h"

@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/json_write.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "run/use/use_own.h"
 
 #include <math.h>

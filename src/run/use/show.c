@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/names.h"
+#include "core/diagram/interpret.h"
 #include "run/use/use_own.h"
 
 #include "run/runs/weights.h"

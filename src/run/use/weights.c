@@ -2,6 +2,7 @@
 // names, or as initialised.
 #include "base/diag.h"
 #include "base/table.h"
+#include "core/diagram/interpret.h"
 #include "run/use/use_own.h"
 
 #include "run/runs/weights.h"

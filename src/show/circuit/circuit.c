@@ -3,6 +3,7 @@
 // nor calls.
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 

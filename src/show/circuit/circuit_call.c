@@ -2,6 +2,7 @@
 // that only moves data becomes wires; others are opened or drawn as a block. Mapped axes pass.
 #include "base/hash.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "show/circuit/circuit_own.h"
 
 // -- which box is which glyph ---------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // is part of the whole layout.
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/print.h"
 #include "show/circuit/circuit_own.h"
 
 #define INSET_MOST 0.8 // of the row width

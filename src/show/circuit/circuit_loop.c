@@ -4,6 +4,7 @@
 // branches from a dot, or begins in a cap. Non-trivial coordinates come first, or last for the
 // result: views, windows, constant indices. The formula of the body is above.
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>

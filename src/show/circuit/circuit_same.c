@@ -1,6 +1,7 @@
 // Equality of pictures. Sizes and labels may differ; operations, wiring, order and names must
 // agree. Two diagrams are equal if their boxes are, pairwise, and are wired alike.
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "show/circuit/circuit_own.h"
 
 static bool same_types(const Type *a, const Type *b) {

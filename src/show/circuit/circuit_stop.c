@@ -1,5 +1,6 @@
 // Gradient stops. A loop may stop the gradient of an operand before using it; in string diagrams
 // that is a mark on the operand's wire, and the loop is drawn without it.
+#include "core/diagram/ops.h"
 #include "show/circuit/circuit_own.h"
 
 static bool is_of_arg(const Loop *l, uint32_t i, uint32_t operand) {

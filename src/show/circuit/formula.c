@@ -1,6 +1,7 @@
 // The body of a loop as a short formula above its wires, in the markup of math.c. What the wires
 // show is left out: a product, or a plain read, has no formula.
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "show/circuit/circuit_own.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 // of the derivatives of its parts. Library boxes with glyphs are never opened.
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 

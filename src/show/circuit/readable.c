@@ -4,6 +4,7 @@
 //   * a loop with a long formula is split by function, so that wires show which operand goes where;
 //     so is a mean inside a formula.
 // Values agree for ordinary numbers only, so the result is used for pictures alone.
+#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "show/circuit/circuit_own.h"
 

@@ -4,6 +4,7 @@
 // opened box is elsewhere, so the opened call is recorded too.
 #include "base/names.h"
 #include "base/source.h"
+#include "core/diagram/ops.h"
 #include "show/circuit/circuit.h"
 
 #include "lang/value/value.h"

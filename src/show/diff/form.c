@@ -5,6 +5,7 @@
 // numbered by first visit, so using one twice differs from using two; a box is hashed by its
 // operation and operands. Dead boxes do not count.
 #include "base/hash.h"
+#include "core/diagram/ops.h"
 #include "show/diff/outline_own.h"
 
 typedef struct {

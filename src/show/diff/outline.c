@@ -1,6 +1,7 @@
 // Makes the outline of a diagram.
 #include "base/hash.h"
 #include "base/names.h"
+#include "core/diagram/ops.h"
 #include "show/diff/outline_own.h"
 
 typedef struct {

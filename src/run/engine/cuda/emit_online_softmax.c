@@ -1,4 +1,5 @@
 // Online softmax: the maximum of a long row and the sum of exponentials, in one pass over the row.
+#include "core/diagram/ops.h"
 #include "run/engine/cuda/emit_cuda_own.h"
 
 // Three nests: M, the maximum of a row x; m = max(M, bound); the sum of exp(x - m). Each lane keeps a running

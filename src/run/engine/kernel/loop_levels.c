@@ -5,6 +5,7 @@
 //
 // The level of a value is the largest level of its operands.
 #include "run/engine/kernel/loop_levels.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 

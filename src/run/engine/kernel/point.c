@@ -1,6 +1,7 @@
 // Prints the expressions of a kernel: names, constants, addresses, bounds checks, loads and scalars. The
 // printers for CPU and GPU print the loops and place each expression at its loop level (loop_levels.c).
 #include "run/engine/kernel/point.h"
+#include "core/diagram/ops.h"
 
 #include <math.h>
 

@@ -1,5 +1,6 @@
 // Prints what a node does at one point: computes its value, from scalars or noise, and stores the value
 // in memory or adds it to an accumulator.
+#include "core/diagram/ops.h"
 #include "run/engine/kernel/point.h"
 
 enum { LONG_SUM = 4096 }; // points: longer sums to a scalar accumulate in double

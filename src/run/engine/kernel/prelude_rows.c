@@ -1,6 +1,7 @@
 // Prints the beginning of generated C for a precision: the type `real`, the prelude, and each row of
 // ops.def as two macros, op_exp(a) for reals and op_wide_exp(a) for doubles. The interpreter uses the same
 // rows. A macro may evaluate an argument several times, so callers pass names and constants.
+#include "core/diagram/ops.h"
 #include "run/engine/kernel/prelude_text.h"
 
 #include <ctype.h>

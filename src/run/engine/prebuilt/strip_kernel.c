@@ -6,6 +6,7 @@
 // for accesses that are not affine. For that, the loops of a reduction alone in its nest may be
 // interchanged. Registers of the strip are reused after their last use (linear scan), so that a strip's
 // data stays in the L1 cache.
+#include "core/diagram/ops.h"
 #include "run/engine/prebuilt/strip_own.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #define LIMN_RUN_ENGINE_PREBUILT_STRIP_LOOPS_H
 
 #include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 #include "io/data/data.h"
 
 #ifdef LIMN_GUARD

@@ -3,6 +3,7 @@
 //
 // Contiguous loads become aliases of memory, and results are computed in place. This is safe because all
 // accesses of a nest to memory that the nest overwrites are at the same element.
+#include "core/diagram/ops.h"
 #include "run/engine/prebuilt/strip_own.h"
 
 #include <math.h>
