@@ -31,7 +31,7 @@ missing() { # page: a line for each path that is not there
   linked "$1" | while read -r path; do [ -e "$(dirname "$1")/$path" ] || echo "($path)"; done
 }
 
-for page in README.md CONTRIBUTING.md docs/*.md; do
+for page in README.md CONTRIBUTING.md docs/*.md docs/add/*.md; do
   missing "$page" >"$work/missing"
   if [ -s "$work/missing" ]; then
     echo "not ok paths of $page"
