@@ -37,10 +37,25 @@ void elab_set(Elab *in, const char *name, const char *value) {
 
 void elab_words(Elab *in, const char *const *words) { in->words = words; }
 
+// The setting whose name comes first among those behind `after`, or behind none; its index in the table.
+static uint32_t next_setting(const Elab *in, const char *after) {
+  uint32_t n = table_count(in->sets), found = n;
+  for (uint32_t i = 0; i < n; i++) {
+    const char *name = table_key(in->sets, i, NULL);
+    if (after && strcmp(name, after) <= 0) continue;
+    if (found == n || strcmp(name, table_key(in->sets, found, NULL)) < 0) found = i;
+  }
+  return found;
+}
+
+// In the order of their names, so that equal settings have equal texts.
 void elab_settings(Elab *in, Buf *b) {
-  for (uint32_t i = 0; i < table_count(in->sets); i++)
-    buf_printf(b, "%s%s=%s", i ? " " : "", table_key(in->sets, i, NULL),
-               in->set_value.at[table_value(in->sets, i) - 1]);
+  const char *name = NULL;
+  for (uint32_t i; (i = next_setting(in, name)) < table_count(in->sets);) {
+    const char *gap = name ? " " : "";
+    name = table_key(in->sets, i, NULL);
+    buf_printf(b, "%s%s=%s", gap, name, in->set_value.at[table_value(in->sets, i) - 1]);
+  }
 }
 
 Axis elab_samples(Elab *in) {
