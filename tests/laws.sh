@@ -46,7 +46,7 @@ hostile_names)
 gestures) "$build/tests/gesture_test" gestures "$first" "$runs" ;;
 hybrid*)
   law=${law#hybrid} law=${law#.}
-  "$build/tests/laws_hybrid_test" "${law:-all}" "$first" "$runs"
+  "$build/tests/laws_hybrid_test" "${law:-hybrid}" "$first" "$runs"
   ;;
 *) "$build/tests/whole_test" "$law" "$first" "$runs" ;;
 esac
