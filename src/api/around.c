@@ -9,7 +9,7 @@
 #include <math.h>
 
 // -- data -----------------------------------------------------------------------------------------
-static LimnStatus data(ApiCall *c, const char *name, const char *out, bool json, Buf *b) {
+static LimnStatus describe_data(ApiCall *c, const char *name, const char *out, bool json, Buf *b) {
   Arena *a = c->scratch;
   const char *why = NULL;
   Picture p;
@@ -38,7 +38,7 @@ LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, cons
   ENTER(c, l, ANSWER_DATA, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   if (!text) return call_end(c, call_misuse(c, "limn_data wants a place for its text"));
   Buf b = buf_new(c->answer);
-  LimnStatus status = data(c, name, out, json, &b);
+  LimnStatus status = describe_data(c, name, out, json, &b);
   *text = status ? NULL : b.at;
   return call_end(c, status);
 }
@@ -122,8 +122,8 @@ static LimnStatus read_pattern(ApiCall *c, const char *pattern) {
   return status;
 }
 
-static LimnStatus runs(ApiCall *c, const char *dir, const char *learner, const char *pattern,
-                       bool json, Buf *b) {
+static LimnStatus list_runs(ApiCall *c, const char *dir, const char *learner, const char *pattern,
+                            bool json, Buf *b) {
   const char *why = "";
   RunInfos all = {0}, some = {0};
   uint32_t wrong = 0;
@@ -155,7 +155,7 @@ LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *
   if (!dir || !text)
     return call_end(c, call_misuse(c, "limn_runs wants a folder and a place for its text"));
   Buf b = buf_new(c->answer);
-  LimnStatus status = runs(c, dir, learner, pattern, json, &b);
+  LimnStatus status = list_runs(c, dir, learner, pattern, json, &b);
   *text = status && !b.n ? NULL : b.at;
   return call_end(c, status);
 }
@@ -166,7 +166,7 @@ static LimnStatus no_change(ApiCall *c, LimnStatus status, const char *why) {
   return status;
 }
 
-static LimnStatus change(ApiCall *c, const char *run, const char *what, double value) {
+static LimnStatus request_change(ApiCall *c, const char *run, const char *what, double value) {
   Arena *a = c->scratch;
   RunNote note;
   Settings all = {0};
@@ -189,7 +189,7 @@ LimnStatus limn_change(Limn *l, const char *run, const char *what, double value)
   ENTER(c, l, ANSWER_NONE, NEEDS_NOTHING, LIMN_USAGE, LIMN_SYSTEM);
   if (!run || !what)
     return call_end(c, call_misuse(c, "limn_change wants a run and what is to be changed"));
-  return call_end(c, change(c, run, what, value));
+  return call_end(c, request_change(c, run, what, value));
 }
 
 // -- texts ----------------------------------------------------------------------------------------

@@ -52,8 +52,8 @@ static void set_as_noted(ApiCall *c, DiffSide *side) {
 }
 
 // A file that exists but cannot be read is an error.
-static bool unread(ApiCall *c, const DiffSide *side, bool read, const char *name,
-                   const char *error) {
+static bool report_unreadable(ApiCall *c, const DiffSide *side, bool read, const char *name,
+                              const char *error) {
   if (read || !path_exists(arena_format(c->scratch, "%s/%s", side->path, name))) return false;
   return !diag_refuse(c->l->diags, (Span){0}, "%s", error);
 }
@@ -61,13 +61,13 @@ static bool unread(ApiCall *c, const DiffSide *side, bool read, const char *name
 static LimnStatus load_run(ApiCall *c, DiffSide *side) {
   const char *error = "";
   side->has_weights = folder_read_weights(c->scratch, side->path, &side->weights, &error);
-  if (unread(c, side, side->has_weights, "model.safetensors", error)) return LIMN_WRONG;
+  if (report_unreadable(c, side, side->has_weights, "model.safetensors", error)) return LIMN_WRONG;
   side->noted = note_read(c->scratch, side->path, &side->note, &error);
-  if (unread(c, side, side->noted, "run.json", error)) return LIMN_WRONG;
+  if (report_unreadable(c, side, side->noted, "run.json", error)) return LIMN_WRONG;
   if (side->noted && side->note.set) set_as_noted(c, side);
   side->has_rows = rows_read(c->scratch, arena_format(c->scratch, "%s/metrics.csv", side->path),
                              &side->rows, &error);
-  if (unread(c, side, side->has_rows, "metrics.csv", error)) return LIMN_WRONG;
+  if (report_unreadable(c, side, side->has_rows, "metrics.csv", error)) return LIMN_WRONG;
   error = file_check_in(c->scratch, side->path, "program.limn");
   if (!error) return limn_load(side->l, arena_format(c->scratch, "%s/program.limn", side->path));
   diag_error(c->l->diags, (Span){0}, "cannot read %s/program.limn: %s", side->path, error);

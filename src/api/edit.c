@@ -150,13 +150,14 @@ static void drop_refusal(ApiCall *c) {
   l->refusal = NULL;
 }
 
-static void refuse(Limn *l, const char *why) {
+static void refuse_question(Limn *l, const char *why) {
   Id e = diag_error(l->diags, (Span){0}, "%s", why);
   if (e) l->refusal = l->diags->list.at[e].text;
 }
 
 // -- questions ------------------------------------------------------------------------------------
-static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, bool cost) {
+static const char *answer_question(ApiCall *c, const char *question, const LimnAsk *how,
+                                   bool cost) {
   Limn *l = c->l;
   EditQuestion q = {.index = l->index,
                     .now = &l->now,
@@ -176,7 +177,7 @@ static const char *ask(ApiCall *c, const char *question, const LimnAsk *how, boo
   bool rename = answer && strcmp(question, "rename") == 0;
   if (rename && !edit_is_plain(&q) && !rename_keeps_meaning(l, &q)) answer = NULL;
   if (answer && q.result) answer = check_gesture(l, &q, answer);
-  if (!answer) refuse(l, q.refused ? q.refused : "there is no answer");
+  if (!answer) refuse_question(l, q.refused ? q.refused : "there is no answer");
   return answer;
 }
 
@@ -191,7 +192,7 @@ const char *limn_edit_ask(Limn *l, const char *question, const LimnAsk *how) {
   }
   if (!copy_ask_options(c, how, &own)) return call_text(c, NULL);
   drop_refusal(c);
-  return call_text(c, ask(c, question, &own, cost));
+  return call_text(c, answer_question(c, question, &own, cost));
 }
 
 const char *limn_edit_document(Limn *l, const char *name) {

@@ -35,7 +35,7 @@ static void *helper_main(void *helper) {
   return l;
 }
 
-static bool start(void *context, void *job) {
+static bool start_helper(void *context, void *job) {
   struct Helpers *all = context;
   pthread_attr_t how;
   if (all->n == HELPERS_MOST || pthread_attr_init(&how)) return false;
@@ -48,7 +48,7 @@ static bool start(void *context, void *job) {
   return good;
 }
 
-static void end(void *context) {
+static void end_helpers(void *context) {
   struct Helpers *all = context;
   for (uint32_t i = 0; i < all->n; i++) {
     void *l = NULL;
@@ -61,5 +61,5 @@ static void end(void *context) {
 SimHelpers helpers_of(const Limn *l, Arena *a) {
   struct Helpers *all = NEW(a, struct Helpers);
   all->from = l;
-  return (SimHelpers){.context = all, .start = start, .end = end};
+  return (SimHelpers){.context = all, .start = start_helper, .end = end_helpers};
 }

@@ -72,7 +72,7 @@ static void add_writing(Arena *a, SandboxPaths *to) {
   vec_push(a, to, cache);
 }
 
-static const char *enter(const Limn *l, Arena *a, const LimnSandbox *how) {
+static const char *enter_sandbox(const Limn *l, Arena *a, const LimnSandbox *how) {
   SandboxPaths read = {0}, write = {0};
   add_reading(l, a, how->program, &read), add_inputs(a, &read, how->read), vec_push(a, &read, NULL);
   add_writing(a, &write), add_all(a, &write, how->write);
@@ -88,7 +88,7 @@ LimnStatus limn_sandbox(Limn *l, const LimnSandbox *how) {
   LimnSandbox own;
   if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
   if (!own.program && !l->w) return call_end(c, call_misuse(c, "a sandbox wants a program"));
-  const char *error = enter(l, c->scratch, &own);
+  const char *error = enter_sandbox(l, c->scratch, &own);
   if (!error) return call_end(c, LIMN_GOOD);
   diag_error(l->diags, (Span){0}, "there is no sandbox here: %s", error);
   return call_end(c, LIMN_SYSTEM);

@@ -69,7 +69,7 @@ static LimnStatus training_report(Limn *l, const LimnUse *how, bool *written) {
   return *written ? status : report_unwritten_page(l, how->from, error);
 }
 
-static LimnStatus report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
+static LimnStatus write_report(Limn *l, const LimnUse *how, Arena *to, const char **text) {
   RunNote note;
   const char *error;
   bool noted = note_read(l->world, how->from, &note, &error), machines = noted && note.machine;
@@ -100,7 +100,7 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
     return call_end(
         c, failed(l, LIMN_WRONG,
                   arena_format(c->scratch, "cannot read the folder %s: %s", own.from, error)));
-  return call_end(c, report(l, &own, c->answer, text));
+  return call_end(c, write_report(l, &own, c->answer, text));
 }
 
 // -- training -------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ LimnStatus limn_train(Limn *l, const LimnTrain *how) {
                  .reference = own.reference,
                  .say = own.quiet || own.json ? NULL : own.tell.line,
                  .say_to = own.tell.context};
-  status = report(l, &use, l->world, &path);
+  status = write_report(l, &use, l->world, &path);
   if (path) tell_page(l, &own, path);
   return call_end(c, status);
 }

@@ -95,8 +95,8 @@ static LimnStatus ask_sample(Limn *l, const char *name, const UseCall *call) {
 }
 
 // The result as text, or as arrays.
-static LimnStatus ask(ApiCall *c, Used *used, const char *name, const LimnUse *how,
-                      const char **text, LimnArrays *arrays) {
+static LimnStatus answer_use(ApiCall *c, Used *used, const char *name, const LimnUse *how,
+                             const char **text, LimnArrays *arrays) {
   LimnUse own;
   if (!text && !arrays) return call_misuse(c, "there is no place for the answer");
   if (!copy_use_options(c, how, &own)) return LIMN_USAGE;
@@ -113,37 +113,37 @@ static LimnStatus ask(ApiCall *c, Used *used, const char *name, const LimnUse *h
 LimnStatus limn_measure(Limn *l, const LimnUse *how, const char **text) {
   if (text) *text = NULL;
   ENTER(c, l, ANSWER_MEASURE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  return call_end(c, ask(c, ask_measure, NULL, how, text, NULL));
+  return call_end(c, answer_use(c, ask_measure, NULL, how, text, NULL));
 }
 
 LimnStatus limn_measure_arrays(Limn *l, const LimnUse *how, LimnArrays *out) {
   if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_MEASURE_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  return call_end(c, ask(c, ask_measure, NULL, how, NULL, out));
+  return call_end(c, answer_use(c, ask_measure, NULL, how, NULL, out));
 }
 
 LimnStatus limn_predict(Limn *l, const char *name, const LimnUse *how, const char **text) {
   if (text) *text = NULL;
   ENTER(c, l, ANSWER_PREDICT, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  return call_end(c, ask(c, ask_predict, name, how, text, NULL));
+  return call_end(c, answer_use(c, ask_predict, name, how, text, NULL));
 }
 
 LimnStatus limn_predict_arrays(Limn *l, const char *name, const LimnUse *how, LimnArrays *out) {
   if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_PREDICT_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  return call_end(c, ask(c, ask_predict, name, how, NULL, out));
+  return call_end(c, answer_use(c, ask_predict, name, how, NULL, out));
 }
 
 LimnStatus limn_sample(Limn *l, const char *name, const LimnUse *how, const char **text) {
   if (text) *text = NULL;
   ENTER(c, l, ANSWER_SAMPLE, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  return call_end(c, ask(c, ask_sample, name, how, text, NULL));
+  return call_end(c, answer_use(c, ask_sample, name, how, text, NULL));
 }
 
 LimnStatus limn_sample_arrays(Limn *l, const char *name, const LimnUse *how, LimnArrays *out) {
   if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_SAMPLE_ARRAYS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
-  return call_end(c, ask(c, ask_sample, name, how, NULL, out));
+  return call_end(c, answer_use(c, ask_sample, name, how, NULL, out));
 }
 
 // -- inside of goals ------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ static bool weight_value(ApiCall *c, const NamedWeight *w, const Arrays *source,
   return false;
 }
 
-static LimnStatus weights(ApiCall *c, const char *name, LimnArrays *out) {
+static LimnStatus read_weights(ApiCall *c, const char *name, LimnArrays *out) {
   NamedWeights all = {0};
   Arrays values = {0}, source = {0};
   *out = (LimnArrays){0};
@@ -322,7 +322,7 @@ LimnStatus limn_weights(Limn *l, const char *name, LimnArrays *out) {
   if (out) *out = (LimnArrays){0};
   ENTER(c, l, ANSWER_WEIGHTS, NEEDS_PROGRAM, LIMN_USAGE, LIMN_SYSTEM);
   if (!out) return call_end(c, call_misuse(c, "limn_weights wants a place for its arrays"));
-  return call_end(c, weights(c, name, out));
+  return call_end(c, read_weights(c, name, out));
 }
 
 static LimnStatus weight_get(ApiCall *c, const char *name, LimnArray *out) {

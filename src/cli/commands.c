@@ -40,14 +40,14 @@ static const char *quoted_for_json(Limn *l, const Options *o, const char *text) 
   return text && o->json ? limn_quote(l, text) : text;
 }
 
-static LimnStatus load(Limn *l, const Options *o) {
+static LimnStatus load_program(Limn *l, const Options *o) {
   for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
   return limn_load(l, o->file);
 }
 
 int run_check(Limn *l, Options *o) {
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_program(l, o);
   // These are questions about programs that may not be complete.
   if (!s && !o->paths && !o->who) s = limn_check(l);
   if (o->paths) {
@@ -65,7 +65,7 @@ int run_check(Limn *l, Options *o) {
 int run_find(Limn *l, Options *o) {
   const char *pattern = o->file;
   o->file = o->name;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_program(l, o);
   const char *text = s ? NULL : limn_find(l, pattern, o->json);
   s = text_status(l, s, text);
   return answer(l, o, s, "found", text);
@@ -82,7 +82,7 @@ int run_fmt(Limn *l, Options *o) {
 }
 
 int run_print(Limn *l, Options *o) {
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_program(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
   text = quoted_for_json(l, o, text);
   s = text_status(l, s, text);
@@ -127,7 +127,7 @@ int run_draw(Limn *l, Options *o) {
   o->draw.open = split_names(o->open, o->opened, 64);
   o->draw.close = split_names(o->close, o->closed, 64);
   o->draw.who = o->who;
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_program(l, o);
   if (s <= LIMN_WRONG && o->check) {
     const char *faults = NULL;
     LimnStatus checked = limn_draw_check(l, o->name, &o->draw, &faults);
@@ -148,7 +148,7 @@ int run_draw(Limn *l, Options *o) {
 }
 
 int run_cost(Limn *l, Options *o) {
-  LimnStatus s = load(l, o);
+  LimnStatus s = load_program(l, o);
   const char *text = s ? NULL : limn_cost(l, o->name, o->json);
   s = text_status(l, s, text);
   return answer(l, o, s, "cost", text);
@@ -230,7 +230,7 @@ static LimnStatus confine_machines(Limn *l, Options *o, const char *program) {
 static LimnStatus load_confined(Limn *l, Options *o, Confine *confine) {
   for (uint32_t i = 0; i < o->nread; i++) limn_allow(l, o->read[i]);
   LimnStatus s = o->sandbox ? confine(l, o, o->file) : LIMN_GOOD;
-  if (!s) s = load(l, o);
+  if (!s) s = load_program(l, o);
   if (s && o->made) rmdir(o->folder);
   const char *from = s || o->sandbox || o->no_sandbox ? NULL : limn_foreign(l);
   if (!from) return s;
@@ -409,7 +409,7 @@ static void print_line(void *context, const char *text) {
   fflush(stdout);
 }
 
-static void redraw(void *context, const char *text) {
+static void redraw_line(void *context, const char *text) {
   (void)context;
   fputs("\r\033[K", stdout);
   put_printable(stdout, text);
@@ -458,11 +458,11 @@ int run_train(Limn *l, Options *o) {
   if (!o->json) limn_forget(l);
   bool terminal = isatty(STDOUT_FILENO) && !o->json;
   o->train.stop = &stopping;
-  o->train.tell = (LimnTell){NULL, print_line, terminal ? redraw : NULL, terminal_width, NULL};
+  o->train.tell = (LimnTell){NULL, print_line, terminal ? redraw_line : NULL, terminal_width, NULL};
   install_all_handlers();
   if (o->json && how->plan) return answer_plan(l, o);
   s = limn_train(l, &o->train);
-  if (terminal) redraw(NULL, "");
+  if (terminal) redraw_line(NULL, "");
   return answer(l, o, s, "train", o->json ? "null" : NULL);
 }
 
@@ -499,11 +499,11 @@ int run_machines(Limn *l, Options *o) {
   how.device = o->train.device;
   how.resume = o->train.resume;
   how.stop = &stopping;
-  how.tell = (LimnTell){&told, o->json ? print_note : print_run_line, terminal ? redraw : NULL,
+  how.tell = (LimnTell){&told, o->json ? print_note : print_run_line, terminal ? redraw_line : NULL,
                         terminal_width, NULL};
   install_all_handlers();
   s = limn_run(l, &how, &text);
-  if (terminal) redraw(NULL, "");
+  if (terminal) redraw_line(NULL, "");
   if (told.told) limn_forget(l);
   int rc = answer(l, o, s, "run", text);
   return rc || !stopped_by() ? rc : 128 + stopped_by(); // its checks were not evaluated

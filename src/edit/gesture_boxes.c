@@ -188,7 +188,7 @@ static const Syntax *kept_argument(Gesture *g, const Syntax *call) {
 }
 
 // Replaces box(x) by x; deletes the statement x = box(x).
-static bool unwrap(Gesture *g, const Found *f) {
+static bool remove_call(Gesture *g, const Found *f) {
   const Syntax *call = f->node, *around = found_parent(f, 1), *lhs = NULL;
   const Syntax *keep = kept_argument(g, call);
   if (!keep) return false;
@@ -240,7 +240,7 @@ bool gesture_remove(Gesture *g) {
   if (!find_at(g, "at", &f)) return false;
   const Syntax *around = found_parent(&f, 1);
   if (is_statement(f.node) && (!f.name || f.node->kind == N_SPACE)) return drop_statement(g, &f);
-  if (f.node->kind == N_CALL && !is_box_place(&f, f.depth)) return unwrap(g, &f);
+  if (f.node->kind == N_CALL && !is_box_place(&f, f.depth)) return remove_call(g, &f);
   if (around && around->kind == N_PIPE && !found_around(&f, N_ORDER)) return drop_stage(g, &f);
   if (is_box_place(&f, f.depth) && around->kind != N_ITEMS && around->kind != N_CALL) {
     replace_text(g, f.node->span.at, f.node->span.n, "id");

@@ -21,7 +21,7 @@ bool read_place(Gesture *g, const char *text, Span *out) {
   return from < to;
 }
 
-static bool holds(const Syntax *n, Span s) {
+static bool contains_span(const Syntax *n, Span s) {
   return n->span.at <= s.at && n->span.at + n->span.n >= s.at + s.n;
 }
 
@@ -36,7 +36,7 @@ static void descend(Found *f, Span s) {
     Nodes parts = syntax_parts(at);
     down = false;
     for (uint32_t i = 0; i < parts.n && !down; i++)
-      if (parts.at[i] && parts.at[i]->span.n && holds(parts.at[i], s))
+      if (parts.at[i] && parts.at[i]->span.n && contains_span(parts.at[i], s))
         f->path[++f->depth] = at = parts.at[i], down = true;
   }
   f->node = at;

@@ -22,7 +22,7 @@ typedef struct {
   bool other; // the text belongs to a file that uses the declaring one
 } Renamer;
 
-static bool refuse(EditQuestion *q, const char *why) {
+static bool refuse_rename(EditQuestion *q, const char *why) {
   q->refused = why;
   return false;
 }
@@ -38,32 +38,32 @@ static bool find_symbol(Renamer *r) {
   uint32_t at = position_offset(q, q->at), from, then;
   r->x = q->index;
   if (!offset_when_checked(q, at, &then))
-    return refuse(q, "the text has changed since it was looked at");
+    return refuse_rename(q, "the text has changed since it was looked at");
   r->here = edit_use_at(r->x, r->x->file, then);
   if (r->here && !span_offset_now(q, r->here->at, &r->now)) r->here = NULL;
   r->symbol = edit_symbol(r->x, r->here);
   if (!r->here) {
     uint32_t n = word_around(t, at, &from);
     const char *word = arena_text(q->arena, t->text + from, n);
-    if (!n) return refuse(q, "there is no name here");
+    if (!n) return refuse_rename(q, "there is no name here");
     if (known_word(word))
-      return refuse(q, arena_format(q->arena, "`%s` is a word of the language", word));
+      return refuse_rename(q, arena_format(q->arena, "`%s` is a word of the language", word));
     if (known_box(q->arena, word))
-      return refuse(q, arena_format(q->arena, "`%s` belongs to the language", word));
-    return refuse(q, arena_format(q->arena, "nobody knows yet what `%s` means here", word));
+      return refuse_rename(q, arena_format(q->arena, "`%s` belongs to the language", word));
+    return refuse_rename(q, arena_format(q->arena, "nobody knows yet what `%s` means here", word));
   }
   r->old = arena_text(q->arena, t->text + r->now, r->here->at.n);
   if (!r->symbol->first.file)
-    return refuse(q, arena_format(q->arena, "`%s` is declared in no text", r->old));
+    return refuse_rename(q, arena_format(q->arena, "`%s` is declared in no text", r->old));
   if (r->x->program->scope->library && r->symbol->first.file == r->x->program->scope->library->file)
-    return refuse(q, arena_format(q->arena, "`%s` belongs to the library", r->old));
+    return refuse_rename(q, arena_format(q->arena, "`%s` belongs to the library", r->old));
   return true;
 }
 
 static bool is_declared_here(Renamer *r) {
   if (r->symbol->first.file == r->x->file) return true;
-  return refuse(r->q, arena_format(r->q->arena, "`%s` is declared in %s: rename it there", r->old,
-                                   file_path(r, r->symbol->first.file)));
+  return refuse_rename(r->q, arena_format(r->q->arena, "`%s` is declared in %s: rename it there",
+                                          r->old, file_path(r, r->symbol->first.file)));
 }
 
 // Boxes and their wires are known by this name only. The name of an axis also labels axes
@@ -125,12 +125,13 @@ static bool new_name_fits(Renamer *r) {
   EditQuestion *q = r->q;
   const char *to = q->text ? q->text : "";
   if (!is_new_name(q->arena, to))
-    return refuse(
+    return refuse_rename(
         q,
         arena_format(q->arena,
                      known_word(to) ? "`%s` is a word of the language" : "`%s` is not a name", to));
   if (known_box(q->arena, to))
-    return refuse(q, arena_format(q->arena, "`%s` means something in the language already", to));
+    return refuse_rename(
+        q, arena_format(q->arena, "`%s` means something in the language already", to));
   return true;
 }
 
@@ -165,12 +166,12 @@ static bool token_is_clear(Renamer *r, const Token *t, uint32_t i, const char *t
   const EditUse *u = edit_use_at(r->x, r->x->file, t[i].span.at);
   if (u && u->at.at != t[i].span.at) u = NULL;
   if (strcmp(text, q->text) == 0)
-    return refuse(
+    return refuse_rename(
         q, arena_format(q->arena, "`%s` stands in %s already", text, line_words(r, t[i].span.at)));
   if (strcmp(text, r->old) || u || (follows_dot(t, i) && !path)) return true;
-  return refuse(q, arena_format(q->arena,
-                                "`%s` stands in %s too, and nobody knows yet what it means there",
-                                text, line_words(r, t[i].span.at)));
+  return refuse_rename(
+      q, arena_format(q->arena, "`%s` stands in %s too, and nobody knows yet what it means there",
+                      text, line_words(r, t[i].span.at)));
 }
 
 // A part of a learning diagram is addressed by path from outside: teach.Y is this Y.
@@ -222,7 +223,7 @@ static bool places_are_clear(Renamer *r) {
 static bool is_as_checked(EditQuestion *q) {
   const EditText *t = q->now;
   return (!t->shift && t->same_before == t->n) ||
-         refuse(q, "the text has changed since it was looked at");
+         refuse_rename(q, "the text has changed since it was looked at");
 }
 
 static bool may_rename(Renamer *r) {
@@ -294,7 +295,7 @@ bool answer_rename_in(EditQuestion *q, JsonOut *j) {
   Renamer r = {.q = q, .x = q->index, .other = true};
   Spans places = {0};
   const char *path = q->text ? strchr(q->text, ' ') : NULL;
-  if (!path) return refuse(q, "a new name, a space and the path of a file are wanted");
+  if (!path) return refuse_rename(q, "a new name, a space and the path of a file are wanted");
   q->text = arena_text(q->arena, q->text, (size_t)(path - q->text));
   uint32_t file = file_at(&r, path + 1);
   if (file && file != r.x->file) {
@@ -302,8 +303,8 @@ bool answer_rename_in(EditQuestion *q, JsonOut *j) {
     const Def *taken = edit_def_named(r.x, q->text, strlen(q->text));
     const Scope *library = r.x->program->scope->library;
     if (taken && !(library && taken->span.file == library->file))
-      return refuse(q, arena_format(q->arena, "`%s` means something in %s already", q->text,
-                                    file_path(&r, r.x->file)));
+      return refuse_rename(q, arena_format(q->arena, "`%s` means something in %s already", q->text,
+                                           file_path(&r, r.x->file)));
     if (!is_as_checked(q) || !places_are_clear(&r)) return false;
     if (r.symbol) find_uses(&r, &places);
   }

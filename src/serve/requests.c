@@ -70,7 +70,7 @@ static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
 }
 
 // The last message without a span, else the last message.
-static const char *reason(Limn *l) {
+static const char *refusal_reason(Limn *l) {
   LimnMessage m = {.size = sizeof m};
   uint32_t n = limn_message_count(l);
   for (uint32_t i = n; i-- > 0;)
@@ -79,11 +79,11 @@ static const char *reason(Limn *l) {
 }
 
 void serve_refuse_said(const ServeCall *c, Limn *l) {
-  serve_refuse(c, RPC_REQUEST_FAILED, "%s", reason(l));
+  serve_refuse(c, RPC_REQUEST_FAILED, "%s", refusal_reason(l));
   limn_forget_last(l);
 }
 
-static void ask(const ServeCall *c, uint32_t i) {
+static void answer_question(const ServeCall *c, uint32_t i) {
   LimnAsk a = serve_asking(c->s);
   ServedText *d = serve_asked(c, asked[i].now);
   if (!d) return;
@@ -148,7 +148,7 @@ static void serve_format(const ServeCall *c) {
 
 // -- symbols of all texts -------------------------------------------------------------------------
 // Does the name contain the query's letters in order, as editors expect of fuzzy search?
-static bool matches(const char *name, const char *query) {
+static bool matches_query(const char *name, const char *query) {
   for (; *query; query++, name++) {
     while (*name && char_upper(*name) != char_upper(*query)) name++;
     if (!*name) return false;
@@ -162,7 +162,7 @@ static void add_symbols(const ServeCall *c, const ServedText *d, const char *que
   const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
   for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
     const char *name = rpc_text(one, "name");
-    if (!name || !matches(name, query)) continue;
+    if (!name || !matches_query(name, query)) continue;
     json_object(j, NULL);
     json_text(j, "name", name);
     json_copy(j, "kind", rpc_member(one, "kind"));
@@ -261,7 +261,7 @@ bool serve_request(const ServeCall *c) {
              {"limn/edit", serve_edit}};
   for (uint32_t i = 0; i < COUNT(asked); i++)
     if (strcmp(asked[i].method, c->method) == 0) {
-      ask(c, i);
+      answer_question(c, i);
       return true;
     }
   for (uint32_t i = 0; i < COUNT(own); i++)

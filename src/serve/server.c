@@ -224,7 +224,7 @@ static ServedText *first_due(LimnServer *s) {
   return first;
 }
 
-static void work(LimnServer *s, const volatile sig_atomic_t *stop) {
+static void work_on_documents(LimnServer *s, const volatile sig_atomic_t *stop) {
   ServedText *d = first_due(s);
   if (!d || d->due > clock_seconds()) return;
   if (d->stale)
@@ -238,7 +238,7 @@ int limn_server_work(LimnServer *s, const volatile sig_atomic_t *stop) {
   if (!s) return -1;
   if (!GUARDED(s->own, &g)) return -1;
   s->scratch = arena_child(s->own);
-  work(s, stop);
+  work_on_documents(s, stop);
   arena_free(s->scratch);
   s->scratch = NULL;
   guard_leave(&g);

@@ -241,7 +241,7 @@ static const char *caption_of(Arena *a, const char *name) {
 }
 
 // What the pages were told of a run; NULL: too many runs.
-static StudioRun *watched(Studio *s, const char *dir) {
+static StudioRun *watched_run(Studio *s, const char *dir) {
   for (uint32_t i = 0; i < s->runs; i++)
     if (strcmp(s->run[i].dir, dir) == 0) return &s->run[i];
   if (s->runs == STUDIO_RUNS || strlen(dir) >= sizeof s->run[0].dir) return NULL;
@@ -260,7 +260,7 @@ static int64_t time_of(HostCall *c, const char *dir, const char *name) {
 // The pictures of a run are drawn when it ends. For an active run they are drawn on request, from
 // the last checkpoint, and are seen by the next request.
 static void draw_shown(HostCall *c, const char *dir) {
-  StudioRun *r = watched(c->studio, dir);
+  StudioRun *r = watched_run(c->studio, dir);
   int64_t saved = time_of(c, dir, "model.safetensors"), drawn = time_of(c, dir, "report.html");
   bool late = saved && saved > drawn && r && !r->reporter;
   if (!late || clock_seconds() - r->reported < REPORT_PAUSE) return;
@@ -340,7 +340,7 @@ static bool is_child(const Studio *s, int pid) {
 
 // Inactive runs: only the sizes of two files are polled, which every activity changes.
 static void poll_run(Studio *s, Arena *a, const char *dir) {
-  StudioRun *r = watched(s, dir);
+  StudioRun *r = watched_run(s, dir);
   struct stat info;
   if (!r) return;
   int64_t size =

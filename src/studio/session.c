@@ -233,7 +233,7 @@ static void *slow_thread(void *what) {
   return answer_requests(what, &((StudioSession *)what)->slow);
 }
 
-static bool start(void *(*work)(void *), StudioSession *p) {
+static bool start_thread(void *(*work)(void *), StudioSession *p) {
   pthread_attr_t how;
   pthread_t thread;
   if (pthread_attr_init(&how)) return false;
@@ -283,8 +283,8 @@ StudioSession *session_new(Studio *s) {
     session_free(p);
     return NULL;
   }
-  bool language = start(language_thread, p), host = start(host_thread, p);
-  bool slow = start(slow_thread, p);
+  bool language = start_thread(language_thread, p), host = start_thread(host_thread, p);
+  bool slow = start_thread(slow_thread, p);
   if (language && host && slow) return p; // the remaining reference is the caller's
   pthread_mutex_lock(&s->lock);
   session_end(p);

@@ -33,7 +33,7 @@ static void install_handlers(void) {
 }
 
 // -- where it is ----------------------------------------------------------------------------------
-static bool wrong(const char *path, const char *why) {
+static bool report_path_error(const char *path, const char *why) {
   fprintf(stderr, "limn studio: cannot open %s: %s\n", path, why);
   return false;
 }
@@ -44,18 +44,18 @@ static bool find_folder(Studio *s, const char *path) {
   const char *name = NULL, *folder = path ? path : ".";
   if (path && !path_is_folder(path)) folder = path_folder(a, path, &name);
   if (name && !text_ends(name, ".limn"))
-    return wrong(path, "a program (NAME.limn) or a folder is wanted");
+    return report_path_error(path, "a program (NAME.limn) or a folder is wanted");
   s->folder = path_real(a, folder);
-  if (!s->folder) return wrong(folder, os_error(a, errno));
+  if (!s->folder) return report_path_error(folder, os_error(a, errno));
   if (strcmp(s->folder, "/") == 0)
-    return wrong("/", "a folder below it is wanted, not the whole disk");
+    return report_path_error("/", "a folder below it is wanted, not the whole disk");
   if (!name) return true;
   const char *why = name_refuse(name);
   bool there = path_exists(path);
   if (!why && !there) why = file_write_in(a, s->folder, name, "", 0);
   if (!why && there) why = file_check_in(a, s->folder, name);
   s->open = name;
-  return why ? wrong(path, why) : true;
+  return why ? report_path_error(path, why) : true;
 }
 
 // The path of this executable, searched in PATH if needed.
@@ -96,7 +96,7 @@ static void wait_a_moment(long milliseconds) {
   nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000L}, NULL);
 }
 
-static void serve(Studio *s) {
+static void serve_until_interrupted(Studio *s) {
   for (uint32_t k = 0; !stop_asked(&interrupted); k++) {
     wait_a_moment(200);
     watch_tick(s);
@@ -114,7 +114,7 @@ static bool still_works(Studio *s) {
   return works;
 }
 
-static void end(Studio *s) {
+static void end_studio(Studio *s) {
   sessions_end(s);
   for (int k = 0; k < 100 && still_works(s); k++) wait_a_moment(50);
   http_close(s);
@@ -146,7 +146,7 @@ static int begin(Studio *s, StudioHow *how) {
   }
   install_handlers();
   if (chdir(s->folder) != 0) {
-    wrong(s->folder, os_error(s->arena, errno));
+    report_path_error(s->folder, os_error(s->arena, errno));
     return LIMN_SYSTEM;
   }
   if (!http_open(s)) return LIMN_SYSTEM;
@@ -169,7 +169,7 @@ int studio_serve(StudioHow *how) {
   int status = begin(s, how);
   guard_leave(&g);
   if (!status)
-    serve(s), end(s); // other threads may still use the memory
+    serve_until_interrupted(s), end_studio(s); // other threads may still use the memory
   else
     arena_free(a);
   return status;

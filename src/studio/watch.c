@@ -47,7 +47,7 @@ static bool has_changed(const Studio *s, WatchedFile *f) { // has the file's sta
   return other;
 }
 
-static WatchedFile *watched(StudioWatch *w, const char *path) {
+static WatchedFile *find_watched(StudioWatch *w, const char *path) {
   for (uint32_t i = 0; i < w->n; i++)
     if (!strcmp(w->file[i].path, path)) return &w->file[i];
   return NULL;
@@ -56,7 +56,7 @@ static WatchedFile *watched(StudioWatch *w, const char *path) {
 // Pages are told of writes by other pages directly, so this is no change.
 void watch_written(Studio *s, const char *path, const char *stamp) {
   StudioWatch *w = s->watch;
-  WatchedFile *f = watched(w, path);
+  WatchedFile *f = find_watched(w, path);
   if (!f && w->n == WATCHED) return;
   if (!f) {
     f = &w->file[w->n++];
@@ -70,7 +70,7 @@ void watch_written(Studio *s, const char *path, const char *stamp) {
 
 // A page has read a version that others may not know yet: a pending report stays pending.
 void watch_read(Studio *s, const char *path, const char *stamp) {
-  if (!watched(s->watch, path)) watch_written(s, path, stamp);
+  if (!find_watched(s->watch, path)) watch_written(s, path, stamp);
 }
 
 // Has it changed and settled?

@@ -81,8 +81,8 @@ static void sum_own(LoopWork *l, Placed *p, const Placed *others, uint32_t n) {
 // -- two factors ----------------------------------------------------------------------------------
 // One operand as [both…, rows, columns]: multiple or missing row and column axes are merged into
 // one. (MatMul with vectors is avoided: ONNX Runtime 1.30 computes some wrongly.)
-static Id side(LoopWork *l, const Placed *p, const IndexList *both, const IndexList *rows,
-               const IndexList *columns, bool keep_rows) {
+static Id product_operand(LoopWork *l, const Placed *p, const IndexList *both,
+                          const IndexList *rows, const IndexList *columns, bool keep_rows) {
   Size *dim = NEW_ARRAY(l->o->a, Size, l->n + 4);
   uint32_t n = 0;
   for (uint32_t i = 0; i < both->n; i++) dim[n++] = l->loop->index[both->at[i]].size;
@@ -99,8 +99,8 @@ static Placed multiplied(LoopWork *l, const Placed *a, const Placed *b) {
             rows = indices_of(l, a, b, true, false, true),
             columns = indices_of(l, a, b, false, true, true),
             inner = indices_of(l, a, b, true, true, false);
-  Id in[] = {side(l, a, &both, &rows, &inner, !both.n && rows.n),
-             side(l, b, &both, &inner, &columns, false)};
+  Id in[] = {product_operand(l, a, &both, &rows, &inner, !both.n && rows.n),
+             product_operand(l, b, &both, &inner, &columns, false)};
   GraphValue x = *arrays_value(o, in[0]), y = *arrays_value(o, in[1]);
   Size *dim = NEW_ARRAY(o->a, Size, l->n + 4);
   uint32_t n = 0;

@@ -54,7 +54,7 @@ static double identity_of(const Loop *loop, bool bits) {
 }
 
 // Selects `value` where `live`, otherwise the number.
-static Id chosen(ArrayGraph *o, Id live, Id value, double other) {
+static Id select_where(ArrayGraph *o, Id live, Id value, double other) {
   OutType type = arrays_value(o, value)->type;
   if (!live) return value;
   if (type != OUT_BOOL)
@@ -76,7 +76,7 @@ static void place_operands(LoopWork *l) {
       l->operand[i] = place_flat(l, i, &live);
     }
     if (l->loop->in[i].padded)
-      l->operand[i] = chosen(l->o, live, l->operand[i], l->loop->in[i].pad);
+      l->operand[i] = select_where(l->o, live, l->operand[i], l->loop->in[i].pad);
     else
       mask_and(l, &l->live, live);
   }
@@ -84,7 +84,7 @@ static void place_operands(LoopWork *l) {
 
 // -- reducing -------------------------------------------------------------------------------------
 // Makes a broadcast value as large as the last `n` indices of the iteration space.
-static Id spread(LoopWork *l, Id value, uint32_t kept) {
+static Id expand_to_space(LoopWork *l, Id value, uint32_t kept) {
   GraphValue v = *arrays_value(l->o, value);
   uint32_t reduced = l->n - kept, rank = v.rank > reduced ? v.rank : reduced;
   Size *dim = NEW_ARRAY(l->o->a, Size, rank + 1);
@@ -95,7 +95,7 @@ static Id spread(LoopWork *l, Id value, uint32_t kept) {
   return arrays_expand(l->o, value, rank, dim);
 }
 
-static Id reduced(LoopWork *l, const char *op, Id value) {
+static Id reduce_with(LoopWork *l, const char *op, Id value) {
   ArrayGraph *o = l->o;
   GraphValue v = *arrays_value(o, value);
   uint32_t n = l->n - l->kept;
@@ -111,17 +111,17 @@ static Id reduced_bits(LoopWork *l, Id value) {
   ArrayGraph *o = l->o;
   static const char *const op[] = {
       [SUM] = "ReduceSum", [PROD] = "ReduceMin", [MAX] = "ReduceMax", [MIN] = "ReduceMin"};
-  Id all = reduced(l, op[l->loop->combine], arrays_cast(o, value, OUT_INT64));
+  Id all = reduce_with(l, op[l->loop->combine], arrays_cast(o, value, OUT_INT64));
   if (l->loop->combine == SUM)
     all = arrays_each(o, "Mod", OUT_INT64, 2, (const Id[]){all, arrays_number(o, OUT_INT64, 2)});
   return arrays_cast(o, all, OUT_BOOL);
 }
 
-static Id combined(LoopWork *l, Id value) {
+static Id combine_reduced(LoopWork *l, Id value) {
   static const char *const op[] = {
       [SUM] = "ReduceSum", [PROD] = "ReduceProd", [MAX] = "ReduceMax", [MIN] = "ReduceMin"};
   if (arrays_value(l->o, value)->type == OUT_BOOL) return reduced_bits(l, value);
-  return reduced(l, op[l->loop->combine], value);
+  return reduce_with(l, op[l->loop->combine], value);
 }
 
 // -- argmax and argmin ----------------------------------------------------------------------------
@@ -282,10 +282,10 @@ static Id lower_general(LoopWork *l, bool winners, Id *of_wire) {
   }
   Id value = body_value(l);
   bool bits = arrays_value(l->o, value)->type == OUT_BOOL;
-  value = chosen(l->o, l->live, value, identity_of(l->loop, bits));
-  if (l->n > l->kept || winners) value = spread(l, value, l->kept);
+  value = select_where(l->o, l->live, value, identity_of(l->loop, bits));
+  if (l->n > l->kept || winners) value = expand_to_space(l, value, l->kept);
   if (winners) put_winners(l, value, of_wire);
-  if (l->n > l->kept) value = combined(l, value);
+  if (l->n > l->kept) value = combine_reduced(l, value);
   l->n = l->kept;
   return put_output(l, value);
 }

@@ -16,8 +16,8 @@ static Id find_weight_form(ArrayGraph *o, const GraphValue *w, uint32_t rank, co
 }
 
 // A constant with other sizes or axis order; for a weight, records its origin. turn may be NULL.
-static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const double *data,
-                const int64_t *turn) {
+static Id folded_constant(ArrayGraph *o, Id from, uint32_t rank, const Size *dim,
+                          const double *data, const int64_t *turn) {
   GraphValue v = *arrays_value(o, from);
   if (!v.weight) return arrays_data(o, v.type, rank, dim, data);
   Id made = rank ? find_weight_form(o, &v, rank, dim, data) : 0;
@@ -32,7 +32,7 @@ static Id moved(ArrayGraph *o, Id from, uint32_t rank, const Size *dim, const do
   return made;
 }
 
-static const double *turned(ArrayGraph *o, const GraphValue *v, const uint32_t *axis) {
+static const double *permuted_data(ArrayGraph *o, const GraphValue *v, const uint32_t *axis) {
   double *to = NEW_ARRAY(o->a, double, v->count + 1);
   int64_t stride[ARRAY_RANK_LIMIT], n[ARRAY_RANK_LIMIT], at[ARRAY_RANK_LIMIT] = {0}, run = 1;
   for (uint32_t k = v->rank; k-- > 0;) {
@@ -74,7 +74,7 @@ Id arrays_transpose(ArrayGraph *o, Id id, const uint32_t *axis) {
     perm[k] = axis[k];
   }
   if (same) return id;
-  if (v.data) return moved(o, id, v.rank, dim, turned(o, &v, axis), perm);
+  if (v.data) return folded_constant(o, id, v.rank, dim, permuted_data(o, &v, axis), perm);
   if (v.node && !strcmp(arrays_maker(o, id)->op, "Transpose")) {
     const GraphNode *before = arrays_maker(o, id);
     uint32_t *both = NEW_ARRAY(o->a, uint32_t, v.rank + 1);
@@ -106,7 +106,7 @@ static Id shape_to(ArrayGraph *o, uint32_t rank, const Size *dim) {
 Id arrays_reshape(ArrayGraph *o, Id id, uint32_t rank, const Size *dim) {
   GraphValue v = *arrays_value(o, id);
   if (same_sizes(&v, rank, dim)) return id;
-  if (v.data) return moved(o, id, rank, dim, v.data, NULL);
+  if (v.data) return folded_constant(o, id, rank, dim, v.data, NULL);
   if (v.node && !strcmp(arrays_maker(o, id)->op, "Reshape"))
     return arrays_reshape(o, arrays_maker(o, id)->in.at[0], rank, dim);
   Id in[] = {id, shape_to(o, rank, dim)};
@@ -125,7 +125,7 @@ Id arrays_unsqueeze(ArrayGraph *o, Id id, uint32_t rank, const bool *fresh) {
     if (fresh[k]) axis[n++] = k;
   }
   if (!n) return id;
-  if (v.data) return moved(o, id, rank, dim, v.data, NULL);
+  if (v.data) return folded_constant(o, id, rank, dim, v.data, NULL);
   Id in[] = {id, arrays_list(o, n, axis)};
   return arrays_node(o, "Unsqueeze", 2, in,
                      &(GraphValue){.type = v.type, .rank = rank, .dim = dim});

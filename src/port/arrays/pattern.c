@@ -11,29 +11,29 @@ bool scalar_number(const ArrayGraph *o, const Loop *loop, uint32_t at, double *k
   return s->fn == FN_SIZE && size_number(o->w, s->ref, k);
 }
 
-static bool bind(uint32_t *to, uint32_t at) {
+static bool bind_variable(uint32_t *to, uint32_t at) {
   if (*to) return *to == at + 1;
   *to = at + 1;
   return true;
 }
 
-static bool matches(const ArrayGraph *o, const Loop *loop, uint32_t at, const Loop *pattern,
-                    uint32_t with, ScalarMatch *m) {
+static bool matches_scalar(const ArrayGraph *o, const Loop *loop, uint32_t at, const Loop *pattern,
+                           uint32_t with, ScalarMatch *m) {
   const Scalar *s = &loop->scalar[at], *p = &pattern->scalar[with];
   double k;
-  if (p->fn == FN_ARG && p->ref < PATTERN_VALUES) return bind(&m->value[p->ref], at);
+  if (p->fn == FN_ARG && p->ref < PATTERN_VALUES) return bind_variable(&m->value[p->ref], at);
   if (p->fn == FN_ARG)
-    return scalar_number(o, loop, at, &k) && bind(&m->number[p->ref - PATTERN_VALUES], at);
+    return scalar_number(o, loop, at, &k) && bind_variable(&m->number[p->ref - PATTERN_VALUES], at);
   if (p->fn == FN_CONST) return scalar_number(o, loop, at, &k) && k == p->k;
   if (s->fn != p->fn) return false;
   uint32_t n = fn_rows[p->fn].arity, i = 0;
   ScalarMatch before = *m;
-  while (i < n && matches(o, loop, s->arg[i], pattern, p->arg[i], m)) i++;
+  while (i < n && matches_scalar(o, loop, s->arg[i], pattern, p->arg[i], m)) i++;
   if (i == n) return true;
   *m = before;
   return (p->fn == FN_add || p->fn == FN_mul) &&
-         matches(o, loop, s->arg[1], pattern, p->arg[0], m) &&
-         matches(o, loop, s->arg[0], pattern, p->arg[1], m);
+         matches_scalar(o, loop, s->arg[1], pattern, p->arg[0], m) &&
+         matches_scalar(o, loop, s->arg[0], pattern, p->arg[1], m);
 }
 
 bool matches_text(ArrayGraph *o, const Loop *loop, uint32_t at, const char *text, ScalarMatch *m) {
@@ -44,7 +44,7 @@ bool matches_text(ArrayGraph *o, const Loop *loop, uint32_t at, const char *text
     value[i] = scalar_push(o->w, pattern, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = i});
   *m = (ScalarMatch){0};
   return scalar_read(o->w, pattern, text, name, value, COUNT(name), &whole) &&
-         matches(o, loop, at, pattern, whole, m);
+         matches_scalar(o, loop, at, pattern, whole, m);
 }
 
 double match_number(const ArrayGraph *o, const Loop *loop, const ScalarMatch *m, uint32_t which) {

@@ -9,7 +9,7 @@
 // -- whole numbers --------------------------------------------------------------------------------
 enum { FOLDED_MOST = 1 << 22 };
 
-static bool fold(const char *op, double a, double b, double *out) {
+static bool fold_operation(const char *op, double a, double b, double *out) {
   if (!strcmp(op, "Add")) return *out = a + b, true;
   if (!strcmp(op, "Sub")) return *out = a - b, true;
   if (!strcmp(op, "Mul")) return *out = a * b, true;
@@ -51,7 +51,7 @@ static double at_place(ArrayGraph *o, const GraphValue *v, const FoldedShape *s,
   return v->data[at];
 }
 
-static Id folded(ArrayGraph *o, const char *op, Id a, Id b) {
+static Id fold_values(ArrayGraph *o, const char *op, Id a, Id b) {
   GraphValue x = *arrays_value(o, a), y = *arrays_value(o, b);
   FoldedShape s;
   int64_t place[ARRAY_RANK_LIMIT] = {0};
@@ -59,7 +59,8 @@ static Id folded(ArrayGraph *o, const char *op, Id a, Id b) {
   if (!x.data || !y.data || !common_shape(o, &x, &y, &s)) return 0;
   double *to = NEW_ARRAY(o->a, double, s.count + 1);
   for (int64_t i = 0; i < s.count; i++) {
-    if (!fold(op, at_place(o, &x, &s, place), at_place(o, &y, &s, place), &to[i])) return 0;
+    if (!fold_operation(op, at_place(o, &x, &s, place), at_place(o, &y, &s, place), &to[i]))
+      return 0;
     for (uint32_t k = s.rank; k-- > 0;) {
       if (++place[k] < s.n[k]) break;
       place[k] = 0;
@@ -70,7 +71,7 @@ static Id folded(ArrayGraph *o, const char *op, Id a, Id b) {
 
 Id arrays_whole(ArrayGraph *o, const char *op, Id a, Id b) {
   bool bits = !strcmp(op, "Less") || !strcmp(op, "And");
-  Id known = folded(o, op, a, b);
+  Id known = fold_values(o, op, a, b);
   return known ? known : arrays_each(o, op, bits ? OUT_BOOL : OUT_INT64, 2, (const Id[]){a, b});
 }
 

@@ -49,7 +49,7 @@ const char *cast_text(Importer *m, const char *x, OnnxType from, OnnxType to, bo
         is_whole(from) &&
         (was->kind == is->kind ? was->bits <= is->bits : was->kind == 'u' && was->bits < is->bits);
     if (fits) return x;
-    return wrapped(m, to, is_whole(from) ? x : arena_format(m->arena, "truncate(%s)", x));
+    return wrap_integer(m, to, is_whole(from) ? x : arena_format(m->arena, "truncate(%s)", x));
   }
   for (uint32_t k = 0; k < COUNT(small_floats); k++)
     if (small_floats[k].type == to) return to_small_float(m, k, x, saturate);
@@ -67,5 +67,5 @@ bool op_cast(ImpNode *n) {
   const char *mode = attr_text(n, "round_mode", "up");
   const char *right = cast_text(n->m, "$0", from, (OnnxType)to, attr_int(n, "saturate", 1), mode);
   if (!strcmp(right, "$0") && (OnnxType)to == from) return op_set_result(n, 0, n->in[0]);
-  return op_set_result(n, 0, equation(n, (OnnxType)to, n->in, "[*] = %s", right));
+  return op_set_result(n, 0, add_equation(n, (OnnxType)to, n->in, "[*] = %s", right));
 }

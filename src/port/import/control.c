@@ -76,8 +76,9 @@ static bool choose(ImpNode *n, const Id *then, const Id *other, uint32_t count) 
           n,
           "its branches give other sizes, and which of them is taken is not known before it runs");
     op_set_result(n, i,
-                  equation(n, value_at(m, then[i])->type, IN(n->in[0], then[i], other[i]),
-                           "[*] = $1 when $0[%s] else $2", op_value(n, 0)->shape.rank ? "0" : ""));
+                  add_equation(n, value_at(m, then[i])->type, IN(n->in[0], then[i], other[i]),
+                               "[*] = $1 when $0[%s] else $2",
+                               op_value(n, 0)->shape.rank ? "0" : ""));
   }
   return true;
 }
@@ -114,11 +115,11 @@ static Id add_stack(ImpNode *n, const Gathered *all, uint32_t axis, bool backwar
   for (uint32_t i = 0; i < all->n; i++) {
     in[i] = add_reshape(n, all->at[backwards ? all->n - 1 - i : i], &wide);
     if (!in[i]) return 0;
-    buf_printf(&list, "%s$%u[%s]", i ? ", " : "", i, letters(m, wide.rank));
+    buf_printf(&list, "%s$%u[%s]", i ? ", " : "", i, index_letters(m, wide.rank));
   }
   return all->n == 1 ? in[0]
-                     : equation(n, value_at(m, all->at[0])->type, in, "concat[%s](%s)",
-                                imp_letter[axis], list.at);
+                     : add_equation(n, value_at(m, all->at[0])->type, in, "concat[%s](%s)",
+                                    imp_letter[axis], list.at);
 }
 
 // Stacks constants.
@@ -192,8 +193,9 @@ static Id add_index_select(ImpNode *n, Id v, uint32_t axis, int64_t place) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
   const char *const *letter = imp_letter + axis;
-  return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s %lld %s]", letters(m, rank - 1),
-                  letters(m, axis), (long long)place, words(m, rank - axis - 1, letter));
+  return add_equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s %lld %s]",
+                      index_letters(m, rank - 1), index_letters(m, axis), (long long)place,
+                      join_words(m, rank - axis - 1, letter));
 }
 
 typedef struct {
@@ -229,10 +231,10 @@ static Id add_scan_row(ImpNode *n, const Scan *s, uint32_t i) {
   bool back = listed(n, "scan_input_directions", i) == 1;
   const char *steps = dim_inside(m, s->steps),
              *at = back ? arena_format(m->arena, "%s-1-i", steps) : "i";
-  Id row =
-      equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s %s %s]", dim_text(m, s->steps),
-               words(m, rank - 1, imp_letter + 1), words(m, axis, imp_letter + 1), at,
-               words(m, rank - axis - 1, imp_letter + axis + 1));
+  Id row = add_equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s %s %s]",
+                        dim_text(m, s->steps), join_words(m, rank - 1, imp_letter + 1),
+                        join_words(m, axis, imp_letter + 1), at,
+                        join_words(m, rank - axis - 1, imp_letter + axis + 1));
   if (row) value_at(m, row)->onnx = value_at(m, v)->onnx;
   return row;
 }
@@ -246,10 +248,10 @@ static Id add_scan_output(ImpNode *n, uint32_t i, Id all) {
   bool back = listed(n, "scan_output_directions", i) == 1;
   if (!to && !back) return all;
   const char *at = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, steps)) : "i";
-  return equation(n, value_at(m, all)->type, IN(all), "[%s i:%s %s] = $0[%s %s]",
-                  words(m, to, imp_letter + 1), dim_text(m, steps),
-                  words(m, rank - to - 1, imp_letter + to + 1), at,
-                  words(m, rank - 1, imp_letter + 1));
+  return add_equation(n, value_at(m, all)->type, IN(all), "[%s i:%s %s] = $0[%s %s]",
+                      join_words(m, to, imp_letter + 1), dim_text(m, steps),
+                      join_words(m, rank - to - 1, imp_letter + to + 1), at,
+                      join_words(m, rank - 1, imp_letter + 1));
 }
 
 static bool scan_as_scan(ImpNode *n, const Scan *s) {
@@ -346,7 +348,7 @@ bool op_random(ImpNode *n) {
   Id v = add_line(n, coin ? ONNX_FLOAT : (OnnxType)asked, &shape, (ImpForm){.right = right.at},
                   NULL, 0);
   if (coin)
-    v = equation(n, (OnnxType)asked, IN(n->in[0], v),
-                 asked == ONNX_BOOL ? "[*] = ($1 < $0)" : "[*] = number($1 < $0)");
+    v = add_equation(n, (OnnxType)asked, IN(n->in[0], v),
+                     asked == ONNX_BOOL ? "[*] = ($1 < $0)" : "[*] = number($1 < $0)");
   return op_set_result(n, 0, v);
 }

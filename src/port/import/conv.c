@@ -26,9 +26,10 @@ Id add_convolution(ImpNode *n, Id x, Id w, Id bias, OnnxType type) {
   if (!one && single && !narrow) to = GROUP;
   const char *channel = !one && narrow ? "0" : CHANNEL;
   const char *kernel = window_kernel(m, &win, false);
-  return equation(n, type, IN(x, w, bias), "[i %s %s] = $0[i %s %s] $1[%s %s %s]%s%s", to,
-                  window_left(m, &win, true), from, window_places(m, &win), to, channel, kernel,
-                  bias ? arena_format(m->arena, " + $2[%s]", to) : "", win.hangs ? " pad 0" : "");
+  return add_equation(n, type, IN(x, w, bias), "[i %s %s] = $0[i %s %s] $1[%s %s %s]%s%s", to,
+                      window_left(m, &win, true), from, window_places(m, &win), to, channel, kernel,
+                      bias ? arena_format(m->arena, " + $2[%s]", to) : "",
+                      win.hangs ? " pad 0" : "");
 }
 
 bool op_conv(ImpNode *n) {
@@ -91,11 +92,12 @@ bool op_convtranspose(ImpNode *n) {
   const char *g = arena_format(m->arena, "%s:%lld", GROUP, (long long)group);
   const char *to = group == 1 ? "j" : arena_format(m->arena, "(%s j)", g);
   const char *from = group == 1 ? CHANNEL : arena_format(m->arena, "(%s %s)", g, CHANNEL);
-  Id y = equation(n, type, n->in, "[i %s %s] = $0[i %s %s] $1[%s j %s]", to, transposed_left(m, &w),
-                  from, window_left(m, &w, false), from, window_kernel(m, &w, false));
+  Id y = add_equation(n, type, n->in, "[i %s %s] = $0[i %s %s] $1[%s j %s]", to,
+                      transposed_left(m, &w), from, window_left(m, &w, false), from,
+                      window_kernel(m, &w, false));
   if (!y || !transposed_pads(n, &w, value_at(m, y)->shape.dim + 2, before, after)) return false;
   y = add_pad(n, y, before, after, 0);
-  if (y && op_in(n, 2)) y = equation(n, type, IN(y, n->in[2]), "[i j &] = $0[i j &] + $1[j]");
+  if (y && op_in(n, 2)) y = add_equation(n, type, IN(y, n->in[2]), "[i j &] = $0[i j &] + $1[j]");
   return op_set_result(n, 0, y);
 }
 
@@ -116,7 +118,7 @@ bool op_col2im(ImpNode *n) {
     before[2 + i] = -w.before[i];
     after[2 + i] = w.size[i] + w.before[i] - w.stride[i] * (w.out[i] - 1) - reach_of(&w, i);
   }
-  Id y = equation(n, op_value(n, 0)->type, n->in, "[i j %s] = $0[i (j %s) (%s)]",
-                  transposed_left(m, &w), window_kernel(m, &w, true), window_left(m, &w, true));
+  Id y = add_equation(n, op_value(n, 0)->type, n->in, "[i j %s] = $0[i (j %s) (%s)]",
+                      transposed_left(m, &w), window_kernel(m, &w, true), window_left(m, &w, true));
   return op_set_result(n, 0, y ? add_pad(n, y, before, after, 0) : 0);
 }

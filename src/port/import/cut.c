@@ -21,7 +21,7 @@ Id add_gather(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t cou
   if (even && step == 1) {
     at[axis] = arena_format(m->arena, "%lld..%lld", (long long)place[0],
                             (long long)(place[0] + count - 1));
-    return add_line(n, type, &out, (ImpForm){.right = "$0"}, READS({v, words(m, x.rank, at)}));
+    return add_line(n, type, &out, (ImpForm){.right = "$0"}, READS({v, join_words(m, x.rank, at)}));
   }
   if (even) {
     long long by = step < 0 ? -step : step;
@@ -29,15 +29,16 @@ Id add_gather(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t cou
     const char *steps = by == 1 ? letter : arena_format(m->arena, "%lld*%s", by, letter);
     at[axis] = step < 0 ? arena_format(m->arena, "%lld-%s", (long long)place[0], steps)
                         : arena_format(m->arena, "%s+%lld", steps, (long long)place[0]);
-    return equation(n, type, IN(v), "[%s] = $0[%s]", letters_sized(m, &out, axis, axis + 1),
-                    words(m, x.rank, at));
+    return add_equation(n, type, IN(v), "[%s] = $0[%s]", letters_sized(m, &out, axis, axis + 1),
+                        join_words(m, x.rank, at));
   }
   double *data = NEW_ARRAY(m->arena, double, count + 1);
   for (int64_t i = 0; i < count; i++) data[i] = (double)place[i];
   Id list = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data);
   value_at(m, list)->labels = size;
   at[axis] = arena_format(m->arena, "$1[%s]", imp_letter[axis]);
-  return equation(n, type, IN(v, list), "[%s] = $0[%s]", letters(m, x.rank), words(m, x.rank, at));
+  return add_equation(n, type, IN(v, list), "[%s] = $0[%s]", index_letters(m, x.rank),
+                      join_words(m, x.rank, at));
 }
 
 // A range of an axis whose size may be symbolic.
@@ -51,7 +52,7 @@ static Id add_range(ImpNode *n, Id v, uint32_t axis, ImpSize from, ImpSize count
   at[axis] = arena_format(m->arena, "%s..%s", dim_text(m, from), dim_text(m, last));
   out.dim[axis] = count;
   return add_line(n, value_at(m, v)->type, &out, (ImpForm){.right = "$0"},
-                  READS({v, words(m, x.rank, at)}));
+                  READS({v, join_words(m, x.rank, at)}));
 }
 
 // -- slice ----------------------------------------------------------------------------------------
@@ -229,14 +230,14 @@ Id add_pad(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
   }
   if (!inside.n) return v;
   const ImpValue *c = with ? value_at(m, with) : NULL;
-  const char *left = letters_sized(m, &out, 0, x.rank), *read = words(m, x.rank, at);
+  const char *left = letters_sized(m, &out, 0, x.rank), *read = join_words(m, x.rank, at);
   const char *close = *sum ? ")" : "";
   OnnxType type = value_at(m, v)->type;
   if (!c || c->data)
-    return equation(n, type, IN(v), "[%s] = %s$0[%s]%s pad %s", left, sum, read, close,
-                    c ? number_term(m, c->data[0]) : "0");
-  return equation(n, type, IN(v, with), "[%s] = %s$0[%s]%s when %s else $1[%s] pad 0", left, sum,
-                  read, close, inside.at, c->shape.rank ? "0" : "");
+    return add_equation(n, type, IN(v), "[%s] = %s$0[%s]%s pad %s", left, sum, read, close,
+                        c ? number_term(m, c->data[0]) : "0");
+  return add_equation(n, type, IN(v, with), "[%s] = %s$0[%s]%s when %s else $1[%s] pad 0", left,
+                      sum, read, close, inside.at, c->shape.rank ? "0" : "");
 }
 
 bool op_pad(ImpNode *n) {
@@ -290,11 +291,11 @@ bool op_expand(ImpNode *n) {
   ImpShape want, out;
   if (!op_sizes(n, 1, &want)) return false;
   Id in[] = {n->in[0], value_new(m, ONNX_FLOAT, &want, IMP_MADE, "")};
-  if (!broadcast(n, in, 2, &out)) return false;
+  if (!broadcast_shape(n, in, 2, &out)) return false;
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                                letters_sized(m, &out, 0, out.rank),
-                                letters_of(m, n->in[0], &out)));
+                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                                    letters_sized(m, &out, 0, out.rank),
+                                    letters_of(m, n->in[0], &out)));
 }
 
 bool op_tile(ImpNode *n) {
@@ -313,8 +314,8 @@ bool op_tile(ImpNode *n) {
                                  (long long)times.at[i], imp_letter[i]);
   }
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                                words(m, x.rank, left), letters(m, x.rank)));
+                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                                    join_words(m, x.rank, left), index_letters(m, x.rank)));
 }
 
 // -- of sizes alone -------------------------------------------------------------------------------
@@ -339,8 +340,9 @@ bool op_constantofshape(ImpNode *n) {
     return op_set_result(n, 0, value_const(m, type, &shape, data));
   }
   return op_set_result(n, 0,
-                       equation(n, type, NULL, type == ONNX_BOOL ? "[%s] = bit(%s)" : "[%s] = %s",
-                                letters_sized(m, &shape, 0, shape.rank), number_term(m, x)));
+                       add_equation(n, type, NULL,
+                                    type == ONNX_BOOL ? "[%s] = bit(%s)" : "[%s] = %s",
+                                    letters_sized(m, &shape, 0, shape.rank), number_term(m, x)));
 }
 
 // Range up to a symbolic size: the positions of an axis.
@@ -349,8 +351,9 @@ static bool range_to_size(ImpNode *n, double start) {
   ImpSize end = op_value(n, 1)->known[0];
   const char *more = start != 0 ? arena_format(m->arena, " + %s", number_term(m, start)) : "";
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 1)->type, NULL, "[i:%s] = i%s",
-                                dim_text(m, dim_op(m, '-', end, dim_of(whole_of(start)))), more));
+                       add_equation(n, op_value(n, 1)->type, NULL, "[i:%s] = i%s",
+                                    dim_text(m, dim_op(m, '-', end, dim_of(whole_of(start)))),
+                                    more));
 }
 
 bool op_range(ImpNode *n) {
@@ -382,9 +385,9 @@ bool op_eyelike(ImpNode *n) {
   if (x.rank != 2 || type >= ONNX_TYPES) return op_refuse(n, "a diagonal wants two axes");
   return op_set_result(
       n, 0,
-      equation(n, type, NULL,
-               type == ONNX_BOOL ? "[%s] = (j = i + %s)" : "[%s] = number(j = i + %s)",
-               letters_sized(m, &x, 0, 2), number_term(m, (double)attr_int(n, "k", 0))));
+      add_equation(n, type, NULL,
+                   type == ONNX_BOOL ? "[%s] = (j = i + %s)" : "[%s] = number(j = i + %s)",
+                   letters_sized(m, &x, 0, 2), number_term(m, (double)attr_int(n, "k", 0))));
 }
 
 // The elements above or below a diagonal.
@@ -394,10 +397,11 @@ bool op_trilu(ImpNode *n) {
   if (rank < 2) return op_refuse(n, "a triangle wants two axes");
   Id k = op_in(n, 1) ? n->in[1] : value_number(n->m, ONNX_INT64, 0);
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, IN(n->in[0], k),
-                                "[*] = $0 when (%s %s %s + $1[%s]) else %s", imp_letter[rank - 1],
-                                upper ? ">=" : "<=", imp_letter[rank - 2],
-                                value_at(n->m, k)->shape.rank ? "0" : "", bits ? "bit(0)" : "0"));
+                       add_equation(n, op_value(n, 0)->type, IN(n->in[0], k),
+                                    "[*] = $0 when (%s %s %s + $1[%s]) else %s",
+                                    imp_letter[rank - 1], upper ? ">=" : "<=", imp_letter[rank - 2],
+                                    value_at(n->m, k)->shape.rank ? "0" : "",
+                                    bits ? "bit(0)" : "0"));
 }
 
 // -- blocks of pixels -----------------------------------------------------------------------------
@@ -413,8 +417,8 @@ bool op_depthtospace(ImpNode *n) {
   const char *wide =
       arena_format(m->arena, "i j (k p:%lld) (l q:%lld)", (long long)b, (long long)b);
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", up ? wide : deep,
-                                up ? deep : wide));
+                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                                    up ? wide : deep, up ? deep : wide));
 }
 
 // -- the first so many of each row turned round ---------------------------------------------------
@@ -426,11 +430,12 @@ bool op_reversesequence(ImpNode *n) {
   if (!op_axis(n, time, x.rank, &t) || !op_axis(n, batch, x.rank, &b)) return false;
   const char *at[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT], *now = imp_letter[t];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = i == t ? place : imp_letter[i];
-  const char *list = words(m, x.rank, at), *many = arena_format(m->arena, "$1[%s]", imp_letter[b]);
+  const char *list = join_words(m, x.rank, at),
+             *many = arena_format(m->arena, "$1[%s]", imp_letter[b]);
   return op_set_result(
       n, 0,
-      equation(n, op_value(n, 0)->type, n->in,
-               "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
-               "%s)) else 0))",
-               letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many, now));
+      add_equation(n, op_value(n, 0)->type, n->in,
+                   "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
+                   "%s)) else 0))",
+                   letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many, now));
 }

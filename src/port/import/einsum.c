@@ -46,7 +46,7 @@ static const char *index_name(const char *order, EinsumIndex i) {
 static const char *term_text(Importer *m, const char *order, const EinsumTerm *t) {
   const char *list[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < t->n; i++) list[i] = index_name(order, t->at[i]);
-  return words(m, t->n, list);
+  return join_words(m, t->n, list);
 }
 
 static bool same_index(EinsumIndex a, EinsumIndex b) {
@@ -101,8 +101,8 @@ bool op_einsum(ImpNode *n) {
   if (!arrow) implicit_out(term, n->nin, dots, &out);
   return out_fits(n, term, &out) &&
          op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, n->in, "[%s] = %s",
-                                term_text(m, order, &out), right.at));
+                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = %s",
+                                    term_text(m, order, &out), right.at));
 }
 
 // -- determinants ---------------------------------------------------------------------------------
@@ -131,5 +131,5 @@ bool op_det(ImpNode *n) {
     return op_refuse(n, "determinants of up to 5 rows are known");
   Buf right = buf_new(n->m->arena);
   det_terms(&right, (uint32_t)size, 0, 0, false, "");
-  return op_set_result(n, 0, equation(n, op_value(n, 0)->type, n->in, "[&] = %s", right.at));
+  return op_set_result(n, 0, add_equation(n, op_value(n, 0)->type, n->in, "[&] = %s", right.at));
 }

@@ -5,7 +5,7 @@
 
 // -- templates ------------------------------------------------------------------------------------
 // Integers up to 32 bits wrap around. 64-bit integers are exact up to 2^53 and are not wrapped.
-const char *wrapped(Importer *m, OnnxType type, const char *right) {
+const char *wrap_integer(Importer *m, OnnxType type, const char *right) {
   const OnnxTypeInfo *t = &onnx_type_info[type];
   if (!is_whole(type) || t->bits > 32) return right;
   long long range = 1LL << t->bits;
@@ -15,13 +15,13 @@ const char *wrapped(Importer *m, OnnxType type, const char *right) {
 
 // Applies a template to all inputs, broadcast.
 static bool add_map(ImpNode *n, OnnxType type, const char *right) {
-  return op_set_result(n, 0, equation(n, type, n->in, "[*] = %s", right));
+  return op_set_result(n, 0, add_equation(n, type, n->in, "[*] = %s", right));
 }
 
 bool op_map(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
   const char *right = is_whole(type) && n->row->whole ? n->row->whole : n->row->right;
-  if (n->row->result == IMP_WRAP) right = wrapped(n->m, type, right);
+  if (n->row->result == IMP_WRAP) right = wrap_integer(n->m, type, right);
   return add_map(n,
                  n->row->result == IMP_BOOL  ? ONNX_BOOL
                  : n->row->result == IMP_INT ? ONNX_INT64
@@ -133,7 +133,7 @@ bool op_mod(ImpNode *n) {
 // The result has the base's type: integers are truncated and wrap.
 bool op_pow(ImpNode *n) {
   OnnxType type = op_value(n, 0)->type;
-  const char *right = is_whole(type) ? wrapped(n->m, type, "truncate($0^$1)") : "$0^$1";
+  const char *right = is_whole(type) ? wrap_integer(n->m, type, "truncate($0^$1)") : "$0^$1";
   return add_map(n, type, right);
 }
 

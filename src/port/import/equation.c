@@ -88,7 +88,7 @@ static const char *indices(Equation *e, Id v, const char *list) {
     } else if (*at == '&') {
       const char *const *letter = imp_letter + place + (e->kept ? 0 : ONNX_RANK_LIMIT);
       const char *rest = e->rest ? e->rest : "";
-      if (!e->rest && rank + 1 > count) rest = words(m, rank + 1 - count, letter);
+      if (!e->rest && rank + 1 > count) rest = join_words(m, rank + 1 - count, letter);
       e->rest = rest;
       buf_text(&b, rest);
       if (!*rest && b.n) b.at[--b.n] = 0;
@@ -128,7 +128,7 @@ static bool find_wide(Equation *e, const char *right) {
     Id v = operand(e, &at);
     if (*at != '[' || !strncmp(at, "[*]", 3)) vec_push(m->arena, &in, v);
   }
-  return broadcast(e->n, in.at, in.n, &e->wide);
+  return broadcast_shape(e->n, in.at, in.n, &e->wide);
 }
 
 // Expands * and & in an index list; advances *at.
@@ -137,7 +137,7 @@ static const char *axes_text(const Equation *e, const char **at) {
   for (char before = ' '; **at != ']'; before = *(*at)++) {
     const char *axes = before != ' ' ? NULL
                        : **at == '&' ? e->rest
-                       : **at == '*' ? letters(e->n->m, e->wide.rank)
+                       : **at == '*' ? index_letters(e->n->m, e->wide.rank)
                                      : NULL;
     if (axes)
       buf_text(&b, axes);
@@ -311,7 +311,7 @@ Id equation_text(ImpNode *n, OnnxType type, const Id *in, const Named *named, co
   return add_line(n, type, &shape, form, e.read.at, e.read.n);
 }
 
-Id equation(ImpNode *n, OnnxType type, const Id *in, const char *format, ...) {
+Id add_equation(ImpNode *n, OnnxType type, const Id *in, const char *format, ...) {
   va_list list;
   va_start(list, format);
   const char *text = arena_vformat(n->m->arena, format, list);

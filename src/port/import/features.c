@@ -49,7 +49,8 @@ static Id add_ngram_counts(ImpNode *n, const Grams *g, uint32_t length, int64_t 
     in[1 + t] = add_gather(n, n->in[0], rank - 1, place, room);
     buf_printf(&test, "%s($%u[%sk] = $0[%s %u])", t ? " and " : "", 1 + t, row, run, t);
   }
-  return equation(n, ONNX_FLOAT, in, "[%s] = sum[k](number(%s))", letters(m, rank), test.at);
+  return add_equation(n, ONNX_FLOAT, in, "[%s] = sum[k](number(%s))", index_letters(m, rank),
+                      test.at);
 }
 
 // The n-grams of a length with all allowed skips.
@@ -64,7 +65,7 @@ static Id add_ngrams_of_length(ImpNode *n, const Grams *g, uint32_t length) {
   for (int64_t apart = 1; apart - 1 <= (length > 1 ? g->skips : 0); apart++) {
     if ((length - 1) * apart >= g->words) break;
     Id some = add_ngram_counts(n, g, length, apart, pool);
-    all = all ? equation(n, ONNX_FLOAT, IN(all, some), "[*] = $0 + $1") : some;
+    all = all ? add_equation(n, ONNX_FLOAT, IN(all, some), "[*] = $0 + $1") : some;
   }
   return all;
 }
@@ -77,7 +78,7 @@ static Id add_ngram_weights(ImpNode *n, const Grams *g, Id runs, uint32_t length
   const OnnxAttribute *weights = onnx_attribute(n->node, "weights");
   bool once = !strcmp(mode, "IDF"), plain = !strcmp(mode, "TF");
   if (plain) return runs;
-  if (once) runs = equation(n, ONNX_FLOAT, IN(runs), "[*] = min($0, 1)");
+  if (once) runs = add_equation(n, ONNX_FLOAT, IN(runs), "[*] = min($0, 1)");
   if (!weights) return runs;
   if (weights->floats.n != g->places.n) return op_refuse(n, "its weights do not fit its runs"), 0;
   uint32_t first = g->first[length - 1], count = g->first[length] - first;
@@ -88,7 +89,7 @@ static Id add_ngram_weights(ImpNode *n, const Grams *g, Id runs, uint32_t length
     data[i] = (double)weights->floats.at[first + i];
   }
   Id w = value_const(m, ONNX_FLOAT, &(ImpShape){1, {dim_of(count)}}, data);
-  return equation(n, ONNX_FLOAT, IN(runs, w), "[*] = $0 * $1");
+  return add_equation(n, ONNX_FLOAT, IN(runs, w), "[*] = $0 * $1");
 }
 
 bool op_tfidf(ImpNode *n) {
@@ -126,8 +127,8 @@ bool op_tfidf(ImpNode *n) {
   }
   if (!reads) return op_refuse(n, "its pool has no runs");
   return op_set_result(n, 0,
-                       equation(n, ONNX_FLOAT, in, "[%s] = %s",
-                                letters_sized(m, &out, out.rank - 1, out.rank), right.at));
+                       add_equation(n, ONNX_FLOAT, in, "[%s] = %s",
+                                    letters_sized(m, &out, out.rank - 1, out.rank), right.at));
 }
 
 // -- trees ----------------------------------------------------------------------------------------
@@ -230,7 +231,7 @@ static Id add_tree_answers(ImpNode *n, const Trees *t) {
     buf_printf(&right, "%s$%u * number($0 %s $1)", reads > 2 ? " + " : "", reads, compare[k]);
     in[reads++] = value_const(m, ONNX_FLOAT, &row, is);
   }
-  return equation(n, ONNX_FLOAT, in, "[*] = %s", right.at);
+  return add_equation(n, ONNX_FLOAT, in, "[*] = %s", right.at);
 }
 
 bool op_treeensemble(ImpNode *n) {
@@ -256,13 +257,13 @@ bool op_treeensemble(ImpNode *n) {
      deep = value_const(m, ONNX_FLOAT, &list, t.path.deep.at),
      target = value_const(m, ONNX_FLOAT, &list, t.path.target.at),
      weight = value_const(m, type, &list, t.path.weight.at);
-  Id right = equation(n, ONNX_FLOAT, IN(answers, yes, no),
-                      "[i j] = sum[k]($0[i k] * $1[j k] + (1 - $0[i k]) * $2[j k])");
+  Id right = add_equation(n, ONNX_FLOAT, IN(answers, yes, no),
+                          "[i j] = sum[k]($0[i k] * $1[j k] + (1 - $0[i k]) * $2[j k])");
   const char *mean = how ? "" : arena_format(m->arena, " / %u", t.root.n);
   return op_set_result(
       n, 0,
-      equation(n, type, IN(weight, right, deep, target),
-               "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
-               "0))%s",
-               (long long)t.targets, mean));
+      add_equation(n, type, IN(weight, right, deep, target),
+                   "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
+                   "0))%s",
+                   (long long)t.targets, mean));
 }

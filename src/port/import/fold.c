@@ -47,7 +47,7 @@ static int64_t ravel(const ImpShape *s, const int64_t *at) {
 }
 
 // The offset in a value that is broadcast to a shape.
-static int64_t spread(const ImpShape *s, const ImpShape *to, const int64_t *at) {
+static int64_t broadcast_offset(const ImpShape *s, const ImpShape *to, const int64_t *at) {
   int64_t k = 0;
   for (uint32_t i = 0; i < s->rank; i++) {
     int64_t here = s->dim[i].n == 1 ? 0 : at[to->rank - s->rank + i];
@@ -154,7 +154,7 @@ static Id fold_sizes(ImpNode *n, const struct FoldRow *row, const ImpShape *shap
     ImpSize x[FOLD_IN_MOST] = {{0}};
     unravel(shape, k, at);
     for (uint32_t i = 0; i < n->nin; i++)
-      x[i] = size_in(op_value(n, i), spread(shape_in(n, i), shape, at));
+      x[i] = size_in(op_value(n, i), broadcast_offset(shape_in(n, i), shape, at));
     bool numbers = !x[0].text && !x[1].text && !x[2].text;
     double y[FOLD_IN_MOST] = {(double)x[0].n, (double)x[1].n, (double)x[2].n};
     if (numbers)
@@ -171,7 +171,7 @@ static Id fold_sizes(ImpNode *n, const struct FoldRow *row, const ImpShape *shap
 static bool fold_map(ImpNode *n, const struct FoldRow *row) {
   ImpShape shape;
   int64_t at[ONNX_RANK_LIMIT];
-  if (n->nin != row->inputs || !broadcast(n, n->in, n->nin, &shape)) return false;
+  if (n->nin != row->inputs || !broadcast_shape(n, n->in, n->nin, &shape)) return false;
   int64_t count = shape_count(&shape);
   if (count < 0 || count > FOLD_LIMIT) return false;
   if (!all_numbers(n)) {
@@ -185,7 +185,7 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
     double x[FOLD_IN_MOST];
     unravel(&shape, k, at);
     for (uint32_t i = 0; i < n->nin; i++)
-      x[i] = op_value(n, i)->data[spread(shape_in(n, i), &shape, at)];
+      x[i] = op_value(n, i)->data[broadcast_offset(shape_in(n, i), &shape, at)];
     data[k] = held(out, row->f(x, in));
     if (is_whole(out) && !(fabs(data[k]) < 0x1p53)) return false;
   }
@@ -195,7 +195,7 @@ static bool fold_map(ImpNode *n, const struct FoldRow *row) {
 
 // -- moving ---------------------------------------------------------------------------------------
 // The numbers or sizes of the first input at these offsets.
-static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
+static Id gather_folded(ImpNode *n, const ImpShape *shape, const int64_t *from) {
   Importer *m = n->m;
   ImpValue x = *op_value(n, 0);
   int64_t count = shape_count(shape);
@@ -212,7 +212,7 @@ static Id moved(ImpNode *n, const ImpShape *shape, const int64_t *from) {
 }
 
 static void set_moved_result(ImpNode *n, const ImpShape *shape, const int64_t *from) {
-  op_set_result(n, 0, moved(n, shape, from));
+  op_set_result(n, 0, gather_folded(n, shape, from));
 }
 
 static int64_t *new_places(ImpNode *n, const ImpShape *shape) {
@@ -312,7 +312,7 @@ static bool fold_split(ImpNode *n) {
       from[k] = ravel(&x, at);
     }
     if (!from) return false;
-    if (*n->node->out.at[i]) op_set_result(n, i, moved(n, &out, from));
+    if (*n->node->out.at[i]) op_set_result(n, i, gather_folded(n, &out, from));
     before += sizes[i];
   }
   return true;
@@ -362,11 +362,11 @@ static bool fold_expand(ImpNode *n) {
   ImpShape want, out;
   if (n->nin != 2 || !op_value(n, 1)->data || !op_sizes(n, 1, &want)) return false;
   Id in[] = {n->in[0], value_new(n->m, ONNX_FLOAT, &want, IMP_MADE, "")};
-  if (!broadcast(n, in, 2, &out)) return false;
+  if (!broadcast_shape(n, in, 2, &out)) return false;
   int64_t *from = new_places(n, &out), at[ONNX_RANK_LIMIT];
   for (int64_t k = 0; from && k < shape_count(&out); k++) {
     unravel(&out, k, at);
-    from[k] = spread(shape_in(n, 0), &out, at);
+    from[k] = broadcast_offset(shape_in(n, 0), &out, at);
   }
   if (from) set_moved_result(n, &out, from);
   return from;

@@ -32,7 +32,7 @@ static Id add_grid_positions(ImpNode *n, const Grid *g, uint32_t axis, uint32_t 
              *size = dim_inside(m, of), *place = grid_place(m, x, size, g->align);
   if (g->near) place = arena_format(m->arena, "round_even(%s)", place);
   if (!g->cubic) place = grid_inside(m, place, size, g->padding, g->align);
-  return equation(n, op_value(n, 1)->type, n->in, "[%s] = %s", g->at, place);
+  return add_equation(n, op_value(n, 1)->type, n->in, "[%s] = %s", g->at, place);
 }
 
 // Weights of all positions of an axis, [points positions], for cubic interpolation of four
@@ -41,15 +41,16 @@ static Id add_cubic_weights(ImpNode *n, const Grid *g, Id place, ImpSize of) {
   Importer *m = n->m;
   OnnxType type = value_at(m, place)->type;
   const char *at = g->at, *tap = g->tap, *size = dim_inside(m, of);
-  Id apart = equation(n, type, IN(place), "[%s %s:4] = %s - 1 - $0[%s] + floor($0[%s])", at, tap,
-                      tap, at, at),
-     weight = equation(n, type, IN(apart), "[*] = cubic_weight($0)"),
-     around = equation(n, type, IN(place), "[%s %s:4] = floor($0[%s]) + %s - 1", at, tap, at, tap);
-  around =
-      equation(n, type, IN(around), "[*] = %s", grid_inside(m, "$0", size, g->padding, g->align));
-  return equation(n, type, IN(weight, around),
-                  "[%s %s:%s] = sum[z1](($0[%s z1] when (%s = $1[%s z1]) else 0))", at, tap,
-                  dim_text(m, of), at, tap, at);
+  Id apart = add_equation(n, type, IN(place), "[%s %s:4] = %s - 1 - $0[%s] + floor($0[%s])", at,
+                          tap, tap, at, at),
+     weight = add_equation(n, type, IN(apart), "[*] = cubic_weight($0)"),
+     around =
+         add_equation(n, type, IN(place), "[%s %s:4] = floor($0[%s]) + %s - 1", at, tap, at, tap);
+  around = add_equation(n, type, IN(around), "[*] = %s",
+                        grid_inside(m, "$0", size, g->padding, g->align));
+  return add_equation(n, type, IN(weight, around),
+                      "[%s %s:%s] = sum[z1](($0[%s z1] when (%s = $1[%s z1]) else 0))", at, tap,
+                      dim_text(m, of), at, tap, at);
 }
 
 // The weighted sum over all positions, for each point.
@@ -58,7 +59,7 @@ static Id add_sampled_sum(ImpNode *n, const Grid *g, const ImpShape *x, const Id
   uint32_t axes = x->rank - 2;
   Id in[8] = {n->in[0]};
   Buf weight = buf_new(m->arena);
-  const char *here = words(m, axes, imp_letter + 2);
+  const char *here = join_words(m, axes, imp_letter + 2);
   for (uint32_t i = 0; i < axes; i++) {
     const char *letter = imp_letter[ONNX_RANK_LIMIT + i];
     in[1 + i] = place[i];
@@ -69,9 +70,9 @@ static Id add_sampled_sum(ImpNode *n, const Grid *g, const ImpShape *x, const Id
                  g->near ? " * number(%s = $%u[i %s])" : " * max(1 - abs(%s - $%u[i %s]), 0)",
                  letter, 1 + i, here);
   }
-  const char *gone = words(m, axes, imp_letter + ONNX_RANK_LIMIT);
-  return equation(n, op_value(n, 0)->type, in, "[i j %s] = sum[%s]($0[i j %s]%s)", here, gone, gone,
-                  weight.at);
+  const char *gone = join_words(m, axes, imp_letter + ONNX_RANK_LIMIT);
+  return add_equation(n, op_value(n, 0)->type, in, "[i j %s] = sum[%s]($0[i j %s]%s)", here, gone,
+                      gone, weight.at);
 }
 
 static void grid_read(ImpNode *n, Grid *g) {
@@ -88,7 +89,7 @@ bool op_gridsample(ImpNode *n) {
   if (x.rank != points.rank || x.rank < 3 || x.rank > 6 ||
       !dim_is(points.dim[x.rank - 1], x.rank - 2))
     return op_refuse(n, "its grid does not fit its input");
-  g.at = letters(n->m, x.rank - 1), g.tap = imp_letter[x.rank - 1];
+  g.at = index_letters(n->m, x.rank - 1), g.tap = imp_letter[x.rank - 1];
   for (uint32_t i = 0; i + 2 < x.rank; i++) {
     place[i] = add_grid_positions(n, &g, i, x.rank - 2, x.dim[2 + i]);
     if (g.cubic) place[i] = add_cubic_weights(n, &g, place[i], x.dim[2 + i]);
@@ -105,10 +106,10 @@ static Id deformed_at(ImpNode *n, Id offset, const Window *w, uint32_t axis, int
                       dim_of(2), o.dim[2], o.dim[3]}};
   Id all = add_reshape(n, offset, &parted);
   if (!all) return 0;
-  return equation(n, value_at(n->m, offset)->type, IN(all),
-                  "[i j k l m n] = $0[i j k l %u m n] + %lld * %s + %lld * %s - %lld", axis,
-                  (long long)w->stride[axis], axis ? "n" : "m", (long long)w->dilation[axis],
-                  axis ? "l" : "k", (long long)w->before[axis]);
+  return add_equation(n, value_at(n->m, offset)->type, IN(all),
+                      "[i j k l m n] = $0[i j k l %u m n] + %lld * %s + %lld * %s - %lld", axis,
+                      (long long)w->stride[axis], axis ? "n" : "m", (long long)w->dilation[axis],
+                      axis ? "l" : "k", (long long)w->before[axis]);
 }
 
 bool op_deformconv(ImpNode *n) {
@@ -132,25 +133,25 @@ bool op_deformconv(ImpNode *n) {
   const char *at =
       groups == 1 ? "i 0 k l m n" : arena_format(m->arena, "i %s k l m n", imp_letter[18]);
   OnnxType type = op_value(n, 0)->type;
-  Id v = equation(n, type, IN(n->in[0], row, column),
-                  "[i %s k l m n] = sum[i1 j1]($0[i %s i1 j1] * max(1 - abs(i1 - $1[%s]), 0) * "
-                  "max(1 - abs(j1 - $2[%s]), 0))",
-                  channel, channel, at, at);
+  Id v = add_equation(n, type, IN(n->in[0], row, column),
+                      "[i %s k l m n] = sum[i1 j1]($0[i %s i1 j1] * max(1 - abs(i1 - $1[%s]), 0) * "
+                      "max(1 - abs(j1 - $2[%s]), 0))",
+                      channel, channel, at, at);
   if (op_in(n, 4)) {
     ImpShape mask = {6,
                      {x.dim[0], dim_of(groups), dim_of(w.kernel[0]), dim_of(w.kernel[1]),
                       dim_of(w.out[0]), dim_of(w.out[1])}};
     Id k = add_reshape(n, n->in[4], &mask);
     if (!k) return false;
-    v = equation(n, type, IN(v, k), "[i %s k l m n] = $0[i %s k l m n] * $1[%s]", channel, channel,
-                 at);
+    v = add_equation(n, type, IN(v, k), "[i %s k l m n] = $0[i %s k l m n] * $1[%s]", channel,
+                     channel, at);
   }
   const char *part = arena_format(m->arena, "%s:%lld", imp_letter[18], (long long)group);
   const char *to = group == 1 ? "j" : arena_format(m->arena, "(%s j)", part),
              *from = group == 1 ? "m" : arena_format(m->arena, "(%s m)", part);
   const char *bias = op_in(n, 3) ? arena_format(m->arena, " + $2[%s]", to) : "";
   return op_set_result(n, 0,
-                       equation(n, type, IN(v, n->in[1], op_in(n, 3)),
-                                "[i %s k l] = $0[i %s n o k l] $1[%s m n o]%s", to, from, to,
-                                bias));
+                       add_equation(n, type, IN(v, n->in[1], op_in(n, 3)),
+                                    "[i %s k l] = $0[i %s n o k l] $1[%s m n o]%s", to, from, to,
+                                    bias));
 }

@@ -70,8 +70,8 @@ static bool open_function(ImpNode *n, const OnnxFunction *f) {
   return true;
 }
 
-// -- nodes ----------------------------------------------------------------------------------------
-static bool resolve(ImpNode *n) {
+// -- nodes ---------------------------------------------------------------------------------------
+static bool resolve_inputs(ImpNode *n) {
   n->nin = n->node->in.n;
   n->in = NEW_ARRAY(n->m->arena, Id, n->nin + 1);
   for (uint32_t i = 0; i < n->nin; i++) {
@@ -148,7 +148,7 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
     return op_refuse(&n, "what is computed before the program runs takes too much memory");
   if (node->in.n > INPUTS_LIMIT || node->out.n > INPUTS_LIMIT)
     return op_refuse(&n, "it has more than %d inputs or outputs", INPUTS_LIMIT);
-  if (!resolve(&n) || !outputs_are_new(&n)) return false;
+  if (!resolve_inputs(&n) || !outputs_are_new(&n)) return false;
   const OnnxFunction *f = function_find(m, node);
   if (f) return open_function(&n, f);
   n.row = row_find(m->arena, node->op, node->domain);

@@ -53,15 +53,16 @@ bool op_gather(ImpNode *n) {
   const char *in[ONNX_RANK_LIMIT], *place = imp_letter[ONNX_RANK_LIMIT];
   Id p = label_index(n, n->in[1], x.dim[axis], op_value(n, 0)->data != NULL);
   if (!p && m->diags->errors) return false;
-  const char *index = words(m, at.rank, imp_letter + axis);
+  const char *index = join_words(m, at.rank, imp_letter + axis);
   for (uint32_t i = 0; i < x.rank; i++)
     in[i] = i == axis ? !p ? place : one_place(m, p, index)
                       : imp_letter[i + (i > axis) * at.rank - (i > axis)];
-  const char *left = letters(m, x.rank - 1 + at.rank), *all = words(m, x.rank, in);
-  if (p) return op_set_result(n, 0, equation(n, type, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
+  const char *left = index_letters(m, x.rank - 1 + at.rank), *all = join_words(m, x.rank, in);
+  if (p)
+    return op_set_result(n, 0, add_equation(n, type, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
   bool bits = type == ONNX_BOOL;
-  Id y = equation(n, bits ? ONNX_INT64 : type, IN(bits_to_number(n, n->in[0]), n->in[1]),
-                  "[%s] = sum[%s](($0[%s] when (%s = mod($1[%s], %s)) else 0))", left, place, all,
-                  place, index, dim_inside(m, x.dim[axis]));
+  Id y = add_equation(n, bits ? ONNX_INT64 : type, IN(bits_to_number(n, n->in[0]), n->in[1]),
+                      "[%s] = sum[%s](($0[%s] when (%s = mod($1[%s], %s)) else 0))", left, place,
+                      all, place, index, dim_inside(m, x.dim[axis]));
   return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }

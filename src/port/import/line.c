@@ -144,7 +144,7 @@ Id add_line(ImpNode *n, OnnxType type, const ImpShape *shape, ImpForm form, cons
 
 Id bits_to_number(ImpNode *n, Id v) {
   ImpShape shape = value_at(n->m, v)->shape;
-  const char *at = letters(n->m, shape.rank);
+  const char *at = index_letters(n->m, shape.rank);
   if (value_at(n->m, v)->type != ONNX_BOOL) return v;
   return add_line(n, ONNX_INT64, &shape, (ImpForm){.left = at, .right = "number($0)"},
                   READS({v, at}));
@@ -152,7 +152,7 @@ Id bits_to_number(ImpNode *n, Id v) {
 
 Id number_to_bits(ImpNode *n, Id v) {
   ImpShape shape = value_at(n->m, v)->shape;
-  const char *at = letters(n->m, shape.rank);
+  const char *at = index_letters(n->m, shape.rank);
   if (value_at(n->m, v)->type == ONNX_BOOL) return v;
   return add_line(n, ONNX_BOOL, &shape, (ImpForm){.left = at, .right = "($0 != 0)"},
                   READS({v, at}));

@@ -17,7 +17,7 @@ Id add_matmul(ImpNode *n, Id left, Id right, OnnxType type) {
   b.rank = b.rank > 2 ? b.rank - 2 : 0;
   Id fronts[] = {value_new(m, ONNX_FLOAT, &a, IMP_MADE, ""),
                  value_new(m, ONNX_FLOAT, &b, IMP_MADE, "")};
-  if (!broadcast(n, fronts, 2, &front)) return 0;
+  if (!broadcast_shape(n, fronts, 2, &front)) return 0;
   const char *const *letter = imp_letter + front.rank;
   const char *i = row ? letter[0] : "", *j = column ? letter[row] : "", *k = letter[row + column];
   bool wraps = is_whole(type) && onnx_type_info[type].bits <= 32;
@@ -25,8 +25,8 @@ Id add_matmul(ImpNode *n, Id left, Id right, OnnxType type) {
              *y = arena_format(m->arena, "$1[%s %s %s]", letters_of(m, fronts[1], &front), k, j);
   const char *product = wraps ? arena_format(m->arena, "sum[%s](%s * %s)", k, x, y)
                               : arena_format(m->arena, "%s %s", x, y);
-  return equation(n, type, IN(left, right), "[%s %s %s] = %s", letters(m, front.rank), i, j,
-                  wrapped(m, type, product));
+  return add_equation(n, type, IN(left, right), "[%s %s %s] = %s", index_letters(m, front.rank), i,
+                      j, wrap_integer(m, type, product));
 }
 
 bool op_matmul(ImpNode *n) {
@@ -53,5 +53,5 @@ bool op_gemm(ImpNode *n) {
     buf_printf(&right, " + %s$2[%s]",
                beta == 1 ? "" : arena_format(m->arena, "%s * ", short_term(m, beta)),
                letters_of(m, n->in[2], &shape));
-  return op_set_result(n, 0, equation(n, op_value(n, 0)->type, n->in, "[i j] = %s", right.at));
+  return op_set_result(n, 0, add_equation(n, op_value(n, 0)->type, n->in, "[i j] = %s", right.at));
 }

@@ -17,7 +17,7 @@ bool op_refuse(ImpNode *n, const char *format, ...) {
 }
 
 // Drops the symbolic form if all sizes are numbers.
-static void settle(Importer *m, ImpValue *v) {
+static void drop_symbols(Importer *m, ImpValue *v) {
   int64_t count = shape_count(&v->shape);
   if (!v->known || v->data || v->kind != IMP_CONST) return;
   for (int64_t i = 0; i < count; i++)
@@ -28,7 +28,7 @@ static void settle(Importer *m, ImpValue *v) {
 
 bool op_set_result(ImpNode *n, uint32_t k, Id v) {
   if (!v) return false;
-  settle(n->m, value_at(n->m, v));
+  drop_symbols(n->m, value_at(n->m, v));
   if (k >= n->node->out.n || !*n->node->out.at[k]) return true;
   ImpValue *value = value_at(n->m, v);
   if (!*value->onnx || value->kind == IMP_MADE) value->onnx = n->node->out.at[k];
@@ -145,8 +145,8 @@ bool op_fixed(ImpNode *n, uint32_t k) {
   return true;
 }
 
-// -- broadcasting ---------------------------------------------------------------------------------
-bool broadcast(ImpNode *n, const Id *in, uint32_t count, ImpShape *out) {
+// -- broadcasting --------------------------------------------------------------------------------
+bool broadcast_shape(ImpNode *n, const Id *in, uint32_t count, ImpShape *out) {
   *out = (ImpShape){0};
   for (uint32_t i = 0; i < count; i++) {
     const ImpShape *s = &value_at(n->m, in[i])->shape;

@@ -52,7 +52,7 @@ typedef struct { // results of previous equations
 } Named;
 #define IN(...)                                                                                    \
   (const Id[]) { __VA_ARGS__ }
-Id equation(ImpNode *, OnnxType, const Id *in, const char *format, ...)
+Id add_equation(ImpNode *, OnnxType, const Id *in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 Id equation_text(ImpNode *, OnnxType, const Id *in, const Named *, const char *text);
 
@@ -85,7 +85,7 @@ bool op_scalar(ImpNode *, uint32_t k, double *); // an input that is one known n
 bool op_known(ImpNode *, uint32_t k);            // is it constant? False with a message.
 bool op_fixed(ImpNode *, uint32_t k);            // are all its sizes numbers? False with a message.
 bool op_fixed_axis(ImpNode *, uint32_t k, uint32_t axis); // is that size a number?
-bool broadcast(ImpNode *, const Id *in, uint32_t n, ImpShape *);
+bool broadcast_shape(ImpNode *, const Id *in, uint32_t n, ImpShape *);
 bool is_float(OnnxType);
 bool is_whole(OnnxType);
 
@@ -139,7 +139,7 @@ const char *scalar_function(const char *op); // limn's function for this operato
 // elementwise.c: elementwise templates with broadcasting, and other families
 bool op_map(ImpNode *);
 // Wraps to the range of an integer type.
-const char *wrapped(Importer *, OnnxType, const char *right);
+const char *wrap_integer(Importer *, OnnxType, const char *right);
 #define ROW(op, domain, write, right, whole, result) bool write(ImpNode *);
 #include "port/import/ops.def"
 #undef ROW

@@ -35,7 +35,7 @@ static bool scaled_at(ImpNode *n, const ImpShape *x, const ImpShape *scale, Scal
   uint32_t axis;
   const char *at[ONNX_RANK_LIMIT];
   int64_t block = attr_int(n, "block_size", 0);
-  *out = (Scaled){letters(m, x->rank), ""};
+  *out = (Scaled){index_letters(m, x->rank), ""};
   if (!scale->rank) return true;
   if (dim_is(scale->dim[0], 1) && scale->rank == 1) return out->scale = "0", true;
   if (!op_axis(n, attr_int(n, "axis", 1), x->rank, &axis)) return false;
@@ -51,18 +51,19 @@ static bool scaled_at(ImpNode *n, const ImpShape *x, const ImpShape *scale, Scal
     return op_refuse(n, "axis %u has %lld places, which are not whole blocks of %lld", axis,
                      (long long)x->dim[axis].n, (long long)block);
   for (uint32_t i = 0; i < x->rank; i++) at[i] = imp_letter[i];
-  out->scale = words(m, x->rank, at);
+  out->scale = join_words(m, x->rank, at);
   at[axis] = arena_format(m->arena, "(%s %s:%lld)", imp_letter[axis], imp_letter[ONNX_RANK_LIMIT],
                           (long long)block);
-  out->x = words(m, x->rank, at);
+  out->x = join_words(m, x->rank, at);
   return true;
 }
 
 // The zero point is indexed like the scale, but a single element may have an axis or not.
 static const char *zero_at(Importer *m, Id zero, const Scaled *s) {
   const ImpShape *z = zero ? &value_at(m, zero)->shape : NULL;
-  return z && shape_count(z) == 1 ? words(m, z->rank, (const char *const[]){"0", "0", "0", "0"})
-                                  : s->scale;
+  return z && shape_count(z) == 1
+             ? join_words(m, z->rank, (const char *const[]){"0", "0", "0", "0"})
+             : s->scale;
 }
 
 bool op_quantizelinear(ImpNode *n) {
@@ -82,8 +83,8 @@ bool op_quantizelinear(ImpNode *n) {
       arena_format(m->arena, made ? "$0[%s] / float32($1[%s])" : "$0[%s] / $1[%s]", s.x, s.scale);
   const char *shift = plain ? NULL : arena_format(m->arena, "$2[%s]", zero_at(m, zero, &s));
   return op_set_result(n, 0,
-                       equation(n, type, n->in, "[%s] = %s", s.x,
-                                quantised(m, type, by, shift, attr_int(n, "saturate", 1))));
+                       add_equation(n, type, n->in, "[%s] = %s", s.x,
+                                    quantised(m, type, by, shift, attr_int(n, "saturate", 1))));
 }
 
 bool op_dequantizelinear(ImpNode *n) {
@@ -92,26 +93,26 @@ bool op_dequantizelinear(ImpNode *n) {
   OnnxType type = op_value(n, 1)->type;
   ImpShape x = op_value(n, 0)->shape;
   if (!scaled_at(n, &x, &op_value(n, 1)->shape, &s)) return false;
-  return op_set_result(n, 0,
-                       zero
-                           ? equation(n, type, n->in, "[%s] = ($0[%s] - $2[%s]) * $1[%s]", s.x, s.x,
-                                      zero_at(n->m, zero, &s), s.scale)
-                           : equation(n, type, n->in, "[%s] = $0[%s] * $1[%s]", s.x, s.x, s.scale));
+  return op_set_result(
+      n, 0,
+      zero ? add_equation(n, type, n->in, "[%s] = ($0[%s] - $2[%s]) * $1[%s]", s.x, s.x,
+                          zero_at(n->m, zero, &s), s.scale)
+           : add_equation(n, type, n->in, "[%s] = $0[%s] * $1[%s]", s.x, s.x, s.scale));
 }
 
 // Chooses scale and zero point from the data; 0 is always representable.
 bool op_dynamicquantizelinear(ImpNode *n) {
   Importer *m = n->m;
-  Id least = equation(n, ONNX_FLOAT, n->in, "[] = min(min[*]($0), 0)"),
-     most = equation(n, ONNX_FLOAT, n->in, "[] = max(max[*]($0), 0)"),
-     scale = equation(n, ONNX_FLOAT, IN(most, least), "[] = float32(($0 - $1) / 255)"),
-     zero = equation(n, ONNX_UINT8, IN(least, scale), "[] = %s",
-                     cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))"));
+  Id least = add_equation(n, ONNX_FLOAT, n->in, "[] = min(min[*]($0), 0)"),
+     most = add_equation(n, ONNX_FLOAT, n->in, "[] = max(max[*]($0), 0)"),
+     scale = add_equation(n, ONNX_FLOAT, IN(most, least), "[] = float32(($0 - $1) / 255)"),
+     zero = add_equation(n, ONNX_UINT8, IN(least, scale), "[] = %s",
+                         cut_to(m, ONNX_UINT8, "round_even(float32((0 - $0) / $1))"));
   op_set_result(n, 1, scale);
   op_set_result(n, 2, zero);
   return op_set_result(n, 0,
-                       equation(n, ONNX_UINT8, IN(n->in[0], scale, zero), "[*] = %s",
-                                quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)));
+                       add_equation(n, ONNX_UINT8, IN(n->in[0], scale, zero), "[*] = %s",
+                                    quantised(m, ONNX_UINT8, "$0 / $1", "$2", true)));
 }
 
 // -- products -------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ static Id add_centred(ImpNode *n, Id v, Id zero, uint32_t axis) {
   const ImpValue *known = value_at(m, zero);
   if (known->data && shape_count(&z) == 1 && known->data[0] == 0) return v;
   const char *at = z.rank > 1 ? "*" : !z.rank ? "" : dim_is(z.dim[0], 1) ? "0" : imp_letter[axis];
-  return equation(n, ONNX_INT32, IN(v, zero), "[*] = $0 - $1[%s]", at);
+  return add_equation(n, ONNX_INT32, IN(v, zero), "[*] = $0 - $1[%s]", at);
 }
 
 // Requantises accumulators by a scale per tensor or per axis.
@@ -135,12 +136,12 @@ static Id add_requantised(ImpNode *n, Id sum, const Id scale[3], Id zero, uint32
     Id v = i < 3 ? scale[i] : zero;
     const ImpShape *s = &value_at(m, v)->shape;
     bool one = !s->rank || shape_count(s) == 1;
-    at[i] = one            ? words(m, s->rank, (const char *const[]){"0", "0", "0", "0"})
+    at[i] = one            ? join_words(m, s->rank, (const char *const[]){"0", "0", "0", "0"})
             : s->rank == 1 ? imp_letter[axis]
                            : letters_of(m, v, &x);
   }
   const char *by = arena_format(m->arena, "$0 * ($1[%s] * $2[%s] / $3[%s])", at[0], at[1], at[2]);
-  return equation(
+  return add_equation(
       n, value_at(m, zero)->type, IN(sum, scale[0], scale[1], scale[2], zero), "[*] = %s",
       quantised(m, value_at(m, zero)->type, by, arena_format(m->arena, "$4[%s]", at[3]), true));
 }

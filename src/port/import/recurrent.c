@@ -129,8 +129,8 @@ static void add_cell_weight(ImpNode *n, Recurrent *r, const char *name, Id from,
   pass_to_steps(
       n, r, name, shape,
       shape->rank == 1
-          ? equation(n, type, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
-          : equation(n, type, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
+          ? add_equation(n, type, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
+          : add_equation(n, type, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
 }
 
 // z of all steps, [steps samples gates s]: the part that does not depend on the state.
@@ -148,8 +148,8 @@ static Id add_input_part(ImpNode *n, const Recurrent *r, bool apart) {
                         apart ? " + $2[%u 0 k l] + ($2[%u 1 k l] when (k < 2) else 0)"
                               : " + $2[%u 0 k l] + $2[%u 1 k l]",
                         r->way, r->way);
-  return equation(n, type, IN(r->x, w, b), "[i:%s j k l] = $0[%s j m] $1[%u k l m]%s",
-                  dim_text(m, r->steps), r->time, r->way, biases_text);
+  return add_equation(n, type, IN(r->x, w, b), "[i:%s j k l] = $0[%s j m] $1[%u k l m]%s",
+                      dim_text(m, r->steps), r->time, r->way, biases_text);
 }
 
 // -- the cell -------------------------------------------------------------------------------------
@@ -223,18 +223,19 @@ static void add_cell(ImpNode *n, Recurrent *r, const char *body, bool masked) {
 
 // 1 while a sequence lasts, [steps samples].
 static Id add_sequence_mask(ImpNode *n, const Recurrent *r) {
-  return equation(n, ONNX_INT64, IN(n->in[4]), "[i:%s j] = number(%s < $0[j])",
-                  dim_text(n->m, r->steps), r->time);
+  return add_equation(n, ONNX_INT64, IN(n->in[4]), "[i:%s j] = number(%s < $0[j])",
+                      dim_text(n->m, r->steps), r->time);
 }
 
 // The initial state, [samples s], with the same batch axis name as other values.
 static Id add_initial_state(ImpNode *n, const Recurrent *r, Id given) {
   Importer *m = n->m;
   if (!given)
-    return equation(n, ONNX_FLOAT, NULL, "[j:%s k:%lld] = 0", dim_text(m, r->samples),
-                    (long long)r->s);
-  return equation(n, value_at(m, given)->type, IN(given),
-                  attr_int(n, "layout", 0) ? "[j k] = $0[j %u k]" : "[j k] = $0[%u j k]", r->way);
+    return add_equation(n, ONNX_FLOAT, NULL, "[j:%s k:%lld] = 0", dim_text(m, r->samples),
+                        (long long)r->s);
+  return add_equation(n, value_at(m, given)->type, IN(given),
+                      attr_int(n, "layout", 0) ? "[j k] = $0[j %u k]" : "[j k] = $0[%u j k]",
+                      r->way);
 }
 
 typedef struct {
@@ -243,8 +244,8 @@ typedef struct {
 
 static Id add_last_state(ImpNode *n, const Recurrent *r, Id all) {
   ImpSize end = dim_op(n->m, '-', r->steps, dim_of(1));
-  return equation(n, value_at(n->m, all)->type, IN(all), "[i j] = $0[%s i j]",
-                  dim_inside(n->m, end));
+  return add_equation(n, value_at(n->m, all)->type, IN(all), "[i j] = $0[%s i j]",
+                      dim_inside(n->m, end));
 }
 
 // Runs one direction. False with a message.
@@ -287,11 +288,11 @@ static bool run_direction(ImpNode *n, Recurrent *r, States *out) {
   if (cells) out->cell = add_last_state(n, r, cells);
   // after its end a sequence gives zeros; steps are put back in order
   if (masked)
-    out->all = equation(n, type, IN(out->all, lasting), "[i:%s j k] = $0[%s j k] * $1[%s j]",
-                        dim_text(m, r->steps), r->time, r->time);
+    out->all = add_equation(n, type, IN(out->all, lasting), "[i:%s j k] = $0[%s j k] * $1[%s j]",
+                            dim_text(m, r->steps), r->time, r->time);
   else if (r->turned)
-    out->all =
-        equation(n, type, IN(out->all), "[i:%s j k] = $0[%s j k]", dim_text(m, r->steps), r->time);
+    out->all = add_equation(n, type, IN(out->all), "[i:%s j k] = $0[%s j k]", dim_text(m, r->steps),
+                            r->time);
   return !m->diags->errors;
 }
 
@@ -311,7 +312,7 @@ static bool recurrent_read(ImpNode *n, Recurrent *r) {
   if (!dim_is(w.dim[0], r->ways) || !dim_is(w.dim[1], r->gates * r->s))
     return op_refuse(n, "its weights do not fit its gates");
   if (attr_int(n, "layout", 0)) {
-    r->x = equation(n, op_value(n, 0)->type, n->in, "[j i k] = $0[i j k]");
+    r->x = add_equation(n, op_value(n, 0)->type, n->in, "[j i k] = $0[i j k]");
     x = value_at(m, r->x)->shape;
   }
   r->steps = x.dim[0], r->samples = x.dim[1], r->inputs = x.dim[2];
@@ -329,13 +330,13 @@ static void set_direction_results(ImpNode *n, uint32_t k, const Id *v, uint32_t 
   OnnxType type = value_at(m, v[0])->type;
   const char *one =
                  arena_format(m->arena, "%.*s:1%s", (int)(2 * axis + 1), left, left + 2 * axis + 1),
-             *all = letters(m, rank);
+             *all = index_letters(m, rank);
   for (uint32_t i = 0; i < ways; i++)
-    part[i] = equation(n, type, IN(v[i]), "[%s] = $0[%s]", one, rank == 4 ? "i j k" : "j k");
+    part[i] = add_equation(n, type, IN(v[i]), "[%s] = $0[%s]", one, rank == 4 ? "i j k" : "j k");
   op_set_result(n, k,
                 ways == 1 ? part[0]
-                          : equation(n, type, part, "concat[%s]($0[%s], $1[%s])", imp_letter[axis],
-                                     all, all));
+                          : add_equation(n, type, part, "concat[%s]($0[%s], $1[%s])",
+                                         imp_letter[axis], all, all));
 }
 
 bool op_recurrent(ImpNode *n) {

@@ -74,7 +74,7 @@ static Id add_reduction(ImpNode *n, OnnxType type, const Id *in, const Reduced *
     else
       buf_char(&b, *at);
   }
-  return equation(n, type, in, "[%s] = %s", r->left, b.at);
+  return add_equation(n, type, in, "[%s] = %s", r->left, b.at);
 }
 
 // The indices of a reduction along one axis.
@@ -116,7 +116,7 @@ bool op_reduce(ImpNode *n) {
     return op_set_result(n, 0, filled_with(n, type, &r.out, bound(type, reductions[k].none)));
   bool bits = type == ONNX_BOOL, scaled = !strcmp(n->node->op, "ReduceLogSumExp");
   Id in[2] = {bits_to_number(n, n->in[0])};
-  if (scaled && !*r.gone) return op_set_result(n, 0, equation(n, type, in, "[*] = $0"));
+  if (scaled && !*r.gone) return op_set_result(n, 0, add_equation(n, type, in, "[*] = $0"));
   if (scaled) in[1] = add_reduction(n, type, in, &r, "max(max[{}]($0), 0 - 1e300)");
   Id y = add_reduction(n, bits ? ONNX_INT64 : type, in, &r, reductions[k].right);
   return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
@@ -153,7 +153,7 @@ static bool softmax_as_matrix(ImpNode *n, const char *box) {
   }
   Id rows = add_reshape(n, n->in[0], &flat);
   if (!rows) return false;
-  Id y = equation(n, op_value(n, 0)->type, IN(rows), "%s[j]($0)", box);
+  Id y = add_equation(n, op_value(n, 0)->type, IN(rows), "%s[j]($0)", box);
   return op_set_result(n, 0, y ? add_reshape(n, y, &x) : 0);
 }
 
@@ -165,7 +165,7 @@ bool op_softmax(ImpNode *n) {
     return softmax_as_matrix(n, box);
   if (!op_axis(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), x.rank, &axis)) return false;
   return op_set_result(
-      n, 0, equation(n, op_value(n, 0)->type, n->in, "%s[%s]($0)", box, imp_letter[axis]));
+      n, 0, add_equation(n, op_value(n, 0)->type, n->in, "%s[%s]($0)", box, imp_letter[axis]));
 }
 
 // 1 at the first maximum, 0 elsewhere.
@@ -180,8 +180,8 @@ bool op_hardmax(ImpNode *n) {
   Id at = add_reduction(n, ONNX_INT64, n->in, &r, "number(argmax[{}]($0))");
   const char *here = imp_letter[axis];
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, IN(at), "[%s] = number(%s = $0[%s])",
-                                letters_sized(n->m, &x, axis, axis + 1), here, r.kept));
+                       add_equation(n, op_value(n, 0)->type, IN(at), "[%s] = number(%s = $0[%s])",
+                                    letters_sized(n->m, &x, axis, axis + 1), here, r.kept));
 }
 
 // Divides x by its norm along an axis: p is 1 or 2.
@@ -194,7 +194,7 @@ bool op_lpnormalization(ImpNode *n) {
   if (p != 1 && p != 2) return op_refuse(n, "p is 1 or 2, not %lld", (long long)p);
   Id length =
       add_reduction(n, type, n->in, &r, p == 1 ? "sum[{}](abs($0))" : "sqrt(sum[{}]($0 * $0))");
-  return op_set_result(n, 0, equation(n, type, IN(n->in[0], length), "[*] = $0 / $1"));
+  return op_set_result(n, 0, add_equation(n, type, IN(n->in[0], length), "[*] = $0 / $1"));
 }
 
 // Subtracts the mean and divides by the standard deviation over axes.
@@ -213,9 +213,9 @@ bool op_meanvariance(ImpNode *n) {
   }
   reduced_indices(n->m, &x, gone, true, &r);
   Id mean = add_reduction(n, type, n->in, &r, "mean[{}]($0)"),
-     d = equation(n, type, IN(n->in[0], mean), "[*] = $0 - $1"),
+     d = add_equation(n, type, IN(n->in[0], mean), "[*] = $0 - $1"),
      square = add_reduction(n, type, IN(d), &r, "mean[{}]($0 * $0)");
-  return op_set_result(n, 0, equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
+  return op_set_result(n, 0, add_equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
 }
 
 // -- running sums ---------------------------------------------------------------------------------
@@ -234,11 +234,11 @@ bool op_cumsum(ImpNode *n) {
                           : reverse  ? "+1"
                                      : "-1");
   bool product = !strcmp(n->node->op, "CumProd");
-  return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, n->in, "[%s] = %s[%s:%s]($0[%s]) pad %s",
-                                letters_sized(m, &x, axis, axis + 1), product ? "prod" : "sum",
-                                step, dim_text(m, x.dim[axis]), words(m, x.rank, at),
-                                product ? "1" : "0"));
+  return op_set_result(
+      n, 0,
+      add_equation(n, op_value(n, 0)->type, n->in, "[%s] = %s[%s:%s]($0[%s]) pad %s",
+                   letters_sized(m, &x, axis, axis + 1), product ? "prod" : "sum", step,
+                   dim_text(m, x.dim[axis]), join_words(m, x.rank, at), product ? "1" : "0"));
 }
 
 // -- sorting --------------------------------------------------------------------------------------
@@ -262,19 +262,20 @@ bool op_topk(ImpNode *n) {
     out.dim[axis] = dim_of((int64_t)k);
   }
   int64_t places = whole ? 1 : x.dim[axis].n; // arbitrary for labels that are only used as index
-  const char *all = letters(m, x.rank), *at[ONNX_RANK_LIMIT], *from[ONNX_RANK_LIMIT];
+  const char *all = index_letters(m, x.rank), *at[ONNX_RANK_LIMIT], *from[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < x.rank; i++) at[i] = from[i] = imp_letter[i];
   at[axis] = arena_format(m->arena, "0..%lld", (long long)k - 1);
   OnnxType type = op_value(n, 0)->type;
-  Id o = equation(n, ONNX_INT64, n->in, "order[%s](%s$0)", imp_letter[axis],
-                  attr_int(n, "largest", 1) ? "0 - " : "");
+  Id o = add_equation(n, ONNX_INT64, n->in, "order[%s](%s$0)", imp_letter[axis],
+                      attr_int(n, "largest", 1) ? "0 - " : "");
   if (!o) return false;
   value_at(m, o)->labels = places;
-  const char *cut = arena_format(m->arena, "@%s", words(m, x.rank, at));
+  const char *cut = arena_format(m->arena, "@%s", join_words(m, x.rank, at));
   Id first = whole ? o : add_line(n, ONNX_INT64, &out, (ImpForm){.right = "$0"}, READS({o, cut}));
   value_at(m, first)->labels = places;
   from[axis] = arena_format(m->arena, "$1[%s]", all);
-  Id y = equation(n, type, IN(n->in[0], first), "[%s] = $0[%s]", all, words(m, x.rank, from));
+  Id y =
+      add_equation(n, type, IN(n->in[0], first), "[%s] = $0[%s]", all, join_words(m, x.rank, from));
   return op_set_result(n, 0, y) &&
-         op_set_result(n, 1, equation(n, ONNX_INT64, IN(first), "[*] = $0"));
+         op_set_result(n, 1, add_equation(n, ONNX_INT64, IN(first), "[*] = $0"));
 }

@@ -20,8 +20,8 @@ typedef struct {
   ResizeAxis axis[ONNX_RANK_LIMIT];
 } Resizing;
 
-// -- where a place comes from ---------------------------------------------------------------------
-static double single(double x) { return (double)(float)x; }
+// -- where a place comes from --------------------------------------------------------------------
+static double round_to_float(double x) { return (double)(float)x; }
 
 static double original(const Resizing *r, const ResizeAxis *x, int64_t o) {
   double at = (double)o, in = (double)x->in, out = (double)x->out, half = 0.5;
@@ -36,7 +36,7 @@ static double original(const Resizing *r, const ResizeAxis *x, int64_t o) {
   if (!strcmp(r->coordinates, "asymmetric")) at -= 0.5, half = 0;
   if (!strcmp(r->coordinates, "tf_half_pixel_for_nn")) half = 0;
   double there = (at + 0.5) / x->scale;
-  return r->single ? single(single(there) - half) : there - half;
+  return r->single ? round_to_float(round_to_float(there) - half) : there - half;
 }
 
 static int64_t clamped(double at, int64_t size) {
@@ -60,7 +60,7 @@ static double kernel(const Resizing *r, double x) {
 }
 
 // A row of the matrix: positions out of bounds are clamped or have weight 0.
-static void weights(const Resizing *r, const ResizeAxis *x, int64_t o, double *row) {
+static void fill_weights(const Resizing *r, const ResizeAxis *x, int64_t o, double *row) {
   double at = original(r, x, o), stretch = r->antialias && x->scale < 1 ? x->scale : 1, sum = 0;
   double reach = (!strcmp(r->mode, "linear") ? 1 : 2) / stretch;
   for (int64_t k = (int64_t)floor(at - reach); k <= (int64_t)ceil(at + reach); k++) {
@@ -78,11 +78,12 @@ static Id add_weighted_sum(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   ImpShape shape = value_at(m, v)->shape, matrix = {2, {dim_of(x->out), dim_of(x->in)}};
   double *data = NEW_ARRAY(m->arena, double, x->in * x->out);
   const char *at[ONNX_RANK_LIMIT], *from = imp_letter[ONNX_RANK_LIMIT];
-  for (int64_t o = 0; o < x->out; o++) weights(r, x, o, data + o * x->in);
+  for (int64_t o = 0; o < x->out; o++) fill_weights(r, x, o, data + o * x->in);
   Id w = value_const(m, ONNX_DOUBLE, &matrix, data);
   for (uint32_t i = 0; i < shape.rank; i++) at[i] = i == axis ? from : imp_letter[i];
-  return equation(n, value_at(m, v)->type, IN(v, w), "[%s] = $0[%s] $1[%s %s]",
-                  letters(m, shape.rank), words(m, shape.rank, at), imp_letter[axis], from);
+  return add_equation(n, value_at(m, v)->type, IN(v, w), "[%s] = $0[%s] $1[%s %s]",
+                      index_letters(m, shape.rank), join_words(m, shape.rank, at), imp_letter[axis],
+                      from);
 }
 
 // Linear interpolation of two neighbours, as a formula of the index.
@@ -98,9 +99,9 @@ static Id add_linear_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r) 
   const char *place =
       arena_format(m->arena, "min(max(%s * %s + %s, 0), %lld)", number_term(m, step), here,
                    number_term(m, zero), (long long)x->in - 1);
-  return equation(
+  return add_equation(
       n, value_at(m, v)->type, IN(v), "[%s] = sum[%s]($0[%s] * max(1 - abs(%s - %s), 0))",
-      letters_sized(m, &shape, axis, axis + 1), from, words(m, shape.rank, at), place, from);
+      letters_sized(m, &shape, axis, axis + 1), from, join_words(m, shape.rank, at), place, from);
 }
 
 // Nearest neighbour: integer repetition, or a list of positions.
@@ -119,8 +120,8 @@ static Id add_nearest_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r)
   for (uint32_t i = 0; i < rank; i++) left[i] = imp_letter[i];
   left[axis] = arena_format(m->arena, "(%s %s:%lld)", imp_letter[axis], imp_letter[ONNX_RANK_LIMIT],
                             (long long)times);
-  return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", words(m, rank, left),
-                  letters(m, rank));
+  return add_equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", join_words(m, rank, left),
+                      index_letters(m, rank));
 }
 
 // -- sizes ----------------------------------------------------------------------------------------
@@ -139,9 +140,9 @@ static void keep_aspect(const char *policy, ResizeAxis *axis, uint32_t rank) {
 static bool resize_axis(ImpNode *n, ResizeAxis *x, double scale, double size, bool crop) {
   x->asked = true;
   x->scale = size > 0 ? size / (double)x->in : scale;
-  double part = crop ? single(single(x->end - x->start) * scale) : scale;
+  double part = crop ? round_to_float(round_to_float(x->end - x->start) * scale) : scale;
   // In float, as other implementations compute it.
-  double out = size > 0 ? size : floor(single((double)x->in * part));
+  double out = size > 0 ? size : floor(round_to_float((double)x->in * part));
   if (!(out >= 1 && out < 1 << 24)) return op_refuse(n, "%g is no size", out);
   x->out = (int64_t)out;
   return true;
@@ -202,8 +203,8 @@ static Id add_region_constant(ImpNode *n, Id v, const Resizing *r) {
     buf_printf(&inside, "%s$%u[%s]", inside.n ? " and " : "", 1 + i, imp_letter[i]);
   }
   if (!inside.n) return v;
-  return equation(n, value_at(m, v)->type, in, "[*] = $0 when %s else %s", inside.at,
-                  short_term(m, attr_float(n, "extrapolation_value", 0)));
+  return add_equation(n, value_at(m, v)->type, in, "[*] = $0 when %s else %s", inside.at,
+                      short_term(m, attr_float(n, "extrapolation_value", 0)));
 }
 
 bool op_resize(ImpNode *n) {

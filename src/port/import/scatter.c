@@ -28,7 +28,7 @@ static bool elements_read(ImpNode *n, bool scatter, Elements *e) {
   Buf test = buf_new(m->arena), gone = buf_new(m->arena);
   for (uint32_t i = 0; i < x.rank; i++)
     in[i] = imp_letter[i != axis && dim_same(x.dim[i], at.dim[i]) ? i : ONNX_RANK_LIMIT + i];
-  const char *all = words(m, x.rank, in);
+  const char *all = join_words(m, x.rank, in);
   for (uint32_t i = 0; i < x.rank; i++) {
     if (in[i] == imp_letter[i]) continue;
     const char *place = scatter ? imp_letter[i] : in[i];
@@ -49,9 +49,9 @@ bool op_gatherelements(ImpNode *n) {
   Elements e;
   if (!elements_read(n, false, &e)) return false;
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
-  Id y = equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type,
-                  IN(bits_to_number(n, n->in[0]), n->in[1]),
-                  "[*] = sum[%s](($0[%s] when %s else 0))", e.gone, e.in, e.test);
+  Id y = add_equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type,
+                      IN(bits_to_number(n, n->in[0]), n->in[1]),
+                      "[*] = sum[%s](($0[%s] when %s else 0))", e.gone, e.in, e.test);
   return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
@@ -64,7 +64,7 @@ bool op_gathernd(ImpNode *n) {
     return op_refuse(n, "its indices do not fit the axes of its first input");
   uint32_t depth = (uint32_t)deep.n, rest = x.rank - batch - depth;
   if (at.rank - 1 + rest > ONNX_RANK_LIMIT) return op_refuse(n, "it would have too many axes");
-  const char *in[ONNX_RANK_LIMIT], *places = letters(m, at.rank - 1);
+  const char *in[ONNX_RANK_LIMIT], *places = index_letters(m, at.rank - 1);
   Buf test = buf_new(m->arena), gone = buf_new(m->arena);
   for (uint32_t i = 0; i < batch; i++) in[i] = imp_letter[i];
   for (uint32_t i = 0; i < depth; i++) {
@@ -75,10 +75,10 @@ bool op_gathernd(ImpNode *n) {
   }
   for (uint32_t i = 0; i < rest; i++) in[batch + depth + i] = imp_letter[at.rank - 1 + i];
   bool bits = op_value(n, 0)->type == ONNX_BOOL;
-  Id y =
-      equation(n, bits ? ONNX_INT64 : op_value(n, 0)->type,
-               IN(bits_to_number(n, n->in[0]), n->in[1]), "[%s] = sum[%s](($0[%s] when %s else 0))",
-               letters(m, at.rank - 1 + rest), gone.at, words(m, x.rank, in), test.at);
+  Id y = add_equation(
+      n, bits ? ONNX_INT64 : op_value(n, 0)->type, IN(bits_to_number(n, n->in[0]), n->in[1]),
+      "[%s] = sum[%s](($0[%s] when %s else 0))", index_letters(m, at.rank - 1 + rest), gone.at,
+      join_words(m, x.rank, in), test.at);
   return op_set_result(n, 0, bits ? number_to_bits(n, y) : y);
 }
 
@@ -103,20 +103,20 @@ static bool add_scatter(ImpNode *n, const Arriving *s) {
   for (uint32_t i = 0; i < COUNT(reductions); i++)
     if (!strcmp(reductions[i].how, how))
       return op_set_result(n, 0,
-                           equation(n, type, n->in, "[*] = %s[%s](($2[%s] when %s else %s))%s",
-                                    reductions[i].before, s->gone, s->update, s->test,
-                                    reductions[i].between, reductions[i].behind));
+                           add_equation(n, type, n->in, "[*] = %s[%s](($2[%s] when %s else %s))%s",
+                                        reductions[i].before, s->gone, s->update, s->test,
+                                        reductions[i].between, reductions[i].behind));
   if (!s->order)
     return op_set_result(
-        n, 0, equation(n, type, n->in, "[*] = $2[%s] when %s else $0", s->update, s->test));
+        n, 0, add_equation(n, type, n->in, "[*] = $2[%s] when %s else $0", s->update, s->test));
   // the last write wins: `last` is its number from 1; 0: no write
-  Id last = equation(n, ONNX_INT64, n->in, "[%s] = max[%s]((%s + 1 when %s else 0))", all, s->gone,
-                     s->order, s->test);
+  Id last = add_equation(n, ONNX_INT64, n->in, "[%s] = max[%s]((%s + 1 when %s else 0))", all,
+                         s->gone, s->order, s->test);
   Id value =
-      equation(n, type, IN(last, n->in[2]), "[*] = sum[%s](($1[%s] when $0 = %s + 1 else 0))",
-               s->gone, s->update, s->order);
+      add_equation(n, type, IN(last, n->in[2]), "[*] = sum[%s](($1[%s] when $0 = %s + 1 else 0))",
+                   s->gone, s->update, s->order);
   return op_set_result(
-      n, 0, equation(n, type, IN(n->in[0], value, last), "[*] = $1 when $2 > 0 else $0"));
+      n, 0, add_equation(n, type, IN(n->in[0], value, last), "[*] = $1 when $2 > 0 else $0"));
 }
 
 bool op_scatterelements(ImpNode *n) {
@@ -142,8 +142,8 @@ bool op_scatternd(ImpNode *n) {
   for (uint32_t i = depth; i < x.rank; i++) update[at.rank - 1 + i - depth] = imp_letter[i];
   for (uint32_t i = 0; i < depth; i++)
     buf_printf(&test, "%s(%s = mod($1[%s %u], %s))", i ? " and " : "", imp_letter[i],
-               words(m, at.rank - 1, update), i, dim_inside(m, x.dim[i]));
-  return add_scatter(n, &(Arriving){words(m, at.rank - 1 + x.rank - depth, update),
+               join_words(m, at.rank - 1, update), i, dim_inside(m, x.dim[i]));
+  return add_scatter(n, &(Arriving){join_words(m, at.rank - 1 + x.rank - depth, update),
                                     gone.n ? gone.at : "", test.at, order});
 }
 
@@ -163,10 +163,11 @@ bool op_tensorscatter(ImpNode *n) {
                : arena_format(m->arena, "(%s - %s)", here, start);
   return op_set_result(
       n, 0,
-      equation(n, op_value(n, 0)->type, IN(n->in[0], n->in[1], from),
-               "[*] = sum[%s](($1[%s] when (%s = %s) else 0)) when %s >= 0 and %s < %s "
-               "else $0",
-               p, words(m, x.rank, in), p, behind, behind, behind, dim_inside(m, u.dim[axis])));
+      add_equation(n, op_value(n, 0)->type, IN(n->in[0], n->in[1], from),
+                   "[*] = sum[%s](($1[%s] when (%s = %s) else 0)) when %s >= 0 and %s < %s "
+                   "else $0",
+                   p, join_words(m, x.rank, in), p, behind, behind, behind,
+                   dim_inside(m, u.dim[axis])));
 }
 
 // -- one-hot --------------------------------------------------------------------------------------
@@ -182,14 +183,15 @@ bool op_onehot(ImpNode *n) {
   const char *at[ONNX_RANK_LIMIT], *here = imp_letter[axis];
   for (uint32_t i = 0, k = 0; i < rank; i++)
     if (i != axis) at[k++] = imp_letter[i];
-  const char *in = words(m, rank - 1, at);
+  const char *in = join_words(m, rank - 1, at);
   return op_set_result(
       n, 0,
-      equation(n, op_value(n, 2)->type, n->in,
-               "[%s %s:%.0f %s] = $2[1] when (%s = $0[%s]) or (%s = $0[%s] + %.0f) else "
-               "$2[0]",
-               letters(m, axis), here, floor(depth),
-               words(m, rank - axis - 1, imp_letter + axis + 1), here, in, here, in, floor(depth)));
+      add_equation(n, op_value(n, 2)->type, n->in,
+                   "[%s %s:%.0f %s] = $2[1] when (%s = $0[%s]) or (%s = $0[%s] + %.0f) else "
+                   "$2[0]",
+                   index_letters(m, axis), here, floor(depth),
+                   join_words(m, rank - axis - 1, imp_letter + axis + 1), here, in, here, in,
+                   floor(depth)));
 }
 
 // -- what is true ---------------------------------------------------------------------------------

@@ -267,8 +267,8 @@ bool op_transpose(ImpNode *n) {
     in[axis] = imp_letter[i]; // an axis has the letter of its position in the result
   }
   return op_set_result(n, 0,
-                       equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]", letters(m, x.rank),
-                                words(m, x.rank, in)));
+                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
+                                    index_letters(m, x.rank), join_words(m, x.rank, in)));
 }
 
 // -- concat ---------------------------------------------------------------------------------------
@@ -283,12 +283,12 @@ bool op_concat(ImpNode *n) {
     if (s->rank != rank) return op_refuse(n, "its inputs have %u and %u axes", rank, s->rank);
     if (dim_is(s->dim[axis], 0)) continue; // an empty part of a Split
     value_at(m, n->in[i])->spelt = true;   // a scalar literal has no axis to join along
-    buf_printf(&list, "%s$%u[%s]", reads ? ", " : "", reads, letters(m, rank));
+    buf_printf(&list, "%s$%u[%s]", reads ? ", " : "", reads, index_letters(m, rank));
     in[reads++] = n->in[i];
   }
   if (reads < 2) return op_set_result(n, 0, reads ? in[0] : n->in[0]);
   return op_set_result(
-      n, 0, equation(n, op_value(n, 0)->type, in, "concat[%s](%s)", imp_letter[axis], list.at));
+      n, 0, add_equation(n, op_value(n, 0)->type, in, "concat[%s](%s)", imp_letter[axis], list.at));
 }
 
 // -- slices: where they begin and end -------------------------------------------------------------

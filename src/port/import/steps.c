@@ -25,12 +25,12 @@ typedef struct {
   DiagMark said;
 } ImpMark;
 
-static ImpMark mark(const Importer *m) {
+static ImpMark mark_state(const Importer *m) {
   return (ImpMark){m->line.n, m->box.n, m->cell.n, diags_mark(m->diags)};
 }
 
 // Restores sizes that a line had turned into constants.
-static bool undo(Importer *m, ImpMark to, Id first) {
+static bool undo_to(Importer *m, ImpMark to, Id first) {
   for (uint32_t i = to.lines; i < m->line.n; i++)
     for (uint32_t k = 0; k < m->line.at[i].out.n; k++)
       if (m->line.at[i].out.at[k] < first) value_at(m, m->line.at[i].out.at[k])->kind = IMP_CONST;
@@ -51,13 +51,13 @@ static Id input_like(StepCell *c, const char *name, Id like, uint32_t without) {
 }
 
 // Repeats a value for every step.
-static Id repeated(ImpNode *n, Id v, ImpSize steps) {
+static Id repeat_for_steps(ImpNode *n, Id v, ImpSize steps) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
   if (rank == ONNX_RANK_LIMIT) return 0;
-  const char *at = words(m, rank, imp_letter + 1);
-  Id all =
-      equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s]", dim_text(m, steps), at, at);
+  const char *at = join_words(m, rank, imp_letter + 1);
+  Id all = add_equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s]", dim_text(m, steps),
+                        at, at);
   if (all) value_at(m, all)->onnx = value_at(m, v)->onnx;
   return all;
 }
@@ -69,7 +69,7 @@ static Id make_own_result(StepCell *c, Id v, uint32_t from) {
   for (uint32_t i = from; i < m->line.n && !own; i++) own = m->line.at[i].out.at[0] == v;
   for (uint32_t i = 0; i < c->cell.out.n; i++) own &= c->cell.out.at[i] != v;
   if (own) return v;
-  return equation(c->n, value_at(m, v)->type, IN(v), "[*] = $0");
+  return add_equation(c->n, value_at(m, v)->type, IN(v), "[*] = $0");
 }
 
 static bool same_shape(Importer *m, Id a, Id b) {
@@ -215,9 +215,9 @@ static bool make_cell(StepCell *c) {
 static Id add_last_row(ImpNode *n, Id all) {
   Importer *m = n->m;
   ImpShape x = value_at(m, all)->shape;
-  const char *at = letters(m, x.rank - 1),
+  const char *at = index_letters(m, x.rank - 1),
              *last = dim_inside(m, dim_op(m, '-', x.dim[0], dim_of(1)));
-  return equation(n, value_at(m, all)->type, IN(all), "[%s] = $0[%s %s]", at, last, at);
+  return add_equation(n, value_at(m, all)->type, IN(all), "[%s] = $0[%s %s]", at, last, at);
 }
 
 // The initial value of a scan. Its axes must not have the letter of the steps, which would be
@@ -225,9 +225,9 @@ static Id add_last_row(ImpNode *n, Id all) {
 static Id add_initial_state(ImpNode *n, Id v) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
-  const char *at = words(m, rank, imp_letter + 1);
+  const char *at = join_words(m, rank, imp_letter + 1);
   if (value_at(m, v)->kind != IMP_MADE || !rank) return v;
-  return equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", at, at);
+  return add_equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", at, at);
 }
 
 static Id *add_scan_line(StepCell *c) {
@@ -240,7 +240,7 @@ static Id *add_scan_line(StepCell *c) {
   Id *all = NEW_ARRAY(m->arena, Id, results + 1);
   for (uint32_t i = 0; i < s->rows; i++) vec_push(m->arena, &read, (ImpRead){s->row[i], NULL});
   for (uint32_t i = 0; i < c->along.n; i++) {
-    Id v = repeated(n, c->along.at[i], s->steps);
+    Id v = repeat_for_steps(n, c->along.at[i], s->steps);
     if (!v) return NULL;
     vec_push(m->arena, &read, (ImpRead){v, NULL});
   }
@@ -266,14 +266,14 @@ static Id *add_scan_line(StepCell *c) {
 
 bool add_step_scan(ImpNode *n, Steps *s) {
   Importer *m = n->m;
-  ImpMark before = mark(m);
+  ImpMark before = mark_state(m);
   StepCell c = {.n = n, .s = s, .first = m->value.n};
-  if (!s->rows || !(s->carried + s->gathered) || !make_cell(&c)) return undo(m, before, c.first);
+  if (!s->rows || !(s->carried + s->gathered) || !make_cell(&c)) return undo_to(m, before, c.first);
   c.cell.name = name_make(
       m, arena_format(m->arena, "%s_step", n->node->out.n ? n->node->out.at[0] : ""), "step");
   vec_push(m->arena, &m->cell, c.cell);
   const Id *all = add_scan_line(&c);
-  if (!all || m->diags->errors) return undo(m, before, c.first);
+  if (!all || m->diags->errors) return undo_to(m, before, c.first);
   for (uint32_t i = 0; i < s->carried; i++) s->last[i] = add_last_row(n, all[i]);
   for (uint32_t i = 0; i < s->gathered; i++) s->all[i] = all[s->carried + i];
   return true;

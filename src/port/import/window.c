@@ -16,12 +16,12 @@ static bool filled(ImpNode *n, const char *name, uint32_t want, int64_t otherwis
   return true;
 }
 
-static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // SAME padding: the output size is the input size divided by the stride, rounded up.
 static void same_pads(Window *w, uint32_t i, bool lower) {
   int64_t reach = w->dilation[i] * (w->kernel[i] - 1) + 1;
-  int64_t total = (up(w->size[i], w->stride[i]) - 1) * w->stride[i] + reach - w->size[i];
+  int64_t total = (divide_up(w->size[i], w->stride[i]) - 1) * w->stride[i] + reach - w->size[i];
   if (total < 0) total = 0;
   w->before[i] = lower ? total - total / 2 : total / 2;
   w->after[i] = total - w->before[i];
@@ -31,7 +31,7 @@ static int64_t out_size(const Window *w, uint32_t i, bool ceil) {
   int64_t reach = w->dilation[i] * (w->kernel[i] - 1) + 1;
   int64_t room = w->size[i] + w->before[i] + w->after[i] - reach;
   if (room < 0) return 0;
-  int64_t count = (ceil ? up(room, w->stride[i]) : room / w->stride[i]) + 1;
+  int64_t count = (ceil ? divide_up(room, w->stride[i]) : room / w->stride[i]) + 1;
   // a window that begins after the input and its leading pad is dropped
   if (ceil && (count - 1) * w->stride[i] >= w->size[i] + w->before[i]) count--;
   return count;

@@ -42,7 +42,7 @@ typedef struct {
 // is linear, so long lists are refused.
 enum { WRITTEN_OUT = 60, LEVELS = 40, TERMS = 64, PLACES = 64 };
 
-static bool fault(Equation *e, const char *what) {
+static bool equation_error(Equation *e, const char *what) {
   return reading_error(e->w->r, e->w->d, "the loop that gives `%s`: %s",
                        e->w->d->wire.at[e->box->first].name, what);
 }
@@ -86,7 +86,7 @@ static bool read_write(Equation *e, uint32_t number, Buf *out);
 static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
   const Json *coef = item_of(term, 0), *var = item_of(term, 1);
   const char *size = reading_size(e->w->r, coef);
-  if (!size || !var) return fault(e, "a term of a place is [coefficient, index]");
+  if (!size || !var) return equation_error(e, "a term of a place is [coefficient, index]");
   if (strcmp(size, "1") == 0)
     buf_text(out, first ? "" : "+");
   else if (strcmp(size, "-1") == 0)
@@ -104,7 +104,7 @@ static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
     return good;
   }
   EquationIndex *index = index_find(e, var);
-  if (!index) return fault(e, "a place has an index that is not in \"indices\"");
+  if (!index) return equation_error(e, "a place has an index that is not in \"indices\"");
   buf_text(out, index->name);
   return true;
 }
@@ -155,7 +155,7 @@ static bool group_write(Equation *e, const Json *coord, const char *whole, bool 
 // `whole`: the size of the axis; `sizes`: write the sizes of indices too.
 static bool coord_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
   if (!coord || coord->kind != JSON_LIST || !coord->n || coord->n > TERMS)
-    return fault(e, "a place is [constant, [coefficient, index], …]");
+    return equation_error(e, "a place is [constant, [coefficient, index], …]");
   if (group_write(e, coord, whole, sizes, out)) return true;
   const Json *first = json_first(coord);
   const char *size = reading_size(e->w->r, first);
@@ -180,7 +180,7 @@ static bool coord_write(Equation *e, const Json *coord, const char *whole, bool 
 static bool places_write(Equation *e, const Json *at, const ReadType *t, Buf *out) {
   bool any = false;
   if ((at && at->kind == JSON_LIST ? at->n : 0) != t->rank || t->rank > PLACES)
-    return fault(e, "\"at\" has as many places as there are axes, at most 64");
+    return equation_error(e, "\"at\" has as many places as there are axes, at most 64");
   if (!type_rank(e->w->d, t)) return true;
   buf_char(out, '[');
   EACH_ITEM(coord, i, at) {
@@ -214,7 +214,7 @@ static bool argument_write(Equation *e, uint32_t of, uint32_t k, Buf *out) {
   const Json *arg = item_of(e->scalar[of], k + 1);
   uint32_t number;
   if (!number_below(arg, of, &number))
-    return fault(e, "a scalar has arguments that stand before it");
+    return equation_error(e, "a scalar has arguments that stand before it");
   return value_write(e, number, out);
 }
 
@@ -225,7 +225,7 @@ static bool label_write(Equation *e, double x, Buf *out) {
   char *end;
   int64_t count = t->count ? strtoll(t->count, &end, 10) : 0;
   if (!t->count || *end || !(x >= 0 && x < (double)count) || x != floor(x))
-    return fault(e, "a label that is constant is one of those that it gives");
+    return equation_error(e, "a label that is constant is one of those that it gives");
   const char *name = reading_name(w->r, w->d->taken, "label");
   buf_printf(w->out, "  const %s : %s[1] = [%lld]\n", name, t->base, (long long)x);
   buf_printf(out, "%s[0]", name);
@@ -235,11 +235,13 @@ static bool label_write(Equation *e, double x, Buf *out) {
 static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json *base, Buf *out) {
   uint32_t operand;
   if (strcmp(fn, "arg") == 0)
-    return number_below(arg, e->nread, &operand) ? read_write(e, operand, out)
-                                                 : fault(e, "`arg` names an operand it has");
+    return number_below(arg, e->nread, &operand)
+               ? read_write(e, operand, out)
+               : equation_error(e, "`arg` names an operand it has");
   if (strcmp(fn, "at") == 0) {
     EquationIndex *index = index_find(e, arg);
-    if (!index || index->hidden) return fault(e, "`at` names an index that cannot be read");
+    if (!index || index->hidden)
+      return equation_error(e, "`at` names an index that cannot be read");
     buf_text(out, index->name);
     return true;
   }
@@ -253,7 +255,7 @@ static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json 
     buf_text(out, "(inf-inf)");
     return true;
   }
-  if (isnan(x)) return fault(e, "a constant is a number, \"inf\", \"-inf\" or \"nan\"");
+  if (isnan(x)) return equation_error(e, "a constant is a number, \"inf\", \"-inf\" or \"nan\"");
   bool bit = base && base->kind == JSON_TEXT && strcmp(base->text, "B") == 0;
   if (base && !bit) return label_write(e, x, out);
   bool minus = signbit(x);
@@ -315,7 +317,8 @@ static bool value_write(Equation *e, uint32_t scalar, Buf *out) {
     return leaf_write(e, fn, item_of(s, 1), item_of(s, 2), out);
   Fn row = fn_find(fn);
   if (row == FN_COUNT || row <= FN_SIZE || s->n != fn_rows[row].arity + 1)
-    return fault(e, "a scalar is [function, arguments …], with the functions of `limn ops`");
+    return equation_error(e,
+                          "a scalar is [function, arguments …], with the functions of `limn ops`");
   const char *form = form_of(row);
   if (!form) {
     buf_printf(out, "%s(", fn);
@@ -408,7 +411,8 @@ static bool outside_of(Equation *e, Outside *o) {
     const ReadType *t = &e->w->d->wire.at[read->wire].type;
     if (read->pad) {
       double x = json_real(read->pad);
-      if (!isnan(pad) && pad != x) return fault(e, "its operands are padded with two numbers");
+      if (!isnan(pad) && pad != x)
+        return equation_error(e, "its operands are padded with two numbers");
       pad = x;
     }
     EACH_ITEM(coord, k, read->at) {
@@ -454,7 +458,7 @@ static bool split_shared(Equation *e, const Outside *o) {
     for (uint32_t k = 1; !is_leaf(e->scalar[i]) && k < e->scalar[i]->n; k++) {
       uint32_t arg;
       if (!number_below(item_of(e->scalar[i], k), i, &arg))
-        return fault(e, "a scalar has arguments that stand before it");
+        return equation_error(e, "a scalar has arguments that stand before it");
       written[i] += written[arg];
       uses[arg]++;
       if (level[arg] >= level[i]) level[i] = level[arg] % LEVELS + 1;
@@ -507,7 +511,7 @@ static bool left_write(Equation *e, const ReadType *t, Buf *out, bool *plain) {
   bool any = false;
   *plain = true;
   if ((e->at && e->at->kind == JSON_LIST ? e->at->n : 0) != t->rank)
-    return fault(e, "\"at\" has as many places as the result has axes");
+    return equation_error(e, "\"at\" has as many places as the result has axes");
   if (!type_rank(e->w->d, t)) return true;
   buf_char(out, '[');
   EACH_ITEM(coord, i, e->at) {
@@ -575,7 +579,7 @@ static bool winner_write(Equation *e, const Outside *o) {
     buf_printf(&left, "%s%s:%s", left.n ? " " : "", e->index[i].name, e->index[i].size);
   }
   const char *winner = w->d->wire.at[e->box->first + 1].name;
-  if (!over) return fault(e, "it has a winner, and nothing is reduced");
+  if (!over) return equation_error(e, "it has a winner, and nothing is reduced");
   Buf value = buf_new(w->r->arena);
   if (!value_write(e, e->nscalar - 1, &value)) return false;
   const char *all = reading_name(w->r, w->d->taken, "all");
@@ -588,8 +592,8 @@ static bool winner_write(Equation *e, const Outside *o) {
 // If a coordinate on the left is a sum, do the reads determine the sizes of all its indices?
 static bool sizes_are_determined(Equation *e, const ReadType *t) {
   if (strcmp(e->combine, "sum") != 0)
-    return fault(e, "only sums may have a result at places that are no plain indices");
-  if (e->one) return fault(e, "an index of a sum on the left runs over a part of an axis");
+    return equation_error(e, "only sums may have a result at places that are no plain indices");
+  if (e->one) return equation_error(e, "an index of a sum on the left runs over a part of an axis");
   EACH_ITEM(coord, i, e->at) {
     Buf ignored = buf_new(e->w->r->arena);
     if (i >= t->rank || !axis_is_visible(e->w->d, t, i) || plain_index(e, coord)) continue;
@@ -601,7 +605,7 @@ static bool sizes_are_determined(Equation *e, const ReadType *t) {
         EACH_ITEM(place, n, e->read[r].at) said |= plain_index(e, place) == index;
       }
       if (!said)
-        return fault(
+        return equation_error(
             e, "an index on the left is read nowhere by itself: how far it runs cannot be said");
     }
   }
@@ -631,7 +635,7 @@ static bool equation_write(Equation *e) {
   w->r->at = e->box->json;
   for (uint32_t i = 2; i < e->box->n; i++)
     if (w->d->wire.at[e->box->first + i].used || w->d->wire.at[e->box->first + 1].used)
-      return fault(e, "one of several winners is used, which cannot be read back");
+      return equation_error(e, "one of several winners is used, which cannot be read back");
   bool winner = e->box->n > 1 && w->d->wire.at[e->box->first + 1].used;
   if (winner && !result->used) return winner_write(e, &o);
   if (!plain && !sizes_are_determined(e, &result->type)) return false;
@@ -723,7 +727,7 @@ static bool indices_read(Equation *e) {
     r->at = j;
     index->key = json_word(j, "name");
     if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
-      return fault(e, "an index has a \"name\" and a \"size\"");
+      return equation_error(e, "an index has a \"name\" and a \"size\"");
     // a wire or size of that name would be hidden
     const char *name = reading_new_name(r, own, index->key);
     while (table_get(e->w->d->taken, name, strlen(name)))
@@ -742,8 +746,8 @@ static bool reads_read(Equation *e) {
     EquationRead *read = &e->read[e->nread++];
     r->at = j;
     uint32_t wire = j->kind == JSON_OBJECT ? reading_wire(r, e->w->d, json_get(j, "wire")) : 0;
-    if (!wire) return fault(e, "an operand has a \"wire\" and places \"at\"");
-    if (wire > e->box->first) return fault(e, "it reads what is made later");
+    if (!wire) return equation_error(e, "an operand has a \"wire\" and places \"at\"");
+    if (wire > e->box->first) return equation_error(e, "it reads what is made later");
     read->wire = wire - 1;
     read->at = json_get(j, "at");
     read->pad = json_get(j, "pad");
@@ -781,14 +785,15 @@ bool loop_equation(Writing *w, const ReadBox *box) {
   if (!indices_read(&e) || !reads_read(&e)) return false;
   if (strcmp(e.combine, "sum") != 0 && strcmp(e.combine, "prod") != 0 &&
       strcmp(e.combine, "max") != 0 && strcmp(e.combine, "min") != 0)
-    return fault(&e, "\"combine\" is \"sum\", \"prod\", \"max\" or \"min\"");
+    return equation_error(&e, "\"combine\" is \"sum\", \"prod\", \"max\" or \"min\"");
   e.scalar = NEW_ARRAY(w->r->arena, const Json *, (body ? body->n : 0) + 1);
   EACH_ITEM(s, i, body) {
-    if (s->kind != JSON_LIST || !s->n) return fault(&e, "a scalar is [function, arguments …]");
+    if (s->kind != JSON_LIST || !s->n)
+      return equation_error(&e, "a scalar is [function, arguments …]");
     e.scalar[e.nscalar++] = s;
   }
   e.kept = NEW_ARRAY(w->r->arena, const char *, e.nscalar + 1);
-  if (!e.nscalar) return fault(&e, "it has no \"body\"");
+  if (!e.nscalar) return equation_error(&e, "it has no \"body\"");
   e.known = e.nread;
   indices_study(&e);
   return part_write(&e) || positions_write(&e) || equation_write(&e);

@@ -102,7 +102,7 @@ static bool in_brackets(const char *size) {
 }
 
 // Substitutes a variable for a size, if it is the whole text or parenthesised.
-static const char *shortened(Reading *r, const char *size, const SizeShort *s) {
+static const char *substitute_variable(Reading *r, const char *size, const SizeShort *s) {
   const char *from = in_brackets(s->from) ? s->from : arena_format(r->arena, "(%s)", s->from);
   Buf out = buf_new(r->arena);
   if (strcmp(size, s->from) == 0) return s->to;
@@ -137,7 +137,7 @@ static bool all_seen(const ReadDiagram *d, const char *size) {
 static void inputs_shorten(Reading *r, ReadDiagram *d, const SizeShort *s) {
   for (uint32_t i = 0; i < d->nin; i++)
     for (uint32_t k = 0; k < d->wire.at[i].type.rank; k++)
-      d->wire.at[i].type.size[k] = shortened(r, d->wire.at[i].type.size[k], s);
+      d->wire.at[i].type.size[k] = substitute_variable(r, d->wire.at[i].type.size[k], s);
 }
 
 // If `((h-1)//2)+1` is h_2, its parenthesised part is h_2-1. False: not of this form.
@@ -173,7 +173,8 @@ static const char *size_words(Reading *r, const char *text) {
   SizeText s = {.r = r, .text = text, .at = text, .out = buf_new(r->arena)};
   if (text_sum(&s) && !*s.at) {
     const char *size = s.out.at;
-    for (uint32_t i = 0; i < r->in->brief.n; i++) size = shortened(r, size, &r->in->brief.at[i]);
+    for (uint32_t i = 0; i < r->in->brief.n; i++)
+      size = substitute_variable(r, size, &r->in->brief.at[i]);
     return size;
   }
   if (!s.said) reading_error(r, NULL, "`%s` is not a size", text);

@@ -128,7 +128,7 @@ static const char *front_and(Importer *m, uint32_t front, uint32_t a, uint32_t b
   const char *at[ONNX_RANK_LIMIT];
   for (uint32_t i = 0; i < front; i++) at[i] = imp_letter[i];
   at[front] = imp_letter[front + a], at[front + 1] = imp_letter[front + b];
-  return words(m, front + 2, at);
+  return join_words(m, front + 2, at);
 }
 
 // Keys come as [… k x] and are wanted as [… x k]: reuses the line of the scores for the transpose.

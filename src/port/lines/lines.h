@@ -162,14 +162,14 @@ const char *dim_inside(Importer *, ImpSize); // the same as an index or operand:
 enum { IMP_LETTERS = 2 * ONNX_RANK_LIMIT };
 // Index letters: no wire has such a name.
 extern const char *const imp_letter[IMP_LETTERS];
-const char *letters(Importer *, uint32_t rank);                     // "i j k"
+const char *index_letters(Importer *, uint32_t rank);               // "i j k"
 const char *letters_of_one(Importer *, uint32_t from, uint32_t to); // "k:1 l:1"
 // "i j:3 k": these axes have their sizes written
 const char *letters_sized(Importer *, const ImpShape *, uint32_t from, uint32_t to);
 // The indices of a value that is broadcast to a shape with index letters.
 const char *letters_of(Importer *, Id, const ImpShape *to);
 // "a b c" from a list of texts
-const char *words(Importer *, uint32_t n, const char *const *text);
+const char *join_words(Importer *, uint32_t n, const char *const *text);
 // The next index of a list and its length; NULL: none.
 const char *next_index(const char *at, size_t *n);
 const char *number_term(Importer *, double); // as a factor of a term

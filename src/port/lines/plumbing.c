@@ -54,7 +54,7 @@ static bool only_moves(const Importer *m, const ImpLine *l) {
 }
 
 // The indices at which to read the source instead, for a read of the result at `index`.
-static const char *moved(Importer *m, const ImpLine *l, const char *index) {
+static const char *moved_indices(Importer *m, const ImpLine *l, const char *index) {
   Buf b = buf_new(m->arena);
   for (const char *at = l->read.at[0].index; *at;) {
     size_t k = 0, n, wide;
@@ -72,7 +72,7 @@ static const char *moved(Importer *m, const ImpLine *l, const char *index) {
   return b.at;
 }
 
-static bool stays(const ImpLine *mover) {
+static bool must_stay(const ImpLine *mover) {
   return !strcmp(mover->form.left, mover->read.at[0].index);
 }
 
@@ -95,7 +95,7 @@ static bool can_lose_axes(const ImpLine *l, const ImpLine *mover, const char *in
 // Loops refer to axes by name, so only lines that name their axes can read through.
 static bool can_read_through(const Importer *m, const ImpLine *l, const ImpLine *mover,
                              const ImpRead *r) {
-  if (stays(mover) && !has_loops(m)) return true;
+  if (must_stay(mover) && !has_loops(m)) return true;
   if (l->part.n || !l->form.left || !r->index || strpbrk(r->index, "@$")) return false;
   if (!can_lose_axes(l, mover, r->index)) return false;
   if (!strchr(mover->read.at[0].index, '(')) return true;
@@ -149,7 +149,7 @@ void axis_moves_fold(Importer *m, bool *live) {
       for (uint32_t k = 0; live[i] && k < m->line.at[i].read.n; k++) {
         ImpRead *r = &m->line.at[i].read.at[k];
         if (r->value != mover->out.at[0]) continue;
-        if (!stays(mover)) r->index = moved(m, mover, r->index);
+        if (!must_stay(mover)) r->index = moved_indices(m, mover, r->index);
         r->value = mover->read.at[0].value;
         reads++;
       }

@@ -121,7 +121,7 @@ static uint32_t size_of_part(const Repeats *r, const Repeat *p, uint32_t line, u
   return k;
 }
 
-static bool differs(const Repeats *r, const Repeat *p, uint32_t line, uint32_t part) {
+static bool part_differs(const Repeats *r, const Repeat *p, uint32_t line, uint32_t part) {
   for (uint32_t time = 1; time < p->times; time++)
     if (part_number(r, p->first + time * p->n + line, part) !=
         part_number(r, p->first + line, part))
@@ -134,7 +134,7 @@ static bool sizes_found(const Repeats *r, Repeat *p) {
   p->sizes = 0;
   for (uint32_t i = 0; i < p->n; i++)
     for (uint32_t k = 0; k < live_line(r, p->first + i)->part.n; k++) {
-      if (!differs(r, p, i, k)) continue;
+      if (!part_differs(r, p, i, k)) continue;
       uint32_t which = size_of_part(r, p, i, k);
       if (which == COUNT(p->size)) return false;
       if (which == p->sizes) p->size[p->sizes].line = i, p->size[p->sizes++].part = k;
@@ -310,7 +310,7 @@ static void name_sizes(const Repeats *r, const Repeat *p, ImpBlock *b) {
     for (uint32_t k = 0; k < l->part.n; k++) {
       ImpPart *part = &l->part.at[k];
       size_t n, at = number_at(part->text, &n);
-      if (differs(r, p, i, k))
+      if (part_differs(r, p, i, k))
         part->text = arena_format(m->arena, "%.*s%s%s", (int)at, part->text,
                                   size_letter[size_of_part(r, p, i, k)], part->text + at + n);
     }

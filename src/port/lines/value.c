@@ -207,13 +207,13 @@ const char *const imp_letter[IMP_LETTERS] = {
     "i1", "j1", "k1", "l1", "m1", "n1", "o1", "p1", "q1", "r1", "s1", "t1", "u1", "v1", "w1", "z1",
 };
 
-const char *words(Importer *m, uint32_t n, const char *const *text) {
+const char *join_words(Importer *m, uint32_t n, const char *const *text) {
   Buf b = buf_new(m->arena);
   for (uint32_t i = 0; i < n; i++) buf_printf(&b, "%s%s", i ? " " : "", text[i]);
   return b.at;
 }
 
-const char *letters(Importer *m, uint32_t rank) { return words(m, rank, imp_letter); }
+const char *index_letters(Importer *m, uint32_t rank) { return join_words(m, rank, imp_letter); }
 
 const char *letters_of_one(Importer *m, uint32_t from, uint32_t to) {
   Buf b = buf_new(m->arena);
@@ -237,7 +237,7 @@ const char *letters_of(Importer *m, Id v, const ImpShape *to) {
     uint32_t k = to->rank - s->rank + i;
     at[i] = dim_is(s->dim[i], 1) && !dim_is(to->dim[k], 1) ? "0" : imp_letter[k];
   }
-  return words(m, s->rank, at);
+  return join_words(m, s->rank, at);
 }
 
 // -- numbers --------------------------------------------------------------------------------------

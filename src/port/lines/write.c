@@ -546,8 +546,8 @@ static void put_return(ImpWriter *w) {
   buf_text(w->b, "\n}");
 }
 
-// -- the boxes that are mentioned -----------------------------------------------------------------
-static bool mentions(const char *text, const char *name) {
+// -- the boxes that are mentioned ----------------------------------------------------------------
+static bool contains_name(const char *text, const char *name) {
   size_t n = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += n) {
     bool before = at > text && (char_is_word(at[-1]) || at[-1] == '_');
@@ -568,9 +568,9 @@ static const char *boxes_of(Importer *m, const char *program) {
   bool used[COUNT(box_list)] = {false};
   Buf b = buf_new(m->arena);
   for (uint32_t i = COUNT(box_list); i-- > 0;) {
-    used[i] = mentions(program, box_list[i][0]);
+    used[i] = contains_name(program, box_list[i][0]);
     for (uint32_t k = i + 1; k < COUNT(box_list); k++)
-      used[i] |= used[k] && mentions(box_list[k][1], box_list[i][0]);
+      used[i] |= used[k] && contains_name(box_list[k][1], box_list[i][0]);
   }
   for (uint32_t i = 0; i < COUNT(box_list); i++)
     if (used[i]) buf_printf(&b, "%s\n", box_list[i][1]);

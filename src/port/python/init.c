@@ -229,17 +229,17 @@ void python_members(PythonWork *k, Buf *b) {
 }
 
 // -- a tree of dicts ------------------------------------------------------------------------------
-static bool starts(const char *path, const char *with, size_t n) {
+static bool has_prefix(const char *path, const char *with, size_t n) {
   return strncmp(path, with, n) == 0;
 }
 
-static void branch(PythonWork *k, const char *front, int indent, Buf *b) {
+static void put_branch(PythonWork *k, const char *front, int indent, Buf *b) {
   Arena *a = k->p->a;
   Table *there = table_new(a);
   size_t n = strlen(front);
   for (uint32_t i = 0; i < k->d->param.n; i++) {
     const Param *param = &k->d->param.at[i];
-    if (!starts(param->path, front, n)) continue;
+    if (!has_prefix(param->path, front, n)) continue;
     const char *rest = param->path + n, *end = strchr(rest, '/');
     size_t m = end ? (size_t)(end - rest) : strlen(rest);
     const char *own = arena_text(a, rest, m);
@@ -248,7 +248,7 @@ static void branch(PythonWork *k, const char *front, int indent, Buf *b) {
     buf_printf(b, "%*s\"%s\": ", indent, "", python_name(a, own));
     if (end) {
       buf_text(b, "{\n");
-      branch(k, arena_text(a, param->path, n + m + 1), indent + 4, b);
+      put_branch(k, arena_text(a, param->path, n + m + 1), indent + 4, b);
       buf_printf(b, "%*s},\n", indent, "");
     } else {
       const char *value = first_value(k, param, &k->d->wire.at[param->wire].type);
@@ -259,5 +259,5 @@ static void branch(PythonWork *k, const char *front, int indent, Buf *b) {
 
 void python_tree(Python *p, const Diagram *d, Buf *b) {
   PythonWork k = {.p = p, .d = d, .root = true};
-  branch(&k, "", 8, b);
+  put_branch(&k, "", 8, b);
 }

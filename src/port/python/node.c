@@ -110,7 +110,7 @@ const char *python_array(PythonText *t, Id value, int prec) {
 }
 
 // Comma-separated numbers: a shape, or axes.
-static const char *numbers(PythonText *t, Id value) {
+static const char *number_list(PythonText *t, Id value) {
   const GraphValue *v = arrays_value(t->o, value);
   if (!v->data) return python_operand(t, value, PREC_ANY);
   Buf b = buf_new(t->p->a);
@@ -187,7 +187,7 @@ static const char *permuted(PythonText *t, const GraphNode *n) {
 static const char *expanded(PythonText *t, const GraphNode *n) {
   const GraphValue *v = arrays_value(t->o, n->in.at[0]);
   uint32_t rank = arrays_value(t->o, n->out.at[0])->rank;
-  const char *shape = numbers(t, n->in.at[1]);
+  const char *shape = number_list(t, n->in.at[1]);
   const char *list = arena_format(t->p->a, rank == 1 ? "(%s,)" : "(%s)", shape);
   if (v->data && v->count == 1)
     return arena_format(t->p->a, "%s.full(%s, %s)", library(t), list,
@@ -211,7 +211,7 @@ static const char *sliced(PythonText *t, const GraphNode *n) {
   return at_axis(t, n->in.at[0], of[2], arena_format(a, "%s:%lld%s", from, (long long)of[1], step));
 }
 
-static const char *padded(PythonText *t, const GraphNode *n) {
+static const char *pad_text(PythonText *t, const GraphNode *n) {
   const GraphValue *pads = arrays_value(t->o, n->in.at[1]);
   uint32_t rank = (uint32_t)pads->count / 2;
   Buf b = buf_new(t->p->a);
@@ -239,11 +239,12 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
   return arena_format(t->p->a, t->p->jax ? "%s.astype(%s)" : "%s.%s()", x, type);
 }
 
-// -- reductions and joins -------------------------------------------------------------------------
-static const char *reduced(PythonText *t, const GraphNode *n) {
+// -- reductions and joins
+// ---------------------------------------------------------------------------
+static const char *reduce_text(PythonText *t, const GraphNode *n) {
   const GraphValue *axes = arrays_value(t->o, n->in.at[1]);
   const char *x = python_array(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");
-  const char *list = numbers(t, n->in.at[1]);
+  const char *list = number_list(t, n->in.at[1]);
   if (!strcmp(what, "Sum"))
     return arena_format(t->p->a, "%s.sum(%s)", x, tuple_of(t, list, axes->count == 1));
   // the first of equal maxima gets the gradient; the axes are trailing
@@ -267,12 +268,12 @@ static const char *joined(PythonText *t, const GraphNode *n, bool *host) {
   if (!*host) buf_text(&b, t->p->jax ? "jnp.concatenate([" : "torch.cat([");
   for (uint32_t i = 0; i < n->in.n; i++)
     buf_printf(&b, "%s%s", i ? ", " : "",
-               *host ? numbers(t, n->in.at[i]) : python_array(t, n->in.at[i], PREC_ANY));
+               *host ? number_list(t, n->in.at[i]) : python_array(t, n->in.at[i], PREC_ANY));
   if (!*host) buf_printf(&b, "], %lld)", (long long)axis->number);
   return b.at;
 }
 
-static const char *summed(PythonText *t, const GraphNode *n) {
+static const char *sum_text(PythonText *t, const GraphNode *n) {
   Buf b = buf_new(t->p->a);
   buf_printf(&b, "%s.einsum(\"%s\"", library(t), python_attribute(n, "equation")->text);
   for (uint32_t i = 0; i < n->in.n; i++)
@@ -281,7 +282,7 @@ static const char *summed(PythonText *t, const GraphNode *n) {
   return b.at;
 }
 
-static const char *called(PythonText *t, const GraphNode *n) {
+static const char *call_text_of(PythonText *t, const GraphNode *n) {
   Buf b = buf_new(t->p->a);
   buf_text(&b, python_attribute(n, "call")->text);
   bool first = b.at[b.n - 1] == '(';
@@ -295,7 +296,7 @@ static const char *called(PythonText *t, const GraphNode *n) {
 }
 
 static const char *noise(PythonText *t, const GraphNode *n) {
-  const char *shape = n->in.n ? numbers(t, n->in.at[0]) : "";
+  const char *shape = n->in.n ? number_list(t, n->in.at[0]) : "";
   bool normal = python_attribute(n, "normal")->number;
   t->p->noise = true;
   if (t->p->jax)
@@ -307,36 +308,36 @@ static const char *noise(PythonText *t, const GraphNode *n) {
                       shape);
 }
 
-static const char *moved(PythonText *t, const GraphNode *n) {
+static const char *move_text(PythonText *t, const GraphNode *n) {
   Arena *a = t->p->a;
   if (!strcmp(n->op, "Transpose")) return permuted(t, n);
   if (!strcmp(n->op, "Unsqueeze")) return unsqueezed(t, n);
   if (!strcmp(n->op, "Expand")) return expanded(t, n);
   if (!strcmp(n->op, "Slice")) return sliced(t, n);
-  if (!strcmp(n->op, "Pad")) return padded(t, n);
+  if (!strcmp(n->op, "Pad")) return pad_text(t, n);
   if (!strcmp(n->op, "Cast")) return cast(t, n, python_attribute(n, "to")->number);
   if (!strcmp(n->op, "Gather"))
     return at_axis(t, n->in.at[0], python_attribute(n, "axis")->number,
                    python_operand(t, n->in.at[1], PREC_ANY));
   if (!strcmp(n->op, "Reshape")) {
-    const char *shape = numbers(t, n->in.at[1]);
+    const char *shape = number_list(t, n->in.at[1]);
     return arena_format(a, *shape ? "%s.reshape(%s)" : "%s.reshape(())",
                         python_array(t, n->in.at[0], PREC_ATOM), shape);
   }
   return NULL;
 }
 
-static const char *special(PythonText *t, const GraphNode *n) {
+static const char *special_text(PythonText *t, const GraphNode *n) {
   Arena *a = t->p->a;
   const OutAttribute *axis = python_attribute(n, "axis");
-  const char *text = moved(t, n);
+  const char *text = move_text(t, n);
   if (text) return text;
-  if (!strncmp(n->op, "Reduce", strlen("Reduce"))) return reduced(t, n);
-  if (!strcmp(n->op, "Einsum")) return summed(t, n);
-  if (!strcmp(n->op, "Call")) return called(t, n);
+  if (!strncmp(n->op, "Reduce", strlen("Reduce"))) return reduce_text(t, n);
+  if (!strcmp(n->op, "Einsum")) return sum_text(t, n);
+  if (!strcmp(n->op, "Call")) return call_text_of(t, n);
   if (!strcmp(n->op, "Noise")) return noise(t, n);
   if (!strcmp(n->op, "Range"))
-    return arena_format(a, "%s.arange(%s)", library(t), numbers(t, n->in.at[1]));
+    return arena_format(a, "%s.arange(%s)", library(t), number_list(t, n->in.at[1]));
   if (!strncmp(n->op, "Arg", 3))
     return arena_format(a, "%s.%s(-1)", python_array(t, n->in.at[0], PREC_ATOM),
                         !strcmp(n->op, "ArgMax") ? "argmax" : "argmin");
@@ -375,7 +376,7 @@ const char *python_node(PythonText *t, const GraphNode *n, int *prec, bool *host
     *prec = row.prec;
     return by_row(t, &row, n, *host);
   }
-  const char *text = special(t, n);
+  const char *text = special_text(t, n);
   if (!text)
     arrays_refuse(t->o, 0, "`%s` needs the array operation %s, which has no form in %s yet",
                   t->o->e->name ? t->o->e->name : "the program", n->op,

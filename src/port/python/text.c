@@ -76,7 +76,7 @@ static const char *tuple(PythonText *t, const char *list, uint32_t n) {
 static void put_statements(PythonText *t, const GraphLevel *level);
 
 // -- scans ----------------------------------------------------------------------------------------
-static const char *names(PythonText *t, const Ids *of, uint32_t from, uint32_t n) {
+static const char *name_list(PythonText *t, const Ids *of, uint32_t from, uint32_t n) {
   Buf b = buf_new(t->p->a);
   for (uint32_t i = from; i < from + n; i++)
     buf_printf(&b, "%s%s", i > from ? ", " : "", assign_name(t, of->at[i]));
@@ -87,7 +87,7 @@ static void put_torch_scan(PythonText *t, const GraphNode *n, uint32_t carry, bo
   Arena *a = t->p->a;
   const GraphLevel *body = n->inside;
   uint32_t slices = body->in.n - carry, emitted = body->out.n - carry;
-  const char *carries = names(t, &body->in, 0, carry);
+  const char *carries = name_list(t, &body->in, 0, carry);
   if (carry) put_line(t, "%s = %s", carries, list_of(t, &n->in, 0, carry, true));
   const char **rows = NEW_ARRAY(a, const char *, emitted + 1);
   for (uint32_t i = 0; i < emitted; i++) {
@@ -101,7 +101,7 @@ static void put_torch_scan(PythonText *t, const GraphNode *n, uint32_t carry, bo
                    ? python_constant(t, n->in.at[carry + i], true)
                    : python_operand(t, n->in.at[carry + i], PREC_ATOM),
                back ? ".flip(0)" : "");
-  const char *slice = names(t, &body->in, carry, slices);
+  const char *slice = name_list(t, &body->in, carry, slices);
   put_line(t, slices > 1 ? "for %s in zip(%s):" : "for %s in %s:", slice, over.at);
   t->indent++;
   put_statements(t, body);
@@ -142,8 +142,8 @@ static void put_jax_scan(PythonText *t, const GraphNode *n, uint32_t carry, bool
   const char *over = tuple(t, all, slices + key);
   put_line(t, "def %s(carry, row):", step);
   t->indent++;
-  if (carry) put_line(t, "%s = carry", tuple(t, names(t, &body->in, 0, carry), carry));
-  const char *row = names(t, &body->in, carry, slices);
+  if (carry) put_line(t, "%s = carry", tuple(t, name_list(t, &body->in, 0, carry), carry));
+  const char *row = name_list(t, &body->in, carry, slices);
   if (key) row = arena_format(t->p->a, "%s, key", row);
   put_line(t, "%s = row", tuple(t, row, slices + key));
   put_statements(t, body);
@@ -151,8 +151,8 @@ static void put_jax_scan(PythonText *t, const GraphNode *n, uint32_t carry, bool
   put_line(t, "return %s, %s", carries,
            tuple(t, list_of(t, &body->out, carry, emitted, true), emitted));
   t->indent--;
-  const char *last = tuple(t, names(t, &n->out, 0, carry), carry);
-  const char *rows = tuple(t, names(t, &n->out, carry, emitted), emitted);
+  const char *last = tuple(t, name_list(t, &n->out, 0, carry), carry);
+  const char *rows = tuple(t, name_list(t, &n->out, carry, emitted), emitted);
   put_line(t, "%s, %s = jax.lax.scan(%s, %s, %s%s)", carry ? last : "_", emitted ? rows : "_", step,
            first, over, back ? ", reverse=True" : "");
 }
@@ -177,7 +177,7 @@ static void put_statement(PythonText *t, const GraphNode *n) {
   t->prec[out] = prec;
   t->host[out] = host;
   if (!strcmp(n->op, "Call") && n->out.n > 1) {
-    put_line(t, "%s = %s", names(t, &n->out, 0, n->out.n), text);
+    put_line(t, "%s = %s", name_list(t, &n->out, 0, n->out.n), text);
     return;
   }
   bool short_one = strlen(text) <= LINE_MOST && (t->uses[out] == 1 || prec == PREC_ATOM);

@@ -26,11 +26,11 @@ const char *ink_name(Ink ink) { return inks[ink].name; }
 
 static Ink ink_known(Ink ink) { return (unsigned)ink < INK_COUNT ? ink : INK_NONE; }
 
-static double within(double x, double low, double high) {
+static double clamp_to(double x, double low, double high) {
   return x < low ? low : x > high ? high : x;
 }
 
-static double at_limit(double x) { return within(x, -COORDINATE_LIMIT, COORDINATE_LIMIT); }
+static double at_limit(double x) { return clamp_to(x, -COORDINATE_LIMIT, COORDINATE_LIMIT); }
 
 // Is the point finite? Dropped points are counted.
 static bool is_point(Canvas *c, double x, double y) {
@@ -55,8 +55,8 @@ Canvas *canvas_new(Arena *a, double width, double height, const char *title, con
 }
 
 void canvas_resize(Canvas *c, double width, double height) {
-  c->width = isfinite(width) ? within(width, 1, SIZE_LIMIT) : 1;
-  c->height = isfinite(height) ? within(height, 1, SIZE_LIMIT) : 1;
+  c->width = isfinite(width) ? clamp_to(width, 1, SIZE_LIMIT) : 1;
+  c->height = isfinite(height) ? clamp_to(height, 1, SIZE_LIMIT) : 1;
   c->cut = width > SIZE_LIMIT || height > SIZE_LIMIT;
 }
 

@@ -18,7 +18,7 @@ static const char *const fault_words[FAULT_KINDS] = {
 #undef FAULT
 };
 
-void fault(Scene *s, FaultKind kind, double x, double y, const char *format, ...) {
+void add_fault(Scene *s, FaultKind kind, double x, double y, const char *format, ...) {
   Buf b = buf_new(s->arena);
   va_list args;
   buf_printf(&b, "%s at %.0f, %.0f: ", fault_words[kind], x, y);
@@ -51,7 +51,7 @@ static const char *kind_words(ThingKind kind) {
 }
 
 // "label y", "a wire h": kind and name.
-static const char *called(Scene *s, const Thing *t) {
+static const char *thing_name(Scene *s, const Thing *t) {
   return arena_format(s->arena, "%s%s%.60s", kind_words(t->kind), t->words[0] ? " " : "", t->words);
 }
 
@@ -68,11 +68,11 @@ static void letters_and_things(Scene *s, uint32_t i) {
     if (n.index == i || o->kind == THING_FRAME || !areas_meet(&own, &o->area)) continue;
     if (letters && n.index < i) continue;
     bool title = t->kind == THING_TITLE || o->kind == THING_TITLE;
-    fault(s,
-          title     ? FAULT_TITLE
-          : letters ? FAULT_LABELS
-                    : FAULT_COVERED,
-          t->area.x0, t->area.y1, "%s and %s", called(s, t), called(s, o));
+    add_fault(s,
+              title     ? FAULT_TITLE
+              : letters ? FAULT_LABELS
+                        : FAULT_COVERED,
+              t->area.x0, t->area.y1, "%s and %s", thing_name(s, t), thing_name(s, o));
   }
 }
 
@@ -86,8 +86,8 @@ static void letters_and_lines(Scene *s, uint32_t i) {
     Area own = area_grown(t->area, n.line->half - TOUCH);
     if (!segment_enters(n.line, &own)) continue;
     last = n.index;
-    fault(s, t->kind == THING_TITLE ? FAULT_TITLE : FAULT_COVERED, t->area.x0, t->area.y1,
-          "%s and %s", called(s, t), called(s, n.thing));
+    add_fault(s, t->kind == THING_TITLE ? FAULT_TITLE : FAULT_COVERED, t->area.x0, t->area.y1,
+              "%s and %s", thing_name(s, t), thing_name(s, n.thing));
   }
 }
 
@@ -95,8 +95,8 @@ static void check_letters(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
     if (t->least < LETTERS - 0.01)
-      fault(s, FAULT_SMALL, t->area.x0, t->area.y1, "%s has letters of %.1f points", called(s, t),
-            t->least * 0.75);
+      add_fault(s, FAULT_SMALL, t->area.x0, t->area.y1, "%s has letters of %.1f points",
+                thing_name(s, t), t->least * 0.75);
     if (!is_letters(t) || t->area.x0 > t->area.x1) continue;
     letters_and_things(s, i);
     letters_and_lines(s, i);
@@ -115,7 +115,8 @@ static void check_glyph_pairs(Scene *s, uint32_t i) {
     if (t->kind == o->kind && n.index < i) continue;
     // Dots may coincide; dots against glyphs are checked by glyphs.
     if (t->kind == THING_DOT) continue;
-    fault(s, FAULT_GLYPHS, t->area.x0, t->area.y0, "%s and %s", called(s, t), called(s, o));
+    add_fault(s, FAULT_GLYPHS, t->area.x0, t->area.y0, "%s and %s", thing_name(s, t),
+              thing_name(s, o));
   }
 }
 
@@ -140,7 +141,8 @@ static void check_wires_through(Scene *s, uint32_t i) {
     if (n.index == last || o->kind > THING_DIVIDER || !segment_enters(n.line, &own)) continue;
     if (!thing_touches(s, t, n.line) || is_attached(s, o, &t->area)) continue;
     last = n.index;
-    fault(s, FAULT_THROUGH, t->area.x0, n.line->y0, "%s and %s", called(s, o), called(s, t));
+    add_fault(s, FAULT_THROUGH, t->area.x0, n.line->y0, "%s and %s", thing_name(s, o),
+              thing_name(s, t));
   }
 }
 
@@ -156,7 +158,7 @@ static void check_wires_at_dot(Scene *s, uint32_t i) {
     if (more && n.thing->kind != THING_WIRE) continue;
     if (wire && (!more || n.thing != wire) && nearest > 2 &&
         nearest < (t->area.x1 - t->area.x0) / 2)
-      fault(s, FAULT_DOT, x, y, "%s", called(s, wire));
+      add_fault(s, FAULT_DOT, x, y, "%s", thing_name(s, wire));
     if (n.thing != wire) nearest = INFINITY;
     wire = n.thing;
     if (more) nearest = fmin(nearest, segment_distance(n.line, x, y));
@@ -176,7 +178,7 @@ static void check_glyphs(Scene *s) {
 }
 
 // -- frames and the page --------------------------------------------------------------------------
-static bool holds(const Area *a, const Area *b) {
+static bool contains_area(const Area *a, const Area *b) {
   return area_holds(a, b->x0, b->y0) && area_holds(a, b->x1, b->y1);
 }
 
@@ -190,9 +192,10 @@ static void check_frames(Scene *s) {
       Area own = area_grown(o->area, -TOUCH);
       if (o->kind != THING_FRAME && !is_solid(o)) continue;
       if (n.index == i || (o->kind == THING_FRAME && n.index < i)) continue;
-      if (!areas_meet(&t->area, &own) || holds(&t->area, &own)) continue;
-      if (o->kind == THING_FRAME && holds(&own, &t->area)) continue;
-      fault(s, FAULT_FRAME, o->area.x0, o->area.y0, "frame %s and %s", t->words, called(s, o));
+      if (!areas_meet(&t->area, &own) || contains_area(&t->area, &own)) continue;
+      if (o->kind == THING_FRAME && contains_area(&own, &t->area)) continue;
+      add_fault(s, FAULT_FRAME, o->area.x0, o->area.y0, "frame %s and %s", t->words,
+                thing_name(s, o));
     }
   }
 }
@@ -201,11 +204,11 @@ static void check_page(Scene *s) {
   Area page = area_grown((Area){0, 0, s->canvas->width, s->canvas->height}, 0.01);
   for (uint32_t i = 0; i < s->thing.n; i++) {
     const Thing *t = &s->thing.at[i];
-    if (t->area.x0 <= t->area.x1 && !holds(&page, &t->area))
-      fault(s, FAULT_OUTSIDE, t->area.x0, t->area.y0, "%s", called(s, t));
+    if (t->area.x0 <= t->area.x1 && !contains_area(&page, &t->area))
+      add_fault(s, FAULT_OUTSIDE, t->area.x0, t->area.y0, "%s", thing_name(s, t));
   }
   if (s->canvas->lost)
-    fault(s, FAULT_LOST, 0, 0, "%u coordinates are not numbers or too large", s->canvas->lost);
+    add_fault(s, FAULT_LOST, 0, 0, "%u coordinates are not numbers or too large", s->canvas->lost);
 }
 
 void canvas_check(Arena *a, const Canvas *c, Faults *out) {

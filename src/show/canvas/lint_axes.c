@@ -78,8 +78,8 @@ static void check_cut(Scene *s, double x, const Table *at, NamedList *all) {
   for (uint32_t i = 0; i < all->n; i++) {
     const NamedWire *k = &all->at[i];
     if (k->rank && k->lines % k->rank)
-      fault(s, FAULT_AXES, x, 0, "%.60s has %u axes and is drawn with %u lines", k->id, k->rank,
-            k->lines);
+      add_fault(s, FAULT_AXES, x, 0, "%.60s has %u axes and is drawn with %u lines", k->id, k->rank,
+                k->lines);
   }
 }
 
@@ -93,7 +93,8 @@ static void check_left(Scene *s, const Diagram *d, bool strings) {
     if (s->thing.at[i].kind == THING_WIRE) left = fmin(left, s->thing.at[i].area.x0);
   if (!d->in.n || !isfinite(left) || !is_cut_clear(s, left + 1)) return;
   uint32_t n = count_lines(s, left + 1, table_new(s->arena), &none);
-  if (n != want) fault(s, FAULT_AXES, left, 0, "inputs have %u axes, and %u lines begin", want, n);
+  if (n != want)
+    add_fault(s, FAULT_AXES, left, 0, "inputs have %u axes, and %u lines begin", want, n);
 }
 
 void circuit_check(World *w, Arena *a, const Diagram *whole, bool strings, const Canvas *c,

@@ -96,6 +96,7 @@ void check_beginnings(Scene *s, bool air) {
   for (uint32_t i = 0; i < all.n; i++) {
     const LineBegin *b = &all.at[i];
     if (!joined[i] && !wire_is_there(&all, joined, b))
-      fault(s, FAULT_NOWHERE, b->x, b->y, "%.60s", b->wire->words[0] ? b->wire->words : "a wire");
+      add_fault(s, FAULT_NOWHERE, b->x, b->y, "%.60s",
+                b->wire->words[0] ? b->wire->words : "a wire");
   }
 }

@@ -91,7 +91,7 @@ void check_beginnings(Scene *, bool air);
 
 // -- lint.c ---------------------------------------------------------------------------------------
 bool is_solid(const Thing *); // a glyph or a dot
-__attribute__((format(printf, 5, 6))) void fault(Scene *, FaultKind, double x, double y,
-                                                 const char *format, ...);
+__attribute__((format(printf, 5, 6))) void add_fault(Scene *, FaultKind, double x, double y,
+                                                     const char *format, ...);
 
 #endif

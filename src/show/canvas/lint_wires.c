@@ -65,7 +65,7 @@ static bool ends_near(const Scene *s, const Thing *t, const Segment *other, doub
   return false;
 }
 
-static bool cross(const Segment *a, const Segment *b, double *sine, double *x, double *y) {
+static bool segments_cross(const Segment *a, const Segment *b, double *sine, double *x, double *y) {
   double ax = a->x1 - a->x0, ay = a->y1 - a->y0, bx = b->x1 - b->x0, by = b->y1 - b->y0;
   double turn = ax * by - ay * bx, na = hypot(ax, ay), nb = hypot(bx, by);
   if (na < 1e-9 || nb < 1e-9 || fabs(turn) < 1e-9 * na * nb) return false;
@@ -77,7 +77,7 @@ static bool cross(const Segment *a, const Segment *b, double *sine, double *x, d
 }
 
 // The length of the overlap of two horizontal lines; *x: where it begins.
-static double shared(const Segment *a, const Segment *b, double *x) {
+static double overlap_of(const Segment *a, const Segment *b, double *x) {
   if (!is_level(a) || !is_level(b) || fabs(a->y0 - b->y0) > 0.7) return 0;
   Area p = segment_area(a), q = segment_area(b);
   *x = fmax(p.x0, q.x0);
@@ -89,14 +89,14 @@ static void look_at_pair(Scene *s, const Segment *a, const Segment *b, uint32_t 
                          Crossings *out) {
   double sine, x, y;
   const Thing *p = &s->thing.at[a->thing], *q = &s->thing.at[b->thing];
-  if (shared(a, b, &x) > 8 && grid_cell(&s->segments, x, a->y0) == cell)
-    fault(s, FAULT_SAME, x, a->y0, "wires %.60s and %.60s", p->words, q->words);
-  if (!cross(a, b, &sine, &x, &y) || grid_cell(&s->segments, x, y) != cell) return;
+  if (overlap_of(a, b, &x) > 8 && grid_cell(&s->segments, x, a->y0) == cell)
+    add_fault(s, FAULT_SAME, x, a->y0, "wires %.60s and %.60s", p->words, q->words);
+  if (!segments_cross(a, b, &sine, &x, &y) || grid_cell(&s->segments, x, y) != cell) return;
   if (ends_near(s, p, b, x, y) || ends_near(s, q, a, x, y)) return;
   vec_push(s->arena, out, (WireCrossing){x, y, a->thing, b->thing});
   if (sine < FLAT - 0.005)
-    fault(s, FAULT_FLAT, x, y, "wires %.60s and %.60s, %.0f degrees", p->words, q->words,
-          asin(sine) * 57.29578);
+    add_fault(s, FAULT_FLAT, x, y, "wires %.60s and %.60s, %.0f degrees", p->words, q->words,
+              asin(sine) * 57.29578);
 }
 
 static int by_x(const void *a, const void *b) {
@@ -112,8 +112,8 @@ static void check_triples(Scene *s, Crossings *all) {
       if (fabs(p->y - q->y) >= 1) continue;
       uint32_t third = q->a == p->a || q->a == p->b ? q->b : q->a;
       if (third == p->a || third == p->b) continue;
-      fault(s, FAULT_TRIPLE, p->x, p->y, "wires %.60s, %.60s and %.60s", s->thing.at[p->a].words,
-            s->thing.at[p->b].words, s->thing.at[third].words);
+      add_fault(s, FAULT_TRIPLE, p->x, p->y, "wires %.60s, %.60s and %.60s",
+                s->thing.at[p->a].words, s->thing.at[p->b].words, s->thing.at[third].words);
       break;
     }
 }
@@ -254,7 +254,8 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches
     double y = fabs(b->y - a->y) < fabs(d->y - b->y) ? a->y : d->y;
     if ((b->y - a->y) * (d->y - b->y) >= 0 || fabs(b->y - y) < 1 || is_tied(s, b)) continue;
     if (is_free(s, c, chain, (WireReach){a->x1, d->x0, y}, b))
-      fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words, y);
+      add_fault(s, FAULT_BEND, b->x0, b->y, "wire %.60s goes away from %.0f and comes back", words,
+                y);
   }
   double begin = s->segment.at[s->thing.at[chain].first].x0;
   for (uint32_t last = 0; last < 2 && r->n > 1; last++) {
@@ -263,8 +264,8 @@ static void check_chain(Scene *s, const Chains *c, uint32_t chain, const Reaches
     if (fabs(own->y - next->y) < 1 || is_tied(s, own) || !is_free(s, c, chain, to, own) ||
         is_held(s, last ? own->x1 : own->x0, own->y, last ? end : begin))
       continue;
-    fault(s, FAULT_BEND, last ? own->x0 : own->x1, own->y, "wire %.60s could %s at height %.0f",
-          words, last ? "end" : "begin", next->y);
+    add_fault(s, FAULT_BEND, last ? own->x0 : own->x1, own->y, "wire %.60s could %s at height %.0f",
+              words, last ? "end" : "begin", next->y);
   }
 }
 
@@ -357,8 +358,8 @@ void check_dividers(Scene *s) {
     if (t->kind != THING_DIVIDER || !t->n) continue;
     const Segment *first = &s->segment.at[t->first], *last = first + t->n - 1;
     if (is_in_air(s, i, first->x0, first->y0))
-      fault(s, FAULT_DIVIDER, first->x0, first->y0, "it begins there");
+      add_fault(s, FAULT_DIVIDER, first->x0, first->y0, "it begins there");
     if (strcmp(t->words, "outer product") != 0 && is_in_air(s, i, last->x1, last->y1))
-      fault(s, FAULT_DIVIDER, last->x1, last->y1, "it ends there");
+      add_fault(s, FAULT_DIVIDER, last->x1, last->y1, "it ends there");
   }
 }

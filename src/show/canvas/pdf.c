@@ -85,7 +85,7 @@ static uint32_t object_stream(Pdf *p, const char *keys, const void *bytes, size_
   return id;
 }
 
-static void numbers(Buf *b, const double *x, int n, const char *operator) {
+static void put_operator(Buf *b, const double *x, int n, const char *operator) {
   for (int i = 0; i < n; i++) {
     put_number(b, x[i], DECIMALS);
     buf_char(b, ' ');
@@ -94,7 +94,8 @@ static void numbers(Buf *b, const double *x, int n, const char *operator) {
   buf_char(b, '\n');
 }
 #define PUT(b, operator, ...)                                                                      \
-  numbers(b, (const double[]){__VA_ARGS__}, (int)COUNT(((const double[]){__VA_ARGS__})), operator)
+  put_operator(b, (const double[]){__VA_ARGS__},                                                   \
+               (int)COUNT(((const double[]){__VA_ARGS__})), operator)
 
 static void put_steps(Buf *b, const PathStep *step, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {

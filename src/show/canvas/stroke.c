@@ -16,13 +16,13 @@ static Point point_map(const Transform *m, double x, double y) {
   return (Point){m->a * x + m->c * y + m->e, m->b * x + m->d * y + m->f};
 }
 
-static double bend(Point a, Point b, Point c) {
+static double turn_between(Point a, Point b, Point c) {
   double x = a.x - 2 * b.x + c.x, y = a.y - 2 * b.y + c.y;
   return sqrt(x * x + y * y);
 }
 
 static void flatten_cubic(Arena *arena, Lines *l, Point p, Point a, Point b, Point q) {
-  double most = fmax(bend(p, a, b), bend(a, b, q));
+  double most = fmax(turn_between(p, a, b), turn_between(a, b, q));
   int n = (int)fmin(1 + sqrt(0.75 * most / TOLERANCE), 400);
   for (int i = 1; i <= n; i++) {
     double t = (double)i / n, s = 1 - t;
@@ -67,36 +67,37 @@ typedef struct {
   void *to;
 } StrokePen;
 
-static Point sum(Point a, Point b) { return (Point){a.x + b.x, a.y + b.y}; }
-static Point times(Point a, double s) { return (Point){a.x * s, a.y * s}; }
+static Point add_points(Point a, Point b) { return (Point){a.x + b.x, a.y + b.y}; }
+static Point scale_point(Point a, double s) { return (Point){a.x * s, a.y * s}; }
 static double dot(Point a, Point b) { return a.x * b.x + a.y * b.y; }
 static double cross(Point a, Point b) { return a.x * b.y - a.y * b.x; }
 static Point left_of(Point d) { return (Point){-d.y, d.x}; }
 
 // Adds an arc from p + a to p + b: the angle is bisected until chords are within 0.02.
 static void add_arc(const StrokePen *pen, Point p, Point a, Point b) {
-  Point middle = sum(a, b), apart = {a.x - b.x, a.y - b.y};
+  Point middle = add_points(a, b), apart = {a.x - b.x, a.y - b.y};
   double chord = dot(apart, apart), size = sqrt(dot(middle, middle));
   if (chord < pen->half * 0.15 || chord < 1e-6 || size < pen->half * 0.1) {
-    pen->add(pen->to, sum(p, a), sum(p, b));
+    pen->add(pen->to, add_points(p, a), add_points(p, b));
     return;
   }
-  middle = times(middle, pen->half / size);
+  middle = scale_point(middle, pen->half / size);
   add_arc(pen, p, a, middle);
   add_arc(pen, p, middle, b);
 }
 
 // A round cap at p in direction d, of length 1
 static void add_end(const StrokePen *pen, Point p, Point d) {
-  Point side = times(left_of(d), pen->half), front = times(d, pen->half), back = times(side, -1);
+  Point side = scale_point(left_of(d), pen->half), front = scale_point(d, pen->half),
+        back = scale_point(side, -1);
   add_arc(pen, p, side, front);
   add_arc(pen, p, front, back);
-  pen->add(pen->to, sum(p, back), sum(p, side));
+  pen->add(pen->to, add_points(p, back), add_points(p, side));
 }
 
 static void add_box(const StrokePen *pen, Point p, Point q, Point d) {
-  Point n = times(left_of(d), pen->half), m = times(n, -1);
-  Point corner[4] = {sum(p, n), sum(q, n), sum(q, m), sum(p, m)};
+  Point n = scale_point(left_of(d), pen->half), m = scale_point(n, -1);
+  Point corner[4] = {add_points(p, n), add_points(q, n), add_points(q, m), add_points(p, m)};
   add_polygon(corner, 4, pen->add, pen->to);
 }
 
@@ -107,27 +108,27 @@ static void add_corner(const StrokePen *pen, Point p, Point d, Point e) {
     if (pen->round) add_end(pen, p, d);
     return;
   }
-  Point a = times(left_of(d), turn > 0 ? -pen->half : pen->half);
-  Point b = times(left_of(e), turn > 0 ? -pen->half : pen->half);
+  Point a = scale_point(left_of(d), turn > 0 ? -pen->half : pen->half);
+  Point b = scale_point(left_of(e), turn > 0 ? -pen->half : pen->half);
   if (turn > 0) {
     Point swap = a;
     a = b, b = swap;
   }
-  pen->add(pen->to, p, sum(p, a));
+  pen->add(pen->to, p, add_points(p, a));
   if (pen->round) {
     add_arc(pen, p, a, b);
   } else if (along * MITRE_LIMIT * MITRE_LIMIT >= 2) {
-    Point tip = sum(p, times(sum(a, b), 1 / along));
-    pen->add(pen->to, sum(p, a), tip);
-    pen->add(pen->to, tip, sum(p, b));
+    Point tip = add_points(p, scale_point(add_points(a, b), 1 / along));
+    pen->add(pen->to, add_points(p, a), tip);
+    pen->add(pen->to, tip, add_points(p, b));
   } else {
-    pen->add(pen->to, sum(p, a), sum(p, b));
+    pen->add(pen->to, add_points(p, a), add_points(p, b));
   }
-  pen->add(pen->to, sum(p, b), p);
+  pen->add(pen->to, add_points(p, b), p);
 }
 
 // The direction from p to q. False: they coincide.
-static bool direction(Point p, Point q, Point *d) {
+static bool unit_direction(Point p, Point q, Point *d) {
   double x = q.x - p.x, y = q.y - p.y, length = sqrt(x * x + y * y);
   if (length < 1e-7) return false;
   *d = (Point){x / length, y / length};
@@ -146,7 +147,7 @@ static void stroke_piece(const StrokePen *pen, const Point *p, uint32_t n, bool 
   bool any = false;
   for (uint32_t i = 1; i < n + closed; i++) {
     Point next = p[i < n ? i : 0];
-    if (!direction(at, next, &d)) continue;
+    if (!unit_direction(at, next, &d)) continue;
     add_box(pen, at, next, d);
     if (any)
       add_corner(pen, at, last, d);
@@ -159,7 +160,7 @@ static void stroke_piece(const StrokePen *pen, const Point *p, uint32_t n, bool 
   } else if (closed) {
     add_corner(pen, start, last, first);
   } else if (pen->round) {
-    add_end(pen, start, times(first, -1));
+    add_end(pen, start, scale_point(first, -1));
     add_end(pen, at, last);
   }
 }
@@ -173,10 +174,10 @@ static void stroke_dashes(Arena *arena, const StrokePen *pen, const Point *p, ui
   vec_push(arena, &run, p[0]);
   for (uint32_t i = 1; i < n + closed; i++) {
     Point at = p[i - 1], next = p[i < n ? i : 0], d;
-    if (!direction(at, next, &d)) continue;
+    if (!unit_direction(at, next, &d)) continue;
     double length = sqrt((next.x - at.x) * (next.x - at.x) + (next.y - at.y) * (next.y - at.y));
     while (length > left) {
-      at = sum(at, times(d, left));
+      at = add_points(at, scale_point(d, left));
       length -= left;
       vec_push(arena, &run, at);
       if (on) {

@@ -189,7 +189,7 @@ static bool clip(const Art *a, Point *p, Point *q) {
   return true;
 }
 
-static void walk(Art *a, Point p, Point q, bool dashed) {
+static void draw_line(Art *a, Point p, Point q, bool dashed) {
   if (!clip(a, &p, &q)) return;
   TextPlace at = place_of(a, p);
   int n = 1 + (int)(fmax(fabs(q.x - p.x), fabs(q.y - p.y)) / a->coarse);
@@ -203,8 +203,8 @@ static void walk_lines(Art *a, bool closed, bool dashed) {
   for (uint32_t i = 0; i < a->lines.piece.n; i++) {
     const PathPiece *piece = &a->lines.piece.at[i];
     const Point *p = a->lines.point.at + piece->first;
-    for (uint32_t k = 1; k < piece->n; k++) walk(a, p[k - 1], p[k], dashed);
-    if (closed || piece->closed) walk(a, p[piece->n - 1], p[0], dashed);
+    for (uint32_t k = 1; k < piece->n; k++) draw_line(a, p[k - 1], p[k], dashed);
+    if (closed || piece->closed) draw_line(a, p[piece->n - 1], p[0], dashed);
   }
 }
 
@@ -227,7 +227,7 @@ static void remove_stubs(Art *a, bool back) {
 }
 
 // Two lines that cross between two rows are drawn as two cells that look like > <.
-static void cross(Art *a, int column, int row) {
+static void mark_crossing(Art *a, int column, int row) {
   TextCell *left = cell_at(a, column, row), *right = cell_at(a, column + 1, row);
   for (int up = -1; up <= 1; up += 2) {
     const TextCell *l = cell_at(a, column, row + up), *r = cell_at(a, column + 1, row + up);
@@ -242,7 +242,7 @@ static void mend(Art *a) {
   remove_stubs(a, false);
   remove_stubs(a, true);
   for (int row = 0; row < a->rows; row++)
-    for (int column = 0; column + 1 < a->columns; column++) cross(a, column, row);
+    for (int column = 0; column + 1 < a->columns; column++) mark_crossing(a, column, row);
 }
 
 // -- shapes ---------------------------------------------------------------------------------------
@@ -255,14 +255,14 @@ static Area extent_of(const Lines *l) {
   return b;
 }
 
-static bool holds(const Area *b, double x, double y) {
+static bool contains_point(const Area *b, double x, double y) {
   return x >= b->x0 - 0.1 && x <= b->x1 + 0.1 && y >= b->y0 - 0.1 && y <= b->y1 + 0.1;
 }
 
 static bool has_words(const Canvas *c, const Area *b) {
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];
-    if (m->kind == MARK_TEXT && holds(b, m->text.x, m->text.y)) return true;
+    if (m->kind == MARK_TEXT && contains_point(b, m->text.x, m->text.y)) return true;
   }
   return false;
 }
@@ -368,7 +368,7 @@ static void put_small_shape(Art *a, const Area *b, uint32_t sign) {
   double x = (b->x0 + b->x1) / 2, y = (b->y0 + b->y1) / 2, side[2] = {b->x0, b->x1};
   for (int i = 0; i < 2; i++) {
     const TextCell *c = cell_at(a, column_of(a, side[i]), row_of(a, y));
-    if (c && c->line) walk(a, (Point){side[i], y}, (Point){x, y}, false);
+    if (c && c->line) draw_line(a, (Point){side[i], y}, (Point){x, y}, false);
   }
   put_sign(a, x, y, sign);
 }
@@ -383,7 +383,7 @@ static void put_bar(Art *a, const Area *b) {
 
 static void put_rectangle(Art *a, const Area *b, bool dashed) {
   Point p[] = {{b->x0, b->y0}, {b->x1, b->y0}, {b->x1, b->y1}, {b->x0, b->y1}};
-  for (int i = 0; i < 4; i++) walk(a, p[i], p[(i + 1) % 4], dashed);
+  for (int i = 0; i < 4; i++) draw_line(a, p[i], p[(i + 1) % 4], dashed);
 }
 
 static void put_area(Art *a, const Mark *m, const Area *b) {
@@ -409,7 +409,7 @@ static void put_area(Art *a, const Mark *m, const Area *b) {
 
 // Lines inside a filled shape of their group are ornaments and are omitted.
 static bool is_ornament(const Art *a, const Area *b) {
-  return a->boxed && holds(&a->box, b->x0, b->y0) && holds(&a->box, b->x1, b->y1);
+  return a->boxed && contains_point(&a->box, b->x0, b->y0) && contains_point(&a->box, b->x1, b->y1);
 }
 
 static void put_path(Art *a, const Mark *m) {
@@ -627,7 +627,7 @@ static void widen_boxes(Art *a, const Phrases *phrases) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < phrases->n; i++) {
     const Phrase *p = &phrases->at[i];
-    if (p->boxed && holds(&p->box, (p->x0 + p->x1) / 2, p->y))
+    if (p->boxed && contains_point(&p->box, (p->x0 + p->x1) / 2, p->y))
       words[n++] = (BoxedWords){p->box, p->y, (int)p->rune.n};
   }
   a->wide.column = COLUMN * a->coarse;

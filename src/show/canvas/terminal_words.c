@@ -46,7 +46,7 @@ double columns_extra(const WideColumns *c, double x) {
 }
 
 // Adds columns evenly over the box, and shifts what is to its right.
-static void widen(WideColumns *c, const Area *box, int more) {
+static void widen_box(WideColumns *c, const Area *box, int more) {
   for (uint32_t i = 0; i < c->n; i++) {
     double part = (i - box->x0) / (box->x1 - box->x0);
     c->extra[i] += more * fmax(0, fmin(1, part));
@@ -78,7 +78,7 @@ void columns_widen(Arena *a, WideColumns *c, double width, const BoxedWords *all
       const Area *box = &all[i].box;
       int room = column_at(c, box->x1) - column_at(c, box->x0) - 1;
       int lacks = letters[i] - room;
-      if (lacks > 0 && box->x1 > box->x0) widen(c, box, lacks), again = 1;
+      if (lacks > 0 && box->x1 > box->x0) widen_box(c, box, lacks), again = 1;
     }
   }
 }

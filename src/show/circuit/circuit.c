@@ -294,7 +294,7 @@ uint32_t bundle_of(CircuitPart *p, Id wire) {
   return b;
 }
 
-uint32_t reads(const Diagram *d, Id wire) {
+uint32_t wire_reads(const Diagram *d, Id wire) {
   uint32_t n = 0;
   for (Id i = 1; i < d->box.n; i++)
     for (uint32_t k = 0; k < d->box.at[i].nin; k++) n += d->box.at[i].in[k] == wire;

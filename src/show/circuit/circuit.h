@@ -74,7 +74,7 @@ void legend_plate(Canvas *, const RowList *, bool plain, bool below);
 Canvas *notes_paint(World *, Arena *, const SketchPage *, uint32_t file);
 
 // -- circuit.c ------------------------------------------------------------------------------------
-uint32_t reads(const Diagram *, Id wire);                // number of reads
+uint32_t wire_reads(const Diagram *, Id wire);           // number of reads
 const char *string_type(World *, Arena *, const Type *); // of a whole tensor, as text
 
 // -- circuit_call.c -------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 
 // -- what loops mean ------------------------------------------------------------------------------
 // The product of the sizes of the reduced indices.
-static Size summed(World *w, const Loop *l) {
+static Size reduced_size(World *w, const Loop *l) {
   Size n = size_of(w, 1);
   for (uint32_t i = 0; i < l->nindex; i++)
     if (loop_is_reduced(w, l, i)) n = size_mul(w, n, l->index[i].size);
@@ -20,7 +20,7 @@ static Size summed(World *w, const Loop *l) {
 
 bool is_count(World *w, const Loop *sum, const Loop *l, uint32_t scalar) {
   const Scalar *x = &l->scalar[scalar];
-  Size n = summed(w, sum);
+  Size n = reduced_size(w, sum);
   int64_t k;
   if (sum->combine != SUM || n == size_of(w, 1)) return false;
   if (x->fn == FN_SIZE) return size_now(w, x->ref) == n;
@@ -241,7 +241,7 @@ static void order_terms(const LoopReading *r, const Coord *k, bool window, Ids *
         vec_push(r->p->c->s->arena, out, i);
 }
 
-static const char *factor(const LoopReading *r, const Coord *k, uint32_t term) {
+static const char *term_factor(const LoopReading *r, const Coord *k, uint32_t term) {
   Size one = size_of(r->p->c->w, 1), coef = size_now(r->p->c->w, k->term[term].coef);
   return coef == one ? NULL : size_label(r->p->c->w, r->p->c->s->arena, coef);
 }
@@ -282,8 +282,8 @@ static Glyph *window_glyph(LoopReading *r, const Coord *k, const Ids *terms, uin
   Sketch *s = r->p->c->s;
   World *w = r->p->c->w;
   Glyph *g = stage_glyph(s, stage, GLYPH_CONV, out ? "T" : NULL);
-  g->above = factor(r, k, terms->at[0]);
-  g->below = terms->n > 1 ? factor(r, k, terms->at[1]) : NULL;
+  g->above = term_factor(r, k, terms->at[0]);
+  g->below = terms->n > 1 ? term_factor(r, k, terms->at[1]) : NULL;
   if (k->c && size_now(w, k->c) != size_of(w, 0)) g->second = size_words(r, size_now(w, k->c));
   g->words = window_words(r, g, s->strand.at[axis].label);
   return g;

@@ -300,8 +300,8 @@ static bool begins_here(const Sketch *s, uint32_t bundle) {
 }
 
 // Brings a carried value into the block, with labels for all iterations.
-static uint32_t enter(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t block, Id from,
-                      const From *x) {
+static uint32_t enter_repeat(CircuitPart *p, const Repeat *r, const Fold *f, uint32_t block,
+                             Id from, const From *x) {
   Circuit *c = p->c;
   Sketch *s = c->s;
   uint32_t was = bundle_of(p, from), n = s->bundle.at[was].n;
@@ -367,7 +367,7 @@ static void enter_carries(CircuitPart *p, const Repeat *r, const Fold *f, uint32
         at++;
       if (at == all.n) {
         Carry carry = {*wire, x->place, x->port, more_wire(p, *wire)};
-        p->made[carry.in] = enter(p, r, f, block, *wire, x);
+        p->made[carry.in] = enter_repeat(p, r, f, block, *wire, x);
         vec_push(p->c->s->arena, &all, carry);
       }
       *wire = all.at[at].in;
@@ -389,7 +389,7 @@ static const char *index_text(CircuitPart *p, const char *name, int64_t sign, in
 }
 
 // A plate from which a value of another loop's iteration begins.
-static uint32_t load(CircuitPart *p, const char *name, const char *index, Id like) {
+static uint32_t put_load_plate(CircuitPart *p, const char *name, const char *index, Id like) {
   Sketch *s = p->c->s;
   const char *text = arena_format(s->arena, "%s_{%s} →", name, index);
   uint32_t stage = sketch_stage(s, p->block, text), was = p->made[like];
@@ -399,7 +399,7 @@ static uint32_t load(CircuitPart *p, const char *name, const char *index, Id lik
   return b;
 }
 
-static void save(CircuitPart *p, const Repeat *r, uint32_t place, uint32_t port) {
+static void put_save_plate(CircuitPart *p, const Repeat *r, uint32_t place, uint32_t port) {
   Sketch *s = p->c->s;
   const char *text = arena_format(s->arena, "→ %s_{%s}", kept_name(p, r, place, port), r->name);
   Id wire = wire_at(p, r, 0, place, port);
@@ -414,7 +414,7 @@ uint32_t kept_bundle(CircuitPart *p, Id wire) {
     Where at = wire_where(p, r, wire);
     if (!at.inside) continue;
     const char *index = arena_format(a, "%lld", (long long)r->value[at.turn]);
-    return p->made[wire] = load(p, kept_name(p, r, at.place, at.port), index, wire);
+    return p->made[wire] = put_load_plate(p, kept_name(p, r, at.place, at.port), index, wire);
   }
   return 0;
 }
@@ -439,8 +439,8 @@ static void load_kept(CircuitPart *p, const Repeat *r, const Fold *f) {
       Id *wire = &p->in[box_at(r, 0, i)][k];
       if (x->kind != FROM_KEPT) continue;
       Id made = more_wire(p, *wire);
-      p->made[made] = load(p, kept_name(p, x->kept, x->place, x->port),
-                           index_text(p, r->name, x->sign, x->plus), *wire);
+      p->made[made] = put_load_plate(p, kept_name(p, x->kept, x->place, x->port),
+                                     index_text(p, r->name, x->sign, x->plus), *wire);
       label_kept(p, r, f, i, k, p->made[made]);
       *wire = made;
     }
@@ -461,7 +461,7 @@ static void label_last(CircuitPart *p, const Fold *f, Id first, Id last, uint32_
 }
 
 // Results are those of the last iteration.
-static void leave(CircuitPart *p, const Repeat *r, const Fold *f, WireRead *const *read) {
+static void leave_repeat(CircuitPart *p, const Repeat *r, const Fold *f, WireRead *const *read) {
   Sketch *s = p->c->s;
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < p->d->box.at[box_at(r, 0, i)].nout; k++) {
@@ -526,10 +526,10 @@ static void draw_repeat(CircuitPart *p, Repeat *r, Id within) {
   p->c->s->origin = 0, p->c->s->of = p->c->s->wire = NULL;
   for (uint32_t i = 0; i < r->size; i++)
     for (uint32_t k = 0; k < p->d->box.at[box_at(r, 0, i)].nout; k++)
-      if (read[i][k].kept) save(p, r, i, k);
+      if (read[i][k].kept) put_save_plate(p, r, i, k);
   p->block = block;
   p->fold = outer;
-  leave(p, r, f, read);
+  leave_repeat(p, r, f, read);
   for (uint32_t t = 0; t < r->n; t++)
     for (uint32_t i = 0; i < r->size; i++) p->done[box_at(r, t, i)] = true;
   vec_push(a, &p->repeat, r);

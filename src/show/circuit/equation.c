@@ -440,7 +440,7 @@ static void wire_line(Canvas *c, const Layout *l, uint32_t bundle, double from, 
 }
 
 // A triangle in which the results of the left side end.
-static void effect(Canvas *c, const Equation *e, double left, double x, double y) {
+static void draw_effect(Canvas *c, const Equation *e, double left, double x, double y) {
   double back = x - 17, tip = x + 23;
   for (uint32_t i = 0; i < e->left->s->out.n; i++)
     wire_line(c, e->left, e->left->s->out.at[i], left - EDGE, back);
@@ -453,7 +453,7 @@ static void effect(Canvas *c, const Equation *e, double left, double x, double y
 }
 
 // A dashed frame around the body, crossed by its outer wires.
-static void frame(Canvas *c, const Layout *l) {
+static void draw_frame(Canvas *c, const Layout *l) {
   double x0 = l->section.at[0].data, x1 = l->section.at[l->section.n - 1].gather;
   for (uint32_t i = 0; i < l->s->in.n; i++) wire_line(c, l, l->s->in.at[i], x0 - STUB, x0);
   for (uint32_t i = 0; i < l->s->out.n; i++) wire_line(c, l, l->s->out.at[i], x1, x1 + STUB);
@@ -485,9 +485,9 @@ static void put_equation(Canvas *c, Arena *a, Equation *e, double left, double s
                  y - out_middle(e->right));
     paint(c, a, e->right);
     (e->framed ? maps_to : e->claimed ? equals : half_arrows)(c, e, sign, y);
-    if (e->framed) frame(c, e->right);
+    if (e->framed) draw_frame(c, e->right);
   } else {
-    effect(c, e, left, sign, y);
+    draw_effect(c, e, left, sign, y);
   }
   bool triangle = !e->right;
   if (*e->moved) label_draw(c, sign, y + (triangle ? 35 : 25), &below, e->moved);

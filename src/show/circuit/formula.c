@@ -82,7 +82,7 @@ const char *formula_number(Arena *a, double k) {
   return b.at;
 }
 
-static void write(const Formula *f, uint32_t i, int level);
+static void write_scalar(const Formula *f, uint32_t i, int level);
 
 // f(x), but √x and ¬x, and exponents as superscripts.
 static void write_call(const Formula *f, const Scalar *x) {
@@ -91,19 +91,19 @@ static void write_call(const Formula *f, const Scalar *x) {
   bool bare = sign && l->scalar[x->arg[0]].fn <= FN_SIZE;
   if (x->fn == FN_abs || x->fn == FN_floor) {
     buf_text(f->out, x->fn == FN_abs ? "|" : "⌊");
-    write(f, x->arg[0], 0);
+    write_scalar(f, x->arg[0], 0);
     buf_text(f->out, x->fn == FN_abs ? "|" : "⌋");
     return;
   }
   if (x->fn == FN_number) {
-    write(f, x->arg[0], 9);
+    write_scalar(f, x->arg[0], 9);
     return;
   }
   buf_text(f->out, fn_rows[x->fn].glyph);
   if (!bare) buf_char(f->out, '(');
   for (uint32_t k = 0; k < fn_rows[x->fn].arity; k++) {
     if (k) buf_text(f->out, ", ");
-    write(f, x->arg[k], 0);
+    write_scalar(f, x->arg[k], 0);
   }
   if (!bare) buf_char(f->out, ')');
 }
@@ -130,16 +130,16 @@ static bool is_square(const Loop *l, const Scalar *x) {
 static bool is_zero(const Scalar *x) { return x->fn == FN_CONST && !(x->k < 0) && !(x->k > 0); }
 
 static void write_power(const Formula *f, const Scalar *x) {
-  write(f, x->arg[0], 9);
+  write_scalar(f, x->arg[0], 9);
   buf_text(f->out, "^{");
   if (x->fn == FN_mul)
     buf_char(f->out, '2');
   else
-    write(f, x->arg[1], 0);
+    write_scalar(f, x->arg[1], 0);
   buf_char(f->out, '}');
 }
 
-static void write(const Formula *f, uint32_t i, int level) {
+static void write_scalar(const Formula *f, uint32_t i, int level) {
   const Scalar *x = &f->of->l->scalar[i];
   int own;
   const char *sign = infix((Fn)x->fn, &own);
@@ -150,20 +150,20 @@ static void write(const Formula *f, uint32_t i, int level) {
     write_power(f, x);
   } else if (x->fn == FN_sub && is_zero(&f->of->l->scalar[x->arg[0]])) {
     buf_text(f->out, "−");
-    write(f, x->arg[1], 6);
+    write_scalar(f, x->arg[1], 6);
   } else if (!sign) {
     write_call(f, x);
   } else {
     if (brackets) buf_char(f->out, '(');
-    write(f, x->arg[x->fn == FN_select], x->fn == FN_select ? own + 1 : own);
+    write_scalar(f, x->arg[x->fn == FN_select], x->fn == FN_select ? own + 1 : own);
     if (x->fn == FN_select) {
       buf_text(f->out, " if ");
-      write(f, x->arg[0], own + 1);
+      write_scalar(f, x->arg[0], own + 1);
       buf_text(f->out, " else ");
-      write(f, x->arg[2], own + 1);
+      write_scalar(f, x->arg[2], own + 1);
     } else {
       buf_text(f->out, sign);
-      write(f, x->arg[1], x->fn == FN_add || x->fn == FN_mul ? own : own + 1);
+      write_scalar(f, x->arg[1], x->fn == FN_add || x->fn == FN_mul ? own : own + 1);
     }
     if (brackets) buf_char(f->out, ')');
   }
@@ -224,11 +224,11 @@ static void write_divisor(const Formula *f, uint32_t i) {
   const Scalar *x = &l->scalar[i];
   if (x->fn == FN_sqrt && l->scalar[x->arg[0]].fn <= FN_SIZE) {
     buf_char(f->out, '*');
-    write(f, x->arg[0], 7);
+    write_scalar(f, x->arg[0], 7);
     buf_text(f->out, "^{−1/2}");
   } else {
     buf_char(f->out, '/');
-    write(f, i, 7);
+    write_scalar(f, i, 7);
   }
 }
 
@@ -259,11 +259,11 @@ const char *formula_text(const FormulaOf *of, Arena *a) {
   } else if (l->nin == 1 && x->fn == FN_div && is_arg(l, x->arg[0]) && !reads_arg(l, x->arg[1])) {
     write_divisor(&f, x->arg[1]);
   } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[0]) && !reads_arg(l, x->arg[1])) {
-    buf_char(&b, '*'), write(&f, x->arg[1], 7);
+    buf_char(&b, '*'), write_scalar(&f, x->arg[1], 7);
   } else if (l->nin == 1 && x->fn == FN_mul && is_arg(l, x->arg[1]) && !reads_arg(l, x->arg[0])) {
-    buf_char(&b, '*'), write(&f, x->arg[0], 7);
+    buf_char(&b, '*'), write_scalar(&f, x->arg[0], 7);
   } else {
-    write(&f, l->nscalar - 1, 0);
+    write_scalar(&f, l->nscalar - 1, 0);
   }
   return b.at;
 }
@@ -282,7 +282,7 @@ const char *formula_named(const FormulaOf *of, Arena *a) {
   const Loop *l = of->l;
   if (l->nin < 2 || is_free_sign(l) || !is_sign(l, &l->scalar[l->nscalar - 1])) return NULL;
   Buf b = buf_new(a);
-  write(&(Formula){of, &b, all_named(of)}, l->nscalar - 1, 0);
+  write_scalar(&(Formula){of, &b, all_named(of)}, l->nscalar - 1, 0);
   return b.at;
 }
 

@@ -228,7 +228,7 @@ static void put_box(LensWalk *v, const Diagram *top, const Box *box, GlyphKind k
   vec_push(s->arena, &s->stage.at[stage].glyph, g);
 }
 
-static void walk(LensWalk *v, const Diagram *top);
+static void walk_diagram(LensWalk *v, const Diagram *top);
 
 static bool is_learner(const Lens *k, const Diagram *d) {
   for (uint32_t i = 0; i < k->g->p->learner.n; i++)
@@ -251,7 +251,7 @@ static void open_learner(LensWalk *v, const Diagram *top, const Box *box) {
   inner.open = call_is_open(k->how, name);
   const char *title = call_title(k->g->w, arena_of(k), v->d, box);
   vec_push(arena_of(k), &k->group, (LensGroup){inner.block, title});
-  walk(&inner, top);
+  walk_diagram(&inner, top);
   for (uint32_t i = 0; i < callee->out.n; i++)
     v->made[box->out[i]] = bundle_for(&inner, top, callee->out.at[i]);
 }
@@ -345,11 +345,11 @@ static void walk_box(LensWalk *v, const Diagram *top, const Box *box, const Ids 
 static bool goes_on(const Diagram *d, const Box *before, const Box *box) {
   return before->op == OP_call && box->op == OP_call && box->callee == before->callee &&
          box->callee->out.n == 1 && box->callee->in.n == 1 && box->in[0] == before->out[0] &&
-         reads(d, before->out[0]) == 1;
+         wire_reads(d, before->out[0]) == 1;
 }
 
 // Repeats are drawn once, each iteration with its own weights.
-static void walk(LensWalk *v, const Diagram *top) {
+static void walk_diagram(LensWalk *v, const Diagram *top) {
   for (Id i = 1; i < v->d->box.n; i++) {
     const Box *box = &v->d->box.at[i];
     uint32_t times = 1, block = v->block;
@@ -379,7 +379,7 @@ static uint32_t input_bundle(Lens *k, const Diagram *d, Id wire, const char *nam
 
 static void walk_whole(LensWalk *v, Ids *out) {
   number_weights(v);
-  walk(v, v->d);
+  walk_diagram(v, v->d);
   for (uint32_t i = 0; i < v->d->out.n; i++)
     vec_push(arena_of(v->k), out, bundle_for(v, v->d, v->d->out.at[i]));
 }

@@ -65,7 +65,7 @@ double lens_below(const Lens *k) {
 }
 
 // The top centre of a box. Settling reorders stages, so boxes are identified by tag.
-static Knee spot(const Lens *k, uint32_t stage) {
+static Knee top_centre(const Lens *k, uint32_t stage) {
   Knee s = {0};
   for (uint32_t i = 0; i < k->l->placed.n; i++) {
     const Placed *p = &k->l->placed.at[i];
@@ -78,19 +78,19 @@ static Knee spot(const Lens *k, uint32_t stage) {
 }
 
 // A point at a distance from `at` towards `to`.
-static Knee towards(Knee at, Knee to, double far) {
+static Knee point_towards(Knee at, Knee to, double far) {
   double dx = to.x - at.x, dy = to.y - at.y, n = hypot(dx, dy);
   return n > far ? (Knee){at.x + dx / n * far, at.y + dy / n * far} : at;
 }
 
 // Lines that it crosses get a gap, except those that it meets at its ends.
-static void line(Canvas *c, const Knee *at, uint32_t n, const GroupOf *of) {
+static void draw_line(Canvas *c, const Knee *at, uint32_t n, const GroupOf *of) {
   for (uint32_t wire = 0; wire < 2; wire++) {
     canvas_open(c, "", wire ? "wire" : "gap", "");
     if (wire) canvas_of(c, of);
     for (uint32_t i = 0; i < n; i++) {
       bool end = !i || i + 1 == n;
-      Knee s = end && !wire ? towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
+      Knee s = end && !wire ? point_towards(at[i], at[i ? i - 1 : 1], 3) : at[i];
       (i ? path_line : path_move)(c, s.x, s.y);
     }
     canvas_paint(c, &(Paint){.stroke = wire ? INK_LINE : INK_PAPER, .width = wire ? 1 : 5});
@@ -109,11 +109,11 @@ static void optimiser(const Above *a, const Weighted *w, double x) {
 }
 
 // Weights that are not trained: their change ends.
-static void pair(const Above *a, const Weighted *w) {
-  Knee s = spot(a->k, w->stage);
+static void draw_weight_pair(const Above *a, const Weighted *w) {
+  Knee s = top_centre(a->k, w->stage);
   double from = w->optimiser ? a->top + BOX : s.y - 26, up = w->optimiser ? from : s.y - 20;
-  line(a->c, (Knee[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2, w->wire);
-  line(a->c, (Knee[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2, w->wire);
+  draw_line(a->c, (Knee[]){{s.x - APART, from}, {s.x - APART, s.y}}, 2, w->wire);
+  draw_line(a->c, (Knee[]){{s.x + APART, s.y}, {s.x + APART, up}}, 2, w->wire);
   arrowhead(a->c, s.x - APART, s.y - 11, false, true, INK_LINE);
   arrowhead(a->c, s.x + APART, s.y - 11, true, true, INK_LINE);
   if (w->optimiser)
@@ -123,17 +123,18 @@ static void pair(const Above *a, const Weighted *w) {
 }
 
 // A box that shares the weights of another one.
-static void tie(const Above *a, const Weighted *w, const Weighted *first, uint32_t lane) {
+static void draw_shared_weights(const Above *a, const Weighted *w, const Weighted *first,
+                                uint32_t lane) {
   double down = a->top + BOX + LANE + 2 * LANE * lane, up = down + LANE;
-  Knee s = spot(a->k, w->stage), from = spot(a->k, first->stage);
+  Knee s = top_centre(a->k, w->stage), from = top_centre(a->k, first->stage);
   double in = s.x - APART, out = s.x + APART;
-  line(a->c, (Knee[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3, w->wire);
+  draw_line(a->c, (Knee[]){{from.x - APART, down}, {in, down}, {in, s.y}}, 3, w->wire);
   dot_draw(a->c, from.x - APART, down, 3.35, INK_LINE);
   if (first->optimiser) {
-    line(a->c, (Knee[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3, w->wire);
+    draw_line(a->c, (Knee[]){{out, s.y}, {out, up}, {from.x + APART, up}}, 3, w->wire);
     plus_circle(a->c, from.x + APART, up);
   } else {
-    line(a->c, (Knee[]){{out, s.y}, {out, s.y - 20}}, 2, w->wire);
+    draw_line(a->c, (Knee[]){{out, s.y}, {out, s.y - 20}}, 2, w->wire);
     dot_draw(a->c, out, s.y - 20, 3.35, INK_LINE);
   }
   arrowhead(a->c, in, s.y - 11, false, true, INK_LINE);
@@ -146,12 +147,12 @@ static void label_wires(const Above *a) {
   const Lens *k = a->k;
   uint32_t n = k->label.n;
   if (!n) return;
-  Knee s = spot(k, k->loss - 1);
+  Knee s = top_centre(k, k->loss - 1);
   const GroupOf *said = group_at(k->g->arena, k->goal->node->span, NULL);
   Buf row = buf_new(k->g->arena);
   for (uint32_t i = 0; i < n; i++) {
     double x = s.x + (i - (n - 1) / 2.0) * 18;
-    line(a->c, (Knee[]){{x, s.y - 24}, {x, s.y}}, 2, said);
+    draw_line(a->c, (Knee[]){{x, s.y - 24}, {x, s.y}}, 2, said);
     arrowhead(a->c, x, s.y - 11, false, true, INK_LINE);
     buf_printf(&row, "%s%s", i ? ", " : "", k->label.at[i]);
   }
@@ -165,7 +166,7 @@ static void label_wires(const Above *a) {
 }
 
 // Writes the name of a learner below its boxes.
-static void groups(const Above *a) {
+static void draw_groups(const Above *a) {
   const Lens *k = a->k;
   Bracket *all = NEW_ARRAY(k->g->arena, Bracket, k->group.n + 1);
   find_brackets(k, all);
@@ -188,11 +189,11 @@ void lens_marks(Canvas *c, const Lens *k, double top) {
     words_draw(c, "label", EDGE, top + EDGE + 12, &(Text){.size = SIZE, .ink = INK_SOFT},
                arena_format(k->g->arena, "(%s)", k->name));
   for (uint32_t i = 0; i < k->weighted.n; i++)
-    if (!first_with(k, i)) pair(&a, &k->weighted.at[i]);
+    if (!first_with(k, i)) draw_weight_pair(&a, &k->weighted.at[i]);
   for (uint32_t i = 0; i < k->weighted.n; i++) {
     const Weighted *first = first_with(k, i);
-    if (first) tie(&a, &k->weighted.at[i], first, lane++);
+    if (first) draw_shared_weights(&a, &k->weighted.at[i], first, lane++);
   }
   label_wires(&a);
-  groups(&a);
+  draw_groups(&a);
 }

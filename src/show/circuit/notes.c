@@ -48,7 +48,7 @@ static const char *comment_of(Arena *a, const Source *file, uint32_t line) {
   return at < end ? arena_format(a, "%.*s", (int)(end - at), file->text + at) : NULL;
 }
 
-static void wrap(Arena *a, Note *n) {
+static void wrap_note(Arena *a, Note *n) {
   const char *at = n->text;
   while (*at) {
     size_t take = strcspn(at, " "), more;
@@ -101,7 +101,7 @@ static Notes find_notes(World *w, Arena *a, const Layout *l, uint32_t file, Note
     Note *known = note_at(&all, line);
     Note n = {.line = line, .text = comment_of(a, &w->sources->file.at[file], line)};
     if (!n.text || !find_target(l, k, known ? known : &n) || known) continue;
-    wrap(a, &n);
+    wrap_note(a, &n);
     vec_push(a, &all, n);
   }
   if (all.n) qsort(all.at, all.n, sizeof(Note), by_place);

@@ -14,7 +14,7 @@ static uint32_t first_slip(const PartialDiagram *k, Id box) {
 }
 
 // Marks the faulty strands of a use.
-static void alarm(Sketch *s, uint32_t bundle, const ErrorMark *slip, Id wire) {
+static void mark_faulty(Sketch *s, uint32_t bundle, const ErrorMark *slip, Id wire) {
   uint32_t n = s->bundle.at[bundle].n;
   for (uint32_t i = 0; slip->end && !slip->wire.n && i < n; i++)
     strand_of(s, bundle, i)->alarm = true;
@@ -56,7 +56,7 @@ bool draw_unknown(CircuitPart *p, const Box *box) {
   stage->words = arena_format(s->arena, "unknown: %s", g->text);
   for (uint32_t i = 0; i < nin; i++)
     for (uint32_t j = 0; j < k->slip.n; j++)
-      if (k->slip.at[j].box == id) alarm(s, stage->in.at[i], &k->slip.at[j], box->in[i]);
+      if (k->slip.at[j].box == id) mark_faulty(s, stage->in.at[i], &k->slip.at[j], box->in[i]);
   for (uint32_t i = 0; i < nout && !nin; i++)
     if (!part_reads(p, box->out[i])) end_here(p, p->made[box->out[i]]);
   return true;
@@ -66,7 +66,7 @@ void mark_inputs(CircuitPart *p) {
   const PartialDiagram *k = p->c->broken;
   for (uint32_t i = 0; i < k->slip.n; i++)
     for (uint32_t n = 0; !k->slip.at[i].box && !k->slip.at[i].end && n < p->d->in.n; n++)
-      alarm(p->c->s, p->made[p->d->in.at[n]], &k->slip.at[i], p->d->in.at[n]);
+      mark_faulty(p->c->s, p->made[p->d->in.at[n]], &k->slip.at[i], p->d->in.at[n]);
 }
 
 // In string diagrams, an end that does not fit shows its type.
@@ -84,7 +84,7 @@ void mark_ends(CircuitPart *p) {
     mark_type(p->c->s, p->c->s->out.at[o], k->end.at[o]);
   for (uint32_t i = 0; i < k->slip.n; i++)
     for (uint32_t o = 0; k->slip.at[i].end && o < p->d->out.n; o++)
-      alarm(p->c->s, p->c->s->out.at[o], &k->slip.at[i], p->d->out.at[o]);
+      mark_faulty(p->c->s, p->c->s->out.at[o], &k->slip.at[i], p->d->out.at[o]);
 }
 
 // -- messages -------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ typedef struct {
 } Steps;
 
 // A loop that computes one of the scalars, with the operands that it needs.
-static Draft part(World *w, const Draft *old, uint32_t root) {
+static Draft extract_scalar(World *w, const Draft *old, uint32_t root) {
   Draft f = {.loop = loop_copy(w, old->loop)};
   for (uint32_t i = 0; i < old->in.n; i++) vec_push(w->arena, &f.in, old->in.at[i]);
   draft_tidy(w, NULL, &f, root, NULL);
@@ -129,7 +129,7 @@ static void leave_indices(World *w, Loop *l, const Ids *kept) {
 static void take_out(Steps *s, Draft *f, uint32_t scalar) {
   World *w = s->w;
   Loop *l = f->loop;
-  Draft inner = part(w, f, scalar);
+  Draft inner = extract_scalar(w, f, scalar);
   Ids index = indices_of(w, l, inner.loop);
   Axis *axis = NEW_ARRAY(w->arena, Axis, index.n + 1);
   for (uint32_t i = 0; i < index.n; i++)
@@ -144,7 +144,7 @@ static void take_out(Steps *s, Draft *f, uint32_t scalar) {
 }
 
 static bool reads_something(World *w, const Draft *f, uint32_t root) {
-  const Loop *l = part(w, f, root).loop;
+  const Loop *l = extract_scalar(w, f, root).loop;
   for (uint32_t i = 0; i < l->nscalar; i++)
     if (l->scalar[i].fn == FN_ARG) return true;
   return false;
@@ -219,9 +219,9 @@ static Id put_loop(Steps *s, Draft f, Type out) {
       uint32_t arg = l->scalar[root].arg[k];
       if (l->scalar[arg].fn > FN_SIZE && reads_something(w, &f, arg)) take_out(s, &f, arg);
     }
-  Draft apart = part(w, &f, root); // the split loop may have to be fused again
+  Draft apart = extract_scalar(w, &f, root); // the split loop may have to be fused again
   if (reduces_several(w, apart.loop)) take_out(s, &f, root);
-  Draft rest = part(w, &f, root);
+  Draft rest = extract_scalar(w, &f, root);
   return box_loop(w, s->to, rest.loop, rest.in.at, rest.in.n, out, s->origin);
 }
 
@@ -280,7 +280,7 @@ static bool rewrite(const Rewriting *r, const Box *box) {
   for (uint32_t i = 0; i < box->nin; i++) vec_push(w->arena, &f.in, map[box->in[i]]);
   const Wire *old = &r->from->wire.at[box->out[0]];
   to->turn = box->turn;
-  Id wire = put_loop(&s, part(w, &f, root), old->type);
+  Id wire = put_loop(&s, extract_scalar(w, &f, root), old->type);
   to->turn = 0;
   const Box *made = &to->box.at[to->wire.at[wire].box];
   assert(made->nout == box->nout);

@@ -16,7 +16,7 @@ typedef struct {
   bool turned;             // names of learners are rotated
 } Who;
 
-static void say(Who *k, double x, double y, Anchor anchor, Ink ink, const char *text) {
+static void draw_text_at(Who *k, double x, double y, Anchor anchor, Ink ink, const char *text) {
   Text how = {.face = FACE_SANS, .size = TEXT_SIZE, .anchor = anchor, .ink = ink};
   words_draw(k->c, "label", x, y, &how, text);
 }
@@ -28,7 +28,7 @@ static double widest(const char *const *text, uint32_t n) {
 }
 
 static double column(const Who *k, uint32_t i) { return k->left + (i + 0.5) * k->pitch; }
-static double row(const Who *k, uint32_t g) { return k->top + (g + 0.5) * ROW; }
+static double row_centre(const Who *k, uint32_t g) { return k->top + (g + 0.5) * ROW; }
 
 // Learners that are never trained are grey.
 static Ink name_ink(const Def *d) {
@@ -39,7 +39,7 @@ static void heads(Who *k) {
   for (uint32_t i = 0; i < k->t.learners; i++) {
     double x = column(k, i), y = k->top - 8;
     if (!k->turned) {
-      say(k, x, y, ANCHOR_MIDDLE, name_ink(k->t.def[i]), k->t.learner[i]);
+      draw_text_at(k, x, y, ANCHOR_MIDDLE, name_ink(k->t.def[i]), k->t.learner[i]);
       continue;
     }
     Text how = {.size = TEXT_SIZE, .ink = name_ink(k->t.def[i]), .angle = -TURNED};
@@ -60,7 +60,8 @@ static void lines(Who *k) {
   canvas_paint(k->c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
-static void mark(Canvas *c, double x, double y, Effect e, const char *words, const GroupOf *of) {
+static void draw_mark(Canvas *c, double x, double y, Effect e, const char *words,
+                      const GroupOf *of) {
   canvas_open(c, "", "glyph", words);
   canvas_of(c, of);
   if (e == WHO_STOPPED) { // a bar, as for `stop` on a wire
@@ -75,7 +76,7 @@ static void mark(Canvas *c, double x, double y, Effect e, const char *words, con
 }
 
 // The factor of a goal; "": all are equal
-static const char *factor(const Who *k, uint32_t g) {
+static const char *factor_text(const Who *k, uint32_t g) {
   Buf b = buf_new(k->arena);
   if (k->p->goal.at[g].weight == 1) return "";
   buf_text(&b, "×");
@@ -83,26 +84,27 @@ static const char *factor(const Who *k, uint32_t g) {
   return b.at;
 }
 
-static void rows(Who *k) {
+static void draw_goal_rows(Who *k) {
   static const char *const does[] = {"", "is stopped before", "goes through", "moves"};
   double right = k->left + k->pitch * k->t.learners;
   for (uint32_t g = 0; g < k->t.goals; g++) {
-    say(k, k->left - 10, row(k, g) + 4.5, ANCHOR_END, INK_TEXT, k->t.goal[g]);
+    draw_text_at(k, k->left - 10, row_centre(k, g) + 4.5, ANCHOR_END, INK_TEXT, k->t.goal[g]);
     for (uint32_t i = 0; i < k->t.learners; i++) {
       Effect e = k->t.effect[g * k->t.learners + i];
       if (e != WHO_ABSENT)
-        mark(k->c, column(k, i), row(k, g), e,
-             arena_format(k->arena, "%s %s %s", k->t.goal[g], does[e], k->t.learner[i]),
-             group_at(k->arena, k->p->goal.at[g].node->span, NULL));
+        draw_mark(k->c, column(k, i), row_centre(k, g), e,
+                  arena_format(k->arena, "%s %s %s", k->t.goal[g], does[e], k->t.learner[i]),
+                  group_at(k->arena, k->p->goal.at[g].node->span, NULL));
     }
-    if (*factor(k, g)) say(k, right + 8, row(k, g) + 4.5, ANCHOR_START, INK_SOFT, factor(k, g));
+    if (*factor_text(k, g))
+      draw_text_at(k, right + 8, row_centre(k, g) + 4.5, ANCHOR_START, INK_SOFT, factor_text(k, g));
   }
 }
 
 static double factors(const Who *k) {
   double w = 0;
   for (uint32_t g = 0; g < k->t.goals; g++) {
-    const char *text = factor(k, g);
+    const char *text = factor_text(k, g);
     if (*text) w = fmax(w, text_width(FACE_SANS, TEXT_SIZE, text) + 8);
   }
   return w;
@@ -122,8 +124,8 @@ static double legend(Who *k, double y, bool paint) {
     for (uint32_t e = 0; e < k->t.goals * k->t.learners; e++) there |= k->t.effect[e] == rows[i].e;
     if (!there) continue;
     if (paint) {
-      mark(k->c, x, y, rows[i].e, rows[i].mark, NULL);
-      say(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, rows[i].words);
+      draw_mark(k->c, x, y, rows[i].e, rows[i].mark, NULL);
+      draw_text_at(k, x + 10, y + 4.5, ANCHOR_START, INK_SOFT, rows[i].words);
     }
     end = x + 10 + text_width(FACE_SANS, TEXT_SIZE, rows[i].words);
     x = end + 20;
@@ -146,6 +148,6 @@ Canvas *who_draw(Elab *in, Arena *a, Program *p) {
   double bottom = k.top + ROW * k.t.goals;
   k.c = canvas_new(a, width, bottom + 36, "Who trains whom",
                    "Goals in rows, learners in columns: a dot where the goal moves the learner");
-  lines(&k), heads(&k), rows(&k), legend(&k, bottom + 20, true);
+  lines(&k), heads(&k), draw_goal_rows(&k), legend(&k, bottom + 20, true);
   return k.c;
 }

@@ -107,7 +107,7 @@ static void say_axes(const Sketch *s, uint32_t bundle, Buf *out) {
   if (!n) buf_text(out, "a number");
 }
 
-static const char *called(PictureWords *w, uint32_t bundle) {
+static const char *bundle_name(PictureWords *w, uint32_t bundle) {
   if (w->word[bundle]) return w->word[bundle];
   if (bundle == w->last) return "it";
   uint32_t maker = w->maker[bundle];
@@ -156,7 +156,7 @@ static void say_step(PictureWords *w, uint32_t k, Buf *out) {
   }
   for (uint32_t i = 0; i < t->in.n; i++) {
     uint32_t from = s->bundle.at[t->in.at[i]].of;
-    buf_printf(out, "%s%s", !i ? "" : i + 1 == t->in.n ? " and " : ", ", called(w, from));
+    buf_printf(out, "%s%s", !i ? "" : i + 1 == t->in.n ? " and " : ", ", bundle_name(w, from));
   }
   buf_printf(out, " %s %s", t->in.n == 1 ? "goes through" : "meet in", what);
   name = s->bundle.at[result].name;
@@ -184,7 +184,7 @@ static void say_whole(PictureWords *w, Buf *out) {
   }
 }
 
-static const char *sentence(PictureWords *w) {
+static const char *describe_whole(PictureWords *w) {
   Sketch *s = w->s;
   Buf whole = buf_new(s->arena), steps = buf_new(s->arena);
   uint32_t block = 0, n = 0;
@@ -217,5 +217,5 @@ void sketch_words(Sketch *s) {
   name_blocks(&w);
   name_glyphs(&w);
   name_wires(&w);
-  s->about = sentence(&w);
+  s->about = describe_whole(&w);
 }

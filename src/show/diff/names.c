@@ -84,7 +84,7 @@ static void bind_items(const BindWalk *w, const Syntax *n) {
   }
 }
 
-static void bind(const BindWalk *w, const Syntax *n, bool in_type) {
+static void bind_name(const BindWalk *w, const Syntax *n, bool in_type) {
   if (!n) return;
   SyntaxKind kind = (SyntaxKind)n->kind;
   if (n != w->top && is_binding(kind)) into_table(w->bound, n->name);
@@ -95,12 +95,12 @@ static void bind(const BindWalk *w, const Syntax *n, bool in_type) {
     for (uint32_t i = 0; i < names.n; i++) into_table(w->bound, names.at[i]->name);
   }
   Nodes parts = syntax_parts(n);
-  for (uint32_t i = 0; i < parts.n; i++) bind(w, parts.at[i], is_typed(n, in_type));
+  for (uint32_t i = 0; i < parts.n; i++) bind_name(w, parts.at[i], is_typed(n, in_type));
 }
 
 Table *names_bound(Arena *arena, const TreeSide *side, const Syntax *top) {
   BindWalk w = {side, table_new(arena), top};
-  bind(&w, top, false);
+  bind_name(&w, top, false);
   return w.bound;
 }
 

@@ -70,7 +70,7 @@ void unit_paint(Canvas *c, const DiffUnit *u, double x, double y) {
   canvas_close(c);
 }
 
-static bool enters(const DiffUnit *u, Knee end) {
+static bool enters_unit(const DiffUnit *u, Knee end) {
   return fabs(end.x - u->x) < 0.5 && end.y > u->y && end.y < u->y + u->height;
 }
 
@@ -87,7 +87,7 @@ static void wire_draw(Canvas *c, const DiffScheme *s, const DiffWire *w, double 
   canvas_close(c);
   for (uint32_t i = 0; i < w->way.line.n && !to->port; i++) {
     Knee end = w->way.spot.at[w->way.line.at[i].first + w->way.line.at[i].n - 1];
-    if (enters(to, end)) arrowhead(c, end.x + x - 5, end.y + y, false, false, paint.stroke);
+    if (enters_unit(to, end)) arrowhead(c, end.x + x - 5, end.y + y, false, false, paint.stroke);
   }
 }
 

@@ -27,12 +27,12 @@ typedef struct {
   bool large;       // there are more than can be drawn
 } Drawing;
 
-static void wide(Drawing *g, double width) { g->width = fmax(g->width, width); }
+static void widen_to(Drawing *g, double width) { g->width = fmax(g->width, width); }
 
 static double put_words(Drawing *g, double x, const Text *how, const char *words) {
   words_draw(g->c, "label", x, g->y, how, words);
   double w = text_width(how->face, how->size, words);
-  wide(g, x + w);
+  widen_to(g, x + w);
   return x + w;
 }
 
@@ -88,7 +88,7 @@ static double far_of(const void *context, const char *box) {
 static void body_draw(Drawing *g, const DiffBody *body, const char *name, const DiffDistances *far);
 
 // Draws the bodies of changed boxes; equally changed ones once.
-static void insides(Drawing *g, const DiffBody *body, const char *name) {
+static void draw_insides(Drawing *g, const DiffBody *body, const char *name) {
   for (uint32_t i = 0; i < body->box.n; i++) {
     const DiffBox *box = &body->box.at[i];
     if (!box->inside) continue;
@@ -115,7 +115,7 @@ static void weight_draw(Drawing *g, const DiffBody *body) {
   u.width = unit_width(&u), u.height = unit_height(&u);
   unit_paint(g->c, &u, EDGE, g->y);
   g->y += u.height;
-  wide(g, EDGE + u.width);
+  widen_to(g, EDGE + u.width);
 }
 
 static void boxes_draw(Drawing *g, const DiffBody *body, const char *name,
@@ -132,7 +132,7 @@ static void boxes_draw(Drawing *g, const DiffBody *body, const char *name,
   scheme_draw(g->c, &s, EDGE, g->y);
   canvas_close(g->c);
   g->y += s.height;
-  wide(g, EDGE + s.width);
+  widen_to(g, EDGE + s.width);
 }
 
 static void body_draw(Drawing *g, const DiffBody *body, const char *name,
@@ -145,7 +145,7 @@ static void body_draw(Drawing *g, const DiffBody *body, const char *name,
     g->y += 18;
     put_words(g, EDGE, &(Text){.size = WORDS}, body->otherwise);
   }
-  insides(g, body, name);
+  draw_insides(g, body, name);
 }
 
 static bool has_picture(const DiffAnswer *d, const DiffThing *t) {
@@ -195,7 +195,7 @@ static size_t fitting(const char *text, double room) {
   return n;
 }
 
-static void wrapped(Drawing *g, double x, DiffMark mark, const char *text) {
+static void draw_wrapped(Drawing *g, double x, DiffMark mark, const char *text) {
   for (bool first = true; *text; first = false) {
     size_t n = fitting(text, LINE_WIDTH - x);
     g->y += LINE;
@@ -213,17 +213,17 @@ static void statements(Drawing *g) {
     bool told = t->mark != DIFF_SAME && (!has_picture(g->d, t) || t->beside);
     for (uint32_t k = 0; told && k < t->line.n; k++) {
       if (!any) title(g, "the program"), g->y -= 6, any = true;
-      wrapped(g, EDGE + 18.0 * t->line.at[k].level, t->line.at[k].mark, t->line.at[k].text);
+      draw_wrapped(g, EDGE + 18.0 * t->line.at[k].level, t->line.at[k].mark, t->line.at[k].text);
     }
   }
   for (uint32_t i = 0; i < g->d->run.n; i++) {
     if (!any) title(g, "the runs"), g->y -= 6, any = true;
-    wrapped(g, EDGE, DIFF_CHANGED, g->d->run.at[i].text);
+    draw_wrapped(g, EDGE, DIFF_CHANGED, g->d->run.at[i].text);
   }
 }
 
 // -- weights --------------------------------------------------------------------------------------
-static void bar(Drawing *g, double x, double share) {
+static void draw_bar(Drawing *g, double x, double share) {
   double w = isfinite(share) ? fmin(share, 1) * BAR : BAR;
   canvas_open(g->c, "", "glyph", "how far they are apart");
   path_rect(g->c, x, g->y - 9, fmax(w, 1), 9, 0);
@@ -242,7 +242,7 @@ static double names_width(const Drawing *g) {
 }
 
 // The bar of a weight is the norm of the difference, relative to the norm of the first side.
-static void weights(Drawing *g) {
+static void draw_weights(Drawing *g) {
   uint32_t others = 0;
   double x = EDGE + 16 + names_width(g) + 16;
   for (uint32_t i = 0; i < g->d->weight.n; i++) others += g->d->weight.at[i].mark != DIFF_SAME;
@@ -255,7 +255,7 @@ static void weights(Drawing *g) {
     put_words(g, EDGE, mark_text(w->mark), (const char[]){diff_sign(w->mark), 0});
     put_words(g, EDGE + 16, mark_text(w->mark), diff_change(g->arena, w->name[0], w->name[1], "→"));
     if (w->mark != DIFF_CHANGED || !(w->largest > 0 || isnan(w->largest))) continue;
-    bar(g, x, w->relative);
+    draw_bar(g, x, w->relative);
     put_words(g, x + BAR + 12, &(Text){.size = WORDS, .ink = INK_SOFT},
               arena_format(g->arena, "%.3g, largest %.3g", w->relative, w->largest));
   }
@@ -312,7 +312,7 @@ static void curves(Drawing *g, const DiffRuns *runs) {
     title(g, measures ? "measures" : "goals");
     picture_again(g->c, c, EDGE, g->y);
     g->y += canvas_height(c);
-    wide(g, EDGE + canvas_width(c));
+    widen_to(g, EDGE + canvas_width(c));
   }
 }
 
@@ -329,7 +329,7 @@ Canvas *diff_draw(Arena *arena, const DiffAnswer *d, const DiffRuns *runs) {
   }
   bodies(&g);
   statements(&g);
-  weights(&g);
+  draw_weights(&g);
   curves(&g, runs);
   canvas_resize(g.c, ceil(g.width + EDGE), ceil(g.y + EDGE));
   return g.large ? NULL : g.c;

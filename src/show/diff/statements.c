@@ -27,7 +27,7 @@ typedef struct {
 } StatementMeeting;
 
 // -- what there is --------------------------------------------------------------------------------
-static void add(StatementMeeting *m, int side, const Syntax *n, Name name) {
+static void add_statement(StatementMeeting *m, int side, const Syntax *n, Name name) {
   vec_push(m->arena, &m->all[side], (Statement){n, name, false});
   if (name && n->kind != N_REFINE) table_put(m->side[side].declared, &name, sizeof name, 1);
 }
@@ -48,11 +48,11 @@ static void add_all(StatementMeeting *m, int side, const Syntax *n) {
   }
   if (n->kind == N_LEARNER) {
     Nodes names = names_in(learner_names(n));
-    for (uint32_t i = 0; i < names.n; i++) add(m, side, n, names.at[i]->name);
+    for (uint32_t i = 0; i < names.n; i++) add_statement(m, side, n, names.at[i]->name);
     return;
   }
   if (n->kind == N_GIVEN) add_fields(m, side, n);
-  add(m, side, n, n->kind == N_TRAIN ? 0 : n->name);
+  add_statement(m, side, n, n->kind == N_TRAIN ? 0 : n->name);
 }
 
 // Any name bound somewhere can be a member.

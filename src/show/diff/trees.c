@@ -37,7 +37,7 @@ static NameUse name_use(const Syntax *n, const TreePlace *at) {
   }
 }
 
-static bool walk(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at);
+static bool compare_trees(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at);
 static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Syntax *parent);
 
 static bool walk_parts(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
@@ -48,13 +48,13 @@ static bool walk_parts(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace 
   for (uint32_t i = 0; i < x.n; i++) {
     if (a->kind == N_LEARNER && !at.parent && x.at[i] == learner_names(a)) continue;
     below.glued = glue || (a->kind == N_DIAGRAM && x.at[i] == diagram_along(a));
-    same &= walk(w, x.at[i], y.at[i], below);
+    same &= compare_trees(w, x.at[i], y.at[i], below);
     if (!same && !w->differ) return false;
   }
   return same;
 }
 
-static bool differs(TreeWalk *w, const Syntax *a, const Syntax *b) {
+static bool note_difference(TreeWalk *w, const Syntax *a, const Syntax *b) {
   if (w->differ) vec_push(w->arena, w->differ, (TreePair){.a = a, .b = b});
   return false;
 }
@@ -76,7 +76,7 @@ static bool is_list(const Syntax *a, const Syntax *b) {
          same_text(a->text, b->text) && syntax_parts(a).n && syntax_parts(b).n;
 }
 
-static Nodes there(Arena *arena, Nodes list) {
+static Nodes present_items(Arena *arena, Nodes list) {
   Nodes out = {0, NEW_ARRAY(arena, Syntax *, list.n + 1)};
   for (uint32_t i = 0; i < list.n; i++)
     if (list.at[i]) out.at[out.n++] = list.at[i];
@@ -93,7 +93,7 @@ static uint32_t words_begin(Nodes list, uint32_t i) {
 // Compares lists: strips the common prefix and suffix, pairs the rest in order; the remaining items
 // were added or removed. False: that does not describe the difference.
 static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
-  Nodes x = there(w->arena, syntax_parts(a)), y = there(w->arena, syntax_parts(b));
+  Nodes x = present_items(w->arena, syntax_parts(a)), y = present_items(w->arena, syntax_parts(b));
   uint32_t first = 0, n = x.n, k = y.n;
   if (!x.n || !y.n) return false;
   while (first < n && first < k && try_inside(w, x.at[first], y.at[first], a)) first++;
@@ -101,7 +101,8 @@ static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlac
   uint32_t both = n < k ? n : k;
   if (both == 0) return false; // nothing to insert after
   for (uint32_t i = first; i < both; i++)
-    walk(w, x.at[i], y.at[i], (TreePlace){.parent = a, .in_type = is_typed(a, at.in_type)});
+    compare_trees(w, x.at[i], y.at[i],
+                  (TreePlace){.parent = a, .in_type = is_typed(a, at.in_type)});
   for (uint32_t i = both; i < n; i++) {
     TreePair gone = {.a = x.at[i], .from = words_begin(x, i)};
     vec_push(w->arena, w->differ, gone);
@@ -113,7 +114,7 @@ static bool lists_differ(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlac
   return true;
 }
 
-static bool walk(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
+static bool compare_trees(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
   if (!a || !b) return a == b;
   bool lists = a->kind == N_BLOCK || a->kind == N_PROGRAM;
   if (w->block && lists && a->kind == b->kind) {
@@ -125,12 +126,12 @@ static bool walk(TreeWalk *w, const Syntax *a, const Syntax *b, TreePlace at) {
   bool name = a->kind == b->kind &&
               ((!unit && own_name_met(&at)) || names_pair(w, a->name, b->name, name_use(a, &at)));
   if (!shape && name && w->differ && is_list(a, b) && lists_differ(w, a, b, at)) return false;
-  if (!shape || !name) return differs(w, a, b);
+  if (!shape || !name) return note_difference(w, a, b);
   return walk_parts(w, a, b, at);
 }
 
 bool trees_same(TreeWalk *w, const Syntax *a, const Syntax *b) {
-  return walk(w, a, b, (TreePlace){0});
+  return compare_trees(w, a, b, (TreePlace){0});
 }
 
 static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Syntax *parent) {
@@ -139,7 +140,7 @@ static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Synt
   trial.differ = NULL, trial.block = NULL;
   trial.member = renaming_new(w->arena, &w->member);
   trial.local = renaming_new(w->arena, &w->local);
-  if (!walk(&trial, a, b, (TreePlace){.parent = parent})) return false;
+  if (!compare_trees(&trial, a, b, (TreePlace){.parent = parent})) return false;
   renaming_keep(&w->member, &trial.member);
   renaming_keep(&w->local, &trial.local);
   return true;
@@ -276,7 +277,7 @@ void trees_lines(TreeWalk *w, const Syntax *a, const Syntax *b, uint32_t level, 
   TreePairs differ = {0}, block = {0};
   TreeWalk inner = *w;
   inner.differ = &differ, inner.block = &block;
-  walk(&inner, a, b, (TreePlace){.parent = level ? a : NULL});
+  compare_trees(&inner, a, b, (TreePlace){.parent = level ? a : NULL});
   uint32_t first = out->n, found = differ.n;
   for (uint32_t i = 0; i < block.n; i++) vec_push(w->arena, &differ, block.at[i]);
   put_line(w, level, DIFF_CHANGED, changed_words(w, 0, a, &differ), out);

@@ -32,7 +32,7 @@ static const char *cut_at(Arena *a, const char *text, size_t most) {
   return arena_format(a, "%.*s…", (int)n, text);
 }
 
-static const char *cut(Arena *a, const char *text) { return cut_at(a, text, NAME_MOST); }
+static const char *cut_name(Arena *a, const char *text) { return cut_at(a, text, NAME_MOST); }
 
 static void put_line(DiffUnit *u, const char *text) {
   for (uint32_t i = 0; i + 1 < UNIT_LINES && text && *text; i++)
@@ -43,7 +43,7 @@ static void put_line(DiffUnit *u, const char *text) {
 }
 
 static const char *changed_or(Arena *a, const char *x, const char *y) {
-  return diff_change(a, cut(a, x), cut(a, y), "→");
+  return diff_change(a, cut_name(a, x), cut_name(a, y), "→");
 }
 
 static DiffUnit box_unit(UnitMaker *m, const DiffBox *box, uint8_t sides) {
@@ -59,15 +59,15 @@ static DiffUnit box_unit(UnitMaker *m, const DiffBox *box, uint8_t sides) {
     if (both && strcmp(x->name, y->name) != 0)
       put_line(&u, arena_format(a, "→ %s", cut_at(a, y->name, WORDS_MOST)));
   } else
-    put_line(&u, both ? changed_or(a, x->name, y->name) : cut(a, own->name));
-  put_line(&u, both ? changed_or(a, x->type, y->type) : cut(a, own->type));
+    put_line(&u, both ? changed_or(a, x->name, y->name) : cut_name(a, own->name));
+  put_line(&u, both ? changed_or(a, x->type, y->type) : cut_name(a, own->type));
   if (both && strcmp(x->numbers, y->numbers) != 0)
     put_line(&u,
              changed_or(a, *x->numbers ? x->numbers : "none", *y->numbers ? y->numbers : "none"));
   if (box->mark == DIFF_MOVED) put_line(&u, sides == SIDE_FIRST ? "was here" : "is here now");
-  if (both && box->reads && !m->words) put_line(&u, cut(a, box->reads));
+  if (both && box->reads && !m->words) put_line(&u, cut_name(a, box->reads));
   if (far > 0) put_line(&u, arena_format(a, "weights: %.2g", far));
-  u.word = both ? changed_or(a, x->word, y->word) : cut(a, own->word);
+  u.word = both ? changed_or(a, x->word, y->word) : cut_name(a, own->word);
   u.look = hash_bytes(HASH_START, &box->mark, sizeof box->mark);
   for (uint32_t i = 1; i < UNIT_LINES && u.line[i]; i++)
     u.look = hash_bytes(u.look, u.line[i], strlen(u.line[i]) + 1);
@@ -125,7 +125,7 @@ static uint32_t input_unit(UnitMaker *m, int64_t from, uint8_t side) {
   if (!m->input[k]) {
     DiffUnit u = {.port = true, .edge = EDGE_FIRST};
     const char *name = k < o->input.n ? o->input.at[k] : "";
-    put_line(&u, *name ? cut(m->s->arena, name)
+    put_line(&u, *name ? cut_name(m->s->arena, name)
                  : k   ? arena_format(m->s->arena, "in %u", k + 1)
                        : "in");
     m->input[k] = add_unit(m, u) + 1;
@@ -164,7 +164,7 @@ static void add_outputs(UnitMaker *m) {
 static bool is_quiet(const DiffUnit *u) { return u->sides == SIDE_BOTH && !u->changed; }
 
 // Replaces the units first … last - 1 by the first of them.
-static void fold(DiffScheme *s, uint32_t first, uint32_t last, const char *text) {
+static void fold_units(DiffScheme *s, uint32_t first, uint32_t last, const char *text) {
   DiffUnit *u = &s->unit.at[first];
   u->soft = true;
   u->line[0] = text, u->line[1] = NULL;
@@ -180,7 +180,8 @@ static void fold_quiet(UnitMaker *m) {
   for (uint32_t i = 0; i < m->boxes; i++) {
     uint32_t n = i;
     while (n < m->boxes && is_quiet(&s->unit.at[n]) && !s->unit.at[n].stands) n++;
-    if (n - i >= STRETCH) fold(s, i + 1, n - 1, arena_format(s->arena, "… %u the same", n - i - 2));
+    if (n - i >= STRETCH)
+      fold_units(s, i + 1, n - 1, arena_format(s->arena, "… %u the same", n - i - 2));
     if (n > i) i = n - 1;
   }
 }
@@ -220,7 +221,7 @@ static void fold_turns(UnitMaker *m) {
   }
 }
 
-static uint32_t standing(const DiffScheme *s, uint32_t unit) {
+static uint32_t representative(const DiffScheme *s, uint32_t unit) {
   return s->unit.at[unit].stands ? s->unit.at[unit].stands - 1 : unit;
 }
 
@@ -232,7 +233,7 @@ static void wires_folded(UnitMaker *m) {
   s->wire.at = NULL, s->wire.n = s->wire.cap = 0;
   for (uint32_t i = 0; i < old.wire.n; i++) {
     const DiffWire *w = &old.wire.at[i];
-    uint32_t from = standing(s, w->from), to = standing(s, w->to);
+    uint32_t from = representative(s, w->from), to = representative(s, w->to);
     bool around =
         s->unit.at[w->to].stands && s->unit.at[from].times && s->unit.at[to].times && from >= to;
     if (around) continue;

@@ -14,7 +14,7 @@ typedef struct {
   const char **path[2]; // [weight of the outline] its path in the program; NULL: none
 } PairWalk;
 
-static void pair(PairWalk *p, int64_t a, int64_t b) {
+static void pair_paths(PairWalk *p, int64_t a, int64_t b) {
   const char *x = a < 0 ? NULL : p->path[0][a], *y = b < 0 ? NULL : p->path[1][b];
   if (!x || !y || table_get(p->to->to, x, strlen(x))) return;
   vec_push(p->arena, &p->to->path, y);
@@ -35,7 +35,7 @@ static void pair_bodies(PairWalk *p, const DiffBody *d, uint32_t depth);
 static void pair_boxes(PairWalk *p, const DiffBox *box, uint32_t depth) {
   const OutlineBox *x = box->a, *y = box->b;
   if (!x || !y) return;
-  for (uint32_t k = 0; k < x->args && k < y->args; k++) pair(p, x->weight[k], y->weight[k]);
+  for (uint32_t k = 0; k < x->args && k < y->args; k++) pair_paths(p, x->weight[k], y->weight[k]);
   if (!x->inside || !y->inside || depth >= MOST_DEPTH) return;
   if (x->inside->weight.n + y->inside->weight.n == 0) return;
   DiffBody *inside = outlines_align(p->arena, x->inside, y->inside);
@@ -122,7 +122,7 @@ static bool same_permuted(const Array *a, const Array *b) {
 }
 
 // A difference that is not finite on one side only is reported as such.
-static void measure(DiffWeight *w) {
+static void measure_difference(DiffWeight *w) {
   const Array *a = w->array[0], *b = w->array[1];
   double far = 0, length = 0, sum = 0;
   for (int64_t i = 0; i < a->count; i++) {
@@ -137,7 +137,7 @@ static void measure(DiffWeight *w) {
 static DiffWeight weight_met(const Array *a, const Array *b) {
   DiffWeight w = {DIFF_SAME, {a->name, b->name}, {a, b}, 0, 0, 0};
   if (!same_numbers(a, b) && !same_permuted(a, b)) w.mark = DIFF_CHANGED;
-  if (w.mark == DIFF_CHANGED && same_shape(a, b)) measure(&w);
+  if (w.mark == DIFF_CHANGED && same_shape(a, b)) measure_difference(&w);
   return w;
 }
 
@@ -155,7 +155,7 @@ static void pair_weight(WeightMeeting *m, uint32_t i, const Array *other) {
 }
 
 // The part after the learner's name.
-static const char *tail(const char *name) {
+static const char *name_suffix(const char *name) {
   const char *slash = strchr(name, '/');
   return slash ? slash : name;
 }
@@ -164,7 +164,7 @@ static void pair_by_suffix(WeightMeeting *m, uint32_t i) {
   const Array *x = &m->a->array.at[i];
   for (uint32_t j = 0; m->to[i] < 0 && j < m->b->array.n; j++) {
     const Array *y = &m->b->array.at[j];
-    if (!m->taken[j] && same_shape(x, y) && !strcmp(tail(x->name), tail(y->name)))
+    if (!m->taken[j] && same_shape(x, y) && !strcmp(name_suffix(x->name), name_suffix(y->name)))
       pair_weight(m, i, y);
   }
 }

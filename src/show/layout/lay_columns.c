@@ -77,7 +77,7 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
   if (at) return;
   vec_push(y->arena, &y->p.gap, (Gap){upper->var, lower->var, least});
   table_put(y->gaps, key, sizeof key, y->p.gap.n);
-  pull(y, upper->var, lower->var, (double)least, CLOSE);
+  add_pull(y, upper->var, lower->var, (double)least, CLOSE);
 }
 
 // -- what stands in a column ----------------------------------------------------------------------
@@ -152,7 +152,7 @@ static void put_floating_glyphs(Lay *y, CutColumn *c, uint32_t k, uint32_t stran
     double half = glyph_height(glyph) / 2;
     ColumnEntry e = {.var = var, .over = half, .under = half, .block = t->block};
     vec_push(y->arena, c, e);
-    pull(y, var, y->mid_out[strand], half + NEAR, HANG);
+    add_pull(y, var, y->mid_out[strand], half + NEAR, HANG);
   }
 }
 
@@ -186,7 +186,7 @@ static void add_gap(Lay *y, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &y->p.gap, (Gap){above, below, (int64_t)ceil(least)});
 }
 
-static void wish(Lay *y, ColumnGrid *r, uint32_t above, uint32_t below, double least) {
+static void add_frame_gap(Lay *y, ColumnGrid *r, uint32_t above, uint32_t below, double least) {
   vec_push(y->arena, &r->wish, (Gap){above, below, (int64_t)ceil(least)});
 }
 
@@ -223,8 +223,9 @@ static void keep_frame_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t
       below = e;
     }
   }
-  if (above) wish(y, r, above->var, f->top, fmax(above->under, NEAR) + EDGE);
-  if (below) wish(y, r, f->bottom, below->var, fmax(below->over, fmax(below->label, NEAR)) + EDGE);
+  if (above) add_frame_gap(y, r, above->var, f->top, fmax(above->under, NEAR) + EDGE);
+  if (below)
+    add_frame_gap(y, r, f->bottom, below->var, fmax(below->over, fmax(below->label, NEAR)) + EDGE);
 }
 
 static void column_apart(Lay *y, ColumnGrid *r, const CutColumn *c, uint32_t section, bool data) {
@@ -276,7 +277,7 @@ static void pairs_apart(Lay *y, ColumnGrid *r) {
     for (uint32_t o = 1; o < y->s->block.n; o++) {
       const ClosedSpan *g = &r->frame[o];
       bool share = g->in.first <= f->in.last && f->in.first <= g->in.last;
-      if (share && f->lower < g->upper) wish(y, r, f->bottom, g->top, EDGE);
+      if (share && f->lower < g->upper) add_frame_gap(y, r, f->bottom, g->top, EDGE);
     }
   }
 }
@@ -357,7 +358,7 @@ static uint32_t continue_divider(Lay *y, uint32_t rule, uint32_t section) {
   uint32_t var = var_new(y);
   vec_push(y->arena, &y->rule,
            (LayRule){.var = var, .first = section + 1, .last = section + 1, .follows = true});
-  pull(y, y->rule.at[rule].var, var, 0, DIVIDER);
+  add_pull(y, y->rule.at[rule].var, var, 0, DIVIDER);
   return y->rule.at[rule].next = y->rule.n;
 }
 

@@ -101,8 +101,8 @@ static bool is_triple(const Meetings *all, const Meeting *m) {
 }
 
 // The crossing angle of two arcs, which is recorded. *triple: a third arc crosses there.
-static double cross(Arena *arena, const Arcs *all, uint32_t i, uint32_t k, Meetings *met,
-                    bool *triple) {
+static double note_crossing(Arena *arena, const Arcs *all, uint32_t i, uint32_t k, Meetings *met,
+                            bool *triple) {
   Knee at = {0, 0};
   double angle = crossing_angle(&all->at[i], &all->at[k], &at);
   Meeting m = {at.x, at.y, i, k, all->at[i].two || all->at[k].two};
@@ -120,7 +120,7 @@ static double flattest(Arena *arena, Arcs *all, double length) {
   for (uint32_t i = 0; i < all->n; i++)
     for (uint32_t k = i + 1; k < all->n; k++) {
       bool triple;
-      least = fmin(least, cross(arena, all, i, k, &met, &triple));
+      least = fmin(least, note_crossing(arena, all, i, k, &met, &triple));
       if (triple) least = fmin(least, TRIPLE);
     }
   return least;
@@ -157,7 +157,7 @@ static uint32_t turn_of_arc(const Arcs *all, uint32_t i) {
   return n;
 }
 
-static double bend(Arcs *all, uint32_t way, double length, bool to_glyph) {
+static double bend_all(Arcs *all, uint32_t way, double length, bool to_glyph) {
   static const double late[] = {0.4, 0.7, 1};
   double most = length;
   bool together = way >= WAY_TURNS && (way - WAY_TURNS) % 2; // aligned at the end
@@ -197,7 +197,7 @@ static double flatness(const Arcs *all, uint32_t i) {
   Meetings met = {.at = room, .cap = MOST_LOOSE}; // never reallocated
   for (uint32_t k = 0; k < all->n; k++) {
     bool triple = false;
-    if (k != i) sum += fmax(0, FLAT - cross(NULL, all, i, k, &met, &triple));
+    if (k != i) sum += fmax(0, FLAT - note_crossing(NULL, all, i, k, &met, &triple));
     if (triple) sum += FLAT - TRIPLE;
   }
   return sum;
@@ -261,12 +261,12 @@ static double bend_freely(Arcs *all, double room, bool to_glyph) {
   double least = INFINITY, flat = INFINITY, length = 0;
   uint32_t best = 0;
   for (uint32_t k = 0; k < COUNT(lengths) * WAYS && least > 0; k++) {
-    length = bend(all, k / COUNT(lengths), room * lengths[k % COUNT(lengths)], to_glyph);
+    length = bend_all(all, k / COUNT(lengths), room * lengths[k % COUNT(lengths)], to_glyph);
     flat = length > MOST_ROOM * room ? INFINITY : bend_loose(all, length, to_glyph);
     if (flat < least - 1e-6) least = flat, best = k;
   }
   if (flat <= least) return length;
-  length = bend(all, best / COUNT(lengths), room * lengths[best % COUNT(lengths)], to_glyph);
+  length = bend_all(all, best / COUNT(lengths), room * lengths[best % COUNT(lengths)], to_glyph);
   bend_loose(all, length, to_glyph);
   return length;
 }
@@ -279,11 +279,11 @@ static double bend_best(Arena *arena, Arcs *all, bool to_glyph) {
   most = length = curve_room(most);
   for (uint32_t k = 0; k < LENGTHS * WAYS && best < FLAT && most > 0; k++) {
     double longer = most * lengths[k % LENGTHS];
-    double angle = flattest(arena, all, bend(all, k / LENGTHS, longer, to_glyph));
+    double angle = flattest(arena, all, bend_all(all, k / LENGTHS, longer, to_glyph));
     if (angle > best + 1e-6) best = angle, way = k / LENGTHS, length = longer;
   }
   if (best < FLAT && most > 0 && all->n <= MOST_LOOSE) return bend_freely(all, most, to_glyph);
-  return bend(all, way, length, to_glyph);
+  return bend_all(all, way, length, to_glyph);
 }
 
 static Arcs arcs_of(Lay *y, const Ids *bundles, bool in, const uint32_t *other) {

@@ -17,16 +17,16 @@ enum {
 
 uint32_t var_new(Lay *y) { return y->p.n++; }
 
-void pull(Lay *y, uint32_t a, uint32_t b, double offset, int64_t weight) {
+void add_pull(Lay *y, uint32_t a, uint32_t b, double offset, int64_t weight) {
   if (a != b) vec_push(y->arena, &y->p.pull, (Pull){a, b, (int64_t)offset, weight});
 }
 
-static void tie(Lay *y, uint32_t a, uint32_t b, double offset) {
+static void add_tie(Lay *y, uint32_t a, uint32_t b, double offset) {
   vec_push(y->arena, &y->p.tie, (Tie){a, b, (int64_t)offset});
 }
 
 // The strands of all items in order, except those that begin or end on another one.
-static Ids side(Lay *y, const Items *items, bool out) {
+static Ids item_strands(Lay *y, const Items *items, bool out) {
   Ids all = {0};
   for (uint32_t i = 0; i < items->n; i++) {
     const Item *m = &items->at[i];
@@ -84,13 +84,13 @@ static void stage_variables(Lay *y, uint32_t k) {
   const Items *items = &y->items[k];
   find_where(y, &t->in);
   Ids behind = find_where(y, &t->out);
-  Ids left = side(y, items, false), right = side(y, items, true);
+  Ids left = item_strands(y, items, false), right = item_strands(y, items, true);
   bool inset = has_inset(items);
   const bool *level_in = uncrossed(y, &left), *level_out = uncrossed(y, &right);
   for (uint32_t i = 0; i < left.n; i++) {
     uint32_t x = left.at[i];
     y->mid_in[x] = inset || !level_in[i] ? var_new(y) : y->level[x];
-    pull(y, y->level[x], y->mid_in[x], 0, straightness(y->s, t, x));
+    add_pull(y, y->level[x], y->mid_in[x], 0, straightness(y->s, t, x));
   }
   for (uint32_t i = 0, out = 0; i < items->n; i++) {
     const Item *m = &items->at[i];
@@ -102,7 +102,7 @@ static void stage_variables(Lay *y, uint32_t k) {
                       : through ? y->mid_in[m->in.at[j]]
                                 : var_new(y);
       y->level[x] = inset || !level_out[out++] ? var_new(y) : y->mid_out[x];
-      pull(y, y->level[x], y->mid_out[x], 0, STRAIGHT);
+      add_pull(y, y->level[x], y->mid_out[x], 0, STRAIGHT);
     }
   }
   for (uint32_t i = 0; i < behind.n; i++) // copies
@@ -135,11 +135,12 @@ static void pull_ports(Lay *y, const Item *m) {
   uint32_t first, n = level_ports(y, m, &first);
   int64_t weight = m->glyph->kind == GLYPH_REDUCE ? WORD : PORTS; // a word is too low for a bend
   for (uint32_t i = 0; i < n; i++)
-    pull(y, y->mid_in[m->in.at[first + i]], y->mid_out[m->out.at[i]], 0, weight / (int64_t)n + 1);
+    add_pull(y, y->mid_in[m->in.at[first + i]], y->mid_out[m->out.at[i]], 0,
+             weight / (int64_t)n + 1);
   for (uint32_t a = 0; !n && a < m->in.n; a++)
     for (uint32_t b = 0; b < m->out.n; b++)
-      pull(y, y->mid_in[m->in.at[a]], y->mid_out[m->out.at[b]], 0,
-           PORTS / (int64_t)(m->in.n * m->out.n) + 1);
+      add_pull(y, y->mid_in[m->in.at[a]], y->mid_out[m->out.at[b]], 0,
+               PORTS / (int64_t)(m->in.n * m->out.n) + 1);
 }
 
 // Fixes the ports of an inset relative to each other.
@@ -156,7 +157,7 @@ static void tie_ports(Lay *y, const Item *m) {
     if (!i)
       first = var, top = at;
     else
-      tie(y, first, var, at - top);
+      add_tie(y, first, var, at - top);
   }
 }
 
@@ -167,9 +168,9 @@ static void item_pulls(Lay *y, const Item *m) {
     pull_ports(y, m);
   else if (is_merge(m))
     for (uint32_t a = 0; a < m->in.n; a++)
-      pull(y, y->level[m->in.at[a]], y->mid_out[m->out.at[0]], 0, LOOSE);
+      add_pull(y, y->level[m->in.at[a]], y->mid_out[m->out.at[0]], 0, LOOSE);
   else if (!m->out.n && m->in.n == 2)
-    pull(y, y->mid_in[m->in.at[0]], y->mid_in[m->in.at[1]], PITCH, MEET);
+    add_pull(y, y->mid_in[m->in.at[0]], y->mid_in[m->in.at[1]], PITCH, MEET);
 }
 
 // Centres what begins on a cup.
@@ -178,8 +179,8 @@ static void cup_pulls(Lay *y, const Stage *t) {
   if (!cup) return;
   uint32_t a = y->mid_in[cup->a], b = y->mid_in[cup->to], x = y->mid_out[begin->to];
   if (y->where[cup->a] > y->where[cup->to]) a = y->mid_in[cup->to], b = y->mid_in[cup->a];
-  pull(y, a, x, PITCH / 2.0, PORTS);
-  pull(y, x, b, PITCH / 2.0, PORTS);
+  add_pull(y, a, x, PITCH / 2.0, PORTS);
+  add_pull(y, x, b, PITCH / 2.0, PORTS);
 }
 
 static void stage_pulls(Lay *y, uint32_t k) {
@@ -188,7 +189,7 @@ static void stage_pulls(Lay *y, uint32_t k) {
   cup_pulls(y, t);
   for (uint32_t i = 0; i < t->link.n; i++)
     if (t->link.at[i].kind == LINK_COPY)
-      pull(y, y->level[t->link.at[i].a], y->level[t->link.at[i].to], 0, LOOSE);
+      add_pull(y, y->level[t->link.at[i].a], y->level[t->link.at[i].to], 0, LOOSE);
 }
 
 void find_variables(Lay *y) {

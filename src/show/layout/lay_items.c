@@ -71,7 +71,7 @@ static uint32_t crossings(const Lay *y, const Item *upper, const Item *lower) {
   return pair_crossings(y, &upper->in, &lower->in) + pair_crossings(y, &upper->out, &lower->out);
 }
 
-static double middle(const Lay *y, const Ids *own, uint32_t outside, double other) {
+static double barycentre(const Lay *y, const Ids *own, uint32_t outside, double other) {
   double sum = 0;
   for (uint32_t i = 0; i < own->n; i++) sum += y->where[own->at[i]];
   return own->n ? sum / own->n / (outside ? outside : 1) : other;
@@ -82,7 +82,7 @@ static void sort_items(Lay *y, Items *items, uint32_t before, uint32_t behind, b
   KeyedItem *key = NEW_ARRAY(y->arena, KeyedItem, items->n + 1);
   Item *old = items->n ? arena_copy(y->arena, items->at, items->n * sizeof *old) : NULL;
   for (uint32_t i = 0; i < items->n; i++) {
-    double in = middle(y, &old[i].in, before, -1), out = middle(y, &old[i].out, behind, in);
+    double in = barycentre(y, &old[i].in, before, -1), out = barycentre(y, &old[i].out, behind, in);
     key[i] = (KeyedItem){in < 0 || crosses ? out : (in + out) / 2, i};
   }
   sort_keyed(key, items->n);

@@ -61,7 +61,7 @@ bool is_merge(const Item *);
 
 // -- lay_heights.c --------------------------------------------------------------------------------
 uint32_t var_new(Lay *);
-void pull(Lay *, uint32_t a, uint32_t b, double offset, int64_t weight);
+void add_pull(Lay *, uint32_t a, uint32_t b, double offset, int64_t weight);
 void find_variables(Lay *);
 
 // -- lay_columns.c --------------------------------------------------------------------------------

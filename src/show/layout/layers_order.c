@@ -83,7 +83,8 @@ int layers_by_value(const void *a, const void *b) {
 }
 
 // The median or mean position of what a side of a unit is connected to; negative: nothing.
-static double middle(const Layers *l, const LayerUnit *u, bool right, bool mean, Values *place) {
+static double barycentre(const Layers *l, const LayerUnit *u, bool right, bool mean,
+                         Values *place) {
   double sum = 0;
   place->n = 0;
   for (uint32_t i = 0; i < u->side[right].n; i++) {
@@ -119,7 +120,7 @@ static void sweep_layer(Layers *l, uint32_t layer, bool right, bool mean, KeyedU
   for (uint32_t i = 0; i < ids->n; i++) {
     const LayerUnit *u = &l->unit.at[ids->at[i]];
     if (u->edge) return;
-    double m = middle(l, u, right, mean, place);
+    double m = barycentre(l, u, right, mean, place);
     if (m >= 0) key[n++] = (KeyedUnit){m, ids->at[i], i, u->block};
   }
   uint32_t *to = NEW_ARRAY(l->arena, uint32_t, n + 1);

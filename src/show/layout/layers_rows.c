@@ -142,12 +142,12 @@ static void move_units(RowMaker *m) {
 }
 
 // -- the rows as layouts --------------------------------------------------------------------------
-static uint32_t *there(const RowMaker *m, uint32_t row, uint32_t cable) {
+static uint32_t *cable_in_row(const RowMaker *m, uint32_t row, uint32_t cable) {
   return &m->cable[(size_t)row * m->all->cable.n + cable];
 }
 
 static uint32_t cable_in(RowMaker *m, uint32_t row, uint32_t cable) {
-  uint32_t *at = there(m, row, cable);
+  uint32_t *at = cable_in_row(m, row, cable);
   const LayerCable *like = &m->all->cable.at[cable];
   if (!*at)
     *at = 1 + layers_cable(&m->row[row], (LayerCable){.peer = like->peer, .below = like->below});
@@ -217,13 +217,13 @@ static void add_ends(RowMaker *m) {
   for (uint32_t c = 0; c < n; c++) {
     const LayerPin *from = last_pin(m, c, true);
     for (uint32_t r = 0; from && r < m->rows; r++)
-      m->cut[c] |= r != m->of[from->unit] && *there(m, r, c);
+      m->cut[c] |= r != m->of[from->unit] && *cable_in_row(m, r, c);
   }
   for (uint32_t c = 0; c < n; c++) {
     if (!m->cut[c]) continue;
     uint32_t source = m->of[last_pin(m, c, true)->unit];
     for (uint32_t r = 0; r < m->rows; r++)
-      if (r != source && *there(m, r, c)) add_end(m, r, c, false);
+      if (r != source && *cable_in_row(m, r, c)) add_end(m, r, c, false);
     add_end(m, source, c, true);
   }
 }
@@ -356,7 +356,7 @@ static double place_rows(RowMaker *m) {
 }
 
 // Translates a point; points on the row's frame are moved to the common frame.
-static Knee moved(const RowMaker *m, uint32_t row, Knee at) {
+static Knee point_in_whole(const RowMaker *m, uint32_t row, Knee at) {
   at.y += m->y[row];
   if (m->rules->framed && fabs(at.x - m->row[row].width) < 0.01)
     at.x = m->width;
@@ -371,11 +371,11 @@ static void add_way(const RowMaker *m, uint32_t row, const CableWay *from, Cable
     vec_push(out, &to->line,
              ((CableLine){from->line.at[i].first + to->spot.n, from->line.at[i].n}));
   for (uint32_t i = 0; i < from->spot.n; i++)
-    vec_push(out, &to->spot, moved(m, row, from->spot.at[i]));
+    vec_push(out, &to->spot, point_in_whole(m, row, from->spot.at[i]));
   for (uint32_t i = 0; i < from->dot.n; i++)
-    vec_push(out, &to->dot, moved(m, row, from->dot.at[i]));
+    vec_push(out, &to->dot, point_in_whole(m, row, from->dot.at[i]));
   for (uint32_t i = 0; i < from->back.n; i++)
-    vec_push(out, &to->back, moved(m, row, from->back.at[i]));
+    vec_push(out, &to->back, point_in_whole(m, row, from->back.at[i]));
 }
 
 // A cable turns as soon as possible after leaving a row.
@@ -410,8 +410,8 @@ static void stack_rows(const RowMaker *m, double height, Layers *l, LayerEnds *e
     place_unit(m, m->of[i], &m->row[m->of[i]].unit.at[m->at[i]], false, &l->unit.at[i]);
   for (uint32_t c = 0; c < l->cable.n; c++)
     for (uint32_t r = 0; r < m->rows; r++)
-      if (*there(m, r, c))
-        add_way(m, r, &m->row[r].cable.at[*there(m, r, c) - 1].way, &l->cable.at[c].way);
+      if (*cable_in_row(m, r, c))
+        add_way(m, r, &m->row[r].cable.at[*cable_in_row(m, r, c) - 1].way, &l->cable.at[c].way);
   for (uint32_t i = 0; i < m->link.n; i++)
     add_link_way(m, &m->link.at[i], &l->cable.at[m->link.at[i].cable].way);
   for (uint32_t i = 0; i < m->end.n; i++) {

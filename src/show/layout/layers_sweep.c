@@ -29,7 +29,7 @@ static double desired_height(const Layers *l, const LayerUnit *u, bool right, do
 }
 
 // Minimal distance to the next unit.
-static double step(const Layers *l, const Ids *ids, uint32_t i) {
+static double least_step(const Layers *l, const Ids *ids, uint32_t i) {
   return i + 1 < ids->n ? layers_apart(l, ids->at[i], ids->at[i + 1]) : 0;
 }
 
@@ -37,14 +37,14 @@ static double step(const Layers *l, const Ids *ids, uint32_t i) {
 static void separate_units(Layers *l, const Ids *ids) {
   for (uint32_t i = 1; i < ids->n; i++) {
     LayerUnit *above = &l->unit.at[ids->at[i - 1]], *u = &l->unit.at[ids->at[i]];
-    u->y = fmax(u->y, above->y + step(l, ids, i - 1));
+    u->y = fmax(u->y, above->y + least_step(l, ids, i - 1));
   }
 }
 
 static void place_layer(Layers *l, const Ids *ids, bool right, UnitCluster *stack) {
   uint32_t n = 0, at = 0;
   double down = 0;
-  for (uint32_t i = 0; i < ids->n; down += step(l, ids, i++)) {
+  for (uint32_t i = 0; i < ids->n; down += least_step(l, ids, i++)) {
     double weight, want = desired_height(l, &l->unit.at[ids->at[i]], right, &weight) - down;
     stack[n++] = (UnitCluster){want, weight, 1};
     for (; n > 1 && stack[n - 2].want > stack[n - 1].want; n--) {
@@ -55,7 +55,7 @@ static void place_layer(Layers *l, const Ids *ids, bool right, UnitCluster *stac
   }
   down = 0;
   for (uint32_t s = 0; s < n; s++)
-    for (uint32_t i = 0; i < stack[s].n; i++, down += step(l, ids, at++))
+    for (uint32_t i = 0; i < stack[s].n; i++, down += least_step(l, ids, at++))
       l->unit.at[ids->at[at]].y = round(stack[s].want + down);
   separate_units(l, ids);
 }

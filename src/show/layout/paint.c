@@ -49,7 +49,7 @@ static double port_x(const Placed *p, bool in) {
 
 // Draws a branching: a dot where a value is copied, or a plus where changes are added, slightly off
 // the copy of the value.
-static double branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
+static double draw_branch(Canvas *c, const Layout *l, uint32_t x, double at, double y) {
   if (l->s->strand.at[x].line != LINE_BACK) {
     dot_draw(c, at, y, DOT, INK_LINE);
     return at;
@@ -72,7 +72,7 @@ static double begin_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x
   if (e->from) return port_x(e->from, false);
   if (e->begin && e->begin->kind == LINK_COPY) {
     *y = l->y[e->begin->a];
-    return branch(c, l, x, s->spread - 4, *y);
+    return draw_branch(c, l, x, s->spread - 4, *y);
   }
   if (!e->begin || e->begin->kind != LINK_BEGIN) return s->glyph;
   double at = e->cup ? s->glyph + cup_reach(l, e->cup, *y) : s->spread - 4;
@@ -104,7 +104,7 @@ static void end_strand(Canvas *c, const Layout *l, const Ends *e, uint32_t x, do
 }
 
 // The arrowhead of a directed line, in the first section for labels that it crosses.
-static void direction(Canvas *c, const Layout *l, uint32_t x) {
+static void draw_direction(Canvas *c, const Layout *l, uint32_t x) {
   const Strand *strand = &l->s->strand.at[x];
   if (strand->line != LINE_FORTH && strand->line != LINE_BACK) return;
   const Section *s = &l->section.at[l->born[x]];
@@ -157,7 +157,7 @@ static void strand_path(Canvas *c, const Layout *l, const Ends *e, uint32_t x) {
     strand_line(c, l, e, x, -1.5), strand_line(c, l, e, x, 1.5);
   else
     strand_line(c, l, e, x, 0);
-  direction(c, l, x);
+  draw_direction(c, l, x);
   canvas_close(c);
 }
 
@@ -230,7 +230,7 @@ static void turn_texts(Canvas *c, const Layout *l) {
   }
 }
 
-static void frame(Canvas *c, const Layout *l, uint32_t b) {
+static void draw_frame(Canvas *c, const Layout *l, uint32_t b) {
   const Block *k = &l->s->block.at[b];
   if (l->left[b] > l->right[b]) return; // nothing of it is in this row
   if (k->times) {
@@ -258,7 +258,7 @@ static void name(Canvas *c, const Layout *l, const Bundle *b, double x, Anchor a
              &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = anchor, .ink = INK_TEXT}, text);
 }
 
-static void names(Canvas *c, const Layout *l) {
+static void draw_names(Canvas *c, const Layout *l) {
   const Sketch *s = l->s;
   for (uint32_t i = 0; i < s->in.n; i++) {
     const Bundle *b = &s->bundle.at[s->in.at[i]];
@@ -298,7 +298,7 @@ static void operands(Canvas *c, const Layout *l) {
 }
 
 // Draws the bend of a strand at the start of a row (from the upper left) or at its end (down).
-static void bend(Canvas *c, double x, double y, bool out) {
+static void draw_bend(Canvas *c, double x, double y, bool out) {
   double x0 = out ? x : x - ROW_BEND, y0 = out ? y : y - ROW_DROP, x1 = x0 + ROW_BEND,
          y1 = y0 + ROW_DROP, neck = x1 - 7;
   canvas_open(c, "", "bend", "");
@@ -311,7 +311,7 @@ static void bend(Canvas *c, double x, double y, bool out) {
 static void bends(Canvas *c, const Layout *l, const Ids *bundles, double x, bool out) {
   for (uint32_t i = 0; i < bundles->n; i++) {
     const Bundle *b = &l->s->bundle.at[bundles->at[i]];
-    for (uint32_t k = 0; k < b->n; k++) bend(c, x, l->y[b->first + k], out);
+    for (uint32_t k = 0; k < b->n; k++) draw_bend(c, x, l->y[b->first + k], out);
   }
 }
 
@@ -388,7 +388,7 @@ static void glyphs(Canvas *c, Arena *a, const Layout *l) {
 
 void paint(Canvas *c, Arena *a, const Layout *l) {
   const Ends *ends = find_ends(l, a);
-  for (uint32_t b = 1; b < l->s->block.n; b++) frame(c, l, b);
+  for (uint32_t b = 1; b < l->s->block.n; b++) draw_frame(c, l, b);
   for (uint32_t b = 1; b < l->s->bundle.n; b++) {
     const Bundle *k = &l->s->bundle.at[b];
     for (uint32_t i = 0; l->there[b] && i < k->n; i++)
@@ -401,6 +401,6 @@ void paint(Canvas *c, Arena *a, const Layout *l) {
   if (l->s->after) bends(c, l, &l->s->out, l->section.at[l->section.n - 1].gather, true);
   labels(c, l);
   operands(c, l);
-  if (!l->s->inset) names(c, l);
+  if (!l->s->inset) draw_names(c, l);
   turn_texts(c, l);
 }

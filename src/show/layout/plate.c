@@ -23,7 +23,7 @@ static uint32_t runes(const char *text, size_t n) {
 
 // Breaks text at spaces into lines of at most `most` letters; longer words are not broken. Returns
 // the number of lines and adds them to `p` unless it is NULL.
-static uint32_t wrap(Arena *a, const char *at, uint32_t most, MessagePlace *p) {
+static uint32_t wrap_text(Arena *a, const char *at, uint32_t most, MessagePlace *p) {
   uint32_t lines = 0;
   for (at += strspn(at, " "); *at; lines++) {
     size_t end = 0, n = 0;
@@ -42,9 +42,9 @@ static uint32_t wrap(Arena *a, const char *at, uint32_t most, MessagePlace *p) {
 
 // As few lines as WRAP allows, of similar length.
 static void wrap_evenly(Arena *a, MessagePlace *p) {
-  uint32_t most = WRAP, lines = wrap(a, p->plate.text, WRAP, NULL);
-  while (most > 8 && wrap(a, p->plate.text, most - 1, NULL) == lines) most--;
-  wrap(a, p->plate.text, most, p);
+  uint32_t most = WRAP, lines = wrap_text(a, p->plate.text, WRAP, NULL);
+  while (most > 8 && wrap_text(a, p->plate.text, most - 1, NULL) == lines) most--;
+  wrap_text(a, p->plate.text, most, p);
 }
 
 // In text output a letter is COLUMN units wide, and the words must fit there too.
@@ -52,7 +52,7 @@ static double line_width(Face face, const char *text) {
   return fmax(text_width(face, SIZE, text), COLUMN * runes(text, strlen(text)));
 }
 
-static void measure(MessagePlace *p) {
+static void measure_plate(MessagePlace *p) {
   p->w = line_width(FACE_SANS_BOLD, p->plate.head);
   for (uint32_t i = 0; i < p->line.n; i++) p->w = fmax(p->w, line_width(FACE_SANS, p->line.at[i]));
   p->w = ceil(p->w) + 2 * PAD;
@@ -152,7 +152,7 @@ static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i) {
     p.plate.head =
         arena_format(a, "%u%s%s", p.plate.number, *p.plate.head ? "  " : "", p.plate.head);
   wrap_evenly(a, &p);
-  measure(&p);
+  measure_plate(&p);
   p.tail = 1e6; // messages without a position come last
   return p;
 }
@@ -180,13 +180,13 @@ Plating plates_plan(Arena *a, const Canvas *c, const Messages *plates, PlateRoom
 }
 
 // -- painting -------------------------------------------------------------------------------------
-static double within(double x, double low, double high) { return fmin(fmax(x, low), high); }
+static double clamp_to(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
 static Ink ink_of(const MessagePlace *p) { return p->plate.mild ? INK_SOFT : INK_ALARM; }
 
 // From the position to the edge of the picture, then widening to the plate.
 static void paint_tail(Canvas *c, const MessagePlace *p, double place, double edge, double side) {
-  double foot = within(p->tail, p->x + 12, p->x + p->w - 12), s = side > edge ? 7 : -7;
+  double foot = clamp_to(p->tail, p->x + 12, p->x + p->w - 12), s = side > edge ? 7 : -7;
   canvas_open(c, "", "tail", "");
   path_move(c, p->tail, place), path_line(c, p->tail, edge), path_line(c, foot, side - s);
   canvas_paint(c, &(Paint){.stroke = ink_of(p), .width = 1.2});

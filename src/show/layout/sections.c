@@ -106,7 +106,7 @@ static uint32_t position_past_ended(const Sorting *t, uint32_t ever, uint32_t ne
   return ever;
 }
 
-static void put(const Sorting *t, const Stage *stage, uint32_t at) {
+static void put_results(const Sorting *t, const Stage *stage, uint32_t at) {
   const Ids *in = &stage->in, *out = &stage->out;
   uint32_t first = in->n ? in->at[0] : stage->beside;
   bool below = in->n || stage->below;
@@ -262,7 +262,7 @@ static Order *order_with(Arena *a, Sketch *s, const uint32_t *wait) {
     if (s->apart && stage->glyph.n) larger(&o->at[k], o->sections);
     larger(&o->at[k], wait[k]);
     larger(&o->sections, o->at[k] + 1);
-    put(&t, stage, o->at[k]);
+    put_results(&t, stage, o->at[k]);
   }
   for (uint32_t b = t.ever.next[0], n = 0; b; b = t.ever.next[b]) o->rank[b] = ++n;
   o->sections += ends_last(s, o);

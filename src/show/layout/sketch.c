@@ -186,7 +186,7 @@ static void put_copy(Settle *t, uint32_t made, bool above, uint32_t use) {
   set_held_value(t, to[1], made);
 }
 
-static void take(Settle *t, uint32_t use, bool above) {
+static void take_use(Settle *t, uint32_t use, bool above) {
   uint32_t made = t->s->bundle.at[use].of;
   if (--t->of[made].left == 0)
     t->of[use].stands = t->of[made].now;
@@ -252,7 +252,7 @@ static void find_places(Settle *t) {
 }
 
 // Adds crossings so that these bundles are adjacent in this order.
-static void gather(Settle *t, Ids *wanted, uint32_t block) {
+static void make_adjacent(Settle *t, Ids *wanted, uint32_t block) {
   uint32_t low = UINT32_MAX, high = 0;
   Sketch *s = t->s;
   if (wanted->n < 2) return;
@@ -382,12 +382,12 @@ static void set_branch_source(Settle *t, uint32_t use) {
 // copy of the first remaining value is above the others.
 static Ids bring_operands_together(Settle *t, const Ids *uses, uint32_t block) {
   Ids wanted = distinct_values(t, uses);
-  gather(t, &wanted, block);
+  make_adjacent(t, &wanted, block);
   bool above = wanted.n > 1 && uses->n == wanted.n;
-  for (uint32_t i = 0; i < uses->n; i++) take(t, uses->at[i], above && !i);
+  for (uint32_t i = 0; i < uses->n; i++) take_use(t, uses->at[i], above && !i);
   wanted.n = 0;
   for (uint32_t i = 0; i < uses->n; i++) vec_push(t->arena, &wanted, t->of[uses->at[i]].stands);
-  gather(t, &wanted, block);
+  make_adjacent(t, &wanted, block);
   for (uint32_t i = 0; i < uses->n; i++) t->of[uses->at[i]].stands = wanted.at[i];
   for (uint32_t i = 0; i < uses->n; i++) set_branch_source(t, uses->at[i]);
   return wanted;

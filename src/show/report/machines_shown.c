@@ -62,7 +62,7 @@ static const char *moment_text(const Showing *s, uint32_t i) {
 }
 
 // -- values ---------------------------------------------------------------------------------------
-static Array gather(const Showing *s, const SimChannel *c, const Ids *moment) {
+static Array gather_moments(const Showing *s, const SimChannel *c, const Ids *moment) {
   Arena *a = s->r->arena;
   Array x = {.name = one_line(a, c->name), .rank = c->rank + 1};
   x.shape = NEW_ARRAY(a, int64_t, x.rank);
@@ -134,7 +134,7 @@ static Shown shown_of(const Showing *s, const Channels *c, const char *view, con
   for (uint32_t i = 0; i < c->n; i++) {
     unit[i] = c->at[i]->unit;
     name[i] = names_of_labels(s, c->at[i]);
-    vec_push(s->r->arena, &to.value.array, gather(s, c->at[i], moment));
+    vec_push(s->r->arena, &to.value.array, gather_moments(s, c->at[i], moment));
   }
   to.name = name;
   to.unit = unit;
@@ -145,11 +145,11 @@ static Shown shown_of(const Showing *s, const Channels *c, const char *view, con
   return to;
 }
 
-static void add(const Showing *s, Shown to) {
+static void add_shown(const Showing *s, Shown to) {
   vec_push(s->r->arena, s->out, (RanShown){.shown = to});
 }
 
-static void refuse(const Showing *s, const Channels *c, const char *view, const char *why) {
+static void add_refusal(const Showing *s, const Channels *c, const char *view, const char *why) {
   vec_push(s->r->arena, s->out,
            (RanShown){.shown = {.text = text_of(s, c), .view = view}, .why = why});
 }
@@ -169,7 +169,7 @@ static void show_flat(const Showing *s, const Channels *c, const char *view) {
   to.name = name;
   to.held = held;
   put_marks(s, &to);
-  add(s, to);
+  add_shown(s, to);
 }
 
 static void show_matrix(const Showing *s, const Channels *c) {
@@ -188,7 +188,7 @@ static void show_matrix(const Showing *s, const Channels *c) {
       to.value.array.at[0].rank--, to.value.array.at[0].shape++;
       to.text = arena_format(s->r->arena, "%s, %s", to.text, moment_text(s, some.at[0]));
     }
-    add(s, to);
+    add_shown(s, to);
     s->out->at[s->out->n - 1].live = c->at[i];
   }
 }
@@ -208,7 +208,7 @@ static void show_images(const Showing *s, const Channels *c) {
   Shown to = shown_of(s, c, s->as->name, &some);
   to.over = NULL;
   to.samples = true;
-  add(s, to);
+  add_shown(s, to);
 }
 
 static void show_paths(const Showing *s, const Channels *c) {
@@ -220,7 +220,7 @@ static void show_paths(const Showing *s, const Channels *c) {
   to.step = step;
   to.over = NULL;
   to.samples = true;
-  add(s, to);
+  add_shown(s, to);
 }
 
 // -- wirings over time ----------------------------------------------------------------------------
@@ -257,8 +257,8 @@ static const WiringTimes *wiring_times(const Showing *s, const Channels *c, cons
   t->moments = moment->n;
   t->name = part_names(s, t->parts);
   t->when = when;
-  t->weight = gather(s, c->at[0], moment).data;
-  if (c->n > 1) t->value = gather(s, c->at[1], moment).data;
+  t->weight = gather_moments(s, c->at[0], moment).data;
+  if (c->n > 1) t->value = gather_moments(s, c->at[1], moment).data;
   return t;
 }
 
@@ -268,9 +268,10 @@ static void show_wiring(const Showing *s, const Channels *c) {
   bool values = c->n == 1 ||
                 (c->n == 2 && c->at[1]->rank == 1 && square && c->at[1]->shape[0] == g->shape[0]);
   if (!square || !values) {
-    refuse(s, c, "wiring",
-           "a wiring is a table of k by k numbers, how much each part hears each other one, and "
-           "perhaps a row of k numbers for the parts themselves");
+    add_refusal(
+        s, c, "wiring",
+        "a wiring is a table of k by k numbers, how much each part hears each other one, and "
+        "perhaps a row of k numbers for the parts themselves");
     return;
   }
   Ids all = moments_of(s), few = some_of(s->r->arena, &all, STRIP_MOST);
@@ -411,9 +412,9 @@ static void show_one(Showing *s, const RunShow *show, uint32_t first) {
   for (uint32_t i = 0; all.n && (i < show->views || !i); i++) {
     s->as = show->views ? &show->view[i] : NULL;
     if (missing)
-      refuse(s, &all, s->as ? s->as->name : NULL,
-             arena_format(s->r->arena, "`%s` is not among the numbers of %s: run it again", missing,
-                          s->r->dir));
+      add_refusal(s, &all, s->as ? s->as->name : NULL,
+                  arena_format(s->r->arena, "`%s` is not among the numbers of %s: run it again",
+                               missing, s->r->dir));
     else
       show_view(s, &all);
   }

@@ -23,7 +23,7 @@ static double dot(const double *a, const double *b, int64_t n) {
   return sum;
 }
 
-static bool unit(double *v, int64_t n) {
+static bool normalise(double *v, int64_t n) {
   double length = sqrt(dot(v, v, n));
   if (!(length > 0) || !isfinite(length)) return false;
   for (int64_t i = 0; i < n; i++) v[i] /= length;
@@ -63,11 +63,11 @@ static void one_sign(double *v, int64_t n) {
 static void find_axis(const Cloud *c, const double *other, double *v, double *next) {
   for (int64_t k = 0; k < c->z; k++) v[k] = 1 + 0.5 * sin(1.7 * (double)k + (other ? 2 : 1));
   if (other) take_off(v, other, c->z);
-  unit(v, c->z);
+  normalise(v, c->z);
   for (int t = 0; t < TURNS; t++) {
     apply(c, v, next);
     if (other) take_off(next, other, c->z);
-    if (!unit(next, c->z)) break;
+    if (!normalise(next, c->z)) break;
     double same = fabs(dot(v, next, c->z));
     memcpy(v, next, sizeof *v * (size_t)c->z);
     if (1 - same < 1e-12) break;

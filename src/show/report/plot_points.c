@@ -84,7 +84,7 @@ static int64_t group_of(const Colours *k, int64_t i) {
 static int64_t groups_of(const Colours *k) { return !k->value ? 1 : k->labels ? k->labels : BINS; }
 
 // Dots, then rings, squares and crosses, for labels beyond the number of colours.
-static void mark(Canvas *c, double x, double y, int64_t kind) {
+static void draw_mark(Canvas *c, double x, double y, int64_t kind) {
   if (kind == 0) path_circle(c, x, y, 2.2);
   if (kind == 1) path_circle(c, x, y, 2.4);
   if (kind == 2) path_rect(c, x - 2, y - 2, 4, 4, 0);
@@ -116,8 +116,8 @@ static void draw_points(Plot *p, Canvas *c, const PlotFrame *f, const Points *q,
     bool any = false;
     for (int64_t i = 0; i < q->n; i += step) {
       if (!is_drawn(q, k, i, g)) continue;
-      mark(c, scale_at(&f->x, q->at[i][0]), scale_at(&f->y, q->at[i][1]),
-           k->labels ? g / SERIES : 0);
+      draw_mark(c, scale_at(&f->x, q->at[i][0]), scale_at(&f->y, q->at[i][1]),
+                k->labels ? g / SERIES : 0);
       any = true;
     }
     Paint paint = group_paint(k, g, q->n > 300 ? 0.65 : 0.85);
@@ -138,7 +138,7 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
   for (int64_t g = 0; g < k->labels; g++) {
     if (!label_used(k, q->n, g)) continue;
     Paint paint = group_paint(k, g, 1);
-    mark(c, x + 4, y - 4, g / SERIES);
+    draw_mark(c, x + 4, y - 4, g / SERIES);
     canvas_paint(c, &paint);
     canvas_text(c, x + 14, y, &(Text){.size = LABEL_SIZE},
                 text_fit(p->arena, LABEL_SIZE, label_text(p, k->array, g), LEGEND_WIDTH - 20));
@@ -154,7 +154,7 @@ static double draw_strengths(Plot *p, Canvas *c, const Colours *k, double x, dou
   for (int i = 0; i < 2; i++) {
     Paint paint = group_paint(k, i * (BINS - 1), 1);
     y += LINE_STEP;
-    mark(c, x + 4, y - 4, 0);
+    draw_mark(c, x + 4, y - 4, 0);
     canvas_paint(c, &paint);
     canvas_text(c, x + 14, y, &(Text){.size = LABEL_SIZE}, number_text(p->arena, value[i]));
   }

@@ -99,7 +99,7 @@ static const char *source_text(const Teller *s, Span span) {
   return *text ? text : NULL;
 }
 
-static const char *cut(const Teller *s, const char *text, size_t most) {
+static const char *cut_text(const Teller *s, const char *text, size_t most) {
   size_t n = 0, letters = 0;
   while (text[n] && letters < most) {
     n++;
@@ -112,7 +112,7 @@ static const char *cut(const Teller *s, const char *text, size_t most) {
 static const char *kind_text(const Teller *s, const GraphSpace *g) {
   const Syntax *n = g->source ? g->source : g->def ? space_types(g->def->node) : NULL;
   const char *text = n ? source_text(s, n->span) : NULL;
-  return text ? cut(s, text, 28) : NULL;
+  return text ? cut_text(s, text, 28) : NULL;
 }
 
 static Spot spot_of(const Teller *s, const Learning *g, uint32_t v) {
@@ -120,7 +120,8 @@ static Spot spot_of(const Teller *s, const Learning *g, uint32_t v) {
   const GraphSpace *space = &g->space.at[v];
   Spot spot = {.name = x->name, .index = x->index, .type = kind_text(s, space)};
   if (x->distance && space->def)
-    spot.by = cut(s, arena_format(s->arena, "by %s", learning_distance(s->in, space->def)), 28);
+    spot.by =
+        cut_text(s, arena_format(s->arena, "by %s", learning_distance(s->in, space->def)), 28);
   spot.words = arena_format(s->arena, "%s %s%s%s%s%s", x->index ? "index" : "space", x->name,
                             spot.type ? " = " : "", spot.type ? spot.type : "", spot.by ? " " : "",
                             spot.by ? spot.by : "");
@@ -166,7 +167,7 @@ static const char *map_text(const Teller *s, const GraphEdge *e, const Arrow *w)
   own = own ? own + 1 : w->name;
   if (!text || (w->learned && is_word(text))) return NULL;
   const char *field = is_word(text) ? strrchr(text, '.') : NULL;
-  return own && strcmp(field ? field + 1 : text, own) == 0 ? NULL : cut(s, text, MAP_LETTERS);
+  return own && strcmp(field ? field + 1 : text, own) == 0 ? NULL : cut_text(s, text, MAP_LETTERS);
 }
 
 static Arrow arrow_of(const Teller *s, const Learning *g, uint32_t e) {
@@ -332,7 +333,7 @@ static const char *pair_text(const Teller *s, const Learning *g, uint32_t i) {
   return b.at;
 }
 
-static const char *about(const Teller *s, const Learning *g) {
+static const char *describe_diagram(const Teller *s, const Learning *g) {
   const uint32_t *spots = spots_by_name(s->arena, g->graph);
   const uint32_t *arrows = edges_by_name(s->arena, g->graph);
   Buf b = buf_new(s->arena);
@@ -365,7 +366,7 @@ static double key_rows(const Teller *s, const Learning *g, Canvas *c, double y) 
   uint32_t shown = g->pairs.n < BANDS ? g->pairs.n : BANDS;
   double width = 0;
   for (uint32_t i = 0; i <= shown; i++, y += ROW) {
-    const char *text = i < shown ? cut(s, pair_text(s, g, i), LONGEST)
+    const char *text = i < shown ? cut_text(s, pair_text(s, g, i), LONGEST)
                        : g->pairs.n == shown
                            ? NULL
                            : arena_format(s->arena, "and %u more pairs", g->pairs.n - shown);
@@ -396,7 +397,7 @@ static double part_names(const Teller *s, const Learning *g, const Scheme *parts
   Text how = {.face = FACE_SANS_BOLD, .size = 12, .ink = INK_SOFT};
   double width = 0;
   for (uint32_t i = 0; i < g->part.n; i++) {
-    const char *name = cut(s, name_text(s->w->names, g->part.at[i].name), 24);
+    const char *name = cut_text(s, name_text(s->w->names, g->part.at[i].name), 24);
     double low = INFINITY, high = 0;
     for (uint32_t k = 0; k < parts->spot.n; k++) {
       const Spot *spot = &parts->spot.at[k];
@@ -410,8 +411,8 @@ static double part_names(const Teller *s, const Learning *g, const Scheme *parts
 }
 
 // Draws colim ( parts ) =, from x on. Returns where the whole begins; c = NULL: only measures.
-static double equation(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c, double x,
-                       double y) {
+static double draw_equation(const Teller *s, const Learning *g, const Scheme *parts, Canvas *c,
+                            double x, double y) {
   Text word = {.face = FACE_SERIF, .size = 18, .ink = INK_TEXT};
   double middle = y + parts->height / 2;
   if (c) words_draw(c, "label", x, middle + 6, &word, "colim");
@@ -438,7 +439,7 @@ static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double 
   double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top + down;
   words_draw(c, "title", EDGE, EDGE + TITLE + down, &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
              t->title);
-  if (t->glued) equation(s, t->g, &t->parts, c, from, top + (height - t->parts.height) / 2);
+  if (t->glued) draw_equation(s, t->g, &t->parts, c, from, top + (height - t->parts.height) / 2);
   scheme_paint(c, &t->whole, t->x, top + (height - t->whole.height) / 2);
   key_rows(s, t->g, c, top + height + 14 + 22);
 }
@@ -450,7 +451,7 @@ static void sheet_of(const Teller *s, const Learning *g, bool with_parts, GraphS
   t->glued = with_parts && has_parts(g);
   if (t->glued) parts_scheme(s, g, layer, &t->parts);
   whole_scheme(s, g, layer, t->glued, &t->whole);
-  t->x = t->glued ? equation(s, g, &t->parts, NULL, EDGE + 6, 0) : EDGE + 6;
+  t->x = t->glued ? draw_equation(s, g, &t->parts, NULL, EDGE + 6, 0) : EDGE + 6;
   double title = text_width(FACE_SANS_BOLD, TITLE, t->title), key = key_rows(s, g, NULL, 0);
   t->width = fmax(t->x + t->whole.width, EDGE + fmax(title, key)) + EDGE + 4;
   t->height = t->top + fmax(t->whole.height, t->parts.height) + 14 + key_height(g) + EDGE;
@@ -467,7 +468,7 @@ Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, b
   sheet_of(&s, g, with_parts, &t);
   double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;
   Messages said = messages(&s, g, &t.whole, t.x, y);
-  const char *words = about(&s, g);
+  const char *words = describe_diagram(&s, g);
   if (!said.n) {
     Canvas *c = canvas_new(a, t.width, t.height, t.title, words);
     sheet_paint(&s, &t, c, 0);

@@ -43,7 +43,7 @@ static void outline(Canvas *c, const Spot *s, double x, double y) {
   canvas_paint(c, &(Paint){.stroke = INK_LINE, .width = 1});
 }
 
-static void alarm(Canvas *c, const Spot *s, double x, double y) {
+static void draw_alarm(Canvas *c, const Spot *s, double x, double y) {
   path_rect(c, x, y, s->width, s->height, s->index ? 0 : 9);
   canvas_paint(c, &(Paint){.stroke = INK_ALARM, .width = 2, .dash = {5, 3}});
 }
@@ -55,7 +55,7 @@ static void spot_paint(Canvas *c, const Spot *s, double x, double y) {
   canvas_open(c, "", "glyph", s->words);
   canvas_of(c, s->said);
   outline(c, s, x, y);
-  if (s->alarm) alarm(c, s, x, y);
+  if (s->alarm) draw_alarm(c, s, x, y);
   math_text(c, middle, at,
             &(Text){.face = FACE_ITALIC, .size = NAME, .anchor = ANCHOR_MIDDLE, .ink = INK_TEXT},
             s->name);

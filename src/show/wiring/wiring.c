@@ -60,12 +60,12 @@ static const GroupOf *said_wire(const PanelBuilder *b, Span at, Name name, const
   return of;
 }
 
-static const char *cut(const PanelBuilder *b, Face face, double size, const char *text) {
+static const char *cut_text(const PanelBuilder *b, Face face, double size, const char *text) {
   return text_cut(b->arena, face, size, text, LONGEST);
 }
 
 static const char *name_cut(const PanelBuilder *b, Name name) {
-  return cut(b, FACE_SANS, KIND_SIZE, name_text(b->w->names, name));
+  return cut_text(b, FACE_SANS, KIND_SIZE, name_text(b->w->names, name));
 }
 
 // -- pins -----------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ static const char *name_cut(const PanelBuilder *b, Name name) {
 static const char *shown_type(const PanelBuilder *b, const Type *t, bool outer) {
   bool plain = t->base == BASE_NONE || (t->base == BASE_R && !t->rank);
   if (plain || (!outer && !t->rank)) return NULL;
-  return cut(b, FACE_SANS, TYPE_SIZE, type_text(b->w, t));
+  return cut_text(b, FACE_SANS, TYPE_SIZE, type_text(b->w, t));
 }
 
 // Inputs without wires are not drawn.
@@ -95,7 +95,7 @@ static const char *port_words(const PanelBuilder *b, const System *s, const Port
 }
 
 static Pin pin_of(const PanelBuilder *b, const System *s, const Port *p, bool outer) {
-  return (Pin){.name = cut(b, FACE_ITALIC, PORT_SIZE, name_text(b->w->names, p->name)),
+  return (Pin){.name = cut_text(b, FACE_ITALIC, PORT_SIZE, name_text(b->w->names, p->name)),
                .type = shown_type(b, &p->type, outer),
                .words = port_words(b, s, p),
                .said = said_wire(b, p->span, p->name, &p->type),
@@ -114,7 +114,7 @@ static uint32_t cable_new(PanelBuilder *b, const char *words) {
   return b->p->cable.n - 1;
 }
 
-static void tie(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
+static void tie_cable(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
   panel_tie(b->p, cable, unit, pin, right);
 }
 
@@ -122,7 +122,7 @@ static uint32_t cable_from(PanelBuilder *b, uint32_t unit, uint32_t pin, const c
   uint32_t cable = cable_new(b, words);
   const Unit *u = &b->p->unit.at[unit];
   b->p->cable.at[cable].said = u->out.at[pin].said ? u->out.at[pin].said : u->said;
-  tie(b, cable, unit, pin, true);
+  tie_cable(b, cable, unit, pin, true);
   return cable;
 }
 
@@ -145,7 +145,7 @@ static uint32_t pin_cable(PanelBuilder *b, uint32_t unit, uint32_t pin) {
 }
 
 // A state of the wiring, or a learner
-static const OwnState *moved(const System *s, uint32_t i) {
+static const OwnState *own_state(const System *s, uint32_t i) {
   return i < s->own.n ? &s->own.at[i] : &s->learner.at[i - s->own.n];
 }
 
@@ -155,7 +155,7 @@ static uint32_t state_cable(PanelBuilder *b, uint32_t own) {
   const Unit *u = &b->p->unit.at[b->held[own] - 1];
   uint32_t cable = pin_cable(b, b->held[own] - 1, u->kind == UNIT_PANEL ? u->out.n - 1 : 0);
   b->p->cable.at[cable].ink = INK_SERIES3;
-  b->p->cable.at[cable].label = name_text(b->w->names, moved(b->s, own)->name);
+  b->p->cable.at[cable].label = name_text(b->w->names, own_state(b->s, own)->name);
   return cable;
 }
 
@@ -184,7 +184,7 @@ static uint32_t cable_through(PanelBuilder *b, Unit u, const Ids *from, const ch
   for (uint32_t i = 0; i < from->n; i++) vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
   uint32_t unit = unit_add(b, u);
-  for (uint32_t i = 0; i < from->n; i++) tie(b, from->at[i], unit, i, false);
+  for (uint32_t i = 0; i < from->n; i++) tie_cable(b, from->at[i], unit, i, false);
   return cable_from(b, unit, 0, words);
 }
 
@@ -219,14 +219,14 @@ static void plate_text(const PanelBuilder *b, Unit *u) {
 }
 
 // The text with the value used if no guard holds.
-static const char *padded(const PanelBuilder *b, const char *text, const WireRoute *r) {
+static const char *text_with_pad(const PanelBuilder *b, const char *text, const WireRoute *r) {
   if (!r->pad || !text) return text;
   return arena_format(b->arena, "%s pad %s", text, node_text(b->w, b->arena, b->s, r->pad));
 }
 
 static uint32_t plate_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner) {
   const char *text = r->value ? node_text(b->w, b->arena, b->s, r->value) : "…";
-  text = padded(b, text, r);
+  text = text_with_pad(b, text, r);
   if (r->zero) text = arena_format(b->arena, "0 = %s", text);
   Unit u = {.kind = UNIT_PLATE, .owner = owner + 1, .words = text, .said = said_node(b, r->value)};
   plate_text(b, &u);
@@ -286,7 +286,7 @@ static uint32_t route_cable(PanelBuilder *b, const WireRoute *r, uint32_t owner)
   const char *index = is_wire(r) ? node_index(b->w, b->arena, b->s, r->value) : NULL,
              *to = r->at ? node_index(b->w, b->arena, b->s, r->at) : NULL;
   if (to) index = arena_format(b->arena, "%s%s→ %s", index ? index : "", index ? " " : "", to);
-  index = padded(b, index, r);
+  index = text_with_pad(b, index, r);
   if (index) cable = label_cable(b, cable, index, NULL, owner);
   if (!r->guard) return cable;
   return label_cable(b, cable, node_text(b->w, b->arena, b->s, r->guard), r, owner);
@@ -352,7 +352,7 @@ static void add_routes(PanelBuilder *b) {
                (is_life(b, to) ? life_cable : route_cable)(b, &s->route.at[ids->at[i]], unit));
     uint32_t cable = from.n > 1 ? cable_through(b, choice, &from, "one of these") : from.at[0];
     if (from.n > 1) name_for(b, cable, unit);
-    tie(b, cable, unit, to->part ? to->port : 0, false);
+    tie_cable(b, cable, unit, to->part ? to->port : 0, false);
   }
 }
 
@@ -372,7 +372,7 @@ static const char *count_of(const PanelBuilder *b, const Part *part) {
 static const char *part_name(const PanelBuilder *b, const Part *part) {
   const char *unrolls = unrolls_text(b->w, b->arena, part->of);
   Buf out = buf_new(b->arena);
-  buf_text(&out, cut(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name)));
+  buf_text(&out, cut_text(b, FACE_ITALIC, WORD_SIZE, name_text(b->w->names, part->name)));
   if (part->sampled) {
     buf_printf(&out, "%severy ", out.n ? ", " : "");
     buf_number(&out, part->every);
@@ -395,7 +395,7 @@ static void add_lines(const PanelBuilder *b, const System *s, Unit *to) {
     to->line.at[i] = text_cut(b->arena, FACE_SANS, PORT_SIZE, to->line.at[i], LONGEST_LINE);
 }
 
-static bool reads(const WireRoute *r, uint32_t part, uint32_t port) {
+static bool route_reads(const WireRoute *r, uint32_t part, uint32_t port) {
   for (uint32_t k = 0; k < r->from.n; k++)
     if (r->from.at[k].part == part + 1 && r->from.at[k].port == port) return true;
   for (uint32_t k = 0; k < r->asked_ports.n; k++)
@@ -406,9 +406,9 @@ static bool reads(const WireRoute *r, uint32_t part, uint32_t port) {
 // Read by a wire, a line, or the update of a state.
 static bool is_read(const System *s, uint32_t part, uint32_t port) {
   bool read = false;
-  for (uint32_t i = 0; i < s->route.n; i++) read |= reads(&s->route.at[i], part, port);
-  for (uint32_t i = 0; i < s->said.n; i++) read |= reads(&s->said.at[i].route, part, port);
-  for (uint32_t i = 0; i < s->move.n; i++) read |= reads(&s->move.at[i], part, port);
+  for (uint32_t i = 0; i < s->route.n; i++) read |= route_reads(&s->route.at[i], part, port);
+  for (uint32_t i = 0; i < s->said.n; i++) read |= route_reads(&s->said.at[i].route, part, port);
+  for (uint32_t i = 0; i < s->move.n; i++) read |= route_reads(&s->move.at[i], part, port);
   return read;
 }
 
@@ -502,9 +502,9 @@ static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32
   if (!*own) {
     vec_push(b->arena, side, (Pin){0});
     *own = side->n;
-    tie(b, shared_cable(b, u, u->words), junction, *own - 1, !right);
+    tie_cable(b, shared_cable(b, u, u->words), junction, *own - 1, !right);
   }
-  tie(b, side->at[*own - 1].cable - 1, unit, pin, right);
+  tie_cable(b, side->at[*own - 1].cable - 1, unit, pin, right);
 }
 
 // A part bound to one element of the variable: the index labels the line.
@@ -519,8 +519,8 @@ static void tie_place(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_
   vec_push(b->arena, &u.out, (Pin){0});
   uint32_t label = unit_add(b, u), cable = shared_cable(b, &b->p->unit.at[junction], words);
   tie_shared(b, junction, label, 0, right);
-  tie(b, cable, label, 0, !right);
-  tie(b, cable, unit, pin, right);
+  tie_cable(b, cable, label, 0, !right);
+  tie_cable(b, cable, unit, pin, right);
 }
 
 static void tie_member(PanelBuilder *b, const Sides *sides, const JunctionMember *m,
@@ -568,7 +568,7 @@ static bool add_modes(PanelBuilder *b) {
   const System *s = b->s;
   uint32_t state = s->modes.to.port - 1, ports[2] = {s->modes.from.n + s->modes.lines.n, 1};
   for (uint32_t i = 0; i < s->modes.states.n; i++)
-    ports[0] += !moved(s, s->modes.states.at[i])->late;
+    ports[0] += !own_state(s, s->modes.states.at[i])->late;
   ports[1] += s->mode_port.n + s->mode_state.n;
   Unit u = {
       .kind = UNIT_PANEL, .name = "mode", .unnamed = true, .graph = true, .words = "its modes"};
@@ -583,7 +583,7 @@ static bool add_modes(PanelBuilder *b) {
 
 static void tie_in(PanelBuilder *b, uint32_t unit, uint32_t cable) {
   vec_push(b->arena, &b->p->unit.at[unit].in, (Pin){0});
-  tie(b, cable, unit, b->p->unit.at[unit].in.n - 1, false);
+  tie_cable(b, cable, unit, b->p->unit.at[unit].in.n - 1, false);
 }
 
 static void tie_modes(PanelBuilder *b) {
@@ -592,10 +592,10 @@ static void tie_modes(PanelBuilder *b) {
   if (!at || b->p->unit.at[at - 1].kind != UNIT_PANEL) return;
   Ids from = value_cables(b, &s->modes);
   for (uint32_t i = 0; i < from.n && i < b->p->unit.at[at - 1].in.n; i++)
-    tie(b, from.at[i], at - 1, i, false);
+    tie_cable(b, from.at[i], at - 1, i, false);
   for (uint32_t i = 0; i < s->mode_port.n; i++) {
     uint32_t port = inputs_of(s) + s->mode_port.at[i];
-    if (!b->p->unit.at[port].in.at[0].cable) tie(b, pin_cable(b, at - 1, i), port, 0, false);
+    if (!b->p->unit.at[port].in.at[0].cable) tie_cable(b, pin_cable(b, at - 1, i), port, 0, false);
   }
   for (uint32_t i = 0; i < s->mode_state.n; i++) {
     uint32_t state = b->held[s->mode_state.at[i]];
@@ -607,7 +607,7 @@ static void add_states(PanelBuilder *b) {
   const System *s = b->s;
   b->held = NEW_ARRAY(b->arena, uint32_t, moved_count(s) + 1);
   for (uint32_t i = 0; i < moved_count(s); i++) {
-    const OwnState *o = moved(s, i);
+    const OwnState *o = own_state(s, i);
     if (o->late) continue; // drawn by the delayed line
     if (i + 1 == s->modes.to.port && add_modes(b)) continue;
     Unit u = {.kind = UNIT_STATE, .name = name_cut(b, o->name), .learns = o->learns};
@@ -628,8 +628,8 @@ static const char *said_text(PanelBuilder *b, const WireLine *l) {
   const System *s = b->s;
   const char *value = node_text(b->w, b->arena, s, l->route.value);
   for (uint32_t i = 0; l->name.n == 1 && i < s->out.n; i++)
-    if (s->out.at[i].name == l->name.at[0]) return padded(b, value, &l->route);
-  value = padded(b, value, &l->route);
+    if (s->out.at[i].name == l->name.at[0]) return text_with_pad(b, value, &l->route);
+  value = text_with_pad(b, value, &l->route);
   const char *whole = node_text(b->w, b->arena, s, l->node), *sign = strstr(whole, " = ");
   return sign ? arena_format(b->arena, "%.*s = %s", (int)(sign - whole), whole, value) : whole;
 }
@@ -738,11 +738,12 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
     buf_printf(&states, "%s%.60s", states.n ? ", " : "", name);
   }
   Unit *box = &b.p->unit.at[b.part];
-  if (states.n) box->name = cut(&b, FACE_ITALIC, WORD_SIZE, states.at);
+  if (states.n) box->name = cut_text(&b, FACE_ITALIC, WORD_SIZE, states.at);
   if (!box->line.n) add_lines(&b, s, box);
-  for (uint32_t i = 0; i < box->in.n; i++) tie(&b, cable_from(&b, i, 0, ""), b.part, i, false);
+  for (uint32_t i = 0; i < box->in.n; i++)
+    tie_cable(&b, cable_from(&b, i, 0, ""), b.part, i, false);
   for (uint32_t i = 0; i < box->out.n; i++)
-    tie(&b, cable_from(&b, b.part, i, ""), inputs_of(s) + i, 0, false);
+    tie_cable(&b, cable_from(&b, b.part, i, ""), inputs_of(s) + i, 0, false);
   panel_finish(a, b.p);
   return b.p;
 }

@@ -12,7 +12,7 @@ typedef struct {
 
 static uint32_t open_inputs(const System *s) { return s->in.n - s->quiet; }
 
-static void wire(Driven *d, PortEnd from, PortEnd to) {
+static void add_wire(Driven *d, PortEnd from, PortEnd to) {
   WireRoute route = {.to = to, .plain = true};
   vec_push(d->arena, &route.from, from);
   vec_push(d->arena, &d->both->route, route);
@@ -26,7 +26,7 @@ static void wire_inputs(Driven *d, uint32_t part) {
     PortEnd to = {part + 1, i}, from = {2 - part, (uint32_t)k};
     if (k < 0) from = (PortEnd){0, d->both->in.n};
     if (k < 0) vec_push(d->arena, &d->both->in, s->in.at[i]);
-    wire(d, from, to);
+    add_wire(d, from, to);
   }
 }
 
@@ -36,7 +36,7 @@ static void show_outputs(Driven *d) {
     if (!strcmp(name_text(d->w->names, s->out.at[i].name), "mode")) continue;
     PortEnd from = {2, i}, to = {0, d->both->out.n};
     vec_push(d->arena, &d->both->out, s->out.at[i]);
-    wire(d, from, to);
+    add_wire(d, from, to);
   }
 }
 

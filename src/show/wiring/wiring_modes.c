@@ -81,29 +81,29 @@ static void find_jumps(ModeGraph *g, bool back) {
     }
 }
 
-static bool within(const ModeGraph *g, uint32_t mode, uint32_t outer) {
+static bool is_within(const ModeGraph *g, uint32_t mode, uint32_t outer) {
   for (; mode && mode != outer; mode = g->mode.at[mode].around) {
   }
   return mode == outer;
 }
 
 // Does the jump cross the border of this mode outwards?
-static bool leaves(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
-  return within(g, j->from, mode) && (!within(g, j->to, mode) || j->to == mode);
+static bool leaves_mode(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
+  return is_within(g, j->from, mode) && (!is_within(g, j->to, mode) || j->to == mode);
 }
 
 // Does it cross the border inwards?
-static bool enters(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
-  return mode && j->to != mode && within(g, j->to, mode) && !within(g, j->from, mode);
+static bool enters_mode(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
+  return mode && j->to != mode && is_within(g, j->to, mode) && !is_within(g, j->from, mode);
 }
 
 static bool arrives(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
-  return j->to == mode || enters(g, j, mode);
+  return j->to == mode || enters_mode(g, j, mode);
 }
 
 // Does it hold in all modes inside this one and lead to one of them?
 static bool is_inside(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
-  return j->from == mode && j->to != mode && within(g, j->to, mode);
+  return j->from == mode && j->to != mode && is_within(g, j->to, mode);
 }
 
 // -- units ----------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ static void add_pins(const ModeGraph *g, uint32_t mode, Pins *in, Pins *out) {
   for (uint32_t i = 0; i < g->jump.n; i++) {
     if (arrives(g, &g->jump.at[i], mode))
       vec_push(g->arena, in, (Pin){.goes_on = g->jump.at[i].to != mode});
-    if (leaves(g, &g->jump.at[i], mode))
+    if (leaves_mode(g, &g->jump.at[i], mode))
       vec_push(g->arena, out, (Pin){.goes_on = g->jump.at[i].from != mode});
   }
 }
@@ -190,7 +190,7 @@ static uint32_t pin_of_arrival(const ModeGraph *g, uint32_t jump, uint32_t mode)
 
 static uint32_t pin_of_exit(const ModeGraph *g, uint32_t jump, uint32_t mode) {
   uint32_t pin = 0;
-  for (uint32_t i = 0; i < jump; i++) pin += leaves(g, &g->jump.at[i], mode);
+  for (uint32_t i = 0; i < jump; i++) pin += leaves_mode(g, &g->jump.at[i], mode);
   return pin;
 }
 
@@ -219,12 +219,12 @@ typedef struct {
 static bool jump_begins(const ModeGraph *g, const ModePanel *p, uint32_t jump, uint32_t *unit,
                         uint32_t *pin) {
   const ModeJump *j = &g->jump.at[jump];
-  uint32_t child = within(g, j->from, p->mode) ? child_around(g, j->from, p->mode) : 0;
-  if (enters(g, j, p->mode)) {
+  uint32_t child = is_within(g, j->from, p->mode) ? child_around(g, j->from, p->mode) : 0;
+  if (enters_mode(g, j, p->mode)) {
     *unit = p->entries + pin_of_arrival(g, jump, p->mode), *pin = 0;
   } else if (is_inside(g, j, p->mode)) {
     *unit = p->always - 1, *pin = pin_of_always(g, jump, p->mode);
-  } else if (child && leaves(g, j, child)) {
+  } else if (child && leaves_mode(g, j, child)) {
     *unit = g->mode.at[child].unit, *pin = pin_of_exit(g, jump, child);
   } else {
     return false;
@@ -256,13 +256,13 @@ static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
   uint32_t cable = add_cable(g, p->p, j->text, j->to);
   p->p->cable.at[cable].said = j->said;
   panel_tie(p->p, cable, unit, pin, true);
-  bool here = j->to != p->mode && within(g, j->to, p->mode);
+  bool here = j->to != p->mode && is_within(g, j->to, p->mode);
   if (!here) {
     panel_tie(p->p, cable, p->exits + pin_of_exit(g, jump, p->mode), 0, false);
     return;
   }
   uint32_t child = child_around(g, j->to, p->mode), target = g->mode.at[child].unit;
-  if (!enters(g, j, p->mode)) cable = label_jump(g, p->p, j, cable, target);
+  if (!enters_mode(g, j, p->mode)) cable = label_jump(g, p->p, j, cable, target);
   panel_tie(p->p, cable, target, pin_of_arrival(g, jump, child), false);
 }
 

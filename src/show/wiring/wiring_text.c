@@ -100,14 +100,14 @@ typedef struct {
 
 enum { LONG = 400 }; // bytes; longer texts are truncated
 
-static void put(Printer *p, const Syntax *n);
+static void put_node(Printer *p, const Syntax *n);
 
 static void put_name(Printer *p, Name name) { buf_text(&p->out, name_text(p->w->names, name)); }
 
 static void put_list(Printer *p, Nodes list, const char *between) {
   for (uint32_t i = 0; i < list.n; i++) {
     if (i) buf_text(&p->out, between);
-    put(p, list.at[i]);
+    put_node(p, list.at[i]);
   }
 }
 
@@ -139,21 +139,21 @@ static void put_chain(Printer *p, const Syntax *n) {
   Nodes term = chain_terms(n);
   for (uint32_t i = 0; i < term.n; i++) {
     if (i) buf_text(&p->out, sign_text(chain_sign(n, i)));
-    put(p, term.at[i]);
+    put_node(p, term.at[i]);
   }
 }
 
 static void put_when(Printer *p, const Syntax *n) {
-  put(p, when_then(n));
+  put_node(p, when_then(n));
   buf_text(&p->out, " when ");
-  put(p, when_cond(n));
+  put_node(p, when_cond(n));
   if (!when_otherwise(n)) return;
   buf_text(&p->out, " else ");
-  put(p, when_otherwise(n));
+  put_node(p, when_otherwise(n));
 }
 
 static void put_call(Printer *p, const Syntax *n) {
-  put(p, call_callee(n));
+  put_node(p, call_callee(n));
   put_closed(p, "(", call_args(n), ", ", ")");
 }
 
@@ -178,8 +178,8 @@ static void put_at(Printer *p, const Syntax *n) {
   size_t part = array_in(p, at_base(n), &axes);
   const Syntax *at = at_brackets(n), *items = nodes_only(brackets_slots(at));
   if (!part || !items || items->kind != N_ITEMS || items_in(items).n < axes) {
-    put(p, at_base(n));
-    put(p, at);
+    put_node(p, at_base(n));
+    put_node(p, at);
     return;
   }
   const char *name = name_text(p->w->names, at_base(n)->name);
@@ -190,7 +190,7 @@ static void put_at(Printer *p, const Syntax *n) {
 }
 
 static void put_dot(Printer *p, const Syntax *n) {
-  put(p, dot_base(n));
+  put_node(p, dot_base(n));
   buf_char(&p->out, '.');
   put_name(p, n->name);
 }
@@ -244,13 +244,13 @@ static void put_source(Printer *p, const Syntax *n) {
     if (!k || k->span.file != n->span.file || k->span.at < at || k->span.at + k->span.n > end)
       continue;
     put_between(p, f->text + at, k->span.at - at);
-    put(p, k);
+    put_node(p, k);
     at = k->span.at + k->span.n;
   }
   if (at < end) put_between(p, f->text + at, end - at);
 }
 
-static void put(Printer *p, const Syntax *n) {
+static void put_node(Printer *p, const Syntax *n) {
   if (!n || p->out.n > LONG) return;
   switch (n->kind) {
   case N_NUM:
@@ -290,7 +290,7 @@ static void put(Printer *p, const Syntax *n) {
 
 const char *node_text(World *w, Arena *a, const System *s, const Syntax *n) {
   Printer p = {w, s, buf_new(a)};
-  put(&p, n);
+  put_node(&p, n);
   return p.out.at ? p.out.at : "";
 }
 

@@ -53,14 +53,14 @@ static void find_largest(Clock *c) {
 }
 
 // The strength of a wire with this sign, from 0 to 1
-static double share(const Clock *c, uint32_t moment, uint32_t i, uint32_t j, int sign) {
+static double strength_of(const Clock *c, uint32_t moment, uint32_t i, uint32_t j, int sign) {
   double w = weight_at(c, moment, i, j) * sign;
   return c->most > 0 && w > 0 && w >= c->least ? w / c->most : 0;
 }
 
 static bool is_ever(const Clock *c, uint32_t i, uint32_t j, int sign) {
   for (uint32_t m = 0; m < c->t->moments; m++)
-    if (share(c, m, i, j, sign) > 0) return true;
+    if (strength_of(c, m, i, j, sign) > 0) return true;
   return false;
 }
 
@@ -166,7 +166,7 @@ static void wires_paint(Canvas *k, const Clock *c, uint32_t moment, double x, do
   for (uint32_t i = 0; i < c->t->parts; i++)
     for (uint32_t j = 0; j < c->t->parts; j++)
       for (int sign = 1; sign >= -1; sign -= 2) {
-        double now = share(c, moment, i, j, sign);
+        double now = strength_of(c, moment, i, j, sign);
         if (now <= 0 && !(c->id[0] && is_ever(c, i, j, sign))) continue;
         Bow w = bow_of(c, j, i);
         wire_paint(k, &w, now, sign, (Knee){x, y}, id_of(c, sign > 0 ? "w" : "v", i, j),
@@ -230,7 +230,7 @@ static double legend_width(const Clock *c) {
 }
 
 // -- the strip ------------------------------------------------------------------------------------
-static const char *about(const Clock *c) {
+static const char *describe_times(const Clock *c) {
   return arena_format(c->arena,
                       "Connections of %u part%s at %u moment%s. The wider a wire, the larger its "
                       "weight; the largest is %.3g.",
@@ -247,7 +247,7 @@ Canvas *wiring_strip_draw(Arena *a, const WiringTimes *t) {
   columns = rows ? (t->moments + rows - 1) / rows : columns; // rows of equal length
   double width = fmax(columns * each, legend_width(&c)) + 2 * EDGE;
   double height = rows * (c.high + CAPTION) + LEGEND + EDGE;
-  Canvas *k = canvas_new(a, width, height, t->title ? t->title : "", about(&c));
+  Canvas *k = canvas_new(a, width, height, t->title ? t->title : "", describe_times(&c));
   for (uint32_t m = 0; m < t->moments; m++) {
     double x = EDGE + (m % columns) * each + 4, y = EDGE + (m / columns) * (c.high + CAPTION);
     canvas_open(k, arena_format(a, "moment %u", m + 1), "", caption_of(&c, m));
@@ -290,7 +290,7 @@ static void put_rule(Buf *b, const char *id, const Clock *c, bool steps) {
 static void put_wire(Buf *b, const Clock *c, uint32_t i, uint32_t j, int sign) {
   put_rule(b, id_of(c, sign > 0 ? "w" : "v", i, j), c, false);
   for (uint32_t m = 0; m < c->t->moments; m++) {
-    double part = share(c, m, i, j, sign), opacity = part > 0 ? share_opacity(part) : 0;
+    double part = strength_of(c, m, i, j, sign), opacity = part > 0 ? share_opacity(part) : 0;
     put_frame(b, c, m);
     buf_printf(b, "{stroke-width:%.3g;stroke-opacity:%.3g;fill-opacity:%.3g}", share_width(part),
                opacity, opacity);
@@ -364,7 +364,7 @@ void wiring_animated(Arena *a, const WiringTimes *t, const Look *look, Buf *out)
   if (t->moments) c.id = own_id(&c);
   double width = fmax(c.side, legend_width(&c)) + 2 * EDGE, x = floor((width - c.side) / 2);
   double height = c.high + CAPTION + BAR + LEGEND + EDGE;
-  Canvas *k = canvas_new(a, width, height, t->title ? t->title : "", about(&c));
+  Canvas *k = canvas_new(a, width, height, t->title ? t->title : "", describe_times(&c));
   if (t->moments) {
     wires_paint(k, &c, t->moments - 1, x, EDGE);
     for (uint32_t i = 0; i < t->parts; i++) part_paint(k, &c, t->moments - 1, i, x, EDGE);

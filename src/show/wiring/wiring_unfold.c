@@ -144,10 +144,10 @@ static void add_inputs(UnfoldNet *n) {
   }
 }
 
-static bool holds(const Ids *ids, uint32_t id) { return ids_find(ids, id) < ids->n; }
+static bool ids_contain(const Ids *ids, uint32_t id) { return ids_find(ids, id) < ids->n; }
 
 static void add_once(const UnfoldNet *n, Ids *ids, uint32_t id) {
-  if (!holds(ids, id)) vec_push(n->arena, ids, id);
+  if (!ids_contain(ids, id)) vec_push(n->arena, ids, id);
 }
 
 // Connects every neuron of one part with every neuron of the other.
@@ -226,8 +226,8 @@ typedef struct { // the number of peers read inside a manager, and whether some 
 static Talk talk_of(const UnfoldNet *n, const Ids *siblings, uint32_t id) {
   Talk t = {0};
   for (uint32_t i = 0; i < siblings->n; i++) {
-    t.hears += holds(&n->neuron.at[id].peer, siblings->at[i]);
-    t.says |= holds(&n->neuron.at[siblings->at[i]].peer, id);
+    t.hears += ids_contain(&n->neuron.at[id].peer, siblings->at[i]);
+    t.says |= ids_contain(&n->neuron.at[siblings->at[i]].peer, id);
   }
   return t;
 }
@@ -274,7 +274,7 @@ static void add_peers(UnfoldNet *n, Panel *p, const Ids *ids) {
     vec_push(n->arena, &p->cable, cable);
     panel_tie(p, p->cable.n - 1, i, 1, true);
     for (uint32_t k = 0; k < ids->n; k++)
-      if (holds(&n->neuron.at[ids->at[k]].peer, ids->at[i]))
+      if (ids_contain(&n->neuron.at[ids->at[k]].peer, ids->at[i]))
         panel_tie(p, p->cable.n - 1, k, next[k]++, false);
   }
 }
@@ -472,7 +472,7 @@ static void unfolds_to(Canvas *c, double x, double y) {
              &(Text){.size = KIND_SIZE, .anchor = ANCHOR_MIDDLE, .ink = INK_SOFT}, "unfold");
 }
 
-static const char *about(const UnfoldNet *n) {
+static const char *describe_net(const UnfoldNet *n) {
   Buf b = buf_new(n->arena);
   buf_printf(&b, "The network %.80s, twice: its %u neuron%s in %u layer%s from left to right, and ",
              name_text(n->w->names, n->s->name), n->neuron.n, n->neuron.n == 1 ? "" : "s",
@@ -529,7 +529,7 @@ Canvas *wiring_unfold_draw(World *w, Arena *a, const System *s) {
   Panel *p = nested_panel(&n);
   double high = fmax(height, p->height), left = EDGE + width + MIDDLE + panel_left(p);
   Canvas *c = canvas_new(a, left + p->width + panel_right(p) + EDGE, high + 2 * EDGE,
-                         name_text(w->names, s->name), about(&n));
+                         name_text(w->names, s->name), describe_net(&n));
   network_paint(c, &n, EDGE, EDGE + floor((high - height) / 2));
   unfolds_to(c, EDGE + width + MIDDLE / 2.0, EDGE + floor(high / 2));
   double top = EDGE + floor((high - p->height) / 2);
