@@ -113,7 +113,7 @@ LimnStatus diff_load(ApiCall *c, DiffSide *side) {
   return status;
 }
 
-// -- what is in it --------------------------------------------------------------------------------
+// -- contents of a side ---------------------------------------------------------------------------
 // The names of the library, the built-in boxes and the scalar functions, which renaming cannot
 // change.
 static Table *fixed_names(ApiCall *c, Limn *l) {

@@ -17,7 +17,7 @@ typedef struct {
   LimnArrays given; // the results of one side
 } ValueLook;
 
-// -- what goes in ---------------------------------------------------------------------------------
+// -- inputs ---------------------------------------------------------------------------------------
 static bool port_in(LimnFunction *f, uint32_t i, LimnPort *out) {
   *out = (LimnPort){.size = sizeof *out};
   return limn_function_in(f, i, out) == LIMN_GOOD;
@@ -71,7 +71,7 @@ static bool draw_input(ValueLook *v, uint32_t i) {
   return true;
 }
 
-// -- what comes out -------------------------------------------------------------------------------
+// -- results --------------------------------------------------------------------------------------
 static double number_at(const LimnArray *a, int64_t i) {
   switch (a->type) {
   case LIMN_F64: return ((const double *)a->data)[i];

@@ -54,7 +54,7 @@ static void warn_uncalled(Limn *l, const Diagram *d, const char *option, const c
   }
 }
 
-// -- what a picture is of -------------------------------------------------------------------------
+// -- the subject of a picture ---------------------------------------------------------------------
 typedef struct {
   Limn *l;
   const char *name; // what is drawn; NULL: the goals

@@ -44,7 +44,7 @@ LimnStatus limn_edit_text(Limn *l, const char *text, size_t n) {
   return call_end(c, LIMN_GOOD);
 }
 
-// -- what it costs --------------------------------------------------------------------------------
+// -- cost -----------------------------------------------------------------------------------------
 static const char *counted(World *w, const Diagram *d) {
   Cost cost = diagram_cost(w, passes_view(w, d));
   uint64_t weights = 0;
@@ -73,7 +73,7 @@ static const char *cost_text(void *context, const Def *d) {
   return text;
 }
 
-// -- what a question would make of the text, tried ------------------------------------------------
+// -- checking the resulting text ------------------------------------------------------------------
 // Checks another text in a new handle; NULL: out of memory.
 static Limn *load_other_text(const Limn *l, const char *text, size_t n) {
   Limn *other = limn_new();

@@ -22,7 +22,7 @@ struct LimnFunction {
   Arrays set; // the weights set in the handle that it was opened from
 };
 
-// -- what goes in and out -------------------------------------------------------------------------
+// -- ports ----------------------------------------------------------------------------------------
 static LimnPort port_of(LimnFunction *f, const Wire *wire, const char *name) {
   Arena *a = f->own->own;
   World *w = f->own->w;

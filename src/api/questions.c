@@ -12,7 +12,7 @@
 #include "lang/learning/learning.h"
 #include "lang/value/value.h"
 
-// -- what is in a program -------------------------------------------------------------------------
+// -- summary --------------------------------------------------------------------------------------
 static void count_line(Buf *b, uint32_t n, const char *one, const char *many, bool *any) {
   if (!n) return;
   buf_printf(b, "%s%u %s", *any ? ", " : "", n, n == 1 ? one : many);

@@ -17,7 +17,7 @@ static const char *folder_of(Arena *a, const char *path) {
   return path_folder(a, path, &name);
 }
 
-// -- who wrote it ---------------------------------------------------------------------------------
+// -- untrusted programs ---------------------------------------------------------------------------
 static uint32_t main_source(const Limn *l) {
   uint32_t i = 1;
   while (i < l->w->sources->file.n && strcmp(l->w->sources->file.at[i].path, l->path)) i++;

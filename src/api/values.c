@@ -77,7 +77,7 @@ LimnStatus limn_data_sample(Limn *l, const char *set, uint64_t at, LimnArrays *o
   return call_end(c, LIMN_WRONG);
 }
 
-// -- what was trained, used -----------------------------------------------------------------------
+// -- using trained learners -----------------------------------------------------------------------
 typedef LimnStatus Used(Limn *, const char *name, const UseCall *);
 
 static LimnStatus ask_measure(Limn *l, const char *name, const UseCall *call) {

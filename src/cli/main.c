@@ -104,7 +104,7 @@ static int limn(int argc, char **argv) {
   return *name == '-' ? no_option(name) : no_command(name);
 }
 
-// -- a stack of its own ---------------------------------------------------------------------------
+// -- stack size -----------------------------------------------------------------------------------
 // Recursion limits assume this stack size, whatever limit the shell has set.
 enum { STACK_WANTED = 8 << 20 };
 typedef struct {

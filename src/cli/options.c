@@ -235,7 +235,7 @@ static int read_option(const CliReading *r, const CliOption *option, char *value
   }
 }
 
-// -- the whole line -------------------------------------------------------------------------------
+// -- the command line -----------------------------------------------------------------------------
 static int read_positional(const CliReading *r, int most, char *word) {
   if (most > 0 && !r->o->file)
     r->o->file = word;

@@ -46,7 +46,7 @@ CommandText command_named(const char *name) {
   return c;
 }
 
-// -- what is said ---------------------------------------------------------------------------------
+// -- messages -------------------------------------------------------------------------------------
 // Writes byte by byte, so that it needs no memory: there may be none left.
 void put_printable(FILE *to, const char *text) {
   char one[5], shown[24];
@@ -104,7 +104,7 @@ int help_all(FILE *to) {
   return to == stderr ? 2 : 0;
 }
 
-// -- what a command takes -------------------------------------------------------------------------
+// -- parameters of commands -----------------------------------------------------------------------
 void command_words(CommandText c, int *least, int *most) {
   const char *end = c.at + line_length(c.at), *at = c.at + strcspn(c.at, " \n");
   *least = *most = 0;

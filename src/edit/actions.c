@@ -76,7 +76,7 @@ bool answer_messages(EditQuestion *q, JsonOut *j) {
   return true;
 }
 
-// -- what helps -----------------------------------------------------------------------------------
+// -- quick fixes ----------------------------------------------------------------------------------
 typedef struct {
   const char *title;
   uint32_t at, n;   // what is replaced

@@ -34,7 +34,7 @@ const char *edit_answer(EditQuestion *q, const char *question) {
   return NULL;
 }
 
-// -- what stands at a place -----------------------------------------------------------------------
+// -- hover ----------------------------------------------------------------------------------------
 // The indexed name at the cursor. NULL: none, or it was typed after the last check.
 static const EditUse *use_here(const EditQuestion *q) {
   uint32_t then, now = position_offset(q, q->at);
@@ -93,7 +93,7 @@ bool answer_hover(EditQuestion *q, JsonOut *j) {
   return true;
 }
 
-// -- where it is declared -------------------------------------------------------------------------
+// -- definitions and references -------------------------------------------------------------------
 // The definition of `use "other.limn"` is the file itself.
 static bool used_file_location(EditQuestion *q, JsonOut *j) {
   const EditIndex *x = q->index;
@@ -160,7 +160,7 @@ bool answer_highlight(EditQuestion *q, JsonOut *j) {
   return true;
 }
 
-// -- what a picture would show --------------------------------------------------------------------
+// -- the box at a position ------------------------------------------------------------------------
 const char *edit_box_at(EditQuestion *q) {
   const EditIndex *x = q->index;
   const EditSymbol *s = edit_symbol(x, use_here(q));

@@ -115,7 +115,7 @@ static void offer_distances(Completer *m) {
     if (is_distance(m->x->def.at[i])) offer_def(m, m->x->def.at[i]);
 }
 
-// -- what is inside of the declaration ------------------------------------------------------------
+// -- local names ----------------------------------------------------------------------------------
 // The number of the enclosing declaration in the checked text, + 1; 0: the declaration is new.
 static uint32_t declaration_here(const Completer *m) {
   uint32_t then;
@@ -249,7 +249,7 @@ static void offer_views(Completer *m) {
   offer_list(m, view, COUNT(view), ITEM_PROPERTY);
 }
 
-// -- which of these -------------------------------------------------------------------------------
+// -- selecting candidates -------------------------------------------------------------------------
 static bool is_header_place(const TypingContext *c) {
   const char *last = context_before(c, 0);
   if (strcmp(last, "->") == 0) return true;

@@ -75,7 +75,7 @@ const char *known_box_name(uint32_t k);  // of a box or function; NULL after the
 // describe.c
 const char *def_header(Arena *, const EditIndex *, const Def *); // box f(x: R[n]) -> R[]
 const char *span_header(Arena *, const EditIndex *, const Syntax *);
-const char *comment_above(Arena *, const Source *, uint32_t at); // "" where there is none
+const char *comment_above(Arena *, const Source *, uint32_t at); // "" if there is none
 const Syntax *
 declared_options(const Syntax *); // N_CFG of a box or machine; NULL: it has no options
 const char *symbol_text(const EditQuestion *, const EditSymbol *, Span name);

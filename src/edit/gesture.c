@@ -16,7 +16,7 @@ static const struct {
              {"given", gesture_given},     {"box", gesture_box},       {"glue", gesture_glue},
              {"number", gesture_number},   {"train", gesture_train}};
 
-// -- what a gesture is made of --------------------------------------------------------------------
+// -- requests of gestures -------------------------------------------------------------------------
 // Joins lines and removes comments: messages quote source text in one line.
 static const char *one_line(Arena *a, const char *text) {
   Buf b = buf_new(a);

@@ -151,7 +151,7 @@ const Syntax *found_statement(const Found *f) {
   return NULL;
 }
 
-// -- what may stand there -------------------------------------------------------------------------
+// -- syntactic contexts ---------------------------------------------------------------------------
 static bool declares_box(const Syntax *n) {
   const Syntax *result = n->kind == N_REFINE ? NULL : declared_result(n);
   const Syntax *params = n->kind == N_REFINE ? refine_params(n) : declared_params(n);
@@ -246,7 +246,7 @@ const Syntax *lhs_meant(Gesture *g, const Syntax *equation) {
   return nodes_only(all);
 }
 
-// -- boxes that come from a palette ---------------------------------------------------------------
+// -- parsing a box --------------------------------------------------------------------------------
 static bool is_box(SyntaxKind kind) {
   return kind == N_NAME || kind == N_AT || kind == N_DOT || kind == N_PIPE || kind == N_FAN ||
          kind == N_PAREN || kind == N_POW || kind == N_OVER || kind == N_TUPLE;

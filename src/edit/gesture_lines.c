@@ -58,7 +58,7 @@ void insert_line_after(Gesture *g, const Syntax *s, const char *text) {
   select_text(g, text);
 }
 
-// -- what goes ------------------------------------------------------------------------------------
+// -- deletion -------------------------------------------------------------------------------------
 static uint32_t comment_in(const Gesture *g, uint32_t from, uint32_t to) {
   bool quoted = false;
   for (; from < to; from++) {

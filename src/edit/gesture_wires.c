@@ -38,7 +38,7 @@ static const Syntax *named_by(Gesture *g, const Found *f) {
 
 static Span name_place(const Syntax *n) { return n->kind == N_NAME ? n->span : n->name_span; }
 
-// -- a line of its own ----------------------------------------------------------------------------
+// -- naming values --------------------------------------------------------------------------------
 // The body of the enclosing box or learner if it is one expression over named inputs; otherwise
 // NULL.
 static const Syntax *expression_body(const Found *f, const Syntax **whole) {

@@ -154,7 +154,7 @@ EditIndex *edit_index(Arena *a, Elab *in, Program *p) {
   return x;
 }
 
-// -- asking ---------------------------------------------------------------------------------------
+// -- queries --------------------------------------------------------------------------------------
 const EditUse *edit_use_at(const EditIndex *x, uint32_t file, uint32_t at) {
   uint32_t low = 0, high = x->use.n;
   while (low < high) { // binary search for the last use that begins at or before `at`

@@ -73,7 +73,7 @@ static const Type *type_of_name(EditQuestion *q, Span at) {
   return type;
 }
 
-// -- does a box take it ---------------------------------------------------------------------------
+// -- type compatibility ---------------------------------------------------------------------------
 static const Syntax *first_type(const EditIndex *x, const Syntax *n) {
   while (n && n->kind == N_TYPES) n = types_in(n).n == 1 ? types_in(n).at[0] : NULL;
   const Syntax *base = n && n->kind == N_TYPE ? type_base(n) : NULL;
@@ -170,7 +170,7 @@ static Fits function_fits(const Palette *p, const char *sig) {
   return sig[2] == sig[0] ? FITS_BACK : FITS;
 }
 
-// -- what is said of it ---------------------------------------------------------------------------
+// -- documentation --------------------------------------------------------------------------------
 // The library's section: the rule above the declaration, `# -- norms ----`.
 static const char *section_of(Arena *a, const Source *s, uint32_t at) {
   while (at) {

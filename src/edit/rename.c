@@ -38,7 +38,7 @@ static bool find_symbol(Renamer *r) {
   uint32_t at = position_offset(q, q->at), from, then;
   r->x = q->index;
   if (!offset_when_checked(q, at, &then))
-    return refuse_rename(q, "the text has changed since it was looked at");
+    return refuse_rename(q, "the text has changed since it was checked");
   r->here = edit_use_at(r->x, r->x->file, then);
   if (r->here && !span_offset_now(q, r->here->at, &r->now)) r->here = NULL;
   r->symbol = edit_symbol(r->x, r->here);
@@ -50,7 +50,8 @@ static bool find_symbol(Renamer *r) {
       return refuse_rename(q, arena_format(q->arena, "`%s` is a word of the language", word));
     if (known_box(q->arena, word))
       return refuse_rename(q, arena_format(q->arena, "`%s` belongs to the language", word));
-    return refuse_rename(q, arena_format(q->arena, "nobody knows yet what `%s` means here", word));
+    return refuse_rename(q,
+                         arena_format(q->arena, "the meaning of `%s` is not known here yet", word));
   }
   r->old = arena_text(q->arena, t->text + r->now, r->here->at.n);
   if (!r->symbol->first.file)
@@ -160,18 +161,18 @@ static const char *line_words(const Renamer *r, uint32_t at) {
   return arena_format(r->q->arena, "line %u of %s", low + 1, file_path(r, r->x->file));
 }
 
-// `path`: the token is behind the name of the enclosing declaration.
+// `path`: the token follows the name of the enclosing declaration.
 static bool token_is_clear(Renamer *r, const Token *t, uint32_t i, const char *text, bool path) {
   EditQuestion *q = r->q;
   const EditUse *u = edit_use_at(r->x, r->x->file, t[i].span.at);
   if (u && u->at.at != t[i].span.at) u = NULL;
   if (strcmp(text, q->text) == 0)
     return refuse_rename(
-        q, arena_format(q->arena, "`%s` stands in %s already", text, line_words(r, t[i].span.at)));
+        q, arena_format(q->arena, "`%s` is already used in %s", text, line_words(r, t[i].span.at)));
   if (strcmp(text, r->old) || u || (follows_dot(t, i) && !path)) return true;
   return refuse_rename(
-      q, arena_format(q->arena, "`%s` stands in %s too, and nobody knows yet what it means there",
-                      text, line_words(r, t[i].span.at)));
+      q, arena_format(q->arena, "`%s` is also used in %s, where its meaning is not known yet", text,
+                      line_words(r, t[i].span.at)));
 }
 
 // A part of a learning diagram is addressed by path from outside: teach.Y is this Y.
@@ -223,7 +224,7 @@ static bool places_are_clear(Renamer *r) {
 static bool is_as_checked(EditQuestion *q) {
   const EditText *t = q->now;
   return (!t->shift && t->same_before == t->n) ||
-         refuse_rename(q, "the text has changed since it was looked at");
+         refuse_rename(q, "the text has changed since it was checked");
 }
 
 static bool may_rename(Renamer *r) {

@@ -197,7 +197,7 @@ void serve_change(const ServeCall *c) {
                         : "a change is of a text that is not open");
 }
 
-// -- looking --------------------------------------------------------------------------------------
+// -- checking -------------------------------------------------------------------------------------
 Limn *served_handle(const LimnServer *s) {
   Limn *l = limn_new();
   for (uint32_t i = 0; l && s->read[i]; i++) limn_allow(l, s->read[i]);

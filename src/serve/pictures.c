@@ -3,7 +3,7 @@
 #include "base/json_write.h"
 #include "serve/serve.h"
 
-// -- which there are ------------------------------------------------------------------------------
+// -- the list of pictures -------------------------------------------------------------------------
 static const struct {
   const char *list, *kind; // `list`: a key of limn_names
 } groups[] = {{"diagrams", "diagram"},

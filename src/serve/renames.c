@@ -77,7 +77,7 @@ static bool is_saved(const FileRename *r) {
   FileText f = file_read(r->arena, r->path, SERVED_LIMIT);
   if (f.text && same_lines(f, (FileText){.text = d->text, .n = d->n})) return true;
   serve_refuse(r->c, RPC_REQUEST_FAILED,
-               "`%s` stands in other files too, which read %s as it is saved: save it first",
+               "`%s` is also used in other files, which read %s as it is saved: save it first",
                r->name, r->path);
   return false;
 }
@@ -133,7 +133,7 @@ static bool collect_user_changes(FileRename *r, const char *path) {
   bool named = has_word(f.text, r->name);
   if (!named && !has_word(f.text, r->ask.text)) return true;
   if (named && !r->plain) {
-    serve_refuse(r->c, RPC_REQUEST_FAILED, "`%s` stands in %s too, which uses this file", r->name,
+    serve_refuse(r->c, RPC_REQUEST_FAILED, "`%s` is also in %s, which uses this file", r->name,
                  path);
     return false;
   }

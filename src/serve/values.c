@@ -9,7 +9,7 @@
 
 enum { INPUTS = 64, NUMBERS_SET = 64, RUN_SECONDS = 4, RUNS_SECONDS = 20 };
 
-// -- what the commands of these names print -------------------------------------------------------
+// -- answers of commands --------------------------------------------------------------------------
 static void answer_or_refuse(const ServeCall *c, ServedText *d, const char *json) {
   if (json)
     serve_answer(c, json);

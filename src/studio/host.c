@@ -69,7 +69,7 @@ void disk_unlock(HostCall *c) {
   c->locked = NULL;
 }
 
-// -- what this home is ----------------------------------------------------------------------------
+// -- general information --------------------------------------------------------------------------
 // Is it a program that uses no other file? Only such examples can be copied alone.
 static bool stands_alone(const PageFile *f) {
   return !strstr(f->bytes, "use \"") && !strstr(f->bytes, "from \"");

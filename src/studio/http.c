@@ -80,7 +80,7 @@ static enum MHD_Result refuse_and_close(Connection *c, const char *text) {
   return respond(c, MHD_HTTP_BAD_REQUEST, r);
 }
 
-// -- who asks -------------------------------------------------------------------------------------
+// -- access control -------------------------------------------------------------------------------
 typedef struct {
   uint32_t hosts, origins, lengths, codings;
   const char *host, *origin;

@@ -230,7 +230,7 @@ void host_runs(HostCall *c) {
   disk_unlock(c);
 }
 
-// -- what a run shows -----------------------------------------------------------------------------
+// -- shows of a run -------------------------------------------------------------------------------
 // Pictures are named 01-confusion-guess-x.svg: a number and the show.
 static const char *caption_of(Arena *a, const char *name) {
   size_t n = strlen(name) - strlen(".svg"), at = strspn(name, "0123456789");
@@ -240,7 +240,7 @@ static const char *caption_of(Arena *a, const char *name) {
   return *text == ' ' ? text + 1 : text;
 }
 
-// What the pages were told of a run; NULL: too many runs.
+// The state that pages were told of a run; NULL: too many runs.
 static StudioRun *watched_run(Studio *s, const char *dir) {
   for (uint32_t i = 0; i < s->runs; i++)
     if (strcmp(s->run[i].dir, dir) == 0) return &s->run[i];

@@ -311,7 +311,7 @@ static bool add_options(HostCall *c, RunArguments *w) {
   return true;
 }
 
-// -- asked for ------------------------------------------------------------------------------------
+// -- requests -------------------------------------------------------------------------------------
 void run_done(HostCall *c, const char *dir) {
   JsonOut j = host_result(c);
   json_object(&j, NULL);

@@ -14,7 +14,7 @@
 enum { STACK_WANTED = 8 << 20 }; // the same as for the command line, for deeply nested programs
 static const double AWAY = 60, SILENCE = 15;
 
-// -- asks -----------------------------------------------------------------------------------------
+// -- requests -------------------------------------------------------------------------------------
 void request_answer(StudioRequest *ask, const char *text, size_t n) {
   if (ask->answer) return;
   ask->answer = malloc(n + 1);

@@ -32,7 +32,7 @@ static void install_handlers(void) {
   sigaction(SIGPIPE, &ignore, NULL);
 }
 
-// -- where it is ----------------------------------------------------------------------------------
+// -- the folder -----------------------------------------------------------------------------------
 static bool report_path_error(const char *path, const char *why) {
   fprintf(stderr, "limn studio: cannot open %s: %s\n", path, why);
   return false;

@@ -201,7 +201,7 @@ static void answer_numbers(HostCall *c, const Array *x) {
   host_done(c);
 }
 
-// -- what is asked for ----------------------------------------------------------------------------
+// -- requests -------------------------------------------------------------------------------------
 static int64_t numbers_of(const Arrays *all) {
   int64_t n = 0;
   for (uint32_t i = 0; i < all->array.n; i++) n += all->array.at[i].count;

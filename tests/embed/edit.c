@@ -86,18 +86,18 @@ static void what_could_be_there(Limn *l) {
 static void names_that_change(Limn *l) {
   load(l, text);
   CHECK(has(renamed(l, 3, 7, "size_of"), "\"newText\":\"size_of\""));
-  CHECK(has(renamed(l, 4, 16, "length"), "`length` stands in line 4 already"));
+  CHECK(has(renamed(l, 4, 16, "length"), "`length` is already used in line 4"));
   CHECK(has(renamed(l, 3, 7, "box"), "`box` is a word of the language"));
   CHECK(has(renamed(l, 3, 7, "2x"), "`2x` is not a name"));
   CHECK(has(renamed(l, 3, 7, "tanh"), "`tanh` means something in the language already"));
   CHECK(has(renamed(l, 10, 33, "far"), "`l2` belongs to the library"));
   CHECK(has(renamed(l, 1, 0, "far"), "`box` is a word of the language"));
   CHECK(has(renamed(l, 1, 30, "far"), "`sqrt` belongs to the language"));
-  CHECK(has(renamed(l, 0, 3, "far"), "nobody knows yet what `How` means here"));
+  CHECK(has(renamed(l, 0, 3, "far"), "the meaning of `How` is not known here yet"));
   CHECK(has(renamed(l, 6, 1, "far"), "there is no name here"));
   load(l, "box f(x) { return x }\nbox g(a: R[n]) -> R[n] = f(a)\nbox h(x) { return f(x) }\n");
   CHECK(has(renamed(l, 0, 4, "far"),
-            "`f` stands in line 3 too, and nobody knows yet what it means there"));
+            "`f` is also used in line 3, where its meaning is not known yet"));
   // the name of an axis that another box asks for by its label
   load(l, "box two(x: R[]) -> R[b:2] = [x, x]\nbox one(x: R[]) -> R[] = sum[b](two(x))\n");
   CHECK(has(renamed(l, 0, 21, "c"), "names would mean something else then"));
@@ -124,7 +124,7 @@ static void while_typing(Limn *l) {
   CHECK(has(at(l, "hover", 5, 16), "s : R[]"));
   CHECK(has(at(l, "completion", 4, 8), "\"length\""));
   CHECK(has(at(l, "definition", 11, 19), "\"line\":2,\"character\":4"));
-  CHECK(has(renamed(l, 5, 16, "q"), "the text has changed since it was looked at"));
+  CHECK(has(renamed(l, 5, 16, "q"), "the text has changed since it was checked"));
   CHECK(!strcmp(at(l, "definition", 4, 7), "null"));
   CHECK(limn_edit_text(l, NULL, 3) == LIMN_USAGE);
 }

@@ -160,11 +160,11 @@ def unknown_places(limn, root):
     good = 'box f(x: R[3]) -> R[3] = x\nbox g(x: R[3]) -> R[3] = f(x) # f is f\nshow "f" as strip\n'
     for text, wanted in [
         (good, 2),
-        (good + "box h(x: R[3]) -> R[3] = f(x) \u00a7\n", "`f` stands in line 4 too"),
-        (good + "f f f\n", "`f` stands in line 4 too"),
-        ("f\n" + good, "`f` stands in line 1 too"),
+        (good + "box h(x: R[3]) -> R[3] = f(x) \u00a7\n", "`f` is also used in line 4"),
+        (good + "f f f\n", "`f` is also used in line 4"),
+        ("f\n" + good, "`f` is also used in line 1"),
         (good + "box h(x: R[3]) -> R[3] = (f(x)\nbox k(x: R[3]) -> R[3] = ff(x) + x_f + f_x\n", 3),
-        (good + "box other(x: R[3]) -> R[3] = x\n", "`other` stands in line 4 already"),
+        (good + "box other(x: R[3]) -> R[3] = x\n", "`other` is already used in line 4"),
         (good + "# other\n", 2),
     ]:
         s = Server(limn, root)
@@ -190,7 +190,7 @@ def main():
         while_typing(limn, root)
         unknown_places(limn, root)
         # what is known by more than its name stays in its file
-        assert "stands in" in sets[at("nets/parts.limn", "wide")] and "which uses this file" in sets[at("nets/parts.limn", "wide")], sets[at("nets/parts.limn", "wide")]
+        assert "is also in" in sets[at("nets/parts.limn", "wide")] and "which uses this file" in sets[at("nets/parts.limn", "wide")], sets[at("nets/parts.limn", "wide")]
         assert "is declared in" in sets[at("user.limn", "wide")] and "rename it there" in sets[at("user.limn", "wide")], sets[at("user.limn", "wide")]
         # a wire is seen in its box alone, whatever other files have
         s = Server(limn, root)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-// -- whole numbers --------------------------------------------------------------------------------
+// -- integers -------------------------------------------------------------------------------------
 enum { FOLDED_MOST = 1 << 22 };
 
 static bool fold_operation(const char *op, double a, double b, double *out) {

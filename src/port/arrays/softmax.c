@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-// -- can a row be masked completely? --------------------------------------------------------------
+// -- detecting fully masked rows ------------------------------------------------------------------
 static bool of_places(const Loop *loop, uint32_t at, bool *index) {
   const Scalar *s = &loop->scalar[at];
   if (s->fn == FN_ARG) return false;

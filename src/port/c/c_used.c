@@ -177,7 +177,7 @@ static void split_definitions(CParts *p, const char *text) {
   }
 }
 
-// -- what is left ---------------------------------------------------------------------------------
+// -- selecting definitions ------------------------------------------------------------------------
 static bool is_choice(const CPart *part, const char *word) {
   return part->at[0] == '#' && strncmp(part->at + 1, word, strlen(word)) == 0;
 }

@@ -10,7 +10,7 @@ typedef struct {
   Table *taken;
 } GraphWriting;
 
-// -- what is read ---------------------------------------------------------------------------------
+// -- live values ----------------------------------------------------------------------------------
 static void mark_value(ArrayGraph *o, Id id, bool *node, bool *value) {
   const GraphValue *v = &o->value.at[id];
   if (value[id]) return;

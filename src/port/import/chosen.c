@@ -111,7 +111,7 @@ bool op_unique(ImpNode *n) {
   return true;
 }
 
-// -- what may be left out -------------------------------------------------------------------------
+// -- optional coordinates -------------------------------------------------------------------------
 bool op_hasoptional(ImpNode *n) {
   op_set_result(n, 0, value_number(n->m, ONNX_BOOL, op_in(n, 0) != 0));
   return true;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-// -- what points ----------------------------------------------------------------------------------
+// -- labels ---------------------------------------------------------------------------------------
 // A constant as labels; negative indices count from the end. 0 with a message.
 static Id pointer_const(ImpNode *n, const ImpValue *v, int64_t places) {
   int64_t count = shape_count(&v->shape);

@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-// -- who reads what -------------------------------------------------------------------------------
+// -- readers --------------------------------------------------------------------------------------
 typedef struct {
   const OnnxNode *node; // NULL: an unknown reader, such as a subgraph
   uint32_t next;        // index + 1 of the next reader; 0: none

@@ -94,7 +94,7 @@ static bool line_fits(ImpNode *n, const ImpShape *shape, const ImpLine *line) {
   return true;
 }
 
-// -- whole numbers --------------------------------------------------------------------------------
+// -- integers -------------------------------------------------------------------------------------
 // Single precision represents all integers up to here.
 static const double SINGLE_EXACT = 0x1p24;
 

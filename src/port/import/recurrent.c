@@ -84,7 +84,7 @@ static const char *active(ImpNode *n, const Recurrent *r, uint32_t k, const char
   return b.at;
 }
 
-// -- what a cell has ------------------------------------------------------------------------------
+// -- cells ----------------------------------------------------------------------------------------
 // A part of a constant tensor, as weight of the cell.
 static void own_weight(ImpNode *n, Recurrent *r, const char *name, const ImpShape *shape, Id from,
                        int64_t begin) {

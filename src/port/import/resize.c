@@ -20,7 +20,7 @@ typedef struct {
   ResizeAxis axis[ONNX_RANK_LIMIT];
 } Resizing;
 
-// -- where a place comes from --------------------------------------------------------------------
+// -- padding --------------------------------------------------------------------------------------
 static double round_to_float(double x) { return (double)(float)x; }
 
 static double original(const Resizing *r, const ResizeAxis *x, int64_t o) {

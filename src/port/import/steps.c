@@ -103,7 +103,7 @@ static bool collect_lines(StepCell *c, uint32_t from) {
   return true;
 }
 
-// -- what it sees of the values around it ---------------------------------------------------------
+// -- captured values ------------------------------------------------------------------------------
 static bool is_made_in_step(const StepCell *c, Id v) {
   for (uint32_t i = 0; i < c->cell.in.n; i++)
     if (c->cell.in.at[i] == v) return true;

@@ -25,7 +25,7 @@ void type_write(const ReadDiagram *d, const ReadType *t, Buf *out) {
   buf_char(out, ']');
 }
 
-// -- which are written ----------------------------------------------------------------------------
+// -- visible axes ---------------------------------------------------------------------------------
 static const ReadType *type_of(const ReadDiagram *d, const Json *key) {
   Id wire = key && key->kind == JSON_TEXT ? table_get(d->wire_table, key->text, key->n) : 0;
   return wire ? &d->wire.at[wire - 1].type : NULL;

@@ -32,7 +32,7 @@ typedef struct {
 
 static ImpLine *live_line(const Repeats *r, uint32_t i) { return &r->m->line.at[r->order[i]]; }
 
-// -- what a line says -----------------------------------------------------------------------------
+// -- hashes of lines ------------------------------------------------------------------------------
 static uint64_t hash_text(uint64_t h, const char *text) {
   return hash_bytes(h, text ? text : "-", text ? strlen(text) + 1 : 2);
 }

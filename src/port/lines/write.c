@@ -19,7 +19,7 @@ typedef struct {
   const ImpLine **inside; // [value] the line that is written inline at its reader; or NULL
 } ImpWriter;
 
-// -- what is needed -------------------------------------------------------------------------------
+// -- dead code ------------------------------------------------------------------------------------
 // Marks the cell of a scan line as used.
 static void mark_cell(ImpWriter *w, const ImpLine *l) {
   for (uint32_t i = 0; i < w->m->cell.n; i++) {
@@ -546,7 +546,7 @@ static void put_return(ImpWriter *w) {
   buf_text(w->b, "\n}");
 }
 
-// -- the boxes that are mentioned ----------------------------------------------------------------
+// -- the boxes that are mentioned -----------------------------------------------------------------
 static bool contains_name(const char *text, const char *name) {
   size_t n = strlen(name);
   for (const char *at = text; (at = strstr(at, name)); at += n) {

@@ -5,7 +5,7 @@
 #include "base/table.h"
 #include "port/python/python_own.h"
 
-// -- what is there --------------------------------------------------------------------------------
+// -- goals ----------------------------------------------------------------------------------------
 const char *python_goal_word(const Python *p, uint32_t number) {
   const Goal *g = &p->e->p->goal.at[number];
   const char *said = g->name ? name_text(p->w->names, g->name) : "";

@@ -5,7 +5,7 @@
 #include "core/diagram/ops.h"
 #include "show/circuit/circuit_own.h"
 
-// -- which box is which glyph ---------------------------------------------------------------------
+// -- glyphs of boxes ------------------------------------------------------------------------------
 typedef enum { AS_GLYPH, AS_WIRES, AS_BLOCK } As;
 typedef struct {
   const char *name;
@@ -71,7 +71,7 @@ bool call_has_glyph(const char *name) {
   return k && k->as == AS_GLYPH;
 }
 
-// -- what it was configured with ------------------------------------------------------------------
+// -- options of a box -----------------------------------------------------------------------------
 typedef struct { // configuration of a diagram, or of a call
   World *w;
   Arena *arena;

@@ -172,7 +172,7 @@ void sketch_tandem(Sketch *); // draws parallel axes as one line; before settlin
 // -- circuit_repeat.c -----------------------------------------------------------------------------
 void draw_part(CircuitPart *);
 uint32_t box_args(const Box *); // inputs that are drawn: without weights
-// A bundle goes on.
+// Passes a bundle into or out of a block.
 uint32_t pass_stage(CircuitPart *, uint32_t block, uint32_t from, const char *words);
 uint32_t kept_bundle(CircuitPart *, Id wire); // made in another loop's iteration; 0: no
 const char *weight_label(CircuitPart *, const char *name);

@@ -236,7 +236,7 @@ static bool find_others(CircuitPart *p, const Repeat *r, Ids *before) {
   return true;
 }
 
-// -- what reads what a loop makes -----------------------------------------------------------------
+// -- readers of a repeat --------------------------------------------------------------------------
 typedef struct {
   bool kept;    // of an iteration other than the last, by an outer box
   bool result;  // of the last iteration

@@ -126,7 +126,7 @@ static void name_ends(World *w, const Diagram *f, const Diagram *r, Sketch *s) {
   }
 }
 
-// -- where cotangents of weights end --------------------------------------------------------------
+// -- ends of weight cotangents --------------------------------------------------------------------
 enum { FEW = 2 }; // weights of one box that are named individually
 
 uint32_t maker_of(const Sketch *s, uint32_t bundle) {

@@ -1,7 +1,7 @@
 // Private to the pictures of lenses.
 //
-//   lens.c        diagrams become a sketch whose bundles are pairs: a value, and its change
-//   lens_paint.c  the sketch with what stands above it: weights, optimisers, labels
+//   lens.c        diagrams as a sketch whose bundles are pairs: a value and its change
+//   lens_paint.c  draws the sketch, and weights, optimisers and labels above it
 #ifndef LIMN_SHOW_CIRCUIT_LENS_OWN_H
 #define LIMN_SHOW_CIRCUIT_LENS_OWN_H
 

@@ -45,7 +45,7 @@ static void put_in_order(Places *p, Arena *a) {
     if (p->order[i] == UINT32_MAX) p->order[i] = n++;
 }
 
-// -- what is usual --------------------------------------------------------------------------------
+// -- usual accesses -------------------------------------------------------------------------------
 // The indices of plain coordinates; false: there are others.
 static bool plain_places(const Places *p, uint32_t operand, Arena *a, Ids *out) {
   const Access *x = access_at(p, operand);

@@ -97,7 +97,7 @@ const GroupOf *box_group(World *w, Arena *a, const Diagram *d, const Box *box, c
   return of;
 }
 
-// -- where a wire is read -------------------------------------------------------------------------
+// -- reads of wires -------------------------------------------------------------------------------
 static const Syntax *tree_of(const Elab *in, uint32_t file) {
   for (uint32_t i = 0; i < in->scope.n; i++)
     if (in->scope.at[i]->file == file) return in->scope.at[i]->tree;

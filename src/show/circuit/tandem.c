@@ -6,7 +6,7 @@
 // merge or meet other pairs, enter one glyph side by side, or two equal glyphs. Pairs are removed
 // until a fixed point is reached; those that remain and are windowed somewhere are drawn as one
 // line, since they are spatial axes of an image.
-// -- which axes windows move along ---------------------------------------------------------------
+// -- windowed axes --------------------------------------------------------------------------------
 // For each input and then each output of a diagram, a bit mask: bit i says that axes i and i + 1
 // are windowed alike.
 #include "base/table.h"

@@ -137,7 +137,7 @@ static const char *happens(const Sketch *s, const Stage *t) {
   return p.at;
 }
 
-// X goes through f; X and Y meet in f.
+// Writes "X goes through f", or "X and Y meet in f".
 static void say_step(PictureWords *w, uint32_t k, Buf *out) {
   Sketch *s = w->s;
   const Stage *t = &s->stage.at[k];

@@ -23,7 +23,7 @@ static void push_once(Arena *arena, Ids *list, Id id) {
   vec_push(arena, list, id);
 }
 
-// -- what a statement declares --------------------------------------------------------------------
+// -- declared names -------------------------------------------------------------------------------
 static void declare(BlockWalk *b, uint32_t i, Name name) {
   if (name && !table_get(b->maker, &name, sizeof name))
     table_put(b->maker, &name, sizeof name, i + 1);
@@ -46,7 +46,7 @@ static void declare_all(BlockWalk *b, uint32_t i, const Syntax *n) {
   for (uint32_t k = 0; list && k < parts.n; k++) declare_all(b, i, parts.at[k]);
 }
 
-// -- what it reads --------------------------------------------------------------------------------
+// -- reads ----------------------------------------------------------------------------------------
 typedef struct {
   BlockWalk *b;
   uint32_t i;

@@ -87,7 +87,7 @@ static void pair_replaced(const Outline *a, const Outline *b, Meeting *m, const 
   }
 }
 
-// -- what is said of them -------------------------------------------------------------------------
+// -- describing differences -----------------------------------------------------------------------
 static const char *read_name(const Outline *o, int64_t from) {
   if (from == NO_BOX) return "a weight";
   if (from >= 0 && from < o->box.n) return o->box.at[from].name;

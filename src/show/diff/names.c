@@ -38,7 +38,7 @@ void renaming_keep(Renaming *into, const Renaming *from) {
   }
 }
 
-// -- what is bound --------------------------------------------------------------------------------
+// -- bound names ----------------------------------------------------------------------------------
 static bool in_table(const Table *t, Name name) { return t && table_get(t, &name, sizeof name); }
 static void into_table(Table *t, Name name) {
   if (name) table_put(t, &name, sizeof name, 1);

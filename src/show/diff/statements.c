@@ -26,7 +26,7 @@ typedef struct {
   Renaming global, member;
 } StatementMeeting;
 
-// -- what there is --------------------------------------------------------------------------------
+// -- collecting statements ------------------------------------------------------------------------
 static void add_statement(StatementMeeting *m, int side, const Syntax *n, Name name) {
   vec_push(m->arena, &m->all[side], (Statement){n, name, false});
   if (name && n->kind != N_REFINE) table_put(m->side[side].declared, &name, sizeof name, 1);
@@ -72,7 +72,7 @@ static void collect_side(StatementMeeting *m, int side, const DiffSource *source
   }
 }
 
-// -- who meets whom -------------------------------------------------------------------------------
+// -- pairing --------------------------------------------------------------------------------------
 static const char *name_in(const StatementMeeting *m, int side, Name name) {
   return name_text(m->side[side].source->names, name);
 }
@@ -240,7 +240,7 @@ static void pair_by_kind(StatementMeeting *m) {
     }
 }
 
-// -- what has become of them ----------------------------------------------------------------------
+// -- changes of statements ------------------------------------------------------------------------
 static const char *kind_word(const Syntax *n) {
   switch (n->kind) {
   case N_TYPED: return "const";

@@ -148,7 +148,7 @@ static bool try_inside(TreeWalk *w, const Syntax *a, const Syntax *b, const Synt
 
 bool trees_try(TreeWalk *w, const Syntax *a, const Syntax *b) { return try_inside(w, a, b, NULL); }
 
-// -- where they differ ----------------------------------------------------------------------------
+// -- differences ----------------------------------------------------------------------------------
 // Generated nodes have no text.
 static const char *raw(const TreeWalk *w, int side, uint32_t file, uint32_t from, uint32_t to) {
   const Source *source = &w->side[side].source->sources->file.at[file];

@@ -141,7 +141,7 @@ static DiffWeight weight_met(const Array *a, const Array *b) {
   return w;
 }
 
-// -- who meets whom -------------------------------------------------------------------------------
+// -- pairing --------------------------------------------------------------------------------------
 typedef struct {
   const Arrays *a, *b;
   int32_t *to; // [a] its partner, or -1

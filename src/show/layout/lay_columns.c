@@ -80,7 +80,7 @@ static void keep_apart(Lay *y, const ColumnEntry *upper, const ColumnEntry *lowe
   add_pull(y, upper->var, lower->var, (double)least, CLOSE);
 }
 
-// -- what stands in a column ----------------------------------------------------------------------
+// -- entries of columns ---------------------------------------------------------------------------
 static void put_bundle(Lay *y, CutColumn *c, uint32_t b) {
   const Bundle *k = &y->s->bundle.at[b];
   ColumnEntry e = {.block = k->block, .bundle = b};

@@ -20,7 +20,7 @@
 
 #include "show/layout/strokes.h"
 
-// -- what comes in, what goes out -----------------------------------------------------------------
+// -- inputs and results ---------------------------------------------------------------------------
 typedef enum { EDGE_NONE, EDGE_FIRST, EDGE_LAST } LayerEdge;
 
 enum { LAYER_KINDS = 7, LAYER_DUMMY = 0 }; // kinds of units; the first is where a cable passes
@@ -90,7 +90,7 @@ typedef struct {
   double lane_y;
 } LayerCable;
 
-// -- what the files share -------------------------------------------------------------------------
+// -- shared options -------------------------------------------------------------------------------
 typedef VEC(double) Values;
 
 typedef struct { // a cable's segment in a channel

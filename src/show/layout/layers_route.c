@@ -45,7 +45,7 @@ static int by_length(const void *a, const void *b) {
   uint32_t p = x->last - x->first, q = y->last - y->first;
   if (p != q) return p < q ? -1 : 1;
   if (x->first != y->first) return x->first < y->first ? -1 : 1;
-  return x < y ? -1 : x > y; // they stand in one array
+  return x < y ? -1 : x > y; // both point into one array
 }
 
 static void place_lane(Layers *l, LayerCable *k, double *edge) {

@@ -37,7 +37,7 @@ typedef struct {
   double left, width; // left side of rows; total width
 } RowMaker;
 
-// -- which row ------------------------------------------------------------------------------------
+// -- selecting the row ----------------------------------------------------------------------------
 typedef struct {      // of a layer
   double left, right; // extent of its units; left > right: only units with a fixed edge
   uint32_t crossing;  // number of cables cut before this layer

@@ -316,7 +316,7 @@ static bool solve(Arena *a, const Places *p, int64_t *place, uint64_t *steps) {
 // -- ties -----------------------------------------------------------------------------------------
 // Things that are tied are one thing: each is at a known distance from the one that stands for all.
 typedef struct {
-  uint32_t *up;    // [thing] towards the one that stands for it
+  uint32_t *up;    // [thing] its parent in a union-find forest
   int64_t *offset; // [thing] from that one
 } TiedNode;
 

@@ -1,4 +1,4 @@
-// layout: where things stand along one direction.
+// layout: coordinates in one dimension.
 #ifndef LIMN_SHOW_LAYOUT_PLACE_H
 #define LIMN_SHOW_LAYOUT_PLACE_H
 
@@ -24,12 +24,13 @@ typedef struct {
   VEC(Gap) gap;
   VEC(Pull) pull;
   VEC(Tie) tie;
-  int64_t most; // 0: any. Where the gaps alone lead beyond it, nobody will look: pulls are left out
+  // 0: unlimited. If the gaps alone exceed it, pulls are ignored: the picture is refused anyway.
+  int64_t most;
 } Places;
 
-// The highest thing stands at 0. False: the gaps form a cycle, or ties do not agree with
-// them. The number of things that were looked at, if asked for, is added to *steps: it is the same
-// on every machine, where time is not.
+// The smallest coordinate is 0. False: the gaps form a cycle, or contradict the ties. Adds the
+// number of visited nodes to *steps unless it is NULL: a measure of time that is the same on every
+// machine.
 bool places_solve(Arena *, const Places *, int64_t *place, uint64_t *steps);
 
 #endif

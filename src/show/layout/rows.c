@@ -86,7 +86,7 @@ static double row_width(const Breaking *r, uint32_t i, uint32_t j) {
   return r->upto[j] - r->upto[i] + ends;
 }
 
-// -- what is cut ----------------------------------------------------------------------------------
+// -- slices ---------------------------------------------------------------------------------------
 static void find_spans(Breaking *r) {
   r->span = block_reach(r->arena, r->s, r->o);
   for (uint32_t b = 1; b < r->s->block.n; b++)

@@ -10,7 +10,7 @@
 
 enum { LABEL_MOST = 32, LEGEND_WIDTH = 120, BINS = 12, SIDE = 460 };
 
-// Of two arrays [n], or of one [n 2].
+// Reads two arrays [n], or one [n 2].
 static void read_points(Plot *p, bool two, Points *out) {
   const Array *a = p->s->value.array.at;
   out->n = a[0].shape[0];

@@ -205,7 +205,7 @@ void html_program(Buf *b, const char *text, size_t n) {
   arena_free(scratch);
 }
 
-// -- which goal trains which learner --------------------------------------------------------------
+// -- the table ------------------------------------------------------------------------------------
 typedef struct {
   const char *at;
   size_t n;

@@ -30,7 +30,7 @@ typedef struct {
   const Program *p;
 } Teller;
 
-// -- what is wrong --------------------------------------------------------------------------------
+// -- messages -------------------------------------------------------------------------------------
 static uint32_t line_of(const Teller *s, Span span) {
   uint32_t line = 0, column;
   if (span.file) source_place(s->w->sources, span, &line, &column);

@@ -1,8 +1,8 @@
 // Private to pictures of learning diagrams.
 //
-//   graph.c        what a learning diagram says ─► spots with layers, arrows; parts, `=`, the whole
-//   graph_lay.c    where spots stand and where arrows run (layers.h)
-//   graph_paint.c  spots, arrows, bands and the key on a canvas
+//   graph.c        a learning diagram ─► spots with layers, arrows; parts, `=`, the whole
+//   graph_lay.c    positions of spots and paths of arrows (layers.h)
+//   graph_paint.c  draws spots, arrows, bands and the key
 #ifndef LIMN_SHOW_WIRING_GRAPH_OWN_H
 #define LIMN_SHOW_WIRING_GRAPH_OWN_H
 

@@ -20,7 +20,7 @@ static const LayerRules panel_rules = {
     .apart = {{12, 12, 3, 3, 6, 12, 12},  // a cable that passes
               {12, 18, 6, 6, 18, 18, 18}, // a box
               {9, 9, 0, 0, 3, 9, 9},      // a label
-              {9, 9, 0, 0, 9, 9, 9},      // one behind its box
+              {9, 9, 0, 0, 9, 9, 9},      // a label behind its box
               {6, 18, 6, 6, 18, 18, 18},  // a plate, a choice
               {12, 0, 0, 0, 0, 0, 0},     // a port
               {12, 4, 0, 0, 4, 4, 4}},    // a port of the outermost panel

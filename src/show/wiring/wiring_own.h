@@ -1,15 +1,15 @@
 // Private to wiring: panels, units, pins and cables.
 //
 //   wiring.c        a system ─► a panel: units with pins, and cables between them; the whole
-//   wiring_shared.c shared variables: on which side of its parts each is
-//   wiring_text.c   expressions as text, texts that are cut, sentences
-//   wiring_lines.c  what a machine says: its lines, its states
-//   wiring_legend.c which constants and options its lines name
-//   wiring_modes.c  a machine with modes: its modes, and the jumps between them
-//   wiring_lay.c    a panel is laid out, in rows where it is wide (layers.h)
-//   wiring_paint.c  a panel on a canvas
-//   wiring_driven.c what runs and what it stands on, as one wiring
-//   wiring_unfold.c a network from left to right, and the same from inside to outside
+//   wiring_shared.c shared variables: the sides of their ports
+//   wiring_text.c   expressions as text, truncated texts, descriptions
+//   wiring_lines.c  the lines and states of a machine as text
+//   wiring_legend.c constants and options named in lines
+//   wiring_modes.c  a machine with modes, and the jumps between them
+//   wiring_lay.c    lays out a panel, in rows if it is wide (layers.h)
+//   wiring_paint.c  draws a panel
+//   wiring_driven.c a system and its source as one wiring
+//   wiring_unfold.c a network from left to right, and the same nested
 //   wiring_times.c  a wiring at several moments, side by side or one after the other
 #ifndef LIMN_SHOW_WIRING_WIRING_OWN_H
 #define LIMN_SHOW_WIRING_WIRING_OWN_H

@@ -201,7 +201,7 @@ static void put_named(Printer *p, const Syntax *n) {
   put_list(p, syntax_parts(n), " ");
 }
 
-// A sign of the program that pictures write otherwise: its length, and how. 0: it is none
+// A sign that pictures write differently: its length, and the form in pictures. 0: none
 static size_t sign_at(const char *text, size_t n, const char **shown) {
   static const char *const sign[][2] = {{"->", "→"}, {">=", "≥"}, {"<=", "≤"},
                                         {"!=", "≠"}, {"*", "·"},  {"-", "−"}};
@@ -213,7 +213,7 @@ static size_t sign_at(const char *text, size_t n, const char **shown) {
   return 0;
 }
 
-// As the program has it, but for signs, comments and spaces.
+// The source text with signs replaced, without comments and extra spaces.
 static void put_between(Printer *p, const char *text, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const char *shown;
@@ -229,7 +229,7 @@ static void put_between(Printer *p, const char *text, size_t n) {
   }
 }
 
-// What has no row of its own is shown as the program has it, and its parts as those that have one.
+// Nodes without a printing rule are written as in the source, and their children by their rules.
 static void put_source(Printer *p, const Syntax *n) {
   const Sources *s = p->w->sources;
   if (!s || !n->span.file || n->span.file >= s->file.n) {
@@ -294,7 +294,7 @@ const char *node_text(World *w, Arena *a, const System *s, const Syntax *n) {
   return p.out.at ? p.out.at : "";
 }
 
-// Of p[i], p.q and (p): p; NULL for others.
+// The object of p[i], p.q or (p): p; NULL for other nodes.
 static const Syntax *around(const Syntax *n) {
   if (n->kind == N_PAREN) return paren_inner(n);
   return n->kind == N_AT || n->kind == N_DOT ? path_base(n) : NULL;
