@@ -1,9 +1,10 @@
-// What `check` accepts is trained, resumed, measured, shown and sampled; what it refuses is refused by
-// one of these. On random programs of lines that are chosen apart from each other, so that many do not
-// fit: views and shapes, measures and metrics, small files, runs that are not there, nothing that moves.
+// Agreement of `check` with the other commands on random programs: a program that `check` accepts
+// can be trained, resumed, measured, shown and sampled; one that it refuses is refused by one of
+// these. The lines of a program are chosen independently, so many programs have errors: views and
+// shapes, measures and metrics, small files, missing runs, no trained learner.
 //
-//   ahead_test               some of them
-//   ahead_test FIRST RUNS    so many, from this seed on; a program that fails is made small
+//   ahead_test               a few programs
+//   ahead_test FIRST RUNS    RUNS programs from seed FIRST; failing programs are reduced
 #define _DEFAULT_SOURCE
 #include "base/base.h"
 #include "base/files.h"

@@ -1,11 +1,11 @@
-// Pictures tell apart: boxes that mean different things have different pictures. Bodies of one
-// signature are made by chance from a table of templates, in large numbers, so that many of them
-// differ in one thing only: another function, axis, slice, operand, constant, pad, order, branch.
-// Each is evaluated with its slopes on two sets of inputs, and drawn with everything opened. Two
-// whose pictures are painted alike must have the same values.
+// Boxes with different meaning have different pictures. Many random bodies of one signature are
+// made from a table of templates, so that many of them differ in one thing only: a function, axis,
+// slice, operand, constant, pad, order, branch. Each is evaluated with its derivatives on two sets
+// of inputs, and drawn with all boxes opened. Two bodies with equal pictures must have equal
+// values.
 //
 //   apart_test                 the tests
-//   apart_test FIRST RUNS      so many bodies, from a seed on: those that look alike and are not
+//   apart_test FIRST RUNS      RUNS bodies from seed FIRST: lists different bodies with equal pictures
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 #include "base/table.h"

@@ -1,6 +1,7 @@
-// Kernels that take a loop in blocks: attention whose scores are too large for the cache. Compiled
-// code and prebuilt kernels = interpreter, forward and reverse, for lengths that blocks divide and
-// for others; the scores are never in memory as a whole; threads do not change a bit.
+// Kernels with blocked loops: attention whose scores exceed the cache. Compiled code and prebuilt
+// kernels equal the interpreter, forward and reverse, for lengths that are multiples of the block
+// and others; the scores are never in memory as a whole; the number of threads does not change a
+// bit.
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
 #include "base/source.h"

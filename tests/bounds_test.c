@@ -1,4 +1,4 @@
-// Bounds of diagrams: whatever params between two values make, lies between what was said of it.
+// Bounds of diagrams: for all params within their bounds, each value is within its computed bounds.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Files of arrays: round trips, files made by NumPy, and hostile files, each with its message.
+// Files of arrays: round trips, files written by NumPy, and hostile files with their messages.
 #define _POSIX_C_SOURCE 200809L
 #include "base/json_write.h"
 #include "io/bytes/bytes.h"

@@ -1,9 +1,9 @@
-// Pictures: sizes of letters, what back ends write, and pixels that are known without drawing.
+// Pictures: sizes of letters, output of the back ends, and pixels with known values.
 //
 //   canvas_test                 the tests
 //   canvas_test draw DIR        pictures for tests/canvas/test.sh
 //   canvas_test compare A B     the mean difference of two png files, per channel
-//   canvas_test blocks A B      the same where both are, and the mean of the worst 16 by 16 pixels
+//   canvas_test blocks A B      the same on their common area, and the mean of the worst block of 16 by 16 pixels
 #define _POSIX_C_SOURCE 200809L
 #include "base/files.h"
 #include "show/canvas/marks.h"

@@ -1,12 +1,12 @@
-// One thing changed: programs with places where one thing can be another, an option, a result, a
-// member of a family, a number, a distance, an optimiser, a start value. Each change is made alone,
-// and both programs are drawn in every kind of picture. Where a kind of picture speaks of that
-// thing, the two pictures differ: as they are painted, and as lines of text.
+// Every change of a program changes its pictures. Programs have places with alternatives: an
+// option, a result, a member of a family, a number, a distance, an optimiser, an initial value.
+// Each change is made alone, and both programs are drawn in every kind of picture. If a kind of
+// picture shows the changed thing, the two pictures must differ, in their marks and as text.
 //
 //   changed_test               the tests
-//   changed_test all           every pair with the kinds of pictures in which it looks alike
-//   changed_test FILE…         each thing of these programs is changed in turn (text_changes.h): what
-//                              the pictures that speak of it do not show
+//   changed_test all           every pair, with the kinds of pictures that are equal
+//   changed_test FILE…         changes each thing of these programs in turn (text_changes.h) and lists
+//                              changes that pictures do not show
 //
 // A place is «KINDS:one|another|a third»; the first is what it is while others change. KINDS are
 // the pictures that speak of it:

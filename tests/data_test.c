@@ -1,5 +1,4 @@
-// Sets: what is drawn by code is always the same, splits do not overlap, files give what is in
-// them.
+// Data sets: generated sets are reproducible, splits do not overlap, files are read correctly.
 #define _POSIX_C_SOURCE 200809L
 #include "base/files.h"
 #include "io/data/data.h"

@@ -1,4 +1,5 @@
-// Derivatives of every scalar row, of every box, and of diagrams; masks of goals; inlining; costs.
+// Derivatives of every scalar function, of every box, and of diagrams; masks of goals; inlining;
+// costs.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// What tests, fuzzers and benches want of diagrams and limn itself does not: from text, valid, equal.
+// Functions on diagrams for tests, fuzzers and benchmarks: read from text, validate, compare.
 #ifndef LIMN_DIAGRAM_HELP_H
 #define LIMN_DIAGRAM_HELP_H
 

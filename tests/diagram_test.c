@@ -1,8 +1,7 @@
-// Diagrams: the table of scalar functions, what the reference interpreter computes, and the text
-// form.
+// Diagrams: the table of scalar functions, the reference interpreter, and the text form.
 //
-// Diagrams are written in the text form: shorter than building them, and each is a test of the
-// reader. Numbers expected are worked out by plain loops here, not by the code under test.
+// Diagrams are written as text, which is shorter than building them and tests the reader. Expected
+// numbers are computed by plain loops here, not by the code under test.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"

@@ -1,5 +1,5 @@
-// Draws are permutations and functions of seed, epoch and batch alone; a loader gives what reading
-// gives.
+// Sampling: the order of samples is a permutation and depends only on seed, epoch and batch; a
+// loader has the batches that direct reading has.
 #define _POSIX_C_SOURCE 200809L
 #include "io/data/data.h"
 

@@ -1,5 +1,5 @@
-// Compiled code = interpreter. Many random diagrams are put side by side into one, so that one
-// compilation serves them all; the engine runs it, and every result and next state is compared with
+// Compiled code equals the interpreter. Many random diagrams are combined to one, so that one
+// compilation is enough; the engine runs it, and every result and next state is compared with
 // diagram_eval.
 #define _DEFAULT_SOURCE
 #include "base/diag.h"

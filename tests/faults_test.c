@@ -1,5 +1,5 @@
-// Each kind of fault is made by hand, on a canvas that is good without it, and found: that kind,
-// there, once. A check that cannot fail is worth nothing.
+// Faults of pictures: each kind is made by hand on a canvas without faults, and must be found with
+// its kind and place, once.
 #include "base/names.h"
 #include "show/canvas/lint.h"
 

@@ -1,5 +1,5 @@
-// The front end: what is accepted and as which tree, what is refused and with which words, that
-// faults cost few messages and never a crash, and that formatting keeps the meaning and is stable.
+// The front end: accepted programs and their trees, refused programs and their messages, few
+// messages for each error and no crash, and that formatting keeps the meaning and is stable.
 #include "base/diag.h"
 #include "base/files.h"
 #include "base/names.h"

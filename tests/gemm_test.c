@@ -1,6 +1,6 @@
-// Matrix products against a triple loop in doubles: random sizes, orders of memory, tables, runs
-// smaller than planned, every precision and every kernel that this CPU has. Operands lie between
-// guards, and what is between their cells is not a number.
+// Matrix products against a triple loop in doubles: random sizes, memory layouts, offset tables,
+// batches smaller than planned, every precision and every kernel that this CPU supports. Operands
+// are surrounded by guards, and padding between their cells is NaN.
 #define _POSIX_C_SOURCE 200809L
 #include "run/engine/prebuilt/gemm_kernel.h"
 

@@ -1,4 +1,4 @@
-// For tests of edits by picture: a text as a page has it, gestures, and the changes that come back.
+// For tests of edits in pictures: a text as in the page, gestures, and the resulting edits.
 #ifndef LIMN_TESTS_GESTURE_HELP_H
 #define LIMN_TESTS_GESTURE_HELP_H
 

@@ -1,5 +1,5 @@
-// Edits by picture: each is the edit of the text that a person would make (tests/gesture/pairs.txt), can be
-// undone, keeps comments, and gives a program that is read without a new error, or is refused in words.
+// Edits in pictures: each gives the expected edit of the text (tests/gesture/pairs.txt), can be
+// undone, keeps comments, and gives a program without a new error, or is refused with a message.
 //
 //   gesture_test                     the tests
 //   gesture_test gestures FIRST RUNS   sequences of random edits over the examples and random programs

@@ -1,4 +1,4 @@
-// A GPU that runs kernels on this CPU (tests/gpu), where there is no other one; LIMN_GPU=1 asks for a real one.
+// The emulated GPU (tests/gpu) for tests; LIMN_GPU=1 selects a real one.
 #ifndef LIMN_TESTS_GPU_HELP_H
 #define LIMN_TESTS_GPU_HELP_H
 

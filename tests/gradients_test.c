@@ -1,4 +1,5 @@
-// Gradients of goals on a batch of data: against differences of the losses, and against each other.
+// Gradients of goals on a batch of data, compared with finite differences of the losses and with
+// each other.
 #define _DEFAULT_SOURCE
 #include "base/base.h"
 #include "limn.h"

@@ -1,5 +1,5 @@
-// Learning graphs against brute force: pairs of paths, gluing, finding, rewriting, on small random
-// graphs; and graphs that are large.
+// Learning graphs against brute force: pairs of paths, gluing, matching, rewriting, on small random
+// graphs; and large graphs.
 #include "core/graph/graph.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// Events and delays: when something happens, in which order, and what was.
+// Events and delays: times of events, their order, and delayed values.
 #include "solve_help.h"
 
 #include <math.h>

@@ -1,7 +1,8 @@
-// Conditions with a flag that is always true, against the same conditions without it.
+// Conditions with a flag that is always true, compared with the same conditions without it.
 //
-// `flag <= 0 and y <= 1` is never far above 0, and as rough as rounding where it passes 0. It must happen as often as `y <= 1` alone,
-// and no note may say that nobody can tell whether it does.
+// The guard of `flag <= 0 and y <= 1` is never far above 0, and has rounding errors where it passes
+// 0. The event must happen as often as that of `y <= 1` alone, and no message may say that it is
+// uncertain.
 #include "base/diag.h"
 #include "hybrid_laws.h"
 

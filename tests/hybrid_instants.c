@@ -1,9 +1,10 @@
-// What happens at one moment, against a plain interpreter.
+// Events of one moment, compared with a simple interpreter.
 //
-// A random set of parts: states that are small whole numbers, modes, conditions on them, on ports and on clocks whose moments
-// lie 1 to 1e-9 apart. The interpreter here goes in rounds, as the manual says it: all that is armed and true happens at once and reads
-// what was before; then again, until nothing new is true. Both must agree on the moments, on how much happens at each, on all states
-// at the end, and on what is refused: two lines that set one state to different values, and what goes round without end.
+// Random parts have states with small integers, modes, and conditions on states, ports and clocks
+// whose times differ by 1 to 1e-9. The interpreter works in rounds, as in the manual: all armed
+// events whose condition is true happen at once and read the values from before; this repeats until
+// no condition is newly true. Both must agree on the times, the number of events at each, the final
+// states, and the errors: two lines that set one state to different values, and endless rounds.
 #include "base/diag.h"
 #include "hybrid_laws.h"
 

@@ -1,7 +1,7 @@
-// The laws of hybrid systems. Most are two programs that must leave the same trace to the last bit:
-// all that can be seen at all moments, and what happened when. Those about steps and tolerances
-// leave the same events, and moments and numbers that are as far apart as the tolerance and the
-// system allow: how far a small change of the start moves them says what that is.
+// The laws of hybrid systems. Most compare two programs that must have the same trace to the last
+// bit: all recorded values, and all events with their times. Laws about steps and tolerances
+// require the same events, and times and values that differ by no more than the tolerance and the
+// sensitivity of the system, which is measured by a small change of the initial state.
 #include "hybrid_laws.h"
 #include "base/diag.h"
 #include "base/names.h"

@@ -1,5 +1,5 @@
-// Random hybrid systems as text: in another order, with other names, with some parts in a wiring of
-// their own; and made smaller.
+// Prints random hybrid systems: in another order, with other names, with some parts in a separate
+// wiring; and reduces failing ones.
 #include "random_hybrid.h"
 
 #include <ctype.h>

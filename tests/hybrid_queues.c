@@ -1,8 +1,10 @@
-// Queues against the formulas of queueing theory, and machines whose options are boxes against the same machines without options.
+// Queues compared with the formulas of queueing theory, and machines whose options are boxes with
+// the same machines without options.
 //
-// In a queue an event makes others true: who arrives at a station that waits is served at that moment, who leaves one arrives at the
-// next. How many are there, on the average, is known; how far a run may be from it is six times the deviation that a run of this length
-// has. And nobody is lost: who has arrived is there, or has left.
+// In a queue an event triggers others: a customer who arrives at an idle station is served at that
+// moment, and one who leaves a station arrives at the next. The mean number of customers is known;
+// a run may differ from it by six standard deviations for its length. Customers are conserved: each
+// arrival is in the system or has left.
 #include "base/diag.h"
 #include "hybrid_laws.h"
 

@@ -1,9 +1,10 @@
-// Balls that bounce on tables that move, against a simulation of their own.
+// Balls that bounce on moving tables, compared with a separate simulation.
 //
-// Between two bounces the height above the table is h + v s - g s^2 / 2 - a sin(w t + p), whose second derivative is at
-// most g + a w^2. So it is known how far it cannot come down, and steps of that length find each bounce and pass none. The
-// law asks for the same bounces as long as they can be told, for a run that stops with a message where they come to a limit
-// and nowhere else, and for no moment at which the ball is below the table.
+// Between two bounces the height above the table is h + v s - g s^2 / 2 - a sin(w t + p), whose
+// second derivative is at most g + a w^2. This bounds the time until the next bounce, and steps of
+// that length find each bounce. The law requires the same bounces as long as they can be
+// distinguished, a run that stops with a message where they accumulate and nowhere else, and that
+// the ball is never below the table.
 #include "base/diag.h"
 #include "hybrid_laws.h"
 

@@ -1,4 +1,4 @@
-// Answers of the public interface that no command shows.
+// Functions of the public interface that no command uses.
 #define _DEFAULT_SOURCE
 #include "base/base.h"
 #include "limn.h"

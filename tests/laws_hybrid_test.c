@@ -1,12 +1,12 @@
-// Laws of random hybrid systems: the order of lines and parts, names, and how parts are nested change
-// no bit; how time is stepped changes nothing but digits; what is conserved is.
+// Laws of random hybrid systems: the order of lines and parts, names, and nesting of parts change
+// no bit; step sizes and methods change only the last digits; conserved quantities are conserved.
 //
 //   laws_hybrid_test                     the tests
-//   laws_hybrid_test LAW FIRST RUNS      a law (or `hybrid`: all) on so many systems; what fails is made small
-//   laws_hybrid_test program SEED        one of them, printed
-//   JOBS=2                               by so many processes
+//   laws_hybrid_test LAW FIRST RUNS      a law (or `hybrid`: all) on RUNS systems; failing systems are reduced
+//   laws_hybrid_test program SEED        prints one system
+//   JOBS=2                               number of processes
 //
-// Every system is looked at by a process of its own: one that dies has failed.
+// Every system is tested in a process of its own, so that a crash is a failure of one system.
 #define _DEFAULT_SOURCE
 #include "hybrid_laws.h"
 

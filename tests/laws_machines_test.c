@@ -1,5 +1,5 @@
-// Laws of machines and wirings, on random systems. Every law is a pair of programs that must
-// leave the same trace: outputs and states, at each tick, bit by bit.
+// Laws of machines and wirings on random systems. Every law is a pair of programs that must have
+// the same trace: outputs and states at each tick, bit by bit.
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-// Laws of systems of one kind each: shared variables, modes, events, what is conserved, finite
-// machines, markets and networks that are unfolded. The programs are random or are small
-// and fixed; what they must give is found by other means, here.
+// Laws of special kinds of systems: shared variables, modes, events, conserved quantities, finite
+// machines, markets and unfolded networks. The programs are random or small and fixed; expected
+// results are computed independently here.
 #include <stdio.h>
 #include <string.h>
 

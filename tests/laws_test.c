@@ -1,7 +1,6 @@
-// Laws that hold of every program, on random programs: composition is associative, has
-// units and obeys the interchange law; copying and swapping are natural; derivatives of a
-// composition compose; the layout changes no meaning; passes keep what a program computes; what is
-// printed can be read back.
+// Laws of all programs, on random programs: composition is associative, has units and obeys the
+// interchange law; copying and swapping are natural; the chain rule holds; formatting keeps the
+// meaning; passes keep the results; printed diagrams can be read back.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

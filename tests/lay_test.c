@@ -1,5 +1,5 @@
-// Layout: how much work it is grows with the picture and no faster, whatever its shape; rows are
-// cut where nothing is lost and are not wider than they may be.
+// Layout: its work is linear in the size of the picture for every shape; rows are cut without loss
+// and are not wider than the limit.
 #include "show/layout/sketch.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// Layered layouts: loops, layers, what passes a layer, the order, and lines that keep apart.
+// Layered layouts: cycles, ranks, cables that pass a layer, the order, and distances of lines.
 #include "show/layout/layers.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
-// Goals: who is trained by what, exactly. One gradient pass with masks against one reverse pass for
-// each goal, and against finite differences; the classical trap (PutGet trains `put` through a
-// `get` that it does not move).
+// Goals: which goal trains which learner. One gradient pass with masks is compared with one reverse
+// pass for each goal, and with finite differences; among them the goal PutGet, which trains `put`
+// through a `get` that it does not train.
 #include "base/diag.h"
 #include "base/names.h"
 #include "core/diagram/interpret.h"

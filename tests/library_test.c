@@ -1,5 +1,5 @@
-// The library, box by box: each checks for itself with symbols for sizes, its diagram is valid and
-// reads back from its own text, and its reverse derivative is valid too.
+// Each box of the library: it passes the check with symbolic sizes, its diagram is valid and can be
+// read back from its text, and its reverse derivative is valid too.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"

@@ -1,4 +1,4 @@
-// Programs with machines, read and followed in a test.
+// Reads and simulates programs with machines in tests.
 #ifndef LIMN_MACHINE_HELP_H
 #define LIMN_MACHINE_HELP_H
 

@@ -1,5 +1,5 @@
-// Numbers as text: reading against strtod on random decimals, the hard ones among them; what is
-// printed reads back, and is as short as it can be; formats against printf.
+// Numbers as text: reading compared with strtod on random decimals, including hard cases; printed
+// numbers can be read back and are as short as possible; formats compared with printf.
 #include "base/base.h"
 #include "base/number.h"
 

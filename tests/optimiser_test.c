@@ -1,6 +1,5 @@
-// What changes from step to step: the library's optimisers, and the running statistics of
-// batch_norm. Against formulas written here for a single number, and against PyTorch's numbers
-// (optimiser_numbers.h).
+// State over several steps: the library's optimisers, and the running statistics of batch_norm,
+// compared with formulas for a single number, and with PyTorch's numbers (optimiser_numbers.h).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-// Options have domains: random boxes with random domains, called with random values, plainly and through
-// boxes that pass an option on. A program is accepted if and only if every value is in its domain, and what
-// is refused is refused where the user writes it.
+// Domains of options: random boxes with random domains are called with random values, directly and
+// through boxes that pass an option on. A program is accepted if and only if every value is in its
+// domain, and the message is at the place where the user wrote the value.
 //
 //   options_test                 the tests
-//   options_test FIRST RUNS      so many programs
+//   options_test FIRST RUNS      RUNS programs from seed FIRST
 #include "limn.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-// What is seen of a picture.
+// The visible content of a picture.
 #ifndef PAINTED_HELP_H
 #define PAINTED_HELP_H
 

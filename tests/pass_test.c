@@ -1,6 +1,6 @@
 // Passes on random diagrams: inlining, simplifying and pruning keep every bit; derivatives obey
-// their laws; goals with masks agree with one reverse pass for each; costs agree with what the
-// interpreter counts.
+// their laws; goals with masks agree with one reverse pass for each; costs agree with the counts of
+// the interpreter.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

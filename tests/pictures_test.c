@@ -1,12 +1,12 @@
 // Pictures of whole programs, many in one process: every example and every box of the library at
-// every level, and random programs. No picture has a fault, the same program gives the same
-// bytes, and the order of declarations does not matter.
+// every level, and random programs. No picture has a fault, the same program gives the same bytes,
+// and the order of declarations does not matter.
 //
 //   pictures_test                     the tests
-//   pictures_test random FIRST RUNS [STATEMENTS]   random programs: their faults, and how many
-//   pictures_test program SEED [STATEMENTS]        one of them
+//   pictures_test random FIRST RUNS [STATEMENTS]   random programs: their faults and the number of faults
+//   pictures_test program SEED [STATEMENTS]        prints one random program
 //   pictures_test faults FILE…                     all faults of these programs
-//   pictures_test limits                           faults.txt as it would be
+//   pictures_test limits                           prints the new faults.txt
 //
 // tests/draw/faults.txt says how many faults of a kind a set of pictures may have; what is not
 // named there may have none.

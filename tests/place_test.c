@@ -1,5 +1,6 @@
-// Places: every gap is kept, and no other choice is better. For small problems all places on the
-// grid are tried; for large ones a sum that is known.
+// Coordinate assignment by the network simplex: every minimum distance is kept, and the cost is
+// minimal. Small problems are compared with an exhaustive search on a grid, large ones with a known
+// minimum.
 #include "show/layout/place.h"
 
 #include <setjmp.h>

@@ -1,11 +1,10 @@
-// Pictures know their text: every picture of every example, with places (LimnDraw.places), as a page
-// that follows the pointer would have them.
+// Source positions in pictures (LimnDraw.places), tested on every picture of every example.
 //
 //   places_test            the tests
-//   places_test FILE…      every mark of these programs that has no place, and how many have one
+//   places_test FILE…      lists every mark of these programs without a position, and counts the others
 //
-// A mark that names a box stands where the text has that name, or is in another text. Without `places`
-// a picture has none, and is otherwise the same.
+// The position of a mark that names a box has that name in the text, or is in another text. Without
+// `places` a picture has no positions, and is otherwise the same.
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 #include "base/files.h"

@@ -1,5 +1,5 @@
-// Plots: every view draws what it was given, no text covers another or leaves the picture, numbers
-// that are not finite are said and never drawn, wrong shapes are refused with their reason.
+// Plots: every view draws its data, no text covers another or leaves the picture, numbers that are
+// not finite are reported and not drawn, wrong shapes are refused with a reason.
 #define _GNU_SOURCE
 #include "base/files.h"
 #include "show/canvas/marks.h"

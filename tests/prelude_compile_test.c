@@ -1,6 +1,6 @@
-// The prelude as generated code has it: compiled by each compiler that is here, with the flags of
-// compiled steps and without any library. Every row becomes a vector loop; its values are those of
-// the interpreter, and the same bits from every compiler.
+// The prelude in generated code: compiled by each installed compiler, with the flags of compiled
+// steps and without any library. Every scalar function becomes a vector loop; its values are those
+// of the interpreter, with the same bits from every compiler.
 #define _POSIX_C_SOURCE 200809L // mkdtemp
 #include "core/diagram/interpret.h"
 #include "core/diagram/ops.h"

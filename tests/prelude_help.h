@@ -1,5 +1,5 @@
-// What the tests of the prelude share: the rows of ops.def as the prelude computes them, arguments
-// for them, and when a value is that of the interpreter.
+// Shared by the tests of the prelude: the functions of ops.def as computed by the prelude,
+// arguments for them, and the comparison of values with the interpreter's.
 #ifndef PRELUDE_HELP_H
 #define PRELUDE_HELP_H
 

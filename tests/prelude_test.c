@@ -1,5 +1,5 @@
-// The prelude against the interpreter: every row of ops.def at ordinary arguments and at edges,
-// noise, order.
+// The prelude compared with the interpreter: every scalar function at ordinary and special
+// arguments, noise, sorting.
 #include "core/diagram/interpret.h"
 #include "core/diagram/ops.h"
 #include "prelude_help.h"

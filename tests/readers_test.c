@@ -1,5 +1,5 @@
-// Readers of gzip, idx, csv, npz and png, and the writer of curves: good files, bad files with
-// their messages, files that are cut at every length, and files with every bit turned.
+// Readers of gzip, idx, csv, npz and png, and the writer of curves: valid files, invalid files with
+// their messages, files truncated at every length, and files with every bit flipped.
 #define _POSIX_C_SOURCE 200809L
 #include "base/files.h"
 #include "base/json_write.h"

@@ -1,5 +1,5 @@
 // The store, and the interpreter as an engine: memory by kind of number, parts, next states that
-// are written only when all is well, clocks, samples, and who is to blame when a number is not
+// are written only if the step succeeds, clocks, samples, and the source of numbers that are not
 // finite.
 #include "base/diag.h"
 #include "base/source.h"

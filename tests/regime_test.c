@@ -1,6 +1,6 @@
-// Training regimes, run by the interpreter. Ten steps of small programs against PyTorch's numbers
-// (regime_numbers.h), against formulas written here, and against each other: accumulating is a
-// large batch.
+// Training regimes, run by the interpreter. Ten steps of small programs are compared with PyTorch's
+// numbers (regime_numbers.h), with formulas written here, and with each other: accumulating equals
+// a large batch.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

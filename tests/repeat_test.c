@@ -1,5 +1,5 @@
-// What is repeated is drawn once if all turns are the same picture, and as often as it is done if
-// they are not.
+// Repeats in pictures: a repeat is drawn once if all iterations have the same picture, otherwise
+// every iteration is drawn.
 #include "base/diag.h"
 #include "core/pass/pass.h"
 #include "lang/program/program.h"

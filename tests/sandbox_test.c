@@ -1,5 +1,5 @@
-// What the sandbox takes away, seen by a child that is in one: the network, files outside, other
-// processes; and what it leaves.
+// The sandbox, tested by a child process inside it: the network, files outside and other processes
+// are blocked; everything else works.
 #define _GNU_SOURCE
 #include "base/sandbox.h"
 

@@ -1,5 +1,5 @@
-// What a program shows, as numbers: shapes, the right samples, the trained weights; paths and
-// frames of the training; and that nothing of it changes the run.
+// Results of `show` as numbers: shapes, the right samples, the trained weights; paths and frames of
+// the training; and that shows do not change the run.
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
 #include "base/files.h"

@@ -1,4 +1,4 @@
-// What a `show` computed, made by hand: one for each view.
+// Handmade results of `show`, one for each view.
 #ifndef SHOWN_HELP_H
 #define SHOWN_HELP_H
 

@@ -1,4 +1,4 @@
-// Sizes: arithmetic in normal form, and what is solved and what is refused.
+// Sizes: arithmetic in normal form, and unification.
 #include "base/diag.h"
 #include "base/names.h"
 #include "lang/program/program.h"

@@ -1,4 +1,4 @@
-// Shared by the tests of the solver: runs, and what is wanted of them.
+// Shared by the tests of the ODE solver: runs and expected results.
 #ifndef LIMN_SOLVE_HELP_H
 #define LIMN_SOLVE_HELP_H
 

@@ -1,4 +1,4 @@
-// Solving: orders of methods, numbers of known systems, and what is said when it cannot go on.
+// The ODE solver: orders of methods, known solutions, and messages of failures.
 #include "run/solve/solve_own.h"
 #include "solve_help.h"
 

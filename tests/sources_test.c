@@ -1,8 +1,8 @@
-// Goals over several sources of data and noise, made by chance: whatever a side takes, in whatever
-// order, there is a picture of it, and the picture has no faults.
+// Random goals over several sources of data and noise: for all inputs of a side in any order, the
+// picture exists and has no faults.
 //
 //   sources_test               the tests
-//   sources_test FIRST RUNS    so many goals, from a seed on
+//   sources_test FIRST RUNS    RUNS goals from seed FIRST
 #define _POSIX_C_SOURCE 200809L
 #include "base/base.h"
 #include "limn.h"

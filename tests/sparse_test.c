@@ -1,5 +1,5 @@
-// Matrices whose zeros are known: every way to factor one gives the same, columns of a group have no
-// row in common, and a run does not depend on what is known of zeros.
+// Sparse matrices: all factorisations have the same result, columns of a group have no row in
+// common, and a run does not depend on the known sparsity.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
-// Steps that wait for each other on a GPU: however many are queued before the first is asked for, losses and states have the
-// bytes of steps one by one. Several short ones are one graph there (src/run/engine/cuda_steps.c), or one launch.
+// Queued steps on a GPU: for any number of steps queued before the first result is read, losses and
+// states have the bytes of single steps. Several short steps are one graph
+// (src/run/engine/cuda_steps.c) or one launch.
 #define _XOPEN_SOURCE 700
 #include "base/diag.h"
 #include "core/diagram/interpret.h"

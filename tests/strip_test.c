@@ -1,5 +1,5 @@
-// Prebuilt kernels = interpreter: on random diagrams and their reverses, and on diagrams that are
-// large enough for strips to end in the middle. On each kind of CPU that this one can be.
+// Prebuilt kernels equal the interpreter: on random diagrams and their reverses, and on diagrams
+// whose size is no multiple of a strip. For each kind of CPU that this CPU supports.
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
 #include "base/source.h"

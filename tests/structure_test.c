@@ -1,4 +1,4 @@
-// What is found from the wiring of a diagram covers all slopes that it has.
+// The sparsity derived from the wires of a diagram contains all nonzero derivatives.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

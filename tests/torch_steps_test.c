@@ -1,7 +1,6 @@
-// Ten steps of training by the compiled engine show the losses that PyTorch shows
-// (torch_steps/losses.h, made by make_losses.py) from the same weights and batches, in floats and
-// in doubles. Weights and batches are numbers made from a name and a place; both sides know the
-// rule. LIMN_GPU=1: on a GPU.
+// Ten training steps of the compiled engine have PyTorch's losses (torch_steps/losses.h, made by
+// make_losses.py) for the same weights and batches, in floats and in doubles. Weights and batches
+// are computed from a name and an index, by the same rule on both sides. LIMN_GPU=1: on a GPU.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

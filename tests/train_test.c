@@ -1,6 +1,6 @@
-// Training through the public interface: resuming after every step gives the run that was never
-// stopped; and inside: a measure is the mean over all samples, however they are cut into batches;
-// noise is the engine's; what is drawn does not depend on the order of declarations.
+// Training through the public interface: resuming after every step gives the same run as one
+// without interruption. Internals: a measure is the mean over all samples for every batch size;
+// noise is the engine's; random numbers do not depend on the order of declarations.
 #define _DEFAULT_SOURCE
 #include "base/diag.h"
 #include "folder_help.h"

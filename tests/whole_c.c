@@ -1,5 +1,5 @@
-// The door to C: what a box is as C, compiled and called, is what the interpreter gives. All boxes of a program
-// are compiled by one call of the compiler, each with a function of one signature around it.
+// Export to C: an exported box, compiled and called, has the interpreter's results. All boxes of a
+// program are compiled by one call of the compiler, each with a wrapper of the same signature.
 #define _DEFAULT_SOURCE
 #include "base/files.h"
 #include "whole_laws.h"

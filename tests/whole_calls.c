@@ -1,5 +1,5 @@
-// Lines of random programs that use boxes: those of the program with axes that pass over them, their
-// slopes, scans, layers of the library, learners, states.
+// Lines of random programs that use boxes: boxes of the program with batch axes, their derivatives,
+// scans, layers of the library, learners, states.
 #include "whole_program.h"
 
 // -- binding --------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-// A law of claims: what is claimed is the number that a box with the same text gives, whether its
-// sums are left to the rule of indices or written out, and whether its factors have names or not.
-// The texts are sums and quotients of products of reads, functions, boxes and sums in parentheses.
+// The law of claims: a claim has the value of a box with the same text, with implicit or explicit
+// sums, and with or without names for its factors. The texts are sums and quotients of products of
+// reads, functions, boxes and sums in parentheses.
 #include "whole_laws.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
-// What `limn diff` says of random whole programs: a program is equal to itself, however it is laid
-// out; with other names it is equal, and only names are told; with one number or one word changed
-// it is another one; and what is gone from the one side was added from the other.
+// `limn diff` on random whole programs: a program equals itself in every layout; a renamed program
+// is equal, and only names are reported; a program with one changed number or word differs; what
+// was removed in one direction was added in the other.
 #include "base/files.h"
 #include "whole_laws.h"
 

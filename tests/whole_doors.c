@@ -1,4 +1,4 @@
-// The laws of doors: a box is its own ONNX model, and its own JSON, read back.
+// The laws of exports: a box exported as ONNX or JSON and read back is the same.
 #include "whole_laws.h"
 
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// Doors that show a program: what it is checked to be, who moves whom, what it costs, and its pictures at every level.
-// Whether a picture is right is for other tests: here it is there, whole, and made in bounded time and memory.
+// Commands that show a program: check, --who, cost, and pictures at every level. Other tests check
+// the content of pictures; this one checks that they are complete and made in bounded time and
+// memory.
 #include "whole_laws.h"
 
 // -- check ----------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-// A law of draws: where a draw stands says for what it is made anew. The text is one draw in random
-// surroundings: in an index equation, in a box without arguments or with some, in functions, sums and
-// conditions, under `over`, in a scan, and named in a line before. Where all that it meets is the same
-// for all samples and places, the result has as many different numbers as there are draws. A draw that
-// is one for all of an index is told, unless a name or a place says so. Every engine draws the same.
+// The law of draws: the context of a random draw determines for which indices it is drawn anew. The
+// text is one draw in a random context: in an index equation, in a box with or without arguments,
+// in functions, sums and conditions, under `over`, in a scan, and named in an earlier line. If all
+// other values are the same for all samples and indices, the number of different results is the
+// number of draws. A draw shared by all places of an index gives a warning, unless a name or an
+// index says so. All engines draw the same numbers.
 #include "whole_laws.h"
 
 #include <stdlib.h>

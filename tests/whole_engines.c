@@ -1,6 +1,6 @@
-// The law of engines: the interpreter, prebuilt kernels and compiled code give the same numbers, in
-// every verb: what boxes give, what is measured and sampled, what steps of training and machines do. The law of
-// GPUs: so do kernels for a GPU, which run on this CPU behind a driver of our own (tests/gpu).
+// The law of engines: the interpreter, prebuilt kernels and compiled code have the same results in
+// every command: results of boxes, measures, samples, training steps and machines. The law of GPUs:
+// so have kernels for a GPU, which the emulated GPU runs (tests/gpu).
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #include "whole_laws.h"

@@ -1,5 +1,5 @@
-// Lines of random programs that are index equations: products with indices of their own names,
-// windows, groups, places by label.
+// Lines of random programs that are index equations: products with arbitrary index names, windows,
+// groups, gathers by label.
 #include "whole_program.h"
 
 enum { INDICES = 8 };

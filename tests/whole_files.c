@@ -1,4 +1,4 @@
-// Files of data beside random programs: the same rows as csv, packed csv, npy, npz and idx.
+// Data files of random programs: the same rows as csv, compressed csv, npy, npz and idx.
 #include "whole_program.h"
 
 static uint32_t crc_of(const char *at, size_t n) {

@@ -1,5 +1,5 @@
-// What is learned in random programs: sets of data, learners with and without bodies, goals,
-// measures, training, what is shown; learning diagrams and small machines beside it.
+// The training part of random programs: data sets, learners with and without bodies, goals,
+// measures, training, shows; also learning diagrams and small machines.
 #include "whole_program.h"
 
 enum { ROWS = 40 };

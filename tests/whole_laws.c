@@ -1,4 +1,5 @@
-// Laws of single boxes: on stacks of samples, and under other names, namings and orders.
+// Laws of single boxes: on stacks of samples, and with other names, named subexpressions and
+// orders.
 #include "whole_laws.h"
 
 #include <stdlib.h>

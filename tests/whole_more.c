@@ -1,5 +1,5 @@
-// Lines of random programs that lean on what stands at the top: weights as wires, families in loops,
-// small trainings, systems that flow, bits.
+// Lines of random programs that use declarations: weights as wires, families in loops, small
+// trainings, systems in continuous time, bits.
 #include "whole_program.h"
 
 static void add_to_file(Maker *m, WholeDecl *d, WholeNode *text) {

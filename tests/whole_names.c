@@ -1,6 +1,6 @@
-// Laws of names. `misnamed`: in a program that is good, a name with something behind it that is not
-// there is refused. `freeze`: what is said to be frozen does not move,
-// whatever is set, found, replaced or copied before or after.
+// Laws of names. `misnamed`: in a correct program, a path whose last name does not exist is
+// refused. `freeze`: frozen learners do not change, whatever is set, found, replaced or copied
+// before or after.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/source.h"

@@ -1,5 +1,5 @@
-// A law of pictures: whatever is changed in a random whole program, a picture that speaks of it is
-// another one.
+// A law of pictures: every change of a random program changes the pictures that show the changed
+// thing.
 #include "picture_changes.h"
 #include "whole_laws.h"
 

@@ -1,6 +1,6 @@
-// The doors to Python: what a box is as a file for PyTorch and for JAX gives the interpreter's numbers. Files, weights and
-// numbers lie in the folder `python`; tests/python_out/doors.py looks at them, with what is there of PyTorch and JAX, and
-// with NumPy in the place of JAX where neither is.
+// Export to Python: a box exported to PyTorch and JAX has the interpreter's results. Files, weights
+// and numbers are in the folder `python`; tests/python_out/doors.py runs them with PyTorch and JAX
+// if these are installed, and otherwise with NumPy in place of JAX.
 #define _DEFAULT_SOURCE
 #include "base/files.h"
 #include "whole_laws.h"

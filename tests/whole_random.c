@@ -1,7 +1,7 @@
-// Random whole programs: axes, then boxes that use those before them, then what is learned. A maker
-// holds the wires of the body under construction with their types; each turn adds a line whose
-// operands fit by the rules of the manual, so a program that limn refuses is a fault of one of the
-// two.
+// Generates random whole programs: axes, then boxes that use earlier ones, then learners and goals.
+// The generator keeps the wires of the current body with their types; each iteration adds a line
+// whose operands have the right types by the rules of the manual, so a program that limn refuses is
+// an error of the generator or of limn.
 #include "whole_program.h"
 
 // -- chance and names -----------------------------------------------------------------------------

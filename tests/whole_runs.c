@@ -1,5 +1,5 @@
-// Laws of whole programs that are run: what is accepted can be done, and training moves whom the table
-// says.
+// Laws of runs: accepted programs can be run, and training changes exactly the learners of the
+// --who table.
 #define _DEFAULT_SOURCE
 #include "whole_laws.h"
 

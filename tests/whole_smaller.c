@@ -1,5 +1,5 @@
-// Smaller programs: without a declaration, without a line, with a wire in the place of an expression,
-// without an input that nothing uses. Whether the result still means anything is for others to see.
+// Reduction of failing programs: removes a declaration, a line or an unused input, or replaces an
+// expression by a wire. The caller checks that the result is still a valid program that fails.
 #include "whole_program.h"
 
 static bool drop_decl(Whole *p, uint32_t *k) {

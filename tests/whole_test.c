@@ -1,19 +1,20 @@
-// Laws that hold of every program, on random whole programs: on a stack of samples a box gives the
-// stack of what it gives on each; names, names for parts and the order of lines change nothing; what
-// is accepted can be done.
+// Laws of all programs, on random whole programs: a box applied to a stack of samples gives the
+// stack of its results; renaming, naming subexpressions and reordering lines change nothing;
+// accepted programs can be run.
 //
 //   whole_test                      the tests
-//   whole_test LAW FIRST RUNS       a law (or `all`) on so many programs; what fails is made small (LARGE=1: it is not)
-//   whole_test program SEED         one of them, printed in all its ways
-//   whole_test coverage FIRST RUNS  in how many programs each construct is: at least 5 of 100
-//   whole_test doors FIRST RUNS     every program through every door, half of them varied: how many were
+//   whole_test LAW FIRST RUNS       a law (or `all`) on RUNS programs; failing programs are reduced (unless LARGE=1)
+//   whole_test program SEED         prints one program in all its variants
+//   whole_test coverage FIRST RUNS  counts the programs with each construct: at least 5 of 100
+//   whole_test doors FIRST RUNS     every program, half of them mutated, through every export and engine: how many were
 //                                   accepted, what failed at which door, and how long each door took. DOOR=onnx,c: these
 //                                   alone; THIN=16: those that take longest for every 16th program, 0: for none; SECONDS=60: no new program after so many
 //   whole_test varied SEED          the program as the doors have it
 //   whole_test written SEED DIR     the same, with its files, in DIR (an absolute path)
 //   JOBS=2                          by so many processes
 //
-// Every program is looked at by a process of its own, with a limit of memory and time: one that dies has failed.
+// Every program is looked at by a process of its own, with a limit of memory and time: one that
+// dies has failed.
 #define _GNU_SOURCE // sched_setaffinity
 #include "base/files.h"
 #include "gpu_help.h"

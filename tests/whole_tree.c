@@ -1,5 +1,6 @@
 // The tree of a random program, and how it is printed: with other names, in another order, with
-// names for parts of it. Nothing here knows what the constructs mean, only which names they use.
+// named subexpressions. This file does not depend on the meaning of constructs, only on the names
+// that they use.
 #include "whole_program.h"
 
 #include <stdlib.h>

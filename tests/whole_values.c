@@ -1,4 +1,4 @@
-// Values for the laws of whole programs: inputs by chance, what boxes give for them, comparisons.
+// Values for the laws of whole programs: random inputs, results of boxes, comparisons.
 #include "base/files.h"
 #include "whole_laws.h"
 

@@ -1,6 +1,7 @@
-// A random program varied: other numbers, other functions, a wire in the place of another one of its type, a value
-// with a function around it, an axis of another length. What comes out is often accepted, and further from
-// what the maker of programs thought of. Inputs keep their types but for lengths, so values for them are known.
+// Mutates a random program: other numbers, other functions, another wire of the same type, a
+// function applied to a value, another axis length. Mutated programs are often accepted, and more
+// varied than those of the generator. Inputs keep their types except lengths, so values for them
+// are known.
 #include "whole_program.h"
 
 #include <stdlib.h>

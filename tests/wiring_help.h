@@ -1,4 +1,4 @@
-// Systems as elab_system makes them, written by hand.
+// Handmade systems in the form that elab_system returns.
 #ifndef LIMN_WIRING_HELP_H
 #define LIMN_WIRING_HELP_H
 

@@ -1,5 +1,5 @@
-// Pictures of wirings: they have no faults, every part is in them, and the same system gives the
-// same bytes. $WIRINGS: a folder that gets them as files.
+// Pictures of wirings: they have no faults, contain every part, and are reproducible. $WIRINGS: a
+// folder to which they are written.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
