@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exported C against our own compiled steps, in turn on one thread: bench/c.sh BUILD [NAME…]
+# Compares exported C with steps compiled by limn, alternating on one thread: bench/c.sh BUILD [NAME…]
 set -eu
 build=$1
 shift

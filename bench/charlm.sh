@@ -1,7 +1,7 @@
 #!/bin/sh
-# A transformer on Shakespeare, trained alike in limn and in PyTorch; the validation losses of both:
+# Trains a transformer on Shakespeare alike in limn and in PyTorch, and compares the validation losses:
 #   bench/charlm.sh [--steps 2000] [--threads N] [--seed N] [--python python3] [--limn build/limn]
-# limn's may be at most 0.02 above. Each prints its loss and its seconds.
+# limn's loss may be at most 0.02 above PyTorch's. Prints losses and seconds.
 set -eu
 limn=build/limn python="" steps=2000 threads=$(nproc) seed=0
 while [ $# -gt 0 ]; do

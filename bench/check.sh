@@ -1,7 +1,7 @@
 #!/bin/sh
-# How the time of `limn check` grows with the program: bench/check.sh [LIMN]
+# Measures how the time of `limn check` grows with the program: bench/check.sh [LIMN]
 #   statements: one box of n equations      boxes: n boxes, a hundred in each pipe      pipe: one box, a pipe of n
-# The line to hold: 100 000 boxes in under 2 s, and the same time for each box whatever their number.
+# Goal: 100 000 boxes in less than 2 s, with a time for each box that does not depend on their number.
 set -eu
 limn=${1:-build/limn}
 out=$(mktemp -d)

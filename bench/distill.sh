@@ -1,6 +1,6 @@
 #!/bin/sh
-# The table of distillation: the teacher, the student alone and the student with its teacher, on MNIST's test images, over five seeds.
-# It takes a few minutes. LIMN and THREADS may say which limn, and how many threads.
+# Distillation: test accuracy of the teacher, the student alone and the distilled student on MNIST, over five seeds.
+# Takes a few minutes. LIMN is the program, THREADS the number of threads.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 limn=${LIMN:-$root/build/limn}

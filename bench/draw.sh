@@ -1,11 +1,11 @@
 #!/bin/sh
-# How long pictures take: bench/draw.sh [LIMN]
-# First pictures of the examples, the time of the whole command less that of `limn check` on the same file. The lines to hold: multi-head
-# attention in under 20 ms, the whole transformer in under 100 ms at every level. Then programs of n boxes, which should grow with n and
-# no faster: 10 000 boxes in under 5 s.
-#   pipe: a pipe of n calls      two: n calls, each of the two before      residual: n calls, each added to what it reads
-#   wide: n / 10 calls that all read the input and are added up
-# Times are of the processor: a machine that others use does not change them much.
+# Measures the time of drawing: bench/draw.sh [LIMN]
+# First pictures of the examples: the time of the command minus that of `limn check` on the same file. Goals: multi-head
+# attention in less than 20 ms, the whole transformer in less than 100 ms at every level. Then programs of n boxes, whose time should be
+# linear: 10 000 boxes in less than 5 s.
+#   pipe: a pipe of n calls      two: n calls, each of the two before      residual: n calls, each added to its input
+#   wide: n / 10 calls that all read the input and are summed
+# Times are CPU times, which depend little on other load.
 set -eu
 limn=${1:-build/limn}
 out=$(mktemp -d)

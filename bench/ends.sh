@@ -1,7 +1,7 @@
 #!/bin/sh
-# Programs trained to their end, with the figures that they end with:
+# Trains programs completely and prints their results:
 #   bench/ends.sh [--device cuda] [--precision "tf32 bf16"] [--only "vae vit"] [--limn build/limn]
-# A line for each: its last losses and measures, and the seconds that it took from the command to the end. What lacks its data is left out.
+# A line for each: last losses and measures, and the seconds from start to end. Programs without their data are skipped.
 set -eu
 limn=build/limn device=auto precision=32 only="digits_conv charlm vae gan vit unet resnet"
 while [ $# -gt 0 ]; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Machines by ticks: gates a second of the adder of examples/logic.limn with slow gates, how the cost of a ring grows with its
-# cells, and how long a wiring of very many parts takes from its text to its first tick. Seconds are those of the CPU.
+# Machines in discrete time: gates per second of the adder of examples/logic.limn with slow gates, the cost of a ring by the number of its
+# cells, and the time of a wiring of very many parts from its text to its first tick, in CPU seconds.
 #   LIMN=build/limn bench/gates.sh
 set -u
 limn=${LIMN:-build/limn}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# GPT-2 (examples/gpt2.limn) and the same in PyTorch, from the same first weights on the same batches; the losses of both:
+# Compares GPT-2 (examples/gpt2.limn) with PyTorch, from the same initial weights on the same batches; prints the losses of both:
 #   bench/gpt2.sh [--small] [--steps 50] [--device cpu] [--precision 32] [--within 1e-3] [--batch N] [--python python3] [--limn build/limn]
 # --small: 2 layers, 64 wide, 4 heads, 32 long, 300 pieces. No loss may differ by more than --within.
 set -eu

@@ -1,10 +1,10 @@
 #!/bin/sh
-# One training step of each workload on a GPU, in limn, PyTorch (eager, compiled) and JAX (jit, scan), one after the other in one run:
+# Measures one training step of each workload on a GPU, in limn, PyTorch (eager, compiled) and JAX (jit, scan), in turn in one run:
 #   bench/gpu.sh [--device cuda] [--only "mlp conv"] [--python python3] [--build build] [--modes eager,compile] [--seconds 300]
-# A line for each: milliseconds of all, how many times faster limn is than the fastest of the others, what its products reach,
-# the memory of the GPU that limn and PyTorch take, and the seconds that opening takes with an empty cache and with a full one.
-# Products of floats are in TF32 on all sides where limn has it (otherwise limn's are true floats); res18 and gpt2s are in bf16.
-# Without a GPU it says so and is done; a peer that is not there has no column. --seconds: at most, for PyTorch.
+# A line for each: milliseconds of all, the ratio of the fastest other system to limn, the TFLOP/s of limn's products,
+# the GPU memory of limn and PyTorch, and the seconds of opening with an empty and with a full cache.
+# Products of floats use TF32 in all systems if limn has it (otherwise limn uses floats); res18 and gpt2s use bf16.
+# Without a GPU it says so and ends; missing systems have no column. --seconds: time limit for PyTorch.
 set -eu
 build=build python="" device=cuda modes=eager,compile seconds=300
 only="iris nash mlp mlp_b512 conv vae gan chargpt res18 gpt2s"

@@ -1,9 +1,9 @@
 #!/bin/sh
-# What machines cost: bench/machines.sh [LIMN]
-#   Lorenz from three machines, 20 million steps of Runge and Kutta in double, against bench/lorenz.c compiled with the flags of compile.c.
-#   The line to hold: 1.3 times the time of C.
-#   A ring of oscillators, 10 000 and 100 000 of them, by rk4 and by dormand: the time of one in one step. The line: the same for both.
-# Times are of the processor, the best of three, less those of a run that is short.
+# Measures machines: bench/machines.sh [LIMN]
+#   Lorenz from three machines, 20 million Runge-Kutta steps in doubles, against bench/lorenz.c compiled with the flags of compile.c.
+#   Goal: 1.3 times the time of C.
+#   A ring of 10 000 and of 100 000 oscillators, by rk4 and by dormand: the time of a step of one oscillator. Goal: the same for both.
+# CPU times, the best of three, minus those of a short run.
 set -eu
 limn=${1:-build/limn}
 out=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Events a second: bench/neurons.sh [LIMN]
-#   1000 neurons that integrate and fire, 100 000 synapses, by limn and by hand (neurons.c) with the same method and tolerance.
-# Times are of the processor, the best of three; limn's less those of a run that is short. Both must end alike.
+# Measures events per second: bench/neurons.sh [LIMN]
+#   1000 integrate-and-fire neurons with 100 000 synapses, in limn and in C (neurons.c) with the same method and tolerance.
+# CPU times, the best of three; limn's minus those of a short run. Both must have the same results.
 set -eu
 limn=${1:-build/limn}
 out=$(mktemp -d)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What a learner costs that learns at every tick: bench/online.sh [LIMN]
-#   A network of 2, 64 and 1 with Adam in double, a sample at a time; ticks a second of one core, by limn, by hand in C
-#   (bench/online.c) and by PyTorch, where there is one. The line to hold: 300 000.
-# Times are of the processor, the best of three, less those of a run that is short.
+# Measures online learning: bench/online.sh [LIMN]
+#   A 2-64-1 network with Adam in doubles, one sample at a time; ticks per second of one core, in limn, in C
+#   (bench/online.c) and in PyTorch, if installed. Goal: 300 000.
+# CPU times, the best of three, minus those of a short run.
 set -eu
 limn=${1:-build/limn}
 out=$(mktemp -d)

@@ -1,4 +1,4 @@
-# To be sourced: $python is one that has PyTorch; where none was named, Debian's, installed if it is missing.
+# To be sourced: sets $python to a Python with PyTorch; by default Debian's PyTorch is installed if it is missing.
 if [ -z "$python" ]; then
   tools/packages.sh bench
   python=/usr/bin/python3

@@ -1,10 +1,10 @@
 #!/bin/sh
-# One training step of each workload in limn and in PyTorch, in turn:
+# Measures one training step of each workload in limn and in PyTorch, alternating:
 #   bench/run.sh [--threads "1 2"] [--only "mlp conv"] [--python python3] [--mode eager|compile] [--jax] [--build build] [--device cuda]
-# A line for each: name, threads, milliseconds of both, how many times faster limn is, the share of the cores' peak that
-# limn's matrix products reach, and the peak memory of both processes. Then how long `limn train` takes to its first step.
-# --python: one that has PyTorch; without it Debian's is installed. --jax: a line against JAX (jit, scan) where it serves.
-# With --device cuda: bench/gpu.sh.
+# A line for each: name, threads, milliseconds of both, the ratio, the share of the peak that
+# limn's matrix products reach, and the peak memory of both processes. Then the time of `limn train` to its first step.
+# --python: a Python with PyTorch; by default Debian's is installed. --jax: also JAX (jit, scan) for some workloads.
+# --device cuda: bench/gpu.sh.
 set -eu
 case " $* " in *" --device "*) exec "$(dirname "$0")/gpu.sh" "$@" ;; esac
 build=build python="" mode=eager jax="" threads="" only="iris mlp mlp_b512 conv vae gan nash chargpt"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What the stiff method costs: bench/stiff.sh [LIMN]
-#   The Brusselator along 10 000 cells by limn, and by CVODE with its banded solver (brusselator.c), at the same tolerances. The error is
-#   the largest of three numbers at the end, against CVODE at 1e-12. The line to hold: 3 times the time of CVODE.
-# Times are of the processor, the best of three; limn's are those of the whole program, compiled before.
+# Measures the stiff integrator: bench/stiff.sh [LIMN]
+#   The Brusselator on 10 000 cells in limn, and in CVODE with its banded solver (brusselator.c), at the same tolerances. The error is
+#   the largest of three numbers at the end, against CVODE at 1e-12. Goal: 3 times the time of CVODE.
+# CPU times, the best of three; limn's are those of the whole program, with a full cache.
 set -eu
 limn=${1:-build/limn}
 out=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A Debian package out of `make install`, with dpkg-deb alone: packaging/deb.sh BUILD VERSION CC (by `make deb`)
+# Builds a Debian package from `make install` with dpkg-deb: packaging/deb.sh BUILD VERSION CC (called by `make deb`)
 set -eu
 build=$1
 version=$2

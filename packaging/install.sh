@@ -1,6 +1,6 @@
 #!/bin/sh
-# One list of what is installed and where, for both ways:  packaging/install.sh install|uninstall
-# `make` hands over BUILD VERSION SHARED SHARED_MAJOR SHARED_LINK PRIVATE_LIBS and the folders PREFIX DESTDIR BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR.
+# Installs and uninstalls, by one list of files:  packaging/install.sh install|uninstall
+# `make` sets BUILD VERSION SHARED SHARED_MAJOR SHARED_LINK PRIVATE_LIBS and the folders PREFIX DESTDIR BINDIR LIBDIR INCLUDEDIR DATADIR MANDIR DOCDIR.
 set -eu
 way=$1
 root=${DESTDIR:-}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Man pages, completions and files for editors, into a folder: packaging/share.sh OUT VERSION
+# Generates man pages, completions and editor files into a folder: packaging/share.sh OUT VERSION
 set -eu
 out=$1
 version=$2
