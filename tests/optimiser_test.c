@@ -141,6 +141,13 @@ static void f_adam(double *p, double *s, double g, int t) {
   *p -= 0.001 / c1 * s[0] / (sqrt(s[1]) / sqrt(c2) + 1e-8);
 }
 
+// The form of PyTorch: eps is added to the slope.
+static void f_adamax(double *p, double *s, double g, int t) {
+  s[0] += 0.1 * (g - s[0]);
+  s[1] = fmax(0.999 * s[1], fabs(g) + 1e-8);
+  *p -= 0.002 / (1 - pow(0.9, t)) * s[0] / s[1];
+}
+
 static void f_adamw(double *p, double *s, double g, int t) {
   *p *= 1 - 0.001 * 0.01;
   f_adam(p, s, g, t);
@@ -179,6 +186,7 @@ static const Case cases[] = {
     {"rmsprop", f_rmsprop, torch_rmsprop, false},
     {"adam", f_adam, torch_adam, false},
     {"adamw", f_adamw, torch_adamw, false},
+    {"adamax", f_adamax, NULL, false},
     {"lion", f_lion, NULL, false},
     {"optimistic", f_optimistic, NULL, false},
     {"extragradient", f_extragradient, NULL, false},
