@@ -196,9 +196,22 @@ static void test_formats(void **state) {
   arena_free(a);
 }
 
+static void test_indices(void **state) {
+  (void)state;
+  Arena *a = arena_new();
+  Buf b = buf_new(a);
+  buf_indices(&b, 0, NULL, 0);
+  buf_indices(&b, 1, (int64_t[]){5}, 4);
+  buf_indices(&b, 3, (int64_t[]){2, 3, 4}, 23);
+  buf_indices(&b, 2, (int64_t[]){3, 4}, 6);
+  assert_string_equal(b.at, "[4][1 2 3][1 2]");
+  arena_free(a);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_decimals),
-                                     cmocka_unit_test(test_ties), cmocka_unit_test(test_edges),
-                                     cmocka_unit_test(test_print), cmocka_unit_test(test_formats)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_random_decimals), cmocka_unit_test(test_ties),
+      cmocka_unit_test(test_edges),           cmocka_unit_test(test_print),
+      cmocka_unit_test(test_formats),         cmocka_unit_test(test_indices)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,9 @@ void buf_char(Buf *, char c);
 // As printf, but the decimal point is '.' in every locale.
 void buf_printf(Buf *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *, const char *format, va_list);
-void buf_number(Buf *, double);                    // formatted by number_print
+void buf_number(Buf *, double); // formatted by number_print
+// The indices of an element in row-major order, "[3 0]"; nothing for a scalar.
+void buf_indices(Buf *, uint32_t rank, const int64_t *shape, int64_t element);
 bool text_ends(const char *text, const char *end); // true if text ends with `end`
 void buf_json(Buf *, const char *text, size_t n);  // a JSON string: quoted, escaped, valid UTF-8
 

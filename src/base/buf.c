@@ -155,6 +155,17 @@ void buf_number(Buf *b, double x) {
   buf_add(b, text, number_print(text, x));
 }
 
+void buf_indices(Buf *b, uint32_t rank, const int64_t *shape, int64_t element) {
+  int64_t below = 1;
+  for (uint32_t i = 0; i < rank; i++) below *= shape[i] > 0 ? shape[i] : 1;
+  for (uint32_t i = 0; i < rank; i++) {
+    below /= shape[i] > 0 ? shape[i] : 1;
+    buf_printf(b, "%s%lld", i ? " " : "[", (long long)(element / below));
+    element %= below;
+  }
+  if (rank) buf_char(b, ']');
+}
+
 bool text_ends(const char *text, const char *end) {
   size_t n = strlen(text), m = strlen(end);
   return n >= m && strcmp(text + n - m, end) == 0;

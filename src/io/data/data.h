@@ -109,8 +109,8 @@ int64_t set_rows(const Set *, Split);
 // True if all rows of a field are in memory: none is read, generated or assembled on demand.
 bool set_is_whole(const Set *, Split, uint32_t field);
 bool set_is_table(const Set *); // true for a table, whose columns can be read as a range "a..b"
-// A checksum of what was read from files for the first fields: the same files, the same sum. Of the
-// pictures of a folder it is that of their names, sizes and last bytes, which hold a check sum.
+// A checksum of the file contents of the first fields. For a folder of pictures: of their names,
+// sizes and last bytes, since a png ends with a checksum.
 uint64_t set_sum(const Set *, uint32_t fields);
 // The stride for a Draw: the window, so that an epoch sees each row about once.
 int64_t set_stride(const Set *);

@@ -189,14 +189,8 @@ static bool start_value(Elab *in, Arena *a, const Run *r, uint32_t state, Tensor
 
 static const char *start_name(World *w, const char *path, const Tensor *x, int64_t cell) {
   Buf b = buf_new(w->arena);
-  int64_t left = x->count;
   for (const char *c = path; *c; c++) buf_char(&b, *c == '/' ? '.' : *c);
-  for (uint32_t i = 0; i < x->rank; i++) {
-    left /= x->shape[i];
-    buf_printf(&b, "%s%lld", i ? " " : "[", (long long)(cell / left));
-    cell %= left;
-  }
-  if (x->rank) buf_char(&b, ']');
+  buf_indices(&b, x->rank, x->shape, cell);
   return b.at;
 }
 

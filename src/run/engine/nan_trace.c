@@ -63,16 +63,13 @@ static int64_t first_bad(const Tensor *t) {
   return at < t->count ? at : 0;
 }
 
-static void say_place(Buf *b, const Tensor *t, int64_t at) {
-  int64_t place[64];
-  for (uint32_t i = t->rank; i-- > 0; at /= t->shape[i]) place[i] = at % t->shape[i];
-  buf_text(b, t->rank ? " at [" : "");
-  for (uint32_t i = 0; i < t->rank; i++) buf_printf(b, "%s%lld", i ? " " : "", (long long)place[i]);
-  buf_text(b, t->rank ? "]" : "");
+static void print_position(Buf *b, const Tensor *t, int64_t at) {
+  buf_text(b, t->rank ? " at " : "");
+  buf_indices(b, t->rank, t->shape, at);
 }
 
 // The functions of a loop that can leave the finite numbers.
-static void say_functions(Buf *b, const Box *box) {
+static void print_functions(Buf *b, const Box *box) {
   bool said[FN_COUNT] = {false};
   const char *before = " by ";
   for (uint32_t i = 0; box->op == OP_loop && i < box->loop->nscalar; i++) {
@@ -85,7 +82,7 @@ static void say_functions(Buf *b, const Box *box) {
   }
 }
 
-static void say_operands(Buf *b, const NonfiniteTrace *t, const Box *box) {
+static void print_operands(Buf *b, const NonfiniteTrace *t, const Box *box) {
   for (uint32_t i = 0; i < box->nin; i++) {
     const Tensor *x = &t->wire[box->in[i]];
     const char *name = name_text(t->e->w->names, t->d->wire.at[box->in[i]].name);
@@ -107,11 +104,11 @@ static const char *boundary_text(const NonfiniteTrace *t, Id wire) {
   buf_printf(&b, "the data are not finite: `%s` is %g",
              name_text(t->e->w->names, t->d->wire.at[wire].name),
              t->wire[wire].data[first_bad(&t->wire[wire])]);
-  say_place(&b, &t->wire[wire], first_bad(&t->wire[wire]));
+  print_position(&b, &t->wire[wire], first_bad(&t->wire[wire]));
   return b.at;
 }
 
-// The box is a `flow[…]` of the program, which gives NaN for what it cannot simulate.
+// The box is a `flow[…]` of the program, which gives NaN if simulation fails.
 static bool is_flow(const NonfiniteTrace *t, const Box *box) {
   const World *w = t->e->w;
   Span at = origin_span(w, box->origin);
@@ -119,7 +116,7 @@ static bool is_flow(const NonfiniteTrace *t, const Box *box) {
          !strncmp(source_words(t->arena, w->sources, at), "flow[", strlen("flow["));
 }
 
-static void say_flow(Buf *b) {
+static void print_flow_advice(Buf *b) {
   buf_text(b,
            ": its rates are not finite, one of its steps has more than four events, two events set "
            "one state to different values, or times go back. `flow[…, steps: 16]` makes more "
@@ -136,12 +133,12 @@ static const char *box_text(const NonfiniteTrace *t, Id wire) {
              isnan(value->data[at]) ? "NaN"
              : value->data[at] > 0  ? "inf"
                                     : "-inf");
-  say_functions(&b, box);
-  say_place(&b, value, at);
+  print_functions(&b, box);
+  print_position(&b, value, at);
   if (is_flow(t, box))
-    say_flow(&b);
+    print_flow_advice(&b);
   else
-    say_operands(&b, t, box);
+    print_operands(&b, t, box);
   return b.at;
 }
 

@@ -143,7 +143,7 @@ static bool labels_fit(const Data *d, const Field *f, const Type *t) {
   return f->kind != FIELD_BIT && f->labels > 0 && f->labels <= count;
 }
 
-// Warns once, where the column is named, of what it loses in 32 bits.
+// Warns, once for each column, if rounding to 32 bits loses information.
 static void warn_rounding(Data *d, const Given *g, Set *s, uint32_t field, Span span) {
   PrecisionLoss r;
   if (d->exact) return;
@@ -224,8 +224,8 @@ static Given given_on(const Given *g, const OnData *on) {
   return theirs;
 }
 
-// The set that a given draws from. A file after `on` is taken whole, even the one that the program
-// trains on, unless a split of it is named. NULL with a diagnostic.
+// The set that a given draws from. A file after `on` is read as a whole, even the one that the program
+// trains on, unless a split is named. NULL with a diagnostic.
 static Set *set_drawn(Data *d, uint32_t given, const DataOverride *override) {
   const Given *g = &d->p->given.at[given];
   const OnData *on = override->on;

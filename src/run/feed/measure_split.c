@@ -1,7 +1,7 @@
 // Splits a measure over a whole set into sums over samples and a function of the sums.
 //
 // `mean[batch](…)` in a measure is over all samples, not over those of a batch. So the sums are
-// accumulated over all batches, and the rest is computed once, depends the last one. Where this is
+// accumulated over all batches, and the function of the sums is evaluated once, at the end. Where this is
 // impossible (the maximum over samples; samples compared with their own mean), all samples are one
 // batch.
 #include "base/diag.h"

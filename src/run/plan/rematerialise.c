@@ -1,6 +1,6 @@
-// Rematerialisation of attention scores. Scores, with softmax and all, are larger than what they
-// are made of. The reverse derivative gets copies of the boxes that make them, so that scores live
-// only inside a kernel, forward and backward. A wire is rematerialised if it is a product of two
+// Rematerialisation of attention scores. Scores and their softmax are larger than the queries and
+// keys they are made of. The reverse derivative gets copies of the boxes that make them, so that
+// scores live only inside a kernel, forward and backward. A wire is rematerialised if it is a product of two
 // wires that depend on the sample, with a result larger than either, or an element-wise function of
 // such a product. Reductions of scores (the maximum and the sum of a row) are small and are stored.
 #include "run/plan/plan.h"

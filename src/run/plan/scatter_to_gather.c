@@ -6,8 +6,8 @@
 //   label   y[… a·i + L …] = e    A new index v replaces the label, and the body is selected where
 //                                 v = L. For labels of few values, or when nothing is summed: then
 //                                 p − onehot is element-wise.
-//   stride  y[2·i + rest] += e    Of a product: what is read at i is spaced out with zeros, and read at
-//                                 an index over all of these: then it is a shift.
+//   stride  y[2·i + rest] += e    For products: operands read at i are dilated with zeros, and read at an
+//                                 index over the dilated axis: then it is a shift.
 //   spread  y[i + rest] += e      Of a product that does not read i: one factor is broadcast along i
 //                                 (the gradient of a mean, before a convolution).
 //   shift   y[i + rest] += e      o = i + rest is a new index and i = o − rest everywhere. The bounds of

@@ -32,13 +32,7 @@ const char *one_line(Arena *a, const char *text) {
 const char *cell_name(Arena *a, const SimChannel *c, int64_t cell) {
   Buf b = buf_new(a);
   buf_text(&b, one_line(a, c->name));
-  int64_t left = cell, below = c->cells;
-  for (uint32_t i = 0; i < c->rank && below > 0; i++) {
-    below /= c->shape[i];
-    buf_printf(&b, "%s%lld", i ? " " : "[", (long long)(left / below));
-    left %= below;
-  }
-  if (c->rank) buf_char(&b, ']');
+  buf_indices(&b, c->rank, c->shape, cell);
   return b.at;
 }
 

@@ -104,16 +104,12 @@ const char *sim_state_name(const Sim *m, uint32_t state) {
 }
 
 const char *sim_place_of(const Sim *m, const char *path, const Type *t, int64_t cell) {
-  int64_t at[ARRAY_RANK_LIMIT], n = 1;
+  int64_t shape[ARRAY_RANK_LIMIT];
   Buf b = buf_new(m->arena);
   for (const char *c = path; *c; c++) buf_char(&b, *c == '/' ? '.' : *c);
-  if (!t->rank) return b.at;
-  for (uint32_t i = t->rank; i-- > 0; cell /= n) {
-    if (!size_value(m->w, t->axis[i].size, &n) || n < 1) n = 1;
-    at[i] = cell % n;
-  }
-  for (uint32_t i = 0; i < t->rank; i++) buf_printf(&b, "%s%lld", i ? " " : "[", (long long)at[i]);
-  buf_text(&b, "]");
+  for (uint32_t i = 0; i < t->rank; i++)
+    if (!size_value(m->w, t->axis[i].size, &shape[i])) shape[i] = 1;
+  buf_indices(&b, t->rank, shape, cell);
   return b.at;
 }
 

@@ -55,11 +55,9 @@ typedef struct {
   double longest;         // longest interval that is not halved
   double begin;           // during the walk: the time of row[0]
   uint32_t *oscillations; // as in Halves
-  uint32_t
-      rough; // the first that was as rough as rounding wherever it was looked at, its number + 1;
-  double rough_from; // time of that
-  uint32_t
-      oscillating; // one that oscillated when `oscillations` were used up: its index + 1; 0: none
+  uint32_t rough;         // the first that is rough at every scale: its index + 1; 0: none
+  double rough_from;      // time of that
+  uint32_t oscillating;   // one that oscillates when `oscillations` is 0: its index + 1; 0: none
 } Root;
 typedef enum {
   ROOT_NONE,
@@ -125,11 +123,11 @@ struct Solver {
   double next_event;   // estimated time of the next event; or infinite
   double anchor;       // fixed steps: step `ticks` ends at anchor + ticks * step
   uint64_t ticks;
-  double error,
-      log_error;  // of the step tried: above 1 is too much; of the one before, as a logarithm
-  uint32_t worst; // the component with the largest error
-  bool rejected;  // the step before was rejected
-  bool nonfinite; // a rate was not finite: of this component, at this time
+  double error;     // of the tried step, relative to the tolerance
+  double log_error; // of the step before, as a logarithm
+  uint32_t worst;   // the component with the largest error
+  bool rejected;    // the step before was rejected
+  bool nonfinite;   // a rate was not finite: of this component, at this time
   uint32_t odd_number;
   double odd_time;
   uint32_t stiff_hits, stiff_misses; // dormand.c

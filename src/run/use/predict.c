@@ -104,13 +104,8 @@ const Diagram *use_instance(Use *u, const char *name, const Diagram *formal, Arr
 static const char *position_text(Use *u, const Array *x, int64_t k) {
   if (!x->rank) return "";
   Buf b = buf_new(u->arena);
-  int64_t left = x->count;
-  for (uint32_t i = 0; i < x->rank; i++) {
-    left /= x->shape[i];
-    buf_printf(&b, "%s%lld", i ? " " : " at [", (long long)(k / left));
-    k %= left;
-  }
-  buf_text(&b, "]");
+  buf_text(&b, " at ");
+  buf_indices(&b, x->rank, x->shape, k);
   return b.at;
 }
 

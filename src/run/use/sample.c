@@ -285,7 +285,7 @@ static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *
 }
 
 // -- kinds of samples -----------------------------------------------------------------------------
-// What is said of letters means nothing for numbers.
+// Options of text generation are refused for other models.
 static bool refuse_text_options(Use *u) {
   const char *option = u->how->prompt ? "--prompt" : u->how->length ? "--length" : NULL;
   if (!option && u->how->temperature > 0) option = "--temperature";
