@@ -70,7 +70,7 @@ static bool open_function(ImpNode *n, const OnnxFunction *f) {
   return true;
 }
 
-// -- nodes ---------------------------------------------------------------------------------------
+// -- nodes ----------------------------------------------------------------------------------------
 static bool resolve_inputs(ImpNode *n) {
   n->nin = n->node->in.n;
   n->in = NEW_ARRAY(n->m->arena, Id, n->nin + 1);

@@ -145,7 +145,7 @@ bool op_fixed(ImpNode *n, uint32_t k) {
   return true;
 }
 
-// -- broadcasting --------------------------------------------------------------------------------
+// -- broadcasting ---------------------------------------------------------------------------------
 bool broadcast_shape(ImpNode *n, const Id *in, uint32_t count, ImpShape *out) {
   *out = (ImpShape){0};
   for (uint32_t i = 0; i < count; i++) {

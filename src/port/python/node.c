@@ -239,8 +239,7 @@ static const char *cast(PythonText *t, const GraphNode *n, int64_t to) {
   return arena_format(t->p->a, t->p->jax ? "%s.astype(%s)" : "%s.%s()", x, type);
 }
 
-// -- reductions and joins
-// ---------------------------------------------------------------------------
+// -- reductions and joins -------------------------------------------------------------------------
 static const char *reduce_text(PythonText *t, const GraphNode *n) {
   const GraphValue *axes = arrays_value(t->o, n->in.at[1]);
   const char *x = python_array(t, n->in.at[0], PREC_ATOM), *what = n->op + strlen("Reduce");
