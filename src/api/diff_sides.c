@@ -307,7 +307,6 @@ static bool same_bytes(ApiCall *c, const char *a, const char *b) {
   return one.n == two.n && !memcmp(one.text, two.text, one.n);
 }
 
-// The same words, and a file of the same name with other bytes: the name, or NULL.
 const char *diff_other_file(ApiCall *c, const DiffSide side[2], const DiffThing *t) {
   FileSearch found[2] = {{.n = 0}, {.n = 0}};
   for (int i = 0; i < 2; i++) syntax_any(t->node[i], note_file, &found[i]);
