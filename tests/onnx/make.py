@@ -52,7 +52,7 @@ def tensor(name, dims, numbers, kind=1):
 
 def x(*dims): return value(11, "x", dims)
 def y(*dims): return value(12, "y", dims)
-OTHERS = raw(8, text(1, "ai.onnx.ml") + num(2, 5)) + raw(8, text(1, "ai.onnx.preview.training") + num(2, 1))
+OTHERS = raw(8, text(1, "ai.onnx.ml") + num(2, 5)) + raw(8, text(1, "ai.onnx.preview.training") + num(2, 1)) + raw(8, text(1, "com.microsoft") + num(2, 1))
 def model(*graph, opset=17, more=b"", ir=8): return num(1, ir) + raw(8, num(2, opset)) + OTHERS + raw(7, b"".join(graph)) + more
 
 

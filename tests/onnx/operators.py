@@ -2,7 +2,7 @@
 """Operators with attributes that few models have: each is imported, evaluated and compared with a few lines of numpy.
 
   LIMN=build/limn tests/onnx/operators.py [name…]     prints ok or not ok for each"""
-import os, subprocess, sys, tempfile
+import math, os, subprocess, sys, tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from make import attr, model, node, num, raw, tensor, text, value
 try: import numpy as np
@@ -78,6 +78,17 @@ def whole_numbers_that_grow():
     run("Add", {"x": x}, [(3,)], {"by": np.array(2**24 + 1)}, told=quiet)
     if "(Add): whole numbers may be beyond 2^24 here" not in "".join(quiet): raise ValueError(f"no warning: {quiet}")
     return got, [x * 1000003.0]
+
+# -- operators of ONNX Runtime's own, as its optimiser writes them -----------------------------------
+def gelu(x): return np.array([0.5 * v * (1 + math.erf(v / math.sqrt(2))) for v in x.reshape(-1).astype(float)]).reshape(x.shape)
+
+@case
+def gelus_of_onnx_runtime():
+    x, b = some(3, 4), some(4)
+    own = {"opset": 17, "domain": "com.microsoft"}
+    got = run("Gelu", {"x": x}, [(3, 4)], **own) + run("BiasGelu", {"x": x}, [(3, 4)], {"b": b}, **own)
+    got += run("QuickGelu", {"x": x}, [(3, 4)], **own) + run("QuickGelu", {"x": x}, [(3, 4)], alpha=1.5, **own)
+    return got, [gelu(x), gelu(x + b), x * sigmoid(1.702 * x), x * sigmoid(1.5 * x)]
 
 # -- RoiAlign ----------------------------------------------------------------------------------------
 def around(v, size):

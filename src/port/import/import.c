@@ -301,7 +301,8 @@ static const struct {
   int oldest, newest;
 } opsets_known[] = {{"", "", 7, 26},
                     {"ai.onnx.ml", "ai.onnx.ml ", 1, 5},
-                    {"ai.onnx.preview.training", "ai.onnx.preview.training ", 1, 1}};
+                    {"ai.onnx.preview.training", "ai.onnx.preview.training ", 1, 1},
+                    {"com.microsoft", "com.microsoft ", 1, 1}};
 
 static bool check_opsets(Importer *m, const OnnxOpsets *list) {
   Table *seen = table_new(m->arena);
