@@ -174,7 +174,7 @@ static bool estimate_error(Solver *s, double part, double *moved) {
   return true;
 }
 
-// A guard that was 0 and begins to rise, as a state that begins to move where a rate bends, is above
+// A guard that was 0 and does not rise yet, as a state that begins to move where a rate bends, is above
 // 0 by less than the error of a step: its dense output may go below 0 once more, and the event would
 // happen twice. (A guard that jumps is moved as far by a small error as by a large one.)
 static bool note_barely_risen(Solver *s, GuardLook *l) {
@@ -183,7 +183,8 @@ static bool note_barely_risen(Solver *s, GuardLook *l) {
   for (uint32_t i = 0; i < s->problem.events; i++) {
     double error = safe * l->one[i], g = s->guard_now[i];
     bool moves = l->two[i] <= 2 * part * l->one[i];
-    bool up = s->event_rounds[i] && !s->armed[i] && !s->guard.falls[i];
+    bool rises = l->slope[i] > 4 * l->error[i];
+    bool up = s->event_rounds[i] && !s->armed[i] && !s->guard.falls[i] && !rises;
     if (!up || !moves || !(g > 0 && g <= error)) continue;
     s->guard.barely[i] = error;
     s->guard.uncertain = true;
