@@ -85,7 +85,7 @@ goal g : f(z) ~ 1 by l2
 train 2 steps, adam(0.1)
 train 2 steps, gd(0.1)
 END
-told "two phases are refused" "trains in 2 phases" "$limn" export "$dir/phases.limn" --as c --train -o "$dir/two.c"
+told "two phases are refused" "trains in 2 phases, each with steps of its own" "$limn" export "$dir/phases.limn" --as c --train -o "$dir/two.c"
 cat >"$dir/falls.limn" <<'END'
 given x : R[784] from mnist.image
 learn f : R[784] -> R[1] = dense[1]

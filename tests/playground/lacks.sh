@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 build=$1
 without=$(make -s --no-print-directory playground-without)
-calls=$(find src -name '*.c' | sort | sed "s|^src|$build|; s|c\$|o|" | while read -r o; do [ ! -f "$o" ] || echo "$o"; done | xargs nm -A -g | awk -v build="$build/" -v without="$without" '
+calls=$(find src -name '*.c' -not -path 'src/cli/*' -not -path 'src/studio/*' | sort | sed "s|^src|$build|; s|c\$|o|" | while read -r o; do [ ! -f "$o" ] || echo "$o"; done | xargs nm -A -g | awk -v build="$build/" -v without="$without" '
   BEGIN { n = split(without, left, " "); for (i = 1; i <= n; i++) out[left[i]] = 1 }
   { n = index($0, ":"); file = "src/" substr($0, length(build) + 1, n - length(build) - 2) "c"; $0 = substr($0, n + 1) }
   NF == 3 && !(file in out) { here[$3] = 1 }
