@@ -290,8 +290,7 @@ static BrokenDomain broken_setting(Elab *in, const Program *p, const Def *d, con
     const Syntax *written = written_setting(call, k, all.at[k]->name);
     if (!domain_names(out.domain, all.at[k]->name)) continue;
     if (written) out.span = written->span;
-    buf_printf(&text, "%s%s is %.10g", text.n ? " and " : "", name_text(w->names, all.at[k]->name),
-               value[k]);
+    domain_value(&text, name_text(w->names, all.at[k]->name), value[k]);
   }
   out.values = text.at;
   return out;
@@ -347,8 +346,7 @@ static bool step_holds(const ScheduleCheck *c, double step, double steps) {
       const Syntax *written = written_setting(c->call, k, name);
       if (!domain_names(broken, name)) continue;
       if (written) span = written->span;
-      buf_printf(&text, "%s%s is %.10g", text.n ? " and " : "", name_text(w->names, name),
-                 env_find(c->own, name)->number);
+      domain_value(&text, name_text(w->names, name), env_find(c->own, name)->number);
     }
     buf_printf(&text, " in step %.0f of %.0f", step + 1, steps);
     domain_refuse(c->b, name_text(w->names, c->optimiser->name), broken, text.at, span);

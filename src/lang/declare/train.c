@@ -122,11 +122,11 @@ static const struct {
   bool zero;   // 0 is allowed
 } words[] = {
     {"batch", "batch 64", "a whole number above 0", 1e9, false},
-    {"clip", "clip 1", "a number above 0", 0, false},
-    {"seed", "seed 1", "a whole number", 9007199254740992, true},
+    {"clip", "clip 1", "a finite number above 0", 0, false},
+    {"seed", "seed 1", "a whole number that is not below 0", 9007199254740992, true},
     {"accumulate", "accumulate 4", "a whole number above 0", 1e9, false},
     {"patience", "patience 5", "a whole number above 0", 1e9, false},
-    {"decay", "decay 5e-4", "a number that is not below 0", 0, true},
+    {"decay", "decay 5e-4", "a finite number that is not below 0", 0, true},
     {"turns", "turns[dis: 5, gen: 1]", "", 0, false},
 };
 

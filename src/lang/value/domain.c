@@ -75,6 +75,13 @@ void domain_refuse(Body *b, const char *what, const Syntax *domain, const char *
   if (!library && domain->span.at != span.at) diag_note(w->diags, e, domain->span, "declared here");
 }
 
+void domain_value(Buf *text, const char *name, double value) {
+  buf_printf(text, "%s%s is %.10g", text->n ? " and " : "", name, value);
+  if (!(fabs(value) <= FLT_MAX))
+    buf_text(text,
+             isfinite(value) ? ", more than a 32-bit float can hold" : ", which is not finite");
+}
+
 // "p is 2": the values of the options that a domain mentions.
 static const char *values_of(Body *b, Env *env, Nodes options, const Syntax *domain) {
   World *w = b->w;
@@ -83,7 +90,7 @@ static const char *values_of(Body *b, Env *env, Nodes options, const Syntax *dom
     const Syntax *par = options.at[i], *name = syntax_name(w->arena, par->name, par->name_span);
     double k;
     if (!domain_names(domain, par->name) || !static_number(b, env, name, &k)) continue;
-    buf_printf(&text, "%s%s is %.10g", text.n ? " and " : "", name_text(w->names, par->name), k);
+    domain_value(&text, name_text(w->names, par->name), k);
   }
   return text.n ? text.at : "this is another";
 }
