@@ -276,6 +276,20 @@ bool name_is_new(const Body *b, const Env *env, Name name, Span span) {
   return false;
 }
 
+// want: the declared type, or NULL.
+static Value local_const_value(Body *b, Env *env, const Syntax *typed, const Type *want) {
+  const Syntax *value = typed_value(typed);
+  const char *name = name_text(b->w->names, typed->name);
+  if (value->kind == N_LIST) return list_value(b, env, value, name, false, want, typed->span);
+  Value v = eval_alone(b, env, value);
+  if (!want || v.n != 1 || v.at[0].error) return v;
+  Val one = val_fill(b, v.at[0], *want);
+  val_settle(b, &one);
+  if (shapes_agree(b, &one.type, want, value->span, "a constant")) return value_one(b, one);
+  return value_refuse(b, value->span, value->span, "`%s` is %s, but its value is %s", name,
+                      own_text(b->w, want), own_text(b->w, &one.type));
+}
+
 static void local_consts(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < consts_in(n).n; i++) {
     const Syntax *typed = consts_in(n).at[i];
@@ -301,10 +315,7 @@ static void local_consts(Body *b, Env *env, const Syntax *n) {
       Types t = {0};
       if (typed_type(typed) && !types_eval(b, env, typed_type(typed), false, &t, NULL)) continue;
       bind.kind = BIND_VALUE;
-      bind.value = typed_value(typed)->kind == N_LIST
-                       ? list_value(b, env, typed_value(typed), name_text(b->w->names, typed->name),
-                                    false, t.n ? &t.at[0] : NULL, typed->span)
-                       : eval_alone(b, env, typed_value(typed));
+      bind.value = local_const_value(b, env, typed, t.n ? &t.at[0] : NULL);
     }
     env_bind(env, typed->name, bind);
   }

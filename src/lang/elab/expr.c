@@ -377,9 +377,14 @@ static Value stacked(Body *b, Env *env, const Syntax *n) {
   return stack_rows(b, rows, n->span);
 }
 
-typedef VEC(double) Doubles;
+typedef struct {
+  const Type *want; // NULL: numbers
+  int64_t shape[RANK_LIMIT];
+  uint32_t rank;
+  VEC(double) data;
+} ListNumbers;
 
-static bool list_entry(Body *b, Env *env, const Syntax *n, Doubles *out) {
+static bool list_entry(Body *b, Env *env, const Syntax *n, ListNumbers *out) {
   double k;
   if (!static_number(b, env, n, &k)) {
     Id e =
@@ -387,28 +392,26 @@ static bool list_entry(Body *b, Env *env, const Syntax *n, Doubles *out) {
     diag_help(b->w->diags, e, "wires are joined by `concat`");
     return false;
   }
-  vec_push(b->w->arena, out, k);
-  return true;
+  vec_push(b->w->arena, &out->data, k);
+  return !out->want || number_fits(b, k, out->want, n->span);
 }
 
-static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, int64_t *shape,
-                      uint32_t *rank, Doubles *out) {
+static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, ListNumbers *out) {
   if (depth >= RANK_LIMIT) return false;
-  if (depth >= *rank) {
-    shape[depth] = list_entries(n).n;
-    *rank = depth + 1;
+  if (depth >= out->rank) {
+    out->shape[depth] = list_entries(n).n;
+    out->rank = depth + 1;
   }
-  if (shape[depth] != (int64_t)list_entries(n).n)
+  if (out->shape[depth] != (int64_t)list_entries(n).n)
     return diag_refuse(b->w->diags, n->span, "this row has %u %s, the first has %lld",
                        list_entries(n).n, list_entries(n).n == 1 ? "entry" : "entries",
-                       (long long)shape[depth]);
+                       (long long)out->shape[depth]);
   for (uint32_t i = 0; i < list_entries(n).n; i++) {
     const Syntax *entry = list_entries(n).at[i];
     bool list = entry->kind == N_LIST;
     if (i && list != (list_entries(n).at[0]->kind == N_LIST))
       return diag_refuse(b->w->diags, entry->span, "a list cannot mix rows and numbers");
-    if (list ? !list_read(b, env, entry, depth + 1, shape, rank, out)
-             : !list_entry(b, env, entry, out))
+    if (list ? !list_read(b, env, entry, depth + 1, out) : !list_entry(b, env, entry, out))
       return false;
   }
   return true;
@@ -417,11 +420,11 @@ static bool list_read(Body *b, Env *env, const Syntax *n, uint32_t depth, int64_
 Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool rooted,
                  const Type *want, Span span) {
   World *w = b->w;
-  int64_t shape[RANK_LIMIT];
-  uint32_t rank = 0;
-  Doubles data = {0};
-  if (!list_read(b, env, n, 0, shape, &rank, &data)) return value_error(b, span);
-  if (!data.n) return value_refuse(b, span, n->span, "this list is empty");
+  ListNumbers list = {.want = want};
+  if (!list_read(b, env, n, 0, &list)) return value_error(b, span);
+  if (!list.data.n) return value_refuse(b, span, n->span, "this list is empty");
+  const int64_t *shape = list.shape;
+  uint32_t rank = list.rank;
   Axis axis[RANK_LIMIT];
   for (uint32_t i = 0; i < rank; i++) axis[i] = (Axis){.size = size_of(w, shape[i])};
   Type t = type_make(w, want ? (Base)want->base : BASE_R, rank, axis);
@@ -443,7 +446,7 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
   Param p = {.path = path,
              .rooted = rooted,
              .role = ROLE_CONST,
-             .init = {.kind = INIT_DATA, .data = data.at}};
+             .init = {.kind = INIT_DATA, .data = list.data.at}};
   uint32_t i = diagram_param(w, b->d, p, t, name_from(w->names, path), origin_at(b, span));
   sync_sites(b);
   return value_one(b, val_wire(b, b->d->param.at[i].wire, span));

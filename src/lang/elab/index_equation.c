@@ -340,7 +340,8 @@ static Val equation_with_left(Body *b, Env *env, const Syntax *brackets, const S
   Val v = eval_one(b, env, expr, &l.eq);
   if (v.error || summed_left_over(b, &l.eq, &v) || called_left_over(b, &l.eq, &v))
     return val_error(span);
-  if (v.literal) v = val_fill(b, v, (Type){.base = (uint8_t)(want ? want->base : BASE_R)});
+  Type one = want ? type_like(b->w, want, 0, NULL) : (Type){.base = BASE_R};
+  if (v.literal) v = val_fill(b, v, one);
   uint32_t own[RANK_LIMIT];
   if (!v.indexed && own_axes(&v.type, own)) {
     bool all = true;

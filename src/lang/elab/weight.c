@@ -98,7 +98,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   }
   if (static_number(b, env, n, &k)) {
     init.kind = INIT_CONST;
-    init.k = k;
+    init.k = number_fits(b, k, t, n->span) ? k : 0;
     return init;
   }
   if (!start_is_known(b, env, n)) return init;
@@ -115,7 +115,10 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   if (one.error) return init;
   one = val_fill(own, one, *t);
   Id wire = val_to_wire(own, &one, 0);
-  bool fits = wire && own->d->wire.at[wire].type.rank == t->rank;
+  if (!wire) return init;
+  bool fits = one.type.rank == t->rank && one.type.base == t->base;
+  if (fits && t->base == BASE_LABEL)
+    fits = sizes_agree(b, t->count, one.type.count, n->span, n->span, "a start value");
   for (uint32_t i = 0; fits && i < t->rank; i++)
     fits =
         sizes_agree(b, t->axis[i].size, one.type.axis[i].size, n->span, n->span, "a start value");

@@ -37,6 +37,8 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
     one = broadcast_to(b, one, axis, own.rank, n->span);
     fits = true;
   }
+  if (fits && own.base == BASE_LABEL)
+    fits = sizes_agree(b, own.count, one.type.count, n->span, n->span, "a start");
   for (uint32_t i = 0; fits && i < own.rank; i++)
     fits = sizes_agree(b, own.axis[i].size, one.type.axis[i].size, n->span, n->span, "a start");
   if (!fits) {

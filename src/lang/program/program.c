@@ -291,6 +291,16 @@ static bool is_asked_about(const Elab *in, const Def *d) {
   return !in->words;
 }
 
+// A constant that nothing uses fits its type, too. Files are read only if they are used.
+static void check_declared_const(Elab *in, Def *d) {
+  const Syntax *value = typed_value(d->node);
+  uint32_t before = in->w->diags->met;
+  if (value) check_names(in, d->scope, value);
+  if (in->w->diags->met == before && value && value->kind != N_STR && typed_type(d->node))
+    const_value(body_new(in, d->name), d, d->span);
+  if (in->w->diags->met > before) d->broken = true;
+}
+
 static void check_boxes(Elab *in, Program *p, Scope *s) {
   for (uint32_t i = 0; i < table_count(s->names); i++) {
     Def *d = in->def.at[table_value(s->names, i)];
@@ -304,11 +314,7 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     }
     if (d->kind == DEF_BOX) vec_push(in->w->arena, &p->box, d);
     if (d->kind == DEF_LEARNER || d->kind == DEF_STALE) vec_push(in->w->arena, &p->learner, d);
-    if (d->kind == DEF_CONST && !d->broken) {
-      uint32_t before = in->w->diags->met;
-      if (typed_value(d->node)) check_names(in, d->scope, typed_value(d->node));
-      if (in->w->diags->met > before) d->broken = true;
-    }
+    if (d->kind == DEF_CONST && !d->broken) check_declared_const(in, d);
     if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
     if (d->kind != DEF_BOX || d->broken || !is_asked_about(in, d)) continue;
     uint32_t errors = in->w->diags->met;

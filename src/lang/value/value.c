@@ -6,6 +6,9 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "core/diagram/ops.h"
+
+#include <math.h>
+
 Id origin_at(Body *b, Span span) { return origin_new(b->w, span, 0, WHY_SOURCE); }
 
 Val val_error(Span span) { return (Val){.error = true, .span = span}; }
@@ -94,10 +97,31 @@ Val val_wire(Body *b, Id wire, Span span) {
   return (Val){.x = x, .type = t, .span = span};
 }
 
+// Can the number be an element of this type? Reports it if not. In a generic body the number of
+// labels may be unknown: instances are checked again.
+bool number_fits(Body *b, double k, const Type *type, Span span) {
+  World *w = b->w;
+  Type one = {.base = type->base, .count = type->count, .names = type->names};
+  int64_t count = 2;
+  if (type->base == BASE_R) return true;
+  bool known = type->base == BASE_BIT || size_value(w, type->count, &count);
+  if (k >= 0 && k == floor(k) && (known ? k < (double)count : k == 0 || b->generic)) return true;
+  if (type->base == BASE_BIT)
+    return diag_refuse(w->diags, span, "%.10g is not a bit: a bit is 0 or 1", k);
+  if (!known)
+    return diag_refuse(w->diags, span,
+                       "%.10g may not be one of the labels %s: their number is not "
+                       "known here",
+                       k, own_text(w, &one));
+  return diag_refuse(w->diags, span,
+                     "%.10g is not one of the labels %s: they are the whole numbers from 0 to %lld",
+                     k, own_text(w, &one), (long long)count - 1);
+}
+
 // Broadcasts a literal to a type.
 Val val_fill(Body *b, Val v, Type type) {
   if (!v.literal || v.error) return v;
-  double k = v.x->k;
+  double k = number_fits(b, v.x->k, &type, v.span) ? v.x->k : 0;
   Expr *x = x_new(b, X_CONST, type.base, type.rank);
   x->k = k;
   return (Val){.x = x, .type = type, .span = v.span};
@@ -506,9 +530,10 @@ Val val_fn(Body *b, Fn fn, const Val *given, uint32_t n, Span span, const Eq *eq
         return val_refuse(
             b, span, arg[i].span,
             "a number is not a label: compare `number(x)`, or write a label by its name");
-      arg[i] = val_fill(b, arg[i], (Type){.base = wanted_base(row, i, given, n)});
-      if (arg[i].type.base == BASE_BIT && arg[i].x->k != 0 && arg[i].x->k != 1)
+      Type want = {.base = wanted_base(row, i, given, n)};
+      if (want.base == BASE_BIT && arg[i].x->k != 0 && arg[i].x->k != 1)
         return val_refuse(b, span, arg[i].span, "over bits the only literals are 0 and 1");
+      arg[i] = val_fill(b, arg[i], want);
     }
     val_settle(b, &arg[i]);
     if (arg[i].x->weight > X_LIMIT && !arg[i].indexed)

@@ -367,6 +367,8 @@ Val val_number(Body *, double, Span); // of type R[]
 Val val_size(Body *, Size, Span);
 Val val_wire(Body *, Id wire, Span);
 Val val_fn(Body *, Fn, const Val *arg, uint32_t n, Span, const Eq *);
+// Is the number a label or a bit of the type, if that is not real? False with a diagnostic.
+bool number_fits(Body *, double, const Type *, Span);
 Val val_fill(Body *, Val literal, Type);
 void val_settle(Body *, Val *);
 Id val_to_wire(Body *, Val *, Name);
