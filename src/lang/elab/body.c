@@ -242,6 +242,8 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   val_settle(b, &one);
   one = along_members(b, one, n->span);
   bool fits = one.type.rank == want.rank && one.type.base == want.base;
+  if (fits && want.base == BASE_LABEL)
+    fits = sizes_agree(b, one.type.count, want.count, n->span, n->span, "a state");
   for (uint32_t i = 0; fits && i < want.rank; i++)
     fits = one.type.axis[i].pass == want.axis[i].pass &&
            sizes_agree(b, one.type.axis[i].size, want.axis[i].size, n->span, n->span, "a state");

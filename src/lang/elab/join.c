@@ -127,15 +127,17 @@ Value builtin_concat(const BuiltinUse *u) {
   Ids wire = {0};
   for (uint32_t a = 0; a < args.n; a++) {
     const Type *t = &args.at[a].type, *z = &args.at[0].type;
-    bool fits = own_axes(t, own) == n && t->base == z->base;
+    bool fits = own_axes(t, own) == n && t->base == z->base &&
+                (t->base != BASE_LABEL || sizes_agree(b, z->count, t->count, span, span, "labels"));
     for (uint32_t i = 0; fits && i < n; i++)
       if (i != at)
         fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span,
                            "joined values");
     if (!fits)
       return value_refuse(b, span, args.at[a].span,
-                          "%s cannot be joined to %s: all axes but the joined one must agree",
-                          own_text(w, t), own_text(w, z));
+                          "%s cannot be joined to %s: %sall axes but the joined one must agree",
+                          own_text(w, t), own_text(w, z),
+                          t->base == BASE_LABEL ? "labels, and " : "");
     Val v = broadcast_to(b, args.at[a], pass, npass, span);
     vec_push(w->arena, &wire, val_to_wire(b, &v, 0));
     if (!wire.at[a]) return value_error(b, span);

@@ -465,17 +465,19 @@ static bool bases_fit(Body *b, Fn fn, Fn as, const Val *arg, uint32_t n,
                       Span span) { // as: the function as written
   const FnRow *row = &fn_rows[fn];
   uint8_t star = BASE_NONE;
+  const Val *first = NULL; // of the arguments that have one type, `*`
   for (uint32_t i = 0; i < n; i++) {
     uint8_t want = row->sig[i] == 'R'   ? BASE_R
                    : row->sig[i] == 'B' ? BASE_BIT
                    : star               ? star
                                         : arg[i].type.base;
     if (row->sig[i] == '*') star = want;
-    if (want == arg[i].type.base && want == BASE_LABEL && i && arg[0].type.base == BASE_LABEL) {
-      if (sizes_agree(b, arg[0].type.count, arg[i].type.count, arg[i].span, arg[0].span, "labels"))
+    if (row->sig[i] == '*' && !first) first = &arg[i];
+    if (want == arg[i].type.base && want == BASE_LABEL && first && first != &arg[i]) {
+      if (sizes_agree(b, first->type.count, arg[i].type.count, arg[i].span, first->span, "labels"))
         continue;
       return diag_refuse(b->w->diags, span, "labels of %s and of %s are not the same",
-                         own_text(b->w, &arg[0].type), own_text(b->w, &arg[i].type));
+                         own_text(b->w, &first->type), own_text(b->w, &arg[i].type));
     }
     if (want == arg[i].type.base) continue;
     Span at = arg[i].span.file ? arg[i].span : span;
