@@ -41,12 +41,20 @@ static const char *nonfinite_sight(const ContinuousRun *g) {
   return "what a claim speaks of";
 }
 
-bool follow_observe(ContinuousRun *g, double t, const double *x) {
+static void set_observed_point(ContinuousRun *g, double t, const double *x, Observing how) {
+  const double *delayed = NULL;
+  if (g->solver)
+    delayed =
+        how == OBSERVE_STEP ? solver_delayed_inside(g->solver, t) : solver_delayed(g->solver, t);
+  flow_set_point(g->flow, t, x, delayed);
+}
+
+bool follow_observe(ContinuousRun *g, double t, const double *x, Observing how) {
   bool finite;
-  flow_set_point(g->flow, t, x, g->solver ? solver_delayed(g->solver, t) : NULL);
+  set_observed_point(g, t, x, how);
   if (!sim_run_trial(g->m, g->observer, 0, &finite)) return false;
   if (finite || left_limit(g, t, x, one_moment * t)) return true;
-  flow_set_point(g->flow, t, x, g->solver ? solver_delayed(g->solver, t) : NULL);
+  set_observed_point(g, t, x, how);
   if (!sim_run_trial(g->m, g->observer, 0, &finite)) return false;
   const char *what =
       arena_format(g->m->arena, "%s is not finite at t = %.10g", nonfinite_sight(g), t);
@@ -62,7 +70,7 @@ double follow_observed(const ContinuousRun *g, uint32_t i) {
 static bool record_moment(ContinuousRun *g, double t, const double *x) {
   SimRecord *r = &g->f->record;
   if (!g->records || t < g->begun) return true;
-  if (!follow_observe(g, t, x)) return false;
+  if (!follow_observe(g, t, x, OBSERVE_MOMENT)) return false;
   vec_push(g->m->arena, &r->time, t);
   for (uint32_t i = 0; i < g->shows; i++) {
     SimChannel *c = &r->channel.at[sight_channel(&g->see, r, i)];
@@ -74,7 +82,7 @@ static bool record_moment(ContinuousRun *g, double t, const double *x) {
 
 static bool watch_moment(ContinuousRun *g, double t, const double *x) {
   if (!g->watchers.n || t < g->begun) return true;
-  if (!follow_observe(g, t, x)) return false;
+  if (!follow_observe(g, t, x, OBSERVE_MOMENT)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++)
     watcher_moment(&g->watchers.at[i], t, follow_observed(g, i));
   return true;
@@ -218,7 +226,8 @@ static bool events_at_end(ContinuousRun *g) {
   return !failed(g) && (!happened || observe_events(g, end));
 }
 
-// One step with all observations.
+// One step with all observations. Delayed values that jump at its end are observed there on both
+// sides.
 static bool follow_step(ContinuousRun *g, double end) {
   bool events = g->flow->events > 0;
   if (events) move_held(g, g->before, false);
@@ -232,7 +241,7 @@ static bool follow_step(ContinuousRun *g, double end) {
     move_held(g, g->before, true);
   }
   if (!observe_step(g, from, to, happened)) return false;
-  if (!happened) return true;
+  if (!happened) return !solver_broke(g->solver) || watch_moment(g, to, solver_state(g->solver));
   move_held(g, g->after, true);
   return observe_events(g, to);
 }

@@ -52,8 +52,10 @@ typedef struct {
 bool left_limit(ContinuousRun *, double t, const double *x, double hair);
 
 // continuous.c: evaluates observed values at a moment; false with a diagnostic. Then the value of one
-// watcher.
-bool follow_observe(ContinuousRun *, double t, const double *x);
+// watcher. At the end of the last step, delayed values are those before a break there
+// (OBSERVE_STEP) or those from it on (OBSERVE_MOMENT).
+typedef enum { OBSERVE_STEP, OBSERVE_MOMENT } Observing;
+bool follow_observe(ContinuousRun *, double t, const double *x, Observing);
 double follow_observed(const ContinuousRun *, uint32_t watcher);
 
 // watch_sampling.c

@@ -35,7 +35,7 @@ static bool is_finite_at(const LeftLimit *e, double t) {
   ContinuousRun *g = e->g;
   bool finite = false;
   solver_at(g->solver, t, e->x);
-  flow_set_point(g->flow, t, e->x, solver_delayed(g->solver, t));
+  flow_set_point(g->flow, t, e->x, solver_delayed_inside(g->solver, t));
   return sim_run_trial(g->m, g->observer, 0, &finite) && finite;
 }
 

@@ -62,7 +62,7 @@ typedef struct { // a watcher at some time inside the last step
 static double value_at(void *context, double t) {
   const Glance *at = context;
   solver_at(at->g->solver, t, at->g->x);
-  return follow_observe(at->g, t, at->g->x) ? follow_observed(at->g, at->which) : NAN;
+  return follow_observe(at->g, t, at->g->x, OBSERVE_STEP) ? follow_observed(at->g, at->which) : NAN;
 }
 
 static double *points_of(const ContinuousRun *g, int deep, uint32_t k) {
@@ -81,7 +81,7 @@ static bool sample(ContinuousRun *g, const Piece *p) {
     if (p->deep && k % 2 == 0) continue;
     double t = time_of_point(p, k), *row = points_of(g, p->deep, k);
     solver_at(g->solver, t, g->x);
-    if (!follow_observe(g, t, g->x)) return false;
+    if (!follow_observe(g, t, g->x, OBSERVE_STEP)) return false;
     for (uint32_t i = 0; i < g->watchers.n; i++) row[i] = follow_observed(g, i);
   }
   return true;
@@ -106,7 +106,7 @@ static double rounding_at(ContinuousRun *g, uint32_t i, double t, double value) 
     solver_at(g->solver, t, g->x);
     for (uint32_t k = 0; k < g->flow->n; k++)
       g->x[k] *= 1 + (noise_uniform(turn, k, i, 0) < 0.5 ? small : -small);
-    flow_set_point(g->flow, t * (turn ? 1 : 1 - small), g->x, solver_delayed(g->solver, t));
+    flow_set_point(g->flow, t * (turn ? 1 : 1 - small), g->x, solver_delayed_inside(g->solver, t));
     if (!sim_run_trial(g->m, g->observer, 0, &finite) || !finite) return 0;
     most = fmax(most, fabs(follow_observed(g, i) - value));
   }
@@ -191,7 +191,7 @@ static bool watch_piece(ContinuousRun *g, Piece p) {
 // If only the end counts, nothing else is sampled.
 static bool watch_end(ContinuousRun *g, double from, double to) {
   solver_at(g->solver, to, g->x);
-  if (!follow_observe(g, to, g->x)) return false;
+  if (!follow_observe(g, to, g->x, OBSERVE_STEP)) return false;
   for (uint32_t i = 0; i < g->watchers.n; i++) g->points[i] = follow_observed(g, i);
   for (uint32_t i = 0; i < g->watchers.n; i++) {
     double end = g->points[i], x[WATCH_POINTS] = {end, end, end, end, end};

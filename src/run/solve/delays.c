@@ -49,6 +49,21 @@ void delays_read(Solver *s, double t, Side side) {
   }
 }
 
+// A step sees its start from the right, and its end from the left if that is a breaking point. A
+// break where only the accuracy of two stored steps differs is seen from the right, as the next
+// step sees it: a difference of rounding must not cross a threshold twice.
+void delays_read_inside(Solver *s, double t) {
+  uint32_t m = s->problem.delayed;
+  double *left = s->history->sixth;
+  bool start = t <= s->from + near(s->from), end = t >= s->t - near(s->t);
+  delays_read(s, t, start || (end && !s->broke) ? SIDE_RIGHT : SIDE_LEFT);
+  if (start || !end || !s->broke) return;
+  memcpy(left, s->delayed, m * sizeof *left);
+  delays_read(s, t, SIDE_RIGHT);
+  for (uint32_t i = 0; i < m; i++)
+    if (fabs(left[i] - s->delayed[i]) > solver_allowed(s, fabs(left[i]))) s->delayed[i] = left[i];
+}
+
 // Doubles the ring; the numbers of steps do not change.
 static void grow_ring(Solver *s) {
   History *y = s->history;

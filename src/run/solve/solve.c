@@ -366,10 +366,10 @@ static bool finish_step(Solver *s, double to) {
   if (cut) to = when;
   if (s->history && !delays_store(s, to)) return false;
   advance(s, to, cut);
-  bool passed = delays_at_break(s);
-  if (passed) s->known = false;
+  s->broke = delays_at_break(s);
+  if (s->broke) s->known = false;
   if (s->problem.events && !events_advance(s)) return false;
-  if (passed && !cut && !events_check(s)) return false;
+  if (s->broke && !cut && !events_check(s)) return false;
   if (s->turned) note_jump(s);
   return true;
 }
@@ -385,7 +385,7 @@ static bool events_at_start(Solver *s) {
 
 bool solver_step(Solver *s, double end) {
   double to;
-  s->happened = s->turned = s->limited = false;
+  s->happened = s->turned = s->broke = s->limited = false;
   if (s->message || s->stopped || !(end > s->t)) return false;
   if (s->next_stepper) s->stepper = s->next_stepper, s->next_stepper = NULL;
   if (!s->events_done && !events_at_start(s)) return false;
@@ -394,13 +394,13 @@ bool solver_step(Solver *s, double end) {
 }
 
 bool solver_events_now(Solver *s) {
-  s->happened = s->turned = s->limited = false;
+  s->happened = s->turned = s->broke = s->limited = false;
   if (s->message || s->stopped || s->events_done) return false;
   return events_at_start(s) && s->happened;
 }
 
 bool solver_events_at_end(Solver *s, double by) {
-  s->happened = s->turned = false;
+  s->happened = s->turned = s->broke = false;
   if (s->message || !events_shortly_after(s, by) || !s->happened) return false;
   s->from = s->t;
   dense_constant(&s->dense, s->n, s->t, s->x);
@@ -435,9 +435,19 @@ void solver_at(const Solver *s, double t, double *x) {
 }
 
 const double *solver_delayed(Solver *s, double t) {
-  if (s->problem.delayed) delays_read(s, fmin(t, s->t), t < s->t ? SIDE_LEFT : SIDE_RIGHT);
+  if (s->problem.delayed && t >= s->t)
+    delays_read(s, s->t, SIDE_RIGHT);
+  else if (s->problem.delayed)
+    delays_read_inside(s, t);
   return s->delayed;
 }
+
+const double *solver_delayed_inside(Solver *s, double t) {
+  if (s->problem.delayed) delays_read_inside(s, fmin(t, s->t));
+  return s->delayed;
+}
+
+bool solver_broke(const Solver *s) { return s->broke; }
 
 bool solver_happened(const Solver *s, uint32_t *which) {
   if (s->happened && which) *which = s->first_event;

@@ -130,6 +130,9 @@ void solver_at(const Solver *, double t, double *x); // inside the last step, be
 const double *solver_delayed(Solver *,
                              double t); // delayed values; at the end of the step, after its
                                         // event
+// Delayed values of the last step, which at its end are those before the event or the break there.
+const double *solver_delayed_inside(Solver *, double t);
+bool solver_broke(const Solver *); // did delayed values jump or bend at the end of the last step?
 // Did the last step end with an event? *which: the first one.
 bool solver_happened(const Solver *, uint32_t *which);
 bool solver_limited(const Solver *);         // did `end` shorten the last step, or a trial of it?

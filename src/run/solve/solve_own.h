@@ -145,6 +145,7 @@ struct Solver {
   GuardLook *guard_look;  // zeno.c; or NULL
   bool happened, stopped, begun;
   bool turned;      // the last step ended with an event, or a switch turned
+  bool broke;       // the last step ended at a breaking point of delayed values
   bool released;    // some switch was released
   bool events_done; // the events at t have happened
   bool limited;     // `end` has limited the last step
@@ -245,10 +246,12 @@ void lu_solve(uint32_t n, const double *a, const uint32_t *swap, double *b);
 bool delays_begin(Solver *);
 bool delays_settle(Solver *);               // algebraic variables and delayed values at the start
 void delays_read(Solver *, double t, Side); // writes s->delayed
-bool delays_store(Solver *, double to);     // stores delayed expressions of the step from t to
-                                            // `to`
-void delays_jump(Solver *);                 // the state has jumped at t
-bool delays_at_break(Solver *);             // was t a breaking point?
+// Delayed values at t of the last step, which include those at its end before a break there.
+void delays_read_inside(Solver *, double t);
+bool delays_store(Solver *, double to); // stores delayed expressions of the step from t to
+                                        // `to`
+void delays_jump(Solver *);             // the state has jumped at t
+bool delays_at_break(Solver *);         // was t a breaking point?
 double delays_next_break(const Solver *, double end); // the next breaking point, or end
 void delays_archive(Solver *, Archive *);
 // zeno.c
