@@ -469,6 +469,7 @@ Val index_value(Body *b, Env *env, Val base, const Syntax *brackets, Span span, 
     x->coord[own[k]] = c;
   }
   x->padded = eq->padded && skewed;
+  if (x->padded && !number_fits(b, eq->pad, &base.type, span)) return val_error(span);
   x->pad = eq->pad;
   if (!rank_fits(w, list.n, span)) return val_error(span);
   x->rank = list.n;
