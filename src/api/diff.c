@@ -57,7 +57,8 @@ static bool same_function(DiffWork *d, const DiffThing *t, const DiffModel *a, c
                           int k) {
   if (a->whole[k] == b->whole[k]) return true;
   if (!a->whole[k] || !b->whole[k] || t->kind == N_GOAL) return false;
-  return diff_flat(d->c, &d->side[0], t->name[0], k) == diff_flat(d->c, &d->side[1], t->name[1], k);
+  uint64_t flat = diff_flat(d->c, &d->side[0], t->name[0], k);
+  return flat && flat == diff_flat(d->c, &d->side[1], t->name[1], k);
 }
 
 static bool has_changes(const DiffBody *b) {

@@ -36,7 +36,7 @@ LimnStatus diff_load(ApiCall *, DiffSide *);
 DiffSource diff_source(ApiCall *, DiffSide *);
 // The model of a thing on this side; `models`: as in use, not in training.
 DiffModel diff_model(ApiCall *, DiffSide *, const DiffThing *, bool models);
-// The fingerprint of its diagram with all boxes inlined.
+// The fingerprint of its diagram with all boxes inlined; 0: it has none.
 uint64_t diff_flat(ApiCall *, DiffSide *, const char *name, bool training);
 // Do goals or measures read the same fields? In one place, or of one name.
 bool diff_same_fields(const DiffSide[2], const Ids *, const Ids *);

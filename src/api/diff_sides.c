@@ -175,10 +175,25 @@ static Diagram *small_diagram(DiffSide *side, const char *name, bool training) {
   return small ? d : NULL;
 }
 
+static bool has_reverse(const Diagram *d, uint8_t *seen) {
+  bool any = d->reverse;
+  if (seen[d->id]) return false;
+  seen[d->id] = 1;
+  for (uint32_t i = 1; i < d->box.n && !any; i++) {
+    const Box *b = &d->box.at[i];
+    const Diagram *below = b->op == OP_call ? b->callee : b->op == OP_scan ? b->scan->body : NULL;
+    any = below && has_reverse(below, seen);
+  }
+  return any;
+}
+
+// Inlining drops the derivatives that a program writes itself: with them there is no flat form of
+// training.
 uint64_t diff_flat(ApiCall *c, DiffSide *side, const char *name, bool training) {
   World *w = side->l->w;
   const Diagram *d = small_diagram(side, name, training);
-  if (!d) return 0;
+  if (!d || (training && has_reverse(d, NEW_ARRAY(c->scratch, uint8_t, w->diagram.n + 1))))
+    return 0;
   return outline_whole(c->scratch, w, diagram_simplify(w, diagram_inline_all(w, d)), &side->names);
 }
 

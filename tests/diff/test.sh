@@ -93,6 +93,28 @@ other "a show" 's/^show.*//' '- show guess(x)'
 other "a split" 's/from iris/from iris.test/' '~ given x : R[4], kind from iris -> iris.test'
 other "who is trained" 's/^train/freeze guess\ntrain/' '+ freeze guess'
 other "one function for another" 's/relu/tanh/' '~ relu -> tanh'
+
+# What the function of a box does not show is compared, too.
+told() { # WHAT SCRIPT TEXT: one change of h.limn
+  sed "$2" h.limn >other.limn
+  has "$1" 1 "$3" diff h.limn other.limn
+}
+cat >h.limn <<'P'
+box s(x: R[n], dy: R[n]) -> R[n] = dy
+box q(x: R[n]) -> R[n] = sign(x) reverse s
+box far(a, b: R[n]) -> R[] = sum(a - b) minimise
+box number_of(x: {low, high}) -> R[] = number(x)
+box both(x: R[]) -> (down: R[], up: R[]) = (x, x + 1)
+given x, y from moons
+learn f : R[2] -> R[2] = dense[2] ; q
+goal g : f(x) ~ y by cross_entropy
+P
+has "a program with reverse, minimise and labels" 0 "f: the same" diff h.limn h.limn
+told "a derivative that is gone" 's/ reverse s//' '~ q  R[2]'
+told "another derivative" 's/= dy/= dy + dy/' '~ q  R[2]'
+told "the direction of a measure" 's/minimise/maximise/' 'minimise -> maximise'
+told "the order of labels" 's/{low, high}/{high, low}/' '{low -> high, high -> low}'
+told "the order of results" 's/down: R\[\], up/up: R[], down/' '~ results down, up -> up, down'
 if ! "$LIMN" diff p.limn other.limn --quiet >log 2>&1 && [ ! -s log ]; then echo "ok diff: quiet"; else echo "not ok diff: quiet"; cat log; fi
 
 # Weights meet as boxes do, and by their numbers; other files than programs.

@@ -262,10 +262,11 @@ static DiffThing thing_of(StatementMeeting *m, const Statement *a, const Stateme
   return t;
 }
 
-// Do the statements differ outside of the body and its inputs and results?
+// Do the statements differ outside of the body and its inputs and results, or by something that the
+// function does not show?
 static bool is_other_beside(TreeWalk *w, const Syntax *a, const Syntax *b) {
   bool learner = a->kind == N_LEARNER, box = a->kind == N_BOX;
-  if (!learner && !box) return true;
+  if ((!learner && !box) || headers_differ(w, a, b)) return true;
   const Syntax *x[] = {learner ? learner_family(a) : box_cfg(a), learner ? learner_from(a) : NULL};
   const Syntax *y[] = {learner ? learner_family(b) : box_cfg(b), learner ? learner_from(b) : NULL};
   for (uint32_t i = 0; i < COUNT(x); i++)
@@ -284,7 +285,8 @@ static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statem
   DiffThing t = thing_of(m, a, b);
   TreeWalk w = walk_of(m, a, b, &m->global);
   DiffLines lines = {0};
-  if (trees_try(&w, a->node, b->node)) {
+  const char *moved = results_moved(&w, a->node, b->node);
+  if (!moved && trees_try(&w, a->node, b->node)) {
     renaming_keep(&m->member, &w.member);
     return t;
   }
@@ -295,6 +297,7 @@ static DiffThing met_thing(StatementMeeting *m, const Statement *a, const Statem
     if (!i) lines.at[i].text = with_word(m, a->node, lines.at[i].text);
     vec_push(m->arena, &t.line, lines.at[i]);
   }
+  if (moved) vec_push(m->arena, &t.line, (DiffLine){0, DIFF_CHANGED, moved});
   t.mark = DIFF_CHANGED;
   return t;
 }

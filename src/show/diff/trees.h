@@ -54,4 +54,10 @@ void trees_lines(TreeWalk *, const Syntax *a, const Syntax *b, uint32_t level, D
 const char *tree_words(TreeWalk *, int side, const Syntax *);
 const char *tree_head(TreeWalk *, int side, const Syntax *); // with `{ … }` instead of bodies
 
+// headers.c
+// Named results that stand at other positions, as a line; NULL: none.
+const char *results_moved(TreeWalk *, const Syntax *, const Syntax *);
+// Do other labels, results or a better direction make two statements differ, whatever they compute?
+bool headers_differ(TreeWalk *, const Syntax *, const Syntax *);
+
 #endif
