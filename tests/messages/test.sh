@@ -195,6 +195,12 @@ mkdir pictures && echo text >pictures/a.png
 says "pictures/a.png is not a png picture" data pictures
 says "cannot read the folder nowhere: No such file or directory" runs nowhere
 printf 'a,b\nx,1\ny,2\n' >mixed.csv
+/usr/bin/python3 -c "
+import struct
+head = \"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }\".ljust(117) + '\\n'
+open('nan.npy', 'wb').write(bytes([147]) + b'NUMPY' + bytes([1, 0, 118, 0]) + head.encode() + struct.pack('<4d', 1, 2, float('nan'), 4))"
+printf 'const k : R[2 2] from "nan.npy"\nbox f(x: R[2]) -> R[2] = x[j] k[i j]\n' >nan.limn
+says "nan.npy: found NaN at [1 0], where a number was wanted" check nan.limn
 printf 'const k : R[2 2] from "mixed.csv"\nbox f(x: R[2]) -> R[2] = x[j] k[i j]\n' >const.limn
 says "column a holds words; an array is made of numbers" check const.limn
 mkdir -p sets/digits sets/shakespeare

@@ -2,6 +2,8 @@
 // columns.
 #include "io/data/data.h"
 
+#include <math.h>
+
 static bool from_csv(Arena *a, const View *view, Array *out, const char **why) {
   Csv c;
   if (!csv_read_bytes(a, (const char *)view->at, view->n, &c, why)) return false;
@@ -45,6 +47,17 @@ static bool from_safetensors(Arena *a, const View *view, const char *name, Array
   return true;
 }
 
+static bool all_are_numbers(Arena *a, const Array *x, const char **why) {
+  Buf at = buf_new(a);
+  for (int64_t i = 0; i < x->count; i++) {
+    if (!isnan(x->data[i])) continue;
+    buf_indices(&at, x->rank, x->shape, i);
+    return file_error(a, why, "found NaN%s%s, where a number was wanted", at.n ? " at " : "",
+                      at.n ? at.at : "");
+  }
+  return true;
+}
+
 bool array_from_file(Arena *a, const char *path, const char *name, Array *out, const char **why) {
   const char *end = strrchr(path, '.');
   View view;
@@ -58,6 +71,7 @@ bool array_from_file(Arena *a, const char *path, const char *name, Array *out, c
     good = from_safetensors(a, &view, name, out, why);
   else
     good = from_csv(a, &view, out, why);
+  good = good && all_are_numbers(a, out, why);
   if (!good) *why = arena_format(a, "%s: %s", path, *why);
   return good;
 }
