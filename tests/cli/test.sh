@@ -112,9 +112,9 @@ status "a picture that cannot be written" 3 "$LIMN" draw net.limn double -o /now
 status "a set that is nearly right" 1 "$LIMN" data iriss
 says "the near one is offered" err 'did you mean `iris`?'
 "$LIMN" fmt --help >out
-says "fmt says that it rewrites" out "rewrites FILE"
+says "fmt says that it rewrites" out "formats FILE"
 "$LIMN" print --help >out
-says "print says what comes before the code" out "c (their code, behind the prelude)"
+says "print says what comes before the code" out "c (their code, after the prelude)"
 status "a report of no folder" 1 "$LIMN" report net.limn --from nodir
 says "what cannot be read is said" err "cannot read the folder nodir: "
 refused "predict without a name" "a name is missing" predict net.limn

@@ -100,9 +100,6 @@ bool is_symmetric(Elab *in, const GraphSpace *s) {
 // -- does it fit? ---------------------------------------------------------------------------------
 static bool is_same_type(Elab *in, const Type *a, const Type *b, Span span) {
   Body body = {.in = in, .w = in->w};
-  if (a->base != b->base || a->rank != b->rank) return false;
-  if (a->base == BASE_LABEL && !sizes_agree(&body, a->count, b->count, span, span, "a space"))
-    return false;
   return shapes_agree(&body, a, b, span, "a space");
 }
 

@@ -173,6 +173,8 @@ int label_named(World *w, const Type *t, Name name) {
 
 bool shapes_agree(Body *b, const Type *left, const Type *right, Span span, const char *what) {
   bool fits = left->base == right->base && left->rank == right->rank;
+  if (fits && left->base == BASE_LABEL)
+    fits = sizes_agree(b, left->count, right->count, span, span, what);
   for (uint32_t i = 0; fits && i < left->rank; i++)
     fits = sizes_agree(b, left->axis[i].size, right->axis[i].size, span, span, what);
   return fits;

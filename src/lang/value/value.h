@@ -399,7 +399,7 @@ Type type_like(World *, const Type *, uint32_t rank,
 Type own_type(World *, const Type *); // without batch axes
 Type type_without(World *, const Type *, uint32_t axis);
 bool shapes_agree(Body *, const Type *, const Type *, Span,
-                  const char *what);          // also compares bases
+                  const char *what);          // also compares bases and numbers of labels
 bool val_reduces(const Val *, uint32_t axis); // is the axis reduced?
 // The number of a label, or for `on` of `on.warm`, `on.hot` the first of them; -1: none.
 int label_named(World *, const Type *, Name);
