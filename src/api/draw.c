@@ -212,17 +212,27 @@ static const struct {
   bool ignores;   // --level is ignored: editors keep their level when the kind of picture changes
   bool rows;      // wide pictures are broken into rows; otherwise they are scaled down
 } kinds[] = {
-    [PICTURE_BOX] = {"a box", draw_box,
-                     TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND | TAKES_NOTES,
+    [PICTURE_BOX] = {.of = "a box",
+                     .draw = draw_box,
+                     .takes = TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND | TAKES_NOTES,
                      .rows = true},
-    [PICTURE_GRADIENT] = {"a derivative", draw_gradient, TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL,
+    [PICTURE_GRADIENT] = {.of = "a derivative",
+                          .draw = draw_gradient,
+                          .takes = TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL,
                           .rows = true},
-    [PICTURE_LENS] = {"lenses", draw_lens, TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND},
-    [PICTURE_GOALS] = {"goals", draw_goals, .ignores = true},
-    [PICTURE_WHO] = {"who trains whom", draw_who},
-    [PICTURE_LEARNING] = {"a learning diagram", draw_learning, TAKES_LEVEL},
-    [PICTURE_MACHINE] = {"a machine", draw_machine, TAKES_OPEN | TAKES_LEVEL | TAKES_LEGEND},
-    [PICTURE_UNFOLDED] = {"an unfolded wiring", draw_unfolded, TAKES_LEGEND, .ignores = true},
+    [PICTURE_LENS] = {.of = "lenses",
+                      .draw = draw_lens,
+                      .takes = TAKES_OPEN | TAKES_CLOSE | TAKES_LEVEL | TAKES_LEGEND},
+    [PICTURE_GOALS] = {.of = "goals", .draw = draw_goals, .ignores = true},
+    [PICTURE_WHO] = {.of = "who trains whom", .draw = draw_who},
+    [PICTURE_LEARNING] = {.of = "a learning diagram", .draw = draw_learning, .takes = TAKES_LEVEL},
+    [PICTURE_MACHINE] = {.of = "a machine",
+                         .draw = draw_machine,
+                         .takes = TAKES_OPEN | TAKES_LEVEL | TAKES_LEGEND},
+    [PICTURE_UNFOLDED] = {.of = "an unfolded wiring",
+                          .draw = draw_unfolded,
+                          .takes = TAKES_LEGEND,
+                          .ignores = true},
 };
 
 // An option selects the kind, otherwise the name does. Without a name: the goals, and without goals

@@ -219,12 +219,14 @@ static bool group_size(const Equation *e, const char *group, size_t n, const cha
 static ImpSize left_letter(const Equation *e, const char **at) {
   ImpSize size = dim_of(1);
   size_t n = word_length(*at), wide = 0;
-  bool sized = (*at)[n] == ':';
+  bool sized = (*at)[n] == ':', known = true;
   if (sized) wide = strcspn(*at + n + 1, " )]");
   if (sized)
     size = size_of_text(e->n->m, *at + n + 1, wide);
-  else if (!letter_size(e, *at, n, &size))
-    assert(!"an index on the left has a size");
+  else
+    known = letter_size(e, *at, n, &size);
+  assert(known); // every index on the left has a size
+  (void)known;
   *at += n + (sized ? wide + 1 : 0);
   return size;
 }
