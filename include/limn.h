@@ -35,9 +35,9 @@
 
 // The only place where the version stands: the build and the package read it here.
 #define LIMN_VERSION_MAJOR 0
-#define LIMN_VERSION_MINOR 1
+#define LIMN_VERSION_MINOR 2
 #define LIMN_VERSION_PATCH 0
-#define LIMN_VERSION "0.1.0"
+#define LIMN_VERSION "0.2.0"
 
 // What is declared here is all that the library shows; it is compiled with -fvisibility=hidden.
 #ifndef LIMN_API

@@ -1,5 +1,5 @@
 # Reads src/cli/commands.txt, whose form src/cli/text.c describes, into arrays, then calls write() of the file that comes after this one:
-#   awk -v version=0.1.0 -f commands.awk -f man.awk src/cli/commands.txt
+#   awk -v version=0.2.0 -f commands.awk -f man.awk src/cli/commands.txt
 #
 #   commands, name[i], words[i]   "FILE [NAME]", line[i]  what it is for
 #   options[i], option[i, k], value[i, k]  what follows it, about[i, k]  what it means

@@ -1,5 +1,5 @@
 # The manual as a man page: Markdown, as docs/language.md is written, to roff.
-#   awk -v version=0.1.0 -f manual.awk docs/language.md >limn-language.7
+#   awk -v version=0.2.0 -f manual.awk docs/language.md >limn-language.7
 function escape(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s }
 # `code` and **words** in bold, *words* in italics; links are their words.
 # Code is taken out first, so that nothing in it is taken for a mark or a link, and put back last.
