@@ -238,19 +238,8 @@ static const char *sizes_text(World *w, const Ids *open, const int64_t *number) 
 }
 
 static void add_case(const BoxEquation *q, Diagram *d, const char *sizes, Check *c) {
-  World *w = q->in->w;
   BoxCase one = {.diagram = d, .sizes = sizes};
-  for (uint32_t i = 0; i < d->param.n; i++)
-    for (uint32_t k = 0; k < q->p->learner.n; k++) {
-      const Def *stale = q->p->learner.at[k];
-      const char *path = d->param.at[i].path;
-      const Def *of = stale->kind == DEF_STALE ? learner_of(stale) : NULL;
-      if (!of || !def_owns(w, &d->param.at[i], stale, NULL)) continue;
-      const char *rest = path + strlen(name_text(w->names, stale->name));
-      StaleWeight x = {path, arena_format(w->arena, "%s%s", learner_path(w, stale), rest)};
-      vec_push(w->arena, &one.stale, x);
-    }
-  vec_push(w->arena, &c->boxes, one);
+  vec_push(q->in->w->arena, &c->boxes, one);
 }
 
 // Reports an open size that cannot be chosen, such as that of a declared axis.

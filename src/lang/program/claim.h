@@ -72,13 +72,9 @@ typedef struct { // a number computed from a whole run
   Id names;            // names of labels (World.label_names), or 0
 } Watch;
 
-typedef struct { // a weight of a stale copy, which starts equal to that of its learner
-  const char *path, *of;
-} StaleWeight;
 typedef struct {     // a claim about boxes, for some sizes
   Diagram *diagram;  // in: points; out: the left side, then the right
   const char *sizes; // "n = 3"; "": none was open
-  VEC(StaleWeight) stale;
 } BoxCase;
 #define BOXES_WITHIN 1e-6 // default of `within`
 

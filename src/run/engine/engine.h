@@ -22,6 +22,7 @@ typedef struct {
   const char *path;
   // A machine's copy of a learner: the path of the same weight in that learner; or NULL. Borrowed.
   const char *of;
+  const char *as; // a stale copy: the path of the weight that it follows; or NULL. Borrowed.
   Base base;
   uint32_t rank;
   int64_t *shape, count;
@@ -86,6 +87,9 @@ bool state_from_array(World *, State *, const Array *, const char *file); // fal
 bool state_from_learner(World *, State *, const Array *, const char *file);
 // Sets each entry for whose path there is an array. False with a diagnostic.
 bool store_set_arrays(World *, Store *, const Arrays *, const char *file);
+// The value of a state: under its own path, or else that of the weight which it copies. NULL: none
+const Array *state_find(const Arrays *, const State *);
+void state_note_origin(State *, const Init *); // which weight it copies
 bool state_initialise(World *, State *, const Init *, const Type *, uint64_t seed);
 // The same for an entry that was just added and still is 0: an initial value of 0 writes nothing.
 bool state_initialise_new(World *, State *, const Init *, const Type *, uint64_t seed);

@@ -68,8 +68,14 @@ static bool initialise_whole(World *w, Arena *a, State *state, const Init *init,
   return state_set(state, value.data), true;
 }
 
+void state_note_origin(State *state, const Init *init) {
+  state->of = init->of;
+  state->as = init->as;
+}
+
 static bool initialise(World *w, State *state, const Init *init, const Type *t, uint64_t seed,
                        bool added) {
+  state_note_origin(state, init);
   Arena *a = arena_child(w->arena);
   const InitCells *cells = init_cells(w, a, init, t, seed, site_hash(0, state->path));
   bool good = cells ? init_cells_count(cells) == state->count
@@ -99,7 +105,6 @@ bool store_add_params(World *w, Store *s, const Diagram *d, uint64_t seed) {
     if (!store_shape(w, t, shape, q->path)) return false;
     uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
     if (number == STORE_NONE) return store_out_of_memory(w, q->path, t);
-    store_at(s, number)->of = q->init.of;
     if (!state_initialise_new(w, store_at(s, number), &q->init, t, seed)) return false;
   }
   return true;
@@ -127,13 +132,20 @@ bool state_from_learner(World *w, State *s, const Array *a, const char *file) {
   return true;
 }
 
+const Array *state_find(const Arrays *all, const State *s) {
+  const Array *a = arrays_find(all, s->path);
+  if (!a && s->of) a = arrays_find(all, s->of);
+  if (!a && s->as) a = arrays_find(all, s->as);
+  return a;
+}
+
 bool store_set_arrays(World *w, Store *s, const Arrays *all, const char *file) {
   for (uint32_t i = 0; i < store_count(s); i++) {
     State *state = store_at(s, i);
-    const Array *a = arrays_find(all, state->path);
-    const Array *of = !a && state->of ? arrays_find(all, state->of) : NULL;
-    if (a && !state_from_array(w, state, a, file)) return false;
-    if (of && !state_from_learner(w, state, of, file)) return false;
+    const Array *a = state_find(all, state);
+    if (a &&
+        !(state->of ? state_from_learner(w, state, a, file) : state_from_array(w, state, a, file)))
+      return false;
   }
   return true;
 }

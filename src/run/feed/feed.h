@@ -147,8 +147,8 @@ bool has_sample_axis(World *, const Diagram *);                             // o
 // -- initial_values.c: initial values of states ---------------------------------------------------
 bool store_add_flat(World *, Store *, const WeightRow *, uint64_t seed);
 bool store_start_as(World *, Store *, const char *path, const char *as); // copies the value of `as`
-// Adds the weights of all shows
-bool store_add_shown(World *, Store *, const Program *, uint64_t seed);
+// Adds the weights of all measures and shows
+bool store_add_used(World *, Store *, const Program *, uint64_t seed);
 const Diagram *show_diagram(const Program *, const Show *); // NULL: not known yet
 // Loads the weights of `learn f … from "f.safetensors"` into states that the store has. Paths in
 // `known` (NULL: none) have a value already, and their file need not exist.

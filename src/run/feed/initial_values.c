@@ -69,14 +69,18 @@ void paths_add(Table *paths, const Arrays *all) {
     table_put(paths, all->array.at[i].name, strlen(all->array.at[i].name), 1);
 }
 
-// The name of a weight in its learner.
-static const char *learned_path(const State *s) { return s->of ? s->of : s->path; }
+// The name of a weight in its learner; of a stale copy, in the learner that it follows.
+static const char *learned_path(const State *s) { return s->as ? s->as : s->of ? s->of : s->path; }
+
+static bool has_value(const Table *known, const char *path) {
+  return known && path && table_get(known, path, strlen(path));
+}
 
 // Does this weight belong to the learner, with no value from elsewhere?
 static bool is_wanted(World *w, const State *s, const Def *d, const Table *known) {
-  const char *path = learned_path(s);
-  Param q = {.path = path, .rooted = true};
-  return def_owns(w, &q, d, NULL) && !(known && table_get(known, path, strlen(path)));
+  Param q = {.path = learned_path(s), .rooted = true};
+  const char *own = s->of ? s->of : s->path;
+  return def_owns(w, &q, d, NULL) && !has_value(known, own) && !has_value(known, s->as);
 }
 
 static bool wants_weights_of(World *w, Store *s, const Def *d, const Table *known) {
@@ -149,7 +153,8 @@ bool store_load_all(Elab *in, const Program *p, Store *s, const Arrays *all, con
   World *w = elab_world(in);
   for (uint32_t i = 0; i < store_count(s); i++) {
     const char *path = learned_path(store_at(s, i));
-    if (arrays_find(all, path) || !is_learners(in, p, path) || has_source(in, p, path)) continue;
+    if (state_find(all, store_at(s, i)) || !is_learners(in, p, path) || has_source(in, p, path))
+      continue;
     return diag_refuse(w->diags, (Span){0}, "%s has no weight %s", file, path);
   }
   return store_set_arrays(w, s, all, file);
@@ -162,10 +167,11 @@ bool store_load_sources_of(Elab *in, Program *p, Store *s, const Diagram *d, con
     const Type *t = &d->wire.at[q->wire].type;
     int64_t shape[ARRAY_RANK_LIMIT];
     if (q->role != ROLE_WEIGHT && q->role != ROLE_BUFFER) continue;
-    if (!has_source(in, p, q->path) || store_find(s, q->path)) continue;
+    if (!has_source(in, p, q->init.as ? q->init.as : q->path) || store_find(s, q->path)) continue;
     if (!store_shape(w, t, shape, q->path)) return false;
-    if (store_add(s, q->path, t->base, t->rank, shape) == STORE_NONE)
-      return store_out_of_memory(w, q->path, t);
+    uint32_t number = store_add(s, q->path, t->base, t->rank, shape);
+    if (number == STORE_NONE) return store_out_of_memory(w, q->path, t);
+    state_note_origin(store_at(s, number), &q->init);
   }
   return store_load_sources(in, p, s, known);
 }
@@ -255,11 +261,15 @@ Table *model_paths(World *w, Arena *a, const Program *p) {
   return model;
 }
 
-bool store_add_shown(World *w, Store *s, const Program *p, uint64_t seed) {
-  for (uint32_t i = 0; i < p->show.n; i++) {
-    const Diagram *d = show_diagram(p, &p->show.at[i]);
-    if (d && sizes_known(w, d) && !store_add_params(w, s, d, seed)) return false;
-  }
+static bool add_used(World *w, Store *s, const Diagram *d, uint64_t seed) {
+  return !d || !sizes_known(w, d) || store_add_params(w, s, d, seed);
+}
+
+bool store_add_used(World *w, Store *s, const Program *p, uint64_t seed) {
+  for (uint32_t i = 0; i < p->measure.n; i++)
+    if (!add_used(w, s, p->measure.at[i].diagram, seed)) return false;
+  for (uint32_t i = 0; i < p->show.n; i++)
+    if (!add_used(w, s, show_diagram(p, &p->show.at[i]), seed)) return false;
   return true;
 }
 

@@ -56,7 +56,7 @@ bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Ten
   bool weights = false;
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
-    weights |= p->role == ROLE_WEIGHT;
+    weights |= p->role == ROLE_WEIGHT || p->init.as;
     if (!init_eval(w, a, &p->init, &d->wire.at[p->wire].type, how->seed, site_hash(0, p->path),
                    &param[i]))
       return false;

@@ -77,43 +77,15 @@ static void draw_points(BoxTrial *t) {
 
 static void drop_store(void *held) { store_free(*(Store **)held); }
 
-// Adds the weight that a stale copy follows, if the check has only the copy.
-static bool add_followed(BoxTrial *t, const StaleWeight *x) {
-  const State *to = store_find(t->store, x->path);
-  uint32_t k = 0;
-  while (k < t->d->param.n && strcmp(t->d->param.at[k].path, x->path)) k++;
-  if (!to || k == t->d->param.n || store_find(t->store, x->of)) return true;
-  const Param *p = &t->d->param.at[k];
-  const Type *type = &t->d->wire.at[p->wire].type;
-  if (store_add(t->store, x->of, to->base, to->rank, to->shape) == STORE_NONE)
-    return store_out_of_memory(t->w, x->of, type);
-  return state_initialise(t->w, store_find(t->store, x->of), &p->init, type, t->how->seed);
-}
-
-// A stale copy that was not read from a file gets the initial value of its weight.
-static bool fill_store(BoxTrial *t) {
-  for (uint32_t i = 0; i < t->of->stale.n; i++)
-    if (!add_followed(t, &t->of->stale.at[i])) return false;
-  if (!sim_begin(t->how, t->store)) return false;
-  for (uint32_t i = 0; i < t->of->stale.n; i++) {
-    const StaleWeight *x = &t->of->stale.at[i];
-    State *to = store_find(t->store, x->path);
-    const State *from = store_find(t->store, x->of);
-    if (!to || !from) continue;
-    double *value = NEW_ARRAY(t->arena, double, from->count + 1);
-    state_get(from, value);
-    state_set(to, value);
-  }
-  return sim_fill(t->how, t->store);
-}
-
 static bool open_trial(BoxTrial *t) {
   Store **held = NEW(t->arena, Store *);
   arena_on_free(t->arena, drop_store, held); // also if memory runs out
   *held = t->store = store_new(PRECISION_64);
   if (!t->store) return store_out_of_memory(t->w, "the check", &(Type){.base = BASE_R});
   t->d = passes_flat(t->w, t->of->diagram);
-  if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !fill_store(t)) return false;
+  if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !sim_begin(t->how, t->store) ||
+      !sim_fill(t->how, t->store))
+    return false;
   count_points(t);
   Target how = {.threads = t->how->threads,
                 .reference = t->how->reference,

@@ -99,7 +99,7 @@ static bool fill_store(Trainer *t) {
       return false;
   for (uint32_t i = 0; i < t->regime.step.n; i++)
     if (!store_add_params(t->w, t->store, t->regime.step.at[i].diagram, t->seed)) return false;
-  return store_add_shown(t->w, t->store, t->p, t->seed);
+  return store_add_used(t->w, t->store, t->p, t->seed);
 }
 
 // The paths of the previous phase's model, which keep their values.

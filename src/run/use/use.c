@@ -103,8 +103,9 @@ Data *use_data(Use *u) {
 
 // Weights come from the file or from sources that the program names; with `begins` they may be
 // initialised.
-static bool is_missing(Use *u, const char *path) {
-  if (u->begins || has_source(u->in, u->p, path)) return false;
+static bool is_missing(Use *u, const State *s) {
+  const char *path = s->path;
+  if (u->begins || has_source(u->in, u->p, s->as ? s->as : path)) return false;
   if (u->file) return !use_wrong(u, OUTCOME_WRONG, "%s has no weight %s", u->file, path);
   return !use_wrong(u, OUTCOME_USAGE, "weight %s has no value: --from DIR names a run folder",
                     path);
@@ -123,10 +124,10 @@ bool use_load_states_from(Use *u, Store *s, uint32_t first, const Table *model) 
   if (!store_load_sources(u->in, u->p, s, known)) return false;
   for (uint32_t i = first; i < store_count(s); i++) {
     State *state = store_at(s, i);
-    const Array *a = u->call->set ? arrays_find(u->call->set, state->path) : NULL;
-    if (!a) a = arrays_find(&u->weight, state->path);
+    const Array *a = u->call->set ? state_find(u->call->set, state) : NULL;
+    if (!a) a = state_find(&u->weight, state);
     if (a && !state_from_array(u->w, state, a, u->file ? u->file : "memory")) return false;
-    if (!a && table_get(model, state->path, strlen(state->path)) && is_missing(u, state->path))
+    if (!a && table_get(model, state->path, strlen(state->path)) && is_missing(u, state))
       return false;
   }
   return true;

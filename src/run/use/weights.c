@@ -48,11 +48,17 @@ bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Are
   return good;
 }
 
+// The value of a weight, or of the weight that a stale copy follows.
+static const Array *find_weight(const Arrays *all, const Param *p) {
+  const Array *a = arrays_find(all, p->path);
+  return a || !p->init.as ? a : arrays_find(all, p->init.as);
+}
+
 static bool read_weight(WeightReading *r, const Param *p, Tensor *out) {
   World *w = r->u->w;
   const Type *t = &r->d->wire.at[p->wire].type;
-  const Array *set = r->asked->set ? arrays_find(r->asked->set, p->path) : NULL;
-  const Array *a = set ? set : arrays_find(&r->given, p->path);
+  const Array *set = r->asked->set ? find_weight(r->asked->set, p) : NULL;
+  const Array *a = set ? set : find_weight(&r->given, p);
   if (!a) a = arrays_find(&r->source, p->path);
   if (a) {
     *out = array_tensor(a);

@@ -1,0 +1,68 @@
+#!/bin/sh
+# Weights that a program takes from an earlier run (`learn f … from "run"`) have their values wherever the learner is read: in measures,
+# machines, claims, exports and in each command; whether the learner is trained, not moved by any goal, frozen, a member of a family, a stale
+# copy, or a stale copy of a stale copy.
+set -u
+. "$(dirname "$0")/../say.sh"
+say="started: "
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+net="R[4] -> R[3] = dense[5] ; tanh ; dense[3]"
+in='x=[5, 3, 4, 1]'
+numbers() { grep -oE -- '-?[0-9]+(\.[0-9]+)?(e-?[0-9]+)?' | head -3 | awk '{ printf "%.4f ", $1 }'; }
+eval_of() { "$LIMN" eval "$1.limn" "$2" --in "$in" $3 2>/dev/null | numbers; } # PROGRAM NAME OPTIONS
+measured() { sed -n 's/^finished.*: m \([0-9.]*\)[;,].*/\1/p'; }
+same() { if [ -n "$2" ] && [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: wanted $2, found $3" /dev/null; fi; } # WHAT WANTED FOUND
+
+# Runs whose learners are called g, h and f, with the values to be found again.
+for name in g h; do
+  printf 'given x, y from iris\nlearn %s : %s\ngoal fit : %s(x) ~ y by cross_entropy\nmeasure m : %s(x) ~ y by cross_entropy on iris.test\ntrain 20 steps, batch 10, adam(0.05)\n' \
+    $name "$net" $name $name >run_$name.limn
+  "$LIMN" train run_$name.limn --out run_$name --plain >run_$name.said 2>&1 || sed 's/^/    /' run_$name.said
+done
+printf 'given x, y from iris\nlearn f[2] : %s\ngoal a : f[0](x) ~ y by cross_entropy\ngoal b : f[1](x) ~ y by cross_entropy\ntrain 20 steps, batch 10, adam(0.05)\n' "$net" >family.limn
+echo 'box one(x: R[4]) -> R[3] = f[1](x)' >>family.limn
+"$LIMN" train family.limn --out family --plain --quiet >said 2>&1 || sed 's/^/    /' said
+value_g=$(eval_of run_g g '--from run_g') value_h=$(eval_of run_h h '--from run_h') member=$(eval_of family one '--from family')
+loss_g=$(measured <run_g.said) loss_h=$(measured <run_h.said)
+
+program() { # KIND: a program that reads the learner or the copy `g`
+  echo 'given x, y from iris'
+  echo 'learn other : R[4] -> R[3] = dense[3]'
+  echo 'goal rest : other(x) ~ y by cross_entropy'
+  case $1 in stale*) echo "learn h : $net from \"run_h\"" ;; *) echo "learn g : $net from \"run_g\"" ;; esac
+  case $1 in
+    moved) echo 'goal own : g(x) ~ y by cross_entropy times 0' ;;
+    frozen) printf 'goal own : g(x) ~ y by cross_entropy\nfreeze g\n' ;;
+    teacher) echo 'goal own : other(x) ~ g(x) by l2 trains other' ;;
+    stale) echo 'stale g = h by 0.9' ;;
+    stale_moved) printf 'stale g = h every 100\ngoal own : h(x) ~ y by cross_entropy times 0\n' ;;
+    stale_read) printf 'stale g = h every 100\ngoal own : other(x) ~ g(x) by l2 trains other\n' ;;
+    stale_of_stale) printf 'stale k = h every 10\nstale g = k every 100\n' ;;
+  esac
+  echo 'box apart(x: R[4]) -> R[3] = g(x)'
+  echo 'machine M(x: R[4]) -> (a: R[3]) { a = g(x) }'
+}
+for kind in unmoved moved frozen teacher stale stale_moved stale_read stale_of_stale; do
+  case $kind in stale*) value=$value_h loss=$loss_h ;; *) value=$value_g loss=$loss_g ;; esac
+  program $kind >$kind.limn
+  { cat $kind.limn; printf 'measure m : g(x) ~ y by cross_entropy on iris.test\nshow g(x)\ntrain 2 steps, batch 10, gd(0)\n'; } >trained.limn
+  { cat $kind.limn; printf 'run M(x: [5, 3, 4, 1]) for 1 ticks\ncheck last(a[0]) = %s within 1e-3\n' "${value%% *}"; } >machine.limn
+  same "$kind: eval of the learner" "$value" "$(eval_of $kind g '')"
+  same "$kind: eval of a box that calls it" "$value" "$(eval_of $kind apart '')"
+  for how in '' --reference; do
+    rm -rf new
+    same "$kind: measured${how:+ by the interpreter}" "$loss" "$("$LIMN" train trained.limn --out new --plain $how 2>said | measured)"
+    same "$kind: kept by the new run${how:+ of the interpreter}" "$value" "$(eval_of trained g '--from new')"
+  done
+  if "$LIMN" run machine.limn --plain >said 2>&1; then ok "$kind: in a machine and a claim"; else not_ok "$kind: in a machine and a claim" said; fi
+  "$LIMN" export $kind.limn g --as safetensors -o copy.safetensors >said 2>&1 || not_ok "$kind: export" said
+  same "$kind: exported" "$value" "$(eval_of $kind g '--weights copy.safetensors')"
+done
+
+printf 'given x, y from iris\nlearn f[2] : %s from "family"\nstale s = f[1] by 0.5\nbox one(x: R[4]) -> R[3] = f[1](x)\nbox two(x: R[4]) -> R[3] = s(x)\n' "$net" >members.limn
+for what in one s two; do same "a family: eval of $what" "$member" "$(eval_of members "$what" '')"; done
+{ cat run_g.limn; echo 'stale s = g by 0.5'; } >later.limn
+same "a copy that the run of --from lacks" "$value_g" "$(eval_of later s '--from run_g')"
