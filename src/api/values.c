@@ -208,13 +208,21 @@ typedef struct {
   const Param *param;
   const Diagram *d;
 } NamedWeight;
-typedef VEC(NamedWeight) NamedWeights;
+typedef struct {
+  NamedWeight *at;
+  uint32_t n, cap;
+  bool constants; // instead of weights and buffers
+} NamedWeights;
+
+static bool is_asked(const NamedWeights *all, const Param *p) {
+  return all->constants ? p->role == ROLE_CONST : p->role == ROLE_WEIGHT || p->role == ROLE_BUFFER;
+}
 
 static void add_weights(ApiCall *c, NamedWeights *all, Table *seen, const Diagram *d) {
   for (uint32_t i = 0; d && i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
     size_t n = strlen(p->path);
-    if ((p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER) || table_get(seen, p->path, n)) continue;
+    if (!is_asked(all, p) || table_get(seen, p->path, n)) continue;
     table_put(seen, p->path, n, 1);
     vec_push(c->scratch, all, (NamedWeight){p, d});
   }
@@ -229,16 +237,20 @@ static void add_defs(ApiCall *c, NamedWeights *all, Table *seen, Def *const *def
   l->diags->muted--;
 }
 
-// The weights of goals and measures; with `every`, of all boxes and learners.
-static NamedWeights program_weights(ApiCall *c, bool every) {
+static NamedWeights program_params(ApiCall *c, bool every, bool constants) {
   const Program *p = c->l->program;
-  NamedWeights all = {0};
+  NamedWeights all = {.constants = constants};
   Table *seen = table_new(c->scratch);
   for (uint32_t i = 0; i < p->goal.n; i++) add_weights(c, &all, seen, p->goal.at[i].diagram);
   for (uint32_t i = 0; i < p->measure.n; i++) add_weights(c, &all, seen, p->measure.at[i].diagram);
   if (every) add_defs(c, &all, seen, p->learner.at, p->learner.n);
   if (every) add_defs(c, &all, seen, p->box.at, p->box.n);
   return all;
+}
+
+// The weights of goals and measures; with `every`, of all boxes and learners.
+static NamedWeights program_weights(ApiCall *c, bool every) {
+  return program_params(c, every, false);
 }
 
 // NULL with a message.
@@ -368,6 +380,20 @@ LimnStatus limn_weight_set(Limn *l, const char *weight, const LimnArray *from) {
   return call_end(c, weight_set(c, weight, from));
 }
 
+// Constants of random numbers have the values that they had in the run which wrote the weights.
+static void set_drawn_constants(ApiCall *c, const Arrays *given) {
+  NamedWeights all = program_params(c, true, true);
+  uint64_t seed = weights_seed(c->l->in, c->l->program, given);
+  for (uint32_t i = 0; i < all.n; i++) {
+    const Param *p = all.at[i].param;
+    const Type *t = &all.at[i].d->wire.at[p->wire].type;
+    Tensor x;
+    if (p->init.kind == INIT_CONST || p->init.kind == INIT_DATA) continue;
+    if (!init_eval(c->l->w, c->scratch, &p->init, t, seed, site_hash(0, p->path), &x)) continue;
+    store_weight(c->l, p->path, &(Array){p->path, x.rank, x.shape, x.count, x.data, EL_F64});
+  }
+}
+
 // Sets the program's weights that the file has. If one does not fit, none is set.
 static LimnStatus weights_read(ApiCall *c, const char *from) {
   const char *error, *file = folder_weights(c->scratch, from);
@@ -392,6 +418,7 @@ static LimnStatus weights_read(ApiCall *c, const char *from) {
     const Array *x = arrays_find(&given, all.at[i].param->path);
     if (x) store_weight(c->l, all.at[i].param->path, x);
   }
+  if (arrays_metadata(&given, "seed")) set_drawn_constants(c, &given);
   return LIMN_GOOD;
 }
 

@@ -66,3 +66,13 @@ printf 'given x, y from iris\nlearn f[2] : %s from "family"\nstale s = f[1] by 0
 for what in one s two; do same "a family: eval of $what" "$member" "$(eval_of members "$what" '')"; done
 { cat run_g.limn; echo 'stale s = g by 0.5'; } >later.limn
 same "a copy that the run of --from lacks" "$value_g" "$(eval_of later s '--from run_g')"
+
+# Constants of random numbers are those that the run drew with its seed.
+printf 'given x, y from iris\nconst U : R[4 3] = normal\nlearn f(x: R[4]) -> R[3] {\n  learn w : R[3] = 1\n  h[j] = x[i] U[i j]\n  return h * w\n}\ngoal g : f(x) ~ y by cross_entropy\nmachine M(x: R[4]) -> (a: R[3]) { a = f(x) }\nrun M(x: [5, 3, 4, 1]) for 1 ticks\ntrain 20 steps, batch 10, adam(0.05)\n' >drawn.limn
+"$LIMN" train drawn.limn --seed 7 --out drawn --plain --quiet >said 2>&1 || not_ok "a run with random constants" said
+value=$("$LIMN" predict drawn.limn f --from drawn --in '[5, 3, 4, 1]' 2>/dev/null | numbers)
+same "a random constant: eval" "$value" "$(eval_of drawn f '--from drawn')"
+echo "check last(a[0]) = ${value%% *} within 1e-3" >>drawn.limn
+if "$LIMN" run drawn.limn --plain --from drawn >said 2>&1; then ok "a random constant: in a machine"; else not_ok "a random constant: in a machine" said; fi
+"$LIMN" export drawn.limn f --as onnx --from drawn -o drawn.onnx >said 2>&1 && "$LIMN" import drawn.onnx -o back.limn >said 2>&1 || not_ok "a random constant: export" said
+same "a random constant: exported" "$value" "$("$LIMN" eval back.limn model --in '[5, 3, 4, 1]' 2>said | numbers)"

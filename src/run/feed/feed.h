@@ -129,6 +129,8 @@ bool data_has_words(Data *, int64_t count, const char *field);
 // random_streams.c: independent random streams of a program's draws
 uint64_t given_stream(Elab *, const Program *, uint32_t given);
 uint64_t program_seed(Elab *, Program *); // the first one that a `train` gives; 0: none
+// The seed of the run that wrote these weights, which its constants were drawn with; or the program's.
+uint64_t weights_seed(Elab *, Program *, const Arrays *);
 int64_t program_batch(Elab *, Program *); // the first one that a `train` gives; 0: none
 
 // noise_fields.c: the diagram with its noise inside. *fields: the remaining inputs. 0 stands for an

@@ -8,6 +8,8 @@
 #include "base/names.h"
 #include "run/feed/feed.h"
 
+#include <stdlib.h>
+
 typedef struct {
   Elab *in;
   const Program *p;
@@ -98,4 +100,9 @@ int64_t program_batch(Elab *in, Program *p) {
   }
   diags->muted--;
   return batch;
+}
+
+uint64_t weights_seed(Elab *in, Program *p, const Arrays *weights) {
+  const char *seed = arrays_metadata(weights, "seed");
+  return seed ? strtoull(seed, NULL, 10) : program_seed(in, p);
 }

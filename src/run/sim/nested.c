@@ -66,7 +66,8 @@ static Tensor start_of(Nested *n, const Diagram *d, uint32_t i, const char *path
   } else if (p->role == ROLE_CLOCK) {
     int64_t shape[ARRAY_RANK_LIMIT];
     if (store_shape(n->w, type, shape, full)) t = tensor_new(n->arena, type->rank, shape);
-  } else if (!init_eval(n->w, n->arena, &p->init, type, n->seed, site_hash(0, full), &t)) {
+  } else if (!init_eval(n->w, n->arena, &p->init, type, n->how->initial_seed, site_hash(0, full),
+                        &t)) {
     n->error = arena_format(n->arena, "%s has no first value", full);
   }
   return t;
@@ -408,7 +409,7 @@ static bool fill_store(Nested *n, const Diagram *flat) {
   arena_on_free(n->arena, drop_store, held); // also if memory runs out
   *held = n->store = store_new(PRECISION_64);
   if (!n->store) return store_out_of_memory(n->w, "the check", &(Type){.base = BASE_R});
-  if (!store_add_params(n->w, n->store, flat, n->seed)) return false;
+  if (!store_add_params(n->w, n->store, flat, n->how->initial_seed)) return false;
   return sim_begin(n->how, n->store) && sim_fill(n->how, n->store);
 }
 

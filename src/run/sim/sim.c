@@ -40,7 +40,7 @@ static bool add_params(const Sim *m, const Diagram *d) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].role == ROLE_CONST)
       table_put(m->constant, d->param.at[i].path, strlen(d->param.at[i].path), 1);
-  return store_add_params(m->w, m->store, d, m->how->seed);
+  return store_add_params(m->w, m->store, d, m->how->initial_seed);
 }
 
 bool sim_begin(const SimOptions *how, Store *s) {
@@ -57,8 +57,8 @@ bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Ten
   for (uint32_t i = 0; i < d->param.n; i++) {
     const Param *p = &d->param.at[i];
     weights |= p->role == ROLE_WEIGHT || p->init.as;
-    if (!init_eval(w, a, &p->init, &d->wire.at[p->wire].type, how->seed, site_hash(0, p->path),
-                   &param[i]))
+    if (!init_eval(w, a, &p->init, &d->wire.at[p->wire].type, how->initial_seed,
+                   site_hash(0, p->path), &param[i]))
       return false;
   }
   if (!weights) return true;
@@ -66,7 +66,8 @@ bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Ten
   arena_on_free(a, drop_store, held); // also if memory runs out
   *held = store_new(PRECISION_64);
   if (!*held) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
-  if (!store_add_params(w, *held, d, how->seed) || !sim_begin(how, *held) || !sim_fill(how, *held))
+  if (!store_add_params(w, *held, d, how->initial_seed) || !sim_begin(how, *held) ||
+      !sim_fill(how, *held))
     return false;
   for (uint32_t i = 0; i < d->param.n; i++) {
     const State *s = store_find(*held, d->param.at[i].path);

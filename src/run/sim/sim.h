@@ -58,7 +58,8 @@ typedef struct {
 } SavedRun;
 
 typedef struct {
-  uint64_t seed;
+  uint64_t seed;         // of noise
+  uint64_t initial_seed; // of initial weights and constants
   uint32_t threads;
   bool reference;
   struct Device *device; // GPU for systems in discrete time; NULL: the CPU

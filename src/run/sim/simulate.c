@@ -374,6 +374,7 @@ static Outcome follow_all(Simulation *r) {
   double begun = clock_seconds();
   if (!read_weights(r)) return OUTCOME_WRONG;
   if (!folder_begin(r)) return r->end;
+  r->time.initial_seed = r->time.seed ? r->time.seed : weights_seed(r->in, r->p, &r->weights);
   r->end = OUTCOME_WRONG;
   r->first = clock_seconds();
   bool good = run_in_order(r);

@@ -83,8 +83,8 @@ static bool open_trial(BoxTrial *t) {
   *held = t->store = store_new(PRECISION_64);
   if (!t->store) return store_out_of_memory(t->w, "the check", &(Type){.base = BASE_R});
   t->d = passes_flat(t->w, t->of->diagram);
-  if (!store_add_params(t->w, t->store, t->d, t->how->seed) || !sim_begin(t->how, t->store) ||
-      !sim_fill(t->how, t->store))
+  if (!store_add_params(t->w, t->store, t->d, t->how->initial_seed) ||
+      !sim_begin(t->how, t->store) || !sim_fill(t->how, t->store))
     return false;
   count_points(t);
   Target how = {.threads = t->how->threads,

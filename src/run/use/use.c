@@ -83,9 +83,7 @@ bool use_open(Use *u) {
   if (from && !folder_read_weights(u->arena, from, &u->weight, &error))
     return use_wrong(u, OUTCOME_WRONG, "%s", error);
   if (from) use_tell_settings(u->in, u->arena, from);
-  u->seed = u->how->has_seed       ? u->how->seed
-            : *metadata(u, "seed") ? strtoull(metadata(u, "seed"), NULL, 10)
-                                   : program_seed(u->in, u->p);
+  u->seed = u->how->has_seed ? u->how->seed : weights_seed(u->in, u->p, &u->weight);
   if (!engine_device(u->w, u->how->device, &u->device, &error))
     return use_wrong(u, OUTCOME_SYSTEM, "%s", error);
   if (u->how->precision == LIMN_PRECISION_AUTO) return choose_precision(u), true;

@@ -13,6 +13,7 @@ typedef struct {
   const WeightsAsked *asked;
   const char *file;     // NULL: none
   Arrays given, source; // arrays of the file, and of the sources that the program names
+  uint64_t seed;        // of what neither has
 } WeightReading;
 
 static bool weight_fits(WeightReading *r, const Param *p, const Array *a, const char *where) {
@@ -68,8 +69,7 @@ static bool read_weight(WeightReading *r, const Param *p, Tensor *out) {
     return use_wrong(r->u, OUTCOME_WRONG, "%s has no weight %s (%s)", r->file, p->path,
                      type_text(w, t));
   if (type_over_open(w, t, (Span){0})) return r->u->status = OUTCOME_WRONG, false;
-  uint64_t seed = r->asked->has_seed ? r->asked->seed : program_seed(r->u->in, r->u->p);
-  return init_eval(w, r->u->arena, &p->init, t, seed, site_hash(0, p->path), out) ||
+  return init_eval(w, r->u->arena, &p->init, t, r->seed, site_hash(0, p->path), out) ||
          use_wrong(r->u, OUTCOME_WRONG, "weight %s : %s cannot be made: %s", p->path,
                    type_text(w, t), init_fault(w, t));
 }
@@ -95,6 +95,7 @@ bool use_weights(Use *u, const Diagram *d, const WeightsAsked *asked, Tensor *ou
                           : !r.file || safetensors_read(u->arena, r.file, &r.given, &error);
   if (!good) return use_wrong(u, OUTCOME_WRONG, "%s", error);
   if (asked->from) use_tell_settings(u->in, u->arena, asked->from);
+  r.seed = asked->has_seed ? asked->seed : weights_seed(u->in, u->p, &r.given);
   Table *known = table_new(u->arena);
   paths_add(known, &r.given);
   paths_add(known, asked->set);
