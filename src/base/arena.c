@@ -74,6 +74,29 @@ static bool fails_now(void) {
 static bool fails_now(void) { return false; }
 #endif
 
+// Large blocks are taken from the kernel and given back to it, so that an arena of gigabytes leaves no
+// holes in the heap. They ask for huge pages: with small ones, page faults would take more time than
+// the program.
+#if defined __linux__ && defined MADV_HUGEPAGE && !GUARDED_GAPS
+static ArenaBlock *block_cleared(size_t n) {
+  if (n < LARGE_BYTES) return calloc(1, n);
+  void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return NULL;
+  (void)madvise(p, n, MADV_HUGEPAGE);
+  return p;
+}
+static void block_free(ArenaBlock *b) {
+  size_t n = sizeof *b + b->size;
+  if (n < LARGE_BYTES)
+    free(b);
+  else
+    munmap(b, n);
+}
+#else
+static ArenaBlock *block_cleared(size_t n) { return calloc(1, n); }
+static void block_free(ArenaBlock *b) { free(b); }
+#endif
+
 Arena *arena_new(void) { return fails_now() ? NULL : calloc(1, sizeof(Arena)); }
 
 Arena *arena_child(Arena *parent) {
@@ -101,7 +124,7 @@ void arena_free(Arena *a) {
   for (Drop *d = a->drop; d; d = d->before) d->call(d->what);
   for (ArenaBlock *b = a->last, *before; b; b = before) {
     before = b->before;
-    free(b);
+    block_free(b);
   }
   free(a);
 }
@@ -130,18 +153,6 @@ _Noreturn void arena_exhausted(Arena *a) {
   abort();
 }
 
-// Cleared memory, or NULL. The kernel backs a large block with huge pages if it can: filling an arena
-// of gigabytes by small pages spends more time in page faults than in the program.
-static void *block_bytes(size_t n) {
-  unsigned char *p = calloc(1, n);
-#if defined __linux__ && defined MADV_HUGEPAGE && !GUARDED_GAPS
-  const uintptr_t page = 1 << 21;
-  uintptr_t skip = (page - (uintptr_t)p % page) % page;
-  if (p && n >= LARGE_BYTES) (void)madvise(p + skip, (n - skip) / page * page, MADV_HUGEPAGE);
-#endif
-  return p;
-}
-
 // Most arenas are short-lived and small, so the first block is small: all of it is cleared. The
 // blocks of large arenas are so large that calloc takes them from the kernel, which clears them.
 static size_t block_size(const Arena *a) {
@@ -153,7 +164,7 @@ static size_t block_size(const Arena *a) {
 static ArenaBlock *block_new(Arena *a, size_t bytes) {
   size_t usual = block_size(a), size = bytes > usual ? bytes : usual;
   if (size > SIZE_MAX / 2) arena_exhausted(a);
-  ArenaBlock *b = block_bytes(sizeof(ArenaBlock) + size);
+  ArenaBlock *b = block_cleared(sizeof(ArenaBlock) + size);
   if (!b) arena_exhausted(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
@@ -227,7 +238,7 @@ ArenaCopy *arena_save(Arena *a) {
   if (!c) return NULL;
   *c = (ArenaCopy){.last = a->last, .drop = a->drop, .child = a->child, .used = a->used, .n = n};
   for (ArenaBlock *b = a->last; b; b = b->before, i++) {
-    c->bytes[i] = block_bytes(b->used + 1);
+    c->bytes[i] = calloc(1, b->used + 1);
     if (!c->bytes[i]) return arena_copy_free(c), NULL;
     copy_bytes(c->bytes[i], b->bytes, b->used);
   }
@@ -243,7 +254,7 @@ void arena_restore(Arena *a, const ArenaCopy *c) {
   while (*at != c->last) {
     ArenaBlock *b = *at;
     *at = b->before;
-    free(b);
+    block_free(b);
   }
   size_t i = 0;
   for (ArenaBlock *b = c->last->before; i < c->n; b = b->before, i++)
