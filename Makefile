@@ -91,7 +91,10 @@ OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio needs libmicrohttpd; without it `limn studio` prints that it is missing.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
 export HTTP_LIBS
-HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
+# Only the studio opens it, when it starts: the libraries that it needs itself took a quarter of the time of every start of limn. Where its
+# file name cannot be read (macOS, a static library), it is linked.
+HTTP_SONAME := $(if $(HTTP_LIBS),$(shell objdump -p "$$($(PKG_CONFIG) --variable=libdir libmicrohttpd)/libmicrohttpd.so" 2>/dev/null | awk '$$1 == "SONAME" { print $$2 }'))
+HTTP_CFLAGS := $(if $(HTTP_LIBS),-DLIMN_HTTP $(if $(HTTP_SONAME),-DLIMN_HTTP_LIBRARY='"$(HTTP_SONAME)"') $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null))
 STUDIO := $(if $(HTTP_LIBS),$(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/studio/*.c))) $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o)
 GROUND := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/base/*.c src/io/bytes/*.c src/rpc/*.c)))
 CLI := $(patsubst src/%.c,$(BUILD)/%.o,$(sort $(wildcard src/cli/*.c))) $(BUILD)/cli/commands_text.o $(STUDIO)
@@ -140,7 +143,7 @@ $(BUILD)/flags: FORCE
 
 # The command line links the public library. The studio also links base, io/bytes and rpc, whose symbols the library hides.
 $(BUILD)/limn: $(CLI) $(BUILD)/liblimn.a $(if $(STUDIO),$(BUILD)/libground.a)
-	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(HTTP_LIBS) $(LDLIBS)
+	$(Q)$(LINK) $(call harden,program) -o $@ $^ $(if $(HTTP_SONAME),,$(HTTP_LIBS)) $(LDLIBS)
 	@echo "$@"
 $(BUILD)/libground.a: $(GROUND)
 	$(Q)rm -f $@ && $(ARCHIVE) $@ $^
@@ -158,7 +161,7 @@ $(BUILD)/studio/page_files.o $(BUILD)/studio/example_files.o: %.o: %.c $(BUILD)/
 # Rebuilds the studio if libmicrohttpd is installed or removed.
 $(BUILD)/http: FORCE
 	@mkdir -p $(@D)
-	@echo '$(HTTP_CFLAGS) $(HTTP_LIBS)' >$@.new; if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
+	@echo '$(subst ','\'',$(HTTP_CFLAGS)) $(HTTP_LIBS)' >$@.new; if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
 $(STUDIO) $(BUILD)/cli/studio.o: SPECIAL += $(HTTP_CFLAGS)
 $(STUDIO) $(BUILD)/cli/studio.o: $(BUILD)/http
 # The library as one object, in which only limn_* is global. (On macOS `ld -r` makes hidden symbols local.)

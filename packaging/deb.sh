@@ -28,6 +28,10 @@ if [ -z "$needs" ]; then
     dpkg -S "$real" 2>/dev/null || dpkg -S "${real#/usr}" 2>/dev/null || true
   done | sed 's/:.*//' | sort -u | paste -sd, - | sed 's/,/, /g')
 fi
+# The studio opens this one by its name.
+http=$(grep -ao 'libmicrohttpd\.so\.[0-9]*' "$root/usr/bin/limn" | head -1)
+http=$([ -z "$http" ] || dpkg -S "*/$http" 2>/dev/null | sed 's/:.*//' | head -1)
+case $needs in *libmicrohttpd*) ;; *) needs="$needs${http:+, $http}" ;; esac
 size=$(du -sk "$root/usr" | cut -f1)
 cat >"$root/DEBIAN/control" <<END
 Package: limn

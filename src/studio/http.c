@@ -399,6 +399,7 @@ static int listen_anywhere(Studio *s) {
 
 bool http_open(Studio *s) {
   uint32_t asked = s->port;
+  if (!http_library_open()) return false;
   int fd = asked ? listen_on(asked, &s->port) : listen_anywhere(s);
   if (fd < 0) {
     fprintf(stderr, "limn studio: cannot listen on port %u: %s\n", asked,

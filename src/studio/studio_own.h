@@ -11,9 +11,9 @@
 #include "limn.h"
 #include "rpc/queue.h"
 #include "rpc/rpc.h"
+#include "studio/http_library.h"
 #include "studio/studio.h"
 
-#include <microhttpd.h>
 #include <pthread.h>
 #include <signal.h>
 
