@@ -238,7 +238,7 @@ ArenaCopy *arena_save(Arena *a) {
   if (!c) return NULL;
   *c = (ArenaCopy){.last = a->last, .drop = a->drop, .child = a->child, .used = a->used, .n = n};
   for (ArenaBlock *b = a->last; b; b = b->before, i++) {
-    c->bytes[i] = calloc(1, b->used + 1);
+    c->bytes[i] = malloc(b->used + 1);
     if (!c->bytes[i]) return arena_copy_free(c), NULL;
     copy_bytes(c->bytes[i], b->bytes, b->used);
   }

@@ -186,7 +186,9 @@ static const char *read_power(const char *at, Decimal *d) {
 }
 
 static const char *read_decimal(const char *at, double *out) {
-  Decimal d = {.n = 0};
+  Decimal d; // its digits are written before they are read
+  d.n = 0;
+  d.ten = 0;
   const char *first = at;
   for (; is_digit(*at); at++) decimal_add(&d, *at, false);
   bool any = at > first;

@@ -44,6 +44,8 @@ typedef struct {
   VEC(OpenBracket) open;
   uint32_t open_count[128]; // of each kind of bracket
   bool begins_foreign[256]; // bytes with which an operator of another language may begin
+  uint8_t symbols_at[256];  // the first of `symbols` that begins with this byte, or their number
+  VEC(char) word_of;        // by name: 'w' a word of the language, 'n' none, 0 not looked up yet
 } Lexer;
 
 static const char *const reserved[] = {
@@ -60,10 +62,10 @@ const char *const declaration_words[] = {
     "set",  "optimiser", "machine", "share", "wiring", "run",   "check",   "for"};
 const uint32_t declaration_word_count = COUNT(declaration_words);
 
-// Longest first.
-static const char *const symbols[] = {"...", "..", "->", "=>", "//", "<=", ">=", "!=", "=", "~",
-                                      ";",   "&",  ",",  ":",  ".",  "+",  "-",  "*",  "/", "^",
-                                      "<",   ">",  "'",  "(",  ")",  "[",  "]",  "{",  "}"};
+// Those that begin with the same byte follow each other, the longest first.
+static const char *const symbols[] = {
+    "...", "..", ".", "->", "-", "=>", "=", "//", "/", "<=", "<", ">=", ">", "!=", "~",
+    ";",   "&",  ",", ":",  "+", "*",  "^", "'",  "(", ")",  "[", "]",  "{", "}"};
 static const char *const line_goes_on_after[] = {"=", "->", "=>", ";",  "&",  ",", "~",
                                                  "+", "-",  "*",  "/",  "//", "^", ":",
                                                  "<", "<=", ">",  ">=", "!=", ".", ".."};
@@ -297,17 +299,19 @@ static void add_symbol(Lexer *x, const char *symbol, uint32_t from, bool spaced)
   if (strlen(symbol) < sizeof t.symbol) memcpy(t.symbol, symbol, strlen(symbol));
   if (char_is_letter(*symbol) && is_reserved(symbol))
     t = (Token){.kind = TK_WORD, .name = name_from(x->front->names, symbol)};
-  if (strchr("([{", t.symbol[0]) && t.symbol[0])
-    lex_opening(x, t, from, spaced);
-  else if (strchr(")]}", t.symbol[0]) && t.symbol[0])
-    lex_closing(x, t, from, spaced);
-  else
-    add_token(x, t, from, spaced);
+  switch (t.symbol[0]) {
+  case '(':
+  case '[':
+  case '{': lex_opening(x, t, from, spaced); break;
+  case ')':
+  case ']':
+  case '}': lex_closing(x, t, from, spaced); break;
+  default: add_token(x, t, from, spaced);
+  }
 }
 
 // -- the kinds of token
 
-// NAME = letter or "_" , { letter | digit | "_" }
 // `use` is a keyword at the start of a line or before a string; elsewhere it is a name.
 static bool uses_file(const Lexer *x, uint32_t from) {
   uint32_t at = x->at;
@@ -315,6 +319,15 @@ static bool uses_file(const Lexer *x, uint32_t from) {
   return from == x->line_start || (at < x->n && x->text[at] == '"');
 }
 
+// Names repeat: each is compared with the words of the language once.
+static bool is_word(Lexer *x, Name name) {
+  while (x->word_of.n <= name) vec_push(x->front->arena, &x->word_of, 0);
+  char *word = &x->word_of.at[name];
+  if (!*word) *word = is_reserved(name_text(x->front->names, name)) ? 'w' : 'n';
+  return *word == 'w';
+}
+
+// NAME = letter or "_" , { letter | digit | "_" }
 static void lex_name(Lexer *x, bool spaced) {
   enum { LONGEST = 1000 };
   uint32_t from = x->at, n;
@@ -324,7 +337,7 @@ static void lex_name(Lexer *x, bool spaced) {
     diag_error(x->front->diags, span_from(x, from),
                "this name has %u bytes; the longest may have %d", x->at - from, LONGEST);
   Name name = name_of(x->front->names, x->text + from, x->at - from);
-  bool word = is_reserved(name_text(x->front->names, name));
+  bool word = is_word(x, name);
   if (word && strcmp(name_text(x->front->names, name), "use") == 0) word = uses_file(x, from);
   add_token(x, (Token){.kind = word ? TK_WORD : TK_NAME, .name = name}, from, spaced);
 }
@@ -391,8 +404,9 @@ static void lex_string(Lexer *x, bool spaced) {
 }
 
 static bool starts_with(const Lexer *x, const char *text) {
+  if (x->at >= x->n || x->text[x->at] != text[0]) return false;
   size_t n = strlen(text);
-  return x->n - x->at >= n && x->text[x->at] == text[0] && memcmp(x->text + x->at, text, n) == 0;
+  return x->n - x->at >= n && memcmp(x->text + x->at, text, n) == 0;
 }
 
 static bool lex_foreign(Lexer *x, bool spaced) {
@@ -412,8 +426,9 @@ static bool lex_foreign(Lexer *x, bool spaced) {
 static bool lex_symbol(Lexer *x, bool spaced) {
   uint32_t from = x->at;
   if (lex_foreign(x, spaced)) return true;
-  for (uint32_t i = 0; i < COUNT(symbols); i++) {
-    if (x->text[from] != symbols[i][0] || !starts_with(x, symbols[i])) continue;
+  for (uint32_t i = x->symbols_at[(unsigned char)x->text[from]];
+       i < COUNT(symbols) && symbols[i][0] == x->text[from]; i++) {
+    if (!starts_with(x, symbols[i])) continue;
     x->at += (uint32_t)strlen(symbols[i]);
     add_symbol(x, symbols[i], from, spaced);
     return true;
@@ -484,6 +499,10 @@ Tokens lex(const Front *front, uint32_t file) {
   if (starts_with(&x, "\xEF\xBB\xBF")) x.at = x.line_start = 3;
   for (uint32_t i = 0; i < COUNT(foreign); i++)
     x.begins_foreign[(unsigned char)foreign[i].text[0]] = true;
+  memset(x.symbols_at, COUNT(symbols), sizeof x.symbols_at);
+  for (uint8_t i = COUNT(symbols); i-- > 0;) x.symbols_at[(unsigned char)symbols[i][0]] = i;
+  x.out.cap = x.n / 4 + 16; // fewer are rare: without copies of the list as it grows
+  x.out.at = NEW_ARRAY(front->arena, Token, x.out.cap);
   ErrorLimit limit = error_limit(front);
   for (;;) {
     bool spaced = skip_space(&x);
