@@ -8,7 +8,8 @@
 // wire.
 //
 // A loop enumerates its iteration domain, the last index fastest. Coordinates are computed in
-// doubles: exact up to 2^53, and larger values are out of bounds of every admissible tensor.
+// doubles: exact up to 2^53, and larger values are out of bounds of every admissible tensor. Where
+// all points of an access are inside its tensor, its offset advances from point to point.
 //
 // Any failure jumps back to diagram_eval, which frees the frames and stores a message in .error.
 #include "core/diagram/interpret.h"
@@ -22,6 +23,7 @@
 // Elements alive at once: 8 GiB, or less on a machine with less memory.
 #define ELEMENTS_LIMIT ((double)(1u << 30))
 #define POINTS_LIMIT 1e12 // points of one iteration domain
+#define FEW_POINTS 4      // up to so many, strides take more time than they save
 
 typedef struct EvalFrame EvalFrame;
 
@@ -282,12 +284,18 @@ typedef struct {
   AffineCoord *line;
   bool padded;
   double pad;
+  // [index] the distance between the elements of neighbouring points; NULL where an operand is in a
+  // coordinate, or a point lies outside: then each offset is computed from the coordinates.
+  int64_t *stride;
+  int64_t at;  // with strides: the offset at the current point
 } BoundAccess; // an access with evaluated coordinates
 
 typedef struct {
   EvalFrame *f;
   const Loop *loop;
   BoundAccess out, *in;
+  BoundAccess **strided; // [nstrided] those with strides
+  uint32_t nstrided;
   int64_t *length;        // [index]
   double *at;             // [index] the point
   double *value;          // [operand] the value read at the point
@@ -322,8 +330,39 @@ static BoundAccess bind_access(EvalFrame *f, const Loop *loop, const Access *a, 
   return r;
 }
 
+// Whether a coordinate is on its axis at every point of the domain. An index of one value is 0.
+static bool stays_inside(const LoopRun *k, const AffineCoord *line) {
+  double low = line->c, high = line->c;
+  for (uint32_t j = 0; j < k->loop->nindex; j++) {
+    double far = k->length[j] > 1 ? line->index[j] * (double)(k->length[j] - 1) : 0;
+    if (far < 0)
+      low += far;
+    else
+      high += far;
+  }
+  return !line->operand && low >= 0 && high < line->length;
+}
+
+static void find_strides(LoopRun *k, BoundAccess *r) {
+  for (uint32_t i = 0; i < r->rank; i++)
+    if (!stays_inside(k, &r->line[i])) return;
+  r->stride = NEW_ARRAY(k->f->arena, int64_t, k->loop->nindex);
+  for (uint32_t i = 0; i < r->rank; i++) {
+    const AffineCoord *line = &r->line[i];
+    r->at = r->at * (int64_t)line->length + (int64_t)line->c;
+    for (uint32_t j = 0; j < k->loop->nindex; j++)
+      if (k->length[j] > 1)
+        r->stride[j] = r->stride[j] * (int64_t)line->length + (int64_t)line->index[j];
+  }
+  k->strided[k->nstrided++] = r;
+}
+
 static bool element_offset(const LoopRun *k, const BoundAccess *r, int64_t *offset) {
   int64_t at = 0;
+  if (r->stride) {
+    *offset = r->at;
+    return true;
+  }
   for (uint32_t i = 0; i < r->rank; i++) {
     const AffineCoord *line = &r->line[i];
     double x = line->c;
@@ -389,10 +428,18 @@ static void combine_into(LoopRun *k, int64_t offset, double x) {
     if (k->winner[i]) k->winner[i]->data[offset] = k->at[i];
 }
 
+static void move_strided(LoopRun *k, uint32_t index, int64_t by) {
+  for (uint32_t i = 0; i < k->nstrided; i++) k->strided[i]->at += by * k->strided[i]->stride[index];
+}
+
 static bool next_point(LoopRun *k) {
   for (uint32_t i = k->loop->nindex; i-- > 0;) {
-    if (++k->at[i] < (double)k->length[i]) return true;
+    if (++k->at[i] < (double)k->length[i]) {
+      move_strided(k, i, 1);
+      return true;
+    }
     k->at[i] = 0;
+    move_strided(k, i, 1 - k->length[i]);
   }
   return false;
 }
@@ -411,7 +458,8 @@ static double identity(EvalFrame *f, const Loop *loop, const Type *t) {
   return 0;
 }
 
-static void count_work(LoopRun *k) {
+// The number of points of the domain.
+static double count_work(LoopRun *k) {
   double points = 1;
   uint64_t each = 0;
   for (uint32_t i = 0; i < k->loop->nindex; i++) points *= (double)k->length[i];
@@ -420,6 +468,7 @@ static void count_work(LoopRun *k) {
          name_text(k->f->run->w->names, k->f->d->name), points);
   for (uint32_t i = 0; i < k->loop->nscalar; i++) each += k->loop->scalar[i].fn == FN_mul;
   k->f->run->e->multiplications += each * (uint64_t)points;
+  return points;
 }
 
 static void loop_prepare(LoopRun *k, const Box *b) {
@@ -433,6 +482,7 @@ static void loop_prepare(LoopRun *k, const Box *b) {
   if (loop->combine == MAX || loop->combine == MIN)
     k->winner = NEW_ARRAY(f->arena, Tensor *, loop->nindex);
   k->in = NEW_ARRAY(f->arena, BoundAccess, loop->nin);
+  k->strided = NEW_ARRAY(f->arena, BoundAccess *, loop->nin + 1);
   for (uint32_t i = 0; i < b->nout; i++) make_wire(f, b->out[i]);
   for (uint32_t i = 0; i < loop->nindex; i++) {
     k->length[i] = nonnegative_length(f, loop->index[i].size, "values of an index");
@@ -455,13 +505,15 @@ static void eval_loop(EvalFrame *f, const Box *b) {
   int64_t offset;
   *k = (LoopRun){.f = f, .loop = b->loop, .bits = type->base == BASE_BIT};
   loop_prepare(k, b);
-  count_work(k);
+  double points = count_work(k);
   Tensor *out = &f->wire[b->out[0]];
   double start = identity(f, b->loop, type);
   k->touched = arena_alloc(f->arena, (size_t)out->count);
   for (int64_t i = 0; i < out->count; i++) out->data[i] = start;
   for (uint32_t i = 0; i < b->loop->nindex; i++)
     if (k->length[i] == 0) return;
+  for (uint32_t i = 0; points > FEW_POINTS && i < b->loop->nin; i++) find_strides(k, &k->in[i]);
+  if (points > FEW_POINTS) find_strides(k, &k->out);
   do {
     if (read_operands(k) && element_offset(k, &k->out, &offset))
       combine_into(k, offset, body_value(k));
