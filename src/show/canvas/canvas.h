@@ -114,6 +114,11 @@ typedef struct {
 // The distance from an area to the nearest mark; 0: they overlap. only: marks in groups of this
 // class; but: not those; NULL: all.
 double canvas_room(const Canvas *, const Area *, const char *only, const char *but);
+// The same for many areas: the marks are measured once.
+typedef struct MarkBoxes MarkBoxes;
+MarkBoxes *boxes_new(const Canvas *, const char *only, const char *but);
+double boxes_room(const MarkBoxes *, const Area *);
+void boxes_free(MarkBoxes *);
 
 // -- svg.c, pdf.c, raster.c, tikz.c, terminal.c: the back ends ------------------------------------
 void canvas_svg(Canvas *, const Look *, Buf *); // a complete file

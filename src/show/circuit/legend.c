@@ -119,9 +119,9 @@ static void plate_paint(Canvas *c, const Plate *p, const RowList *rows, double x
 }
 
 // The least y at which the plate fits at x.
-static double free_from(const Canvas *c, const Plate *p, double x) {
-  double y = EDGE, h = canvas_height(c);
-  while (y < h && canvas_room(c, &(Area){x, y, x + p->width, h}, NULL, NULL) < AWAY) y += 2;
+static double free_from(const MarkBoxes *marks, double h, const Plate *p, double x) {
+  double y = EDGE;
+  while (y < h && boxes_room(marks, &(Area){x, y, x + p->width, h}) < AWAY) y += 2;
   return y < h ? y : h;
 }
 
@@ -130,17 +130,19 @@ static double free_from(const Canvas *c, const Plate *p, double x) {
 static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   double w = canvas_width(c), h = canvas_height(c);
   double side[] = {fmax(EDGE, w - EDGE - p->width), EDGE}, low = INFINITY;
-  for (int k = 0; k < 2 && p->width + 2 * EDGE < w; k++) {
+  MarkBoxes *marks = boxes_new(c, NULL, NULL);
+  bool found = false;
+  for (int k = 0; k < 2 && !found && p->width + 2 * EDGE < w; k++) {
     Area top = {side[k], EDGE, side[k] + p->width, EDGE + p->height};
-    if (canvas_room(c, &top, NULL, NULL) < AWAY) continue;
-    *x = side[k], *y = EDGE;
-    return;
+    found = boxes_room(marks, &top) >= AWAY;
+    if (found) *x = side[k], *y = EDGE;
   }
-  for (int k = 0; k < 2; k++) {
-    double from = free_from(c, p, side[k]);
+  for (int k = 0; k < 2 && !found; k++) {
+    double from = free_from(marks, h, p, side[k]);
     if (from < low) low = from, *x = side[k];
   }
-  *y = fmax(low, h - EDGE - p->height);
+  if (!found) *y = fmax(low, h - EDGE - p->height);
+  boxes_free(marks);
 }
 
 void legend_plate(Canvas *c, const RowList *rows, bool plain, bool below) {
