@@ -11,9 +11,9 @@ tidy() { # folder: it goes if it is empty, and so do those around it; those that
   while case $at in "$DATADIR"/* | "$LIBDIR"/*) rmdir "$root$at" 2>/dev/null ;; *) false ;; esac; do at=${at%/*}; done
 }
 put() { # mode file folder [name]
-  to=$root$3/${4:-$(basename "$2")}
+  to=$root$3/${4:-${2##*/}}
   if [ "$way" = uninstall ]; then rm -f "$to"; tidy "$3"; return; fi
-  mkdir -p "$root$3"
+  [ -d "$root$3" ] || mkdir -p "$root$3"
   # Beside, then renamed: a program that is running keeps its file.
   cp "$2" "$to.new"
   chmod "$1" "$to.new"
@@ -23,7 +23,11 @@ link() { # what folder name
   if [ "$way" = uninstall ]; then rm -f "$root$2/$3"; else ln -sf "$1" "$root$2/$3"; fi
 }
 tree() { # folder to: all its files
-  (cd "$1" && find . -type f ! -name '.*' | sort) | while read -r f; do put 644 "$1/$f" "$2/$(dirname "$f" | sed 's,^\./*,,')"; done
+  (cd "$1" && find . -type f ! -name '.*' | sort) | while read -r f; do
+    f=${f#./} below=
+    case $f in */*) below=${f%/*} ;; esac
+    put 644 "$1/$f" "$2${below:+/$below}"
+  done
 }
 gone() { # a folder that is ours alone
   if [ "$way" = install ]; then return; fi

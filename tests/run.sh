@@ -16,6 +16,7 @@ one() {
   kind=${1%%:*} name=${1#*:} begun=$(date +%s)
   case $name in answers | changed | devices | embed | learning | python_out | whole_test) PATH=$quick:$PATH ;;
     lens) PATH=$quick/run:$PATH ;; # its steps take long enough that optimisation matters
+    special_test | steps_test | torch_steps_test) [ -n "${FULL:-}" ] || PATH=$quick:$PATH ;;
   esac
   case $kind in
     c) "$build/tests/$name" ;;
@@ -65,7 +66,7 @@ by_time() {
 }
 mkdir -p "$build/tests"
 # Tests that compile hundreds of small steps would spend most of their time on compiler optimisation, so they use a lower level. Results do not
-# depend on it; `make laws` and all other tests compile with the default flags.
+# depend on it; `make laws` and all other tests compile with the default flags, and with FULL=1 so do the C tests among them.
 mkdir -p "$build/tests/quick/run"
 # quick FOLDER LEVEL: makes a compiler wrapper in FOLDER with this optimisation level
 quick() {
