@@ -43,7 +43,7 @@ tell "a goal's weight is that of a schedule" $?
 train "$here/two.limn" --reference --steps 4000 --every 500 --out live &
 pid=$!
 tries=0
-while [ ! -s live/state.safetensors ] && [ $tries -lt 200 ]; do sleep 0.05; tries=$((tries + 1)); done
+while [ ! -s live/state.safetensors ] && [ $tries -lt 2000 ]; do sleep 0.05; tries=$((tries + 1)); done
 "$LIMN" change live rate=0.003 >asked 2>&1 && "$LIMN" change live near.weight=0.7 >>asked 2>&1
 tell "a run is asked for changes" $?
 wait $pid

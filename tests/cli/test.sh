@@ -275,7 +275,7 @@ mkfifo pipe.limn
 for command in check print fmt "print f" find; do
   # shellcheck disable=SC2086
   case $command in find) set -- find 'dense[_]' pipe.limn ;; "print f") set -- print pipe.limn f ;; *) set -- $command pipe.limn ;; esac
-  status "$command of a pipe" 1 timeout 20 "$LIMN" "$@"
+  status "$command of a pipe" 1 timeout 100 "$LIMN" "$@"
   says "says so" err "it is a pipe that nobody writes to"
 done
 { sleep 0.1 && printf 'box f(x: R[3]) -> R[3] = 2 * x\n'; } | status "a pipe that is written to" 0 "$LIMN" check /dev/stdin

@@ -227,11 +227,11 @@ for signal in KILL TERM; do
   rm -f stays.pid
   LIMN_CACHE="$dir/cache.stays" LIMN_CC="$dir/stays.sh" "$LIMN" train small.limn --out stays.$signal --quiet >/dev/null 2>&1 &
   limn=$!
-  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do [ -s stays.pid ] && break; sleep 0.2; done
+  for i in $(seq 200); do [ -s stays.pid ] && break; sleep 0.2; done
   kill -$signal $limn 2>/dev/null
   [ $signal = TERM ] && kill -$signal $limn 2>/dev/null # the second ends it at once
   wait $limn 2>/dev/null
-  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "$(cat stays.pid)" 2>/dev/null || break; sleep 0.1; done
+  for i in $(seq 200); do kill -0 "$(cat stays.pid)" 2>/dev/null || break; sleep 0.1; done
   if kill -0 "$(cat stays.pid)" 2>/dev/null; then echo "not ok compiler ends after $signal"; else echo "ok compiler ends after $signal"; fi
 done
 

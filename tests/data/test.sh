@@ -41,7 +41,7 @@ says "says so" err "cannot read nothing.csv: No such file or directory"
 mkfifo pipe.csv
 ln -s /dev/zero zero.csv
 for f in pipe.csv zero.csv; do
-  status "no file: $f" 1 timeout 20 "$LIMN" data $f
+  status "no file: $f" 1 timeout 100 "$LIMN" data $f
   says "it says so of $f" err "cannot read $f: it is not a regular file"
 done
 rm pipe.csv zero.csv

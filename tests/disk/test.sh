@@ -175,8 +175,8 @@ ln -s nowhere.svg dangling.svg
 status "through a link to nothing" 0 "$LIMN" draw half.limn half --out dangling.svg
 is "what it points at is made" grep -q '<svg' nowhere.svg
 mkfifo pipe.svg
-timeout 20 cat pipe.svg >fed.svg &
-status "into a pipe" 0 timeout 20 "$LIMN" draw half.limn half --out pipe.svg
+timeout 100 cat pipe.svg >fed.svg &
+status "into a pipe" 0 timeout 100 "$LIMN" draw half.limn half --out pipe.svg
 wait
 is "the pipe stays" test -p pipe.svg
 is "who reads it gets the picture" grep -q '<svg' fed.svg
@@ -204,10 +204,10 @@ END
 cat >trains.py <<'END'
 import os, signal, sys
 for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ): signal.signal(s, signal.SIG_DFL)
-signal.alarm(20)
+signal.alarm(100)
 os.execv(os.environ["LIMN"], ["limn", "train", "long.limn", "--reference", "--plain", "--out", sys.argv[1]] + [w for n in sys.argv[2:] for w in ("--steps", n)])
 END
-begun() { for i in $(seq 100); do [ -e "$1/state.safetensors" ] && break; sleep 0.05; done; }
+begun() { for i in $(seq 1000); do [ -e "$1/state.safetensors" ] && break; sleep 0.05; done; }
 for signal in HUP INT TERM PIPE XFSZ; do
   /usr/bin/python3 trains.py sig$signal >out 2>err &
   pid=$!
@@ -222,7 +222,7 @@ if [ -n "${FULL:-}" ]; then # ten seconds
   is "nobody listens any more: it is saved" grep -q '"state": "stopped"' piped/run.json
 fi
 sed 's/train 1.* steps/train 20000 steps/' long.limn >grows.limn
-(ulimit -f 8; timeout 20 "$LIMN" train grows.limn --reference --plain --every 200 --out limited) >out 2>err
+(ulimit -f 8; timeout 100 "$LIMN" train grows.limn --reference --plain --every 200 --out limited) >out 2>err
 same "a file that may not grow: it stops, and rows are missing" 3 $?
 says "which is said" err "the last rows of limited/events could not be written"
 is "and is saved" grep -q '"state": "stopped"' limited/run.json
@@ -330,7 +330,7 @@ os.mkdir("pics")
 open("pics/a.png", "wb").write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 0, 0, 8, 0, 0, 0, 0)) + chunk(b"IEND", b""))
 END
 # refused FILE TEXT
-refused() { status "$1" 1 timeout 20 "$LIMN" data "./$1"; says "$1 says why" err "$2"; }
+refused() { status "$1" 1 timeout 100 "$LIMN" data "./$1"; says "$1 says why" err "$2"; }
 refused hex.csv 'line 3, column 1: found `0x10`, where a finite number was wanted'
 refused hexfirst.csv 'line 1, column 1: found `0x10`, where a finite number was wanted'
 refused beyond.csv 'line 3, column 1: found `1e400`, where a finite number was wanted'
@@ -392,7 +392,7 @@ h += b" " * (117 - len(h)) + b"\n"
 open("long.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(h)) + h + b"\0" * (16 * n))
 END
 printf 'given x : R[4] from "long.npy"\nlearn f : R[4] -> R[4] = dense[4]\ngoal g : f(x) ~ x by l2\ntrain 400000 steps, batch 8, adam(0.01)\n' >shrinks.limn
-timeout 30 "$LIMN" train shrinks.limn --reference --plain --out shrinks --steps 2000 >out 2>err &
+timeout 100 "$LIMN" train shrinks.limn --reference --plain --out shrinks --steps 2000 >out 2>err &
 pid=$!
 begun shrinks
 : >long.npy
@@ -401,8 +401,8 @@ same "a file that gets shorter kills no run" 0 $?
 
 # -- a program from a pipe: it is read where somebody writes, even a little later, and not waited for where nobody does
 mkfifo idle.limn
-status "a pipe that nobody writes to is refused" 1 timeout 20 "$LIMN" check idle.limn
+status "a pipe that nobody writes to is refused" 1 timeout 100 "$LIMN" check idle.limn
 says "with a sentence" err "cannot read idle.limn: it is a pipe that nobody writes to"
 (sleep 0.2 && cat half.limn >idle.limn) &
-status "a pipe is read" 0 timeout 20 "$LIMN" check idle.limn
+status "a pipe is read" 0 timeout 100 "$LIMN" check idle.limn
 wait $!

@@ -34,7 +34,7 @@ for harness in $here/fuzz_*.c; do
   set -- $here/corpus/$target/*
   [ -e "$1" ] || continue
   # One process for all: each is named after it, so what is not named is what it died of.
-  if timeout 20 "$out/$target" "$@" >"$out/names" 2>"$out/log"; then status=0; else status=1; fi
+  if timeout 100 "$out/$target" "$@" >"$out/names" 2>"$out/log"; then status=0; else status=1; fi
   sed "s|.*/|ok fuzz $target |" "$out/names"
   [ $status = 0 ] || {
     shift "$(grep -c . "$out/names")"

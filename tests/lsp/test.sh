@@ -32,7 +32,7 @@ done
 # What is no message ends with a word, and never hangs or crashes.
 begin='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"initializationOptions":{"limnDocuments":true}}}'
 damaged() { # NAME WANTED-STATUS PATTERN: standard input
-  timeout 20 "$LIMN" lsp >"$out/got" 2>&1
+  timeout 100 "$LIMN" lsp >"$out/got" 2>&1
   status=$?
   [ $status -eq "$2" ] && { [ -z "$3" ] || tr -d '\r\n' <"$out/got" | grep -aq "$3"; }
   good=$?

@@ -238,9 +238,9 @@ check last(x) < 2
 END
 "$LIMN" run slow.limn --out slow >out 2>err &
 pid=$!
-for _ in $(seq 200); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done
+for _ in $(seq 1000); do [ -e slow/Spin.state.safetensors ] && break; sleep 0.1; done
 touch begun # and is saved again when it is under way
-for _ in $(seq 200); do [ slow/Spin.state.safetensors -nt begun ] && break; sleep 0.1; done
+for _ in $(seq 1000); do [ slow/Spin.state.safetensors -nt begun ] && break; sleep 0.1; done
 "$LIMN" run slow.limn --resume slow >again 2>&1
 same "under way: a second one is refused" 1 $?
 has "under way: which is said" again "another run is under way in slow"
@@ -252,7 +252,7 @@ said=$(sed -n 's/.*stopped at t = \([0-9.e+]*\).*/\1/p' out)
 has "stopped: how it goes on" out "stopped; to go on: limn run slow.limn --resume slow"
 /usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$LIMN" run slow.limn --plain >cut 2>err &
 pid=$!
-for _ in $(seq 100); do grep -q "^run    short" cut && break; sleep 0.1; done
+for _ in $(seq 1000); do grep -q "^run    short" cut && break; sleep 0.1; done
 kill -INT $pid
 wait $pid
 same "interrupted: status" 130 $?
