@@ -184,17 +184,17 @@ train 100000 steps, batch 64, adam(0.01)
 END
 # a shell lets its background ignore interrupts; this one does not
 background() { /usr/bin/python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$LIMN" train "$@" --reference; }
-# holds PID: waits until this process has the folder, up to fifty seconds
-holds() { for _ in $(seq 1000); do [ "$(cat slow/lock 2>"$dir/none")" = "$1" ] && break; sleep 0.05; done; sleep 0.2; }
+# waits until a process that lives has the folder, up to fifty seconds
+held() { for _ in $(seq 1000); do [ -s slow/lock ] && kill -0 "$(cat slow/lock)" 2>"$dir/none" && break; sleep 0.05; done; sleep 0.2; }
 background slow.limn --out slow >out 2>err &
-holds $!
+held
 kill -INT "$(cat slow/lock)"
 wait $!
 same "an interrupt ends well" 0 $?
 says "says so" out "stopped after"
 status "and it goes on" 0 train slow.limn --resume slow --pause 2
 background slow.limn --resume slow >out 2>err &
-holds $!
+held
 status "two trainers in one folder" 1 train slow.limn --resume slow
 says "are refused" err "another run is under way in slow"
 kill -TERM "$(cat slow/lock)"
