@@ -125,6 +125,7 @@ void buf_json(Buf *, const char *text, size_t n);  // a JSON string: quoted, esc
 // text.c: escaping of untrusted text
 // Length of the UTF-8 character at the start; 0: none or invalid.
 size_t character_length(const char *text, size_t n);
+size_t character_write(uint32_t, char to[4]); // encodes a code point as UTF-8; returns its length
 // The same; 0 if the first byte must be escaped.
 size_t printable_length(const char *text, size_t n);
 // Appends the text with control characters, line ends and invalid UTF-8 escaped as \x1b.

@@ -5,6 +5,14 @@
 // invalid UTF-8. All other characters stay.
 #include "base/base.h"
 
+size_t character_write(uint32_t c, char to[4]) {
+  if (c < 0x80) return to[0] = (char)c, 1;
+  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+  for (size_t i = n; --i > 0; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
+  to[0] = (char)((0xf00u >> n & 0xff) | c);
+  return n;
+}
+
 size_t character_length(const char *text, size_t n) {
   const unsigned char *p = (const unsigned char *)text;
   if (!n) return 0;

@@ -8,20 +8,6 @@
 #define RESPONSE "{\"jsonrpc\":\"2.0\",\"id\":"
 
 // -- reading --------------------------------------------------------------------------------------
-const Json *rpc_member(const Json *object, const char *key) {
-  return object && object->kind == JSON_OBJECT ? json_get(object, key) : NULL;
-}
-
-const char *rpc_text(const Json *object, const char *key) {
-  const Json *text = rpc_member(object, key);
-  return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
-}
-
-bool rpc_is(const Json *object, const char *key) {
-  const Json *flag = rpc_member(object, key);
-  return flag && flag->kind == JSON_TRUE;
-}
-
 const char *rpc_id(Arena *a, const Json *id) {
   Buf b = buf_new(a);
   if (id->kind == JSON_NUMBER && isfinite(id->number)) return arena_format(a, "%.17g", id->number);
@@ -31,8 +17,8 @@ const char *rpc_id(Arena *a, const Json *id) {
 }
 
 bool rpc_read(Arena *a, const Json *j, RpcMessage *out) {
-  const Json *method = rpc_member(j, "method"), *id = rpc_member(j, "id");
-  *out = (RpcMessage){.id = id ? rpc_id(a, id) : NULL, .params = rpc_member(j, "params")};
+  const Json *method = json_get(j, "method"), *id = json_get(j, "id");
+  *out = (RpcMessage){.id = id ? rpc_id(a, id) : NULL, .params = json_get(j, "params")};
   if (method && method->kind == JSON_TEXT) out->method = method->text;
   if (method ? !out->method : !id)
     out->wrong = "a message has a method, and this one has none";

@@ -36,11 +36,6 @@ const char *rpc_id(Arena *, const Json *id); // as JSON again; NULL: an id is a 
 // the message is not read.
 bool rpc_names_method(const char *message, const char *method); // method.c
 
-// Members of an object. NULL: there is none, or it is in no object.
-const Json *rpc_member(const Json *object, const char *key);
-const char *rpc_text(const Json *object, const char *key); // nor if it is no text, or has a 0 in it
-bool rpc_is(const Json *object, const char *key);          // whether the member is `true`
-
 // The result of a response, or the params of a notification, is what is written before rpc_end.
 JsonOut rpc_result(Buf *, const char *id);
 JsonOut rpc_notification(Buf *, const char *method);

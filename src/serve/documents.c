@@ -84,9 +84,8 @@ static void report_to_user(LimnServer *s, const char *text) {
 
 void serve_open(const ServeCall *c) {
   LimnServer *s = c->s;
-  const Json *item = rpc_member(c->params, "textDocument"), *text = rpc_member(item, "text");
-  const Json *version = rpc_member(item, "version");
-  const char *uri = rpc_text(item, "uri");
+  const Json *item = json_get(c->params, "textDocument"), *text = json_get(item, "text");
+  const char *uri = json_get_text(item, "uri");
   if (!uri || !text || text->kind != JSON_TEXT || text->n > SERVED_LIMIT) {
     report_to_user(s, "a text was opened that has no address or is too large");
     return;
@@ -106,7 +105,7 @@ void serve_open(const ServeCall *c) {
     }
     vec_push(s->own, &s->doc, d);
   }
-  d->version = version && version->kind == JSON_NUMBER ? version->number : 0;
+  d->version = json_get_number(item, "version", 0);
   Arena *a = arena_child(s->own);
   set_text(d, a, arena_text(a, text->text, text->n), text->n);
   d->due = clock_seconds();
@@ -114,7 +113,7 @@ void serve_open(const ServeCall *c) {
 
 void serve_close(const ServeCall *c) {
   LimnServer *s = c->s;
-  const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
+  const char *uri = json_get_text(json_get(c->params, "textDocument"), "uri");
   ServedText *d = served_at(s, uri);
   for (uint32_t i = 0; d && i < s->doc.n; i++)
     if (s->doc.at[i] == d) s->doc.at[i] = s->doc.at[--s->doc.n];
@@ -158,19 +157,23 @@ size_t served_offset(const LimnServer *s, const ServedText *d, uint32_t line, ui
   return at;
 }
 
+bool served_range(const LimnServer *s, const ServedText *d, const Json *range, size_t *from,
+                  size_t *to) {
+  uint32_t line, character, end_line, end_character;
+  if (!serve_place(json_get(range, "start"), &line, &character) ||
+      !serve_place(json_get(range, "end"), &end_line, &end_character))
+    return false;
+  *from = served_offset(s, d, line, character);
+  *to = served_offset(s, d, end_line, end_character);
+  return true;
+}
+
 // Applies one change, of a range or of the whole text. False: the range is invalid.
 static bool apply_change(LimnServer *s, ServedText *d, const Json *one) {
-  const Json *text = rpc_member(one, "text"), *range = rpc_member(one, "range");
-  uint32_t line, character, end_line, end_character;
+  const Json *text = json_get(one, "text"), *range = json_get(one, "range");
   if (!text || text->kind != JSON_TEXT) return false;
   size_t from = 0, to = d->n;
-  if (range && range->kind != JSON_NULL) {
-    if (!serve_place(rpc_member(range, "start"), &line, &character) ||
-        !serve_place(rpc_member(range, "end"), &end_line, &end_character))
-      return false;
-    from = served_offset(s, d, line, character);
-    to = served_offset(s, d, end_line, end_character);
-  }
+  if (range && range->kind != JSON_NULL && !served_range(s, d, range, &from, &to)) return false;
   if (from > to || d->n - (to - from) + text->n > SERVED_LIMIT) return false;
   Arena *a = arena_child(s->own);
   size_t n = d->n - (to - from) + text->n;
@@ -184,14 +187,13 @@ static bool apply_change(LimnServer *s, ServedText *d, const Json *one) {
 
 void serve_change(const ServeCall *c) {
   LimnServer *s = c->s;
-  const Json *item = rpc_member(c->params, "textDocument"), *version = rpc_member(item, "version");
-  const Json *list = rpc_member(c->params, "contentChanges");
-  ServedText *d = served_at(s, rpc_text(item, "uri"));
+  const Json *item = json_get(c->params, "textDocument");
+  const Json *list = json_get(c->params, "contentChanges");
+  ServedText *d = served_at(s, json_get_text(item, "uri"));
   bool good = d && list && list->kind == JSON_LIST;
-  const Json *one = good ? json_first(list) : NULL;
-  for (uint32_t i = 0; good && i < list->n; i++, one = json_next(one))
+  for (const Json *one = json_items(list); good && one; one = json_after(list, one))
     good = apply_change(s, d, one);
-  if (good && version && version->kind == JSON_NUMBER) d->version = version->number;
+  if (good) d->version = json_get_number(item, "version", d->version);
   if (!good)
     report_to_user(s, d ? "a change does not fit the text that it is of"
                         : "a change is of a text that is not open");
@@ -202,6 +204,19 @@ Limn *served_handle(const LimnServer *s) {
   Limn *l = limn_new();
   for (uint32_t i = 0; l && s->read[i]; i++) limn_allow(l, s->read[i]);
   return l;
+}
+
+static void publish_messages(LimnServer *s, const ServedText *d) {
+  LimnAsk ask = serve_asking(s);
+  const char *messages = limn_edit_ask(d->shown, "messages", &ask);
+  Buf b;
+  JsonOut j = serve_notify(s, &b, "textDocument/publishDiagnostics");
+  json_object(&j, NULL);
+  json_text(&j, "uri", d->uri);
+  json_print(&j, "version", "%.0f", d->version);
+  json_print(&j, "diagnostics", "%s", messages ? messages : "[]");
+  json_end(&j);
+  serve_send(s, &b);
 }
 
 bool served_check(LimnServer *s, ServedText *d, const volatile sig_atomic_t *stop) {
@@ -224,7 +239,7 @@ bool served_check(LimnServer *s, ServedText *d, const volatile sig_atomic_t *sto
   d->shown_is_current = true;
   d->needs_dry_run = !limn_errors(d->shown);
   d->due = clock_seconds() + TRY_PAUSE + 10 * d->seconds; // a dry run cannot be interrupted
-  served_publish(s, d);
+  publish_messages(s, d);
   if (!s->how.editor) served_send_pictures(s, d);
   return true;
 }
@@ -233,7 +248,7 @@ void served_dry_run(LimnServer *s, ServedText *d) {
   uint32_t before = limn_message_count(d->shown);
   d->needs_dry_run = false;
   limn_check(d->shown);
-  if (limn_message_count(d->shown) != before) served_publish(s, d);
+  if (limn_message_count(d->shown) != before) publish_messages(s, d);
 }
 
 bool served_ready(LimnServer *s, ServedText *d, bool now) {
@@ -243,17 +258,4 @@ bool served_ready(LimnServer *s, ServedText *d, bool now) {
   if (!d->shown_is_current)
     d->shown_is_current = limn_edit_text(d->shown, d->text, d->n) == LIMN_GOOD;
   return d->shown_is_current;
-}
-
-void served_publish(LimnServer *s, ServedText *d) {
-  LimnAsk ask = serve_asking(s);
-  const char *messages = limn_edit_ask(d->shown, "messages", &ask);
-  Buf b;
-  JsonOut j = serve_notify(s, &b, "textDocument/publishDiagnostics");
-  json_object(&j, NULL);
-  json_text(&j, "uri", d->uri);
-  json_print(&j, "version", "%.0f", d->version);
-  json_print(&j, "diagnostics", "%s", messages ? messages : "[]");
-  json_end(&j);
-  serve_send(s, &b);
 }

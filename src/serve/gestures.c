@@ -16,7 +16,7 @@ static const char *place_refused(const ServeCall *c, const Json *answer) {
 
 void serve_edit(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  const Json *edit = rpc_member(c->params, "edit");
+  const Json *edit = json_get(c->params, "edit");
   LimnAsk a = serve_asking(c->s);
   Buf b = buf_new(c->s->scratch);
   JsonOut gesture = json_out(&b), j;
@@ -24,7 +24,7 @@ void serve_edit(const ServeCall *c) {
   if (edit) json_copy(&gesture, NULL, edit);
   a.text = b.at;
   const Json *answer = serve_question(c->s, d->shown, "gesture", &a);
-  const char *refused = rpc_text(answer, "refused");
+  const char *refused = json_get_text(answer, "refused");
   if (!answer) {
     serve_refuse_said(c, d->shown);
   } else if (refused) {

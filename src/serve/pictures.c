@@ -12,12 +12,10 @@ static const struct {
               {"boxes", "box"},
               {"goals", "goal"}};
 
-static const Json *names_of(Arena *a, Limn *l) {
+const Json *served_names(LimnServer *s, Limn *l) {
   const char *error, *text = limn_names(l);
-  return text ? json_read(a, text, strlen(text), &error) : NULL;
+  return text ? json_read(s->scratch, text, strlen(text), &error) : NULL;
 }
-
-static uint32_t list_length(const Json *j) { return j && j->kind == JSON_LIST ? j->n : 0; }
 
 static void add_picture(JsonOut *j, const char *name, const char *kind) {
   json_object(j, NULL);
@@ -28,32 +26,32 @@ static void add_picture(JsonOut *j, const char *name, const char *kind) {
 
 // The last declaration usually builds on the others.
 static const char *main_name(const Json *list) {
-  const Json *one = json_first(list);
-  for (uint32_t i = 1; i < list->n; i++) one = json_next(one);
-  return one->text;
+  const char *last = NULL;
+  for (const Json *one = json_items(list); one; one = json_after(list, one)) last = one->text;
+  return last;
 }
 
 // The default picture: the first kind that the program has; goals, or else its last declaration.
 static const char *add_first(const Json *names, JsonOut *j) {
-  if (list_length(rpc_member(names, "goals"))) {
+  if (json_items(json_get(names, "goals"))) {
     add_picture(j, NULL, "goals");
     return NULL;
   }
   for (uint32_t g = 0; g < COUNT(groups); g++) {
-    const Json *list = rpc_member(names, groups[g].list);
-    if (!list_length(list)) continue;
-    add_picture(j, main_name(list), groups[g].kind);
-    return main_name(list);
+    const char *name = main_name(json_get(names, groups[g].list));
+    if (!name) continue;
+    add_picture(j, name, groups[g].kind);
+    return name;
   }
   return NULL;
 }
 
-static void add_pictures(Arena *a, Limn *l, JsonOut *j) {
-  const Json *names = names_of(a, l);
+static void add_pictures(LimnServer *s, Limn *l, JsonOut *j) {
+  const Json *names = served_names(s, l);
   const char *first = add_first(names, j);
   for (uint32_t g = 0; g < COUNT(groups); g++) {
-    const Json *list = rpc_member(names, groups[g].list), *one = list ? json_first(list) : NULL;
-    for (uint32_t i = 0; i < list_length(list); i++, one = json_next(one))
+    const Json *list = json_get(names, groups[g].list);
+    for (const Json *one = json_items(list); one; one = json_after(list, one))
       if (!first || strcmp(first, one->text)) add_picture(j, one->text, groups[g].kind);
   }
 }
@@ -66,7 +64,7 @@ void served_send_pictures(LimnServer *s, ServedText *d) {
   json_number(&j, "version", d->version);
   json_number(&j, "errors", limn_errors(d->shown));
   json_list(&j, "pictures");
-  add_pictures(s->scratch, d->shown, &j);
+  add_pictures(s, d->shown, &j);
   json_end(&j);
   json_end(&j);
   serve_send(s, &b);
@@ -79,10 +77,10 @@ static bool read_names(Arena *a, const Json *list, const char *const **out) {
   if (!list || list->kind == JSON_NULL) return true;
   if (list->kind != JSON_LIST) return false;
   const char **at = NEW_ARRAY(a, const char *, list->n + 1);
-  const Json *one = json_first(list);
-  for (uint32_t i = 0; i < list->n; i++, one = json_next(one)) {
+  uint32_t n = 0;
+  for (const Json *one = json_items(list); one; one = json_after(list, one)) {
     if (one->kind != JSON_TEXT) return false;
-    at[i] = one->text;
+    at[n++] = one->text;
   }
   *out = at;
   return true;
@@ -106,7 +104,7 @@ static const char *width_text(Arena *a, const Json *width) {
 static bool read_drawing(const ServeCall *c, LimnDraw *how) {
   static const char *const known[] = {"svg", "pdf", "tex", "txt"};
   Arena *a = c->s->scratch;
-  const char *as = rpc_text(c->params, "as"), *view = rpc_text(c->params, "view");
+  const char *as = json_get_text(c->params, "as"), *view = json_get_text(c->params, "view");
   bool good = !as;
   for (uint32_t i = 0; as && i < COUNT(known); i++) good |= strcmp(as, known[i]) == 0;
   if (!good) {
@@ -117,29 +115,41 @@ static bool read_drawing(const ServeCall *c, LimnDraw *how) {
     serve_refuse(c, RPC_INVALID_PARAMS, "`view` is plain, lens, grad, who or unfold, not %s", view);
     return false;
   }
-  if (!read_names(a, rpc_member(c->params, "open"), &how->open) ||
-      !read_names(a, rpc_member(c->params, "close"), &how->close)) {
+  if (!read_names(a, json_get(c->params, "open"), &how->open) ||
+      !read_names(a, json_get(c->params, "close"), &how->close)) {
     serve_refuse(c, RPC_INVALID_PARAMS, "`open` and `close` are lists of names");
     return false;
   }
   how->out = arena_format(a, "picture.%s", as ? as : "svg");
+  how->level = json_get_text(c->params, "level");
+  how->theme = json_get_text(c->params, "theme");
   how->places = true;
-  how->level = rpc_text(c->params, "level");
-  how->theme = rpc_text(c->params, "theme");
-  how->places = true;
-  how->width = width_text(a, rpc_member(c->params, "width"));
+  how->width = width_text(a, json_get(c->params, "width"));
   return true;
+}
+
+// Bytes as a quoted text.
+static void put_base64(Buf *b, const char *bytes, size_t n) {
+  static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  buf_char(b, '"');
+  for (size_t i = 0; i < n; i += 3) {
+    uint32_t x = 0;
+    for (size_t k = 0; k < 3; k++) x = x << 8 | (i + k < n ? (unsigned char)bytes[i + k] : 0);
+    for (int k = 0; k < 4; k++)
+      buf_char(b, k < 2 || i + (size_t)k - 1 < n ? letter[x >> (18 - 6 * k) & 63] : '=');
+  }
+  buf_char(b, '"');
 }
 
 static bool is_binary(const char *out) { return text_ends(out, ".pdf") || text_ends(out, ".png"); }
 
 // The requested name; by default the goals, or the best substitute.
 static const char *name_asked(const ServeCall *c, ServedText *d) {
-  const char *name = rpc_text(c->params, "name");
+  const char *name = json_get_text(c->params, "name");
   Buf b = buf_new(c->s->scratch);
   JsonOut none = json_out(&b);
   json_list(&none, NULL);
-  return name ? name : add_first(names_of(c->s->scratch, d->shown), &none);
+  return name ? name : add_first(served_names(c->s, d->shown), &none);
 }
 
 static void answer_picture(const ServeCall *c, ServedText *d, const char *name, LimnDraw *how) {
@@ -156,7 +166,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
   json_number(&j, "version", d->version);
   json_key(&j, "picture");
   if (is_binary(how->out))
-    serve_base64(c->out, bytes, n);
+    put_base64(c->out, bytes, n);
   else
     buf_json(c->out, bytes, n);
   how->out = NULL;
@@ -165,7 +175,7 @@ static void answer_picture(const ServeCall *c, ServedText *d, const char *name, 
   limn_draw_text(d->shown, name, &wide, &words);
   limn_forget_last(d->shown);
   json_text_or_null(&j, "text", words);
-  bool counts = rpc_is(c->params, "cost") && name && !limn_errors(d->shown);
+  bool counts = json_get_true(c->params, "cost") && name && !limn_errors(d->shown);
   const char *cost = counts ? limn_cost(d->shown, name, true) : NULL;
   if (!cost) limn_forget_last(d->shown);
   if (cost) json_print(&j, "cost", "%s", cost);
@@ -177,17 +187,4 @@ void serve_picture(const ServeCall *c) {
   LimnDraw how = {.size = sizeof how, .places = true};
   ServedText *d = serve_asked(c, true);
   if (d && read_drawing(c, &how)) answer_picture(c, d, name_asked(c, d), &how);
-}
-
-// -- bytes as letters -----------------------------------------------------------------------------
-void serve_base64(Buf *b, const char *bytes, size_t n) {
-  static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  buf_char(b, '"');
-  for (size_t i = 0; i < n; i += 3) {
-    uint32_t x = 0;
-    for (size_t k = 0; k < 3; k++) x = x << 8 | (i + k < n ? (unsigned char)bytes[i + k] : 0);
-    for (int k = 0; k < 4; k++)
-      buf_char(b, k < 2 || i + (size_t)k - 1 < n ? letter[x >> (18 - 6 * k) & 63] : '=');
-  }
-  buf_char(b, '"');
 }

@@ -24,18 +24,11 @@ void plays_close(LimnServer *s) {
 }
 
 static ServedPlay *play_asked(const ServeCall *c) {
-  const Json *id = rpc_member(c->params, "play");
+  const Json *id = json_get(c->params, "play");
   for (uint32_t i = 0; id && id->kind == JSON_NUMBER && i < PLAYS; i++)
     if (c->s->play[i].id && c->s->play[i].id == id->number) return &c->s->play[i];
   serve_refuse(c, RPC_INVALID_PARAMS, "there is no such play: it was closed, or never opened");
   return NULL;
-}
-
-static const char *why_not(Limn *l) {
-  LimnMessage m = {.size = sizeof m};
-  for (uint32_t i = 0; l && i < limn_message_count(l); i++)
-    if (limn_message(l, i, &m) == LIMN_GOOD && m.severity == LIMN_ERROR) return m.text;
-  return "memory is exhausted";
 }
 
 // -- weights --------------------------------------------------------------------------------------
@@ -45,8 +38,7 @@ static uint32_t numbers_in(const Json *j, double *out, uint32_t room) {
     return 1;
   }
   uint32_t n = 0;
-  const Json *one = j->kind == JSON_LIST ? json_first(j) : NULL;
-  for (uint32_t i = 0; one && i < j->n; i++, one = json_next(one))
+  for (const Json *one = json_items(j); one; one = json_after(j, one))
     n += numbers_in(one, n < room ? out + n : out, n < room ? room - n : 0);
   return n;
 }
@@ -59,12 +51,11 @@ static int64_t count_of(const LimnArray *x) {
 
 // Sets weights from {name: numbers}. False: refused.
 static bool set_weights(const ServeCall *c, ServedPlay *p) {
-  const Json *all = rpc_member(c->params, "weights");
-  const Json *key = all && all->kind == JSON_OBJECT ? json_first(all) : NULL;
+  const Json *all = json_get(c->params, "weights");
   LimnArrays now;
-  if (!key) return true;
+  if (!json_keys(all)) return true;
   if (limn_trainer_weights(p->trainer, &now) != LIMN_GOOD) return false;
-  for (uint32_t i = 0; i < all->n; i++, key = json_next(key + 1)) {
+  for (const Json *key = json_keys(all); key; key = json_after(all, key)) {
     const LimnArray *old = limn_array(&now, key->text);
     uint32_t n = numbers_in(key + 1, NULL, 0);
     if (!old || count_of(old) != (int64_t)n) {
@@ -77,19 +68,18 @@ static bool set_weights(const ServeCall *c, ServedPlay *p) {
     numbers_in(key + 1, data, n);
     LimnArray x = {.type = LIMN_F64, .rank = old->rank, .shape = old->shape, .data = data};
     if (limn_trainer_weight_set(p->trainer, key->text, &x) == LIMN_GOOD) continue;
-    serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
+    serve_refuse(c, RPC_REQUEST_FAILED, "%s", first_error(p->l));
     return false;
   }
   return true;
 }
 
 static void add_weights(const ServeCall *c, ServedPlay *p, JsonOut *j) {
-  const Json *names = rpc_member(c->params, "read");
-  const Json *one = names && names->kind == JSON_LIST ? json_first(names) : NULL;
+  const Json *names = json_get(c->params, "read");
   LimnArrays now = {0};
-  if (one) limn_trainer_weights(p->trainer, &now);
+  if (json_items(names)) limn_trainer_weights(p->trainer, &now);
   json_object(j, "weights");
-  for (uint32_t i = 0; one && i < names->n; i++, one = json_next(one)) {
+  for (const Json *one = json_items(names); one; one = json_after(names, one)) {
     const LimnArray *x = one->kind == JSON_TEXT ? limn_array(&now, one->text) : NULL;
     if (x) serve_array(j, one->text, NULL, x);
   }
@@ -124,16 +114,14 @@ static void note_report(void *context, const LimnMetrics *m) {
 }
 
 static bool is_without_data(const ServeCall *c, Limn *l) {
-  const char *names = limn_names(l), *error;
-  const Json *all = names ? json_read(c->s->scratch, names, strlen(names), &error) : NULL;
-  const Json *given = all ? json_get(all, "given") : NULL;
-  return given && given->n == 0;
+  const Json *given = json_get(served_names(c->s, l), "given");
+  return given && !given->n;
 }
 
 static bool play_open(const ServeCall *c, ServedText *d, ServedPlay *p) {
-  const Json *seed = rpc_member(c->params, "seed");
+  const Json *seed = json_get(c->params, "seed");
   LimnTrain how = {.size = sizeof how, .in_memory = true, .quiet = true, .plain = true};
-  how.batch = (int64_t)number_or(rpc_member(c->params, "batch"), 0);
+  how.batch = (int64_t)number_or(json_get(c->params, "batch"), 0);
   how.seed = (uint64_t)number_or(seed, 0);
   how.has_seed = seed && seed->kind == JSON_NUMBER;
   p->l = served_handle(c->s);
@@ -165,7 +153,7 @@ void serve_play_open(const ServeCall *c) {
   if (!d) return;
   ServedPlay *p = free_play(c->s);
   bool open = play_open(c, d, p);
-  if (!open) serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
+  if (!open) serve_refuse(c, RPC_REQUEST_FAILED, "%s", first_error(p->l));
   if (!open || !set_weights(c, p)) {
     play_close(p);
     return;
@@ -221,9 +209,9 @@ void serve_play_step(const ServeCall *c) {
   ServedPlay *p = play_asked(c);
   LimnMetrics m = {.size = sizeof m};
   if (!p) return;
-  if (!make_steps(p, number_or(rpc_member(c->params, "steps"), 1)) ||
+  if (!make_steps(p, number_or(json_get(c->params, "steps"), 1)) ||
       limn_trainer_metrics(p->trainer, &m) != LIMN_GOOD) {
-    serve_refuse(c, RPC_REQUEST_FAILED, "%s", why_not(p->l));
+    serve_refuse(c, RPC_REQUEST_FAILED, "%s", first_error(p->l));
     return;
   }
   JsonOut j = serve_result(c);

@@ -116,8 +116,8 @@ static bool collect_changes(FileRename *r, Limn *l, const char *question, const 
     serve_refuse_said(r->c, l);
     return false;
   }
-  const Json *all = rpc_member(j, "changes");
-  const Json *uri = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
+  const Json *all = json_get(j, "changes");
+  const Json *uri = json_keys(all);
   if (uri && uri[1].kind == JSON_LIST && uri[1].n) json_copy(&r->changes, uri->text, uri + 1);
   return true;
 }
@@ -167,17 +167,17 @@ static bool collect_all_users(FileRename *r) {
 static bool find_declared(FileRename *r, ServedText *d, Limn *l) {
   const ServeCall *c = r->c;
   const Json *j = serve_question(c->s, l, "prepareRename", &r->ask);
-  const Json *other = rpc_member(j, "declared");
+  const Json *other = json_get(j, "declared");
   if (!j) {
     serve_refuse_said(c, l);
     return false;
   }
-  const char *uri = rpc_text(other, "uri");
-  r->name = rpc_text(j, "placeholder");
-  r->plain = rpc_is(j, "plain");
-  r->shared = rpc_is(j, "ofFile");
-  serve_place(rpc_member(rpc_member(other, "range"), "start"), &r->ask.line, &r->ask.character);
-  bool here = rpc_is(j, "here");
+  const char *uri = json_get_text(other, "uri");
+  r->name = json_get_text(j, "placeholder");
+  r->plain = json_get_true(j, "plain");
+  r->shared = json_get_true(j, "ofFile");
+  serve_place(json_get(json_get(other, "range"), "start"), &r->ask.line, &r->ask.character);
+  bool here = json_get_true(j, "here");
   const char *path = here ? d->path : uri ? served_file_path(c->s, r->arena, uri) : NULL;
   if (!path || !(here || path_exists(path))) {
     serve_refuse(c, RPC_REQUEST_FAILED, "`%s` is declared outside of the folder that is open",
@@ -207,8 +207,10 @@ static Limn *check_words_only(FileRename *r, const ServedText *d) {
   if (!*l) return NULL;
   limn_edit_load_words(*l, d->path, d->text, d->n, words);
   const Json *j = serve_question(s, *l, "prepareRename", &r->ask);
-  return rpc_is(j, "plain") && rpc_is(j, "here") && limn_edit_ask(*l, "rename", &r->ask) ? *l
-                                                                                         : NULL;
+  return json_get_true(j, "plain") && json_get_true(j, "here") &&
+                 limn_edit_ask(*l, "rename", &r->ask)
+             ? *l
+             : NULL;
 }
 
 static Limn *check_document(FileRename *r, ServedText *d) {

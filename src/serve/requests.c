@@ -9,8 +9,8 @@ static bool read_natural(const Json *j, uint32_t *out) {
 }
 
 bool serve_place(const Json *j, uint32_t *line, uint32_t *character) {
-  return read_natural(rpc_member(j, "line"), line) &&
-         read_natural(rpc_member(j, "character"), character);
+  return read_natural(json_get(j, "line"), line) &&
+         read_natural(json_get(j, "character"), character);
 }
 
 LimnAsk serve_asking(const LimnServer *s) {
@@ -26,7 +26,7 @@ const Json *serve_question(LimnServer *s, Limn *l, const char *question, const L
 }
 
 ServedText *serve_asked(const ServeCall *c, bool now) {
-  const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
+  const char *uri = json_get_text(json_get(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
   if (!d) {
     serve_refuse(c, RPC_INVALID_PARAMS, uri ? "this text is not open: %s" : "a text is wanted",
@@ -61,12 +61,12 @@ static const struct {
              {"limn/numbers", "numbers", ABOUT_TEXT, true}};
 
 static bool read_place(const ServeCall *c, AskedAbout about, LimnAsk *a) {
-  const Json *range = rpc_member(c->params, "range");
+  const Json *range = json_get(c->params, "range");
   if (about == ABOUT_PLACE)
-    return serve_place(rpc_member(c->params, "position"), &a->line, &a->character);
+    return serve_place(json_get(c->params, "position"), &a->line, &a->character);
   if (about == ABOUT_TEXT) return true;
-  return serve_place(rpc_member(range, "start"), &a->line, &a->character) &&
-         serve_place(rpc_member(range, "end"), &a->end_line, &a->end_character);
+  return serve_place(json_get(range, "start"), &a->line, &a->character) &&
+         serve_place(json_get(range, "end"), &a->end_line, &a->end_character);
 }
 
 // The last message without a span, else the last message.
@@ -83,15 +83,22 @@ void serve_refuse_said(const ServeCall *c, Limn *l) {
   limn_forget_last(l);
 }
 
+void serve_answer_or_refuse(const ServeCall *c, ServedText *d, const char *json) {
+  if (json)
+    serve_answer(c, json);
+  else
+    serve_refuse_said(c, d->shown);
+}
+
 static void answer_question(const ServeCall *c, uint32_t i) {
   LimnAsk a = serve_asking(c->s);
   ServedText *d = serve_asked(c, asked[i].now);
   if (!d) return;
   if (d->path[0] != '/') a.own = d->uri;
-  const Json *declaration = rpc_member(rpc_member(c->params, "context"), "includeDeclaration");
+  const Json *declaration = json_get(json_get(c->params, "context"), "includeDeclaration");
   a.no_declaration = declaration && declaration->kind == JSON_FALSE;
-  a.text = rpc_text(c->params, "newName");
-  if (!a.text) a.text = rpc_text(c->params, "at"); // of `palette`: a range in "L:C-L:C" form
+  a.text = json_get_text(c->params, "newName");
+  if (!a.text) a.text = json_get_text(c->params, "at"); // of `palette`: a range in "L:C-L:C" form
   if (!read_place(c, asked[i].about, &a)) {
     serve_refuse(c, RPC_INVALID_PARAMS, "a place is a line and a character, both from 0");
     return;
@@ -100,11 +107,7 @@ static void answer_question(const ServeCall *c, uint32_t i) {
     serve_rename(c, d, &a);
     return;
   }
-  const char *answer = limn_edit_ask(d->shown, asked[i].question, &a);
-  if (answer)
-    serve_answer(c, answer);
-  else
-    serve_refuse_said(c, d->shown);
+  serve_answer_or_refuse(c, d, limn_edit_ask(d->shown, asked[i].question, &a));
 }
 
 // -- layout ---------------------------------------------------------------------------------------
@@ -129,7 +132,7 @@ static void put_whole_text(JsonOut *j, const ServedText *d, const char *text) {
 }
 
 static void serve_format(const ServeCall *c) {
-  const char *uri = rpc_text(rpc_member(c->params, "textDocument"), "uri");
+  const char *uri = json_get_text(json_get(c->params, "textDocument"), "uri");
   ServedText *d = served_at(c->s, uri);
   if (!d) {
     serve_refuse(c, RPC_INVALID_PARAMS, "this text is not open");
@@ -159,23 +162,22 @@ static bool matches_query(const char *name, const char *query) {
 static void add_symbols(const ServeCall *c, const ServedText *d, const char *query, JsonOut *j) {
   LimnAsk a = serve_asking(c->s);
   const Json *list = serve_question(c->s, d->shown, "symbols", &a);
-  const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
-  for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
-    const char *name = rpc_text(one, "name");
+  for (const Json *one = json_items(list); one; one = json_after(list, one)) {
+    const char *name = json_get_text(one, "name");
     if (!name || !matches_query(name, query)) continue;
     json_object(j, NULL);
     json_text(j, "name", name);
-    json_copy(j, "kind", rpc_member(one, "kind"));
+    json_copy(j, "kind", json_get(one, "kind"));
     json_object(j, "location");
     json_text(j, "uri", d->uri);
-    json_copy(j, "range", rpc_member(one, "selectionRange"));
+    json_copy(j, "range", json_get(one, "selectionRange"));
     json_end(j);
     json_end(j);
   }
 }
 
 static void serve_symbols(const ServeCall *c) {
-  const char *query = rpc_text(c->params, "query");
+  const char *query = json_get_text(c->params, "query");
   JsonOut j = serve_result(c);
   json_list(&j, NULL);
   for (uint32_t i = 0; i < c->s->doc.n; i++)
@@ -189,8 +191,8 @@ static void serve_symbols(const ServeCall *c) {
 // limn.openPicture [{"uri", "position"}]: the box at the position as svg.
 static void open_picture(const ServeCall *c, const Json *where) {
   LimnAsk a = serve_asking(c->s);
-  ServedText *d = served_at(c->s, rpc_text(where, "uri"));
-  if (!d || !serve_place(rpc_member(where, "position"), &a.line, &a.character)) {
+  ServedText *d = served_at(c->s, json_get_text(where, "uri"));
+  if (!d || !serve_place(json_get(where, "position"), &a.line, &a.character)) {
     serve_refuse(c, RPC_INVALID_PARAMS,
                  "limn.openPicture wants {\"uri\", \"position\"} of a text that is open");
     return;
@@ -199,7 +201,7 @@ static void open_picture(const ServeCall *c, const Json *where) {
     serve_refuse(c, RPC_INTERNAL_ERROR, "nothing is known of this text");
     return;
   }
-  const char *name = rpc_text(serve_question(c->s, d->shown, "box", &a), "name"), *svg;
+  const char *name = json_get_text(serve_question(c->s, d->shown, "box", &a), "name"), *svg;
   LimnDraw how = {.size = sizeof how, .out = "picture.svg"};
   size_t n;
   if (limn_draw_bytes(d->shown, name, &how, &svg, &n) != LIMN_GOOD) {
@@ -216,8 +218,8 @@ static void open_picture(const ServeCall *c, const Json *where) {
 }
 
 static void serve_command(const ServeCall *c) {
-  const char *command = rpc_text(c->params, "command");
-  const Json *arguments = rpc_member(c->params, "arguments");
+  const char *command = json_get_text(c->params, "command");
+  const Json *arguments = json_get(c->params, "arguments");
   bool one = arguments && arguments->kind == JSON_LIST && arguments->n == 1;
   if (!command || strcmp(command, "limn.openPicture"))
     serve_refuse(c, RPC_INVALID_PARAMS, "there is no command `%s`", command ? command : "");
@@ -227,7 +229,7 @@ static void serve_command(const ServeCall *c) {
 
 // limn/document {"uri"}: the text of a URI that is no file.
 static void serve_document(const ServeCall *c) {
-  const char *uri = rpc_text(c->params, "uri");
+  const char *uri = json_get_text(c->params, "uri");
   Limn *l = limn_new();
   const char *name = uri && strncmp(uri, "limn:", 5) == 0 ? uri + 5 : "";
   while (*name == '/') name++;

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 #include "limn.h"
+#include "rpc/first_error.h"
 #include "rpc/rpc.h"
 
 // A text that is open in an editor, with two handles: `shown`, the last complete check, which
@@ -80,7 +81,6 @@ void serve_change(const ServeCall *);
 void serve_close(const ServeCall *);
 void serve_save(const ServeCall *);
 void served_free(ServedText *);
-void served_publish(LimnServer *, ServedText *);
 // checks the text; false: abandoned
 bool served_check(LimnServer *, ServedText *, const volatile sig_atomic_t *stop);
 // a dry run: would the program run?
@@ -107,15 +107,18 @@ bool serve_place(const Json *, uint32_t *line, uint32_t *character);
 LimnAsk serve_asking(const LimnServer *);
 // The document of a request, checked; now: up to date. NULL: refused.
 ServedText *serve_asked(const ServeCall *, bool now);
+// Answers with a result in JSON; NULL: refuses as serve_refuse_said.
+void serve_answer_or_refuse(const ServeCall *, ServedText *, const char *json);
 // Refuses with the message of the last call, and forgets it: it is not about the text.
 void serve_refuse_said(const ServeCall *, Limn *);
 
 // documents.c: a new handle with the server's rights; NULL: out of memory
 Limn *served_handle(const LimnServer *);
 size_t served_offset(const LimnServer *, const ServedText *, uint32_t line, uint32_t character);
+// The bytes of a Range of the protocol; false: malformed.
+bool served_range(const LimnServer *, const ServedText *, const Json *range, size_t *from,
+                  size_t *to);
 // values.c
-// writes nested lists in limn's array syntax; false: they are not numbers
-bool serve_numbers(Buf *, const Json *);
 // Writes {"name", "shape", "data"}; key and name may be NULL.
 void serve_array(JsonOut *, const char *key, const char *name, const LimnArray *);
 void serve_cost(const ServeCall *);
@@ -135,6 +138,6 @@ void plays_close(LimnServer *); // closes all sessions
 // pictures.c
 void served_send_pictures(LimnServer *, ServedText *); // sends limn/looked
 void serve_picture(const ServeCall *);
-void serve_base64(Buf *, const char *bytes, size_t n); // as a quoted string
+const Json *served_names(LimnServer *, Limn *); // what limn_names lists; NULL: nothing
 
 #endif

@@ -64,14 +64,11 @@ static void serve_initialize(const ServeCall *c) {
     serve_refuse(c, RPC_INVALID_REQUEST, "`initialize` comes once");
     return;
   }
-  const Json *general = rpc_member(rpc_member(c->params, "capabilities"), "general");
-  const Json *encodings = rpc_member(general, "positionEncodings");
-  if (encodings && encodings->kind == JSON_LIST) {
-    const Json *e = json_first(encodings);
-    for (uint32_t i = 0; i < encodings->n; i++, e = json_next(e))
-      s->utf8 |= e->kind == JSON_TEXT && strcmp(e->text, "utf-8") == 0;
-  }
-  bool documents = rpc_is(rpc_member(c->params, "initializationOptions"), "limnDocuments");
+  const Json *general = json_get(json_get(c->params, "capabilities"), "general");
+  const Json *encodings = json_get(general, "positionEncodings");
+  for (const Json *e = json_items(encodings); e; e = json_after(encodings, e))
+    s->utf8 |= e->kind == JSON_TEXT && strcmp(e->text, "utf-8") == 0;
+  bool documents = json_get_true(json_get(c->params, "initializationOptions"), "limnDocuments");
   s->library = documents ? "limn:library.limn" : library_file(s);
   s->stage = SERVE_RUNS;
   serve_capabilities(c);
@@ -79,7 +76,7 @@ static void serve_initialize(const ServeCall *c) {
 
 // A cancellation may come before its request: a client with a queue can send it first.
 static void serve_cancel(const ServeCall *c) {
-  const Json *id = rpc_member(c->params, "id");
+  const Json *id = json_get(c->params, "id");
   LimnServer *s = c->s;
   const char *text = id ? rpc_id(s->scratch, id) : NULL;
   if (!text || strlen(text) >= sizeof s->cancelled[0]) return;
@@ -164,10 +161,9 @@ static void handle_message(LimnServer *s, const Json *j, const char *error) {
 static void handle_text(LimnServer *s, const char *message, size_t n) {
   const char *error = "";
   const Json *j = json_read(s->scratch, message, n, &error);
-  bool several = j && j->kind == JSON_LIST && j->n;
-  const Json *one = several ? json_first(j) : j;
-  for (uint32_t i = 0; i < (several ? j->n : 1); i++, one = several ? json_next(one) : one)
+  for (const Json *one = json_items(j); one; one = json_after(j, one))
     handle_message(s, one, error);
+  if (!json_items(j)) handle_message(s, j, error);
 }
 
 // -- the public functions -------------------------------------------------------------------------

@@ -10,47 +10,24 @@
 enum { INPUTS = 64, NUMBERS_SET = 64, RUN_SECONDS = 4, RUNS_SECONDS = 20 };
 
 // -- answers of commands --------------------------------------------------------------------------
-static void answer_or_refuse(const ServeCall *c, ServedText *d, const char *json) {
-  if (json)
-    serve_answer(c, json);
-  else
-    serve_refuse_said(c, d->shown);
-}
-
 void serve_cost(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  const char *name = rpc_text(c->params, "name");
+  const char *name = json_get_text(c->params, "name");
   if (d && !name) serve_refuse(c, RPC_INVALID_PARAMS, "`name` is wanted: a box, learner or goal");
-  if (d && name) answer_or_refuse(c, d, limn_cost(d->shown, name, true));
+  if (d && name) serve_answer_or_refuse(c, d, limn_cost(d->shown, name, true));
 }
 
 void serve_who(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  if (d) answer_or_refuse(c, d, limn_who(d->shown, true));
+  if (d) serve_answer_or_refuse(c, d, limn_who(d->shown, true));
 }
 
 void serve_summary(const ServeCall *c) {
   ServedText *d = serve_asked(c, true);
-  if (d) answer_or_refuse(c, d, limn_summary(d->shown, true));
+  if (d) serve_answer_or_refuse(c, d, limn_summary(d->shown, true));
 }
 
 // -- arrays ---------------------------------------------------------------------------------------
-bool serve_numbers(Buf *b, const Json *j) {
-  if (!j || (j->kind != JSON_NUMBER && j->kind != JSON_LIST)) return false;
-  if (j->kind == JSON_NUMBER) {
-    buf_number(b, j->number);
-    return true;
-  }
-  const Json *one = json_first(j);
-  buf_char(b, '[');
-  for (uint32_t i = 0; i < j->n; i++, one = json_next(one)) {
-    if (i) buf_text(b, ", ");
-    if (!serve_numbers(b, one)) return false;
-  }
-  buf_char(b, ']');
-  return true;
-}
-
 static double number_at(const LimnArray *x, const char *at) {
   switch (x->type) {
   case LIMN_F64: return *(const double *)(const void *)at;
@@ -86,17 +63,17 @@ void serve_array(JsonOut *j, const char *key, const char *name, const LimnArray 
 // -- a box on arrays ------------------------------------------------------------------------------
 // Reads {"x": [1, 2]}; keys that are numbers or "" are positional. Returns the count; -1: refused.
 static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
-  const Json *all = rpc_member(c->params, "in"), *key;
+  const Json *all = json_get(c->params, "in");
   if (!all || all->kind == JSON_NULL) return 0;
   bool good = all->kind == JSON_OBJECT && all->n <= INPUTS;
-  key = good ? json_first(all) : NULL;
-  for (uint32_t i = 0; good && i < all->n; i++, key = json_next(key + 1)) {
+  LimnInput *to = in;
+  for (const Json *key = json_keys(all); good && key; key = json_after(all, key)) {
     Buf b = buf_new(c->s->scratch);
     bool letters = key[1].kind == JSON_TEXT;
     if (letters) buf_json(&b, key[1].text, key[1].n);
-    good = letters || serve_numbers(&b, key + 1);
+    good = letters || json_as_array(&b, key + 1);
     bool ordered = strspn(key->text, "0123456789") == key->n;
-    in[i] = (LimnInput){ordered ? "" : key->text, b.at, NULL};
+    *to++ = (LimnInput){ordered ? "" : key->text, b.at, NULL};
   }
   if (!good)
     serve_refuse(c, RPC_INVALID_PARAMS, "`in` is an object of at most %d inputs with numbers",
@@ -107,7 +84,7 @@ static int read_inputs(const ServeCall *c, LimnInput in[INPUTS]) {
 // A run folder, given by its name in the page. False: refused.
 static bool read_from(const ServeCall *c, const char **from) {
   const LimnServer *s = c->s;
-  const char *path = rpc_text(c->params, "from"), *wrong = NULL;
+  const char *path = json_get_text(c->params, "from"), *wrong = NULL;
   if (path && s->how.root) wrong = name_refuse_in(s->scratch, s->how.root, path);
   *from = path && s->how.root ? arena_format(s->scratch, "%s/%s", s->how.root, path) : path;
   if (wrong) serve_refuse(c, RPC_INVALID_PARAMS, "%s is not below the folder: %s", path, wrong);
@@ -115,7 +92,7 @@ static bool read_from(const ServeCall *c, const char **from) {
 }
 
 void serve_eval(const ServeCall *c) {
-  const char *name = rpc_text(c->params, "name");
+  const char *name = json_get_text(c->params, "name");
   LimnInput in[INPUTS];
   LimnArrays out;
   LimnEval how = {.size = sizeof how, .in = in};
@@ -127,7 +104,7 @@ void serve_eval(const ServeCall *c) {
     return;
   }
   how.nin = (uint32_t)n;
-  how.watch = rpc_text(c->params, "watch");
+  how.watch = json_get_text(c->params, "watch");
   if (limn_eval_arrays(d->shown, name, &how, &out, NULL) != LIMN_GOOD) {
     serve_refuse_said(c, d->shown);
     return;
@@ -144,14 +121,14 @@ void serve_eval(const ServeCall *c) {
 // Adds what `limn data SET --json` reports: the fields of a set and the range of each.
 static void add_about(const ServeCall *c, Limn *l, const char *set, JsonOut *j) {
   const char *text = NULL;
-  if (!rpc_is(c->params, "about")) return;
+  if (!json_get_true(c->params, "about")) return;
   if (limn_data(l, set, NULL, true, &text) == LIMN_GOOD && text) json_print(j, "about", "%s", text);
 }
 
 // A sample of a data set.
 void serve_sample(const ServeCall *c) {
-  const char *set = rpc_text(c->params, "set");
-  const Json *at = rpc_member(c->params, "at");
+  const char *set = json_get_text(c->params, "set");
+  const Json *at = json_get(c->params, "at");
   bool number = at && at->kind == JSON_NUMBER && at->number >= 0 && at->number < 1e15;
   ServedText *d = serve_asked(c, true);
   LimnArrays out;
@@ -188,25 +165,17 @@ static int by_place(const void *a, const void *b) {
 // Finds the span of a named number in the answer of `numbers`. False: there is none.
 static bool find_number(const ServeCall *c, ServedText *d, const Json *all, const char *name,
                         NumberChange *out) {
-  const Json *one = all && all->kind == JSON_LIST ? json_first(all) : NULL;
-  for (uint32_t i = 0; one && i < all->n; i++, one = json_next(one)) {
-    const char *own = rpc_text(one, "name");
-    const Json *range = rpc_member(one, "range");
-    uint32_t line, character, end_line, end_character;
-    if (!own || strcmp(own, name)) continue;
-    if (!serve_place(rpc_member(range, "start"), &line, &character) ||
-        !serve_place(rpc_member(range, "end"), &end_line, &end_character))
-      return false;
-    out->from = served_offset(c->s, d, line, character);
-    out->to = served_offset(c->s, d, end_line, end_character);
-    return true;
+  for (const Json *one = json_items(all); one; one = json_after(all, one)) {
+    const char *own = json_get_text(one, "name");
+    if (own && !strcmp(own, name))
+      return served_range(c->s, d, json_get(one, "range"), &out->from, &out->to);
   }
   return false;
 }
 
 // Returns the number of changes; -1: refused.
 static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
-  const Json *set = rpc_member(c->params, "set");
+  const Json *set = json_get(c->params, "set");
   if (!set || set->kind == JSON_NULL) return 0;
   if (set->kind != JSON_OBJECT || set->n > NUMBERS_SET) {
     serve_refuse(c, RPC_INVALID_PARAMS, "`set` is an object of at most %d names with numbers",
@@ -215,15 +184,15 @@ static int read_set(const ServeCall *c, ServedText *d, NumberChange *change) {
   }
   LimnAsk ask = serve_asking(c->s);
   const Json *all = serve_question(c->s, d->shown, "numbers", &ask);
-  const Json *key = json_first(set);
-  for (uint32_t i = 0; i < set->n; i++, key = json_next(key + 1)) {
+  NumberChange *to = change;
+  for (const Json *key = json_keys(set); key; key = json_after(set, key), to++) {
     Buf b = buf_new(c->s->scratch);
     bool minus = key[1].kind == JSON_NUMBER && key[1].number < 0;
     if (minus) buf_char(&b, '(');
-    bool number = serve_numbers(&b, key + 1);
+    bool number = json_as_array(&b, key + 1);
     if (minus) buf_char(&b, ')');
-    change[i].text = b.at;
-    if (number && find_number(c, d, all, key->text, &change[i])) continue;
+    to->text = b.at;
+    if (number && find_number(c, d, all, key->text, to)) continue;
     serve_refuse(c, RPC_REQUEST_FAILED,
                  number ? "there is no number `%s` in this text"
                         : "`%s` is set to what is no number",
@@ -254,23 +223,15 @@ static void answer_machine(const ServeCall *c, Limn *l, const char *text) {
   json_object(&j, NULL);
   json_number(&j, "errors", limn_errors(l));
   json_print(&j, "messages", "%s", messages ? messages : "[]");
-  json_copy(&j, "run", rpc_member(run, "run"));
-  json_copy(&j, "series", rpc_member(run, "series"));
+  json_copy(&j, "run", json_get(run, "run"));
+  json_copy(&j, "series", json_get(run, "series"));
   json_end(&j);
   serve_done(c);
 }
 
-// The first error, with or without a span.
-static const char *first_error(Limn *l) {
-  LimnMessage m = {.size = sizeof m};
-  for (uint32_t i = 0; i < limn_message_count(l); i++)
-    if (limn_message(l, i, &m) == LIMN_GOOD && m.severity == LIMN_ERROR) return m.text;
-  return "memory is exhausted";
-}
-
 // The run to follow alone, counted from 1; 0: all. False: refused.
 static bool read_only(const ServeCall *c, uint32_t *only) {
-  const Json *run = rpc_member(c->params, "run");
+  const Json *run = json_get(c->params, "run");
   if (!run || run->kind == JSON_NULL) return true;
   bool number = run->kind == JSON_NUMBER && run->natural && run->number < UINT32_MAX;
   if (!number) serve_refuse(c, RPC_INVALID_PARAMS, "`run` is the number of a run, from 0 on");
@@ -294,6 +255,6 @@ void serve_machine(const ServeCall *c) {
   if (answer && *answer == '{')
     answer_machine(c, l, answer);
   else
-    serve_refuse(c, RPC_REQUEST_FAILED, "%s", l ? first_error(l) : "memory is exhausted");
+    serve_refuse(c, RPC_REQUEST_FAILED, "%s", first_error(l));
   limn_free(l);
 }

@@ -98,19 +98,18 @@ static const char *delete_run(HostCall *c, const char *dir) {
 
 static void send_deleted(HostCall *c, const char *dir) {
   Buf b = buf_new(c->arena);
-  JsonOut j = json_out(&b);
+  JsonOut j = studio_notify(&b, "host/run");
   json_object(&j, NULL);
   json_text(&j, "run", dir);
   json_text(&j, "state", "deleted");
   json_end(&j);
-  studio_notify(c->studio, NULL, "host/run", b.at);
+  studio_send(c->studio, NULL, &b);
 }
 
 void host_delete(HostCall *c) {
   const char *dir = run_asked(c);
-  const Json *sure = dir ? json_get(c->params, "sure") : NULL;
   if (!dir) return;
-  if (!sure || sure->kind != JSON_TRUE) {
+  if (!json_get_true(c->params, "sure")) {
     host_refuse(c, "%s is not deleted: `sure` is not true", dir);
     return;
   }

@@ -128,24 +128,6 @@ static void refuse_other(HostCall *c, const char *path, const FileText *now) {
                                 now->text ? "changed" : "removed"));
 }
 
-static void answer_stamp(HostCall *c, const char *stamp) {
-  JsonOut j = host_result(c);
-  json_object(&j, NULL);
-  json_text(&j, "stamp", stamp);
-  json_end(&j);
-  host_done(c);
-}
-
-static void send_to_others(HostCall *c, const char *path, const char *stamp) {
-  Buf b = buf_new(c->arena);
-  JsonOut j = json_out(&b);
-  json_object(&j, NULL);
-  json_text(&j, "path", path);
-  json_text_or_null(&j, "stamp", stamp);
-  json_end(&j);
-  studio_notify(c->studio, c->session, "host/changed", b.at);
-}
-
 static bool is_there(const HostCall *c, const char *path) {
   struct stat s;
   return lstat(arena_format(c->arena, "%s/%s", c->studio->folder, path), &s) == 0;
@@ -188,16 +170,15 @@ void host_write(HostCall *c) {
     return;
   }
   disk_lock(c);
-  const char *stamp = write_text(c, path, text, rpc_text(c->params, "stamp"));
+  const char *stamp = write_text(c, path, text, json_get_text(c->params, "stamp"));
   disk_unlock(c);
   if (!stamp) return;
-  send_to_others(c, path, stamp);
-  answer_stamp(c, stamp);
+  watch_send(c->studio, c->arena, c->session, path, stamp);
+  host_answer(c, "stamp", stamp);
 }
 
 // -- new ones -------------------------------------------------------------------------------------
-// Creates missing folders of the path.
-static const char *make_parent_folders(HostCall *c, const char *path) {
+const char *make_parent_folders(HostCall *c, const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return NULL;
   return folder_make_in(c->arena, c->studio->folder,
@@ -217,7 +198,7 @@ void host_new(HostCall *c) {
   if (wrong)
     host_refuse(c, "cannot make %s: %s", path, wrong);
   else
-    answer_stamp(c, stamp);
+    host_answer(c, "stamp", stamp);
 }
 
 void host_rename(HostCall *c) {
@@ -236,10 +217,6 @@ void host_rename(HostCall *c) {
     host_refuse(c, "cannot rename %s: %s", path, wrong);
     return;
   }
-  send_to_others(c, path, NULL);
-  JsonOut j = host_result(c);
-  json_object(&j, NULL);
-  json_text(&j, "path", to);
-  json_end(&j);
-  host_done(c);
+  watch_send(c->studio, c->arena, c->session, path, NULL);
+  host_answer(c, "path", to);
 }

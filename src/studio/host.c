@@ -7,15 +7,19 @@
 // -- answers --------------------------------------------------------------------------------------
 JsonOut host_result(HostCall *c) { return rpc_result(c->out, c->id); }
 
-void host_done(HostCall *c) {
-  rpc_end(c->out);
-  c->answered = true;
+void host_done(HostCall *c) { rpc_end(c->out); }
+
+void host_answer(HostCall *c, const char *key, const char *text) {
+  JsonOut j = host_result(c);
+  json_object(&j, NULL);
+  json_text(&j, key, text);
+  json_end(&j);
+  host_done(c);
 }
 
 void host_refuse_with(HostCall *c, const char *data, const char *text) {
   c->out->n = 0;
   rpc_error(c->out, c->id, RPC_REQUEST_FAILED, text, data);
-  c->answered = true;
 }
 
 void host_refuse(HostCall *c, const char *format, ...) {
@@ -27,7 +31,7 @@ void host_refuse(HostCall *c, const char *format, ...) {
 }
 
 const char *host_path(HostCall *c, const char *key) {
-  const char *path = rpc_text(c->params, key);
+  const char *path = json_get_text(c->params, key);
   const char *wrong = path ? name_refuse_in(c->arena, c->studio->folder, path) : NULL;
   if (!path)
     host_refuse(c, "`%s` is wanted: a path below the folder", key);
@@ -76,14 +80,10 @@ static bool stands_alone(const PageFile *f) {
 }
 
 static void host_example(HostCall *c) {
-  const char *name = rpc_text(c->params, "name");
+  const char *name = json_get_text(c->params, "name");
   for (uint32_t i = 0; name && i < example_file_count; i++) {
     if (strcmp(example_files[i].name, name)) continue;
-    JsonOut j = host_result(c);
-    json_object(&j, NULL);
-    json_text(&j, "text", example_files[i].bytes);
-    json_end(&j);
-    host_done(c);
+    host_answer(c, "text", example_files[i].bytes);
     return;
   }
   host_refuse(c, "there is no example `%s`", name ? text_shown(c->arena, name, strlen(name)) : "");

@@ -71,20 +71,11 @@ static void add_row(JsonOut *j, const char *at, const char *end) {
   json_end(j);
 }
 
-static double number_at(const Json *j, const char *key, double none) {
-  const Json *x = j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-  return x && x->kind == JSON_NUMBER ? x->number : none;
-}
-
 void host_metrics(HostCall *c) {
-  const char *dir = host_path(c, "run");
-  double since = number_at(c->params, "since", 0);
+  const char *dir = run_asked(c);
+  double since = json_get_number(c->params, "since", 0);
   MetricsText m;
   if (!dir) return;
-  if (!run_is_one(c->studio, c->arena, dir)) {
-    host_refuse(c, "%s is no run: there is no run.json in it", dir);
-    return;
-  }
   read_metrics(c->studio, c->arena, dir, &m);
   double row = 0, first = since > 0 ? floor(since) : 0;
   JsonOut j = host_result(c);
@@ -106,19 +97,31 @@ void host_metrics(HostCall *c) {
 }
 
 // -- all runs -------------------------------------------------------------------------------------
-static const char *text_at(const Json *j, const char *key) {
-  const Json *x = j && j->kind == JSON_OBJECT ? json_get(j, key) : NULL;
-  return x && x->kind == JSON_TEXT ? x->text : NULL;
-}
-
 static bool is_measure(const Json *note, const char *name) {
-  const Json *list = note ? json_get(note, "measures") : NULL;
-  const Json *one = list && list->kind == JSON_LIST ? json_first(list) : NULL;
-  for (uint32_t i = 0; one && i < list->n; i++, one = json_next(one)) {
-    const char *own = text_at(one, "name");
+  const Json *list = json_get(note, "measures");
+  for (const Json *one = json_items(list); one; one = json_after(list, one)) {
+    const char *own = json_get_text(one, "name");
     if (own && strcmp(own, name) == 0) return true;
   }
   return false;
+}
+
+// The number in a column of the row from `at` to `end`; false: there is none.
+static bool number_in_row(const char *at, const char *end, uint32_t column, double *x) {
+  const char *behind = at;
+  for (; column && at; column--) {
+    at = memchr(at, ',', (size_t)(end - at));
+    if (at) at++;
+  }
+  bool any = at && at < end && *at != ',';
+  *x = any ? number_read(at, &behind) : NAN;
+  return any && behind > at;
+}
+
+// The row before `end`.
+static const char *row_before(const MetricsText *m, const char *end) {
+  for (end--; end > m->at && end[-1] != '\n';) end--;
+  return end;
 }
 
 // The last value of each column that has one; measures are listed apart from losses.
@@ -126,45 +129,28 @@ static void add_numbers(JsonOut *j, const RunNow *r, const MetricsText *m, bool 
   json_object(j, measures ? "measures" : "losses");
   for (uint32_t i = METRICS_OWN; i < m->name.n; i++) {
     if (strchr(m->name.at[i], '[') || is_measure(r->note, m->name.at[i]) != measures) continue;
-    const char *end = m->end;
+    double x;
     bool known = false;
-    for (uint32_t back = 0; !known && back < 5000 && end > m->at; back++) {
-      const char *at = end - 1;
-      while (at > m->at && at[-1] != '\n') at--;
-      const char *cell = at, *stop = end - 1, *behind;
-      for (uint32_t k = 0; k < i && cell && cell < stop; k++) {
-        cell = memchr(cell, ',', (size_t)(stop - cell));
-        if (cell) cell++;
-      }
-      if (cell && cell < stop && *cell != ',') {
-        double x = number_read(cell, &behind);
-        known = behind > cell;
-        if (known) json_number(j, m->name.at[i], x);
-      }
-      end = at;
-    }
+    const char *end = m->end, *at;
+    for (uint32_t back = 0; !known && back < 5000 && end > m->at; back++, end = at)
+      at = row_before(m, end), known = number_in_row(at, end - 1, i, &x);
+    if (known) json_number(j, m->name.at[i], x);
   }
   json_end(j);
 }
 
 // The last row's value in a fixed column; NAN: none.
 static double last_cell(const MetricsText *m, uint32_t column) {
-  const char *at = m->end, *behind;
-  if (m->at >= m->end) return NAN;
-  for (at--; at > m->at && at[-1] != '\n';) at--;
-  for (uint32_t k = 0; k < column && at; k++) {
-    at = memchr(at, ',', (size_t)(m->end - at));
-    if (at) at++;
-  }
-  return at ? number_read(at, &behind) : NAN;
+  double x = NAN;
+  if (m->at < m->end) number_in_row(row_before(m, m->end), m->end - 1, column, &x);
+  return x;
 }
 
 // The settings that can be changed during training, and the changes made so far with their steps.
 static void add_settings(JsonOut *j, const RunNow *r) {
-  const Json *all = r->note ? json_get(r->note, "settings") : NULL;
-  const Json *key = all && all->kind == JSON_OBJECT && all->n ? json_first(all) : NULL;
+  const Json *all = json_get(r->note, "settings");
   json_object(j, "settings");
-  for (uint32_t i = 0; key && i < all->n; i++, key = json_next(key + 1))
+  for (const Json *key = json_keys(all); key; key = json_after(all, key))
     json_number(j, key->text, key[1].kind == JSON_NUMBER ? key[1].number : NAN);
   json_end(j);
 }
@@ -195,22 +181,28 @@ static void add_changes(HostCall *c, JsonOut *j, const char *dir) {
   json_end(j);
 }
 
+// What is known of every run: its state, and the step at which it is.
+static void add_progress(JsonOut *j, const RunNow *r, const MetricsText *m) {
+  double step = last_cell(m, 0);
+  json_text(j, "state", run_state_word[r->state]);
+  if (r->state == RUN_FAILED && r->wrong) json_text(j, "message", r->wrong);
+  json_number(j, "step", isnan(step) ? json_get_number(r->note, "steps", 0) : step);
+  json_number(j, "steps",
+              json_get_number(r->report, "steps", json_get_number(r->note, "steps", NAN)));
+}
+
 static void add_run(HostCall *c, JsonOut *j, const char *dir) {
   RunNow r = run_now(c->studio, c->arena, dir);
   MetricsText m;
   read_metrics(c->studio, c->arena, dir, &m);
-  double step = last_cell(&m, 0);
   json_object(j, NULL);
   json_text(j, "run", dir);
-  json_text_or_null(j, "program", text_at(r.note, "program"));
-  json_text(j, "kind", r.note && json_get(r.note, "checks") ? "machine" : "training");
-  json_text(j, "state", run_state_word[r.state]);
-  if (r.state == RUN_FAILED && r.wrong) json_text(j, "message", r.wrong);
-  json_number(j, "step", isnan(step) ? number_at(r.note, "steps", 0) : step);
-  json_number(j, "steps", number_at(r.report, "steps", number_at(r.note, "steps", NAN)));
+  json_text_or_null(j, "program", json_get_text(r.note, "program"));
+  json_text(j, "kind", json_get(r.note, "checks") ? "machine" : "training");
+  add_progress(j, &r, &m);
   json_number(j, "epoch", last_cell(&m, 1));
   json_number(j, "seconds", last_cell(&m, 2));
-  json_number(j, "rate", number_at(r.report, "step_rate", NAN));
+  json_number(j, "rate", json_get_number(r.report, "step_rate", NAN));
   add_numbers(j, &r, &m, false);
   add_numbers(j, &r, &m, true);
   add_settings(j, &r);
@@ -271,13 +263,9 @@ static void draw_shown(HostCall *c, const char *dir) {
 }
 
 void host_shown(HostCall *c) {
-  const char *dir = host_path(c, "run");
+  const char *dir = run_asked(c);
   FolderNames names = {0};
   if (!dir) return;
-  if (!run_is_one(c->studio, c->arena, dir)) {
-    host_refuse(c, "%s is no run: there is no run.json in it", dir);
-    return;
-  }
   disk_lock(c);
   draw_shown(c, dir);
   disk_unlock(c);
@@ -310,18 +298,14 @@ static void drop_children(Studio *s) {
 static void send_run(Studio *s, Arena *a, const RunNow *now, double rows) {
   MetricsText m;
   Buf b = buf_new(a);
-  JsonOut j = json_out(&b);
+  JsonOut j = studio_notify(&b, "host/run");
   read_metrics(s, a, now->dir, &m);
-  double step = last_cell(&m, 0);
   json_object(&j, NULL);
   json_text(&j, "run", now->dir);
-  json_text(&j, "state", run_state_word[now->state]);
-  if (now->state == RUN_FAILED && now->wrong) json_text(&j, "message", now->wrong);
-  json_number(&j, "step", isnan(step) ? number_at(now->note, "steps", 0) : step);
-  json_number(&j, "steps", number_at(now->report, "steps", number_at(now->note, "steps", NAN)));
+  add_progress(&j, now, &m);
   json_number(&j, "row", rows);
   json_end(&j);
-  studio_notify(s, NULL, "host/run", b.at);
+  studio_send(s, NULL, &b);
 }
 
 static double count_rows(Studio *s, Arena *a, const char *dir) {

@@ -59,18 +59,8 @@ static const char *free_name(HostCall *c, const char *name) {
 }
 
 static const char *put_upload(HostCall *c, const char *path, const Bytes *bytes) {
-  const char *slash = strrchr(path, '/'), *folder = c->studio->folder;
-  const char *wrong = NULL;
-  if (slash)
-    wrong = folder_make_in(c->arena, folder, arena_text(c->arena, path, (size_t)(slash - path)));
-  return wrong ? wrong : file_write_in(c->arena, folder, path, bytes->at, bytes->n);
-}
-
-const char *last_error(Limn *l) {
-  LimnMessage m = {.size = sizeof m};
-  for (uint32_t i = 0; l && i < limn_message_count(l); i++)
-    if (limn_message(l, i, &m) == LIMN_GOOD && m.severity == LIMN_ERROR) return m.text;
-  return "memory is exhausted";
+  const char *wrong = make_parent_folders(c, path);
+  return wrong ? wrong : file_write_in(c->arena, c->studio->folder, path, bytes->at, bytes->n);
 }
 
 // Imports a model to a program next to it; NULL: refused.
@@ -81,7 +71,7 @@ static const char *import_model(HostCall *c, const char *path) {
   LimnImport how = {.size = sizeof how, .out = program};
   bool good = l && limn_import(l, path, &how) == LIMN_GOOD;
   if (!good)
-    host_refuse(c, "%s is in the folder, but does not become a program: %s", path, last_error(l));
+    host_refuse(c, "%s is in the folder, but does not become a program: %s", path, first_error(l));
   return good ? program : NULL;
 }
 
@@ -100,11 +90,7 @@ void host_upload(HostCall *c) {
   if (wrong) return;
   if (text_ends(path, ".onnx")) path = import_model(c, path);
   if (!path) return;
-  JsonOut j = host_result(c);
-  json_object(&j, NULL);
-  json_text(&j, "path", path);
-  json_end(&j);
-  host_done(c);
+  host_answer(c, "path", path);
 }
 
 // -- two things side by side ----------------------------------------------------------------------
@@ -128,7 +114,7 @@ void host_diff(HostCall *c) {
   LimnDiff how = {.size = sizeof how, .json = true, .same = &same};
   Limn *l = host_handle(c);
   if (!l || limn_diff(l, a, b, &how, &text) != LIMN_GOOD || !text) {
-    host_refuse(c, "%s", last_error(l));
+    host_refuse(c, "%s", first_error(l));
     return;
   }
   JsonOut j = host_result(c);

@@ -59,11 +59,9 @@ static const Json *read_note(const Studio *s, Arena *a, const char *dir) {
 
 // Interprets a JSON line of the process; true: it reports a step.
 static bool read_progress_line(const Json *j, bool last, RunNow *r) {
-  const Json *errors = json_get(j, "errors"), *list = json_get(j, "messages");
-  const Json *first = list && list->kind == JSON_LIST && list->n ? json_first(list) : NULL;
-  const Json *text = first && first->kind == JSON_OBJECT ? json_get(first, "message") : NULL;
-  if (last && errors && errors->kind == JSON_NUMBER && errors->number > 0)
-    r->wrong = text && text->kind == JSON_TEXT ? text->text : "it ended with an error";
+  const char *text = json_get_text(json_items(json_get(j, "messages")), "message");
+  if (last && json_get_number(j, "errors", 0) > 0)
+    r->wrong = text ? text : "it ended with an error";
   if (json_get(j, "step")) r->report = j;
   return r->report;
 }
@@ -99,8 +97,8 @@ static const char *first_plain_line(const Studio *s, Arena *a, const char *dir) 
 }
 
 static bool note_says(const RunNow *r, const char *state) {
-  const Json *j = r->note ? json_get(r->note, "state") : NULL;
-  return j && j->kind == JSON_TEXT && strcmp(j->text, state) == 0;
+  const char *is = json_get_text(r->note, "state");
+  return is && strcmp(is, state) == 0;
 }
 
 static pid_t begun_for(const Studio *s, const char *dir) {
@@ -263,9 +261,8 @@ static const char *value_argument(HostCall *c, const Json *j) {
 }
 
 static bool add_set_options(HostCall *c, RunArguments *w, const Json *set) {
-  const Json *key = set->kind == JSON_OBJECT ? json_first(set) : NULL;
   bool good = set->kind == JSON_OBJECT && set->n <= OPTIONS_LIMIT / 2;
-  for (uint32_t i = 0; good && i < set->n; i++, key = json_next(key + 1)) {
+  for (const Json *key = json_keys(set); good && key; key = json_after(set, key)) {
     const char *value = value_argument(c, key + 1);
     good = value && strlen(key->text) == key->n;
     if (!good) break;
@@ -305,20 +302,13 @@ static bool add_options(HostCall *c, RunArguments *w) {
     host_refuse(c, "`epochs` or `steps` is wanted, not both");
     return false;
   }
-  const Json *key = json_first(all);
-  for (uint32_t i = 0; i < all->n; i++, key = json_next(key + 1))
+  for (const Json *key = json_keys(all); key; key = json_after(all, key))
     if (!add_option(c, w, key->text, key + 1)) return false;
   return true;
 }
 
 // -- requests -------------------------------------------------------------------------------------
-void run_done(HostCall *c, const char *dir) {
-  JsonOut j = host_result(c);
-  json_object(&j, NULL);
-  json_text(&j, "run", dir);
-  json_end(&j);
-  host_done(c);
-}
+void run_done(HostCall *c, const char *dir) { host_answer(c, "run", dir); }
 
 static RunArguments first_arguments(HostCall *c, const char *command) {
   RunArguments w = {.n = 0};
@@ -336,11 +326,10 @@ static RunArguments first_arguments(HostCall *c, const char *command) {
 static const char *new_folder(HostCall *c, const char *path) {
   Limn *l = host_handle(c);
   const char *dir = NULL;
-  LimnMessage m = {.size = sizeof m};
   if (l && limn_run_folder(l, path, NULL, &dir) == LIMN_GOOD)
     dir = arena_text(c->arena, dir, strlen(dir));
   else
-    host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
+    host_refuse(c, "%s", first_error(l));
   return dir;
 }
 
@@ -407,9 +396,8 @@ void host_stop(HostCall *c) {
 
 // Writes the request; the run applies it and records the step.
 void host_change(HostCall *c) {
-  const char *dir = run_asked(c), *what = rpc_text(c->params, "what");
+  const char *dir = run_asked(c), *what = json_get_text(c->params, "what");
   const Json *value = dir ? json_get(c->params, "value") : NULL;
-  LimnMessage m = {.size = sizeof m};
   if (!dir) return;
   if (!what || !value || value->kind != JSON_NUMBER) {
     host_refuse(c, "`what` is wanted, a name of `settings`, and a number as its `value`");
@@ -425,14 +413,13 @@ void host_change(HostCall *c) {
   else if (l && limn_change(l, path, what, value->number) == LIMN_GOOD)
     run_done(c, dir);
   else
-    host_refuse(c, "%s", l && limn_message(l, 0, &m) == LIMN_GOOD ? m.text : "memory is exhausted");
+    host_refuse(c, "%s", first_error(l));
   disk_unlock(c);
 }
 
 const char *run_program(HostCall *c, const RunNow *r) {
-  const Json *name = r->note ? json_get(r->note, "program") : NULL;
-  bool named = name && name->kind == JSON_TEXT && !name_refuse(name->text);
-  if (named && !file_check_in(c->arena, c->studio->folder, name->text)) return name->text;
+  const char *name = json_get_text(r->note, "program");
+  if (name && !name_refuse(name) && !file_check_in(c->arena, c->studio->folder, name)) return name;
   return arena_format(c->arena, "%s/program.limn", r->dir);
 }
 
@@ -453,8 +440,8 @@ int report_begin(HostCall *c, const RunNow *r) {
 
 static bool used_interpreter(const RunNow *r) {
   static const char says[] = "the reference interpreter";
-  const Json *j = r->note ? json_get(r->note, "engine") : NULL;
-  return j && j->kind == JSON_TEXT && strncmp(j->text, says, sizeof says - 1) == 0;
+  const char *engine = json_get_text(r->note, "engine");
+  return engine && strncmp(engine, says, sizeof says - 1) == 0;
 }
 
 void host_resume(HostCall *c) {

@@ -147,30 +147,20 @@ struct MHD_Response *session_events(StudioSession *p, struct MHD_Connection *con
   return r;
 }
 
-void studio_notify(Studio *s, const StudioSession *but, const char *method, const char *params) {
-  Arena *a = arena_new();
-  Guard g;
-  if (!a) return;
-  if (!GUARDED(a, &g)) {
-    arena_free(a);
-    return;
-  }
-  Buf b = buf_new(a);
-  JsonOut j = rpc_notification(&b, method);
-  json_print(&j, NULL, "%s", params);
-  rpc_end(&b);
+JsonOut studio_notify(Buf *b, const char *method) { return rpc_notification(b, method); }
+
+void studio_send(Studio *s, const StudioSession *but, Buf *b) {
   StudioSession *all[STUDIO_SESSIONS];
   uint32_t n = 0;
+  rpc_end(b);
   pthread_mutex_lock(&s->lock);
   for (uint32_t i = 0; i < s->sessions; i++)
     if (s->session[i] != but) all[n++] = s->session[i], s->session[i]->users++;
   pthread_mutex_unlock(&s->lock);
   for (uint32_t i = 0; i < n; i++) {
-    push_event(all[i], b.at, b.n);
+    push_event(all[i], b->at, b->n);
     session_leave(all[i]);
   }
-  guard_leave(&g);
-  arena_free(a);
 }
 
 // -- threads --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "io/bytes/bytes.h"
 #include "limn.h"
+#include "rpc/first_error.h"
 #include "rpc/queue.h"
 #include "rpc/rpc.h"
 #include "studio/http_library.h"
@@ -133,8 +134,10 @@ void session_leave(StudioSession *);
 // Queues a request for a thread; false: the session has ended.
 bool session_queue(StudioSession *, StudioRequest *);
 struct MHD_Response *session_events(StudioSession *, struct MHD_Connection *);
-// Sends a notification to all pages except that of `but`; params is JSON.
-void studio_notify(Studio *, const StudioSession *but, const char *method, const char *params);
+// A notification to all pages except that of `but`: its params are written between studio_notify and
+// studio_send.
+JsonOut studio_notify(Buf *, const char *method);
+void studio_send(Studio *, const StudioSession *but, Buf *);
 void sessions_tick(Studio *);
 void sessions_end(Studio *);
 
@@ -146,12 +149,12 @@ typedef struct {
   const char *id; // as JSON
   const Json *params;
   Buf *out;
-  bool answered;
   Arena *locked; // freed with the request, which releases the disk lock
 } HostCall;
 void host_answer_request(StudioSession *, StudioRequest *);
 JsonOut host_result(HostCall *); // one value is written between host_result and host_done
 void host_done(HostCall *);
+void host_answer(HostCall *, const char *key, const char *text); // answers {key: text}
 void host_refuse(HostCall *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The same with `data`, which is JSON.
 void host_refuse_with(HostCall *, const char *data, const char *text);
@@ -167,17 +170,19 @@ void host_read(HostCall *);
 void host_write(HostCall *);
 void host_new(HostCall *);
 void host_rename(HostCall *);
+const char *make_parent_folders(HostCall *, const char *path); // the missing ones; NULL, or why not
 
 // models.c
 void host_upload(HostCall *);
 void host_diff(HostCall *);
-const char *last_error(Limn *); // NULL stands for exhausted memory
 
 // watch.c: files that pages have open
 void watch_open(Studio *);
 const char *file_stamp(Arena *, const char *text, size_t n);
 void watch_read(Studio *, const char *path, const char *stamp); // both need the disk lock
 void watch_written(Studio *, const char *path, const char *stamp);
+// Tells pages of a new version of a file; NULL: it is gone.
+void watch_send(Studio *, Arena *, const StudioSession *but, const char *path, const char *stamp);
 void watch_tick(Studio *);
 
 #endif

@@ -84,14 +84,15 @@ static bool has_settled(const Studio *s, WatchedFile *f) {
   return true;
 }
 
-static void send_changed(Studio *s, Arena *a, const WatchedFile *f) {
+void watch_send(Studio *s, Arena *a, const StudioSession *but, const char *path,
+                const char *stamp) {
   Buf b = buf_new(a);
-  JsonOut j = json_out(&b);
+  JsonOut j = studio_notify(&b, "host/changed");
   json_object(&j, NULL);
-  json_text(&j, "path", f->path);
-  json_text_or_null(&j, "stamp", *f->stamp ? f->stamp : NULL);
+  json_text(&j, "path", path);
+  json_text_or_null(&j, "stamp", stamp);
   json_end(&j);
-  studio_notify(s, NULL, "host/changed", b.at);
+  studio_send(s, but, &b);
 }
 
 static void poll_all_files(Studio *s, Arena *a) {
@@ -102,7 +103,7 @@ static void poll_all_files(Studio *s, Arena *a) {
     const char *stamp = text.text ? file_stamp(a, text.text, text.n) : "";
     if (strcmp(stamp, f->stamp) == 0) continue;
     snprintf(f->stamp, sizeof f->stamp, "%s", stamp);
-    send_changed(s, a, f);
+    watch_send(s, a, NULL, f->path, *f->stamp ? f->stamp : NULL);
   }
 }
 

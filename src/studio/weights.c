@@ -71,10 +71,9 @@ static void add_shape(JsonOut *j, const Array *x) {
 static void add_goals(HostCall *c, JsonOut *j, const char *names) {
   const char *error;
   const Json *all = names ? json_read(c->arena, names, strlen(names), &error) : NULL;
-  const Json *goals = all ? json_get(all, "goals") : NULL;
-  const Json *one = goals && goals->kind == JSON_LIST && goals->n ? json_first(goals) : NULL;
+  const Json *goals = json_get(all, "goals");
   json_list(j, "goals");
-  for (uint32_t i = 0; one && i < goals->n; i++, one = json_next(one))
+  for (const Json *one = json_items(goals); one; one = json_after(goals, one))
     if (one->kind == JSON_TEXT && one->n) json_text(j, NULL, one->text);
   json_end(j);
 }
@@ -218,11 +217,12 @@ static void answer_computed(HostCall *c, const char *dir, const char *name, cons
                  .threads = 1,
                  .reference = numbers_of(weights) <= AT_ONCE,
                  .stop = &c->session->slow.stop};
-  LimnStatus status = program ? limn_gradients(program, rpc_text(c->params, "goal"), name, &how,
-                                               gradient ? NULL : &found, gradient ? &found : NULL)
-                              : LIMN_WRONG;
+  LimnStatus status = program
+                          ? limn_gradients(program, json_get_text(c->params, "goal"), name, &how,
+                                           gradient ? NULL : &found, gradient ? &found : NULL)
+                          : LIMN_WRONG;
   if (status != LIMN_GOOD || !found.n) {
-    host_refuse(c, "%s", last_error(l));
+    host_refuse(c, "%s", first_error(l));
     return;
   }
   const LimnArray *x = &found.at[0].array;
@@ -233,8 +233,8 @@ static void answer_computed(HostCall *c, const char *dir, const char *name, cons
 }
 
 void host_weights(HostCall *c) {
-  const char *dir = host_path(c, "run"), *name = rpc_text(c->params, "name"), *error = "";
-  const char *of = rpc_text(c->params, "of");
+  const char *dir = host_path(c, "run"), *name = json_get_text(c->params, "name"), *error = "";
+  const char *of = json_get_text(c->params, "of");
   Arrays all = {0};
   if (!dir) return;
   bool gradient = of && strcmp(of, "gradient") == 0;

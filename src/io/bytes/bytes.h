@@ -90,6 +90,14 @@ bool npy_bytes(Arena *, const Array *, Bytes *out, const char **error); // EL_BF
 bool array_count(uint32_t rank, const int64_t *shape, int64_t *count);
 const char *array_type(Arena *, const Array *); // "3×4 float64"
 const char *raw_type(Arena *, const Raw *);
+// Completes an array whose numbers are the `n` bytes at `from`, no more and no fewer; counts them.
+bool raw_fill(Arena *, Raw *, const uint8_t *from, size_t n, const char **error);
+void raw_to_rows(Arena *,
+                 Raw *); // from column-major to row-major order, so that rows are contiguous
+bool raw_load(Arena *, const Raw *, Array *out, const char **error); // decodes it
+// Whole numbers of n bytes; written little-endian.
+uint64_t bytes_load(const uint8_t *from, uint32_t n, bool big_endian);
+void bytes_store(uint64_t, uint8_t *to, uint32_t n);
 // Decodes one number. False if a double cannot represent it, or a byte is no bool.
 bool element_load(ElementKind, const uint8_t *from, bool big_endian, double *out);
 // Decodes x->count numbers at `bytes` into x->data. The caller has checked the number of bytes.
@@ -132,6 +140,7 @@ const char *arrays_metadata(const Arrays *, const char *key); // NULL if absent
 
 // gzip.c: decompression of deflate streams
 bool bytes_are_gzip(const void *bytes, size_t n);
+uint32_t bytes_crc32(const uint8_t *, size_t n); // the checksum of gzip and zip
 size_t unpack_limit(size_t n); // the largest size that n bytes may decompress to: 10 n + 64 MB
 bool gzip_read_bytes(Arena *, const void *bytes, size_t n, size_t limit, View *out,
                      const char **error);
@@ -239,15 +248,13 @@ uint32_t crc32c(const void *bytes, size_t n);
 // json.c: a JSON parser, and arrays as typed on the command line
 //
 // A tree is one array of nodes in pre-order. The children of an object are key, value, key, value.
-// To iterate over a list:
+// To iterate over the items of a list:
 //
-//   const Json *item = json_first(list);
-//   for (uint32_t i = 0; i < list->n; i++, item = json_next(item)) …
+//   for (const Json *item = json_items(list); item; item = json_after(list, item)) …
 //
-// and over an object, where the value is key + 1:
+// and over the keys of an object, where the value is key + 1:
 //
-//   const Json *key = json_first(object);
-//   for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1)) …
+//   for (const Json *key = json_keys(object); key; key = json_after(object, key)) …
 typedef enum {
   JSON_NULL,
   JSON_FALSE,
@@ -273,12 +280,22 @@ enum { JSON_DEPTH_LIMIT = 64 };
 const Json *json_read(Arena *, const char *text, size_t n, const char **error); // NULL: invalid
 const Json *json_first(const Json *list_or_object);
 const Json *json_next(const Json *);
-const Json *json_get(const Json *object, const char *key); // NULL if absent
+const Json *json_items(const Json *); // the first item; NULL: it is no list, or empty
+const Json *json_keys(const Json *);  // the first key; NULL: it is no object, or empty
+const Json *json_after(const Json *in, const Json *); // the next item or key; NULL after the last
+// Members of an object. NULL: there is none, or it is in no object.
+const Json *json_get(const Json *object, const char *key);
+const char *json_get_text(const Json *object,
+                          const char *key); // nor if it is no text, or has a 0 in it
+double json_get_number(const Json *object, const char *key, double none);
+bool json_get_true(const Json *object, const char *key); // whether the member is `true`
 
 // Parses '3.5', '[1, 2, 3]', '[[1, 2], [3, inf]]'. The kind is EL_F64.
 bool array_parse(Arena *, const char *text, Array *out, const char **error);
 void array_print(Buf *, const Array *, bool json); // the inverse; json: quotes "inf" and "nan"
 void json_copy(JsonOut *, const char *key, const Json *); // writes a value that was read
+// Writes numbers in nested lists as array_parse reads them; false: they are not numbers.
+bool json_as_array(Buf *, const Json *);
 void json_array(JsonOut *, const char *key, const Array *);
 void json_value(JsonOut *, const char *key, double); // a single number
 bool text_is_utf8(const char *text, size_t n);

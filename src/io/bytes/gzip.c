@@ -38,6 +38,12 @@ typedef struct {
   size_t cap, n;
 } Stream;
 
+static Stream stream_new(Arena *scratch, const void *bytes, size_t n) {
+  return (Stream){.z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = scratch},
+                  .in = bytes,
+                  .in_left = n};
+}
+
 static int stream_more(Stream *s) {
   size_t room = s->cap - s->n, in = s->in_left < CHUNK ? s->in_left : CHUNK;
   if (room > CHUNK) room = CHUNK;
@@ -64,15 +70,20 @@ bool bytes_are_gzip(const void *bytes, size_t n) {
   return n >= 2 && p[0] == 0x1f && p[1] == 0x8b;
 }
 
+uint32_t bytes_crc32(const uint8_t *p, size_t n) {
+  uLong sum = crc32(0, NULL, 0);
+  for (size_t part; n; p += part, n -= part)
+    part = n < CHUNK ? n : CHUNK, sum = crc32(sum, p, (uInt)part);
+  return (uint32_t)sum;
+}
+
 size_t unpack_limit(size_t n) {
   const size_t more = (size_t)64 << 20;
   return n > (SIZE_MAX - more) / 10 ? SIZE_MAX : 10 * n + more;
 }
 
 static size_t initial_capacity(const uint8_t *p, size_t n, size_t limit) {
-  size_t says = n < 18 ? 0
-                       : (size_t)p[n - 4] | (size_t)p[n - 3] << 8 | (size_t)p[n - 2] << 16 |
-                             (size_t)p[n - 1] << 24;
+  size_t says = n < 18 ? 0 : (size_t)bytes_load(p + n - 4, 4, false);
   if (says > limit) says = limit;
   if (says / DEFLATE_RATIO > n) says = n * DEFLATE_RATIO;
   return says + 64;
@@ -123,9 +134,7 @@ bool gzip_read_bytes(Arena *a, const void *bytes, size_t n, size_t limit, View *
                       text_shown(a, bytes, n < 2 ? n : 2));
   if (limit > SIZE_MAX / 2) limit = SIZE_MAX / 2;
   Arena *scratch = arena_child(a);
-  Stream s = {.z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = scratch},
-              .in = bytes,
-              .in_left = n};
+  Stream s = stream_new(scratch, bytes, n);
   s.cap = initial_capacity(bytes, n, limit);
   s.out = arena_alloc(a, s.cap);
   bool good = inflateInit2(&s.z, 15 + 16) == Z_OK ? decompress(a, &s, limit, error)
@@ -139,9 +148,7 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
                    const char **error) {
   uint8_t beyond; // must stay unused; also the output buffer if `want` is 0
   Arena *scratch = arena_child(a);
-  Stream s = {.z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = scratch},
-              .in = bytes,
-              .in_left = n};
+  Stream s = stream_new(scratch, bytes, n);
   s.out = to;
   s.cap = want;
   int r = inflateInit2(&s.z, -15);
@@ -162,16 +169,11 @@ bool inflate_bytes(Arena *a, const void *bytes, size_t n, uint8_t *to, size_t wa
 // gzip file, which finds damage but no forgery: the folder is private to the user. The trailer describes one
 // member, so a file with several members gets no copy.
 static uint32_t word_at(const FileText *f, size_t back) {
-  const uint8_t *p = (const uint8_t *)f->text + f->n - back;
-  return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+  return (uint32_t)bytes_load((const uint8_t *)f->text + f->n - back, 4, false);
 }
 
 static bool matches_trailer(const FileText *packed, View v) {
-  if (word_at(packed, 4) != (uint32_t)v.n) return false;
-  uLong sum = crc32(0, NULL, 0);
-  for (size_t part; v.n; v.at += part, v.n -= part)
-    part = v.n < CHUNK ? v.n : CHUNK, sum = crc32(sum, v.at, (uInt)part);
-  return word_at(packed, 8) == (uint32_t)sum;
+  return word_at(packed, 4) == (uint32_t)v.n && word_at(packed, 8) == bytes_crc32(v.at, v.n);
 }
 
 // The path of the cached copy: hash of the real path, CRC and length of the gzip file. NULL: not

@@ -41,19 +41,8 @@ bool idx_look(Arena *a, const void *bytes, size_t n, Raw *out, const char **erro
   size_t head = 4 + 4 * (size_t)x.rank;
   if (n < head) return file_error(a, error, "it has %zu bytes and ends inside its header", n);
   x.shape = NEW_ARRAY(a, int64_t, x.rank);
-  for (uint32_t i = 0; i < x.rank; i++) {
-    const uint8_t *q = p + 4 + 4 * i;
-    x.shape[i] =
-        (int64_t)((uint32_t)q[0] << 24 | (uint32_t)q[1] << 16 | (uint32_t)q[2] << 8 | q[3]);
-  }
-  const char *type = raw_type(a, &x);
-  if (!array_count(x.rank, x.shape, &x.count))
-    return file_error(a, error, "the header says %s, more than any memory holds", type);
-  uint64_t size = (uint64_t)x.count * element_info[x.kind].bytes;
-  if (size != n - head)
-    return file_error(a, error, "the header says %s, %llu bytes, but %s%zu follow", type,
-                      (unsigned long long)size, n - head < size ? "only " : "", n - head);
-  x.bytes = p + head;
+  for (uint32_t i = 0; i < x.rank; i++) x.shape[i] = (int64_t)bytes_load(p + 4 + 4 * i, 4, true);
+  if (!raw_fill(a, &x, p + head, n - head, error)) return false;
   *out = x;
   return true;
 }

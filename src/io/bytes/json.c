@@ -139,21 +139,9 @@ static void put_byte(JsonReader *r, uint32_t byte) {
 }
 
 static void put_character(JsonReader *r, uint32_t c) {
-  if (c < 0x80) {
-    put_byte(r, c);
-  } else if (c < 0x800) {
-    put_byte(r, 0xC0 | c >> 6);
-    put_byte(r, 0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    put_byte(r, 0xE0 | c >> 12);
-    put_byte(r, 0x80 | (c >> 6 & 0x3F));
-    put_byte(r, 0x80 | (c & 0x3F));
-  } else {
-    put_byte(r, 0xF0 | c >> 18);
-    put_byte(r, 0x80 | (c >> 12 & 0x3F));
-    put_byte(r, 0x80 | (c >> 6 & 0x3F));
-    put_byte(r, 0x80 | (c & 0x3F));
-  }
+  char text[4];
+  size_t n = character_write(c, text);
+  for (size_t i = 0; i < n; i++) put_byte(r, (unsigned char)text[i]);
 }
 
 static bool read_hex4(JsonReader *r, uint32_t *out) {
@@ -292,9 +280,9 @@ static int key_order(const void *left, const void *right) {
 }
 
 static bool check_keys(JsonReader *r, const Json *object, const Json **keys) {
-  const Json *key = json_first(object);
-  for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1)) keys[i] = key;
-  qsort(keys, object->n, sizeof *keys, key_order);
+  uint32_t n = 0;
+  for (const Json *key = json_keys(object); key; key = json_after(object, key)) keys[n++] = key;
+  qsort(keys, n, sizeof *keys, key_order);
   for (uint32_t i = 1; i < object->n; i++)
     if (key_order(&keys[i - 1], &keys[i]) == 0)
       return file_error(r->arena, r->error, "the key `%s` is twice in one object",
@@ -332,13 +320,39 @@ const Json *json_next(const Json *v) {
   return v + (v->kind == JSON_LIST || v->kind == JSON_OBJECT ? v->nodes : 1);
 }
 
+const Json *json_items(const Json *v) {
+  return v && v->kind == JSON_LIST && v->n ? json_first(v) : NULL;
+}
+
+const Json *json_keys(const Json *v) {
+  return v && v->kind == JSON_OBJECT && v->n ? json_first(v) : NULL;
+}
+
+const Json *json_after(const Json *in, const Json *one) {
+  const Json *next = json_next(in->kind == JSON_OBJECT ? one + 1 : one);
+  return next < in + in->nodes ? next : NULL;
+}
+
 const Json *json_get(const Json *object, const char *name) {
-  if (object->kind != JSON_OBJECT) return NULL;
   size_t n = strlen(name);
-  const Json *key = json_first(object);
-  for (uint32_t i = 0; i < object->n; i++, key = json_next(key + 1))
+  for (const Json *key = json_keys(object); key; key = json_after(object, key))
     if (key->n == n && memcmp(key->text, name, n) == 0) return key + 1;
   return NULL;
+}
+
+const char *json_get_text(const Json *object, const char *key) {
+  const Json *text = json_get(object, key);
+  return text && text->kind == JSON_TEXT && strlen(text->text) == text->n ? text->text : NULL;
+}
+
+double json_get_number(const Json *object, const char *key, double none) {
+  const Json *x = json_get(object, key);
+  return x && x->kind == JSON_NUMBER ? x->number : none;
+}
+
+bool json_get_true(const Json *object, const char *key) {
+  const Json *flag = json_get(object, key);
+  return flag && flag->kind == JSON_TRUE;
 }
 
 // Arrays on the command line.
@@ -474,6 +488,18 @@ void array_print(Buf *b, const Array *x, bool json) {
   print_rows(b, x, 0, &at, json);
 }
 
+bool json_as_array(Buf *b, const Json *j) {
+  if (!j || (j->kind != JSON_NUMBER && j->kind != JSON_LIST)) return false;
+  if (j->kind == JSON_NUMBER) return buf_number(b, j->number), true;
+  buf_char(b, '[');
+  for (const Json *first = json_items(j), *one = first; one; one = json_after(j, one)) {
+    if (one != first) buf_text(b, ", ");
+    if (!json_as_array(b, one)) return false;
+  }
+  buf_char(b, ']');
+  return true;
+}
+
 void json_array(JsonOut *j, const char *key, const Array *x) {
   json_key(j, key);
   array_print(j->out, x, true);
@@ -484,18 +510,6 @@ void json_value(JsonOut *j, const char *key, double x) {
 }
 
 // -- writing --------------------------------------------------------------------------------------
-static void copy_members(JsonOut *j, const Json *from) {
-  const Json *one = json_first(from);
-  for (uint32_t i = 0; i < from->n; i++, one = json_next(one))
-    if (from->kind == JSON_OBJECT) {
-      const char *key = one->text;
-      json_copy(j, key, ++one);
-    } else {
-      json_copy(j, NULL, one);
-    }
-  json_end(j);
-}
-
 void json_copy(JsonOut *j, const char *key, const Json *from) {
   switch ((JsonKind)from->kind) {
   case JSON_NULL: json_text_or_null(j, key, NULL); return;
@@ -509,5 +523,7 @@ void json_copy(JsonOut *j, const char *key, const Json *from) {
   case JSON_LIST: json_list(j, key); break;
   case JSON_OBJECT: json_object(j, key); break;
   }
-  copy_members(j, from);
+  for (const Json *x = json_items(from); x; x = json_after(from, x)) json_copy(j, NULL, x);
+  for (const Json *x = json_keys(from); x; x = json_after(from, x)) json_copy(j, x->text, x + 1);
+  json_end(j);
 }

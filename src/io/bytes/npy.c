@@ -74,15 +74,25 @@ const char *array_type(Arena *a, const Array *x) {
 
 const char *raw_type(Arena *a, const Raw *x) { return type_text(a, x->rank, x->shape, x->kind); }
 
+bool raw_fill(Arena *a, Raw *x, const uint8_t *from, size_t n, const char **error) {
+  const char *type = raw_type(a, x);
+  if (!array_count(x->rank, x->shape, &x->count))
+    return file_error(a, error, "the header says %s, more than any memory holds", type);
+  uint64_t size = (uint64_t)x->count * element_info[x->kind].bytes;
+  x->bytes = from;
+  return size == n || file_error(a, error, "the header says %s, %llu bytes, but %s%zu follow", type,
+                                 (unsigned long long)size, n < size ? "only " : "", n);
+}
+
 // Decoding and encoding of numbers.
 
-static uint64_t bits_load(const uint8_t *from, uint32_t n, bool big_endian) {
+uint64_t bytes_load(const uint8_t *from, uint32_t n, bool big_endian) {
   uint64_t bits = 0;
   for (uint32_t i = 0; i < n; i++) bits |= (uint64_t)from[big_endian ? n - 1 - i : i] << 8 * i;
   return bits;
 }
 
-static void bits_store(uint64_t bits, uint8_t *to, uint32_t n) {
+void bytes_store(uint64_t bits, uint8_t *to, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) to[i] = (uint8_t)(bits >> 8 * i);
 }
 
@@ -137,7 +147,7 @@ static bool signed_load(uint64_t bits, uint32_t bytes, double *out) {
 
 bool element_load(ElementKind kind, const uint8_t *from, bool big_endian, double *out) {
   uint32_t n = element_info[kind].bytes;
-  uint64_t bits = bits_load(from, n, big_endian);
+  uint64_t bits = bytes_load(from, n, big_endian);
   uint32_t word = (uint32_t)bits;
   float single;
   switch (kind) {
@@ -186,28 +196,39 @@ typedef struct {
   size_t at;
 } ArrayWalk;
 
-static void walk_begin(ArrayWalk *w, const Array *x) {
+static void walk_begin(ArrayWalk *w, uint32_t rank, const int64_t *shape) {
   int64_t stride = 1;
   *w = (ArrayWalk){0};
-  for (uint32_t i = 0; i < x->rank; i++) {
+  for (uint32_t i = 0; i < rank; i++) {
     w->stride[i] = stride;
-    stride *= x->shape[i];
+    stride *= shape[i];
   }
 }
 
-static void walk_next(ArrayWalk *w, const Array *x) {
-  for (uint32_t i = x->rank; i-- > 0;) {
+static void walk_next(ArrayWalk *w, uint32_t rank, const int64_t *shape) {
+  for (uint32_t i = rank; i-- > 0;) {
     w->at += (size_t)w->stride[i];
-    if (++w->index[i] < x->shape[i]) return;
-    w->at -= (size_t)(w->stride[i] * x->shape[i]);
+    if (++w->index[i] < shape[i]) return;
+    w->at -= (size_t)(w->stride[i] * shape[i]);
     w->index[i] = 0;
   }
+}
+
+void raw_to_rows(Arena *a, Raw *x) {
+  size_t size = element_info[x->kind].bytes;
+  uint8_t *to = arena_alloc(a, (size_t)x->count * size);
+  ArrayWalk walk;
+  walk_begin(&walk, x->rank, x->shape);
+  for (int64_t i = 0; i < x->count; i++, walk_next(&walk, x->rank, x->shape))
+    memcpy(to + (size_t)i * size, x->bytes + walk.at * size, size);
+  x->bytes = to;
+  x->fortran_order = false;
 }
 
 static bool load_error(Arena *a, const Array *x, int64_t i, const uint8_t *from, bool big_endian,
                        const char **error) {
   uint32_t n = element_info[x->kind].bytes;
-  uint64_t bits = bits_load(from, n, big_endian);
+  uint64_t bits = bytes_load(from, n, big_endian);
   if (x->kind == EL_BOOL)
     return file_error(a, error, "element %lld is the byte %u, where a bool is 0 or 1", (long long)i,
                       (unsigned)bits);
@@ -221,14 +242,21 @@ bool array_load(Arena *a, Array *x, const uint8_t *bytes, bool big_endian, bool 
                 const char **error) {
   ArrayWalk walk;
   size_t size = element_info[x->kind].bytes;
-  walk_begin(&walk, x);
+  walk_begin(&walk, x->rank, x->shape);
   x->data = NEW_ARRAY(a, double, x->count);
   for (int64_t i = 0; i < x->count; i++) {
     const uint8_t *from = bytes + (fortran_order ? walk.at : (size_t)i) * size;
     if (!element_load(x->kind, from, big_endian, &x->data[i]))
       return load_error(a, x, i, from, big_endian, error);
-    if (fortran_order) walk_next(&walk, x);
+    if (fortran_order) walk_next(&walk, x->rank, x->shape);
   }
+  return true;
+}
+
+bool raw_load(Arena *a, const Raw *x, Array *out, const char **error) {
+  Array own = {.name = "", .rank = x->rank, .shape = x->shape, .count = x->count, .kind = x->kind};
+  if (!array_load(a, &own, x->bytes, x->big_endian, x->fortran_order, error)) return false;
+  *out = own;
   return true;
 }
 
@@ -242,7 +270,7 @@ bool array_store(Arena *a, const Array *x, uint8_t *to, const char **error) {
       return file_error(a, error, "element %lld is %s, which %s cannot hold", (long long)i,
                         value.at, element_info[x->kind].name);
     }
-    bits_store(bits, to + (size_t)i * size, size);
+    bytes_store(bits, to + (size_t)i * size, size);
   }
   return true;
 }
@@ -410,7 +438,7 @@ static bool read_preamble(Arena *a, const uint8_t *bytes, size_t n, size_t *from
   uint32_t size = bytes[6] == 1 ? 2 : 4;
   *from = 8 + size;
   if (n < *from) return file_error(a, error, "it has %zu bytes and ends inside its header", n);
-  *length = (size_t)bits_load(bytes + 8, size, false);
+  *length = (size_t)bytes_load(bytes + 8, size, false);
   if (*length > n - *from)
     return file_error(a, error, "it says its header has %zu bytes, but only %zu follow", *length,
                       n - *from);
@@ -427,27 +455,15 @@ bool npy_look(Arena *a, const void *bytes, size_t n, Raw *out, const char **erro
   Raw x = {.name = "", .rank = l.rank, .kind = l.kind};
   x.big_endian = l.big_endian;
   x.fortran_order = l.fortran_order;
-  const char *type = type_text(a, l.rank, l.shape, l.kind);
-  if (!array_count(l.rank, l.shape, &x.count))
-    return file_error(a, error, "the header says %s, more than any memory holds", type);
-  size_t left = n - from - length;
-  uint64_t size = (uint64_t)x.count * element_info[l.kind].bytes;
-  if (size != left)
-    return file_error(a, error, "the header says %s, %llu bytes, but %s%zu follow", type,
-                      (unsigned long long)size, left < size ? "only " : "", left);
   x.shape = arena_copy(a, l.shape, l.rank * sizeof *l.shape);
-  x.bytes = file + from + length;
+  if (!raw_fill(a, &x, file + from + length, n - from - length, error)) return false;
   *out = x;
   return true;
 }
 
 bool npy_read_bytes(Arena *a, const void *bytes, size_t n, Array *out, const char **error) {
   Raw r;
-  if (!npy_look(a, bytes, n, &r, error)) return false;
-  Array x = {.name = "", .rank = r.rank, .shape = r.shape, .count = r.count, .kind = r.kind};
-  if (!array_load(a, &x, r.bytes, r.big_endian, r.fortran_order, error)) return false;
-  *out = x;
-  return true;
+  return npy_look(a, bytes, n, &r, error) && raw_load(a, &r, out, error);
 }
 
 FileText array_file(Arena *a, const char *path, const char **error) {
@@ -488,7 +504,7 @@ bool npy_bytes(Arena *a, const Array *x, Bytes *out, const char **error) {
   out->n = 10 + header.n + (size_t)x->count * element_info[x->kind].bytes;
   out->at = arena_alloc(a, out->n);
   memcpy(out->at, "\x93NUMPY\x01\x00", 8);
-  bits_store(header.n, out->at + 8, 2);
+  bytes_store(header.n, out->at + 8, 2);
   memcpy(out->at + 10, header.at, header.n);
   return array_store(a, x, out->at + 10 + header.n, error);
 }

@@ -10,8 +10,6 @@
 #include "base/table.h"
 #include "io/bytes/bytes.h"
 
-#include <zlib.h>
-
 enum {
   END_BYTES = 22,
   END64_BYTES = 56,
@@ -37,11 +35,7 @@ typedef struct {
   uint64_t packed, size, local;
 } ZipEntry;
 
-static uint64_t number(const uint8_t *p, uint32_t bytes) {
-  uint64_t x = 0;
-  for (uint32_t i = 0; i < bytes; i++) x |= (uint64_t)p[i] << 8 * i;
-  return x;
-}
+static uint64_t number(const uint8_t *p, uint32_t bytes) { return bytes_load(p, bytes, false); }
 
 static bool inside(const Zip *z, uint64_t from, uint64_t bytes) {
   return from <= z->n && bytes <= z->n - from;
@@ -189,15 +183,6 @@ static bool unpack(Zip *z, const ZipEntry *e, const uint8_t *from, const uint8_t
          entry_error(z, e, why);
 }
 
-static uint32_t check_sum(const uint8_t *p, size_t n) {
-  uLong sum = crc32(0, NULL, 0);
-  for (size_t part; n; p += part, n -= part) {
-    part = n < (1u << 30) ? n : 1u << 30;
-    sum = crc32(sum, p, (uInt)part);
-  }
-  return (uint32_t)sum;
-}
-
 static bool read_array(Zip *z, const ZipEntry *e, Raw *out) {
   const uint8_t *from = NULL, *bytes;
   const char *why;
@@ -210,7 +195,7 @@ static bool read_array(Zip *z, const ZipEntry *e, Raw *out) {
   } else if (e->packed != e->size) {
     return entry_error(z, e, "its two sizes differ, though it is not compressed");
   }
-  if (check_sum(bytes, (size_t)e->size) != e->crc)
+  if (bytes_crc32(bytes, (size_t)e->size) != e->crc)
     return entry_error(z, e, "its checksum is wrong: the file is damaged");
   if (!npy_look(z->arena, bytes, (size_t)e->size, out, &why)) return entry_error(z, e, why);
   out->name = e->name;

@@ -52,9 +52,7 @@ bool bytes_are_png(const void *bytes, size_t n) {
   return n >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0;
 }
 
-static uint32_t word(const uint8_t *p) {
-  return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
+static uint32_t word(const uint8_t *p) { return (uint32_t)bytes_load(p, 4, true); }
 
 // signature | length of the header chunk | "IHDR" | width | height | depth | colour type
 //     8                 4                     4        4       4        1         1

@@ -75,12 +75,12 @@ static bool read_shape(SafetensorsReader *r, Array *x, const Json *v) {
                       shown(r, x->name), v->n, ARRAY_RANK_LIMIT);
   x->rank = v->n;
   x->shape = NEW_ARRAY(r->arena, int64_t, v->n);
-  const Json *item = json_first(v);
-  for (uint32_t i = 0; i < v->n; i++, item = json_next(item)) {
+  uint32_t k = 0;
+  for (const Json *item = json_items(v); item; item = json_after(v, item)) {
     uint64_t length;
     if (!json_natural(item, &length))
       return tensor_error(r, x->name, "its shape holds something that is not a length");
-    x->shape[i] = (int64_t)length;
+    x->shape[k++] = (int64_t)length;
   }
   if (array_count(x->rank, x->shape, &x->count)) return true;
   return file_error(r->arena, r->error, "tensor `%s`: %s is more than any memory holds",
@@ -193,7 +193,7 @@ static bool header_length(Arena *a, const uint8_t *file, size_t n, uint64_t *len
   *length = 0;
   if (n < 8)
     return file_error(a, error, "it has %zu bytes, where a safetensors file has at least 10", n);
-  for (uint32_t i = 0; i < 8; i++) *length |= (uint64_t)file[i] << 8 * i;
+  *length = bytes_load(file, 8, false);
   if (*length > n - 8)
     return file_error(a, error, "it says its header has %llu bytes, but only %zu follow",
                       (unsigned long long)*length, n - 8);
@@ -355,7 +355,7 @@ bool safetensors_frame(Arena *a, const Arrays *arrays, Bytes *out, uint8_t **dat
   if (!write_header(a, &header, arrays, &bytes, error)) return false;
   out->n = 8 + header.n + bytes;
   out->at = arena_alloc(a, out->n);
-  for (uint32_t i = 0; i < 8; i++) out->at[i] = (uint8_t)((uint64_t)header.n >> 8 * i);
+  bytes_store(header.n, out->at, 8);
   memcpy(out->at + 8, header.at, header.n);
   *data = out->at + 8 + header.n;
   return true;

@@ -82,11 +82,7 @@ static void put_record(Buf *b, const Buf *event) {
   put_fixed(b, masked(crc32c(event->at, event->n)), 4);
 }
 
-static uint64_t fixed(const uint8_t *p, uint32_t bytes) {
-  uint64_t x = 0;
-  for (uint32_t i = 0; i < bytes; i++) x |= (uint64_t)p[i] << 8 * i;
-  return x;
-}
+static uint64_t fixed(const uint8_t *p, uint32_t bytes) { return bytes_load(p, bytes, false); }
 
 // The length of the complete records.
 static size_t whole_records(const uint8_t *p, size_t n) {

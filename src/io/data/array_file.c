@@ -30,9 +30,7 @@ static bool from_npz(Arena *a, const View *view, const char *name, Array *out, c
   if (!x)
     return file_error(a, why, "none of its %u arrays is called %s", all.n,
                       text_shown(a, name, strlen(name)));
-  *out =
-      (Array){.name = "", .rank = x->rank, .shape = x->shape, .count = x->count, .kind = x->kind};
-  return array_load(a, out, x->bytes, x->big_endian, x->fortran_order, why);
+  return raw_load(a, x, out, why);
 }
 
 static bool from_safetensors(Arena *a, const View *view, const char *name, Array *out,

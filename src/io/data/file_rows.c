@@ -16,25 +16,6 @@
 enum { LABELS_MOST = 1 << 16 };
 
 // -- arrays ---------------------------------------------------------------------------------------
-// Converts a column-major array to row-major, so that rows are contiguous.
-static void to_row_major(Arena *a, Raw *x) {
-  size_t size = element_info[x->kind].bytes;
-  uint8_t *to = arena_alloc(a, (size_t)x->count * size);
-  int64_t index[ARRAY_RANK_LIMIT] = {0}, stride[ARRAY_RANK_LIMIT], at = 0, step = 1;
-  for (uint32_t i = 0; i < x->rank; i++) stride[i] = step, step *= x->shape[i];
-  for (int64_t i = 0; i < x->count; i++) {
-    memcpy(to + (size_t)i * size, x->bytes + (size_t)at * size, size);
-    for (uint32_t k = x->rank; k-- > 0;) {
-      at += stride[k];
-      if (++index[k] < x->shape[k]) break;
-      at -= stride[k] * x->shape[k];
-      index[k] = 0;
-    }
-  }
-  x->bytes = to;
-  x->fortran_order = false;
-}
-
 static bool are_bits(const Raw *x) {
   for (int64_t i = 0; i < x->count; i++)
     if (x->bytes[i] > 1) return false;
@@ -107,7 +88,7 @@ static bool array_field(Set *s, Raw *x, bool pictures, Field *f, Column *c, cons
   if (!x->count)
     return file_error(s->arena, why, "%s is %s: its rows have no numbers", f->name,
                       raw_type(s->arena, x));
-  if (x->fortran_order && x->rank > 1) to_row_major(s->arena, x);
+  if (x->fortran_order && x->rank > 1) raw_to_rows(s->arena, x);
   if (!fit_doubles(x))
     return file_error(s->arena, why, "%s has a whole number that is too large to be exact",
                       f->name);

@@ -28,14 +28,6 @@ static bool find_characters(View v, uint8_t *seen, int64_t *count, size_t *wrong
   return true;
 }
 
-static size_t encode(uint32_t c, char *to) {
-  if (c < 0x80) return to[0] = (char)c, 1;
-  size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  for (size_t i = n; --i > 0; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
-  to[0] = (char)((0xf00u >> n & 0xff) | c);
-  return n;
-}
-
 static int64_t name_labels(Arena *a, const uint8_t *seen, int32_t *label, const char ***names) {
   int64_t n = 0, at = 0;
   for (uint32_t c = 0; c < CHARACTERS; c++) n += seen[c];
@@ -43,7 +35,7 @@ static int64_t name_labels(Arena *a, const uint8_t *seen, int32_t *label, const 
   for (uint32_t c = 0; c < CHARACTERS; c++) {
     char text[4];
     if (!seen[c]) continue;
-    (*names)[at] = arena_text(a, text, encode(c, text));
+    (*names)[at] = arena_text(a, text, character_write(c, text));
     label[c] = (int32_t)at++;
   }
   return n;
