@@ -19,8 +19,6 @@ static const struct {
                  {"palette", answer_palette},       {"numbers", answer_numbers},
                  {"gesture", answer_gesture},       {"renameIn", answer_rename_in}};
 
-const char *edit_question(uint32_t k) { return k < COUNT(questions) ? questions[k].name : NULL; }
-
 const char *edit_answer(EditQuestion *q, const char *question) {
   for (uint32_t i = 0; i < COUNT(questions); i++) {
     if (strcmp(questions[i].name, question)) continue;
@@ -65,11 +63,7 @@ static const char *describe_word(EditQuestion *q, const char *text, uint32_t n) 
   return set_is_known(text) ? describe_set(q->arena, text) : NULL;
 }
 
-static bool hover_word(EditQuestion *q, JsonOut *j) {
-  uint32_t at, n = word_around(q->now, position_offset(q, q->at), &at);
-  if (!n || context_at(q->arena, q->now, at).no_code) return false;
-  const char *text = describe_word(q, arena_text(q->arena, q->now->text + at, n), n);
-  if (!text) return false;
+static void put_hover(EditQuestion *q, JsonOut *j, const char *text, uint32_t at, uint32_t n) {
   json_object(j, NULL);
   json_object(j, "contents");
   json_text(j, "kind", "markdown");
@@ -77,19 +71,22 @@ static bool hover_word(EditQuestion *q, JsonOut *j) {
   json_end(j);
   json_range_now(q, j, "range", at, n);
   json_end(j);
-  return true;
+}
+
+static bool hover_word(EditQuestion *q, JsonOut *j) {
+  uint32_t at, n = word_around(q->now, position_offset(q, q->at), &at);
+  if (!n || context_at(q->arena, q->now, at).no_code) return false;
+  const char *text = describe_word(q, arena_text(q->arena, q->now->text + at, n), n);
+  if (text) put_hover(q, j, text, at, n);
+  return text;
 }
 
 bool answer_hover(EditQuestion *q, JsonOut *j) {
+  uint32_t at;
   const EditUse *u = use_here(q);
   if (!u) return hover_word(q, j);
-  json_object(j, NULL);
-  json_object(j, "contents");
-  json_text(j, "kind", "markdown");
-  json_text(j, "value", symbol_text(q, edit_symbol(q->index, u), u->at));
-  json_end(j);
-  json_span(q, j, "range", u->at);
-  json_end(j);
+  span_offset_now(q, u->at, &at);
+  put_hover(q, j, symbol_text(q, edit_symbol(q->index, u), u->at), at, u->at.n);
   return true;
 }
 
@@ -103,11 +100,10 @@ static bool used_file_location(EditQuestion *q, JsonOut *j) {
   for (uint32_t i = 0, k = 0; i < all.n; i++) {
     if (all.at[i]->kind != N_USE) continue;
     Span s = all.at[i]->span;
-    if (then < s.at || then > s.at + s.n) {
+    if (then < s.at || then > s.at + s.n || k >= x->program->scope->uses.n) {
       k++;
       continue;
     }
-    if (k >= x->program->scope->uses.n) return false;
     json_location(q, j, NULL, (Span){x->program->scope->uses.at[k]->file, 0, 0});
     return true;
   }
@@ -161,7 +157,8 @@ bool answer_highlight(EditQuestion *q, JsonOut *j) {
 }
 
 // -- the box at a position ------------------------------------------------------------------------
-const char *edit_box_at(EditQuestion *q) {
+// NULL: no declaration that a picture can show.
+static const char *box_at(EditQuestion *q) {
   const EditIndex *x = q->index;
   const EditSymbol *s = edit_symbol(x, use_here(q));
   if (s && s->def) {
@@ -184,7 +181,7 @@ const char *edit_box_at(EditQuestion *q) {
 }
 
 bool answer_box(EditQuestion *q, JsonOut *j) {
-  const char *name = edit_box_at(q);
+  const char *name = box_at(q);
   json_object(j, NULL);
   json_text_or_null(j, "name", name);
   json_end(j);

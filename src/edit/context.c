@@ -45,9 +45,7 @@ static void find_owner(TypingContext *c, uint32_t open) {
       if (strcmp(text_of(c, i), "[") == 0) depth--;
     } while (i && depth);
   }
-  if (!i || c->token.at[i - 1].kind != TK_NAME) return;
-  c->owner = text_of(c, i - 1);
-  c->owner_at = c->begin + c->token.at[i - 1].span.at;
+  if (i && c->token.at[i - 1].kind == TK_NAME) c->owner = text_of(c, i - 1);
 }
 
 static void find_open(TypingContext *c) {

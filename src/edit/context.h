@@ -14,8 +14,7 @@ typedef struct {
   Names *names;
   char open;         // the innermost open bracket: ( [ { or 0
   const char *owner; // what the bracket belongs to: f for f( and for f[3](; NULL: nothing
-  uint32_t owner_at;
-  uint32_t commas; // commas in that bracket before the cursor
+  uint32_t commas;   // commas in that bracket before the cursor
 } TypingContext;
 TypingContext context_at(Arena *, const EditText *, uint32_t at);
 // Back = 0: the last token before the word; 1: the token before that …

@@ -68,14 +68,11 @@ typedef struct {
 } EditQuestion;
 // The answer as JSON. NULL: no such question, or refused: `refused` says why.
 const char *edit_answer(EditQuestion *, const char *question);
-const char *edit_question(uint32_t k); // the k-th question; NULL after the last
-bool edit_is_plain(EditQuestion *);    // the index has every use: `rename` needs no second check
+bool edit_is_plain(EditQuestion *); // the index has every use: `rename` needs no second check
 // The text that `rename` results in; and whether two texts resolve their names alike.
 const char *edit_renamed(EditQuestion *, size_t *n);
 bool edit_same_names(const EditIndex *, const EditIndex *, Arena *scratch);
 // The answer to `gesture` that refuses the edit.
 const char *edit_refusal(EditQuestion *, const char *why);
-// The declaration at `at` that a picture can show; NULL: none.
-const char *edit_box_at(EditQuestion *);
 
 #endif

@@ -48,6 +48,13 @@ bool json_span(const EditQuestion *, JsonOut *, const char *key, Span);
 void json_location(const EditQuestion *, JsonOut *, const char *key, Span);
 void json_edit(const EditQuestion *, JsonOut *, uint32_t at, uint32_t n, const char *text);
 const char *edit_uri(const EditQuestion *, uint32_t file);
+typedef struct {
+  uint32_t at, n;   // the bytes replaced
+  const char *text; // the replacement
+} TextChange;
+typedef VEC(TextChange) TextChanges;
+// The current text after changes, which are sorted and do not overlap; *n: its length.
+const char *text_with_changes(const EditQuestion *, const TextChanges *, size_t *n);
 EditPosition position_at(const EditQuestion *, uint32_t offset); // of an offset in the current text
 // Of any text.
 void json_range_in(const EditQuestion *, JsonOut *, const char *key, const char *text, size_t n,

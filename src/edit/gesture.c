@@ -103,19 +103,12 @@ static void sort_changes(Gesture *g) {
     }
 }
 
-static const char *changed_text(Gesture *g, size_t *n, uint32_t *selected) {
-  Buf b = buf_new(g->arena);
-  uint32_t done = 0;
-  for (uint32_t i = 0; i < g->change.n; i++) {
-    const TextChange *c = &g->change.at[i];
-    buf_add(&b, g->text + done, c->at - done);
-    if (i == g->select) *selected = (uint32_t)b.n + g->skip;
-    buf_text(&b, c->text);
-    done = c->at + c->n;
-  }
-  buf_add(&b, g->text + done, g->n - done);
-  *n = b.n;
-  return b.n ? b.at : "";
+// Where the selected change begins in the resulting text.
+static uint32_t selected_place(const Gesture *g) {
+  int64_t at = g->change.at[g->select].at + g->skip;
+  for (uint32_t i = 0; i < g->select; i++)
+    at += (int64_t)strlen(g->change.at[i].text) - g->change.at[i].n;
+  return (uint32_t)at;
 }
 
 static bool changes_are_apart(const Gesture *g) {
@@ -133,16 +126,15 @@ static void put_refusal(const EditQuestion *q, JsonOut *j, const char *why, Span
 }
 
 static void put_answer(Gesture *g, JsonOut *j) {
-  uint32_t selected = 0;
   size_t n;
-  const char *text = changed_text(g, &n, &selected);
+  const char *text = text_with_changes(g->q, &g->change, &n);
   if (!g->selects) g->length = (uint32_t)strlen(g->change.at[g->select].text);
   json_object(j, NULL);
   json_list(j, "edits");
   for (uint32_t i = 0; i < g->change.n; i++)
     json_edit(g->q, j, g->change.at[i].at, g->change.at[i].n, g->change.at[i].text);
   json_end(j);
-  json_range_in(g->q, j, "select", text, n, (Span){0, selected, g->length});
+  json_range_in(g->q, j, "select", text, n, (Span){0, selected_place(g), g->length});
   json_text_or_null(j, "note", g->note);
   json_end(j);
   g->q->result = text, g->q->result_n = n, g->q->result_at = g->where;

@@ -17,11 +17,6 @@
 #include "io/bytes/bytes.h"
 
 typedef struct {
-  uint32_t at, n;   // the bytes replaced
-  const char *text; // the replacement
-} TextChange;
-
-typedef struct {
   EditQuestion *q;
   Arena *arena;
   const Json *edit;
@@ -29,7 +24,7 @@ typedef struct {
   uint32_t n;
   Names *names;
   const Syntax *tree;
-  VEC(TextChange) change;
+  TextChanges change;
   // Which change is selected afterwards, and which bytes of its replacement.
   uint32_t select, skip, length;
   bool selects;
@@ -61,6 +56,11 @@ const char *name_of_node(const Gesture *, const Syntax *);
 
 // -- gesture_find.c -------------------------------------------------------------------------------
 bool read_place(Gesture *, const char *text, Span *); // "L:C-L:C"; false: malformed
+bool is_place(const char *text);
+// The one of these names that the request's `wire` says, or the only one; NULL: unclear.
+const Syntax *name_meant(Gesture *, Nodes names);
+// The body of a box, learner or refinement; NULL: none.
+const Syntax *body_of(const Syntax *);
 // The node at the position that the request has under `key`; false: refused.
 bool find_at(Gesture *, const char *key, Found *);
 // The same; a statement stands for the value that it defines.
@@ -90,8 +90,7 @@ bool is_primary(const Syntax *);
 bool read_box(Gesture *, const char *text, SyntaxKind *kind);
 // The only name on the left; NULL: there are several, or none.
 const Syntax *plain_lhs(const Syntax *equation);
-// The only name, or the one that `wire` says; NULL: unclear.
-const Syntax *lhs_meant(Gesture *, const Syntax *equation);
+const Syntax *lhs_meant(Gesture *, const Syntax *equation); // name_meant of its left side
 uint32_t span_end(const Syntax *);
 
 // -- gesture_lines.c ------------------------------------------------------------------------------

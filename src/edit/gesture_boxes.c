@@ -37,13 +37,6 @@ static bool append_stage(Gesture *g, const Found *f, const char *box) {
   return true;
 }
 
-// The body of the box or learner whose header this is; NULL: none.
-static const Syntax *body_under(const Syntax *n) {
-  if (!n) return NULL;
-  if (n->kind == N_REFINE) return refine_body(n);
-  return n->kind == N_BOX || n->kind == N_LEARNER ? declared_body(n) : NULL;
-}
-
 // Adds a first stage to a body that is written without wire names.
 static bool prepend_stage(Gesture *g, const Syntax *body, const char *box) {
   if (!body) return refuse_gesture(g, "this learner has no body that a box could go into");
@@ -117,7 +110,7 @@ bool gesture_insert(Gesture *g) {
   SyntaxKind kind;
   const char *box = find_wire(g, "at", &f) ? gesture_wants(g, "box") : NULL;
   if (!box || !read_box(g, box, &kind)) return false;
-  const Syntax *around = found_parent(&f, 1), *edge = body_under(f.node);
+  const Syntax *around = found_parent(&f, 1), *edge = body_of(f.node);
   if (is_header_type(&f)) {
     const Syntax *body;
     found_whole(&f, &body);
@@ -272,7 +265,7 @@ bool gesture_replace(Gesture *g) {
   SyntaxKind kind;
   const char *box = find_at(g, "at", &f) ? gesture_wants(g, "box") : NULL;
   if (!box || !read_box(g, box, &kind)) return false;
-  const Syntax *around = found_parent(&f, 1), *body = body_under(f.node);
+  const Syntax *around = found_parent(&f, 1), *body = body_of(f.node);
   if (f.node->kind == N_PART) return replace_node(g, part_machine(f.node), box);
   if (body && body->kind != N_BLOCK) return replace_node(g, body, box);
   if (f.node->kind == N_CALL && !is_box_place(&f, f.depth))

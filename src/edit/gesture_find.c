@@ -9,12 +9,18 @@ uint32_t span_end(const Syntax *n) { return n->span.at + n->span.n; }
 
 // -- places ---------------------------------------------------------------------------------------
 // "L:C-L:C" in UTF-16 units, as pictures write them, whatever units the question uses.
+static bool read_numbers(const char *text, unsigned v[4]) {
+  int n = 0;
+  return sscanf(text, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) == 4 && !text[n];
+}
+
+bool is_place(const char *text) { return read_numbers(text, (unsigned[4]){0}); }
+
 bool read_place(Gesture *g, const char *text, Span *out) {
   unsigned v[4];
-  int n = 0;
   EditQuestion q = *g->q;
   q.utf8 = false;
-  if (sscanf(text, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) != 4 || text[n]) return false;
+  if (!read_numbers(text, v)) return false;
   uint32_t from = position_offset(&q, (EditPosition){v[0], v[1]}),
            to = position_offset(&q, (EditPosition){v[2], v[3]});
   *out = (Span){g->q->index->file, from, to - from};
@@ -50,12 +56,8 @@ static bool is_whole_node(Found *f, Span s) {
 
 // "FILE:L:C-L:C", as in `data-in`: the path of another file. NULL: the position is in this text.
 static const char *other_text(const Gesture *g, const char *place) {
-  for (const char *at = place; (at = strchr(at, ':'));) {
-    unsigned v[4];
-    int n = 0;
-    bool end = sscanf(++at, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) == 4 && !at[n];
-    if (end) return arena_text(g->arena, place, (size_t)(at - place) - 1);
-  }
+  for (const char *at = place; (at = strchr(at, ':'));)
+    if (is_place(++at)) return arena_text(g->arena, place, (size_t)(at - place) - 1);
   return NULL;
 }
 
@@ -158,7 +160,8 @@ static bool declares_box(const Syntax *n) {
   return !params && (n->kind == N_REFINE || (result && result->kind == N_SIG));
 }
 
-static const Syntax *body_of(const Syntax *n) {
+const Syntax *body_of(const Syntax *n) {
+  if (!n) return NULL;
   if (n->kind == N_REFINE) return refine_body(n);
   return n->kind == N_BOX || n->kind == N_LEARNER ? declared_body(n) : NULL;
 }
@@ -239,7 +242,10 @@ const Syntax *plain_lhs(const Syntax *equation) {
 }
 
 const Syntax *lhs_meant(Gesture *g, const Syntax *equation) {
-  Nodes all = lhss_in(equation_lhss(equation));
+  return name_meant(g, lhss_in(equation_lhss(equation)));
+}
+
+const Syntax *name_meant(Gesture *g, Nodes all) {
   const char *wire = gesture_text(g, "wire");
   for (uint32_t i = 0; wire && all.n > 1 && i < all.n; i++)
     if (strcmp(name_of_node(g, all.at[i]), wire) == 0) return all.at[i];

@@ -64,12 +64,6 @@ bool gesture_box(Gesture *g) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
-static bool is_place(const char *text) {
-  unsigned v[4];
-  int n = 0;
-  return sscanf(text, "%u:%u-%u:%u%n", &v[0], &v[1], &v[2], &v[3], &n) == 4 && !text[n];
-}
-
 // One side of a goal: a position in a picture, or an expression. *diagram: the learning diagram, if
 // it is one of its maps.
 static const char *side_of(Gesture *g, const char *key, const Syntax **diagram) {

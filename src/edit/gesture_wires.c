@@ -15,12 +15,7 @@ static const Syntax *named_map(Gesture *g, const Found *f) {
   const Syntax *n = f->node;
   if (!found_around(f, N_DIAGRAM)) return NULL;
   if (n->kind == N_BOX || n->kind == N_SPACE) return n->name ? n : NULL;
-  if (n->kind != N_LEARNER) return NULL;
-  Nodes all = names_in(learner_names(n));
-  const char *wire = gesture_text(g, "wire");
-  for (uint32_t i = 0; wire && all.n > 1 && i < all.n; i++)
-    if (strcmp(name_of_node(g, all.at[i]), wire) == 0) return all.at[i];
-  return nodes_only(all);
+  return n->kind == N_LEARNER ? name_meant(g, names_in(learner_names(n))) : NULL;
 }
 
 // The node that names a wire: the input, the left side of its equation, or the use itself. NULL:

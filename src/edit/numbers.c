@@ -173,22 +173,17 @@ static const char *number_text(Gesture *g, double x, bool alone) {
   return x < 0 && !alone ? arena_format(g->arena, "(%s)", b.at) : b.at;
 }
 
-static const char *json_as_text(Gesture *g, const Json *j) {
-  if (j->kind == JSON_NUMBER) return number_text(g, j->number, true);
+static const char *list_text(Gesture *g, const Json *list) {
   Buf b = buf_new(g->arena);
-  const Json *one = json_first(j);
-  buf_char(&b, '[');
-  for (uint32_t i = 0; i < j->n; i++, one = json_next(one))
-    buf_printf(&b, "%s%s", i ? ", " : "", json_as_text(g, one));
-  buf_char(&b, ']');
+  json_as_array(&b, list);
   return b.at;
 }
 
 static bool is_numbers(const Json *j) {
   if (j->kind == JSON_NUMBER) return isfinite(j->number);
-  bool good = j->kind == JSON_LIST && j->n;
-  const Json *one = j->kind == JSON_LIST ? json_first(j) : NULL;
-  for (uint32_t i = 0; good && i < j->n; i++, one = json_next(one)) good = is_numbers(one);
+  bool good = json_items(j);
+  for (const Json *one = json_items(j); good && one; one = json_after(j, one))
+    good = is_numbers(one);
   return good;
 }
 
@@ -196,14 +191,14 @@ static bool is_numbers(const Json *j) {
 static void put_numbers(Gesture *g, const Syntax *n, const Json *j, bool alone) {
   bool lists = n->kind == N_LIST && j->kind == JSON_LIST && list_entries(n).n == j->n;
   if (lists) {
-    const Json *one = json_first(j);
-    for (uint32_t i = 0; i < j->n; i++, one = json_next(one))
-      put_numbers(g, list_entries(n).at[i], one, true);
+    uint32_t i = 0;
+    for (const Json *one = json_items(j); one; one = json_after(j, one))
+      put_numbers(g, list_entries(n).at[i++], one, true);
     return;
   }
   if (j->kind == JSON_NUMBER && is_number(n) && number_of(n) == j->number) return;
   replace_text(g, n->span.at, n->span.n,
-               j->kind == JSON_NUMBER ? number_text(g, j->number, alone) : json_as_text(g, j));
+               j->kind == JSON_NUMBER ? number_text(g, j->number, alone) : list_text(g, j));
 }
 
 static bool stands_alone(const Found *f) {

@@ -47,16 +47,9 @@ typedef struct {
 } LinedText;
 
 static EditPosition position_in(const EditQuestion *q, LinedText t, uint32_t at) {
-  uint32_t low = 0, high = t.nline, n;
-  while (high - low > 1) {
-    uint32_t mid = low + (high - low) / 2;
-    if (t.line[mid] <= at)
-      low = mid;
-    else
-      high = mid;
-  }
-  EditPosition p = {.line = low};
-  for (uint32_t i = t.nline ? t.line[low] : 0; i < at && i < t.n; i += n)
+  uint32_t n;
+  EditPosition p = {.line = source_line(t.line, t.nline, at)};
+  for (uint32_t i = t.nline ? t.line[p.line] : 0; i < at && i < t.n; i += n)
     p.character += units_at(t.text + i, t.n - i, q->utf8, &n);
   return p;
 }
@@ -120,6 +113,20 @@ void json_edit(const EditQuestion *q, JsonOut *j, uint32_t at, uint32_t n, const
   json_range_now(q, j, "range", at, n);
   json_text(j, "newText", text);
   json_end(j);
+}
+
+const char *text_with_changes(const EditQuestion *q, const TextChanges *change, size_t *n) {
+  Buf b = buf_new(q->arena);
+  uint32_t done = 0;
+  for (uint32_t i = 0; i < change->n; i++) {
+    const TextChange *c = &change->at[i];
+    buf_add(&b, q->now->text + done, c->at - done);
+    buf_text(&b, c->text);
+    done = c->at + c->n;
+  }
+  buf_add(&b, q->now->text + done, q->now->n - done);
+  *n = b.n;
+  return b.n ? b.at : "";
 }
 
 // -- then and now ---------------------------------------------------------------------------------

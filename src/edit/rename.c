@@ -22,8 +22,12 @@ typedef struct {
   bool other; // the text belongs to a file that uses the declaring one
 } Renamer;
 
-static bool refuse_rename(EditQuestion *q, const char *why) {
-  q->refused = why;
+__attribute__((format(printf, 2, 3))) static bool refuse_rename(EditQuestion *q, const char *format,
+                                                                ...) {
+  va_list args;
+  va_start(args, format);
+  q->refused = arena_vformat(q->arena, format, args);
+  va_end(args);
   return false;
 }
 
@@ -46,25 +50,21 @@ static bool find_symbol(Renamer *r) {
     uint32_t n = word_around(t, at, &from);
     const char *word = arena_text(q->arena, t->text + from, n);
     if (!n) return refuse_rename(q, "there is no name here");
-    if (known_word(word))
-      return refuse_rename(q, arena_format(q->arena, "`%s` is a word of the language", word));
-    if (known_box(q->arena, word))
-      return refuse_rename(q, arena_format(q->arena, "`%s` belongs to the language", word));
-    return refuse_rename(q,
-                         arena_format(q->arena, "the meaning of `%s` is not known here yet", word));
+    if (known_word(word)) return refuse_rename(q, "`%s` is a word of the language", word);
+    if (known_box(q->arena, word)) return refuse_rename(q, "`%s` belongs to the language", word);
+    return refuse_rename(q, "the meaning of `%s` is not known here yet", word);
   }
   r->old = arena_text(q->arena, t->text + r->now, r->here->at.n);
-  if (!r->symbol->first.file)
-    return refuse_rename(q, arena_format(q->arena, "`%s` is declared in no text", r->old));
+  if (!r->symbol->first.file) return refuse_rename(q, "`%s` is declared in no text", r->old);
   if (r->x->program->scope->library && r->symbol->first.file == r->x->program->scope->library->file)
-    return refuse_rename(q, arena_format(q->arena, "`%s` belongs to the library", r->old));
+    return refuse_rename(q, "`%s` belongs to the library", r->old);
   return true;
 }
 
 static bool is_declared_here(Renamer *r) {
   if (r->symbol->first.file == r->x->file) return true;
-  return refuse_rename(r->q, arena_format(r->q->arena, "`%s` is declared in %s: rename it there",
-                                          r->old, file_path(r, r->symbol->first.file)));
+  return refuse_rename(r->q, "`%s` is declared in %s: rename it there", r->old,
+                       file_path(r, r->symbol->first.file));
 }
 
 // Boxes and their wires are known by this name only. The name of an axis also labels axes
@@ -127,12 +127,9 @@ static bool new_name_fits(Renamer *r) {
   const char *to = q->text ? q->text : "";
   if (!is_new_name(q->arena, to))
     return refuse_rename(
-        q,
-        arena_format(q->arena,
-                     known_word(to) ? "`%s` is a word of the language" : "`%s` is not a name", to));
+        q, known_word(to) ? "`%s` is a word of the language" : "`%s` is not a name", to);
   if (known_box(q->arena, to))
-    return refuse_rename(
-        q, arena_format(q->arena, "`%s` means something in the language already", to));
+    return refuse_rename(q, "`%s` means something in the language already", to);
   return true;
 }
 
@@ -148,17 +145,9 @@ static bool follows_dot(const Token *t, uint32_t i) {
 }
 
 static const char *line_words(const Renamer *r, uint32_t at) {
-  const EditText *t = r->q->now;
-  uint32_t low = 0, high = t->nline;
-  while (high - low > 1) {
-    uint32_t mid = low + (high - low) / 2;
-    if (t->line[mid] <= at)
-      low = mid;
-    else
-      high = mid;
-  }
-  if (!r->other) return arena_format(r->q->arena, "line %u", low + 1);
-  return arena_format(r->q->arena, "line %u of %s", low + 1, file_path(r, r->x->file));
+  uint32_t line = source_line(r->q->now->line, r->q->now->nline, at) + 1;
+  if (!r->other) return arena_format(r->q->arena, "line %u", line);
+  return arena_format(r->q->arena, "line %u of %s", line, file_path(r, r->x->file));
 }
 
 // `path`: the token follows the name of the enclosing declaration.
@@ -167,12 +156,10 @@ static bool token_is_clear(Renamer *r, const Token *t, uint32_t i, const char *t
   const EditUse *u = edit_use_at(r->x, r->x->file, t[i].span.at);
   if (u && u->at.at != t[i].span.at) u = NULL;
   if (strcmp(text, q->text) == 0)
-    return refuse_rename(
-        q, arena_format(q->arena, "`%s` is already used in %s", text, line_words(r, t[i].span.at)));
+    return refuse_rename(q, "`%s` is already used in %s", text, line_words(r, t[i].span.at));
   if (strcmp(text, r->old) || u || (follows_dot(t, i) && !path)) return true;
-  return refuse_rename(
-      q, arena_format(q->arena, "`%s` is also used in %s, where its meaning is not known yet", text,
-                      line_words(r, t[i].span.at)));
+  return refuse_rename(q, "`%s` is also used in %s, where its meaning is not known yet", text,
+                       line_words(r, t[i].span.at));
 }
 
 // A part of a learning diagram is addressed by path from outside: teach.Y is this Y.
@@ -304,8 +291,8 @@ bool answer_rename_in(EditQuestion *q, JsonOut *j) {
     const Def *taken = edit_def_named(r.x, q->text, strlen(q->text));
     const Scope *library = r.x->program->scope->library;
     if (taken && !(library && taken->span.file == library->file))
-      return refuse_rename(q, arena_format(q->arena, "`%s` means something in %s already", q->text,
-                                           file_path(&r, r.x->file)));
+      return refuse_rename(q, "`%s` means something in %s already", q->text,
+                           file_path(&r, r.x->file));
     if (!is_as_checked(q) || !places_are_clear(&r)) return false;
     if (r.symbol) find_uses(&r, &places);
   }
@@ -316,17 +303,11 @@ bool answer_rename_in(EditQuestion *q, JsonOut *j) {
 // -- the resulting text ---------------------------------------------------------------------------
 const char *edit_renamed(EditQuestion *q, size_t *n) {
   Spans places = {0};
-  Buf b = buf_new(q->arena);
-  uint32_t done = 0;
+  TextChanges change = {0};
   if (!rename_places(q, &places)) return NULL;
-  for (uint32_t i = 0; i < places.n; i++) {
-    buf_add(&b, q->now->text + done, places.at[i].at - done);
-    buf_text(&b, q->text);
-    done = places.at[i].at + places.at[i].n;
-  }
-  buf_add(&b, q->now->text + done, q->now->n - done);
-  *n = b.n;
-  return b.at;
+  for (uint32_t i = 0; i < places.n; i++)
+    vec_push(q->arena, &change, (TextChange){places.at[i].at, places.at[i].n, q->text});
+  return text_with_changes(q, &change, n);
 }
 
 // Counts the uses in the program's own file, for a comparison in order.
