@@ -106,6 +106,7 @@ LimnStatus load_text(ApiCall *, const char *name, const char *text, size_t n);
 void unload(Limn *);
 // limn.c: the files that a program at this path may read
 const ReadRights *read_rights_of(const Limn *, Arena *, const char *path);
+LimnStatus set_alike(Limn *to, const Limn *from);  // the same settings and folders
 LimnStatus load_again(Limn *to, const Limn *from); // loads the same program with the same settings
 
 struct Limn {
@@ -153,7 +154,10 @@ bool call_allowed(ApiCall *, CallNeed);  // false: the reason was reported and t
 void call_failed(ApiCall *);
 LimnStatus call_end(ApiCall *, LimnStatus);
 const char *call_text(ApiCall *, const char *); // the same for functions that return a text
-__attribute__((format(printf, 2, 3))) LimnStatus call_misuse(ApiCall *, const char *format, ...);
+// Reports an error and returns the status.
+__attribute__((format(printf, 3, 4))) LimnStatus call_fail(ApiCall *, LimnStatus,
+                                                           const char *format, ...);
+#define call_misuse(c, ...) call_fail(c, LIMN_USAGE, __VA_ARGS__)
 // NULL with messages. Leaves the loaded program as it is. (questions.c)
 const char *format_text(ApiCall *, Arena *to, const char *path, const char *text, size_t n);
 bool has_open_space(const Program *); // it is to be refined before it can run (questions.c)
@@ -177,9 +181,6 @@ bool check_distinct_paths(ApiCall *, const char *to, const char *from);
 // The output is none of the files that the program was read from.
 bool check_output_of(ApiCall *, const Limn *of, const char *to);
 bool copy_eval_options(ApiCall *, const LimnEval *, LimnEval *to);
-bool copy_diff_options(ApiCall *, const LimnDiff *, LimnDiff *to);
-bool copy_ask_options(ApiCall *, const LimnAsk *, LimnAsk *to);
-bool copy_read_options(ApiCall *, const LimnRead *, LimnRead *to);
 bool copy_export_options(ApiCall *, const LimnExport *, LimnExport *to);
 bool copy_train_options(ApiCall *, const LimnTrain *, LimnTrain *to);
 bool copy_run_options(ApiCall *, const LimnRun *, LimnRun *to);

@@ -29,8 +29,7 @@ static LimnStatus describe_data(ApiCall *c, const char *name, const char *out, b
     disk = !good;
   }
   if (good) return LIMN_GOOD;
-  diag_error(c->l->diags, (Span){0}, "%s", why);
-  return disk ? LIMN_SYSTEM : LIMN_WRONG;
+  return call_fail(c, disk ? LIMN_SYSTEM : LIMN_WRONG, "%s", why);
 }
 
 LimnStatus limn_data(Limn *l, const char *name, const char *out, bool json, const char **text) {
@@ -127,10 +126,7 @@ static LimnStatus list_runs(ApiCall *c, const char *dir, const char *learner, co
   const char *why = "";
   RunInfos all = {0}, some = {0};
   uint32_t wrong = 0;
-  if (!runs_read(c->scratch, dir, &all, &why)) {
-    diag_error(c->l->diags, (Span){0}, "%s", why);
-    return LIMN_WRONG;
-  }
+  if (!runs_read(c->scratch, dir, &all, &why)) return call_fail(c, LIMN_WRONG, "%s", why);
   LimnStatus status = pattern ? read_pattern(c, pattern) : LIMN_GOOD;
   if (status) return status;
   for (uint32_t i = 0; i < all.n; i++) {
@@ -143,9 +139,8 @@ static LimnStatus list_runs(ApiCall *c, const char *dir, const char *learner, co
   }
   runs_print(&some, json, b);
   if (!wrong) return LIMN_GOOD;
-  diag_error(c->l->diags, (Span){0}, "%u of the runs in %s cannot be read, or not all of %s", wrong,
-             dir, wrong == 1 ? "it" : "them");
-  return LIMN_WRONG;
+  return call_fail(c, LIMN_WRONG, "%u of the runs in %s cannot be read, or not all of %s", wrong,
+                   dir, wrong == 1 ? "it" : "them");
 }
 
 LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *pattern, bool json,
@@ -161,17 +156,12 @@ LimnStatus limn_runs(Limn *l, const char *dir, const char *learner, const char *
 }
 
 // -- changes of a run -----------------------------------------------------------------------------
-static LimnStatus no_change(ApiCall *c, LimnStatus status, const char *why) {
-  diag_error(c->l->diags, (Span){0}, "%s", why);
-  return status;
-}
-
 static LimnStatus request_change(ApiCall *c, const char *run, const char *what, double value) {
   Arena *a = c->scratch;
   RunNote note;
   Settings all = {0};
   const char *why;
-  if (!note_read(a, run, &note, &why)) return no_change(c, LIMN_WRONG, why);
+  if (!note_read(a, run, &note, &why)) return call_fail(c, LIMN_WRONG, "%s", why);
   const Json *has = json_get(note.json, "settings");
   const Json *key = has && has->kind == JSON_OBJECT && has->n ? json_first(has) : NULL;
   for (uint32_t i = 0; key && i < has->n; i++, key = json_next(key + 1))
@@ -180,9 +170,9 @@ static LimnStatus request_change(ApiCall *c, const char *run, const char *what, 
   if (!why && !isfinite(value)) why = "a change is a finite number";
   if (!why && strcmp(note.state, "finished") == 0)
     why = arena_format(a, "%s is finished: there are no more steps", run);
-  if (why) return no_change(c, LIMN_WRONG, why);
+  if (why) return call_fail(c, LIMN_WRONG, "%s", why);
   why = change_request(a, run, what, value);
-  return why ? no_change(c, LIMN_SYSTEM, why) : LIMN_GOOD;
+  return why ? call_fail(c, LIMN_SYSTEM, "%s", why) : LIMN_GOOD;
 }
 
 LimnStatus limn_change(Limn *l, const char *run, const char *what, double value) {

@@ -127,10 +127,10 @@ const char *call_text(ApiCall *c, const char *text) {
   return text;
 }
 
-LimnStatus call_misuse(ApiCall *c, const char *format, ...) {
+LimnStatus call_fail(ApiCall *c, LimnStatus status, const char *format, ...) {
   va_list args;
   va_start(args, format);
   diag_verror(c->l->diags, (Span){0}, format, args);
   va_end(args);
-  return LIMN_USAGE;
+  return status;
 }

@@ -145,18 +145,15 @@ static LimnStatus compare_things(DiffWork *d, const LimnDiff *how) {
   for (uint32_t i = 0; i < all.n; i++) {
     DiffThing *t = &all.at[i];
     if (!is_asked(t, how->name) || (d->answer.models && !is_model(d, t, how->name))) continue;
-    if (!compare_thing(d, t)) {
-      diag_error(c->l->diags, (Span){0}, "%s and %s have too many boxes in one body to be compared",
-                 d->side[0].path, d->side[1].path);
-      return LIMN_WRONG;
-    }
+    if (!compare_thing(d, t))
+      return call_fail(c, LIMN_WRONG, "%s and %s have too many boxes in one body to be compared",
+                       d->side[0].path, d->side[1].path);
     look_at_files(d, t);
     vec_push(c->scratch, &d->answer.thing, *t);
   }
   if (!how->name || d->answer.thing.n) return LIMN_GOOD;
-  diag_error(c->l->diags, (Span){0}, "neither %s nor %s has anything called `%s`", d->side[0].path,
-             d->side[1].path, how->name);
-  return LIMN_WRONG;
+  return call_fail(c, LIMN_WRONG, "neither %s nor %s has anything called `%s`", d->side[0].path,
+                   d->side[1].path, how->name);
 }
 
 // -- weights and runs -----------------------------------------------------------------------------
@@ -248,11 +245,6 @@ static void compare_settings(DiffWork *d) {
 }
 
 // -- the picture ----------------------------------------------------------------------------------
-static LimnStatus draw_wrong(DiffWork *d, LimnStatus status, const char *why) {
-  diag_error(d->c->l->diags, (Span){0}, "%s", why);
-  return status;
-}
-
 static bool set_theme(const char *word, Look *look) {
   static const char *const themes[] = {"auto", "light", "dark", "mono"};
   for (uint32_t i = 0; word && i < COUNT(themes); i++)
@@ -270,19 +262,19 @@ static LimnStatus draw_difference(DiffWork *d, const LimnDiff *how, Canvas **pic
   set_theme(how->theme, &look); // it was checked before
   *picture = diff_draw(s, &d->answer, &runs);
   if (!*picture || canvas_is_cut(*picture))
-    return draw_wrong(d, LIMN_WRONG, "there is too much of it for one picture: see --of");
+    return call_fail(d->c, LIMN_WRONG, "there is too much of it for one picture: see --of");
   if (how->check) return LIMN_GOOD;
   if (text_ends(how->out, ".html")) {
     Buf page = buf_new(s);
     diff_page(s, &d->answer, *picture, &page);
     error = file_write(s, how->out, page.at, page.n);
     if (!error) return LIMN_GOOD;
-    return draw_wrong(d, LIMN_SYSTEM, arena_format(s, "cannot write %s: %s", how->out, error));
+    return call_fail(d->c, LIMN_SYSTEM, "cannot write %s: %s", how->out, error);
   }
   if (canvas_write(*picture, how->out, &look, &error)) return LIMN_GOOD;
   Buf none = buf_new(s);
   bool known = text_ends(how->out, ".png") || canvas_file(*picture, how->out, &look, &none);
-  return draw_wrong(d, known ? LIMN_SYSTEM : LIMN_USAGE, error);
+  return call_fail(d->c, known ? LIMN_SYSTEM : LIMN_USAGE, "%s", error);
 }
 
 // -- all of it ------------------------------------------------------------------------------------
@@ -291,7 +283,7 @@ static LimnStatus compare_sides(DiffWork *d, const LimnDiff *how, const char **t
   LimnStatus status = LIMN_GOOD;
   Buf out = buf_new(c->answer);
   if (!set_theme(how->theme, &(Look){0}))
-    return draw_wrong(d, LIMN_USAGE, "a picture is auto, light, dark or mono");
+    return call_fail(d->c, LIMN_USAGE, "a picture is auto, light, dark or mono");
   for (int i = 0; i < 2 && !status; i++) status = diff_load(c, &d->side[i]);
   for (int i = 0; i < 2 && !status; i++)
     if (!check_distinct_paths(c, how->out, d->side[i].path) ||
@@ -334,7 +326,7 @@ LimnStatus limn_diff(Limn *l, const char *a, const char *b, const LimnDiff *how,
   LimnDiff own;
   if (!a || !b || !text)
     return call_end(c, call_misuse(c, "limn_diff wants two paths, and a place for its answer"));
-  if (!copy_diff_options(c, how, &own)) return call_end(c, LIMN_USAGE);
+  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
   DiffWork d = {.c = c, .side = {{.path = a}, {.path = b, .second = true}}};
   for (int i = 0; i < 2; i++) d.side[i].l = limn_new();
   LimnStatus status = d.side[0].l && d.side[1].l ? compare_sides(&d, &own, text) : LIMN_SYSTEM;

@@ -70,16 +70,14 @@ static LimnStatus load_run(ApiCall *c, DiffSide *side) {
   if (report_unreadable(c, side, side->has_rows, "metrics.csv", error)) return LIMN_WRONG;
   error = file_check_in(c->scratch, side->path, "program.limn");
   if (!error) return limn_load(side->l, arena_format(c->scratch, "%s/program.limn", side->path));
-  diag_error(c->l->diags, (Span){0}, "cannot read %s/program.limn: %s", side->path, error);
-  return LIMN_WRONG;
+  return call_fail(c, LIMN_WRONG, "cannot read %s/program.limn: %s", side->path, error);
 }
 
 static LimnStatus load_weights(ApiCall *c, DiffSide *side) {
   const char *error = "";
   side->has_weights = safetensors_read(c->scratch, side->path, &side->weights, &error);
   if (side->has_weights) return LIMN_GOOD;
-  diag_error(c->l->diags, (Span){0}, "%s", error);
-  return LIMN_WRONG;
+  return call_fail(c, LIMN_WRONG, "%s", error);
 }
 
 // The weights that its learners take from files are the weights of this side.

@@ -78,11 +78,7 @@ static const char *cost_text(void *context, const Def *d) {
 static Limn *load_other_text(const Limn *l, const char *text, size_t n) {
   Limn *other = limn_new();
   if (!other) return NULL;
-  LimnStatus status = LIMN_GOOD;
-  for (uint32_t i = 0; !status && i < l->setting.n; i++)
-    status = limn_set(other, l->setting.at[i].name, l->setting.at[i].value);
-  for (uint32_t i = 0; !status && i < l->allowed.n; i++)
-    status = limn_allow(other, l->allowed.at[i]);
+  set_alike(other, l);
   limn_edit_load(other, l->path, text, n, NULL);
   return other;
 }
@@ -190,7 +186,7 @@ const char *limn_edit_ask(Limn *l, const char *question, const LimnAsk *how) {
     call_misuse(c, "limn_edit_ask wants a question, after limn_edit_load");
     return call_text(c, NULL);
   }
-  if (!copy_ask_options(c, how, &own)) return call_text(c, NULL);
+  if (!OPTIONS(c, &own, how)) return call_text(c, NULL);
   drop_refusal(c);
   return call_text(c, answer_question(c, question, &own, cost));
 }

@@ -176,16 +176,20 @@ LimnStatus limn_load(Limn *l, const char *path) {
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
   if (f.text && is_no_program(l, path, &f)) return call_end(c, LIMN_WRONG);
   if (f.text) return call_end(c, read_program(l, path, f.text, f.n));
-  diag_error(l->diags, (Span){0}, "cannot read %s: %s", path, f.error);
-  return call_end(c, LIMN_WRONG);
+  return call_end(c, call_fail(c, LIMN_WRONG, "cannot read %s: %s", path, f.error));
 }
 
-LimnStatus load_again(Limn *to, const Limn *from) {
+LimnStatus set_alike(Limn *to, const Limn *from) {
   LimnStatus status = LIMN_GOOD;
   for (uint32_t i = 0; !status && i < from->setting.n; i++)
     status = limn_set(to, from->setting.at[i].name, from->setting.at[i].value);
   for (uint32_t i = 0; !status && i < from->allowed.n; i++)
     status = limn_allow(to, from->allowed.at[i]);
+  return status;
+}
+
+LimnStatus load_again(Limn *to, const Limn *from) {
+  LimnStatus status = set_alike(to, from);
   return status ? status : limn_load_text(to, from->path, from->text, from->length);
 }
 

@@ -115,16 +115,6 @@ bool copy_prepare_options(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
   return OPTIONS(c, to, how) && check_rounding(c, to->precision, to->reference);
 }
 
-bool copy_diff_options(ApiCall *c, const LimnDiff *how, LimnDiff *to) {
-  return OPTIONS(c, to, how);
-}
-
-bool copy_ask_options(ApiCall *c, const LimnAsk *from, LimnAsk *to) { return OPTIONS(c, to, from); }
-
-bool copy_read_options(ApiCall *c, const LimnRead *how, LimnRead *to) {
-  return OPTIONS(c, to, how);
-}
-
 bool copy_export_options(ApiCall *c, const LimnExport *how, LimnExport *to) {
   return OPTIONS(c, to, how) && check_precision(c, to->precision) && check_out(c, to->out) &&
          check_distinct_paths(c, to->out, to->weights) &&

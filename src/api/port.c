@@ -68,10 +68,7 @@ static LimnStatus import(ApiCall *c, const char *path, const LimnImport *how) {
   options.learned = how->learned, options.fixed = how->fixed;
   Imported made;
   Arrays given = {0};
-  if (!read_given(c, how, &given, &why)) {
-    diag_error(c->l->diags, (Span){0}, "%s", why);
-    return LIMN_WRONG;
-  }
+  if (!read_given(c, how, &given, &why)) return call_fail(c, LIMN_WRONG, "%s", why);
   options.given = &given;
   if (!read_sizes(c, &options)) return LIMN_WRONG;
   if (!import_onnx(a, c->l->diags, &options, &made)) return LIMN_WRONG;

@@ -18,10 +18,8 @@ static const char *weights_path(Arena *a, const char *program) {
 static LimnStatus weights_move(ApiCall *c, const LimnRead *how, const JsonProgram *p) {
   Arrays all = {0}, out = {0};
   const char *error = NULL, *path = weights_path(c->scratch, how->out);
-  if (!safetensors_read(c->scratch, how->weights, &all, &error)) {
-    diag_error(c->l->diags, (Span){0}, "cannot read %s: %s", how->weights, error);
-    return LIMN_WRONG;
-  }
+  if (!safetensors_read(c->scratch, how->weights, &all, &error))
+    return call_fail(c, LIMN_WRONG, "cannot read %s: %s", how->weights, error);
   for (uint32_t i = 0; i < p->rename.n; i++)
     for (uint32_t k = 0; k < all.array.n; k++) {
       if (strcmp(all.array.at[k].name, p->rename.at[i].from) != 0) continue;
@@ -30,8 +28,7 @@ static LimnStatus weights_move(ApiCall *c, const LimnRead *how, const JsonProgra
       vec_push(c->scratch, &out.array, named);
     }
   if (safetensors_write(c->scratch, path, &out, &error)) return LIMN_GOOD;
-  diag_error(c->l->diags, (Span){0}, "cannot write %s: %s", path, error);
-  return LIMN_SYSTEM;
+  return call_fail(c, LIMN_SYSTEM, "cannot write %s: %s", path, error);
 }
 
 static LimnStatus read_program(ApiCall *c, const char *path, const LimnRead *how,
@@ -39,10 +36,8 @@ static LimnStatus read_program(ApiCall *c, const char *path, const LimnRead *how
   FileText f = file_read(c->scratch, path, TEXT_LIMIT);
   JsonProgram p = {0};
   const char *error = f.error;
-  if (!f.text || !json_program(c->scratch, f.text, f.n, how->places, &p, &error)) {
-    diag_error(c->l->diags, (Span){0}, "cannot read %s: %s", path, error);
-    return LIMN_WRONG;
-  }
+  if (!f.text || !json_program(c->scratch, f.text, f.n, how->places, &p, &error))
+    return call_fail(c, LIMN_WRONG, "cannot read %s: %s", path, error);
   *program = format_text(c, c->answer, path, p.text, strlen(p.text));
   if (!*program || !how->out) return *program ? LIMN_GOOD : LIMN_WRONG;
   LimnStatus status = how->weights ? weights_move(c, how, &p) : LIMN_GOOD;
@@ -58,7 +53,7 @@ LimnStatus limn_read(Limn *l, const char *path, const LimnRead *how, const char 
   LimnRead own;
   if (!path || !program)
     return call_end(c, call_misuse(c, "limn_read wants a path, and where to put the program"));
-  if (!copy_read_options(c, how, &own) || !check_distinct_paths(c, own.out, path))
+  if (!OPTIONS(c, &own, how) || !check_distinct_paths(c, own.out, path))
     return call_end(c, LIMN_USAGE);
   LimnStatus status = read_program(c, path, &own, program);
   if (status) *program = NULL;

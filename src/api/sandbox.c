@@ -90,8 +90,7 @@ LimnStatus limn_sandbox(Limn *l, const LimnSandbox *how) {
   if (!own.program && !l->w) return call_end(c, call_misuse(c, "a sandbox wants a program"));
   const char *error = enter_sandbox(l, c->scratch, &own);
   if (!error) return call_end(c, LIMN_GOOD);
-  diag_error(l->diags, (Span){0}, "there is no sandbox here: %s", error);
-  return call_end(c, LIMN_SYSTEM);
+  return call_end(c, call_fail(c, LIMN_SYSTEM, "there is no sandbox here: %s", error));
 }
 
 // -- the folder of a run --------------------------------------------------------------------------
@@ -117,6 +116,5 @@ LimnStatus limn_run_folder(Limn *l, const char *program, const char *out, const 
     *dir = f.dir;
     return call_end(c, LIMN_GOOD);
   }
-  diag_error(l->diags, (Span){0}, "%s", why);
-  return call_end(c, status_of(end));
+  return call_end(c, call_fail(c, status_of(end), "%s", why));
 }

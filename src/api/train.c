@@ -360,10 +360,7 @@ static LimnStatus set_state(ApiCall *c, LimnTrainer *t, const char *weight, cons
   State *s = store && table_get(model, weight, strlen(weight)) ? store_find(store, weight) : NULL;
   const char *error;
   Array x;
-  if (!s) {
-    diag_error(c->l->diags, (Span){0}, "there is no weight `%s` in this run", weight);
-    return LIMN_WRONG;
-  }
+  if (!s) return call_fail(c, LIMN_WRONG, "there is no weight `%s` in this run", weight);
   if (!array_from_memory(c->scratch, from, &x, &error)) return call_misuse(c, "%s", error);
   bool fits = x.rank == s->rank;
   for (uint32_t i = 0; fits && i < s->rank; i++) fits = x.shape[i] == s->shape[i];

@@ -73,8 +73,7 @@ LimnStatus limn_data_sample(Limn *l, const char *set, uint64_t at, LimnArrays *o
   bool good = set_is_known(set) || file_error(c->scratch, &why, "there is no set `%s`", set);
   if (good && data_sample(c->answer, set, at, &all, &why))
     return copy_arrays_out(c->answer, &all, out), call_end(c, LIMN_GOOD);
-  diag_error(l->diags, (Span){0}, "%s", why);
-  return call_end(c, LIMN_WRONG);
+  return call_end(c, call_fail(c, LIMN_WRONG, "%s", why));
 }
 
 // -- using trained learners -----------------------------------------------------------------------
@@ -398,10 +397,8 @@ static void set_drawn_constants(ApiCall *c, const Arrays *given) {
 static LimnStatus weights_read(ApiCall *c, const char *from) {
   const char *error, *file = folder_weights(c->scratch, from);
   Arrays given = {0};
-  if (!folder_read_weights(c->scratch, from, &given, &error)) {
-    diag_error(c->l->diags, (Span){0}, "%s", error);
-    return LIMN_WRONG;
-  }
+  if (!folder_read_weights(c->scratch, from, &given, &error))
+    return call_fail(c, LIMN_WRONG, "%s", error);
   NamedWeights all = program_weights(c, true);
   uint32_t found = 0;
   for (uint32_t i = 0; i < all.n; i++) {
@@ -409,11 +406,10 @@ static LimnStatus weights_read(ApiCall *c, const char *from) {
     if (x && !weight_fits(c, &all.at[i], x)) return LIMN_WRONG;
     found += x != NULL;
   }
-  if (!found) {
-    diag_error(c->l->diags, (Span){0}, "%s has none of the weights of this program%s%s", file,
-               all.n ? ": it wants " : ", which has none", all.n ? all.at[0].param->path : "");
-    return LIMN_WRONG;
-  }
+  if (!found)
+    return call_fail(c, LIMN_WRONG, "%s has none of the weights of this program%s%s", file,
+                     all.n ? ": it wants " : ", which has none",
+                     all.n ? all.at[0].param->path : "");
   for (uint32_t i = 0; i < all.n; i++) {
     const Array *x = arrays_find(&given, all.at[i].param->path);
     if (x) store_weight(c->l, all.at[i].param->path, x);

@@ -70,29 +70,9 @@ const char *near_command(const char *name);
 // options.c: returns 0; the exit status after a message; or -1 if help was printed
 int read_options(CommandText, const char *name, int argc, char **argv, Options *);
 
-// commands.c: all return the exit status
-int run_check(Limn *, Options *);
-int run_find(Limn *, Options *);
-int run_fmt(Limn *, Options *);
-int run_print(Limn *, Options *);
-int run_grad(Limn *, Options *);
-int run_draw(Limn *, Options *);
-int run_cost(Limn *, Options *);
-int run_eval(Limn *, Options *);
-int run_train(Limn *, Options *);
-int run_predict(Limn *, Options *);
-int run_sample(Limn *, Options *);
-int run_export(Limn *, Options *);
-int run_read(Limn *, Options *);
-int run_diff(Limn *, Options *);
-int run_report(Limn *, Options *);
-int run_machines(Limn *, Options *);
-int run_import(Limn *, Options *);
-int run_runs(Limn *, Options *);
-int run_change(Limn *, Options *);
-int run_data(Limn *, Options *);
-int run_ops(Limn *, Options *);
-int run_devices(Limn *, Options *);
+// commands.c
+typedef int RunCommand(Limn *, Options *); // returns the exit status
+RunCommand *command_run(const char *name); // NULL: there is no such command
 
 // lsp.c
 int run_lsp(Limn *, Options *);

@@ -46,14 +46,13 @@ static LimnStatus load_program(Limn *l, const Options *o) {
   return limn_load(l, o->file);
 }
 
-int run_check(Limn *l, Options *o) {
+static int run_check(Limn *l, Options *o) {
   LimnStatus s = load_program(l, o);
   // These are questions about programs that may not be complete.
   if (!s && !o->paths && !o->who) s = limn_check(l);
   if (o->paths) {
     const char *text = s ? NULL : limn_paths(l, o->name, o->json);
-    s = text_status(l, s, text);
-    return answer(l, o, s, "paths", text);
+    return answer(l, o, text_status(l, s, text), "paths", text);
   }
   const char *text = s ? NULL : o->who ? limn_who(l, o->json) : limn_summary(l, o->json);
   s = text_status(l, s, text);
@@ -62,16 +61,15 @@ int run_check(Limn *l, Options *o) {
 }
 
 // The pattern comes before the file.
-int run_find(Limn *l, Options *o) {
+static int run_find(Limn *l, Options *o) {
   const char *pattern = o->file;
   o->file = o->name;
   LimnStatus s = load_program(l, o);
   const char *text = s ? NULL : limn_find(l, pattern, o->json);
-  s = text_status(l, s, text);
-  return answer(l, o, s, "found", text);
+  return answer(l, o, text_status(l, s, text), "found", text);
 }
 
-int run_fmt(Limn *l, Options *o) {
+static int run_fmt(Limn *l, Options *o) {
   bool same = true;
   LimnStatus s = limn_format_file(l, o->file, o->check, &same);
   if (!s && o->check && !same) {
@@ -81,15 +79,14 @@ int run_fmt(Limn *l, Options *o) {
   return answer(l, o, s, "same", o->json ? (same ? "true" : "false") : NULL);
 }
 
-int run_print(Limn *l, Options *o) {
+static int run_print(Limn *l, Options *o) {
   LimnStatus s = load_program(l, o);
   const char *text = s ? NULL : limn_print(l, o->name, o->after, o->origins);
   text = quoted_for_json(l, o, text);
-  s = text_status(l, s, text);
-  return answer(l, o, s, "text", text);
+  return answer(l, o, text_status(l, s, text), "text", text);
 }
 
-int run_grad(Limn *l, Options *o) {
+static int run_grad(Limn *l, Options *o) {
   o->after = o->name ? "reverse" : "gradient";
   return run_print(l, o);
 }
@@ -123,7 +120,7 @@ static const char *const *split_names(char *text, const char **list, size_t n) {
   return list;
 }
 
-int run_draw(Limn *l, Options *o) {
+static int run_draw(Limn *l, Options *o) {
   o->draw.open = split_names(o->open, o->opened, 64);
   o->draw.close = split_names(o->close, o->closed, 64);
   o->draw.who = o->who;
@@ -147,11 +144,10 @@ int run_draw(Limn *l, Options *o) {
   return answer(l, o, s, "picture", where);
 }
 
-int run_cost(Limn *l, Options *o) {
+static int run_cost(Limn *l, Options *o) {
   LimnStatus s = load_program(l, o);
   const char *text = s ? NULL : limn_cost(l, o->name, o->json);
-  s = text_status(l, s, text);
-  return answer(l, o, s, "cost", text);
+  return answer(l, o, text_status(l, s, text), "cost", text);
 }
 
 // -- programs that others wrote -------------------------------------------------------------------
@@ -247,7 +243,7 @@ static void print_note(void *context, const char *text) {
   SAY(stderr, "limn: ", text, "\n");
 }
 
-int run_eval(Limn *l, Options *o) {
+static int run_eval(Limn *l, Options *o) {
   const char *text = NULL;
   o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_use);
@@ -255,21 +251,17 @@ int run_eval(Limn *l, Options *o) {
   return answer(l, o, s, o->name ? "values" : "measures", text);
 }
 
-int run_predict(Limn *l, Options *o) {
+static int use_learner(Limn *l, Options *o,
+                       LimnStatus (*use)(Limn *, const char *, const LimnUse *, const char **)) {
   const char *text = NULL;
   o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_use);
-  if (!s) s = limn_predict(l, o->name, &o->use, &text);
+  if (!s) s = use(l, o->name, &o->use, &text);
   return answer(l, o, s, "values", text);
 }
 
-int run_sample(Limn *l, Options *o) {
-  const char *text = NULL;
-  o->use.say = print_note;
-  LimnStatus s = load_confined(l, o, confine_use);
-  if (!s) s = limn_sample(l, o->name, &o->use, &text);
-  return answer(l, o, s, "values", text);
-}
+static int run_predict(Limn *l, Options *o) { return use_learner(l, o, limn_predict); }
+static int run_sample(Limn *l, Options *o) { return use_learner(l, o, limn_sample); }
 
 // Write errors are reported at exit, as for all output.
 static int copy_out(const char *path) {
@@ -311,7 +303,7 @@ static int export_out(Limn *l, Options *o) {
   return status;
 }
 
-int run_export(Limn *l, Options *o) {
+static int run_export(Limn *l, Options *o) {
   const char *text = NULL;
   if (o->eval.out && !strcmp(o->eval.out, "-")) return export_out(l, o);
   LimnStatus s = load_confined(l, o, confine_export);
@@ -321,7 +313,7 @@ int run_export(Limn *l, Options *o) {
 }
 
 // Written only if the result type-checks; texts of earlier calls are freed by the load.
-int run_read(Limn *l, Options *o) {
+static int run_read(Limn *l, Options *o) {
   const char *text = NULL;
   LimnRead how = {.size = sizeof how, .places = true},
            files = {.size = sizeof files, .out = o->eval.out, .weights = o->eval.weights};
@@ -334,7 +326,7 @@ int run_read(Limn *l, Options *o) {
 }
 
 // Exit status as of diff(1): 0 equal, 1 different, 2 or more on errors.
-int run_diff(Limn *l, Options *o) {
+static int run_diff(Limn *l, Options *o) {
   const char *text = NULL;
   bool same = false;
   LimnDiff how = {.size = sizeof how, .name = o->of, .json = o->json, .same = &same};
@@ -351,7 +343,7 @@ int run_diff(Limn *l, Options *o) {
   return status == LIMN_WRONG ? 2 : status ? status : !same;
 }
 
-int run_report(Limn *l, Options *o) {
+static int run_report(Limn *l, Options *o) {
   const char *text = NULL;
   o->use.say = print_note;
   LimnStatus s = load_confined(l, o, confine_page);
@@ -448,7 +440,7 @@ static int answer_plan(Limn *l, Options *o) {
   return rc;
 }
 
-int run_train(Limn *l, Options *o) {
+static int run_train(Limn *l, Options *o) {
   LimnTrain *how = &o->train;
   if (how->out && how->resume && same_folder(how->out, how->resume)) how->out = NULL;
   LimnStatus s = load_confined(l, o, confine_train);
@@ -481,7 +473,7 @@ static void print_run_line(void *context, const char *text) {
   print_line(NULL, text);
 }
 
-int run_machines(Limn *l, Options *o) {
+static int run_machines(Limn *l, Options *o) {
   RunTold told = {.l = l};
   const char *text = NULL;
   LimnStatus s = load_confined(l, o, confine_machines);
@@ -509,7 +501,7 @@ int run_machines(Limn *l, Options *o) {
   return rc || !stopped_by() ? rc : 128 + stopped_by(); // its checks were not evaluated
 }
 
-int run_ops(Limn *l, Options *o) {
+static int run_ops(Limn *l, Options *o) {
   const char *text = limn_ops(l);
   (void)o;
   if (text) fputs(text, stdout);
@@ -525,7 +517,7 @@ static void print_no_runs(const Options *o, const char *dir) {
   fputc('\n', stderr);
 }
 
-int run_import(Limn *l, Options *o) {
+static int run_import(Limn *l, Options *o) {
   if (!o->import.out) o->import.out = "model.limn";
   for (uint32_t i = 0; i < o->nset; i++) limn_set(l, o->set_name[i], o->set_value[i]);
   LimnStatus s = limn_import(l, o->file, &o->import);
@@ -534,7 +526,7 @@ int run_import(Limn *l, Options *o) {
   return answer(l, o, s, "program", where);
 }
 
-int run_runs(Limn *l, Options *o) {
+static int run_runs(Limn *l, Options *o) {
   const char *text = NULL, *dir = o->file ? o->file : "runs";
   LimnStatus s = limn_runs(l, dir, o->with, o->has, o->json, &text);
   if (!s && !o->json && !*text) print_no_runs(o, dir);
@@ -542,7 +534,7 @@ int run_runs(Limn *l, Options *o) {
 }
 
 // A value that is no number is refused and quoted as given.
-int run_change(Limn *l, Options *o) {
+static int run_change(Limn *l, Options *o) {
   const char *equals = strchr(o->name, '=');
   char what[256], *end = what;
   size_t n = equals ? (size_t)(equals - o->name) : 0;
@@ -557,14 +549,35 @@ int run_change(Limn *l, Options *o) {
   return answer(l, o, s, NULL, NULL);
 }
 
-int run_data(Limn *l, Options *o) {
+static int run_data(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = limn_data(l, o->file, o->eval.out, o->json, &text);
   return answer(l, o, s, o->file ? "set" : "sets", text);
 }
 
-int run_devices(Limn *l, Options *o) {
+static int run_devices(Limn *l, Options *o) {
   const char *text = NULL;
   LimnStatus s = limn_devices(l, o->json, &text);
   return answer(l, o, s, "devices", text);
+}
+
+// -- all of them ----------------------------------------------------------------------------------
+static const struct {
+  const char *name;
+  RunCommand *run;
+} commands[] = {
+    {"check", run_check},     {"find", run_find},     {"fmt", run_fmt},
+    {"print", run_print},     {"grad", run_grad},     {"draw", run_draw},
+    {"cost", run_cost},       {"eval", run_eval},     {"train", run_train},
+    {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
+    {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
+    {"ops", run_ops},         {"export", run_export}, {"read", run_read},
+    {"diff", run_diff},       {"import", run_import}, {"lsp", run_lsp},
+    {"studio", run_studio},   {"change", run_change}, {"devices", run_devices},
+};
+
+RunCommand *command_run(const char *name) {
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    if (!strcmp(name, commands[i].name)) return commands[i].run;
+  return NULL;
 }

@@ -10,20 +10,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static const struct {
-  const char *name;
-  int (*run)(Limn *, Options *);
-} commands[] = {
-    {"check", run_check},     {"find", run_find},     {"fmt", run_fmt},
-    {"print", run_print},     {"grad", run_grad},     {"draw", run_draw},
-    {"cost", run_cost},       {"eval", run_eval},     {"train", run_train},
-    {"predict", run_predict}, {"sample", run_sample}, {"report", run_report},
-    {"run", run_machines},    {"runs", run_runs},     {"data", run_data},
-    {"ops", run_ops},         {"export", run_export}, {"read", run_read},
-    {"diff", run_diff},       {"import", run_import}, {"lsp", run_lsp},
-    {"studio", run_studio},   {"change", run_change}, {"devices", run_devices},
-};
-
 static int no_command(const char *name) {
   const char *near = near_command(name);
   SAY(stderr, "limn: there is no command `", name, "`");
@@ -55,7 +41,7 @@ static int help(int argc, char **argv) {
   return 0;
 }
 
-static int run(int (*command)(Limn *, Options *), CommandText text, Options *o) {
+static int run(RunCommand *command, CommandText text, Options *o) {
   Limn *l = limn_new();
   if (!l) {
     fputs("limn: out of memory\n", stderr);
@@ -95,11 +81,11 @@ static int limn(int argc, char **argv) {
   if (is_one_of(name, (const char *const[]){"--help", "-h", "help", NULL})) return help(argc, argv);
   if (is_one_of(name, (const char *const[]){"--version", "-V", "version", NULL}))
     return printf("limn %s\n", limn_version()) < 0;
-  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-    if (strcmp(name, commands[i].name)) continue;
+  RunCommand *command = command_run(name);
+  if (command) {
     CommandText text = command_named(name);
     int r = read_options(text, name, argc, argv, &o);
-    return r < 0 ? 0 : r ? r : run(commands[i].run, text, &o);
+    return r < 0 ? 0 : r ? r : run(command, text, &o);
   }
   return *name == '-' ? no_option(name) : no_command(name);
 }

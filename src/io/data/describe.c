@@ -7,8 +7,6 @@
 
 enum { LOOK = 4096, LOOK_LABELS = 1 << 20, NAMES = 12, ACROSS = 16, DOWN = 10 };
 
-static const char *const split_word[] = {"train", "valid", "test"};
-
 // -- all sets -------------------------------------------------------------------------------------
 static void put_rows(JsonOut *j, const int64_t *rows) {
   json_object(j, "rows");
@@ -275,20 +273,23 @@ static bool show_all(Describe *d, Set *s) {
 }
 
 // -- rows -----------------------------------------------------------------------------------------
-static bool rows_read(Arena *a, Set *s, Split split, uint32_t field, Array *out, const char **why) {
-  const Field *f = set_field(s, field);
-  int64_t n = set_rows(s, split), count = field_count(f);
-  *out = (Array){.name = arena_format(a, "%s_%s", f->name, split_word[split]),
-                 .rank = f->rank + 1,
+// Reads rows from `first` on; one: the axis of the rows is left out.
+static bool rows_read(Arena *a, Set *s, int64_t first, SetRows of, bool one, Array *out,
+                      const char **why) {
+  const Field *f = set_field(s, of.field);
+  *out = (Array){.rank = f->rank + !one,
                  .shape = NEW_ARRAY(a, int64_t, f->rank + 1),
-                 .kind = f->kind == FIELD_REAL ? EL_F32 : EL_I32};
-  out->shape[0] = n;
-  for (uint32_t i = 0; i < f->rank; i++) out->shape[i + 1] = f->shape[i];
+                 .kind = f->kind != FIELD_REAL ? EL_I32
+                         : one                 ? EL_F64
+                                               : EL_F32};
+  out->name = one ? arena_format(a, "%s", f->name)
+                  : arena_format(a, "%s_%s", f->name, split_word[of.split]);
+  out->shape[0] = of.n;
+  memcpy(out->shape + !one, f->shape, f->rank * sizeof *f->shape);
   if (!array_count(out->rank, out->shape, &out->count))
     return file_error(a, why, "%s is too large for one array", out->name);
-  out->data = NEW_ARRAY(a, double, n *count);
-  SetRows all = {.split = split, .field = field, .n = n};
-  return set_read_from(s, 0, all, NUMBER_F64, out->data, why);
+  out->data = NEW_ARRAY(a, double, out->count + 1);
+  return set_read_from(s, first, of, NUMBER_F64, out->data, why);
 }
 
 // Parses shakespeare[pieces: 300]: returns the name, and *pieces or leaves it.
@@ -312,6 +313,13 @@ static Set *open_or_suggest(Arena *a, const char *text, const char **why) {
   return s;
 }
 
+// The reason of a failure outlives the set.
+static bool close_set(Arena *a, Set *s, bool good, const char **why) {
+  if (!good) *why = arena_format(a, "%s", *why);
+  set_close(s);
+  return good;
+}
+
 bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
   Set *s = open_or_suggest(a, name, why);
   if (!s) return false;
@@ -319,23 +327,10 @@ bool data_arrays(Arena *a, const char *name, Arrays *out, const char **why) {
   for (Split i = 0; i < SPLITS; i++)
     for (uint32_t k = 0; good && set_rows(s, i) && k < set_fields(s); k++) {
       Array x;
-      good = rows_read(a, s, i, k, &x, why);
+      good = rows_read(a, s, 0, (SetRows){i, k, NULL, set_rows(s, i)}, false, &x, why);
       if (good) vec_push(a, &out->array, x);
     }
-  if (!good) *why = arena_format(a, "%s", *why);
-  set_close(s);
-  return good;
-}
-
-static bool row_read(Arena *a, Set *s, SetRows which, Array *out, const char **why) {
-  const Field *f = set_field(s, which.field);
-  *out = (Array){.name = arena_format(a, "%s", f->name),
-                 .rank = f->rank,
-                 .shape = arena_copy(a, f->shape, f->rank * sizeof *f->shape),
-                 .count = field_count(f),
-                 .kind = f->kind == FIELD_REAL ? EL_F64 : EL_I32};
-  out->data = NEW_ARRAY(a, double, out->count + 1);
-  return set_read(s, which, NUMBER_F64, out->data, why);
+  return close_set(a, s, good, why);
 }
 
 bool data_sample(Arena *a, const char *set, uint64_t at, Arrays *out, const char **why) {
@@ -346,12 +341,10 @@ bool data_sample(Arena *a, const char *set, uint64_t at, Arrays *out, const char
   bool good = n > 0 || file_error(a, why, "%s has no samples", set);
   for (uint32_t k = 0; good && k < set_fields(s); k++) {
     Array x;
-    good = row_read(a, s, (SetRows){split, k, &row, 1}, &x, why);
+    good = rows_read(a, s, row, (SetRows){split, k, NULL, 1}, true, &x, why);
     if (good) vec_push(a, &out->array, x);
   }
-  if (!good) *why = arena_format(a, "%s", *why);
-  set_close(s);
-  return good;
+  return close_set(a, s, good, why);
 }
 
 bool data_show(Arena *a, Buf *out, const char *name, bool json, Picture *p, const char **why) {
@@ -359,7 +352,5 @@ bool data_show(Arena *a, Buf *out, const char *name, bool json, Picture *p, cons
   if (!s) return false;
   Describe d = {a, out, json, json_out(out), why};
   bool good = show_all(&d, s) && (!p || draw_any(a, s, p, why));
-  if (!good) *why = arena_format(a, "%s", *why);
-  set_close(s);
-  return good;
+  return close_set(a, s, good, why);
 }

@@ -51,10 +51,8 @@ bool episode_fields(const Episodes *e, const Field *f, uint32_t n, Field out[EPI
 // -- classes --------------------------------------------------------------------------------------
 static bool read_labels(struct Tasks *t, Split split, int64_t rows, int32_t *label,
                         const char **why) {
-  for (int64_t r = 0; r < rows; r++)
-    if (!set_read(t->base, (SetRows){split, t->label, &r, 1}, NUMBER_I32, &label[r], why))
-      return false;
-  return true;
+  SetRows all = {.split = split, .field = t->label, .n = rows};
+  return set_read_from(t->base, 0, all, NUMBER_I32, label, why);
 }
 
 static bool sort_classes(struct Tasks *t, Arena *a, Split split, const char **why) {

@@ -137,13 +137,12 @@ static bool find_splits(Set *s, const char *path, const FolderNames *names, bool
 }
 
 static bool find_files(Set *s, ImageFolder *f, const char *path, bool *given, const char **why) {
-  static const char *const word[] = {"train", "valid", "test"};
   FolderNames names;
   if (!list_folder(s->arena, path, &names, why)) return false;
   if (!find_splits(s, path, &names, given, why)) return false;
   if (!*given) return add_split(s, f, SPLIT_TRAIN, path, why);
   for (Split split = 0; split < SPLITS; split++) {
-    const char *inner = arena_format(s->arena, "%s/%s", path, word[split]);
+    const char *inner = arena_format(s->arena, "%s/%s", path, split_word[split]);
     bool folder;
     if (!check_folder(s, inner, &folder, why)) return false;
     if (!folder) continue;
@@ -198,9 +197,6 @@ static bool check_sizes(Set *s, ImageFolder *f, const char **why) {
       const char *path = f->file[split].at[i].path;
       Picture p;
       if (!read_picture_size(s->arena, path, &p, &f->sum, why)) return false;
-      if (!p.width || !p.height)
-        return file_error(s->arena, why, "%s has %u×%u pixels: there is nothing in it", path,
-                          p.width, p.height);
       if (!first) f->like = p, first = path;
       if (p.width != f->like.width || p.height != f->like.height)
         return file_error(s->arena, why,
@@ -308,7 +304,7 @@ static void add_pictures(Set *s, ImageFolder *f, int64_t files) {
   c.picture = true;
   s->lazy_field = s->field.n;
   s->lazy = (Lazy){.read = read_lazy, .state = f, .sum = f->sum};
-  set_add(s, &image, (Column[]){c, c, c});
+  set_add_one(s, &image, c);
 }
 
 static void add_labels(Set *s, ImageFolder *f) {

@@ -117,7 +117,7 @@ static bool open_array(Set *s, const char *path, Raw *x, bool pictures, const ch
   Column c;
   if (!array_field(s, x, pictures, &f, &c, why))
     return file_error(s->arena, why, "%s: %s", path, *why);
-  set_add(s, &f, (Column[]){c, c, c});
+  set_add_one(s, &f, c);
   set_cut_hash(s, x->shape[0], 10, true);
   s->summary = arena_format(s->arena, "%lld rows, %s : %s%s", (long long)x->shape[0], f.name,
                             field_type(s->arena, &f), c.picture ? " from 0 to 1" : "");
@@ -127,14 +127,9 @@ static bool open_array(Set *s, const char *path, Raw *x, bool pictures, const ch
 // -- npz ------------------------------------------------------------------------------------------
 // "x_train" is field x for training; an array without such a suffix is for all splits.
 static bool split_name(const char *name, size_t *n, Split *split) {
-  static const char *const ends[] = {"_train", "_valid", "_test"};
-  for (Split i = 0; i < SPLITS; i++) {
-    size_t all = strlen(name), end = strlen(ends[i]);
-    if (all <= end || strcmp(name + all - end, ends[i]) != 0) continue;
-    *n = all - end;
-    *split = i;
-    return true;
-  }
+  const char *end = strrchr(name, '_');
+  for (Split i = 0; end && end > name && i < SPLITS; i++)
+    if (strcmp(end + 1, split_word[i]) == 0) return *n = (size_t)(end - name), *split = i, true;
   return false;
 }
 
@@ -192,7 +187,7 @@ static bool add_whole(Set *s, const Raw *array, int64_t *rows, const char **why)
   if (!array_field(s, &x, false, &f, &c, why)) return false;
   if (!s->field.n) *rows = x.shape[0];
   if (x.shape[0] != *rows) return rows_differ(s, &x, *rows, why);
-  set_add(s, &f, (Column[]){c, c, c});
+  set_add_one(s, &f, c);
   return true;
 }
 
@@ -350,7 +345,7 @@ bool open_csv(Set *s, const char *path, View v, const char **why) {
     } else {
       continue;
     }
-    set_add(s, &f, (Column[]){c, c, c});
+    set_add_one(s, &f, c);
   }
   csv_says(s, &t);
   s->table = true;

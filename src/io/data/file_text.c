@@ -77,11 +77,11 @@ static bool open_pieces(Set *s, const char *path, View v, const char *const *nam
                       text_shown(s->arena, found.wrong, character_length(found.wrong, v.n - at)));
   }
   Column c = column_new(found.label, 1, EL_I32);
-  set_add(
+  set_add_one(
       s,
       &(Field){
           .name = "text", .kind = FIELD_LABEL, .labels = found.words.n, .label = found.words.word},
-      (Column[]){c, c, c});
+      c);
   set_cut_shares(s, found.n, 0.9, 0.05);
   s->summary = arena_format(s->arena, "a text of %lld pieces, %lld different ones, cut 90 : 5 : 5",
                             (long long)found.n, (long long)found.different);
@@ -106,8 +106,7 @@ bool open_text(Set *s, const char *path, View v, const char **why) {
   bool bytes = (size_t)count == v.n;
   Column c = bytes ? label_bytes(s, v, label) : label_characters(s, v, label, count);
   arena_free(scratch);
-  set_add(s, &(Field){.name = "text", .kind = FIELD_LABEL, .labels = n, .label = names},
-          (Column[]){c, c, c});
+  set_add_one(s, &(Field){.name = "text", .kind = FIELD_LABEL, .labels = n, .label = names}, c);
   set_cut_shares(s, count, 0.9, 0.05);
   s->summary =
       arena_format(s->arena, "a text of %lld characters, %lld different ones, cut 90 : 5 : 5",

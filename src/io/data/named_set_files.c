@@ -25,12 +25,16 @@ static bool file_wrong(Set *s, const char *folder, const char *file, const Raw *
 }
 
 // -- idx ------------------------------------------------------------------------------------------
+static bool idx_in(Set *s, const char *folder, const char *file, Raw *x, const char **why) {
+  View v;
+  return view_in(s, folder, file, &v, why) &&
+         (idx_look(s->arena, v.at, v.n, x, why) ||
+          file_error(s->arena, why, "set %s: %s/%s: %s", s->name, folder, file, *why));
+}
+
 static bool images_in(Set *s, const char *folder, const char *file, const Field *f, Raw *x,
                       const char **why) {
-  View v;
-  if (!view_in(s, folder, file, &v, why)) return false;
-  if (!idx_look(s->arena, v.at, v.n, x, why))
-    return file_error(s->arena, why, "set %s: %s/%s: %s", s->name, folder, file, *why);
+  if (!idx_in(s, folder, file, x, why)) return false;
   if (x->rank == 3 && x->kind == EL_U8 && x->shape[1] == f->shape[0] && x->shape[2] == f->shape[1])
     return true;
   const char *want = arena_format(s->arena, "bytes of n×%lld×%lld", (long long)f->shape[0],
@@ -40,11 +44,8 @@ static bool images_in(Set *s, const char *folder, const char *file, const Field 
 
 static bool labels_in(Set *s, const char *folder, const char *file, int64_t rows, int64_t labels,
                       Column *out, const char **why) {
-  View v;
   Raw x;
-  if (!view_in(s, folder, file, &v, why)) return false;
-  if (!idx_look(s->arena, v.at, v.n, &x, why))
-    return file_error(s->arena, why, "set %s: %s/%s: %s", s->name, folder, file, *why);
+  if (!idx_in(s, folder, file, &x, why)) return false;
   if (x.rank != 1 || x.shape[0] != rows)
     return file_wrong(s, folder, file, &x, arena_format(s->arena, "%lld labels", (long long)rows),
                       why);
@@ -119,12 +120,12 @@ static bool read_cifar_labels(Set *s, const char *folder, const char *file, int6
                               const char **why) {
   View v;
   if (!view_in(s, folder, file, &v, why)) return false;
-  const Json *list = json_read(s->arena, (const char *)v.at, v.n, why), *item = NULL;
+  const Json *list = json_read(s->arena, (const char *)v.at, v.n, why);
   bool good = list && list->kind == JSON_LIST && list->n == n;
-  if (good) item = json_first(list);
-  for (int64_t i = 0; good && i < n; i++, item = json_next(item)) {
+  for (const Json *item = good ? json_items(list) : NULL; good && item;
+       item = json_after(list, item)) {
     good = item->kind == JSON_NUMBER && item->natural && item->number < 10;
-    if (good) to[i] = (uint8_t)item->number;
+    if (good) *to++ = (uint8_t)item->number;
   }
   return good ||
          file_error(s->arena, why, "set cifar10: %s/%s is not a list of %lld labels below 10",
@@ -210,10 +211,8 @@ static bool open_digits(Set *s, const char *folder, const char **why) {
         label[r] = (uint8_t)x;
     }
   Column pixels = column_new(pixel, PIXELS, EL_F32), name = column_new(label, 1, EL_U8);
-  set_add(s, &(Field){.name = "image", .rank = 2, .shape = {8, 8}},
-          (Column[]){pixels, pixels, pixels});
-  set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10},
-          (Column[]){name, name, name});
+  set_add_one(s, &(Field){.name = "image", .rank = 2, .shape = {8, 8}}, pixels);
+  set_add_one(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 10}, name);
   s->summary = arena_format(s->arena, "image R[8 8], label {10}, from %s", folder);
   return true;
 }

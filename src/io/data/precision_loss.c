@@ -132,7 +132,7 @@ bool numbers_precision_loss(Arena *a, const double *x, int64_t rows, int64_t eac
                             PrecisionLoss *out) {
   Set s = {.arena = a, .part = {{.rows = rows}}};
   Column c = column_new(x, each, EL_F64);
-  set_add(&s, &(Field){.name = ""}, (Column[]){c, c, c});
+  set_add_one(&s, &(Field){.name = ""}, c);
   return set_precision_loss(&s, 0, out);
 }
 

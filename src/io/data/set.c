@@ -19,6 +19,10 @@ void set_add(Set *s, const Field *f, const Column block[SPLITS]) {
   for (uint32_t b = 0; b < SPLITS; b++) vec_push(s->arena, &s->column[b], block[b]);
 }
 
+void set_add_one(Set *s, const Field *f, Column c) { set_add(s, f, (Column[]){c, c, c}); }
+
+const char *const split_word[SPLITS] = {"train", "valid", "test"};
+
 static bool cut_nothing(Set *s, int64_t rows) {
   if (s->options.whole) s->part[SPLIT_TRAIN] = (SetPart){.rows = rows};
   return s->options.whole;
@@ -258,7 +262,7 @@ static uint32_t add_gathered(Set *s, const char *name, const uint32_t *from, uin
   f.shape[f.rank++] = n;
   f.peak = NULL;
   f.labels = column_largest(&c, rows, &(int64_t){0}) + 1;
-  set_add(s, &f, (Column[]){c, c, c});
+  set_add_one(s, &f, c);
   return s->field.n - 1;
 }
 

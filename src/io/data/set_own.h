@@ -51,6 +51,8 @@ struct Set {
 
 // set.c: construction of sets
 void set_add(Set *, const Field *, const Column block[SPLITS]);
+void set_add_one(Set *, const Field *, Column); // all splits read from one column
+extern const char *const split_word[SPLITS];    // "train" …
 void set_cut_given(Set *, int64_t train, int64_t valid, int64_t test); // rows of each block
 // Of each group of `of` rows, 1 is for testing and (valid) 1 for validation.
 void set_cut_hash(Set *, int64_t rows, uint32_t of, bool valid);

@@ -50,9 +50,9 @@ void open_iris(Set *s) {
     label[r] = (int32_t)(from / 50);
   }
   Column xs = column_new(x, 4, EL_F64), names = column_new(label, 1, EL_I32);
-  set_add(s, &(Field){.name = "x", .rank = 1, .shape = {4}}, (Column[]){xs, xs, xs});
-  set_add(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 3, .label = iris_words},
-          (Column[]){names, names, names});
+  set_add_one(s, &(Field){.name = "x", .rank = 1, .shape = {4}}, xs);
+  set_add_one(s, &(Field){.name = "label", .kind = FIELD_LABEL, .labels = 3, .label = iris_words},
+              names);
   if (s->options.valid && hashed) {
     int64_t held = train / 12;
     s->part[SPLIT_TRAIN].rows -= held;
