@@ -3,6 +3,9 @@
 #include "base/names.h"
 #include "core/diagram/diagram.h"
 #include "core/diagram/ops.h"
+#include "core/diagram/print.h"
+
+#include <assert.h>
 
 Access access_from(World *w, uint32_t first, uint32_t rank) {
   uint32_t *plain = NEW_ARRAY(w->arena, uint32_t, rank + 1);
@@ -49,6 +52,42 @@ uint32_t each_number(World *w, Each *e, double k) {
 Id each_make(World *w, Diagram *d, Each *e) {
   e->loop.in = e->in;
   return box_loop(w, d, &e->loop, e->wire, e->loop.nin, e->t, e->origin);
+}
+
+// -- loops given as text --------------------------------------------------------------------------
+static Loop *loop_of_text(World *w, const Diagram *d, const Type *t, const char *text, const Id *in,
+                          uint32_t n) {
+  static const char *const name[] = {"a", "b", "c", "d"};
+  Loop *loop = loop_over(w, t);
+  uint32_t value[COUNT(name)], out = 0;
+  assert(n <= COUNT(name));
+  loop->nin = n;
+  loop->in = NEW_ARRAY(w->arena, Access, n);
+  for (uint32_t i = 0; i < n; i++) {
+    const Type *x = &d->wire.at[in[i]].type;
+    loop->in[i] = access_from(w, 0, x->rank);
+    value[i] = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = x->base, .ref = i});
+  }
+  bool good = scalar_read(w, loop, text, name, value, n, &out);
+  assert(good && out + 1 == loop->nscalar);
+  (void)good;
+  return loop;
+}
+
+Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32_t n, Id origin) {
+  return box_loop(w, d, loop_of_text(w, d, &t, text, in, n), in, n, t, origin);
+}
+
+Id fold_text(World *w, Diagram *d, Combine combine, const char *text, const Id *in, uint32_t n,
+             Id origin) {
+  Loop *loop = loop_of_text(w, d, &d->wire.at[in[0]].type, text, in, n);
+  loop->combine = combine;
+  loop->out = (Access){0};
+  return box_loop(w, d, loop, in, n, (Type){.base = BASE_R}, origin);
+}
+
+Id wire_choice(World *w, Diagram *d, Id bit, Id yes, Id no) {
+  return map_text(w, d, d->wire.at[no].type, "select(a, b, c)", (Id[]){bit, yes, no}, 3, 0);
 }
 
 // -- uses of indices and operands -----------------------------------------------------------------

@@ -238,9 +238,7 @@ static Diagram *one_interval(FlowCall *f, const Type *length) {
   if (events) {
     scan_steps(f, &b, length);
   } else {
-    Each zero = each_of(w, (Type){.base = BASE_R});
-    each_number(w, &zero, 0);
-    b.time = each_make(w, b.d, &zero);
+    b.time = wire_filled(w, b.d, &(Type){.base = BASE_R}, 0, 0, 0);
     for (int64_t turn = 0; turn < f->steps; turn++) one_step(f, &b);
   }
   for (uint32_t i = 0; i < f->states + f->more; i++) diagram_output(w, b.d, b.x[i]);
@@ -256,10 +254,7 @@ static void begin_more(FlowCall *f, const Diagram *interval, Ids *in) {
     if (i < s->state.n && s->state.at[i].rate) continue;
     double k = i < s->state.n ? s->d->param.at[s->state.at[i].param].init.k : 1;
     Type t = interval->wire.at[interval->in.at[at++]].type;
-    Each e = each_of(f->w, t);
-    uint32_t number = each_number(f->w, &e, k);
-    e.loop.scalar[number].base = (uint8_t)t.base;
-    vec_push(f->w->arena, in, each_make(f->w, f->b->d, &e));
+    vec_push(f->w->arena, in, wire_filled(f->w, f->b->d, &t, k, 0, 0));
   }
 }
 

@@ -10,7 +10,6 @@
 // makes the states NaN.
 #include "base/names.h"
 #include "core/diagram/each.h"
-#include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
@@ -33,30 +32,16 @@ typedef struct {
 } EventStep;
 
 // -- helpers --------------------------------------------------------------------------------------
-static Id op(EventStep *b, Type t, Fn fn, Id x, Id y, Id z) {
-  Each e = each_of(b->w, t);
-  Id from[3] = {x, y, z};
-  uint32_t at[3] = {0};
-  for (uint32_t i = 0; i < 3; i++) {
-    if (!from[i]) continue;
-    const Type *own = &b->d->wire.at[from[i]].type;
-    at[i] = each_read(b->w, &e, from[i], (Base)own->base, own->rank);
-  }
-  uint32_t out = scalar_fn(b->w, &e.loop, fn, at[0], at[1], at[2]);
-  e.loop.scalar[out].base = (uint8_t)t.base;
-  return each_make(b->w, b->d, &e);
+static Id map2(EventStep *b, Type t, const char *text, Id x, Id y) {
+  return map_text(b->w, b->d, t, text, (Id[]){x, y}, y ? 2 : 1, 0);
 }
-
-static Id number(EventStep *b, double k) {
-  Each e = each_of(b->w, b->number);
-  each_number(b->w, &e, k);
-  return each_make(b->w, b->d, &e);
+static Id number(EventStep *b, double k) { return wire_filled(b->w, b->d, &b->number, k, 0, 0); }
+static Id num2(EventStep *b, const char *text, Id x, Id y) {
+  return map2(b, b->number, text, x, y);
 }
-
-static Id num2(EventStep *b, Fn fn, Id x, Id y) { return op(b, b->number, fn, x, y, 0); }
-static Id bit2(EventStep *b, Fn fn, Id x, Id y) { return op(b, b->bit, fn, x, y, 0); }
-static Id choose(EventStep *b, Id c, Id x, Id y) { return op(b, b->number, FN_select, c, x, y); }
-static Id above(EventStep *b, Id x, double k) { return bit2(b, FN_lt, number(b, k), x); }
+static Id bit2(EventStep *b, const char *text, Id x, Id y) { return map2(b, b->bit, text, x, y); }
+static Id choose(EventStep *b, Id c, Id x, Id y) { return wire_choice(b->w, b->d, c, x, y); }
+static Id above(EventStep *b, Id x, double k) { return bit2(b, "a < b", number(b, k), x); }
 
 static Type type_of(const EventStep *b, Id wire) { return b->d->wire.at[wire].type; }
 
@@ -116,11 +101,7 @@ static Id call_function(EventStep *b, Diagram *f, const Id *x, const Id *m, cons
   for (uint32_t i = 0; i < b->n; i++) vec_push(w->arena, &in, x[i]);
   for (uint32_t i = 0; i < b->held; i++) vec_push(w->arena, &in, m[i]);
   for (uint32_t i = 0; along && i < b->n; i++) vec_push(w->arena, &in, along[i]);
-  for (uint32_t i = 0; i < f->param.n; i++) {
-    const Wire *wire = &f->wire.at[f->param.at[i].wire];
-    uint32_t p = diagram_param(w, b->d, f->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, &in, b->d->param.at[p].wire);
-  }
+  called_params(w, b->d, f, &in);
   return box_call(w, b->d, f, in.at, in.n, 0);
 }
 
@@ -160,28 +141,10 @@ typedef struct {
 
 // Hermite: x + q^2 (3 - 2q) far + q (1 - q) ((1 - q) left - q right)
 static Id cubic_at(EventStep *b, const Cubic *c, uint32_t i, Id q) {
-  World *w = b->w;
-  uint32_t rank = b->number.rank;
-  Each e = each_of(w, type_of(b, c->x[i]));
-  uint32_t x = each_read(w, &e, c->x[i], BASE_R, e.t.rank),
-           far = each_read(w, &e, c->far[i], BASE_R, e.t.rank),
-           t = each_read(w, &e, q, BASE_R, rank), two = each_number(w, &e, 2),
-           three = each_number(w, &e, 3);
-  uint32_t k = scalar_fn(w, &e.loop, FN_sub, three, scalar_fn(w, &e.loop, FN_mul, two, t, 0), 0);
-  k = scalar_fn(w, &e.loop, FN_mul, scalar_fn(w, &e.loop, FN_mul, t, t, 0), k, 0);
-  scalar_fn(w, &e.loop, FN_add, x, scalar_fn(w, &e.loop, FN_mul, k, far, 0), 0);
-  Id line = each_make(w, b->d, &e);
-  e = each_of(w, type_of(b, c->x[i]));
-  uint32_t a = each_read(w, &e, line, BASE_R, e.t.rank),
-           l = each_read(w, &e, c->left[i], BASE_R, e.t.rank),
-           r = each_read(w, &e, c->right[i], BASE_R, e.t.rank);
-  t = each_read(w, &e, q, BASE_R, rank);
-  uint32_t p = scalar_fn(w, &e.loop, FN_sub, each_number(w, &e, 1), t, 0);
-  uint32_t bend = scalar_fn(w, &e.loop, FN_sub, scalar_fn(w, &e.loop, FN_mul, p, l, 0),
-                            scalar_fn(w, &e.loop, FN_mul, t, r, 0), 0);
-  bend = scalar_fn(w, &e.loop, FN_mul, scalar_fn(w, &e.loop, FN_mul, t, p, 0), bend, 0);
-  scalar_fn(w, &e.loop, FN_add, a, bend, 0);
-  return each_make(w, b->d, &e);
+  Type t = type_of(b, c->x[i]);
+  Id line = map_text(b->w, b->d, t, "a + c*c*(3 - 2*c)*b", (Id[]){c->x[i], c->far[i], q}, 3, 0);
+  return map_text(b->w, b->d, t, "a + d*(1 - d)*((1 - d)*b - d*c)",
+                  (Id[]){line, c->left[i], c->right[i], q}, 4, 0);
 }
 
 static Id input_like(EventStep *in, const EventStep *of, Id wire) {
@@ -208,11 +171,7 @@ static Id scan_of(EventStep *b, EventStep *in, Scan *scan, Ids *outside, int64_t
   World *w = b->w;
   scan->body = in->d;
   scan->axis = (Index){name_from(w->names, "turn"), size_of(w, turns)};
-  for (uint32_t i = 0; i < in->d->param.n; i++) {
-    const Wire *x = &in->d->wire.at[in->d->param.at[i].wire];
-    uint32_t k = diagram_param(w, b->d, in->d->param.at[i], x->type, x->name, 0);
-    vec_push(w->arena, outside, b->d->param.at[k].wire);
-  }
+  called_params(w, b->d, in->d, outside);
   diagram_resolve(w, in->d);
   return box_scan(w, b->d, scan, outside->at, outside->n, 0);
 }
@@ -237,9 +196,9 @@ static Id bisect(EventStep *b, const Cubic *c, const Id *m) {
   hold(&in, b, m, b->held, &held, &outside);
   hold(&in, b, b->port.at, b->port.n, &in.port, &outside);
   Cubic own = {x.at, far.at, left.at, right.at};
-  Id half = num2(&in, FN_mul, width.at[0], number(&in, 0.5));
+  Id half = num2(&in, "a*b", width.at[0], number(&in, 0.5));
   for (uint32_t e = 0; e < b->events; e++) {
-    Id middle = num2(&in, FN_add, low.at[e], half), *y = new_ids(b, b->n);
+    Id middle = num2(&in, "a + b", low.at[e], half), *y = new_ids(b, b->n);
     for (uint32_t i = 0; i < b->n; i++) y[i] = cubic_at(&in, &own, i, middle);
     Id up = above(&in, call_function(&in, in.guards, y, held.at, NULL) + e, 0);
     diagram_output(w, in.d, choose(&in, up, low.at[e], middle));
@@ -263,16 +222,16 @@ static void find_moments(EventStep *b, EventRound *r) {
   Cubic c = {r->x, new_ids(b, b->n), new_ids(b, b->n), new_ids(b, b->n)};
   for (uint32_t i = 0; i < b->n; i++) {
     Type t = type_of(b, r->x[i]);
-    c.far[i] = op(b, t, FN_sub, y[i], r->x[i], 0);
-    c.left[i] = op(b, t, FN_mul, fx[i], r->rest, 0);
-    c.right[i] = op(b, t, FN_mul, fy[i], r->rest, 0);
+    c.far[i] = map2(b, t, "a - b", y[i], r->x[i]);
+    c.left[i] = map2(b, t, "a*b", fx[i], r->rest);
+    c.right[i] = map2(b, t, "a*b", fy[i], r->rest);
   }
   Id low = bisect(b, &c, r->m), some = above(b, r->rest, 0), one = number(b, 1);
   for (uint32_t e = 0; e < b->events; e++) {
-    r->now[e] = bit2(b, FN_and, above(b, r->armed[e], 0.75), above(b, begin + e, 0));
-    Id rises = bit2(b, FN_and, above(b, r->armed[e], 0.25), above(b, end + e, 0));
-    Id then = bit2(b, FN_and, rises, some);
-    r->later[e] = bit2(b, FN_and, then, op(b, b->bit, FN_not, r->now[e], 0, 0));
+    r->now[e] = bit2(b, "and(a, b)", above(b, r->armed[e], 0.75), above(b, begin + e, 0));
+    Id rises = bit2(b, "and(a, b)", above(b, r->armed[e], 0.25), above(b, end + e, 0));
+    Id then = bit2(b, "and(a, b)", rises, some);
+    r->later[e] = bit2(b, "and(a, b)", then, bit2(b, "not(a)", r->now[e], 0));
     r->part[e] = choose(b, r->later[e], low + e, one);
   }
 }
@@ -281,11 +240,11 @@ static void sharpen_moments(EventStep *b, EventRound *r) {
   Id one = number(b, 1), zero = number(b, 0);
   for (uint32_t e = 0; e < b->events; e++) {
     for (uint32_t turn = 0; turn < NEWTONS; turn++) {
-      Id *z = rk4_step(b, r->x, r->m, num2(b, FN_mul, r->part[e], r->rest));
+      Id *z = rk4_step(b, r->x, r->m, num2(b, "a*b", r->part[e], r->rest));
       Id g = call_function(b, b->guards, z, r->m, NULL) + e;
-      Id fast = num2(b, FN_mul, slopes_at(b, z, r->m) + e, r->rest);
-      Id by = num2(b, FN_div, g, choose(b, r->later[e], fast, one));
-      r->part[e] = num2(b, FN_sub, r->part[e], choose(b, r->later[e], by, zero));
+      Id fast = num2(b, "a*b", slopes_at(b, z, r->m) + e, r->rest);
+      Id by = num2(b, "a/b", g, choose(b, r->later[e], fast, one));
+      r->part[e] = num2(b, "a - b", r->part[e], choose(b, r->later[e], by, zero));
     }
     r->part[e] = choose(b, r->now[e], zero, r->part[e]);
   }
@@ -301,19 +260,6 @@ static uint32_t place_of(const EventStep *b, uint32_t state) {
       held++;
   }
   return b->s->state.at[state].rate ? flows : b->n + held;
-}
-
-// `yes` at the elements whose bits are set
-static Id where_named(EventStep *b, Id named, Id yes, Id no) {
-  Type t = type_of(b, no);
-  Each e = each_of(b->w, t);
-  uint32_t c = each_read(b->w, &e, named, BASE_BIT, t.rank),
-           x = each_read(b->w, &e, yes, (Base)t.base, t.rank),
-           y = each_read(b->w, &e, no, (Base)t.base, t.rank);
-  uint32_t chosen =
-      scalar_fn(b->w, &e.loop, FN_select, c, x, y); // evaluated first: it may move the scalars
-  e.loop.scalar[chosen].base = t.base;
-  return each_make(b->w, b->d, &e);
 }
 
 static uint32_t values_of_events(const System *s) {
@@ -333,10 +279,10 @@ static Id *set_states(EventStep *b, const Id *z, const Id *m, const Id *fired, I
         Id *to = &out[place_of(b, b->s->event.at[e].state.at[k])];
         Type t = type_of(b, *to);
         bool some = b->s->event.at[e].named.at[k];
-        Id value = !check && some ? where_named(b, named++, at, *to) : at;
-        if (!check) *to = op(b, t, FN_select, fired[e], value, *to);
+        Id value = !check && some ? choose(b, named++, at, *to) : at;
+        if (!check) *to = choose(b, fired[e], value, *to);
         if (!check || t.rank > b->number.rank) continue;
-        Id differs = bit2(b, FN_and, fired[e], bit2(b, FN_ne, at, *to));
+        Id differs = bit2(b, "and(a, b)", fired[e], bit2(b, "a != b", at, *to));
         *bad = choose(b, differs, number(b, 1), *bad);
       }
   return out;
@@ -347,8 +293,8 @@ static void arm_events(EventStep *b, const EventRound *r, const Id *all, const I
   Id half = number(b, 0.5), one = number(b, 1), zero = number(b, 0);
   Id g = call_function(b, b->guards, all, all + b->n, NULL), grows = slopes_at(b, all, all + b->n);
   for (uint32_t e = 0; e < b->events; e++) {
-    Id up = above(b, g + e, 0), rising = bit2(b, FN_le, zero, grows + e);
-    Id stuck = bit2(b, FN_and, up, rising);
+    Id up = above(b, g + e, 0), rising = bit2(b, "a <= b", zero, grows + e);
+    Id stuck = bit2(b, "and(a, b)", up, rising);
     armed[e] = choose(b, fired[e], choose(b, stuck, zero, half), choose(b, up, r->armed[e], one));
   }
 }
@@ -360,19 +306,19 @@ static Id make_round(EventStep *b, EventRound *r, Id bad) {
   sharpen_moments(b, r);
   Id first = number(b, 1), close = number(b, 1e-12), *fired = new_ids(b, b->events),
      *armed = new_ids(b, b->events);
-  for (uint32_t e = 0; e < b->events; e++) first = num2(b, FN_minimum, first, r->part[e]);
+  for (uint32_t e = 0; e < b->events; e++) first = num2(b, "minimum(a, b)", first, r->part[e]);
   for (uint32_t e = 0; e < b->events; e++) {
-    Id happens = bit2(b, FN_or, r->now[e], r->later[e]);
-    Id here = bit2(b, FN_le, r->part[e], num2(b, FN_add, first, close));
-    fired[e] = bit2(b, FN_and, happens, here);
+    Id happens = bit2(b, "or(a, b)", r->now[e], r->later[e]);
+    Id here = bit2(b, "a <= b", r->part[e], num2(b, "a + b", first, close));
+    fired[e] = bit2(b, "and(a, b)", happens, here);
   }
-  Id *z = rk4_step(b, r->x, r->m, num2(b, FN_mul, first, r->rest));
+  Id *z = rk4_step(b, r->x, r->m, num2(b, "a*b", first, r->rest));
   Id *all = set_states(b, z, r->m, fired, &bad);
   arm_events(b, r, all, fired, armed);
   for (uint32_t i = 0; i < b->n + b->held; i++) diagram_output(w, b->d, all[i]);
   for (uint32_t e = 0; e < b->events; e++) diagram_output(w, b->d, armed[e]);
-  Id part = num2(b, FN_sub, number(b, 1), first), rest = num2(b, FN_mul, r->rest, part);
-  Id none = bit2(b, FN_lt, part, number(b, too_short));
+  Id part = num2(b, "a - b", number(b, 1), first), rest = num2(b, "a*b", r->rest, part);
+  Id none = bit2(b, "a < b", part, number(b, too_short));
   diagram_output(w, b->d, choose(b, none, number(b, 0), rest));
   return bad;
 }
@@ -393,15 +339,7 @@ static Id scan_rounds(EventStep *b, const Id *carried, uint32_t n) {
 
 // NaN if it failed.
 static Id nan_if_failed(EventStep *b, Id x, Id bad) {
-  Each e = each_of(b->w, type_of(b, x));
-  uint32_t v = each_read(b->w, &e, x, BASE_R, e.t.rank),
-           k = each_read(b->w, &e, bad, BASE_R, b->number.rank),
-           huge = each_number(b->w, &e, 1e308);
-  uint32_t infinite = scalar_fn(b->w, &e.loop, FN_mul, huge, huge, 0);
-  uint32_t none = scalar_fn(b->w, &e.loop, FN_sub, infinite, infinite, 0);
-  uint32_t failed = scalar_fn(b->w, &e.loop, FN_lt, each_number(b->w, &e, 0), k, 0);
-  scalar_fn(b->w, &e.loop, FN_select, failed, none, v);
-  return each_make(b->w, b->d, &e);
+  return map2(b, type_of(b, x), "select(0 < b, 1e308*1e308 - 1e308*1e308, a)", x, bad);
 }
 
 Diagram *system_event_step(World *w, const System *s, const Type *length) {
@@ -418,7 +356,7 @@ Diagram *system_event_step(World *w, const System *s, const Type *length) {
   for (uint32_t e = 0; e < b.events; e++)
     vec_push(w->arena, &carried, diagram_input(w, b.d, *length, name_from(w->names, "armed"), 0));
   vec_push(w->arena, &carried, diagram_input(w, b.d, *length, name_from(w->names, "h"), 0));
-  Id back = above(&b, num2(&b, FN_sub, number(&b, 0), carried.at[carried.n - 1]), 0);
+  Id back = above(&b, num2(&b, "a - b", number(&b, 0), carried.at[carried.n - 1]), 0);
   vec_push(w->arena, &carried, choose(&b, back, number(&b, 1), number(&b, 0)));
   uint32_t n = b.n + b.held + b.events;
   Id first = scan_rounds(&b, carried.at, carried.n);

@@ -25,12 +25,6 @@ static Diagram *only_loss(World *w, const Diagram *d, Id loss) {
   return to;
 }
 
-static Id constant_one(World *w, Diagram *d) {
-  Loop loop = {.combine = SUM};
-  scalar_push(w, &loop, (Scalar){.fn = FN_CONST, .base = BASE_R, .k = 1});
-  return box_loop(w, d, &loop, NULL, 0, (Type){.base = BASE_R}, 0);
-}
-
 static uint32_t param_at(const Diagram *d, const Param *p) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].rooted == p->rooted && !strcmp(d->param.at[i].path, p->path)) return i;
@@ -53,7 +47,7 @@ static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   Ids in = {0};
   for (uint32_t i = 0; i < d->in.n; i++) vec_push(w->arena, &in, d->in.at[i]);
   for (uint32_t i = 0; i < more.n; i++) vec_push(w->arena, &in, more.at[i]);
-  vec_push(w->arena, &in, constant_one(w, d));
+  vec_push(w->arena, &in, wire_filled(w, d, &(Type){.base = BASE_R}, 1, 0, 0));
   for (uint32_t i = 0; i < back->param.n; i++)
     vec_push(w->arena, &in, d->param.at[param_at(d, &back->param.at[i])].wire);
   back->name = name_from(w->names, "rev");
@@ -78,22 +72,9 @@ static const char *optimiser_word(World *w, const Syntax *n) {
   return n->kind == N_NAME ? name_text(w->names, n->name) : NULL;
 }
 
-// Selects element-wise; the condition has the axes of arrays of parts only.
-Id woven_choice(World *w, Diagram *d, Id cond, Id yes, Id no) {
-  Type t = d->wire.at[no].type;
-  Each e = each_of(w, t);
-  uint32_t c = each_read(w, &e, cond, BASE_BIT, d->wire.at[cond].type.rank),
-           x = each_read(w, &e, yes, (Base)t.base, t.rank),
-           y = each_read(w, &e, no, (Base)t.base, t.rank);
-  uint32_t chosen =
-      scalar_fn(w, &e.loop, FN_select, c, x, y); // evaluated first: it may move the scalars
-  e.loop.scalar[chosen].base = t.base;
-  return each_make(w, d, &e);
-}
-
-// `next` if the condition holds, otherwise `old`.
+// `next` if the condition holds, otherwise `old`. The condition has the axes of arrays of parts only.
 static Id only_when(MachineBuilder *m, Id when, Id next, Id old) {
-  return when ? woven_choice(m->w, m->s->d, when, next, old) : next;
+  return when ? wire_choice(m->w, m->s->d, when, next, old) : next;
 }
 
 // -- training step of one line --------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/each.h"
 #include "core/diagram/ops.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
@@ -223,7 +224,7 @@ void live_learnt(MachineBuilder *m) {
     if ((!own && !more) || !x->next) continue;
     assert(s->d->wire.at[s->d->param.at[x->param].wire].type.rank >= m->npass);
     Id start = own ? m->born.at[i] : begins_at(w, s->d, x->param);
-    x->next = woven_choice(w, s->d, m->alive, x->next, start);
+    x->next = wire_choice(w, s->d, m->alive, x->next, start);
     x->reborn = true;
     if (!more) continue;
     vec_push(w->arena, &birth->state, i);

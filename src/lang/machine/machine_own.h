@@ -297,9 +297,6 @@ bool find_weights(MachineBuilder *);                    // finds their params in
 bool learn_states(MachineBuilder *, Program *);         // after flattening
 void no_state(MachineBuilder *, Name, Span);
 
-// learn.c: selects between wires of the flat system, by a bit with the axes of arrays only
-Id woven_choice(World *, Diagram *, Id cond, Id yes, Id no);
-
 // unroll.c: the loss over the last ticks with the present weights. Inputs: the ports, then `more`.
 // NULL with a diagnostic.
 Diagram *unrolled_loss(MachineBuilder *, const Learned *, Ids *more);

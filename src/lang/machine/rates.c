@@ -3,32 +3,19 @@
 // and differentiated as a whole.
 #include "base/names.h"
 #include "core/diagram/each.h"
-#include "core/diagram/ops.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/machine/machine_own.h"
 
 // -- updates of states ----------------------------------------------------------------------------
 Id step_moved(World *w, Diagram *d, Id x, double c, Id h, Id y) {
-  Each e = each_of(w, d->wire.at[x].type);
-  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank),
-           b = y ? each_read(w, &e, y, BASE_R, e.t.rank) : 0,
-           step = each_read(w, &e, h, BASE_R, d->wire.at[h].type.rank);
-  if (c != 1) step = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, c), step, 0);
-  scalar_fn(w, &e.loop, FN_add, a, y ? scalar_fn(w, &e.loop, FN_mul, step, b, 0) : step, 0);
-  return each_make(w, d, &e);
+  const char *by = c == 1 ? "" : arena_format(w->arena, "%.17g*", c);
+  const char *text = arena_format(w->arena, "a + %s%s", by, y ? "c*b" : "b");
+  return map_text(w, d, d->wire.at[x].type, text, y ? (Id[]){x, y, h} : (Id[]){x, h}, y ? 3 : 2, 0);
 }
 
 Id step_weighed(World *w, Diagram *d, const Id k[4]) {
-  Each e = each_of(w, d->wire.at[k[0]].type);
-  uint32_t x[4], two;
-  for (int i = 0; i < 4; i++) x[i] = each_read(w, &e, k[i], BASE_R, e.t.rank);
-  two = each_number(w, &e, 2);
-  uint32_t middle =
-      scalar_fn(w, &e.loop, FN_mul, two, scalar_fn(w, &e.loop, FN_add, x[1], x[2], 0), 0);
-  uint32_t ends = scalar_fn(w, &e.loop, FN_add, x[0], x[3], 0);
-  scalar_fn(w, &e.loop, FN_add, ends, middle, 0);
-  return each_make(w, d, &e);
+  return map_text(w, d, d->wire.at[k[0]].type, "a + d + 2*(b + c)", k, 4, 0);
 }
 
 // -- rates ----------------------------------------------------------------------------------------
@@ -117,11 +104,7 @@ static Id call_at(StepBuilder *b, Diagram *f, const Id *x, Id time, const Ids *m
   for (uint32_t i = 0; i < b->x.n; i++) vec_push(w->arena, &in, x[i]);
   vec_push(w->arena, &in, time);
   for (uint32_t i = 0; more && i < more->n; i++) vec_push(w->arena, &in, more->at[i]);
-  for (uint32_t i = 0; i < f->param.n; i++) {
-    const Wire *wire = &f->wire.at[f->param.at[i].wire];
-    uint32_t p = diagram_param(w, b->d, f->param.at[i], wire->type, wire->name, 0);
-    vec_push(w->arena, &in, b->d->param.at[p].wire);
-  }
+  called_params(w, b->d, f, &in);
   return box_call(w, b->d, f, in.at, in.n, 0);
 }
 
@@ -150,25 +133,15 @@ static void smooth_step(StepBuilder *b, bool euler, bool timed) {
 // length, x + h f + G dW. Milstein adds half the derivative of G along itself, G'[G] (dW dW - h);
 // for noise whose components do not change each other's coefficients, this is the derivative of G 1
 // along G (dW^2 - h): two tangents of the rates for any number of components.
-typedef enum { EACH_RATIO, EACH_SQUARE, EACH_LESS, EACH_HALF } EachWhite;
-
-// a / b, a^2 - b, a - b, a + b / 2; b has the leading axes of a
-static Id each_two(World *w, Diagram *d, EachWhite what, Id a, Id b) {
-  Each e = each_of(w, d->wire.at[a].type);
-  uint32_t x = each_read(w, &e, a, BASE_R, e.t.rank),
-           y = each_read(w, &e, b, BASE_R, d->wire.at[b].type.rank);
-  if (what == EACH_SQUARE) x = scalar_fn(w, &e.loop, FN_mul, x, x, 0);
-  if (what == EACH_HALF) y = scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, 0.5), y, 0);
-  scalar_fn(w, &e.loop, what == EACH_RATIO ? FN_div : what == EACH_HALF ? FN_add : FN_sub, x, y, 0);
-  return each_make(w, d, &e);
+static Id each_two(World *w, Diagram *d, const char *text, Id a, Id b) {
+  return map_text(w, d, d->wire.at[a].type, text, (Id[]){a, b}, 2, 0);
 }
 
 static Ids whites_filled(StepBuilder *b, uint32_t n, double k) {
   Ids out = {0};
   for (uint32_t i = 0; i < n; i++) {
-    Each e = each_of(b->w, b->d->wire.at[b->white.at[i]].type);
-    each_number(b->w, &e, k);
-    vec_push(b->w->arena, &out, each_make(b->w, b->d, &e));
+    Type t = b->d->wire.at[b->white.at[i]].type;
+    vec_push(b->w->arena, &out, wire_filled(b->w, b->d, &t, k, 0, 0));
   }
   return out;
 }
@@ -193,17 +166,17 @@ static void correction(StepBuilder *b, uint32_t whites, const Ids *one, const Id
   Id with = call_at(b, b->rates, b->x.at, b->time, two),
      without = call_at(b, b->rates, b->x.at, b->time, &zero);
   Id *v = NEW_ARRAY(w->arena, Id, n + 1);
-  for (uint32_t i = 0; i < n; i++) v[i] = each_two(w, b->d, EACH_LESS, with + i, without + i);
+  for (uint32_t i = 0; i < n; i++) v[i] = each_two(w, b->d, "a - b", with + i, without + i);
   Id all = change_at(b, tangent, one, v), still = change_at(b, tangent, &zero, v);
-  for (uint32_t i = 0; i < n; i++) out[i] = each_two(w, b->d, EACH_LESS, all + i, still + i);
+  for (uint32_t i = 0; i < n; i++) out[i] = each_two(w, b->d, "a - b", all + i, still + i);
 }
 
 static void noisy_step(StepBuilder *b, uint32_t whites, bool milstein) {
   World *w = b->w;
   Ids per = {0}, square = {0};
   for (uint32_t i = 0; i < whites; i++) {
-    vec_push(w->arena, &per, each_two(w, b->d, EACH_RATIO, b->white.at[i], b->h));
-    if (milstein) vec_push(w->arena, &square, each_two(w, b->d, EACH_SQUARE, b->white.at[i], b->h));
+    vec_push(w->arena, &per, each_two(w, b->d, "a/b", b->white.at[i], b->h));
+    if (milstein) vec_push(w->arena, &square, each_two(w, b->d, "a*a - b", b->white.at[i], b->h));
   }
   Id first = call_at(b, b->rates, b->x.at, b->time, &per);
   Id *more = NEW_ARRAY(w->arena, Id, b->x.n + 1);
@@ -211,7 +184,7 @@ static void noisy_step(StepBuilder *b, uint32_t whites, bool milstein) {
   if (milstein) correction(b, whites, &one, &square, more);
   for (uint32_t i = 0; i < b->x.n; i++) {
     Id x = step_moved(w, b->d, b->x.at[i], 1, b->h, first + i);
-    diagram_output(w, b->d, milstein ? each_two(w, b->d, EACH_HALF, x, more[i]) : x);
+    diagram_output(w, b->d, milstein ? each_two(w, b->d, "a + 0.5*b", x, more[i]) : x);
   }
 }
 

@@ -33,11 +33,7 @@ static Id start_of_one(World *w, Diagram *d, const Init *init, const Type *own) 
   }
   const Diagram *from = init->diagram;
   Id *map = new_map(w, from);
-  for (uint32_t i = 0; i < from->param.n; i++) {
-    const Wire *x = &from->wire.at[from->param.at[i].wire];
-    uint32_t k = diagram_param(w, d, from->param.at[i], x->type, x->name, x->origin);
-    map[from->param.at[i].wire] = d->param.at[k].wire;
-  }
+  copy_params(w, d, from, map);
   copy_boxes(w, d, from, map);
   d->noisy |= from->noisy;
   return map[from->out.at[0]];

@@ -138,9 +138,7 @@ static Id moved_up(World *w, Diagram *d, Id rows, Id now, uint32_t n) {
   e.in[1] = access_from(w, 1, t.rank - 1);
   uint32_t at = scalar_push(w, &e.loop, (Scalar){.fn = FN_AT, .base = BASE_R, .ref = 0});
   uint32_t inner = scalar_fn(w, &e.loop, FN_lt, at, each_number(w, &e, n - 1.5), 0);
-  uint32_t chosen =
-      scalar_fn(w, &e.loop, FN_select, inner, old, new); // evaluated first: it may move the scalars
-  e.loop.scalar[chosen].base = t.base;
+  scalar_fn(w, &e.loop, FN_select, inner, old, new);
   return each_make(w, d, &e);
 }
 
@@ -167,9 +165,7 @@ Id unroll_chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
            x = each_read(w, &e, a, (Base)t.base, t.rank),
            y = each_read(w, &e, b, (Base)t.base, rank);
   e.in[2] = access_from(w, t.rank - rank, rank);
-  uint32_t chosen =
-      scalar_fn(w, &e.loop, FN_select, c, x, y); // evaluated first: it may move the scalars
-  e.loop.scalar[chosen].base = t.base;
+  scalar_fn(w, &e.loop, FN_select, c, x, y);
   return each_make(w, d, &e);
 }
 

@@ -4,7 +4,6 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "core/diagram/each.h"
-#include "core/diagram/ops.h"
 #include "lang/machine/unroll_own.h"
 
 enum { STRETCH_STEPS = 8 };
@@ -64,11 +63,8 @@ void unroll_find_ended(Unrolling *u) {
 
 // One of STRETCH_STEPS equal parts between two moments.
 static Id step_length(World *w, Diagram *d, Id from, Id to) {
-  Each e = each_of(w, (Type){.base = BASE_R});
-  uint32_t a = each_read(w, &e, from, BASE_R, 0), b = each_read(w, &e, to, BASE_R, 0);
-  uint32_t gap = scalar_fn(w, &e.loop, FN_sub, b, a, 0);
-  scalar_fn(w, &e.loop, FN_mul, each_number(w, &e, 1.0 / STRETCH_STEPS), gap, 0);
-  return each_make(w, d, &e);
+  const char *text = arena_format(w->arena, "%.17g*(b - a)", 1.0 / STRETCH_STEPS);
+  return map_text(w, d, (Type){.base = BASE_R}, text, (Id[]){from, to}, 2, 0);
 }
 
 // The states with rates, in the order of the system, as indices into u->state.

@@ -2,7 +2,6 @@
 // of ticks, a scan of steps. All read and write states by path, so they share one store.
 #include "base/names.h"
 #include "core/diagram/each.h"
-#include "core/diagram/ops.h"
 #include "core/pass/pipeline.h"
 #include "run/sim/sim_own.h"
 
@@ -108,25 +107,10 @@ Diagram *pick_seen(World *w, const System *s, const SightList *see) {
 }
 
 // -- small loops ----------------------------------------------------------------------------------
-static Id plus_number(World *w, Diagram *d, Id x, double k) {
-  Each e = each_of(w, d->wire.at[x].type);
-  uint32_t a = each_read(w, &e, x, BASE_R, e.t.rank);
-  scalar_fn(w, &e.loop, FN_add, a, each_number(w, &e, k), 0);
-  return each_make(w, d, &e);
-}
-
 // The next value at ticks that are multiples of `every`, the old one otherwise.
 static Id only_every(World *w, Diagram *d, Id time, double every, Id next, Id old) {
-  Type t = d->wire.at[old].type;
-  Each e = each_of(w, t);
-  uint32_t clock = each_read(w, &e, time, BASE_R, 0);
-  uint32_t a = each_read(w, &e, next, (Base)t.base, t.rank),
-           b = each_read(w, &e, old, (Base)t.base, t.rank);
-  uint32_t rest = scalar_fn(w, &e.loop, FN_mod, clock, each_number(w, &e, every), 0);
-  uint32_t now = scalar_fn(w, &e.loop, FN_lt, rest, each_number(w, &e, 0.5), 0);
-  uint32_t all = scalar_fn(w, &e.loop, FN_select, now, a, b);
-  e.loop.scalar[all].base = t.base;
-  return each_make(w, d, &e);
+  const char *text = arena_format(w->arena, "select(mod(a, %.17g) < 0.5, b, c)", every);
+  return map_text(w, d, d->wire.at[old].type, text, (Id[]){time, next, old}, 3, 0);
 }
 
 // -- ticks ----------------------------------------------------------------------------------------
@@ -240,7 +224,7 @@ Diagram *pick_ticks(World *w, const System *s, int64_t ticks, const bool *rows,
     diagram_output(w, r.body,
                    x->every > 1 ? only_every(w, r.body, r.time, x->every, next, old) : next);
   }
-  diagram_output(w, r.body, plus_number(w, r.body, r.time, 1));
+  diagram_output(w, r.body, map_text(w, r.body, (Type){.base = BASE_R}, "a + 1", &r.time, 1, 0));
   see_all(w, &(Pasted){r.body, s, r.map, r.time}, see);
   if (s->writer.n) diagram_output(w, r.body, conflict_flag(w, s, r.body, r.map, r.time));
   if (s->halt.n) diagram_output(w, r.body, going_flag(w, s, r.body, r.map));
@@ -277,19 +261,8 @@ Diagram *pick_tangent(World *w, const System *s) {
 // The time after some steps of length h, as a multiple of h, which is where the solver ends its
 // steps; accumulated times would drift.
 static Id step_end(World *w, Diagram *d, Id time, double h, double steps) {
-  Each e = each_of(w, (Type){.base = BASE_R});
-  uint32_t now = each_read(w, &e, time, BASE_R, 0), length = each_number(w, &e, h);
-  uint32_t made = scalar_fn(w, &e.loop, FN_div, now, length, 0);
-  uint32_t half = scalar_fn(w, &e.loop, FN_add, made, each_number(w, &e, steps + 0.5), 0);
-  uint32_t whole = scalar_fn(w, &e.loop, FN_floor, half, 0, 0);
-  scalar_fn(w, &e.loop, FN_mul, whole, length, 0);
-  return each_make(w, d, &e);
-}
-
-static Id number_wire(World *w, Diagram *d, double k) {
-  Each e = each_of(w, (Type){.base = BASE_R});
-  each_number(w, &e, k);
-  return each_make(w, d, &e);
+  const char *text = arena_format(w->arena, "floor(a/%.17g + %.17g)*%.17g", h, steps + 0.5, h);
+  return map_text(w, d, (Type){.base = BASE_R}, text, &time, 1, 0);
 }
 
 // Adds the increments of each noise, with a row for each step.
@@ -331,7 +304,7 @@ Diagram *pick_steps(World *w, const System *s, int64_t steps, double h, StepMeth
       vec_push(w->arena, &in, r.map[s->d->param.at[s->state.at[i].param].wire]);
   Id now = step_end(w, r.body, r.time, h, 0), end = step_end(w, r.body, r.time, h, 1);
   vec_push(w->arena, &in, now);
-  vec_push(w->arena, &in, number_wire(w, r.body, h));
+  vec_push(w->arena, &in, wire_filled(w, r.body, &number, h, 0, 0));
   for (uint32_t i = 0; i < white.n; i++) vec_push(w->arena, &in, white.at[i]);
   for (uint32_t i = 0; i < f->param.n; i++) vec_push(w->arena, &in, add_param(w, r.body, f, i));
   Id after = box_call(w, r.body, f, in.at, in.n, 0);

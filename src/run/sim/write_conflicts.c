@@ -4,7 +4,6 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "core/diagram/each.h"
-#include "core/diagram/ops.h"
 #include "run/sim/sim_own.h"
 
 // -- counting -------------------------------------------------------------------------------------
@@ -24,85 +23,42 @@ static Type with_base(Type t, Base base) {
 
 // The elements that a line sets, if its condition holds.
 static Id line_bits(const ConflictFold *c, Id when, Id named) {
-  World *w = c->w;
-  Each e = each_of(w, with_base(c->t, BASE_BIT));
-  uint32_t x = 0, y = 0;
-  if (when) x = each_read(w, &e, when, BASE_BIT, c->to->wire.at[when].type.rank);
-  if (named) y = each_read(w, &e, named, BASE_BIT, c->t.rank);
-  uint32_t all = when && named     ? scalar_fn(w, &e.loop, FN_and, x, y, 0)
-                 : !when && !named ? each_number(w, &e, 1)
-                                   : 0;
-  if (when && named) e.loop.scalar[all].base = BASE_BIT;
-  if (!when && !named) e.loop.scalar[all].base = BASE_BIT;
-  return each_make(w, c->to, &e);
+  Type bits = with_base(c->t, BASE_BIT);
+  if (!when && !named) return wire_filled(c->w, c->to, &bits, 1, 0, 0);
+  if (when && named) return map_text(c->w, c->to, bits, "and(a, b)", (Id[]){when, named}, 2, 0);
+  return map_text(c->w, c->to, bits, "a", when ? &when : &named, 1, 0);
 }
 
 static Id differs(const ConflictFold *c, Id bits, Id value) {
-  World *w = c->w;
-  Each e = each_of(w, with_base(c->t, BASE_R));
-  uint32_t a = each_read(w, &e, bits, BASE_BIT, c->t.rank),
-           b = each_read(w, &e, c->set, BASE_BIT, c->t.rank),
-           x = each_read(w, &e, value, (Base)c->t.base, c->t.rank),
-           y = each_read(w, &e, c->all, (Base)c->t.base, c->t.rank);
-  uint32_t one = each_number(w, &e, 1), zero = each_number(w, &e, 0);
-  uint32_t other = scalar_fn(w, &e.loop, FN_ne, x, y, 0);
-  uint32_t second =
-      scalar_fn(w, &e.loop, FN_select, b, scalar_fn(w, &e.loop, FN_select, other, one, zero), zero);
-  scalar_fn(w, &e.loop, FN_select, a, second, zero);
-  return each_make(w, c->to, &e);
+  const char *text = "select(a, select(b, select(c != d, 1, 0), 0), 0)";
+  return map_text(c->w, c->to, with_base(c->t, BASE_R), text, (Id[]){bits, c->set, value, c->all},
+                  4, 0);
 }
 
-static Id binary_loop(const ConflictFold *c, Type t, Fn fn, Id a, Id b) {
-  Each e = each_of(c->w, t);
-  uint32_t x = each_read(c->w, &e, a, (Base)t.base, t.rank),
-           y = each_read(c->w, &e, b, (Base)t.base, t.rank);
-  uint32_t both =
-      scalar_fn(c->w, &e.loop, fn, x, y, 0); // first, because it may reallocate the scalars
-  e.loop.scalar[both].base = t.base;
-  return each_make(c->w, c->to, &e);
-}
-
-static Id chosen_at(const ConflictFold *c, Id bits, Id yes, Id no) {
-  Each e = each_of(c->w, c->t);
-  uint32_t b = each_read(c->w, &e, bits, BASE_BIT, c->t.rank),
-           x = each_read(c->w, &e, yes, (Base)c->t.base, c->t.rank),
-           y = each_read(c->w, &e, no, (Base)c->t.base, c->t.rank);
-  uint32_t one = scalar_fn(c->w, &e.loop, FN_select, b, x, y);
-  e.loop.scalar[one].base = c->t.base;
-  return each_make(c->w, c->to, &e);
+static Id sum_of_two(World *w, Diagram *to, Id a, Id b) {
+  return map_text(w, to, to->wire.at[a].type, "a + b", (Id[]){a, b}, 2, 0);
 }
 
 static void add_line(ConflictFold *c, Id when, Id named, Id value) {
   Id bits = line_bits(c, when, named);
   if (c->set) {
     Id now = differs(c, bits, value);
-    c->count = c->count ? binary_loop(c, with_base(c->t, BASE_R), FN_add, c->count, now) : now;
+    c->count = c->count ? sum_of_two(c->w, c->to, c->count, now) : now;
   }
-  c->all = c->set ? chosen_at(c, bits, value, c->all) : value;
-  c->set = c->set ? binary_loop(c, with_base(c->t, BASE_BIT), FN_or, c->set, bits) : bits;
+  c->all = c->set ? wire_choice(c->w, c->to, bits, value, c->all) : value;
+  c->set = c->set ? map_text(c->w, c->to, with_base(c->t, BASE_BIT), "or(a, b)",
+                             (Id[]){c->set, bits}, 2, 0)
+                  : bits;
 }
 
 static Id sum_of(World *w, Diagram *d, Id x) {
-  Type t = d->wire.at[x].type, number = {.base = BASE_R};
-  if (!t.rank) return x;
-  Loop *loop = loop_over(w, &t);
-  loop->combine = SUM;
-  loop->out = (Access){0};
-  loop->nin = 1;
-  loop->in = NEW_ARRAY(w->arena, Access, 1);
-  loop->in[0] = access_from(w, 0, t.rank);
-  scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = BASE_R, .ref = 0});
-  return box_loop(w, d, loop, &x, 1, number, 0);
+  return d->wire.at[x].type.rank ? fold_text(w, d, SUM, "a", &x, 1, 0) : x;
 }
 
 // x at ticks that are multiples of `every`, 0 at others.
 static Id when_due(World *w, Diagram *d, Id x, Id time, double every) {
-  Each e = each_of(w, (Type){.base = BASE_R});
-  uint32_t a = each_read(w, &e, x, BASE_R, 0), clock = each_read(w, &e, time, BASE_R, 0);
-  uint32_t rest = scalar_fn(w, &e.loop, FN_mod, clock, each_number(w, &e, every), 0);
-  uint32_t now = scalar_fn(w, &e.loop, FN_lt, rest, each_number(w, &e, 0.5), 0);
-  scalar_fn(w, &e.loop, FN_select, now, a, each_number(w, &e, 0));
-  return each_make(w, d, &e);
+  const char *text = arena_format(w->arena, "select(mod(b, %.17g) < 0.5, a, 0)", every);
+  return map_text(w, d, (Type){.base = BASE_R}, text, (Id[]){x, time}, 2, 0);
 }
 
 // The conflicts among lines of one state; jumps conflict only within one level of modes.
@@ -119,33 +75,26 @@ static Id group_flag(World *w, const System *s, Diagram *to, const Id *map, uint
 }
 
 Id conflict_flag(World *w, const System *s, Diagram *to, const Id *map, Id time) {
-  Each zero = each_of(w, (Type){.base = BASE_R});
-  each_number(w, &zero, 0);
-  Id all = each_make(w, to, &zero);
-  ConflictFold c = {.w = w, .to = to};
+  Id all = wire_filled(w, to, &(Type){.base = BASE_R}, 0, 0, 0);
   for (uint32_t i = 0; i < s->writer.n; i++) {
     Id one = group_flag(w, s, to, map, i);
     double every = s->writer.at[i].every;
     if (one && every > 1) one = when_due(w, to, one, time, every);
-    if (one) all = binary_loop(&c, (Type){.base = BASE_R}, FN_add, all, one);
+    if (one) all = sum_of_two(w, to, all, one);
   }
   return all;
 }
 
 // -- stopped systems ------------------------------------------------------------------------------
 static Id how_many_go(World *w, Diagram *to, Id stopped) {
-  Each e = each_of(w, with_base(to->wire.at[stopped].type, BASE_R));
-  uint32_t bit = each_read(w, &e, stopped, BASE_BIT, e.t.rank), no = each_number(w, &e, 0);
-  scalar_fn(w, &e.loop, FN_select, bit, no, each_number(w, &e, 1));
-  return sum_of(w, to, each_make(w, to, &e));
+  Type number = with_base(to->wire.at[stopped].type, BASE_R);
+  return sum_of(w, to, map_text(w, to, number, "select(a, 0, 1)", &stopped, 1, 0));
 }
 
 Id going_flag(World *w, const System *s, Diagram *to, const Id *map) {
-  ConflictFold c = {.w = w, .to = to};
   Id all = how_many_go(w, to, map[s->halt.at[0].is]);
   for (uint32_t i = 1; i < s->halt.n; i++)
-    all = binary_loop(&c, (Type){.base = BASE_R}, FN_add, all,
-                      how_many_go(w, to, map[s->halt.at[i].is]));
+    all = sum_of_two(w, to, all, how_many_go(w, to, map[s->halt.at[i].is]));
   return all;
 }
 

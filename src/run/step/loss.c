@@ -5,6 +5,7 @@
 // States of boxes (running means) move with the goals that train their learner, to the mean of the
 // values that these goals propose.
 #include "base/names.h"
+#include "core/diagram/each.h"
 #include "run/step/step_own.h"
 
 Id field_input(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {

@@ -5,6 +5,7 @@
 // its state. A schedule that is changed becomes a constant.
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/each.h"
 #include "run/step/step_own.h"
 
 static const char *owner_of(World *w, const Stepper *s) {

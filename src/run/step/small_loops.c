@@ -1,42 +1,7 @@
-// Small loops that steps are built of: element-wise maps and reductions given as text, and reshapes
-// between tensors and matrices.
+// Small loops that steps are built of: reshapes between tensors and matrices.
 #include "core/diagram/each.h"
 #include "core/diagram/ops.h"
-#include "core/diagram/print.h"
 #include "run/step/step_own.h"
-
-#include <assert.h>
-
-static Loop *loop_of_text(World *w, const Diagram *d, const Type *t, const char *text, const Id *in,
-                          uint32_t n) {
-  static const char *const name[] = {"a", "b", "c", "d"};
-  Loop *loop = loop_over(w, t);
-  uint32_t value[COUNT(name)], out = 0;
-  assert(n <= COUNT(name));
-  loop->nin = n;
-  loop->in = NEW_ARRAY(w->arena, Access, n);
-  for (uint32_t i = 0; i < n; i++) {
-    const Type *x = &d->wire.at[in[i]].type;
-    if (x->rank) loop->in[i] = loop->out;
-    value[i] = scalar_push(w, loop, (Scalar){.fn = FN_ARG, .base = x->base, .ref = i});
-  }
-  bool good = scalar_read(w, loop, text, name, value, n, &out);
-  assert(good && out + 1 == loop->nscalar);
-  (void)good;
-  return loop;
-}
-
-Id map_text(World *w, Diagram *d, Type t, const char *text, const Id *in, uint32_t n, Id origin) {
-  return box_loop(w, d, loop_of_text(w, d, &t, text, in, n), in, n, t, origin);
-}
-
-Id fold_text(World *w, Diagram *d, Combine combine, const char *text, const Id *in, uint32_t n,
-             Id origin) {
-  Loop *loop = loop_of_text(w, d, &d->wire.at[in[0]].type, text, in, n);
-  loop->combine = combine;
-  loop->out = (Access){0};
-  return box_loop(w, d, loop, in, n, (Type){.base = BASE_R}, origin);
-}
 
 // -- matrices -------------------------------------------------------------------------------------
 Type type_as_matrix(World *w, const Type *t) {

@@ -9,11 +9,7 @@ Loss loss_with_shown(Elab *, const Program *, const Ids *goals);
 // The input of `d` for a given field; added with the type of this wire if it is not there.
 Id field_input(World *, Diagram *d, Ids *fields, Id field, const Wire *like);
 
-// small_loops.c: an element-wise map. `a` is the first operand, `b` the second, …; operands without
-// axes are broadcast.
-Id map_text(World *, Diagram *, Type, const char *text, const Id *in, uint32_t n, Id origin);
-// A reduction of the same text over all cells of operands of one type.
-Id fold_text(World *, Diagram *, Combine, const char *text, const Id *in, uint32_t n, Id origin);
+// small_loops.c
 Id wire_as_matrix(World *, Diagram *, Id tensor, Id origin); // all axes but the last are merged
 Id wire_from_matrix(World *, Diagram *, Id matrix, Type, Id origin);
 Type type_as_matrix(World *, const Type *);
