@@ -51,7 +51,7 @@ static void every_box(void **state) {
   for (uint32_t i = 1; i < in->def.n; i++) {
     Def *d = in->def.at[i];
     if (d->kind != DEF_BOX || d->scope != in->library) continue;
-    Body *b = instance_alone(in, d, NULL, NULL, NULL); // with symbols for sizes
+    Body *b = instance_alone(in, d, NULL, NULL); // with symbols for sizes
     if (b) diagram_resolve(c.w, b->d);
     check_box(&c, d, b ? b->d : NULL);
   }

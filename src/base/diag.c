@@ -87,21 +87,23 @@ Id diag_warning(Diags *d, Span span, const char *format, ...) {
   return id;
 }
 
-void diag_note(Diags *d, Id id, Span span, const char *format, ...) {
-  if (!id || !span.file) return;
+bool diag_note(Diags *d, Id id, Span span, const char *format, ...) {
+  if (!id || !span.file) return false;
   va_list args;
   va_start(args, format);
   d->list.at[id].note = escaped_format(d, format, args);
   va_end(args);
   d->list.at[id].note_span = span;
+  return false;
 }
 
-void diag_help(Diags *d, Id id, const char *format, ...) {
-  if (!id) return;
+bool diag_help(Diags *d, Id id, const char *format, ...) {
+  if (!id) return false;
   va_list args;
   va_start(args, format);
   d->list.at[id].help = escaped_format(d, format, args);
   va_end(args);
+  return false;
 }
 
 DiagMark diags_mark(const Diags *d) { return (DiagMark){d->list.n, d->errors, d->met, d->omitted}; }

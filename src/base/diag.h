@@ -45,8 +45,9 @@ Id diag_verror(Diags *, Span, const char *format, va_list);
 // false.
 bool diag_machine(Diags *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Id diag_warning(Diags *, Span, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
-void diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Add a line to a message. Always false, so that a refusal can end with it.
+bool diag_note(Diags *, Id, Span, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool diag_help(Diags *, Id, const char *format, ...) __attribute__((format(printf, 3, 4)));
 typedef struct {
   uint32_t said, errors, met, omitted;
 } DiagMark;

@@ -63,7 +63,6 @@ bool in_cycle(const CyclicCut *, Id wire); // true if a box of the cycle produce
 // The axis at which a cut box reads an operand; -1: the operand is read whole; -2: at several axes.
 int32_t operand_axis(const CyclicCut *, Id box, uint32_t operand);
 // True if the coordinate has a term of this index.
-bool coord_has_index(const Coord *, uint32_t index);
 // The only axis that uses the index; -1: none; -2: several.
 int32_t access_axis(const Access *, uint32_t index);
 

@@ -8,7 +8,7 @@ bool in_cycle(const CyclicCut *c, Id wire) {
   return box && c->inside[box];
 }
 
-bool coord_has_index(const Coord *c, uint32_t index) {
+static bool coord_has_index(const Coord *c, uint32_t index) {
   for (uint32_t i = 0; i < c->n; i++)
     if (!c->term[i].operand && c->term[i].var == index) return true;
   return false;

@@ -74,7 +74,12 @@ Diagram *diagram_hoist_scans(World *, const Diagram *);
 // become loops without indices.
 Diagram *diagram_hoist_loops(World *, const Diagram *);
 
-// split.c: Cuts a diagram in two: `before` has these wires as outputs, `after` has them as inputs.
+// split.c: The part of a diagram up to these wires, which become its outputs, with all its inputs and
+// params; without next values.
+Diagram *diagram_up_to(World *, const Diagram *, const Ids *wires);
+// Leaves out the inputs that nothing reads, in place; returns the indices of the others.
+Ids diagram_drop_inputs(World *, Diagram *);
+// Cuts a diagram in two: `before` has these wires as outputs, `after` has them as inputs.
 // False: an output depends on something else.
 bool diagram_split(World *, const Diagram *, const Ids *wires, Diagram **before, Diagram **after);
 

@@ -186,15 +186,28 @@ typedef struct {
 
 static Diagram *prune_to(World *, const Diagram *, const bool *out, const bool *in);
 
-static void mark_read(const Diagram *d, const bool *out, bool *live) {
-  for (uint32_t i = 0; i < d->out.n; i++)
-    if (!out || out[i]) live[d->out.at[i]] = true;
+void mark_needed(const Diagram *d, bool *live) {
   for (Id i = d->box.n; i-- > 1;) {
     const Box *b = &d->box.at[i];
     bool read = false;
     for (uint32_t k = 0; k < b->nout; k++) read |= live[b->out[k]];
     for (uint32_t k = 0; read && k < b->nin; k++) live[b->in[k]] = true;
   }
+}
+
+void mark_dependent(const Diagram *d, bool *moved) {
+  for (Id i = 1; i < d->box.n; i++) {
+    const Box *b = &d->box.at[i];
+    bool any = false;
+    for (uint32_t k = 0; k < b->nin; k++) any |= moved[b->in[k]];
+    for (uint32_t k = 0; k < b->nout; k++) moved[b->out[k]] |= any;
+  }
+}
+
+static void mark_read(const Diagram *d, const bool *out, bool *live) {
+  for (uint32_t i = 0; i < d->out.n; i++)
+    if (!out || out[i]) live[d->out.at[i]] = true;
+  mark_needed(d, live);
 }
 
 static void needed_carries(World *w, const Scan *s, bool *out) {

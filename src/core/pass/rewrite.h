@@ -51,7 +51,9 @@ bool loop_fills(World *, const Loop *, const Type *out);
 // point at which a reader (with access `outer`) reads the loop's output.
 Access access_composed(World *, const Loop *, uint32_t operand, const Access *outer);
 
-// prune.c
+// prune.c: marks what the marked wires depend on, and what depends on them
+void mark_needed(const Diagram *, bool *wire);
+void mark_dependent(const Diagram *, bool *wire);
 Diagram *diagram_prune(World *, const Diagram *); // dead code elimination
 
 #endif

@@ -2,14 +2,30 @@
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
-static Diagram *diagram_before(World *w, const Diagram *d, const Ids *wires) {
+Diagram *diagram_up_to(World *w, const Diagram *d, const Ids *wires) {
   Diagram *to = diagram_new(w, d->name);
   Id *map = new_map(w, d);
   copy_inputs(w, to, d, map);
   copy_params(w, to, d, map);
   copy_boxes(w, to, d, map);
+  to->noisy = d->noisy;
   for (uint32_t i = 0; i < wires->n; i++) diagram_output(w, to, map[wires->at[i]]);
-  return diagram_simplify(w, to);
+  return to;
+}
+
+Ids diagram_drop_inputs(World *w, Diagram *d) {
+  bool *read = NEW_ARRAY(w->arena, bool, d->wire.n);
+  Ids kept = {0};
+  for (Id i = 1; i < d->box.n; i++)
+    for (uint32_t k = 0; k < d->box.at[i].nin; k++) read[d->box.at[i].in[k]] = true;
+  for (uint32_t i = 0; i < d->out.n; i++) read[d->out.at[i]] = true;
+  for (uint32_t i = 0; i < d->in.n; i++)
+    if (read[d->in.at[i]]) {
+      d->in.at[kept.n] = d->in.at[i];
+      vec_push(w->arena, &kept, i);
+    }
+  d->in.n = kept.n;
+  return kept;
 }
 
 static bool has_all(const Box *b, const Id *map) {
@@ -41,6 +57,6 @@ bool diagram_split(World *w, const Diagram *d, const Ids *wires, Diagram **befor
                    Diagram **after) {
   *after = diagram_after(w, d, wires);
   if (!*after) return false;
-  *before = diagram_before(w, d, wires);
+  *before = diagram_simplify(w, diagram_up_to(w, d, wires));
   return true;
 }

@@ -76,7 +76,8 @@ bool is_identity(Body *b, Env *env, const Syntax *box) {
   return d && !d->scope->library && !strcmp(name_text(b->w->names, d->name), "id");
 }
 
-Syntax *box_on_names(Body *b, Env *env, Syntax *box, const Name *name, uint32_t n) {
+// box(x, y)
+static Syntax *box_on_names(Body *b, Env *env, Syntax *box, const Name *name, uint32_t n) {
   World *w = b->w;
   Nodes args = {n, NEW_ARRAY(w->arena, Syntax *, n + 1)};
   for (uint32_t i = 0; i < n; i++) args.at[i] = syntax_name(w->arena, name[i], box->span);
@@ -133,8 +134,7 @@ static bool no_given(Elab *in, const BoxInput *x, Span span) {
   Id e =
       diag_error(in->w->diags, span,
                  "this goal is about every point of %s, and none is given to draw it from", type);
-  diag_help(in->w->diags, e, "as in `given x : %s from \"points.npy\"`", type);
-  return false;
+  return diag_help(in->w->diags, e, "as in `given x : %s from \"points.npy\"`", type);
 }
 
 static bool many_givens(Elab *in, const BoxInput *x, const GivenDefs *found, Span span) {
@@ -151,8 +151,7 @@ static bool many_givens(Elab *in, const BoxInput *x, const GivenDefs *found, Spa
                     input_text(w, x), all.at);
   diag_help(w->diags, e, "write it out: `f(%s) ~ g(%s)`", name_text(w->names, found->at[0]->name),
             name_text(w->names, found->at[0]->name));
-  diag_note(w->diags, e, found->at[1]->span, "one of them");
-  return false;
+  return diag_note(w->diags, e, found->at[1]->span, "one of them");
 }
 
 static bool twice_given(Elab *in, const BoxInput *x, Name name, Span span) {
@@ -160,8 +159,7 @@ static bool twice_given(Elab *in, const BoxInput *x, Name name, Span span) {
   Id e = diag_error(w->diags, span,
                     "two inputs of this goal are points of %s, and `%s` alone is given there",
                     input_text(w, x), name_text(w->names, name));
-  diag_help(w->diags, e, "write it out, with a `given` for each: `f(a, b) ~ g(a, b)`");
-  return false;
+  return diag_help(w->diags, e, "write it out, with a `given` for each: `f(a, b) ~ g(a, b)`");
 }
 
 static bool name_points(Elab *in, Program *p, const BoxInputs *inputs, Span span, Name *name) {

@@ -126,9 +126,8 @@ bool weights_owned(Body *b, Span span) {
     Span at = b->param_site.at[i] ? b->site.at[b->param_site.at[i] - 1].use->span : span;
     Id e = diag_error(b->w->diags, at, "this box has a weight, %s, that belongs to no learner",
                       p->path);
-    diag_help(b->w->diags, e,
-              "write `learn f = …` and use f: a learner is one thing, a box is a pattern");
-    return false;
+    return diag_help(b->w->diags, e,
+                     "write `learn f = …` and use f: a learner is one thing, a box is a pattern");
   }
   return true;
 }
@@ -173,8 +172,8 @@ bool samples_are_read(Body *b, Span span) {
   if (!counted || b->d->noisy || table_count(b->fields)) return true;
   Id e = diag_error(b->w->diags, span,
                     "this adds up over the samples, but reads none: how many is not known");
-  diag_help(b->w->diags, e, "`sum[batch](0 * x + 1)` is the number of samples in the data of `x`");
-  return false;
+  return diag_help(b->w->diags, e,
+                   "`sum[batch](0 * x + 1)` is the number of samples in the data of `x`");
 }
 
 static Ids goal_fields(Body *b) {
@@ -196,8 +195,7 @@ static bool one_number(Body *b, Value *v, const Syntax *claim) {
   Id e = diag_error(b->w->diags, claim->span,
                     "one number is wanted here for each sample, but this is %s",
                     own_text(b->w, &v->at[0].type));
-  diag_help(b->w->diags, e, "`sum(…)` or `mean(…)` says which number of them is meant");
-  return false;
+  return diag_help(b->w->diags, e, "`sum(…)` or `mean(…)` says which number of them is meant");
 }
 
 bool distance_is_box(Elab *in, Scope *s, const Syntax *distance) {

@@ -11,6 +11,7 @@
 #include "core/diagram/interpret.h"
 #include "core/diagram/ops.h"
 #include "core/pass/pass.h"
+#include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
 #include "lang/value/domain.h"
 
@@ -159,12 +160,7 @@ static void check_look(const OptimiserBuilder *m) {
   const Diagram *d = m->b->d;
   bool *moved = NEW_ARRAY(m->b->w->arena, bool, d->wire.n);
   moved[d->in.at[1]] = true;
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *box = &d->box.at[i];
-    bool any = false;
-    for (uint32_t k = 0; k < box->nin; k++) any |= moved[box->in[k]];
-    for (uint32_t k = 0; k < box->nout; k++) moved[box->out[k]] = any;
-  }
+  mark_dependent(d, moved);
   if (moved[m->look])
     diag_error(m->b->w->diags, m->look_node->span,
                "`look` says where the gradient is taken, so it cannot depend on `grad`");

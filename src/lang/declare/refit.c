@@ -42,8 +42,7 @@ typedef VEC(Syntax *) RefitNodes;
 // -- options --------------------------------------------------------------------------------------
 static bool refuse_refit(const Refit *r, const char *what) {
   Id e = diag_error(r->b->w->diags, r->span, "%s", what);
-  diag_help(r->b->w->diags, e, "as in `refit[h, adam, steps: 100, rate: 0.1](x, y, q)`");
-  return false;
+  return diag_help(r->b->w->diags, e, "as in `refit[h, adam, steps: 100, rate: 0.1](x, y, q)`");
 }
 
 // A named option: `steps` and `by` belong to refit, the others to the optimiser.

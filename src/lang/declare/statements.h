@@ -13,7 +13,6 @@ bool is_between_boxes(Body *, Env *, const Syntax *left, const Syntax *right);
 bool equation_inputs(Body *, Env *, const Syntax *left, const Syntax *right, BoxInputs *);
 Ids inputs_open(World *, const BoxInputs *);        // their open sizes
 bool is_identity(Body *, Env *, const Syntax *box); // the library's id, of any number of wires
-Syntax *box_on_names(Body *, Env *, Syntax *box, const Name *, uint32_t n); // box(x, y)
 // Rewrites a claim between boxes to one between values; others are returned unchanged. NULL with a
 // diagnostic.
 const Syntax *claim_written_out(Body *, Program *, const Syntax *claim);

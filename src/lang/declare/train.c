@@ -34,8 +34,7 @@ static bool first_time(TrainReading *r, const char *key, Span span, const char *
     return true;
   }
   Id e = diag_error(r->w->diags, span, "%s", message);
-  diag_note(r->w->diags, e, r->place.at[old - 1], "the other one");
-  return false;
+  return diag_note(r->w->diags, e, r->place.at[old - 1], "the other one");
 }
 
 // -- settings of optimisers -----------------------------------------------------------------------

@@ -358,8 +358,7 @@ static bool order_args(Body *b, Env *env, const Syntax *callee, const Syntax *ca
                      name_text(w->names, known ? param.at[at]->name : given.at[i]->name),
                      name_text(w->names, d->name));
       diag_help(w->diags, e, "its inputs are %s", all.at);
-      diag_note(w->diags, e, d->span, "declared here");
-      return false;
+      return diag_note(w->diags, e, d->span, "declared here");
     }
     filled[at] = true;
     ordered.at[at] = out->at[i];

@@ -274,8 +274,7 @@ bool name_is_new(const Body *b, const Env *env, Name name, Span span) {
   if (!old) return true;
   Id e = diag_error(b->w->diags, span, "there are two things called `%s` here",
                     name_text(b->w->names, name));
-  diag_note(b->w->diags, e, env->binding.at[old - 1].named, "the other one");
-  return false;
+  return diag_note(b->w->diags, e, env->binding.at[old - 1].named, "the other one");
 }
 
 // want: the declared type, or NULL.
@@ -591,13 +590,11 @@ static bool bind_params(Body *b, Env *env, const Def *def, const Syntax *params,
       Id e = diag_error(b->w->diags, name->name_span,
                         "`%s` is an input and %s too: in one scope a name has one meaning", text,
                         old->kind == BIND_OPTION ? "an option" : "an axis");
-      diag_note(b->w->diags, e, old->span, "here it is the other one");
-      return false;
+      return diag_note(b->w->diags, e, old->span, "here it is the other one");
     }
     if (old && env->names && table_get(env->names, &name->name, sizeof(Name))) {
       Id e = diag_error(b->w->diags, name->name_span, "there are two inputs `%s`", text);
-      diag_note(b->w->diags, e, old->span, "the other one");
-      return false;
+      return diag_note(b->w->diags, e, old->span, "the other one");
     }
     bind_value(env, name->name, v, name->name_span);
     at += n;

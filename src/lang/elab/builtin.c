@@ -112,8 +112,7 @@ static bool batch_is_there(Body *b, const JoinAlong *a, const bool *axes, uint32
   if (any) return true;
   Id e = diag_error(b->w->diags, span,
                     "a machine learns from one sample at a tick: there is no batch here");
-  diag_help(b->w->diags, e, "`layer_norm` looks at one sample");
-  return false;
+  return diag_help(b->w->diags, e, "`layer_norm` looks at one sample");
 }
 
 // Solves the size of an index that occurs only in a result of a call, as in sum[i](softmax(x[i])).

@@ -175,8 +175,7 @@ static bool check_arity(const Call *c, uint32_t want, uint32_t have) {
   World *w = c->b->w;
   Id e = diag_error(w->diags, c->span, "`%s` takes %u %s, but %u %s given", call_name(c), want,
                     want == 1 ? "input" : "inputs", have, have == 1 ? "is" : "are");
-  diag_note(w->diags, e, c->def->span, "declared here");
-  return false;
+  return diag_note(w->diags, e, c->def->span, "declared here");
 }
 
 // Overload resolution: the first header that fits the number and bases of the arguments.
@@ -329,7 +328,8 @@ static Body *find_callee_body(const Call *c, const BoxUse *use, const Formals *f
   return callee && work_on(c->b, callee->d->param.n, c->span) ? callee : NULL;
 }
 
-void note_over(Body *b, const Value *args, const Match *m) {
+// Records batch axes in Body.over, if set.
+static void note_over(Body *b, const Value *args, const Match *m) {
   for (uint32_t i = 0; b->over && i < args->n; i++)
     for (uint32_t k = 0; k < b->d->in.n; k++) {
       if (!val_is_plain(b, &args->at[i]) || args->at[i].x->wire != b->d->in.at[k]) continue;

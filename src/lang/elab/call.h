@@ -83,9 +83,6 @@ uint32_t find_axis(World *, const Val *, Name label, const uint32_t *own, uint32
 bool match_formal(const Call *c, const Formal *f, const Val *arg, Match *m);
 bool merge_passing(const Call *c, const Value *args, const Match *m, Passing *p);
 
-// call.c
-void note_over(Body *, const Value *args, const Match *); // records batch axes in Body.over, if set
-
 // instance.c
 void keep_options(const Call *, Diagram *); // stores the options with the diagram, for display
 Axis outer_axis(Env *inner, const Axis *axis, bool flows);

@@ -11,7 +11,6 @@
 // index_equation.c
 Val index_value(Body *, Env *, Val base, const Syntax *brackets, Span, Eq *);
 uint32_t eq_index(Body *, Eq *, Name, Span);
-bool eq_finish(Body *, Env *, Eq *, bool quiet); // false: a size could not be solved
 Value eval_equation(Body *, Env *, const Syntax *lhs_brackets, const Syntax *expr,
                     const Syntax *pad, const Type *want, Span);
 // An argument of a call has its own index scope; indices and `pad` of the enclosing equation are
@@ -87,7 +86,7 @@ typedef VEC(BoxInput) BoxInputs;
 bool box_inputs(Body *, Env *, const Syntax *box, BoxInputs *);
 bool box_formals(Body *, Env *, const Syntax *box, Types *); // their types
 
-Body *instance_alone(Elab *, Def *, const char *family, const Syntax *config,
+Body *instance_alone(Elab *, Def *, const char *family,
                      const Instance *); // NULL if it cannot be elaborated without a use
 
 // body.c

@@ -389,8 +389,7 @@ static bool list_entry(Body *b, Env *env, const Syntax *n, ListNumbers *out) {
   if (!static_number(b, env, n, &k)) {
     Id e =
         diag_error(b->w->diags, n->span, "entries of a list are numbers that are known beforehand");
-    diag_help(b->w->diags, e, "wires are joined by `concat`");
-    return false;
+    return diag_help(b->w->diags, e, "wires are joined by `concat`");
   }
   vec_push(b->w->arena, &out->data, k);
   return !out->want || number_fits(b, k, out->want, n->span);

@@ -49,7 +49,8 @@ static void check_lengths(Body *b, Env *env, const Eq *eq) {
   }
 }
 
-bool eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
+// False: a size could not be solved.
+static bool eq_finish(Body *b, Env *env, Eq *eq, bool quiet) {
   World *w = b->w;
   bool known = true;
   index_solve_groups(b, eq);

@@ -49,6 +49,5 @@ Expr *label_leaf(Body *b, AxisList *list, const Val *v);
 Expr *without_padding(Body *b, Expr *x, double pad);
 bool range_left_over(Body *,
                      const EqIndex *); // reports a sum over a range; false
-Val multiply_values(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq);
 
 #endif

@@ -46,8 +46,7 @@ static bool label_term(PlaceReader *r, Affine *a, Val v, Span span) {
   if (v.type.base != BASE_LABEL) {
     Id e = diag_error(w->diags, span, "an index is a name, a number or a label, but this is %s",
                       own_text(w, &v.type));
-    diag_help(w->diags, e, "only labels `{n}` can point into an axis");
-    return false;
+    return diag_help(w->diags, e, "only labels `{n}` can point into an axis");
   }
   val_settle(r->b, &v);
   if (v.x->kind != X_WIRE || v.x->nlabel) {
@@ -317,8 +316,7 @@ bool read_places(IndexPlaces *p, const Syntax *brackets, const Axis *axis, const
   p->span = NEW_ARRAY(w->arena, Span, p->room);
   if (brackets_slots(brackets).n > 1) {
     Id e = diag_error(w->diags, brackets->span, "indices are separated by spaces");
-    diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
-    return false;
+    return diag_help(w->diags, e, "`x[i j]`, not `x[i, j]`");
   }
   if (items && items->kind != N_ITEMS)
     return diag_refuse(w->diags, items->span, "indices are wanted here, not a box");
@@ -389,9 +387,8 @@ static bool note_place(IndexPlaces *p, Eq *eq, const Affine *a, const Axis *axis
                       name_text(w->names, index->name), size_text(w, index->size),
                       axis->label ? " " : "", name_text(w->names, axis->label),
                       size_text(w, axis->size));
-    diag_note(w->diags, e, index->span, "%s = %s comes from here", name_text(w->names, index->name),
-              size_text(w, index->size));
-    return false;
+    return diag_note(w->diags, e, index->span, "%s = %s comes from here",
+                     name_text(w->names, index->name), size_text(w, index->size));
   }
   IndexReach reach = {.size = axis->size,
                       .coord = {.c = a->c},

@@ -238,7 +238,7 @@ Expr *without_padding(Body *b, Expr *x, double pad) {
   return x;
 }
 
-Val multiply_values(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq) {
+static Val multiply_values(Body *b, Val left, Val right, Fn fn, Span span, Eq *eq) {
   Val pair[2] = {left, right};
   return val_fn(b, fn, pair, 2, span, eq);
 }

@@ -269,8 +269,7 @@ static bool own_reverse(const Call *c, Body *body) {
                           ? "the reverse of `%s` may not have weights of its own"
                           : "`%s` wants a reverse that gives a cotangent for each of its inputs",
                       call_name(c));
-    diag_note(w->diags, e, c->def->span, "its inputs are here");
-    return false;
+    return diag_note(w->diags, e, c->def->span, "its inputs are here");
   }
   d->reverse = back->d;
   return true;
@@ -448,8 +447,8 @@ static const Diagram *only_callee(const Diagram *d) {
 }
 
 // Elaborates by a call with wires of the given types.
-static Body *called_with(const Call *c, const char *family, const Syntax *config,
-                         const Formals *formals, const Instance *how) {
+static Body *called_with(const Call *c, const char *family, const Formals *formals,
+                         const Instance *how) {
   World *w = c->b->w;
   Def *d = c->def;
   Body *caller = body_new(c->b->in, d->name);
@@ -463,7 +462,7 @@ static Body *called_with(const Call *c, const char *family, const Syntax *config
   }
   caller->env = env_new(c->b->in, NULL, d->scope, caller);
   BoxUse use = {.def = d, .family = family, .node = d->node, .name = d->name, .span = d->span};
-  Value out = call_def(caller, caller->env, &use, config, args, NULL);
+  Value out = call_def(caller, caller->env, &use, NULL, args, NULL);
   const Diagram *called = only_callee(caller->d);
   for (uint32_t i = 0; i < out.n; i++) {
     Id wire = out.at[i].error ? 0 : val_to_wire(caller, &out.at[i], 0);
@@ -487,8 +486,7 @@ static bool declared_inputs(const Call *c, const Formals *formals, Inputs *in) {
   return true;
 }
 
-Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
-                     const Instance *how) {
+Body *instance_alone(Elab *in, Def *d, const char *family, const Instance *how) {
   World *w = in->w;
   Body *b = NEW(w->arena, Body);
   *b = (Body){.in = in, .w = w, .generic = !how || !how->nin};
@@ -498,7 +496,7 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
   Formals formals = {0};
   Inputs inputs;
   bool good = true;
-  if (!bind_options(&c, config, true)) return NULL;
+  if (!bind_options(&c, NULL, true)) return NULL;
   bool typed = formals_of(b, c.to, d, &h, &formals, &good);
   if (!good || (!typed && !formals_of_body(&c, how, &formals))) return NULL;
   if (!b->generic && typed && how->nin != formals.n) {
@@ -507,7 +505,7 @@ Body *instance_alone(Elab *in, Def *d, const char *family, const Syntax *config,
                how->nin == 1 ? "is" : "are");
     return NULL;
   }
-  if (!b->generic) return called_with(&c, family, config, &formals, how);
+  if (!b->generic) return called_with(&c, family, &formals, how);
   if (!declared_inputs(&c, &formals, &inputs)) return NULL;
   return find_instance(&c, NULL, family, &formals, &inputs);
 }

@@ -107,6 +107,18 @@ static bool join_place(Body *b, const Value *args, const Syntax *config, uint32_
                      name_text(w->names, along->name));
 }
 
+// Do two values have equal bases and own axes, but for the axis `skip`?
+static bool rows_fit(Body *b, const Type *z, const Type *t, uint32_t skip, Span span,
+                     const char *what) {
+  uint32_t first[RANK_LIMIT], own[RANK_LIMIT], n = own_axes(z, first);
+  bool fits = own_axes(t, own) == n && t->base == z->base &&
+              (t->base != BASE_LABEL || sizes_agree(b, z->count, t->count, span, span, "labels"));
+  for (uint32_t i = 0; fits && i < n; i++)
+    fits =
+        i == skip || sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span, what);
+  return fits;
+}
+
 Value builtin_concat(const BuiltinUse *u) {
   Body *b = u->b;
   World *w = b->w;
@@ -119,7 +131,7 @@ Value builtin_concat(const BuiltinUse *u) {
       return value_refuse(b, span, args.at[i].span, "a bare number has no axis to join along");
     val_settle(b, &args.at[i]);
   }
-  uint32_t at, own[RANK_LIMIT], first[RANK_LIMIT], n = own_axes(&args.at[0].type, first);
+  uint32_t at;
   if (!join_place(b, &args, u->config, &at, span)) return value_error(b, span);
   if (brackets_items(u->config).n == 1) use_label_as_axis(u->env, brackets_items(u->config).at[0]);
   Axis pass[RANK_LIMIT];
@@ -127,13 +139,7 @@ Value builtin_concat(const BuiltinUse *u) {
   Ids wire = {0};
   for (uint32_t a = 0; a < args.n; a++) {
     const Type *t = &args.at[a].type, *z = &args.at[0].type;
-    bool fits = own_axes(t, own) == n && t->base == z->base &&
-                (t->base != BASE_LABEL || sizes_agree(b, z->count, t->count, span, span, "labels"));
-    for (uint32_t i = 0; fits && i < n; i++)
-      if (i != at)
-        fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span,
-                           "joined values");
-    if (!fits)
+    if (!rows_fit(b, z, t, at, span, "joined values"))
       return value_refuse(b, span, args.at[a].span,
                           "%s cannot be joined to %s: %sall axes but the joined one must agree",
                           own_text(w, t), own_text(w, z),
@@ -179,17 +185,14 @@ Value stack_rows(Body *b, Value rows, Span span) {
   World *w = b->w;
   Axis pass[RANK_LIMIT];
   Ids wire = {0};
-  uint32_t first[RANK_LIMIT], own[RANK_LIMIT];
+  uint32_t first[RANK_LIMIT];
   if (!fill_rows(b, &rows)) return value_error(b, span);
   uint32_t npass = all_passing(&rows, pass);
   const Type *z = &rows.at[0].type;
   uint32_t n = own_axes(z, first);
   for (uint32_t a = 0; a < rows.n; a++) {
     const Type *t = &rows.at[a].type;
-    bool fits = own_axes(t, own) == n && t->base == z->base &&
-                (t->base != BASE_LABEL || sizes_agree(b, z->count, t->count, span, span, "labels"));
-    for (uint32_t i = 0; fits && i < n; i++)
-      fits = sizes_agree(b, z->axis[first[i]].size, t->axis[own[i]].size, span, span, "rows");
+    bool fits = rows_fit(b, z, t, UINT32_MAX, span, "rows");
     if (!rank_fits(w, (uint64_t)npass + n + 2, span)) return value_error(b, span);
     if (!fits) {
       diag_error(w->diags, rows.at[a].span, "the first entry of this list is %s, but this is %s",

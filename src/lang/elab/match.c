@@ -168,8 +168,7 @@ static bool match_spread(const Call *c, const Syntax *item, const Val *arg, cons
       Id e = diag_error(w->diags, place_of(c, arg),
                         "`%s` wants the same axes in both: %s here, but %s before", call_name(c),
                         own_text(w, &arg->type), own_text(w, &first));
-      diag_note(w->diags, e, s->span, "the other one");
-      return false;
+      return diag_note(w->diags, e, s->span, "the other one");
     }
   } else {
     Binding row = {.kind = BIND_SPREAD,
@@ -243,8 +242,7 @@ static bool enough_axes(const AxisMatch *t) {
   Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %u %s, but %s has %u",
                     call_name(t->c), need, need == 1 ? "axis" : "axes", own_text(w, &t->arg->type),
                     t->nown);
-  diag_note(w->diags, e, t->f->span, "the parameter");
-  return false;
+  return diag_note(w->diags, e, t->f->span, "the parameter");
 }
 
 static bool no_such_axis(const AxisMatch *t, Name label, const Binding *option) {
@@ -288,8 +286,7 @@ static bool meet_fixed(const AxisMatch *t, const Axis *formal, const Axis *actua
     return true;
   Id e = diag_error(w->diags, place_of(t->c, t->arg), "`%s` wants %s, but this is %s",
                     call_name(t->c), own_text(w, &t->f->known), own_text(w, &t->arg->type));
-  diag_note(w->diags, e, t->f->span, "the parameter");
-  return false;
+  return diag_note(w->diags, e, t->f->span, "the parameter");
 }
 
 static bool match_item(AxisMatch *t, uint32_t i, uint32_t from) {

@@ -69,8 +69,7 @@ static bool option_item(Body *b, Env *env, const Syntax *n, Binding *out) {
       Id e = diag_error(b->w->diags, n->span,
                         "`%s` is a wire; brackets hold what is fixed before anything runs",
                         name_text(b->w->names, n->name));
-      diag_help(b->w->diags, e, "wires go in parentheses");
-      return false;
+      return diag_help(b->w->diags, e, "wires go in parentheses");
     }
     out->decl = bind ? bind->decl : 0;
     Def *d = bind ? NULL : scope_meaning(env->scope, n);
@@ -245,8 +244,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
       if (is_learner(d)) {
         Id e = diag_error(w->diags, items->span,
                           "`%s` is one learner, not a family: it takes no brackets", name);
-        diag_note(w->diags, e, d->span, "declared here");
-        return false;
+        return diag_note(w->diags, e, d->span, "declared here");
       }
       Id e =
           diag_error(w->diags, items->span, count ? "`%s` has only %u %s" : "`%s` has no options",
@@ -257,8 +255,7 @@ static bool match_options(Body *b, const Def *d, const Syntax *cfg, const Syntax
     if (given[at]) {
       Id e = diag_error(w->diags, items->span, "option `%s` of `%s` is given twice",
                         name_text(w->names, cfg_in(cfg).at[at]->name), name);
-      diag_note(w->diags, e, given[at]->span, "here first");
-      return false;
+      return diag_note(w->diags, e, given[at]->span, "here first");
     }
     if (named) use_of_name(b->in, sized, cfg_in(cfg).at[at]->name_span, NAMED_OPTION);
     given[at] = named ? sized_value(sized) : items;
@@ -273,8 +270,7 @@ static bool is_new_option(const Call *c, uint32_t i) {
     if (par.at[k]->name == par.at[i]->name) {
       Id e = diag_error(w->diags, par.at[i]->name_span, "there are two options `%s`",
                         name_text(w->names, par.at[i]->name));
-      diag_note(w->diags, e, par.at[k]->name_span, "the other one");
-      return false;
+      return diag_note(w->diags, e, par.at[k]->name_span, "the other one");
     }
   return true;
 }

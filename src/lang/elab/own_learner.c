@@ -44,8 +44,7 @@ bool find_own(Body *b, BoxUse *use) {
   if (use->def->kind == DEF_STALE && use->def->of && owns(m, use->def->of, use->def->member)) {
     Id e = diag_error(w->diags, use->span, "`%s` follows what `train` does to `%s`, not a machine",
                       name_text(w->names, use->def->name), name_text(w->names, use->def->of->name));
-    diag_help(w->diags, e, "a `state` can follow a weight that is written out");
-    return false;
+    return diag_help(w->diags, e, "a `state` can follow a weight that is written out");
   }
   if (use->def->kind == DEF_LEARNER && owns(m, use->def, use->family)) use->home = m->home;
   return true;

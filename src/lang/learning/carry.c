@@ -126,12 +126,11 @@ static OrderTargets carry_targets(const Carrying *c, const OrderTargets *old) {
   return now;
 }
 
-// Adds the targets of the right side, with the indices of the whole graph.
-static void add_targets(const Carrying *c, const OrderTargets *right, OrderTargets *out) {
-  for (uint32_t i = 0; i < right->n; i++) {
-    OrderTarget t = right->at[i];
-    if (t.edge != NOWHERE) t.edge = c->now->made.edge[t.edge];
-    vec_push(c->draw->w->arena, out, t);
+void add_targets(Arena *a, const OrderTargets *own, const uint32_t *edge, OrderTargets *out) {
+  for (uint32_t i = 0; i < own->n; i++) {
+    OrderTarget t = own->at[i];
+    if (t.edge != NOWHERE) t.edge = edge[t.edge];
+    vec_push(a, out, t);
   }
 }
 
@@ -177,10 +176,10 @@ static void add_right(const Carrying *c, uint32_t i, Learning *g) {
   o.left = o.right = (Route){0};
   for (uint32_t k = 0; k < left.n; k++) vec_push(a, &o.left, c->now->made.edge[left.at[k]]);
   for (uint32_t k = 0; k < right.n; k++) vec_push(a, &o.right, c->now->made.edge[right.at[k]]);
-  add_targets(c, &own->trains, &said.trains);
+  add_targets(a, &own->trains, c->now->made.edge, &said.trains);
   for (uint32_t k = 0; k < own->frozen.n; k++) {
     OrderTargets each = {0};
-    add_targets(c, &own->frozen.at[k], &each);
+    add_targets(a, &own->frozen.at[k], c->now->made.edge, &each);
     vec_push(a, &said.frozen, each);
   }
   o.name = name_of_order(c, g->graph, o.name);
@@ -194,7 +193,7 @@ void orders_carry(const Carrying *c) {
   for (uint32_t i = 0; i < g->order.n; i++) vec_push(c->draw->w->arena, &said, g->order.at[i]);
   g->order.n = g->graph->order.n = 0;
   g->frozen = carry_targets(c, &g->frozen);
-  if (c->comes) add_targets(c, &c->comes->frozen, &g->frozen);
+  if (c->comes) add_targets(c->draw->w->arena, &c->comes->frozen, c->now->made.edge, &g->frozen);
   for (uint32_t i = 0; i < said.n; i++) carry_old(c, i, said.at[i], g);
   for (uint32_t i = 0; c->comes && i < c->right->order.n; i++) add_right(c, i, g);
   if (said.n && !g->order.n && !g->broken)

@@ -39,7 +39,7 @@ static bool types_given(LearningReader *r, uint32_t edge, Types *out) {
   }
   if (!e->loose) return space_wires(r->in, &r->g->space.at[r->g->graph->edge.at[edge].to], out);
   if (e->def->broken) return false;
-  Body *b = instance_alone(r->in, e->def, NULL, NULL, NULL);
+  Body *b = instance_alone(r->in, e->def, NULL, NULL);
   for (uint32_t i = 0; b && i < b->out_type.n; i++)
     vec_push(r->w->arena, out, own_type(r->w, &b->out_type.at[i]));
   return b != NULL;
@@ -165,7 +165,7 @@ static const Diagram *end_of_map(LearningReader *r, uint32_t edge, const Types *
   const GraphEdge *e = &r->g->edge.at[edge];
   Scope *s = e->home;
   if (e->def && e->body && !mentions_learner(r->in, s, e->body)) {
-    Body *b = instance_alone(r->in, e->def, NULL, NULL, NULL);
+    Body *b = instance_alone(r->in, e->def, NULL, NULL);
     if (!b || b->d->param.n) return NULL;
     diagram_resolve(r->w, b->d);
     return b->d;

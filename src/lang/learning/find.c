@@ -170,8 +170,7 @@ static bool change_to_shape(Finding *f, FindChange *c) {
     else if (!right->graph->vertex.at[v].what) {
       Id e = diag_error(r->w->diags, right->space.at[v].span, "`%s` is new, so it needs a type",
                         right->graph->vertex.at[v].name);
-      diag_note(r->w->diags, e, f->node->span, "it replaces something here");
-      return false;
+      return diag_note(r->w->diags, e, f->node->span, "it replaces something here");
     }
   }
   for (uint32_t k = 0; k < right->edge.n; k++) {
@@ -184,8 +183,7 @@ static bool change_to_shape(Finding *f, FindChange *c) {
     } else if (!right->edge.at[k].body) {
       Id e = diag_error(r->w->diags, right->edge.at[k].span, "`%s` is new, so it needs a map",
                         right->graph->edge.at[k].name);
-      diag_note(r->w->diags, e, f->node->span, "it replaces something here");
-      return false;
+      return diag_note(r->w->diags, e, f->node->span, "it replaces something here");
     }
   }
   return true;

@@ -126,8 +126,7 @@ bool fits_space(LearningReader *r, const Types *given, uint32_t vertex, Span spa
   Id e = drawing_error(r, span, "this gives %s, but space `%s` is %s%s", types_text(r->in, &have),
                        name, types_text(r->in, &want),
                        by ? ", and its distance does not compare the two" : "");
-  diag_note(r->w->diags, e, s->span, "the space");
-  return false;
+  return diag_note(r->w->diags, e, s->span, "the space");
 }
 
 // Points the note of a type error to the space.
@@ -149,7 +148,7 @@ static void note_space(LearningReader *r, uint32_t edge, uint32_t first) {
 static void check_edge(LearningReader *r, uint32_t number) {
   GraphEdge *e = &r->g->edge.at[number];
   uint32_t errors = r->w->diags->errors, first = r->w->diags->list.n;
-  Body *b = instance_alone(r->in, e->def, NULL, NULL, NULL);
+  Body *b = instance_alone(r->in, e->def, NULL, NULL);
   if (r->w->diags->errors > errors || !b) {
     note_space(r, number, first);
     e->def->broken = r->g->broken = true;

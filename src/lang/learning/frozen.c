@@ -11,21 +11,16 @@
 // part freezes.
 #include "lang/learning/learning_own.h"
 
-static bool has_id(const Ids *all, Id id) {
-  for (uint32_t i = 0; i < all->n; i++)
-    if (all->at[i] == id) return true;
-  return false;
-}
-
 void ids_add(Arena *a, const Ids *from, Ids *to) {
   for (uint32_t i = 0; i < from->n; i++)
-    if (!has_id(to, from->at[i])) vec_push(a, to, from->at[i]);
+    if (!names_have(to, from->at[i])) vec_push(a, to, from->at[i]);
 }
 
 static Ids ids_common(Arena *a, const Ids *one, const Ids *other) {
   Ids both = {0};
   for (uint32_t i = 0; i < one->n; i++)
-    if (has_id(other, one->at[i]) && !has_id(&both, one->at[i])) vec_push(a, &both, one->at[i]);
+    if (names_have(other, one->at[i]) && !names_have(&both, one->at[i]))
+      vec_push(a, &both, one->at[i]);
   return both;
 }
 
@@ -140,12 +135,12 @@ Ids learning_frozen(Elab *in, const Learning *g) {
 
 bool pair_freezes(Elab *in, const Learning *g, const Pair *p, Id learner) {
   Ids all = pair_frozen(in, g, p);
-  return has_id(&all, learner) || def_of(in, learner)->frozen;
+  return names_have(&all, learner) || def_of(in, learner)->frozen;
 }
 
 bool learning_freezes(Elab *in, const Learning *g, Id learner) {
   Ids own = learning_frozen(in, g);
-  if (has_id(&own, learner) || def_of(in, learner)->frozen) return true;
+  if (names_have(&own, learner) || def_of(in, learner)->frozen) return true;
   for (uint32_t i = 0; i < g->pairs.n; i++)
     if (!pair_freezes(in, g, &g->pairs.at[i], learner)) return false;
   return g->pairs.n > 0;

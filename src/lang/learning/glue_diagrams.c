@@ -40,8 +40,7 @@ static bool is_new_name(Parts *p, const Syntax *n, const char *name) {
   for (uint32_t i = 0; i < p->name.n; i++) {
     if (strcmp(p->name.at[i], name) != 0) continue;
     Id e = drawing_error(p->r, n->span, "two parts are called `%s`", name);
-    diag_help(w->diags, e, "give one of them another name: `%s as %s2`", name, name);
-    return false;
+    return diag_help(w->diags, e, "give one of them another name: `%s as %s2`", name, name);
   }
   return true;
 }
@@ -97,9 +96,8 @@ static bool are_of_different_parts(Parts *p, const GluedThings *all) {
       Id e = drawing_error(
           p->r, b->path->span, "%s has both `%s` and `%s`: which is glued to which?",
           p->name.at[a->part], path_text(p->r->in, a->path), path_text(p->r->in, b->path));
-      diag_help(p->r->w->diags, e, "`%s.%s` is the one of %s only", p->name.at[a->part],
-                path_text(p->r->in, a->path), p->name.at[a->part]);
-      return false;
+      return diag_help(p->r->w->diags, e, "`%s.%s` is the one of %s only", p->name.at[a->part],
+                       path_text(p->r->in, a->path), p->name.at[a->part]);
     }
   return true;
 }
@@ -256,26 +254,18 @@ static bool is_order_of(const PathOrder *whole, const PathOrder *own, const Incl
          is_moved(&whole->left, &own->left, in) && is_moved(&whole->right, &own->right, in);
 }
 
-static void add_targets(Arena *a, const OrderTargets *own, const Inclusion *in, OrderTargets *out) {
-  for (uint32_t i = 0; i < own->n; i++) {
-    OrderTarget t = own->at[i];
-    if (t.edge != NOWHERE) t.edge = in->edge[t.edge];
-    vec_push(a, out, t);
-  }
-}
-
 static void merge_order(LearningReader *r, const GraphPart *part, const GraphOrder *own, bool again,
                         GraphOrder *o) {
   Arena *a = r->w->arena;
   for (uint32_t i = 0; i < (own->frozen.n ? own->frozen.n : 1); i++) {
     OrderTargets frozen = {0};
-    add_targets(a, &part->of->frozen, &part->in, &frozen);
-    if (own->frozen.n) add_targets(a, &own->frozen.at[i], &part->in, &frozen);
+    add_targets(a, &part->of->frozen, part->in.edge, &frozen);
+    if (own->frozen.n) add_targets(a, &own->frozen.at[i], part->in.edge, &frozen);
     vec_push(a, &o->frozen, frozen);
   }
   if (again) return;
   o->span = own->span;
-  add_targets(a, &own->trains, &part->in, &o->trains);
+  add_targets(a, &own->trains, part->in.edge, &o->trains);
 }
 
 // The attributes of an order, from the parts that state it.

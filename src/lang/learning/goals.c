@@ -65,9 +65,7 @@ static void nothing_asked(LearningReader *r) {
 // -- goals ----------------------------------------------------------------------------------------
 static Syntax *from_edge(LearningReader *r, uint32_t edge, Syntax *value) {
   Syntax *marked = node_paren(r->w->arena, value->span, (ParenParts){value});
-  marked->name = learning_key(r, r->g->graph->edge.at[edge].name);
-  marked->name_span = value->span;
-  return marked;
+  return syntax_named(marked, learning_key(r, r->g->graph->edge.at[edge].name), value->span);
 }
 
 // guess(image): the maps of a route, nested.
@@ -126,9 +124,7 @@ static Syntax *goal_node(LearningReader *r, const Pair *pair, const Route *left,
   if (pair->times != 1) clause[clauses.n++] = times;
   if (order && order->trains.n && !pair->chain.n) clause[clauses.n++] = trains_node(r, order);
   Syntax *goal = node_goal(a, span, (GoalParts){node_equal(a, span, (EqualParts){l, m}), clauses});
-  goal->name = name;
-  goal->name_span = span;
-  return goal;
+  return syntax_named(goal, name, span);
 }
 
 // The name of the order that states the pair directly, or NULL.

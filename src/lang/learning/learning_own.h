@@ -78,6 +78,8 @@ typedef struct {
   Span place;            // of the `find`
 } Carrying;
 void orders_carry(const Carrying *);
+// Adds targets; edge[i]: the index in the whole of edge i of the part.
+void add_targets(Arena *, const OrderTargets *own, const uint32_t *edge, OrderTargets *out);
 
 // find.c
 void learning_find(LearningReader *, const Syntax *find, Scope *);

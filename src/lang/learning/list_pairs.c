@@ -30,9 +30,7 @@ static bool is_trained(Elab *in, const Learning *g, const Pair *p, Id learner) {
   const OrderTargets *trains = pair_trains(g, p);
   Ids all = {0};
   for (uint32_t i = 0; trains && i < trains->n; i++) target_learners(in, g, &trains->at[i], &all);
-  for (uint32_t i = 0; i < all.n; i++)
-    if (all.at[i] == learner) return true;
-  return !trains;
+  return !trains || names_have(&all, learner);
 }
 
 // The learners on both routes that the goal trains.

@@ -183,8 +183,7 @@ static bool is_new_edge(LearningReader *r, Name name, Span span) {
   Id old = table_get(r->g->edge_of, text, strlen(text));
   if (!old) return true;
   Id e = drawing_error(r, span, "there are two edges `%s`", text);
-  diag_note(r->w->diags, e, r->g->edge.at[old - 1].span, "the other one");
-  return false;
+  return diag_note(r->w->diags, e, r->g->edge.at[old - 1].span, "the other one");
 }
 
 static Syntax *types_of(LearningReader *r, uint32_t vertex, Span span) {
@@ -255,8 +254,7 @@ void space_set(LearningReader *r, uint32_t vertex, const Syntax *types, const Sy
   Vertex *v = &r->g->graph->vertex.at[vertex];
   GraphSpace *space = &r->g->space.at[vertex];
   Syntax *n = node_space(r->w->arena, span, (SpaceParts){(Syntax *)types, (Syntax *)by});
-  n->name = name_from(r->w->names, v->name);
-  n->name_span = span;
+  syntax_named(n, name_from(r->w->names, v->name), span);
   uint32_t errors = r->w->diags->met;
   Def *own = NULL;
   *space = (GraphSpace){.span = span, .home = r->g->inside};
@@ -404,8 +402,7 @@ static bool read_route(LearningReader *r, const Syntax *n, Route *out) {
       Id m = drawing_error(r, step->span, "`%s` begins in %s, but `%s` ends in %s", edge->name,
                            graph->vertex.at[edge->from].name, last->name,
                            graph->vertex.at[last->to].name);
-      diag_note(r->w->diags, m, r->g->edge.at[e].span, "`%s` is declared here", edge->name);
-      return false;
+      return diag_note(r->w->diags, m, r->g->edge.at[e].span, "`%s` is declared here", edge->name);
     }
     vec_push(r->w->arena, out, e);
     uint32_t times = 0;
@@ -413,8 +410,7 @@ static bool read_route(LearningReader *r, const Syntax *n, Route *out) {
     if (edge->most && times > edge->most) {
       Id m = drawing_error(r, step->span, "a path runs along `%s` at most %u %s", edge->name,
                            edge->most, edge->most == 1 ? "time" : "times");
-      diag_note(r->w->diags, m, r->g->edge.at[e].span, "declared here");
-      return false;
+      return diag_note(r->w->diags, m, r->g->edge.at[e].span, "declared here");
     }
   }
   return true;

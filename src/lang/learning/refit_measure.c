@@ -48,9 +48,8 @@ static bool has_tasks(Refitting *x) {
                     "`refit` trains on each small task by itself, but `%s` of `%s` has none",
                     r->g->graph->vertex.at[x->pair->from].name, diagram_name(x));
   diag_note(r->w->diags, e, r->g->space.at[x->pair->from].span, "its samples");
-  diag_help(r->w->diags, e, "as in `set %s.%s = omniglot[way: 5, shot: 1]`", diagram_name(x),
-            r->g->graph->vertex.at[x->pair->from].name);
-  return false;
+  return diag_help(r->w->diags, e, "as in `set %s.%s = omniglot[way: 5, shot: 1]`", diagram_name(x),
+                   r->g->graph->vertex.at[x->pair->from].name);
 }
 
 static bool is_one_pair(Refitting *x) {
@@ -74,8 +73,7 @@ static bool can_be_cut(Refitting *x) {
       r->w->diags, x->clause->span,
       "`refit` trains edges of the left route after the index, but `%s` moves learners too",
       r->g->graph->edge.at[edge].name);
-  diag_note(r->w->diags, e, r->g->edge.at[edge].span, "this edge");
-  return false;
+  return diag_note(r->w->diags, e, r->g->edge.at[edge].span, "this edge");
 }
 
 static bool is_in_steps(Refitting *x) {
@@ -89,9 +87,7 @@ static bool is_in_steps(Refitting *x) {
 // -- the claim ------------------------------------------------------------------------------------
 static Syntax *named_option(Refitting *x, const char *name, Syntax *value) {
   Syntax *node = node_sized(x->draw.w->arena, x->clause->span, (SizedParts){value});
-  node->name = name_from(x->draw.w->names, name);
-  node->name_span = node->span;
-  return node;
+  return syntax_named(node, name_from(x->draw.w->names, name), node->span);
 }
 
 // The trained part as a box: h, or h ; out.

@@ -199,9 +199,7 @@ static Syntax *param_of(Sampling *x, const SampleField *f, bool second) {
   Syntax *type = NULL;
   if (f->space)
     type = node_type(a, f->span, (TypeParts){.base = syntax_name(a, f->space, f->span)});
-  Syntax *param = node_param(a, f->span, (ParamParts){.type = type});
-  param->name = f->key;
-  param->name_span = f->span;
+  Syntax *param = syntax_named(node_param(a, f->span, (ParamParts){.type = type}), f->key, f->span);
   Name plain = f->column ? f->column : name_from(names, last_name(name_text(names, f->key)));
   scope_add(x->r->g->inside, DEF_GIVEN, f->key, second ? f->key : plain, f->span, param);
   return param;

@@ -23,9 +23,7 @@ void learner_set(Elab *in, Scope *s, Def *d, const Syntax *body) {
   Syntax *own = copy_resolved(in, s, d->scope, body);
   if (learner_params(d->node)) own = applied(in, own, learner_params(d->node));
   Syntax *refine = node_refine(in->w->arena, body->span, (RefineParts){.body = own});
-  refine->name = d->name;
-  refine->name_span = body->span;
-  d->refined = refine;
+  d->refined = syntax_named(refine, d->name, body->span);
   d->refined_in = d->scope;
 }
 
@@ -75,10 +73,7 @@ static void file_space_set(Elab *in, Scope *s, Def *d, const Syntax *n) {
   Syntax *by = space_distance(d->node);
   if (set_distance(n)) by = copy_resolved(in, s, d->scope, set_distance(n));
   SpaceParts parts = {copy_resolved(in, s, d->scope, types), by};
-  Syntax *now = node_space(in->w->arena, n->span, parts);
-  now->name = d->name;
-  now->name_span = d->span;
-  d->node = now;
+  d->node = syntax_named(node_space(in->w->arena, n->span, parts), d->name, d->span);
 }
 
 static Def *space_named_by(Scope *s, const Syntax *n) {
@@ -110,10 +105,7 @@ static void const_set(Elab *in, Scope *s, Def *d, const char *key, const char *v
   TypedParts parts = {typed_brackets(d->node), typed_type(d->node),
                       copy_resolved(in, s, d->scope, typed_value(one)),
                       typed_unit(one) ? typed_unit(one) : typed_unit(d->node)};
-  Syntax *now = node_typed(w->arena, one->span, parts);
-  now->name = d->name;
-  now->name_span = d->node->name_span;
-  d->node = now;
+  d->node = syntax_named(node_typed(w->arena, one->span, parts), d->name, d->node->name_span);
 }
 
 // Runs before anything else is read, since givens have types: first the text, then the command
@@ -160,9 +152,7 @@ static void no_map(LearningReader *r, const Syntax *n, uint32_t edge) {
 static bool occurs(LearningReader *r, const Def *d) {
   Ids all = {0};
   for (uint32_t i = 0; i < r->g->edge.n; i++) edge_learners(r->in, &r->g->edge.at[i], &all);
-  for (uint32_t i = 0; i < all.n; i++)
-    if (all.at[i] == d->id) return true;
-  return false;
+  return names_have(&all, d->id);
 }
 
 void learning_set(LearningReader *r, const Syntax *n, const char *path) {

@@ -50,7 +50,7 @@ typedef struct {
   bool good;
 } NoiseCheck;
 
-static bool draws_noise(const Box *b) {
+bool draws_noise(const Box *b) {
   const Diagram *d = b->op == OP_scan ? b->scan->body : b->op == OP_call ? b->callee : NULL;
   for (Id i = 1; d && i < d->box.n; i++)
     if (draws_noise(&d->box.at[i])) return true;
@@ -161,12 +161,7 @@ static void check_affine(NoiseCheck *c) {
   for (uint32_t i = 0; i < s->white.n && c->good; i++) {
     bool *needs = NEW_ARRAY(w->arena, bool, g->wire.n);
     needs[g->in.at[first + i]] = true;
-    for (Id k = 1; k < g->box.n; k++) {
-      const Box *b = &g->box.at[k];
-      bool any = false;
-      for (uint32_t j = 0; j < b->nin; j++) any |= needs[b->in[j]];
-      for (uint32_t j = 0; j < b->nout; j++) needs[b->out[j]] |= any;
-    }
+    mark_dependent(g, needs);
     for (uint32_t o = 0; o < outs && c->good; o++)
       if (needs[g->out.at[o]]) not_affine(c, s->white.at[i].span);
   }

@@ -28,12 +28,17 @@ void add_constraint(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   vec_push(m->w->arena, &m->constraint, ((Constraint){v.at[0], constraint_value(n)->span}));
 }
 
+const SystemEvent *event_setting(const System *s, uint32_t state, bool either) {
+  for (uint32_t i = 0; i < s->event.n; i++)
+    for (uint32_t k = 0; k < s->event.at[i].state.n && (s->event.at[i].either || !either); k++)
+      if (s->event.at[i].state.at[k] == state) return &s->event.at[i];
+  return NULL;
+}
+
 static bool is_free(const MachineBuilder *m, uint32_t state) {
-  for (uint32_t i = 0; i < m->s->event.n; i++)
-    for (uint32_t k = 0; k < m->s->event.at[i].state.n; k++)
-      if (m->s->event.at[i].state.at[k] == state) return false;
-  return m->held.at[state].own.base == BASE_R && !last_change(m, CHANGE_RATE, state) &&
-         !last_change(m, CHANGE_NEXT, state) && !m->s->own.at[state].learns;
+  return !event_setting(m->s, state, false) && m->held.at[state].own.base == BASE_R &&
+         !last_change(m, CHANGE_RATE, state) && !last_change(m, CHANGE_NEXT, state) &&
+         !m->s->own.at[state].learns;
 }
 
 // A machine that stops or dies cannot have algebraic equations.

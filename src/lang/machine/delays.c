@@ -49,7 +49,7 @@ static Value refuse_length(Body *b, Span span, MachineTime time, bool timeless) 
   return value_error(b, span);
 }
 
-Value delay_value(const BuiltinUse *u) {
+static Value delay_value(const BuiltinUse *u) {
   Body *b = u->b;
   Span span = u->span;
   MachineBuilder *m = b->maker;

@@ -15,8 +15,7 @@ typedef struct {
 } Describer;
 
 static Nodes lines_of(const MachineBuilder *m) { // a single expression has none
-  const Syntax *body = m->h.body;
-  return body && body->kind == N_BLOCK ? block_statements(body) : (Nodes){0, NULL};
+  return lines_of_block(m->h.body);
 }
 
 static void find_lines(Describer *d) {

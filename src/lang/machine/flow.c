@@ -64,14 +64,6 @@ static bool has_births(const System *s) {
   return false;
 }
 
-static bool set_by_event(const System *s, uint32_t state) {
-  for (uint32_t i = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
-      if (s->event.at[i].state.at[k] == state)
-        return s->event.at[i].either || !s->state.at[state].next;
-  return false;
-}
-
 // Discrete states must be set by events, and start with a constant.
 static bool others_are_held(const FlowCall *f) {
   const System *s = f->s;
@@ -79,7 +71,8 @@ static bool others_are_held(const FlowCall *f) {
     const SystemState *x = &s->state.at[i];
     const char *name = name_text(f->w->names, s->name);
     if (x->rate) continue;
-    if (!set_by_event(s, i))
+    const SystemEvent *set = event_setting(s, i, false);
+    if (!set || (!set->either && x->next))
       return diag_refuse(f->w->diags, f->span,
                          "`%s` has a state that does not flow, `%s`: `flow` cannot fit it", name,
                          x->path);
@@ -319,8 +312,7 @@ static bool takes_these(const FlowCall *f, const Value *args) {
     Id e = diag_error(w->diags, f->span, "`flow[%s]` takes %u values, but %u %s given",
                       name_text(w->names, f->s->name), f->ports + f->states + 1, args->n,
                       args->n == 1 ? "is" : "are");
-    diag_help(w->diags, e, "in this order: %s", state_words(f));
-    return false;
+    return diag_help(w->diags, e, "in this order: %s", state_words(f));
   }
   if (f->s->time)
     diag_error(w->diags, f->span, "`%s` uses `time`, which `flow` does not know",

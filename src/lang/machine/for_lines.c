@@ -16,18 +16,12 @@ enum { FOR_LIMIT = 100000 }; // lines after unrolling
 typedef VEC(Syntax *) ForLines;
 
 // -- numbers --------------------------------------------------------------------------------------
-static Syntax *for_number(World *w, double k, Span span) {
-  Syntax *number = syntax_num(w->arena, k, span);
-  number->text = arena_format(w->arena, "%.17g", k);
-  return number;
-}
-
 // Folds 2+1 to 3, so that indices are literals.
 static Syntax *fold_number(World *w, Syntax *n) {
   double sum = 0;
   if (n->kind == N_PAREN && paren_inner(n)->kind == N_NUM) return paren_inner(n);
   if (n->kind == N_NEG && neg_operand(n)->kind == N_NUM)
-    return for_number(w, -neg_operand(n)->num, n->span);
+    return syntax_number(w->arena, -neg_operand(n)->num, n->span);
   if (n->kind != N_SUM && n->kind != N_PROD) return n;
   Nodes term = chain_terms(n);
   for (uint32_t i = 0; i < term.n; i++) {
@@ -37,7 +31,7 @@ static Syntax *fold_number(World *w, Syntax *n) {
     double k = term.at[i]->num;
     sum = !i ? k : n->kind == N_PROD ? sum * k : sign == SIGN_MINUS ? sum - k : sum + k;
   }
-  return for_number(w, sum, n->span);
+  return syntax_number(w->arena, sum, n->span);
 }
 
 typedef struct {
@@ -48,7 +42,7 @@ typedef struct {
 
 static Syntax *with_number(void *context, const Syntax *n) {
   const LoopNumber *c = context;
-  if (n->kind == N_NAME && n->name == c->name) return for_number(c->w, c->k, n->span);
+  if (n->kind == N_NAME && n->name == c->name) return syntax_number(c->w->arena, c->k, n->span);
   if (n->kind == N_FOR && n->name == c->name) return (Syntax *)n; // shadowed by an inner loop
   return fold_number(c->w, syntax_map(c->w->arena, n, with_number, context));
 }
@@ -98,9 +92,8 @@ static Syntax *named_members(MachineBuilder *m, Name loop, const Syntax *lhss, S
                 name_text(w->names, lhs.at[i]->name), name_text(w->names, loop));
       continue;
     }
-    now[i] = node_lhs(w->arena, lhs.at[i]->span, (LhsParts){0});
-    now[i]->name = name;
-    now[i]->name_span = lhs.at[i]->name_span;
+    now[i] = syntax_named(node_lhs(w->arena, lhs.at[i]->span, (LhsParts){0}), name,
+                          lhs.at[i]->name_span);
     table_put(m->members, &name, sizeof name, 1);
   }
   return node_lhss(w->arena, copy->span, (LhssParts){{lhs.n, now}});

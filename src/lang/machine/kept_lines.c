@@ -35,8 +35,8 @@ static void keep_line(MachineBuilder *m, Env *env, const Syntax *lhs, int mode) 
     if (m->s->line.at[i].name == lhs->name) before = &m->s->line.at[i];
   if (before && !type_equal(w, &before->own, &own)) return;
   if (mode != ANY_MODE) {
-    Val other = before ? val_wire(m->b, before->wire, lhs->span)
-                       : val_fill(m->b, val_literal(m->b, 0, lhs->span), full_type(m, &own));
+    Val other =
+        before ? val_wire(m->b, before->wire, lhs->span) : filled_value(m, 0, &own, lhs->span);
     v = val_select(m->b, in_mode(m, mode, lhs->span), v, other, lhs->span, NULL);
   }
   line.wire = fit_value(m, v, &own, lhs->span, "a line");

@@ -13,18 +13,6 @@
 #include "lang/declare/statements.h"
 #include "lang/machine/machine_own.h"
 
-// The system as a function from its ports and params to one number.
-static Diagram *only_loss(World *w, const Diagram *d, Id loss) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
-  copy_boxes(w, to, d, map);
-  to->noisy = d->noisy;
-  diagram_output(w, to, map[loss]);
-  return to;
-}
-
 static uint32_t param_at(const Diagram *d, const Param *p) {
   for (uint32_t i = 0; i < d->param.n; i++)
     if (d->param.at[i].rooted == p->rooted && !strcmp(d->param.at[i].path, p->path)) return i;
@@ -37,7 +25,8 @@ static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
   World *w = m->w;
   Ids more = {0};
   Diagram *d = m->s->d;
-  Diagram *e = l->unroll > 1 ? unrolled_loss(m, l, &more) : only_loss(w, d, l->loss);
+  Ids loss = {.at = (Id[]){l->loss}, .n = 1};
+  Diagram *e = l->unroll > 1 ? unrolled_loss(m, l, &more) : diagram_up_to(w, d, &loss);
   if (!e) return 0;
   bool *want = NEW_ARRAY(w->arena, bool, e->param.n + 1),
        *none = NEW_ARRAY(w->arena, bool, e->in.n + 1);
@@ -58,12 +47,7 @@ static Id gradient_wires(MachineBuilder *m, const Learned *l, const Ids *by) {
 static bool depends(World *w, const Diagram *d, Id wire, Id on) {
   bool *needs = NEW_ARRAY(w->arena, bool, d->wire.n);
   needs[on] = true;
-  for (Id i = 1; i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    bool any = false;
-    for (uint32_t k = 0; k < b->nin; k++) any |= needs[b->in[k]];
-    for (uint32_t k = 0; k < b->nout; k++) needs[b->out[k]] |= any;
-  }
+  mark_dependent(d, needs);
   return needs[wire];
 }
 

@@ -19,14 +19,19 @@ static bool is_declared_state(const Syntax *block, Name name) {
   return false;
 }
 
+static bool learn_names(const Syntax *learn, Name name) {
+  for (uint32_t i = 0; i < learn_learners(learn).n; i++) {
+    Nodes names = names_in(learner_names(learn_learners(learn).at[i]));
+    for (uint32_t k = 0; k < names.n; k++)
+      if (names.at[k]->name == name) return true;
+  }
+  return false;
+}
+
 static bool is_declared_learner(const Syntax *block, Name name) {
   for (uint32_t i = 0; i < block_statements(block).n; i++) {
     const Syntax *n = block_statements(block).at[i];
-    for (uint32_t k = 0; n->kind == N_LEARN && k < learn_learners(n).n; k++) {
-      Nodes names = names_in(learner_names(learn_learners(n).at[k]));
-      for (uint32_t j = 0; j < names.n; j++)
-        if (names.at[j]->name == name) return true;
-    }
+    if (n->kind == N_LEARN && learn_names(n, name)) return true;
   }
   return false;
 }
@@ -51,9 +56,9 @@ static const char *member_meant(MachineBuilder *m, const Syntax *lhs) {
 
 void find_learners(MachineBuilder *m) {
   m->text = (MachineText){.home = m->b, .members = m->npass, .member = m->pass};
-  const Syntax *body = m->def->kind == DEF_MACHINE ? m->h.body : NULL;
-  for (uint32_t i = 0; body && body->kind == N_BLOCK && i < block_statements(body).n; i++) {
-    const Syntax *n = block_statements(body).at[i];
+  Nodes line = lines_of_block(m->def->kind == DEF_MACHINE ? m->h.body : NULL);
+  for (uint32_t i = 0; i < line.n; i++) {
+    const Syntax *n = line.at[i];
     for (uint32_t k = 0; n->kind == N_STEPBY && k < lhss_in(stepby_lhss(n)).n; k++) {
       const Syntax *lhs = lhss_in(stepby_lhss(n)).at[k];
       OwnLearner own = {.name = learner_meant(m, lhs->name)};
@@ -65,12 +70,8 @@ void find_learners(MachineBuilder *m) {
 }
 
 bool declares_learner(MachineBuilder *m, const Syntax *learn) {
-  for (uint32_t i = 0; i < learn_learners(learn).n; i++) {
-    Nodes names = names_in(learner_names(learn_learners(learn).at[i]));
-    for (uint32_t k = 0; k < names.n; k++)
-      for (uint32_t j = 0; j < m->text.learner.n; j++)
-        if (m->text.learner.at[j].name == names.at[k]->name) return true;
-  }
+  for (uint32_t i = 0; i < m->text.learner.n; i++)
+    if (learn_names(learn, m->text.learner.at[i].name)) return true;
   return false;
 }
 
@@ -240,9 +241,8 @@ static bool weights_of(MachineBuilder *m, Learned *l) {
   if (l->weight.n) return true;
   Id e = diag_error(w->diags, l->span, "`%s` has no weights of its own in this machine",
                     name_text(w->names, l->name));
-  diag_help(w->diags, e, "what learns here is used here, as in `y = %s(x)`",
-            name_text(w->names, l->name));
-  return false;
+  return diag_help(w->diags, e, "what learns here is used here, as in `y = %s(x)`",
+                   name_text(w->names, l->name));
 }
 
 bool find_weights(MachineBuilder *m) {

@@ -8,7 +8,6 @@
 // part that does not exist has outputs 0; its states wait at their initial values, or at those of
 // `born (x: …)`. Inner parts get the same bits. So mortal parts need no support in the simulator,
 // except that in continuous time a birth is an event.
-// flows a birth is an event.
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
@@ -38,12 +37,7 @@ static Id port_added(MachineBuilder *m, const char *name, Type type) {
 
 // `yes` if the bit is set, otherwise `no`, or 0.
 static Id select_wire(MachineBuilder *m, Id cond, Id yes, Id no, const Type *own) {
-  Span span = m->def->span;
-  if (!cond || !yes) return yes;
-  Val zero = val_fill(m->b, val_literal(m->b, 0, span), full_type(m, own));
-  Val one = val_select(m->b, wire_val(m, cond), wire_val(m, yes), no ? wire_val(m, no) : zero, span,
-                       NULL);
-  return fit_value(m, one, own, span, "a state");
+  return where_set(m, cond, yes, no, own, m->def->span, "a state");
 }
 
 static Id logic_wire(MachineBuilder *m, Fn fn, Id a, Id b) {
@@ -130,7 +124,7 @@ static Id start_wire(MachineBuilder *m, uint32_t own) {
   const Held *held = &m->held.at[own];
   Param p = m->b->d->param.at[held->param];
   if (p.init.kind == INIT_CONST) {
-    Val v = val_fill(m->b, val_literal(m->b, p.init.k, m->def->span), full_type(m, &held->own));
+    Val v = filled_value(m, p.init.k, &held->own, m->def->span);
     return m->born.at[own] = val_to_wire(m->b, &v, 0);
   }
   p.path = arena_format(w->arena, "%s.start", p.path);
@@ -161,7 +155,7 @@ Id live_next(MachineBuilder *m, uint32_t own, Id next) {
 }
 
 Id live_guard(MachineBuilder *m, Id guard, const Type *own) {
-  Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, own));
+  Val down = filled_value(m, -1, own, m->def->span);
   return m->live && guard ? select_wire(m, m->live, guard, val_to_wire(m->b, &down, 0), own)
                           : guard;
 }
@@ -185,8 +179,8 @@ void add_birth(MachineBuilder *m) {
   Arena *a = m->w->arena;
   if (!m->alive || !(m->s->own.n + m->learned.n)) return;
   Type number = {.base = BASE_R};
-  Val up = val_fill(m->b, val_literal(m->b, 1, m->def->span), full_type(m, &number));
-  Val down = val_fill(m->b, val_literal(m->b, -1, m->def->span), full_type(m, &number));
+  Val up = filled_value(m, 1, &number, m->def->span),
+      down = filled_value(m, -1, &number, m->def->span);
   Id high = val_to_wire(m->b, &up, 0), low = val_to_wire(m->b, &down, 0);
   SystemEvent e = {.birth = true, .path = "", .span = m->def->span};
   SystemEvent end = {.death = true, .path = "", .span = m->def->span};

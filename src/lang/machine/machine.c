@@ -17,12 +17,6 @@
 #include "lang/machine/machine_own.h"
 
 // -- helpers --------------------------------------------------------------------------------------
-static Syntax *number_node(World *w, double k, Span span) {
-  Syntax *node = syntax_num(w->arena, k, span);
-  node->text = arena_format(w->arena, "%g", k);
-  return node;
-}
-
 int port_named(const Port *port, uint32_t n, Name name) {
   for (uint32_t i = 0; i < n; i++)
     if (port[i].name == name) return (int)i;
@@ -112,6 +106,23 @@ Id fit_value(MachineBuilder *m, Val v, const Type *own, Span span, const char *w
   return wire;
 }
 
+Val filled_value(MachineBuilder *m, double k, const Type *own, Span span) {
+  return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
+}
+
+static Id select_value(MachineBuilder *m, Val bits, Id yes, Val no, const Type *own, Span span,
+                       const char *what) {
+  Val one = val_select(m->b, bits, val_wire(m->b, yes, span), no, span, NULL);
+  return fit_value(m, one, own, span, what);
+}
+
+Id where_set(MachineBuilder *m, Id bits, Id yes, Id no, const Type *own, Span span,
+             const char *what) {
+  if (!bits || !yes) return yes;
+  Val other = no ? val_wire(m->b, no, span) : filled_value(m, 0, own, span);
+  return select_value(m, val_wire(m->b, bits, span), yes, other, own, span, what);
+}
+
 // -- ports ----------------------------------------------------------------------------------------
 bool is_simplex_type(MachineBuilder *m, const Syntax *type) {
   return type->kind == N_TYPE && type_base(type)->kind == N_NAME &&
@@ -144,8 +155,7 @@ static bool name_is_free(MachineBuilder *m, Name name, Span span) {
   if (!other) return true;
   Id e = diag_error(m->w->diags, span, "`%s` has two ports `%s`",
                     name_text(m->w->names, m->def->name), name_text(m->w->names, name));
-  diag_note(m->w->diags, e, other->span, "the other one");
-  return false;
+  return diag_note(m->w->diags, e, other->span, "the other one");
 }
 
 void bind_port(MachineBuilder *m, Name name, Id wire, Span span) {
@@ -233,7 +243,7 @@ static Syntax *difference(World *w, Syntax *large, Syntax *small, bool equal, Sp
   Syntax *d = syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(large, small)}),
                             SIGN_MINUS);
   if (!equal) return d;
-  Syntax *least = number_node(w, 1e-300, span); // too small to matter otherwise
+  Syntax *least = syntax_number(w->arena, 1e-300, span); // too small to matter otherwise
   return syntax_signed(w->arena, node_sum(w->arena, span, (SumParts){NODES(d, least)}), SIGN_PLUS);
 }
 
@@ -258,7 +268,8 @@ static Syntax *root_of(World *w, const Syntax *c, bool is) {
     return more == is ? difference(w, left, right, equal == is, span)
                       : difference(w, right, left, equal == is, span);
   }
-  Syntax *yes = number_node(w, is ? 1 : -1, span), *no = number_node(w, is ? -1 : 1, span);
+  Syntax *yes = syntax_number(w->arena, is ? 1 : -1, span),
+         *no = syntax_number(w->arena, is ? -1 : 1, span);
   return node_when(w->arena, span, (WhenParts){yes, (Syntax *)c, no});
 }
 
@@ -301,10 +312,8 @@ Id guard_wire(MachineBuilder *m, Env *env, Condition c) {
   Value v = condition_value(m, env, &c, as_root(m->w, c.cond), &number);
   Id wire = v.n == 1 ? fit_value(m, v.at[0], &number, span, "a compared value") : 0;
   if (!wire || c.mode == ANY_MODE) return wire;
-  Val down = val_fill(m->b, val_literal(m->b, -1, span), full_type(m, &number));
-  Val only =
-      val_select(m->b, in_mode(m, c.mode, span), val_wire(m->b, wire, span), down, span, NULL);
-  return fit_value(m, only, &number, span, "a compared value");
+  return select_value(m, in_mode(m, c.mode, span), wire, filled_value(m, -1, &number, span),
+                      &number, span, "a compared value");
 }
 
 // -- values with an expected type -----------------------------------------------------------------
@@ -313,7 +322,7 @@ static bool label_value(MachineBuilder *m, Env *env, const Syntax *n, const Type
   if (n->kind == N_PAREN) return label_value(m, env, paren_inner(n), own, out);
   if (n->kind == N_NAME && !env_meaning(env, n)) {
     int label = label_named(m->w, own, n->name);
-    if (label >= 0) *out = val_fill(m->b, val_literal(m->b, label, n->span), full_type(m, own));
+    if (label >= 0) *out = filled_value(m, label, own, n->span);
     return label >= 0;
   }
   Val side[2];
@@ -430,10 +439,8 @@ void add_event(MachineBuilder *m, SystemEvent e, uint32_t state, Id value, Id na
 static Id only_named(MachineBuilder *m, Id guard, Id named, const Type *own, Span span) {
   Type number = {.base = BASE_R, .rank = own->rank, .axis = own->axis};
   if (!guard || !named) return guard;
-  Val down = val_fill(m->b, val_literal(m->b, -1, span), full_type(m, &number));
-  Val one =
-      val_select(m->b, val_wire(m->b, named, span), val_wire(m->b, guard, span), down, span, NULL);
-  return fit_value(m, one, &number, span, "a compared value");
+  return select_value(m, val_wire(m->b, named, span), guard, filled_value(m, -1, &number, span),
+                      &number, span, "a compared value");
 }
 
 static void do_step(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
@@ -500,8 +507,7 @@ static bool says_all(MachineBuilder *m, Env *env, const Syntax *n, const Port *p
                          "which places of port `%s` this line gives a value is not known before "
                          "it runs, and the others would have none",
                          name);
-  diag_help(w->diags, e, "say all of them, as in `%s[i] = … when … else 0`", name);
-  return false;
+  return diag_help(w->diags, e, "say all of them, as in `%s[i] = … when … else 0`", name);
 }
 
 static void do_equation(MachineBuilder *m, Env *env, const Syntax *n) {

@@ -246,8 +246,10 @@ bool has_machine(Elab *, const Program *, const char *name);
 
 // For the simulator.
 const SystemState *first_constrained(const System *); // determined by an equation `0 = …`, or NULL
-Syntax *as_root(World *, const Syntax *cond);         // the zero-crossing function of a condition
-int port_named(const Port *, uint32_t n, Name);       // its index, or -1
+// The first event that sets a state, or NULL. `either`: one that is a tick in discrete time.
+const SystemEvent *event_setting(const System *, uint32_t state, bool either);
+Syntax *as_root(World *, const Syntax *cond);   // the zero-crossing function of a condition
+int port_named(const Port *, uint32_t n, Name); // its index, or -1
 bool check_ticks(Elab *, const System *,
                  Span); // checks that periods in discrete time are whole numbers
 // Like elab_system, in a given time; TIME_OPEN: inherited time stays open.

@@ -116,7 +116,10 @@ Type full_type(MachineBuilder *, const Type *own); // with batch axes in front
 // The value as a wire of that type, broadcast to members if necessary; 0 after an error. `what`:
 // for the message.
 Id fit_value(MachineBuilder *, Val, const Type *own, Span, const char *what);
-int own_state(const MachineBuilder *, Name); // its index, or -1
+int own_state(const MachineBuilder *, Name);                       // its index, or -1
+Val filled_value(MachineBuilder *, double, const Type *own, Span); // one number everywhere
+// `yes` where the bits are set, otherwise `no`, or 0; `yes` itself if one of the first two is 0.
+Id where_set(MachineBuilder *, Id bits, Id yes, Id no, const Type *own, Span, const char *what);
 void add_change(MachineBuilder *, Change);
 void add_change_always(MachineBuilder *, ChangeKind, uint32_t at, Id value,
                        Span); // in every mode, unconditionally
@@ -277,15 +280,13 @@ bool port_of_part(MachineBuilder *, Name,
                   PortEnd *);         // resolves p.y to the port; false: another name
 void check_targets(MachineBuilder *); // checks that every input port has one source
 
-// delays.c: the box `delay`
-Value delay_value(const BuiltinUse *);
-
 // constraints.c: equations 0 = …
 void add_constraint(MachineBuilder *, Env *, const Syntax *, int mode);
 void settle_constraints(MachineBuilder *);
 
 // chance.c: the box `white`
 Value white_value(const BuiltinUse *);
+bool draws_noise(const Box *); // the box, or one inside
 
 // learned.c: learners and states that learn
 void free_indices(MachineBuilder *, Env *, const Syntax *, Ids *out); // unbound names in brackets
@@ -303,8 +304,5 @@ Diagram *unrolled_loss(MachineBuilder *, const Learned *, Ids *more);
 
 // describe.c
 void describe_routes(MachineBuilder *);
-
-// system.c
-bool weave_system(MachineBuilder *); // connects lens and parts
 
 #endif

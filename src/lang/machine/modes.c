@@ -9,13 +9,9 @@
 #include "core/diagram/ops.h"
 #include "lang/machine/machine_own.h"
 
-static Nodes statements_of(const Syntax *block) {
-  return block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
-}
-
 static uint32_t leaves_in(const Syntax *block) {
   uint32_t n = 0;
-  Nodes line = statements_of(block);
+  Nodes line = lines_of_block(block);
   for (uint32_t i = 0; i < line.n; i++) {
     if (line.at[i]->kind != N_MODE) continue;
     uint32_t inner = leaves_in(mode_block(line.at[i]));
@@ -51,7 +47,7 @@ static int mode_inside(const MachineBuilder *m, int around, Name name) {
 // Lists the modes of a block in preorder; `first` counts the leaves.
 static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint32_t *first) {
   World *w = m->w;
-  Nodes line = statements_of(block);
+  Nodes line = lines_of_block(block);
   uint32_t level = around == ANY_MODE ? 1 : m->modes.at[around].level + 1;
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
@@ -89,7 +85,7 @@ static void list_modes(MachineBuilder *m, const Syntax *block, int around, uint3
 
 // A mode may not share its name with a part or value: `mode = hot` must be unambiguous.
 static void check_mode_names(MachineBuilder *m, const Syntax *block) {
-  Nodes line = statements_of(block);
+  Nodes line = lines_of_block(block);
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
     Nodes lhs = n->kind == N_PART       ? lhss_in(part_lhss(n))
@@ -138,10 +134,6 @@ void make_modes(MachineBuilder *m) {
   }
 }
 
-static Val label_constant(MachineBuilder *m, const Type *own, uint32_t k, Span span) {
-  return val_fill(m->b, val_literal(m->b, k, span), full_type(m, own));
-}
-
 Val in_mode(MachineBuilder *m, int mode, Span span) {
   int at = own_state(m, name_from(m->w->names, "mode"));
   const Held *held = &m->held.at[at];
@@ -149,7 +141,7 @@ Val in_mode(MachineBuilder *m, int mode, Span span) {
   Val any = {0};
   for (uint32_t i = 0; i < x->many; i++) {
     Val pair[2] = {val_wire(m->b, held->wire, span),
-                   label_constant(m, &held->own, x->first + i, span)};
+                   filled_value(m, x->first + i, &held->own, span)};
     Val one = val_fn(m->b, FN_eq, pair, 2, span, NULL);
     any = i ? val_fn(m->b, FN_or, (Val[2]){any, one}, 2, span, NULL) : one;
   }
@@ -194,7 +186,7 @@ void do_jump(MachineBuilder *m, Env *env, const Syntax *n, int mode) {
   }
   use_of_name(m->in, n, m->modes.at[meant].node->name_span, NAMED_MODE);
   uint32_t k = m->modes.at[meant].first; // the first leaf
-  Val to = label_constant(m, &m->held.at[at].own, k, n->span);
+  Val to = filled_value(m, k, &m->held.at[at].own, n->span);
   Id value = val_to_wire(m->b, &to, 0);
   SystemEvent e = {.jump = m->s->mode.at[k], .span = n->span};
   e.level = mode == ANY_MODE ? 0 : m->modes.at[mode].level;

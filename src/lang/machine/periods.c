@@ -34,16 +34,9 @@ void read_period(MachineBuilder *m, const Syntax *part, Part *out) {
 }
 
 // In continuous time, conditional changes are events, not ticks.
-static bool waits_for_event(const System *s, uint32_t state) {
-  for (uint32_t i = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
-      if (s->event.at[i].state.at[k] == state) return true;
-  return false;
-}
-
 static bool has_ticks(const System *s) {
   for (uint32_t i = 0; i < s->state.n; i++)
-    if (s->state.at[i].next && !waits_for_event(s, i)) return true;
+    if (s->state.at[i].next && !event_setting(s, i, true)) return true;
   return false;
 }
 
@@ -53,8 +46,7 @@ bool period_fits(MachineBuilder *m, const Part *part) {
   if (!part->sampled) return true;
   if (part->of->flows && !has_ticks(part->of)) {
     Id e = diag_error(w->diags, part->span, "`%s` flows, and `every` is for what ticks", name);
-    diag_help(w->diags, e, "what ticks in it can have an `every` of its own");
-    return false;
+    return diag_help(w->diags, e, "what ticks in it can have an `every` of its own");
   }
   if (!part->of->state.n)
     return diag_refuse(w->diags, part->span, "`%s` has no state, and `every` is for what ticks",
@@ -65,9 +57,8 @@ bool period_fits(MachineBuilder *m, const Part *part) {
     Id e = diag_error(w->diags, part->span,
                       "what is in `%s` counts its ticks, and `%s` would step every %g of them",
                       name, with_dots(w, x->path), x->every);
-    diag_help(w->diags, e,
-              "inside of a part with a period, `every` is a whole number of its ticks");
-    return false;
+    return diag_help(w->diags, e,
+                     "inside of a part with a period, `every` is a whole number of its ticks");
   }
   return true;
 }
@@ -87,8 +78,8 @@ bool check_ticks(Elab *in, const System *s, Span span) {
           diag_error(in->w->diags, span, "`%s` goes by ticks, and `%s` would step every %g of them",
                      name_text(in->w->names, s->name), with_dots(in->w, s->state.at[i].path),
                      s->state.at[i].every);
-      diag_help(in->w->diags, e, "`every` is a time where something flows, else a number of ticks");
-      return false;
+      return diag_help(in->w->diags, e,
+                       "`every` is a time where something flows, else a number of ticks");
     }
   return true;
 }

@@ -9,12 +9,6 @@
 
 enum { SHOWN_LIMIT = 1 << 20, CELLS_LIMIT = 1 << 16 };
 
-static Syntax *one_node(World *w, Span span) {
-  Syntax *one = syntax_num(w->arena, 1, span);
-  one->text = "1";
-  return one;
-}
-
 static bool is_index(MachineBuilder *m, const Type *own, const Syntax *item) {
   return place_kind(m, own, item) == PLACE_INDEX;
 }
@@ -53,7 +47,7 @@ LinePlaces line_places(MachineBuilder *m, Env *env, const Syntax *brackets, cons
   Nodes item = brackets ? brackets_items(brackets) : (Nodes){0, NULL};
   if (!item.n || names_all(m, own, item)) return p;
   Span span = brackets->span;
-  Syntax *ones = over_places(m, brackets, value, own, one_node(w, span));
+  Syntax *ones = over_places(m, brackets, value, own, syntax_number(w->arena, 1, span));
   Type number = *own, bits = *own;
   number.base = BASE_R, number.names = 0, number.count = 0;
   bits = number;
@@ -167,15 +161,11 @@ static bool *cells_of(MachineBuilder *m, const LinePlaces *p, const Type *own, i
 }
 
 static const char *cell_text(World *w, const Type *own, int64_t cell) {
-  int64_t size = 1, at[RANK_LIMIT] = {0};
+  int64_t shape[RANK_LIMIT];
   Buf text = buf_new(w->arena);
-  for (uint32_t i = own->rank; i-- > 0; cell /= size) {
-    if (!size_value(w, own->axis[i].size, &size)) return "";
-    at[i] = cell % size;
-  }
   for (uint32_t i = 0; i < own->rank; i++)
-    buf_printf(&text, "%s%lld", i ? " " : "[", (long long)at[i]);
-  buf_text(&text, "]");
+    if (!size_value(w, own->axis[i].size, &shape[i])) return "";
+  buf_indices(&text, own->rank, shape, cell);
   return text.at;
 }
 
@@ -233,8 +223,7 @@ Meeting places_meet(MachineBuilder *m, const LinePlaces *a, const LinePlaces *b,
 
 // -- restrictions to elements ---------------------------------------------------------------------
 static Syntax *compared(World *w, const Syntax *name, int64_t k, SyntaxSign sign, Syntax *before) {
-  Syntax *number = syntax_num(w->arena, (double)k, name->span);
-  number->text = arena_format(w->arena, "%lld", (long long)k);
+  Syntax *number = syntax_number(w->arena, (double)k, name->span);
   Syntax *c = node_cmp(w->arena, name->span, (CmpParts){(Syntax *)name, number});
   syntax_signed(w->arena, c, sign);
   return before ? node_and(w->arena, name->span, (AndParts){NODES(before, c)}) : c;

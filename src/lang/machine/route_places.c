@@ -50,9 +50,7 @@ PlaceKind place_kind(MachineBuilder *m, const Type *own, const Syntax *item) {
 static Syntax *number_of(MachineBuilder *m, const Type *own, Syntax *item) {
   double k;
   if (place_kind(m, own, item) != PLACE_OPEN || !static_number(m->b, m->env, item, &k)) return item;
-  Syntax *number = syntax_num(m->w->arena, k, item->span);
-  number->text = arena_format(m->w->arena, "%.17g", k);
-  return number;
+  return syntax_number(m->w->arena, k, item->span);
 }
 
 static const Syntax *with_numbers(MachineBuilder *m, const Type *own, const Syntax *route) {
@@ -130,8 +128,7 @@ static bool guards_have_places(MachineBuilder *m, const LineTarget *t, const Typ
                     "a wire with a guard leads to places like [i] or [0], and one into `%s` to a "
                     "shifted one",
                     name_text(m->w->names, t->name));
-  diag_help(m->w->diags, e, "say both sides in one wire: `(x when … else y) -> …`");
-  return false;
+  return diag_help(m->w->diags, e, "say both sides in one wire: `(x when … else y) -> …`");
 }
 
 void settle_places(MachineBuilder *m, LineTarget *t) {
@@ -182,8 +179,7 @@ static const Syntax *moved_index(const Syntax *item, double *by) {
 
 static Syntax *index_less(World *w, const Syntax *name, double by) {
   Span span = name->span;
-  Syntax *number = syntax_num(w->arena, by < 0 ? -by : by, span);
-  number->text = arena_format(w->arena, "%.17g", number->num);
+  Syntax *number = syntax_number(w->arena, by < 0 ? -by : by, span);
   Syntax *sum = node_sum(w->arena, span, (SumParts){NODES((Syntax *)name, number)});
   return node_paren(w->arena, span,
                     (ParenParts){syntax_signed(w->arena, sum, by < 0 ? SIGN_PLUS : SIGN_MINUS)});
@@ -209,9 +205,7 @@ PlaceLine line_moved(MachineBuilder *m, const PlaceLine *l, const Type *own) {
     out.value = with_moved(&c, out.value);
   }
   if (!moved) return *l;
-  Syntax *zero = syntax_num(w->arena, 0, l->span);
-  zero->text = "0";
   out.brackets = brackets_of(w->arena, l->brackets->span, now);
-  if (!out.pad) out.pad = zero;
+  if (!out.pad) out.pad = syntax_number(w->arena, 0, l->span);
   return out;
 }

@@ -58,8 +58,7 @@ static bool has_port(MachineBuilder *m, const Part *p, const Syntax *dot) {
   Buf text = buf_new(w->arena);
   put_ports(w, &text, "it takes ", p->of->in.at, p->of->in.n - p->of->quiet);
   put_ports(w, &text, text.n ? ", and shows " : "it shows ", p->of->out.at, p->of->out.n);
-  diag_help(w->diags, e, "%s", text.n ? text.at : "it has no ports");
-  return false;
+  return diag_help(w->diags, e, "%s", text.n ? text.at : "it has no ports");
 }
 
 static Syntax *joined_brackets(World *w, const Syntax *a, const Syntax *b) {
@@ -176,9 +175,7 @@ static Syntax *as_equation(MachineBuilder *m, const LineTarget *t, Syntax *value
                            Syntax *pad) {
   World *w = m->w;
   Span span = t->route.at[0]->span, name = route_to(t->route.at[0])->span;
-  Syntax *lhs = node_lhs(w->arena, name, (LhsParts){brackets});
-  lhs->name = t->name;
-  lhs->name_span = name;
+  Syntax *lhs = syntax_named(node_lhs(w->arena, name, (LhsParts){brackets}), t->name, name);
   Syntax *lhss = node_lhss(w->arena, name, (LhssParts){NODES(lhs)});
   return node_equation(w->arena, span, (EquationParts){.lhss = lhss, .value = value, .pad = pad});
 }
@@ -240,10 +237,7 @@ static Syntax *joined_routes(MachineBuilder *m, const LineTarget *t, Syntax **br
     *brackets = over_numbers(m, t, route_brackets(r), &condition);
     Syntax *guard = route_cond(r);
     guard = guard ? conjunction(w, condition, guard) : condition;
-    if (!value && guard) {
-      value = syntax_num(w->arena, 0, r->span);
-      value->text = "0";
-    }
+    if (!value && guard) value = syntax_number(w->arena, 0, r->span);
     value = value && guard ? node_when(w->arena, r->span, (WhenParts){route_value(r), guard, value})
                            : route_value(r);
   }

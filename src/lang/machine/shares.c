@@ -106,8 +106,8 @@ static bool note_index(ShareCall *c, const ShareArg *a, uint32_t axis) {
   if (known || c->m->b->generic) return true; // checked again with known sizes
   Id e = diag_error(w->diags, a->node->span, "how far `%s` runs depends on sizes that are open",
                     name_text(w->names, p->index));
-  diag_help(w->diags, e, "`for %s in 0..2 { … }` says how far", name_text(w->names, p->index));
-  return false;
+  return diag_help(w->diags, e, "`for %s in 0..2 { … }` says how far",
+                   name_text(w->names, p->index));
 }
 
 static bool check_place(ShareCall *c, const ShareArg *a, uint32_t axis) {
@@ -127,8 +127,8 @@ static bool read_arg(ShareCall *c, const Syntax *n, ShareArg *a) {
   const Type *type = base->kind == N_NAME ? variable_type(m, base->name) : NULL;
   if (!type) {
     Id e = diag_error(m->w->diags, n->span, "this is not a variable that can be shared");
-    diag_help(m->w->diags, e, "a shared variable is a port of this wiring, or a `state` in it");
-    return false;
+    return diag_help(m->w->diags, e,
+                     "a shared variable is a port of this wiring, or a `state` in it");
   }
   Nodes item = brackets_items(use_brackets(n));
   *a = (ShareArg){.node = n, .name = base->name, .type = *type, .places = item.n};
@@ -244,16 +244,14 @@ static bool takes_these(ShareCall *c, const Def *d, const System *of) {
   Nodes shared = call_args(c->call);
   if (!of->shares) {
     Id e = diag_error(w->diags, c->call->span, "`%s` does not share variables", name);
-    diag_help(w->diags, e, "a part has a name: `p : %s`, and wires `x -> p.%s`", name,
-              of->in.n ? name_text(w->names, of->in.at[0].name) : "a");
-    return false;
+    return diag_help(w->diags, e, "a part has a name: `p : %s`, and wires `x -> p.%s`", name,
+                     of->in.n ? name_text(w->names, of->in.at[0].name) : "a");
   }
   if (shared.n == of->in.n) return true;
   Id e =
       diag_error(w->diags, c->call->span, "`%s` shares %u %s, but %u %s given", name, of->in.n,
                  of->in.n == 1 ? "variable" : "variables", shared.n, shared.n == 1 ? "is" : "are");
-  diag_note(w->diags, e, d->span, "declared here");
-  return false;
+  return diag_note(w->diags, e, d->span, "declared here");
 }
 
 // Growth(rabbits): a part whose ports are these variables.
@@ -296,8 +294,7 @@ static bool of_one_time(MachineBuilder *m, const Junction *j) {
     Id e = diag_error(m->w->diags, steps->span, "`%s` flows in `%s`, and steps in `%s`",
                       name_text(m->w->names, j->name), name_text(m->w->names, flows->of->name),
                       name_text(m->w->names, steps->of->name));
-    diag_note(m->w->diags, e, flows->span, "here it flows");
-    return false;
+    return diag_note(m->w->diags, e, flows->span, "here it flows");
   }
   return true;
 }

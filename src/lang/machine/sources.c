@@ -201,16 +201,14 @@ static bool check_combination(const TargetCheck *k, Tags *tags) {
     if (h == MAYBE) {
       Id e = diag_error(w->diags, route_cond(route)->span,
                         "whether this wire is there must depend on modes and labels only");
-      diag_help(w->diags, e, "a choice by numbers has both sides: `x when … else y -> %s`",
-                name_text(w->names, k->t->name));
-      return false;
+      return diag_help(w->diags, e, "a choice by numbers has both sides: `x when … else y -> %s`",
+                       name_text(w->names, k->t->name));
     }
     if (h == NO) continue;
     if (first) {
       Id e = diag_error(w->diags, route->span, "%s has two sources%s%s", k->what,
                         tags->tag.n ? " when " : "", combination_text(tags));
-      diag_note(w->diags, e, first->span, "the other one");
-      return false;
+      return diag_note(w->diags, e, first->span, "the other one");
     }
     first = route;
   }
@@ -268,8 +266,7 @@ static bool check_item(const TargetCheck *k, const Type *own, const Syntax *rout
     Id e =
         diag_error(w->diags, route_to(route)->span,
                    "a wire leads to places by indices that stand alone, each once, or by numbers");
-    diag_help(w->diags, e, "what is read may be shifted: `x[i-1] pad 0 -> p[i].a`");
-    return false;
+    return diag_help(w->diags, e, "what is read may be shifted: `x[i-1] pad 0 -> p[i].a`");
   }
   double at = item.at[i]->num;
   if (kind != PLACE_NUMBER || !size_value(w, own->axis[i].size, &n)) return true;

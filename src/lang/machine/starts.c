@@ -79,8 +79,8 @@ bool start_is_clear(MachineBuilder *m, const Syntax *typed) {
                     typed_type(typed) ? "`%s` has indices, which are for its start, and no start"
                                       : "`%s` has indices, and nothing says its type",
                     name);
-  diag_help(m->w->diags, e, "write `state %s : R[3] = 0`, or `state %s[i] : R[3] = i`", name, name);
-  return false;
+  return diag_help(m->w->diags, e, "write `state %s : R[3] = 0`, or `state %s[i] : R[3] = i`", name,
+                   name);
 }
 
 // A builder for an initial value, without access to the lens.

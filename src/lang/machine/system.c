@@ -51,7 +51,7 @@ static void settle_ports(MachineBuilder *m) {
     Id wire = fold_changes(m, CHANGE_PORT, i, 0, &port->type, what);
     if (m->s->shares && i < m->s->in.n) note_sharers(m, i);
     if (!wire) {
-      Val zero = val_fill(m->b, val_literal(m->b, 0, port->span), full_type(m, &port->type));
+      Val zero = filled_value(m, 0, &port->type, port->span);
       wire = val_to_wire(m->b, &zero, 0);
     }
     bool mode = m->s->shares && i >= m->s->in.n; // the mode follows the variables
@@ -361,7 +361,8 @@ bool flat_fits(MachineBuilder *m, uint64_t wires) {
                      name_text(m->w->names, m->def->name), FLAT_LIMIT);
 }
 
-bool weave_system(MachineBuilder *m) {
+// Connects lens and parts.
+static bool weave_system(MachineBuilder *m) {
   World *w = m->w;
   System *s = m->s;
   if (!flat_fits(m, m->flat + s->lens->wire.n)) return false;
@@ -430,7 +431,7 @@ static bool is_tick(void *none, const Syntax *n) {
 
 // Is a share called on one of these ports?
 static bool calls_on(const Syntax *block, Nodes port) {
-  Nodes line = block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
+  Nodes line = lines_of_block(block);
   for (uint32_t i = 0; i < line.n; i++) {
     if (line.at[i]->kind == N_FOR && calls_on(for_body(line.at[i]), port)) return true;
     Nodes arg = line.at[i]->kind == N_CALL ? call_args(line.at[i]) : (Nodes){0, NULL};
@@ -611,8 +612,7 @@ static bool check_nesting(Elab *in, const MachineUse *use) {
   if (d->busy && is_plain(use)) {
     Id e =
         diag_error(w->diags, use->span, "`%s` is a part of itself", name_text(w->names, d->name));
-    diag_note(w->diags, e, d->span, "declared here");
-    return false;
+    return diag_note(w->diags, e, d->span, "declared here");
   }
   if (in->inner ==
       INNER_LIMIT) { // Manager[of: Manager[…]] is finite, Manager[of: Manager[of]] may not be

@@ -233,10 +233,6 @@ static const Syntax *param_named(const Syntax *params, Name name) {
   return NULL;
 }
 
-static Nodes lines_in(const Syntax *block) {
-  return block && block->kind == N_BLOCK ? block_statements(block) : (Nodes){0, NULL};
-}
-
 static const Syntax *unit_in(const Syntax *n) {
   return n->kind == N_PARAM ? param_unit(n) : n->kind == N_TYPED ? typed_unit(n) : NULL;
 }
@@ -272,7 +268,7 @@ static SaidOf *said_in(Arena *a, const Syntax *machine) {
   const Syntax *cfg = machine_cfg(machine);
   for (uint32_t i = 0; cfg && i < cfg_in(cfg).n; i++)
     put_said(a, to, to->option, cfg_in(cfg).at[i]->name, cfg_in(cfg).at[i]);
-  Nodes line = lines_in(machine_body(machine));
+  Nodes line = lines_of_block(machine_body(machine));
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
     Nodes all = n->kind == N_STATES   ? states_in(n)
@@ -338,7 +334,7 @@ static PortUnit unit_of_part(Units *x, const Syntax *n) {
   if (base->kind == N_AT) base = at_base(base);
   uint32_t at = base->kind == N_NAME ? table_get(x->part, &base->name, sizeof(Name)) : 0;
   if (!at) return open_unit;
-  const Syntax *part = lines_in(machine_body(x->machine)).at[at - 1];
+  const Syntax *part = lines_of_block(machine_body(x->machine)).at[at - 1];
   const Syntax *machine = machine_named(x, part_machine(part));
   const Syntax *port = machine ? port_said(x, machine, n->name) : NULL;
   return port ? unit_said(param_unit(port)) : open_unit;
@@ -595,12 +591,12 @@ static void check_line(Units *x, const Syntax *n) {
 }
 
 static void check_lines(Units *x, const Syntax *block) {
-  for (uint32_t i = 0; i < lines_in(block).n; i++) check_line(x, lines_in(block).at[i]);
+  for (uint32_t i = 0; i < lines_of_block(block).n; i++) check_line(x, lines_of_block(block).at[i]);
 }
 
 static void find_names(Units *x) {
   Arena *a = x->w->arena;
-  Nodes line = lines_in(machine_body(x->machine));
+  Nodes line = lines_of_block(machine_body(x->machine));
   for (uint32_t i = 0; i < line.n; i++) {
     const Syntax *n = line.at[i];
     Nodes to = n->kind == N_EQUATION ? lhss_in(equation_lhss(n))

@@ -21,12 +21,7 @@
 static bool *needed_by(World *w, const Diagram *d, const Ids *what) {
   bool *need = NEW_ARRAY(w->arena, bool, d->wire.n + 1);
   for (uint32_t i = 0; i < what->n; i++) need[what->at[i]] = true;
-  for (Id i = d->box.n; i-- > 1;) {
-    const Box *b = &d->box.at[i];
-    bool any = false;
-    for (uint32_t k = 0; k < b->nout; k++) any |= need[b->out[k]];
-    for (uint32_t k = 0; any && k < b->nin; k++) need[b->in[k]] = true;
-  }
+  mark_needed(d, need);
   return need;
 }
 
@@ -34,7 +29,7 @@ static Id state_wire(const System *s, uint32_t state) {
   return s->d->param.at[s->state.at[state].param].wire;
 }
 
-static bool is_read(const Unrolling *u, Id wire) {
+bool unroll_reads(const Unrolling *u, Id wire) {
   return u->judges[wire] || u->steps[wire] || u->rates[wire];
 }
 
@@ -59,7 +54,7 @@ static bool find_states(Unrolling *u) {
     u->rates = needed_by(w, u->d, &rates);
     for (uint32_t i = 0; i < u->s->state.n; i++) {
       const SystemState *x = &u->s->state.at[i];
-      bool read = is_read(u, state_wire(u->s, i)) || (u->flows && x->rate);
+      bool read = unroll_reads(u, state_wire(u->s, i)) || (u->flows && x->rate);
       if (taken[i] || x->held || !read || !(x->next || x->rate)) continue;
       if (x->next && x->every != 1)
         return diag_refuse(w->diags, u->l->span,
@@ -74,26 +69,10 @@ static bool find_states(Unrolling *u) {
 static bool reaches_weights(const Unrolling *u) {
   for (uint32_t i = 0; i < u->l->weight.n; i++) {
     Id wire = u->d->param.at[u->l->weight.at[i]].wire;
-    if (is_read(u, wire)) return true;
+    if (unroll_reads(u, wire)) return true;
   }
   return diag_refuse(u->w->diags, u->l->span, "this loss does not depend on `%s`",
                      name_text(u->w->names, u->l->name));
-}
-
-static bool has_noise(const Diagram *d) {
-  for (Id i = 1; d && i < d->box.n; i++) {
-    const Box *b = &d->box.at[i];
-    if (b->op == OP_random || (b->op == OP_call && has_noise(b->callee)) ||
-        (b->op == OP_scan && has_noise(b->scan->body)))
-      return true;
-  }
-  return false;
-}
-
-// Noise that is no wire of the system.
-static bool is_noisy(const Box *b) {
-  return (b->op == OP_call && has_noise(b->callee)) ||
-         (b->op == OP_scan && has_noise(b->scan->body));
 }
 
 static bool find_kept(Unrolling *u) {
@@ -110,7 +89,7 @@ static bool find_kept(Unrolling *u) {
     bool read = false;
     for (uint32_t k = 0; k < b->nout; k++) read |= u->steps[b->out[k]];
     if (!read) continue;
-    if (is_noisy(b))
+    if (b->op != OP_random && draws_noise(b)) // no wire of the system
       return diag_refuse(
           w->diags, u->l->span,
           "`unroll` cannot keep the noise inside of a scan or a box with its own `reverse`");
@@ -121,10 +100,7 @@ static bool find_kept(Unrolling *u) {
 
 // -- history --------------------------------------------------------------------------------------
 static Type row_type(World *w, const Type *t, uint32_t rows) {
-  Axis axis[RANK_LIMIT * 2];
-  axis[0] = (Axis){.label = name_from(w->names, "ago"), .size = size_of(w, rows)};
-  if (t->rank) memcpy(axis + 1, t->axis, t->rank * sizeof(Axis));
-  return type_like(w, t, t->rank + 1, axis);
+  return type_along(w, *t, &(Index){name_from(w->names, "ago"), size_of(w, rows)});
 }
 
 // Shifts the rows by one tick and appends the present value.
@@ -157,7 +133,8 @@ static Id keep_rows(Unrolling *u, Id now, Type t) {
   return rows;
 }
 
-Id unroll_chosen(World *w, Diagram *d, Id bit, Id a, Id b) {
+// Selects a if the bit is set, else b, which has the last axes of a; the bit has the first.
+static Id row_or_now(World *w, Diagram *d, Id bit, Id a, Id b) {
   Type t = d->wire.at[a].type;
   Each e = each_of(w, t);
   uint32_t rank = d->wire.at[b].type.rank;
@@ -192,7 +169,7 @@ static void add_rows(Unrolling *u) {
   u->there = diagram_input(w, u->to, bits, name_from(w->names, "there"), 0);
   for (uint32_t i = 0; i < u->kept.n; i++) {
     Id now = u->in_to[u->kept.at[i]];
-    vec_push(w->arena, &u->row, unroll_chosen(w, u->to, u->there, was.at[i], now));
+    vec_push(w->arena, &u->row, row_or_now(w, u->to, u->there, was.at[i], now));
   }
   for (uint32_t i = 0; i < u->ended.n; i++)
     for (uint32_t k = 0; k < u->kept.n; k++)
@@ -233,7 +210,7 @@ static Scan one_tick(Unrolling *u) {
   Id going = diagram_input(w, body, bit, 0, 0);
   for (uint32_t i = 0; i < u->kept.n; i++)
     u->in_body[u->kept.at[i]] =
-        i < n ? unroll_chosen(w, body, going, before.at[i], slice.at[i]) : slice.at[i];
+        i < n ? wire_choice(w, body, going, before.at[i], slice.at[i]) : slice.at[i];
   add_body_params(u);
   copy_needed(w, body, d, u->steps, u->in_body);
   Id *after = NEW_ARRAY(w->arena, Id, n + 1);
@@ -243,7 +220,7 @@ static Scan one_tick(Unrolling *u) {
   }
   if (u->flows) unroll_flow(u, after);
   for (uint32_t i = 0; i < n; i++)
-    diagram_output(w, body, unroll_chosen(w, body, there, after[i], u->in_body[u->kept.at[i]]));
+    diagram_output(w, body, wire_choice(w, body, there, after[i], u->in_body[u->kept.at[i]]));
   diagram_output(w, body, there);
   Size rows = size_of(w, u->l->unroll - 1);
   return (Scan){.body = body,
@@ -271,7 +248,7 @@ static void add_scan(Unrolling *u) {
   Id first = box_scan(w, u->to, &scan, in.at, in.n, 0);
   for (uint32_t i = 0; i < n; i++) {
     Id now = u->in_to[u->kept.at[i]];
-    u->in_to[u->kept.at[i]] = unroll_chosen(w, u->to, first + n, first + i, now);
+    u->in_to[u->kept.at[i]] = wire_choice(w, u->to, first + n, first + i, now);
   }
 }
 

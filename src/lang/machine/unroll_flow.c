@@ -10,17 +10,6 @@ enum { STRETCH_STEPS = 8 };
 
 static Id param_wire(const Unrolling *u, uint32_t param) { return u->d->param.at[param].wire; }
 
-static bool is_read(const Unrolling *u, Id wire) {
-  return u->judges[wire] || u->steps[wire] || u->rates[wire];
-}
-
-static bool set_by_event(const System *s, uint32_t state) {
-  for (uint32_t i = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
-      if (s->event.at[i].state.at[k] == state) return true;
-  return false;
-}
-
 static bool refuse_unroll(const Unrolling *u, const char *why, const char *what) {
   return diag_refuse(u->w->diags, u->l->span, "`unroll` does not go through %s%s%s", why,
                      what ? what : "", what ? "`" : "");
@@ -31,12 +20,12 @@ bool unroll_flows_well(Unrolling *u) {
   if (!s->flows) return true;
   for (uint32_t i = 0; i < s->state.n; i++) {
     const SystemState *x = &s->state.at[i];
-    if (!is_read(u, param_wire(u, x->param))) continue;
+    if (!unroll_reads(u, param_wire(u, x->param))) continue;
     if (x->constrained) return refuse_unroll(u, "equations `0 = …`, and one says `", x->path);
-    if (set_by_event(s, i)) return refuse_unroll(u, "events, and one sets `", x->path);
+    if (event_setting(s, i, false)) return refuse_unroll(u, "events, and one sets `", x->path);
   }
   for (uint32_t i = 0; i < s->lag.n; i++)
-    if (is_read(u, param_wire(u, s->lag.at[i].param)))
+    if (unroll_reads(u, param_wire(u, s->lag.at[i].param)))
       return refuse_unroll(u, "delays where time flows", NULL);
   for (uint32_t i = 0; i < s->white.n; i++)
     if (u->rates[param_wire(u, s->white.at[i].param)]) return refuse_unroll(u, "white noise", NULL);

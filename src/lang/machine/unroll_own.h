@@ -26,8 +26,8 @@ typedef struct {
   Id there;            // which rows are valid, in `to`
 } Unrolling;
 
-// Selects a if the bit is set, else b; the bit has the leading axes of both.
-Id unroll_chosen(World *, Diagram *, Id bit, Id a, Id b);
+bool unroll_reads(const Unrolling *,
+                  Id wire); // does the loss, or a step before it, need this wire?
 
 // unroll_flow.c
 bool unroll_flows_well(Unrolling *); // can continuous time be unrolled? False with a diagnostic

@@ -27,8 +27,7 @@ static bool check_pair(MachineBuilder *m, const Change *a, const Change *b, cons
   Id e = *where ? diag_error(m->w->diags, b->span, "place %s of %s is defined twice%s", where, what,
                              words)
                 : diag_error(m->w->diags, b->span, "%s is defined twice%s", what, words);
-  diag_note(m->w->diags, e, a->span, "the first time");
-  return false;
+  return diag_note(m->w->diags, e, a->span, "the first time");
 }
 
 static void check_pairs(MachineBuilder *m, ChangeKind kind, uint32_t at, const Type *own,
@@ -45,10 +44,7 @@ static Id both_bits(MachineBuilder *m, Id one, Id more, Span span) {
   if (!one || !more) return one ? one : more;
   Type t = m->b->d->wire.at[more].type, own = {.base = BASE_BIT, .rank = t.rank - m->npass};
   own.axis = t.axis + m->npass;
-  Val zero = val_fill(m->b, val_literal(m->b, 0, span), full_type(m, &own));
-  Val both =
-      val_select(m->b, val_wire(m->b, one, span), val_wire(m->b, more, span), zero, span, NULL);
-  return fit_value(m, both, &own, span, "a condition");
+  return where_set(m, one, more, 0, &own, span, "a condition");
 }
 
 // The condition of a line, including its mode; 0: always
@@ -57,17 +53,6 @@ static Id change_when(MachineBuilder *m, const Change *c) {
   if (c->mode == ANY_MODE) return c->when;
   Id in = fit_value(m, in_mode(m, c->mode, c->span), &bit, c->span, "a condition");
   return both_bits(m, in, c->when, c->span);
-}
-
-// `yes` at the elements whose bits are set
-static Id where_set(MachineBuilder *m, Id bits, Id yes, Id no, const Type *own, Span span,
-                    const char *what) {
-  if (!bits || !yes) return yes;
-  Val other =
-      no ? val_wire(m->b, no, span) : val_fill(m->b, val_literal(m->b, 0, span), full_type(m, own));
-  Val one =
-      val_select(m->b, val_wire(m->b, bits, span), val_wire(m->b, yes, span), other, span, NULL);
-  return fit_value(m, one, own, span, what);
 }
 
 Id fold_changes(MachineBuilder *m, ChangeKind kind, uint32_t at, Id base, const Type *own,

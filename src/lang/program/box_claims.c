@@ -257,8 +257,7 @@ static bool sizes_settled(const BoxEquation *q, const Ids *open) {
       Id e = diag_error(w->diags, q->left->span,
                         "nothing settles size %s, so no point of %s can be drawn",
                         name_text(w->names, size_var_name(w, vars.at[k])), own_text(w, t));
-      diag_note(w->diags, e, size_var_span(w, vars.at[k]), "declared here");
-      return false;
+      return diag_note(w->diags, e, size_var_span(w, vars.at[k]), "declared here");
     }
   }
   return true;

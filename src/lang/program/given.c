@@ -92,8 +92,7 @@ bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *o
   if (found < 0 && name) return report_no_sight(l, name, arg->name_span);
   if (found < 0) {
     Id e = diag_error(w->diags, arg->span, "this has no name, and there is no input left for it");
-    diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
-    return false;
+    return diag_help(w->diags, e, "say which port or state it is for: `x: 1`");
   }
   const Sight *x = &l->sights.at[found];
   bool timed = l->runs && x->kind == SEES_IN;

@@ -109,8 +109,7 @@ bool inside_brackets(World *w, const System *s, const InsidePath *path, Syntax *
     if (step->brackets && whole && x) {
       Id e =
           diag_error(w->diags, step->span, "`%s` is an array: which member of it is meant?", whole);
-      diag_help(w->diags, e, "write `%s[0]`, or leave all members in", whole);
-      return false;
+      return diag_help(w->diags, e, "write `%s[0]`, or leave all members in", whole);
     }
     if (x && x->array && !step->brackets) whole = step_text(w, path, i + 1);
     if (step->brackets)

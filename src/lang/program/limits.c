@@ -5,18 +5,10 @@
 
 #include <math.h>
 
-// In continuous time, conditional changes are events, not ticks.
-static bool has_moment(const System *s, uint32_t state) {
-  for (uint32_t i = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
-      if (s->event.at[i].state.at[k] == state) return true;
-  return false;
-}
-
-// The first state that changes at ticks, or NULL.
+// The first state that changes at ticks, or NULL. In continuous time, conditional changes are events.
 static const SystemState *first_stepping(const System *s) {
   for (uint32_t i = 0; i < s->state.n; i++)
-    if (s->state.at[i].next && !(s->flows && has_moment(s, i))) return &s->state.at[i];
+    if (s->state.at[i].next && !(s->flows && event_setting(s, i, true))) return &s->state.at[i];
   return NULL;
 }
 

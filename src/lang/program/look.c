@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
 #include "core/pass/rewrite.h"
 #include "lang/program/claim_own.h"
@@ -200,17 +201,8 @@ bool look_at(Looker *l, const Syntax *expr, Seen *out, Type *type) {
   diagram_resolve(w, b->d);
   Diagram *flat = passes_flat(w, b->d);
   if (!noise_is_unseen(l, flat, &sight, expr->span)) return false;
-  bool *read = NEW_ARRAY(w->arena, bool, flat->wire.n);
-  for (Id i = 1; i < flat->box.n; i++)
-    for (uint32_t k = 0; k < flat->box.at[i].nin; k++) read[flat->box.at[i].in[k]] = true;
-  read[flat->out.at[0]] = true;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < flat->in.n; i++)
-    if (read[flat->in.at[i]]) {
-      flat->in.at[n++] = flat->in.at[i];
-      vec_push(w->arena, &out->sight, sight.at[i]);
-    }
-  flat->in.n = n;
+  Ids kept = diagram_drop_inputs(w, flat);
+  for (uint32_t i = 0; i < kept.n; i++) vec_push(w->arena, &out->sight, sight.at[kept.at[i]]);
   out->diagram = flat;
   return true;
 }

@@ -318,7 +318,7 @@ static void check_boxes(Elab *in, Program *p, Scope *s) {
     if (d->kind == DEF_OPTIMISER && !d->broken) check_optimiser(in, p, d);
     if (d->kind != DEF_BOX || d->broken || !is_asked_about(in, d)) continue;
     uint32_t errors = in->w->diags->met;
-    Body *b = instance_alone(in, d, NULL, NULL, NULL);
+    Body *b = instance_alone(in, d, NULL, NULL);
     if (in->w->diags->met > errors)
       d->broken = true;
     else
@@ -332,7 +332,7 @@ static void check_learners(Elab *in, Program *p) {
     if (d->broken || d->kind == DEF_STALE) continue;
     uint32_t errors = in->w->diags->met;
     if (learner_has_input(d)) {
-      Body *b = instance_alone(in, d, family_of(d) ? ".0" : NULL, NULL, NULL);
+      Body *b = instance_alone(in, d, family_of(d) ? ".0" : NULL, NULL);
       d->made = b ? b->d : NULL;
     } else {
       Body *b = body_new(in, d->name);
@@ -559,7 +559,7 @@ static Body *elaborate_on_vectors(Elab *in, Def *d) {
   Type *types = NEW_ARRAY(w->arena, Type, n);
   for (uint32_t i = 0; i < n; i++) types[i] = type_make(w, BASE_R, 1, &row);
   w->diags->muted++;
-  Body *b = instance_alone(in, d, NULL, NULL, &(Instance){.nin = n, .in = types});
+  Body *b = instance_alone(in, d, NULL, &(Instance){.nin = n, .in = types});
   w->diags->muted--;
   return b;
 }
@@ -587,7 +587,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   Body *b;
   if (learner_has_input(d) || d->kind == DEF_BOX) {
     const char *member = family_of(d) ? ".0" : NULL;
-    b = instance_alone(in, d, member, NULL, how);
+    b = instance_alone(in, d, member, how);
     if (b && d->kind != DEF_BOX && !(how && how->nin) &&
         b->d->in.n) { // as in a use, so that weight paths begin with the learner's name
       Type *types = NEW_ARRAY(w->arena, Type, b->d->in.n);
@@ -597,7 +597,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
         open |= has_open_axis(w, &types[i]);
       }
       Instance use = {.training = in->training, .nin = b->d->in.n, .in = types, .open = open};
-      b = instance_alone(in, d, member, NULL, &use);
+      b = instance_alone(in, d, member, &use);
     }
   } else {
     b = body_new(in, id);

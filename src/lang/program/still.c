@@ -8,10 +8,7 @@ static bool state_moves(const System *s, uint32_t state) {
   const SystemState *x = &s->state.at[state];
   const char *cut = strrchr(x->path, '/');
   if (x->rate || x->next || x->inner || !strcmp(cut ? cut + 1 : x->path, "mode")) return true;
-  for (uint32_t i = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; k < s->event.at[i].state.n; k++)
-      if (s->event.at[i].state.at[k] == state) return true;
-  return false;
+  return event_setting(s, state, false);
 }
 
 static bool is_started(const Run *r, uint32_t state) {

@@ -11,12 +11,6 @@ static void type_vars(World *w, const Type *t, Ids *out) {
   for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, out);
 }
 
-static bool holds(const Ids *all, Id id) {
-  for (uint32_t i = 0; i < all->n; i++)
-    if (all->at[i] == id) return true;
-  return false;
-}
-
 static void unsettled_note(World *w, Id e, Id var) {
   diag_note(w->diags, e, size_var_span(w, var), "%s must be given, or follow from something",
             name_text(w->names, size_var_name(w, var)));
@@ -30,7 +24,7 @@ static bool unsettled_weight(World *w, const Diagram *d, const Ids *known, Span 
       Ids vars = {0};
       size_vars(w, t->axis[k].size, &vars);
       for (uint32_t v = 0; v < vars.n; v++) {
-        if (holds(known, vars.at[v])) continue;
+        if (names_have(known, vars.at[v])) continue;
         Id e = diag_error(w->diags, span, "nothing settles size %s of weight %s",
                           size_text(w, t->axis[k].size), d->param.at[i].path);
         unsettled_note(w, e, vars.at[v]);
@@ -95,7 +89,7 @@ static bool is_unsettled(World *w, const Asked *a, const Ids *known) {
   if (unsettled_weight(w, a->diagram, known, a->span)) return true;
   Ids vars = diagrams_sizes(w, 1, &a->diagram);
   for (uint32_t i = 0; i < vars.n; i++) {
-    if (holds(known, vars.at[i])) continue;
+    if (names_have(known, vars.at[i])) continue;
     Id e = diag_error(w->diags, a->span, "nothing settles size %s, which %s needs",
                       name_text(w->names, size_var_name(w, vars.at[i])), a->what);
     unsettled_note(w, e, vars.at[i]);
@@ -110,7 +104,7 @@ static bool all_settled(World *w, const AskedFor *all, const Ids *known) {
   for (uint32_t i = 0; i < all->n; i++) root[i] = all->at[i].diagram;
   Ids vars = diagrams_sizes(w, all->n, root);
   for (uint32_t i = 0; i < vars.n; i++)
-    if (!holds(known, vars.at[i])) return false;
+    if (!names_have(known, vars.at[i])) return false;
   return true;
 }
 

@@ -202,7 +202,8 @@ void close_bracket(Parser *p, uint32_t open, const char *wanted) {
   recover_at_bracket(p, open);
 }
 
-void expect_after_term(Parser *p, const char *wanted) {
+// Like need, where an operator could follow too.
+static void expect_after_term(Parser *p, const char *wanted) {
   if (!eat(p, wanted)) fail_after_term(p, arena_format(p->arena, "`%s`", wanted));
 }
 
@@ -538,23 +539,24 @@ static Syntax *parse_dot(Parser *p, Syntax *base) {
 }
 
 // postfix = primary { "(" args ")" | brackets | "." NAME | "over" … }
-Syntax *parse_postfix(Parser *p) {
+static Syntax *parse_links(Parser *p, Syntax *e, bool calls) {
   enum { LINKS = 32 }; // nesting depth in the tree
-  Syntax *e = parse_primary(p);
   for (uint32_t links = 0;; links++) {
     if (links > LINKS) too_deep(p);
-    if (sees(p, 0, "("))
+    if (calls && sees(p, 0, "("))
       e = parse_call(p, e);
     else if (sees(p, 0, "["))
       e = node_around(p, N_AT, e, parse_brackets(p));
     else if (sees(p, 0, "."))
       e = parse_dot(p, e);
-    else if (sees(p, 0, "over"))
+    else if (calls && sees(p, 0, "over"))
       e = parse_over(p, e);
     else
       return e;
   }
 }
+
+Syntax *parse_postfix(Parser *p) { return parse_links(p, parse_primary(p), true); }
 
 Syntax *parse_soft_postfix(Parser *p) {
   if (!p->panic && p->token[p->at].kind == TK_WORD) p->token[p->at].kind = TK_NAME;
@@ -759,7 +761,6 @@ static Syntax *parse_group(Parser *p) {
 
 // satom = NUMBER | STRING | NAME { "." NAME | brackets } | "(" … ")"
 static Syntax *parse_satom(Parser *p) {
-  enum { LINKS = 32 };
   const Token *t = peek(p, 0);
   if (t->kind == TK_NUM) return node_number(p, "");
   if (t->kind == TK_STR) return node_string(p, "");
@@ -768,16 +769,7 @@ static Syntax *parse_satom(Parser *p) {
     return error_node(p, sees(p, 0, "=")   ? "`:` (an option is given as `name: value`)"
                          : sees(p, 0, ":") ? "`..` (a range is written `0..3`)"
                                            : "a size, an index or an axis");
-  Syntax *e = node_name(p);
-  for (uint32_t links = 0;; links++) {
-    if (links > LINKS) too_deep(p);
-    if (sees(p, 0, "."))
-      e = parse_dot(p, e);
-    else if (sees(p, 0, "["))
-      e = node_around(p, N_AT, e, parse_brackets(p));
-    else
-      return e;
-  }
+  return parse_links(p, node_name(p), false);
 }
 
 // sfact = satom [ "^" sfact ]

@@ -52,7 +52,6 @@ bool sees_word(const Parser *, uint32_t ahead, const char *); // a contextual ke
 bool sees_label(const Parser *);                              // a name or keyword, then `:`
 bool eat(Parser *, const char *symbol_or_word);
 void expect(Parser *, const char *symbol_or_word);
-void expect_after_term(Parser *, const char *text); // like need, where an operator could follow too
 void close_bracket(Parser *, uint32_t open,
                    const char *wanted);  // recovers; wanted: what else could follow
 void fail(Parser *, const char *wanted); // reports "found …, wanted …" and sets panic

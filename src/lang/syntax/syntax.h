@@ -103,11 +103,14 @@ bool tree_equal(const Syntax *, const Syntax *);       // ignores spans
 Syntax *syntax_new(Arena *, SyntaxKind, Span, Nodes parts, Nodes rest); // lists are copied
 Syntax *syntax_name(Arena *, Name, Span);
 Syntax *syntax_num(Arena *, double, Span);
+Syntax *syntax_number(Arena *, double, Span);         // with its text
 Syntax *syntax_signed(Arena *, Syntax *, SyntaxSign); // returns the same node
+Syntax *syntax_named(Syntax *, Name, Span);           // likewise
 Syntax *syntax_copy(Arena *, const Syntax *);         // shallow: the kids are shared
 void syntax_become_name(Syntax *, Name);              // in place
 Nodes nodes_join(Arena *, Nodes, Nodes);
 Syntax *brackets_of(Arena *, Span, Nodes items); // [a b c]
+Nodes lines_of_block(const Syntax *);            // of a block; of any other node and NULL: none
 Nodes brackets_items(const Syntax *);            // a b c of [a b c]; of [a, b], [] and NULL: none
 Syntax *brackets_first(const Syntax *);          // the first slot; of [] and NULL: NULL
 Syntax *slot_item(const Syntax *);               // its only item; otherwise the node itself
@@ -127,8 +130,7 @@ Syntax *syntax_map(Arena *, const Syntax *, SyntaxMap *,
 Nodes chain_terms(const Syntax *);                 // of ; & + * and or, a run, a tuple
 SyntaxSign chain_sign(const Syntax *, uint32_t i); // of + and *: before term i, i > 0
 Syntax *inner_of(const Syntax *);                  // of ( ), minus, not
-Syntax *first_box(const Syntax *);    // of (f), f ; g, f & g, f ^ 2, f over h, f when c else g
-Syntax *stated_claim(const Syntax *); // of a goal, a measure
+Syntax *first_box(const Syntax *); // of (f), f ; g, f & g, f ^ 2, f over h, f when c else g
 Syntax *
 claim_left(const Syntax *claim); // l of l ~ r, x of `maximise x`; otherwise the value itself
 Syntax *clause(const Syntax *, SyntaxKind); // NULL if absent

@@ -71,9 +71,21 @@ Syntax *syntax_num(Arena *a, double num, Span span) {
   return n;
 }
 
+Syntax *syntax_number(Arena *a, double k, Span span) {
+  Syntax *n = syntax_num(a, k, span);
+  n->text = arena_format(a, "%.17g", k);
+  return n;
+}
+
 Syntax *syntax_signed(Arena *a, Syntax *n, SyntaxSign sign) {
   char text = (char)sign;
   n->signs = arena_text(a, &text, 1);
+  return n;
+}
+
+Syntax *syntax_named(Syntax *n, Name name, Span span) {
+  n->name = name;
+  n->name_span = span;
   return n;
 }
 
@@ -100,6 +112,10 @@ Nodes nodes_join(Arena *a, Nodes first, Nodes second) {
 Syntax *brackets_of(Arena *a, Span span, Nodes items) {
   Syntax *slot = node_items(a, span, (ItemsParts){.in = items});
   return node_brackets(a, span, (BracketsParts){.slots = NODES(slot)});
+}
+
+Nodes lines_of_block(const Syntax *n) {
+  return n && n->kind == N_BLOCK ? block_statements(n) : (Nodes){0, NULL};
 }
 
 Nodes brackets_items(const Syntax *n) {
@@ -176,11 +192,6 @@ Syntax *inner_of(const Syntax *n) {
 Syntax *first_box(const Syntax *n) {
   assert(n->kind == N_PAREN || n->kind == N_POW || n->kind == N_OVER || n->kind == N_WHEN ||
          is_chain(n));
-  return first_part(n);
-}
-
-Syntax *stated_claim(const Syntax *n) {
-  assert(n->kind == N_GOAL || n->kind == N_MEASURE);
   return first_part(n);
 }
 

@@ -140,11 +140,6 @@ static void scope_declare(Scope *s, const Syntax *n) {
   }
 }
 
-void scope_fill(Scope *s, const Syntax *tree) {
-  for (uint32_t i = 0; i < program_declarations(tree).n; i++)
-    scope_declare(s, program_declarations(tree).at[i]);
-}
-
 Scope *scope_load(Elab *in, const char *path, const char *text, size_t n, Scope *library) {
   Scope *s = NEW(in->w->arena, Scope);
   s->in = in;
@@ -156,7 +151,8 @@ Scope *scope_load(Elab *in, const char *path, const char *text, size_t n, Scope 
   vec_push(in->w->arena, &in->scope, s);
   table_put(in->scopes, path, strlen(path), in->scope.n);
   s->tree = parse(&in->front, s->file);
-  scope_fill(s, s->tree);
+  for (uint32_t i = 0; i < program_declarations(s->tree).n; i++)
+    scope_declare(s, program_declarations(s->tree).at[i]);
   return s;
 }
 

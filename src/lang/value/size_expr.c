@@ -234,8 +234,7 @@ static bool axis_sound(Body *b, Size s, Span span) {
   if (size_number(w, s, &number)) {
     Id e = diag_error(w->diags, span, "this size is a fraction, %s: `/` must divide exactly",
                       size_text(w, s));
-    diag_help(w->diags, e, "`//` rounds down");
-    return false;
+    return diag_help(w->diags, e, "`//` rounds down");
   }
   return true;
 }
@@ -352,6 +351,12 @@ static Type open_point(World *w, Def *d) {
   return type_make(w, BASE_R, 1, &(Axis){.label = d->name, .size = d->size});
 }
 
+// Types in the scope of a file.
+static bool scope_types(Elab *in, Scope *s, const Syntax *types, Types *out) {
+  Body b = {.in = in, .w = in->w};
+  return types_eval(&b, env_new(in, NULL, s, &b), types, false, out, NULL);
+}
+
 bool space_points(Elab *in, Def *d, Types *out) {
   const Syntax *types = space_types(d->node);
   if (types) return scope_types(in, d->scope, types, out);
@@ -396,8 +401,7 @@ static bool named_type(Body *b, Env *env, const Syntax *n, bool declare, Types *
       return diag_refuse(w->diags, type_brackets(n)->span, "space %s has its axes already", name);
     if (space_is_index(b->in, d->scope, space_types(d->node))) {
       Id e = diag_error(w->diags, base->span, "space %s is a set of data, not a type", name);
-      diag_note(w->diags, e, d->span, "declared here");
-      return false;
+      return diag_note(w->diags, e, d->span, "declared here");
     }
     if (space) *space = d;
     return types_of_space(b, d, out);
@@ -541,11 +545,6 @@ bool static_number(Body *b, Env *env, const Syntax *n, double *out) {
 bool scope_number(Elab *in, Scope *s, const Syntax *n, double *out) {
   Body b = {.in = in, .w = in->w};
   return static_number(&b, env_new(in, NULL, s, &b), n, out);
-}
-
-bool scope_types(Elab *in, Scope *s, const Syntax *types, Types *out) {
-  Body b = {.in = in, .w = in->w};
-  return types_eval(&b, env_new(in, NULL, s, &b), types, false, out, NULL);
 }
 
 // Does this depend on an option or size that is unknown in generic elaboration?

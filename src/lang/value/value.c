@@ -63,15 +63,9 @@ static Expr *x_new(Body *b, XKind kind, Base base, uint32_t rank) {
 }
 
 Val val_literal(Body *b, double k, Span span) {
-  Val v = val_number(b, k, span);
-  v.literal = true;
-  return v;
-}
-
-Val val_number(Body *b, double k, Span span) {
   Expr *x = x_new(b, X_CONST, BASE_R, 0);
   x->k = k;
-  return (Val){.x = x, .type = {.base = BASE_R}, .span = span};
+  return (Val){.x = x, .type = {.base = BASE_R}, .span = span, .literal = true};
 }
 
 Val val_size(Body *b, Size size, Span span) {
@@ -263,10 +257,10 @@ static bool unify_axis(Joined *j, uint32_t at, const Axis *axis) {
     int64_t a, c;
     bool single =
         (size_value(w, have->size, &a) && a == 1) || (size_value(w, axis->size, &c) && c == 1);
-    diag_help(w->diags, e,
-              single ? "a size of 1 does not stretch: omit that axis, or write the index equation"
-                     : "axes are matched by label, or from the right if they have none");
-    return false;
+    return diag_help(
+        w->diags, e,
+        single ? "a size of 1 does not stretch: omit that axis, or write the index equation"
+               : "axes are matched by label, or from the right if they have none");
   }
   if (!have->label) have->label = axis->label, have->decl = axis->decl;
   return true;
@@ -320,8 +314,7 @@ static bool join_indices(Joined *j, const Val *arg, uint32_t n) {
         Id e =
             diag_error(w->diags, arg[a].span, "%s is used in an index equation without its indices",
                        own_text(w, &arg[a].type));
-        diag_help(w->diags, e, "as many indices as axes, always");
-        return false;
+        return diag_help(w->diags, e, "as many indices as axes, always");
       }
       find_label(j, axis->label, j->npass, &count);
       if (count || too_many_axes(j)) continue;

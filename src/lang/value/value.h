@@ -285,7 +285,6 @@ Def *scope_add(Scope *, DefKind, Name key, Name name, Span, const Syntax *);
 Def *def_new(Elab *, DefKind, Name, Span, Scope *, const Syntax *);
 void scope_alias(Scope *, Name key, const Def *); // unless `key` is bound already
 void scope_put(Scope *, Name key, const Def *);   // replaces an earlier binding
-void scope_fill(Scope *, const Syntax *tree);
 Scope *scope_load(Elab *, const char *path, const char *text, size_t n, Scope *library);
 Env *env_new(Elab *, Env *outer, Scope *, Body *);
 Env *scope_env(Scope *);
@@ -351,7 +350,6 @@ bool types_eval(Body *, Env *, const Syntax *, bool declare, Types *, const Def 
 bool static_number(Body *, Env *, const Syntax *,
                    double *); // evaluates a constant expression; false if it is not constant
 bool scope_number(Elab *, Scope *, const Syntax *, double *); // the same, in the scope of a file
-bool scope_types(Elab *, Scope *, const Syntax *, Types *);   // types in the scope of a file
 bool space_points(Elab *, Def *, Types *); // the types of a point of a space, open or not
 typedef enum { IS_FALSE, IS_TRUE, IS_OPEN, IS_DYNAMIC } Truth;
 Truth static_truth(Body *, Env *, const Syntax *);
@@ -363,7 +361,6 @@ Size axis_size(Elab *, Def *);
 Val val_error(Span);
 Val val_ghost(Id wire, Span); // an error with a placeholder wire
 Val val_literal(Body *, double, Span);
-Val val_number(Body *, double, Span); // of type R[]
 Val val_size(Body *, Size, Span);
 Val val_wire(Body *, Id wire, Span);
 Val val_fn(Body *, Fn, const Val *arg, uint32_t n, Span, const Eq *);

@@ -118,7 +118,6 @@ bool given_words(Data *, const Given *, WordsList *);
 bool data_words_agree(Data *, const Type *, const char *field);
 // Reads the words of a weights file; before any set is opened
 bool data_read_words(Data *, const Arrays *weights, const char *file);
-void data_list_words(Data *, Arena *, KeptWordsList *);
 const char *data_words_text(Data *, Arena *); // metadata for a weights file
 // The words of a source with so many labels in the field of this name (NULL: any). NULL: there are
 // none, or there are different ones, *several.
@@ -151,7 +150,8 @@ bool store_add_flat(World *, Store *, const WeightRow *, uint64_t seed);
 bool store_start_as(World *, Store *, const char *path, const char *as); // copies the value of `as`
 // Adds the weights of all measures and shows
 bool store_add_used(World *, Store *, const Program *, uint64_t seed);
-const Diagram *show_diagram(const Program *, const Show *); // NULL: not known yet
+// A store in double precision that is freed with the arena, also if memory runs out; or NULL.
+Store *store_in(Arena *);
 // Loads the weights of `learn f … from "f.safetensors"` into states that the store has. Paths in
 // `known` (NULL: none) have a value already, and their file need not exist.
 bool store_load_sources(Elab *, Program *, Store *, const Table *known);

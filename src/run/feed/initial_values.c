@@ -188,6 +188,26 @@ static bool sources_fit_in(Elab *in, Program *p, Store *s, const Diagram *d) {
   return !d || !sizes_known(elab_world(in), d) || store_load_sources_of(in, p, s, d, NULL);
 }
 
+static const Diagram *named_diagram(const Program *p, Name name) {
+  for (uint32_t i = 0; i < p->learner.n; i++)
+    if (p->learner.at[i]->name == name) return p->learner.at[i]->made;
+  for (uint32_t i = 0; i < p->box.n; i++)
+    if (p->box.at[i]->name == name && p->box.at[i]->alone) return p->box.at[i]->alone->d;
+  return NULL;
+}
+
+// NULL: not known yet.
+static const Diagram *show_diagram(const Program *p, const Show *s) {
+  const Syntax *at = use_callee(show_what(s->node)); // generate[f, length: 200]
+  if (s->kind != SHOW_TEXT || at->kind != N_AT) return s->diagram;
+  Nodes slot = brackets_slots(at_brackets(at));
+  for (uint32_t i = 0; i < slot.n; i++) {
+    const Syntax *item = nodes_only(items_in(slot.at[i]));
+    if (item && item->kind == N_NAME) return named_diagram(p, item->name);
+  }
+  return NULL;
+}
+
 bool sources_fit(Elab *in, Program *p) {
   bool any = false, good = true;
   for (uint32_t i = 0; i < p->learner.n; i++) any |= has_from(p->learner.at[i]);
@@ -215,25 +235,6 @@ static void add_model(Table *model, const Diagram *d) {
     if (!p->rooted || (p->role != ROLE_WEIGHT && p->role != ROLE_BUFFER)) continue;
     table_put(model, p->path, strlen(p->path), p->role == ROLE_WEIGHT ? 1 : 2);
   }
-}
-
-static const Diagram *named_diagram(const Program *p, Name name) {
-  for (uint32_t i = 0; i < p->learner.n; i++)
-    if (p->learner.at[i]->name == name) return p->learner.at[i]->made;
-  for (uint32_t i = 0; i < p->box.n; i++)
-    if (p->box.at[i]->name == name && p->box.at[i]->alone) return p->box.at[i]->alone->d;
-  return NULL;
-}
-
-const Diagram *show_diagram(const Program *p, const Show *s) {
-  const Syntax *at = use_callee(show_what(s->node)); // generate[f, length: 200]
-  if (s->kind != SHOW_TEXT || at->kind != N_AT) return s->diagram;
-  Nodes slot = brackets_slots(at_brackets(at));
-  for (uint32_t i = 0; i < slot.n; i++) {
-    const Syntax *item = nodes_only(items_in(slot.at[i]));
-    if (item && item->kind == N_NAME) return named_diagram(p, item->name);
-  }
-  return NULL;
 }
 
 // Adds the stale copies of the model's weights.
@@ -279,4 +280,13 @@ Table *weight_paths(Arena *a, const Diagram *d) {
     if (d->param.at[i].role == ROLE_WEIGHT || d->param.at[i].init.as)
       table_put(model, d->param.at[i].path, strlen(d->param.at[i].path), 1);
   return model;
+}
+
+// -- stores in an arena ---------------------------------------------------------------------------
+static void drop_store(void *held) { store_free(*(Store **)held); }
+
+Store *store_in(Arena *a) {
+  Store **held = NEW(a, Store *);
+  arena_on_free(a, drop_store, held);
+  return *held = store_new(PRECISION_64);
 }

@@ -256,7 +256,7 @@ static bool is_listed(const Data *d, uint32_t given, uint32_t i) {
 }
 
 // All words of the program's fields: of open sets, otherwise saved ones.
-void data_list_words(Data *d, Arena *a, KeptWordsList *out) {
+static void data_list_words(Data *d, Arena *a, KeptWordsList *out) {
   for (uint32_t k = 0; k < d->p->given.n; k++) {
     const Given *g = &d->p->given.at[k];
     for (uint32_t i = 0; i < g->column.n && !g->noise && !g->episodes.way; i++) {

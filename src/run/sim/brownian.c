@@ -5,7 +5,6 @@
 // half the step there is one more level, so the same path is seen in more detail. The numbers
 // depend on the seed, the site and the position in the tree. From one step to the next most of the
 // tree stays the same; one number is drawn per step.
-// step to the next most of the tree stays as it is, and one number is drawn for each step.
 #include "run/sim/brownian.h"
 #include "core/diagram/interpret.h"
 

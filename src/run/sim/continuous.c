@@ -603,7 +603,7 @@ static bool find_middles(Sim *m, ContinuousRun *g, const SavedRun *from) {
 }
 
 // Periods need the middle of the watched value, so such a run is made twice.
-bool follow_flow(Sim *m, uint32_t number, Followed *f) {
+static bool follow_flow(Sim *m, uint32_t number, Followed *f) {
   SavedRun saved, before;
   ContinuousRun g = {.m = m, .f = f, .number = number, .records = true};
   bool twice = false;

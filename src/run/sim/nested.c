@@ -14,6 +14,7 @@
 #include "base/names.h"
 #include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
+#include "run/feed/feed.h"
 #include "run/sim/sim_own.h"
 
 #include <math.h>
@@ -102,24 +103,8 @@ static void forget_ports(NestedInside *x, bool values) {
 
 // The part of the lens that one wire depends on, and the inputs of it.
 static Diagram *only_wire(World *w, const Diagram *d, Id wire, Ids *inputs) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
-  copy_boxes(w, to, d, map);
-  diagram_output(w, to, map[wire]);
-  to = diagram_prune(w, to);
-  bool *read = NEW_ARRAY(w->arena, bool, to->wire.n);
-  for (Id i = 1; i < to->box.n; i++)
-    for (uint32_t k = 0; k < to->box.at[i].nin; k++) read[to->box.at[i].in[k]] = true;
-  read[to->out.at[0]] = true;
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < to->in.n; i++)
-    if (read[to->in.at[i]]) {
-      to->in.at[n++] = to->in.at[i];
-      vec_push(w->arena, inputs, i);
-    }
-  to->in.n = n;
+  Diagram *to = diagram_prune(w, diagram_up_to(w, d, &(Ids){.at = &wire, .n = 1}));
+  *inputs = diagram_drop_inputs(w, to);
   return to;
 }
 
@@ -401,13 +386,9 @@ static void set_starts(Nested *n, NestedInside *x, const Run *run, const Diagram
   }
 }
 
-static void drop_store(void *held) { store_free(*(Store **)held); }
-
 // Loads weights from the sources that the program or the caller names, for both.
 static bool fill_store(Nested *n, const Diagram *flat) {
-  Store **held = NEW(n->arena, Store *);
-  arena_on_free(n->arena, drop_store, held); // also if memory runs out
-  *held = n->store = store_new(PRECISION_64);
+  n->store = store_in(n->arena);
   if (!n->store) return store_out_of_memory(n->w, "the check", &(Type){.base = BASE_R});
   if (!store_add_params(n->w, n->store, flat, n->how->initial_seed)) return false;
   return sim_begin(n->how, n->store) && sim_fill(n->how, n->store);

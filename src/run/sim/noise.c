@@ -130,8 +130,7 @@ bool flow_default_step(Sim *m) {
   if (r->end / h > 1e7) {
     Id e = diag_error(m->w->diags, r->span,
                       "the rates change so fast that steps of %.2g are wanted", h);
-    diag_help(m->w->diags, e, "say so, `by maruyama[%.2g]`, or how long a step may be", h);
-    return false;
+    return diag_help(m->w->diags, e, "say so, `by maruyama[%.2g]`, or how long a step may be", h);
   }
   Run *own = NEW(m->arena, Run);
   *own = *r;

@@ -52,7 +52,8 @@ const char *record_clock(const SimRecord *r) {
   return !r->flows ? "tick" : record_has_units(r) ? "time (s)" : "time";
 }
 
-const char *label_name(World *w, const SimChannel *c, double value) {
+// NULL: labels have no names.
+static const char *label_name(World *w, const SimChannel *c, double value) {
   if (c->base != BASE_LABEL || !c->names || !(value >= 0)) return NULL;
   const Ids *names = &w->label_names.at[c->names];
   return value < names->n ? name_text(w->names, names->at[(uint32_t)value]) : NULL;

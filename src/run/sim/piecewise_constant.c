@@ -4,6 +4,7 @@
 // the clock, a delayed or noisy value, or an input that changes. Bits and labels never do, and
 // neither do values that only select by them. What the diagram does not tell, such as `floor(time)`
 // or an input, is decided by the values: equal bits before and after each change.
+#include "run/sim/sim_own.h"
 #include "run/sim/simulate.h"
 
 // -- numbers --------------------------------------------------------------------------------------
@@ -58,15 +59,6 @@ static bool *system_moves(Arena *a, const SimRecord *r, const Sights *sights, co
   return moves;
 }
 
-static Id wire_seen(const System *s, const Sight *sight) {
-  switch (sight->kind) {
-  case SEES_IN: return s->d->in.at[sight->at];
-  case SEES_OUT: return s->d->out.at[sight->at];
-  case SEES_STATE: return s->d->param.at[s->state.at[sight->at].param].wire;
-  default: return s->inside.at[sight->at].wire;
-  }
-}
-
 static bool seen_moves(Arena *a, const Seen *seen, const bool *sight_moves) {
   const Diagram *d = seen->diagram;
   bool *moves = wires_of(a, d);
@@ -87,7 +79,7 @@ static void find_held(const Results *of, uint32_t run, bool *held) {
   const bool *wire = system_moves(a, r, &sights, held);
   bool *moves = NEW_ARRAY(a, bool, sights.n + 1);
   for (uint32_t i = 0; i < sights.n; i++)
-    moves[i] = wire_moves(r->system->d, wire, wire_seen(r->system, &sights.at[i]));
+    moves[i] = wire_moves(r->system->d, wire, sight_wire(r->system, &sights.at[i]));
   for (uint32_t i = 0; i < r->sights; i++) held[i] |= !moves[i];
   uint32_t at = r->sights;
   for (uint32_t i = 0; i < of->p->ran->show.n; i++) {

@@ -139,13 +139,18 @@ static bool evaluate_trial(Flow *f, Engine *e, const Counts *c, const NonFiniteP
   return true;
 }
 
+Ids flow_rate_wires(const Flow *f) {
+  Ids rate = {0};
+  for (uint32_t i = 0; i < f->flowing.n; i++)
+    vec_push(f->m->arena, &rate, f->m->s->state.at[f->flowing.at[i].number].rate);
+  return rate;
+}
+
 // An engine for the rates without held switches, so that the diagnostic names the user's
 // expression.
 static Engine *engine_as_written(Flow *f, Engine *e) {
-  Ids rate = {0};
   if (!f->switches.d || e != f->rates) return e;
-  for (uint32_t i = 0; i < f->flowing.n; i++)
-    vec_push(f->m->arena, &rate, f->m->s->state.at[f->flowing.at[i].number].rate);
+  Ids rate = flow_rate_wires(f);
   Engine *plain = sim_engine(f->m, pick_wires(f->m->w, f->m->s, rate.at, rate.n));
   return plain ? plain : e;
 }
@@ -233,9 +238,9 @@ static bool refuse_conflict(Flow *f, double t, uint32_t state, int64_t place, ui
                     sim_place(f->m, state, place), t, event_name(f, one), event_name(f, other));
   e = event_at(f, one, &number, &member, &members);
   diag_note(w->diags, d, e->span, "the other one");
-  diag_help(w->diags, d,
-            "events of one moment are simultaneous: let one of the conditions exclude the other");
-  return false;
+  return diag_help(
+      w->diags, d,
+      "events of one moment are simultaneous: let one of the conditions exclude the other");
 }
 
 // Does the earlier jump win because it is in an outer mode?
@@ -354,14 +359,6 @@ static Engine *wires_engine(Flow *f, const Ids *wires, Counts *c) {
   return sim_engine(f->m, pick_wires(f->m->w, f->m->s, wires->at, wires->n));
 }
 
-// In continuous time, conditions act at the moment they become true, not at the next tick.
-static bool has_event(const System *s, uint32_t state) {
-  for (uint32_t i = 0; i < s->event.n; i++)
-    for (uint32_t k = 0; s->event.at[i].either && k < s->event.at[i].state.n; k++)
-      if (s->event.at[i].state.at[k] == state) return true;
-  return false;
-}
-
 static void find_wires(Flow *f, FlowWires *of) {
   const System *s = f->m->s;
   for (uint32_t i = 0; i < s->state.n; i++)
@@ -388,7 +385,8 @@ static bool open_states(Flow *f) {
   const System *s = f->m->s;
   Ids next = {0};
   for (uint32_t i = 0; i < s->state.n; i++) {
-    if (s->state.at[i].next && !has_event(s, i)) {
+    // Conditions act at the moment they become true, not at the next tick.
+    if (s->state.at[i].next && !event_setting(s, i, true)) {
       vec_push(f->m->arena, &next, s->state.at[i].next);
       vec_push(f->m->arena, &f->stepping, i);
     }

@@ -128,6 +128,7 @@ struct Flow {
   EventNames *event_names; // [guard] made when an event is first logged
 };
 
+Ids flow_rate_wires(const Flow *); // of the system, in the order of the vector
 // Runs an engine and concatenates its outputs.
 bool flow_run_engine(Flow *, Engine *, const Counts *, double *out);
 void flow_set_point(Flow *, double t, const double *x, const double *delayed);

@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "base/table.h"
 #include "core/diagram/interpret.h"
+#include "run/feed/feed.h"
 #include "run/sim/sim_own.h"
 
 int64_t sim_cells(const Sim *m, const Type *t) {
@@ -25,12 +26,10 @@ static bool add_clock(Sim *m, const char *path, const Type *t) {
 static bool add_clocks(Sim *m) {
   const Diagram *d = m->s->d;
   if (!add_clock(m, "time", &(Type){.base = BASE_R})) return false;
-  for (uint32_t i = 0; i < m->s->lag.n; i++) {
-    const Param *p = &d->param.at[m->s->lag.at[i].param];
-    if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
-  }
-  for (uint32_t i = 0; i < m->s->white.n; i++) {
-    const Param *p = &d->param.at[m->s->white.at[i].param];
+  for (uint32_t i = 0; i < m->s->lag.n + m->s->white.n; i++) {
+    bool lag = i < m->s->lag.n;
+    const Param *p =
+        &d->param.at[lag ? m->s->lag.at[i].param : m->s->white.at[i - m->s->lag.n].param];
     if (!add_clock(m, p->path, &d->wire.at[p->wire].type)) return false;
   }
   return true;
@@ -49,8 +48,6 @@ bool sim_begin(const SimOptions *how, Store *s) {
 
 bool sim_fill(const SimOptions *how, Store *s) { return !how->fill || how->fill(how->context, s); }
 
-static void drop_store(void *held) { store_free(*(Store **)held); }
-
 // Parameters for an initial value or a check: initial weights, or trained ones.
 bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Tensor *param) {
   bool weights = false;
@@ -62,15 +59,13 @@ bool sim_params(World *w, const SimOptions *how, const Diagram *d, Arena *a, Ten
       return false;
   }
   if (!weights) return true;
-  Store **held = NEW(a, Store *);
-  arena_on_free(a, drop_store, held); // also if memory runs out
-  *held = store_new(PRECISION_64);
-  if (!*held) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
-  if (!store_add_params(w, *held, d, how->initial_seed) || !sim_begin(how, *held) ||
-      !sim_fill(how, *held))
+  Store *held = store_in(a);
+  if (!held) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
+  if (!store_add_params(w, held, d, how->initial_seed) || !sim_begin(how, held) ||
+      !sim_fill(how, held))
     return false;
   for (uint32_t i = 0; i < d->param.n; i++) {
-    const State *s = store_find(*held, d->param.at[i].path);
+    const State *s = store_find(held, d->param.at[i].path);
     if (s && s->count == param[i].count) state_get(s, param[i].data);
   }
   return true;
@@ -138,9 +133,7 @@ bool sim_open(Sim *m, Elab *in, Program *p, const System *s, const Run *run,
   *m->prebuilt = s->flows;
   for (Id i = 1; i < s->d->wire.n && m->numbers < NUMBERS_MOST; i++)
     m->numbers += sim_cells(m, &s->d->wire.at[i].type);
-  Store **held = NEW(m->own, Store *);
-  arena_on_free(m->own, drop_store, held); // also if memory runs out
-  *held = m->store = store_new(PRECISION_64);
+  m->store = store_in(m->own);
   if (!m->store) return store_out_of_memory(w, "the run", &(Type){.base = BASE_R});
   store_set_threads(m->store, how->threads);
   m->constant = table_new(m->arena);

@@ -31,7 +31,7 @@ static Id *paste_all(World *w, Diagram *to, const Diagram *from) {
   return map;
 }
 
-static Id sight_wire(const System *s, const Sight *x) {
+Id sight_wire(const System *s, const Sight *x) {
   switch (x->kind) {
   case SEES_IN: return s->d->in.at[x->at];
   case SEES_OUT: return s->d->out.at[x->at];
@@ -124,13 +124,7 @@ typedef struct {
 } TickRows;
 
 static Type row_type(World *w, const Type *t, int64_t n) {
-  Axis axis[64];
-  axis[0] = (Axis){.label = name_from(w->names, "tick"), .size = size_of(w, n)};
-  if (t->rank) memcpy(axis + 1, t->axis, t->rank * sizeof(Axis));
-  Type row = *t;
-  row.rank = t->rank + 1;
-  row.axis = arena_copy(w->arena, axis, row.rank * sizeof(Axis));
-  return row;
+  return type_along(w, *t, &(Index){name_from(w->names, "tick"), size_of(w, n)});
 }
 
 static void add_ports(TickRows *r, Scan *scan, const bool *rows, const Id *port, bool slices) {

@@ -54,7 +54,8 @@ int64_t sim_in_cells(const Sim *, uint32_t port);
 Diagram *pick_wires(World *, const System *, const Id *wire, uint32_t n);
 // The same, before loop fusion.
 Diagram *pick_whole(World *, const System *, const Id *wire, uint32_t n);
-typedef struct { // what is observed
+Id sight_wire(const System *, const Sight *); // the wire of the system that is observed
+typedef struct {                              // what is observed
   const Sights *sights;
   const uint32_t *sight; // indices of these
   uint32_t n;
@@ -89,7 +90,6 @@ bool conflict_report(const Sim *, Engine *, TicksNow *, const void *context, con
 
 // discrete.c, continuous.c
 bool follow_ticks(Sim *, uint32_t number, Followed *);
-bool follow_flow(Sim *, uint32_t number, Followed *);
 
 // -- table_inputs.c: inputs from a table, by the names of its columns
 int64_t sim_rows(const Run *); // number of rows needed, one for each tick or unit of time
@@ -103,7 +103,11 @@ bool set_inputs(Sim *, int64_t ticks, bool *rows, double **out);
 // nested.c: compares the nested system with the flattened one
 bool verify_nested(Elab *, Program *, const Check *, const SimOptions *, Verdict *);
 
-// verify_boxes.c: evaluates both sides of an equation between boxes on points
+// verify_boxes.c: the number of values of a label or bit; 0: reals
+int64_t values_of(World *, const Type *);
+// Number `element` of input `number`: value by value from *rest, or (NULL) random.
+double case_value(int64_t values, uint64_t seed, uint64_t number, uint64_t element, uint64_t *rest);
+// Evaluates both sides of an equation between boxes on points
 bool verify_boxes(World *, const Check *, const SimOptions *, Verdict *);
 
 // structure.c: the sparsity of the Jacobian of the outputs by inputs first … first + n - 1, all

@@ -69,7 +69,6 @@ bool numbers_read(Results *, uint32_t run, const char **error);
 const char *one_line(Arena *, const char *text);                  // white space becomes one space
 const char *cell_name(Arena *, const SimChannel *, int64_t cell); // x, x[0], g[0 1]
 const char *record_clock(const SimRecord *); // time, time (s) if there are units, tick
-const char *label_name(World *, const SimChannel *, double value); // NULL: labels have no names
 
 // -- piecewise_constant.c -------------------------------------------------------------------------
 const bool *channels_held(const Results *,

@@ -12,9 +12,7 @@ typedef struct {
 } SlideTrace;
 
 static Diagram *rates_diagram(const Flow *f) {
-  Ids rate = {0};
-  for (uint32_t i = 0; i < f->flowing.n; i++)
-    vec_push(f->m->arena, &rate, f->m->s->state.at[f->flowing.at[i].number].rate);
+  Ids rate = flow_rate_wires(f);
   return diagram_inline(f->m->w, pick_wires(f->m->w, f->m->s, rate.at, rate.n));
 }
 

@@ -65,16 +65,15 @@ static bool refuse_missing(Sim *m, const Csv *t, const char *name) {
   }
   Id e =
       diag_error(m->w->diags, m->run->span, "%s has no column of numbers `%s`", m->run->path, name);
-  diag_help(m->w->diags, e, t->header ? "its columns are %s%s" : "it has no row of names: %s%s",
-            names.at, t->columns > NAMES_TOLD ? ", …" : "");
-  return false;
+  return diag_help(m->w->diags, e,
+                   t->header ? "its columns are %s%s" : "it has no row of names: %s%s", names.at,
+                   t->columns > NAMES_TOLD ? ", …" : "");
 }
 
 static bool refuse_twice(Sim *m, const char *table, const char *what, const char *name) {
   Id e = diag_error(m->w->diags, m->run->span, "`%s` is given by the run, and %s has a %s `%s` too",
                     name, table, what, name);
-  diag_help(m->w->diags, e, "remove or rename one of them");
-  return false;
+  return diag_help(m->w->diags, e, "remove or rename one of them");
 }
 
 // Units must be equal: nothing is converted.
@@ -166,9 +165,8 @@ static bool rows_are_ticks(Sim *m, const Csv *t, int64_t ticks) {
         "%s: `time` is %g in row %lld, but `%s` goes by ticks, and that row is tick %lld",
         m->run->path, c->value[i], (long long)i + 1, name_text(m->w->names, m->s->name),
         (long long)i);
-    diag_help(m->w->diags, e,
-              "without that column, or with another name for it, each row is a tick");
-    return false;
+    return diag_help(m->w->diags, e,
+                     "without that column, or with another name for it, each row is a tick");
   }
   return true;
 }

@@ -331,23 +331,15 @@ typedef struct {
   bool restless; // the system does not settle
 } Truths;
 
-static int64_t labels_of(const Truths *t, const Type *type) {
-  int64_t labels = 2;
-  if (type->base == BASE_R ||
-      (type->base == BASE_LABEL && !size_value(t->m.w, type->count, &labels)))
-    return 0;
-  return labels;
-}
-
 // The number of values of a wire; 0: reals.
-static double values_of(const Truths *t, Id wire) {
+static double values_of_wire(const Truths *t, Id wire) {
   const Type *type = &t->m.s->d->wire.at[wire].type;
-  return pow((double)labels_of(t, type), (double)sim_cells(&t->m, type));
+  return pow((double)values_of(t->m.w, type), (double)sim_cells(&t->m, type));
 }
 
 static double count_cases(const Truths *t) {
   double n = 1;
-  for (uint32_t i = 0; i < t->m.s->in.n; i++) n *= values_of(t, t->m.s->d->in.at[i]);
+  for (uint32_t i = 0; i < t->m.s->in.n; i++) n *= values_of_wire(t, t->m.s->d->in.at[i]);
   return n <= CASES_LIMIT ? n : 0;
 }
 
@@ -356,16 +348,10 @@ static void set_case(Truths *t, uint64_t number) {
   uint64_t rest = number, element = 0;
   for (uint32_t i = 0; i < t->m.s->in.n; i++) {
     const Type *type = &t->m.s->d->wire.at[t->m.s->d->in.at[i]].type;
-    int64_t labels = labels_of(t, type), n = sim_cells(&t->m, type);
-    for (int64_t k = 0; k < n; k++, element++) {
-      uint64_t seed = t->m.how->seed;
-      if (type->base == BASE_R)
-        t->m.input[i][k] = noise_normal(seed, number, 1, element);
-      else if (t->cases > 0)
-        t->m.input[i][k] = (double)(rest % (uint64_t)labels), rest /= (uint64_t)labels;
-      else
-        t->m.input[i][k] = floor(noise_uniform(seed, number, 1, element) * (double)labels);
-    }
+    int64_t values = values_of(t->m.w, type), n = sim_cells(&t->m, type);
+    for (int64_t k = 0; k < n; k++)
+      t->m.input[i][k] =
+          case_value(values, t->m.how->seed, number, element++, t->cases > 0 ? &rest : NULL);
     for (int e = 0; e < 2; e++) {
       Engine *engine = e ? t->tick : t->look;
       if (engine) engine_set(engine, i, t->m.input[i], n);
@@ -377,7 +363,7 @@ static void set_case(Truths *t, uint64_t number) {
 static double count_starts(const Truths *t) {
   double n = 1;
   for (uint32_t i = 0; i < t->m.s->state.n; i++)
-    n *= values_of(t, t->m.s->d->param.at[t->m.s->state.at[i].param].wire);
+    n *= values_of_wire(t, t->m.s->d->param.at[t->m.s->state.at[i].param].wire);
   return t->cases > 0 && n * t->cases <= STARTS_LIMIT ? n : 0;
 }
 
@@ -387,7 +373,7 @@ static void set_start(Truths *t, uint64_t number) {
     State *s = sim_state(&t->m, i);
     const Diagram *d = t->m.s->d;
     uint64_t labels =
-        (uint64_t)labels_of(t, &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type);
+        (uint64_t)values_of(t->m.w, &d->wire.at[d->param.at[t->m.s->state.at[i].param].wire].type);
     memset(s->data, 0, (size_t)s->count * number_bytes(s->number));
     for (int64_t k = 0; labels && k < s->count; k++, number /= labels) {
       double value = (double)(number % labels);

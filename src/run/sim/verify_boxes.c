@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "core/diagram/interpret.h"
+#include "run/feed/feed.h"
 #include "run/sim/sim_own.h"
 
 #include "core/pass/pipeline.h"
@@ -39,10 +40,19 @@ static int64_t cells_of(World *w, const Type *t) {
   return type_count(w, &own, &n) ? n : 0;
 }
 
-static int64_t values_of(World *w, const Type *t) { // 0: reals
+int64_t values_of(World *w, const Type *t) {
   int64_t n = 2;
   if (t->base == BASE_R || (t->base == BASE_LABEL && !size_value(w, t->count, &n))) return 0;
   return n;
+}
+
+double case_value(int64_t values, uint64_t seed, uint64_t number, uint64_t element,
+                  uint64_t *rest) {
+  if (!values) return noise_normal(seed, number, 1, element);
+  if (!rest) return floor(noise_uniform(seed, number, 1, element) * (double)values);
+  double value = (double)(*rest % (uint64_t)values);
+  *rest /= (uint64_t)values;
+  return value;
 }
 
 static void count_points(BoxTrial *t) {
@@ -62,25 +72,17 @@ static void draw_points(BoxTrial *t) {
     for (uint32_t i = 0; i < t->d->in.n; i++) {
       int64_t values = values_of(t->w, in_type(t, i)), n = cells_of(t->w, in_type(t, i));
       double *to = t->in[i] + p * n;
-      for (int64_t k = 0; k < n; k++, element++)
-        if (!values)
-          to[k] = noise_normal(seed, (uint64_t)p, 1, element);
-        else if (t->all)
-          to[k] = (double)(rest % (uint64_t)values), rest /= (uint64_t)values;
-        else
-          to[k] = floor(noise_uniform(seed, (uint64_t)p, 1, element) * (double)values);
+      for (int64_t k = 0; k < n; k++)
+        to[k] = case_value(values, seed, (uint64_t)p, element++, t->all ? &rest : NULL);
     }
   }
   for (uint32_t i = 0; i < t->d->in.n; i++)
     engine_set(t->engine, i, t->in[i], t->points * cells_of(t->w, in_type(t, i)));
 }
 
-static void drop_store(void *held) { store_free(*(Store **)held); }
 
 static bool open_trial(BoxTrial *t) {
-  Store **held = NEW(t->arena, Store *);
-  arena_on_free(t->arena, drop_store, held); // also if memory runs out
-  *held = t->store = store_new(PRECISION_64);
+  t->store = store_in(t->arena);
   if (!t->store) return store_out_of_memory(t->w, "the check", &(Type){.base = BASE_R});
   t->d = passes_flat(t->w, t->of->diagram);
   if (!store_add_params(t->w, t->store, t->d, t->how->initial_seed) ||

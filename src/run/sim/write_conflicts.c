@@ -153,9 +153,9 @@ static bool report_lines(const Sim *m, const SystemWriter *one, const SystemWrit
                     sim_place_of(m, one->path, &m->s->d->wire.at[one->value].type, place), when,
                     value_words(m, one, value[0]), value_words(m, other, value[1]));
   diag_note(w->diags, e, one->span, "the other one");
-  diag_help(w->diags, e,
-            "let one of the conditions exclude the other, or write one line: `… when … else …`");
-  return false;
+  return diag_help(
+      w->diags, e,
+      "let one of the conditions exclude the other, or write one line: `… when … else …`");
 }
 
 static bool find_conflict(const Sim *m, Engine *e, TicksNow *ticks, const void *context,

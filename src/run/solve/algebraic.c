@@ -44,7 +44,7 @@ static const char *unknowns(Solver *s) {
   return n > SHOWN ? arena_format(s->arena, "%s and %u more", b.at, n - SHOWN) : b.at;
 }
 
-bool algebraic_fail_singular(Solver *s) {
+static bool algebraic_fail_singular(Solver *s) {
   return solver_fail(s,
                      "not index 1: at t = %.10g the equations `0 = …` do not determine %s: their "
                      "Jacobian is singular there",

@@ -207,9 +207,8 @@ bool slide_watch(Solver *);
 bool slide_rejected(Solver *, double h);
 void slide_archive(Solver *, Archive *);
 // algebraic.c
-void algebraic_before_jump(Solver *);   // before x jumps
-bool solver_solve_algebraic(Solver *);  // solves the algebraic equations at (t, x)
-bool algebraic_fail_singular(Solver *); // reports a singular Jacobian; always false
+void algebraic_before_jump(Solver *);  // before x jumps
+bool solver_solve_algebraic(Solver *); // solves the algebraic equations at (t, x)
 // pattern.c
 Pattern *pattern_full(Arena *, uint32_t n);
 Pattern *pattern_transposed(Arena *, const Pattern *); // transposed

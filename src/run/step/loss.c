@@ -118,7 +118,8 @@ Loss loss_with_shown(Elab *in, const Program *p, const Ids *goals) {
   return join_goals(in, p, goals, true);
 }
 
-Loss learn_loss_of(Elab *in, const Program *p, const Ids *goals) {
+// Of some goals, by number.
+static Loss learn_loss_of(Elab *in, const Program *p, const Ids *goals) {
   return goals->n ? join_goals(in, p, goals, false) : (Loss){0};
 }
 

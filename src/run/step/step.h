@@ -20,7 +20,6 @@ typedef struct {
 
 // -- loss.c ---------------------------------------------------------------------------------------
 Loss learn_loss(Elab *, const Program *);
-Loss learn_loss_of(Elab *, const Program *, const Ids *goals); // of some goals, by number
 // Does the goal move a state of a box (a running mean)?
 bool goal_moves_state(Elab *, const Goal *, const Param *);
 

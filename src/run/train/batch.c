@@ -23,13 +23,7 @@ static const Type *type_of_field(const Trainer *t, uint32_t step, uint32_t i) {
 }
 
 // Reports why the batch is refused; the run can continue. Always false.
-__attribute__((format(printf, 2, 3))) static bool refuse(Trainer *t, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  diag_verror(t->w->diags, (Span){0}, format, args);
-  va_end(args);
-  return false;
-}
+#define refuse(t, ...) diag_refuse((t)->w->diags, (Span){0}, __VA_ARGS__)
 
 static bool has_shape(Trainer *t, const Type *type, const LimnArray *x, int64_t n) {
   int64_t shape[ARRAY_RANK_LIMIT];

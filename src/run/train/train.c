@@ -61,8 +61,7 @@ static bool read_options(Trainer *t) {
     return train_refuse(t, OUTCOME_USAGE, "--steps wants a whole number, not %g", o->steps);
   if (!t->p->train.n) {
     train_refuse(t, OUTCOME_WRONG, "there is no `train` in this program");
-    diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
-    return false;
+    return diag_help(t->w->diags, t->w->diags->list.n - 1, "as in `train 10 epochs, adam(0.001)`");
   }
   t->epochs_asked = o->epochs;
   t->steps_asked = o->steps;
@@ -91,6 +90,13 @@ Target target_of(Trainer *t) {
 }
 
 static const DataOverride drawn = {0}; // training data, shuffled
+
+static bool new_store(Trainer *t) {
+  t->store = store_new(t->precision);
+  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
+  store_set_threads(t->store, t->o->threads);
+  return true;
+}
 
 static bool fill_store(Trainer *t) {
   for (uint32_t i = 0; i < t->regime.flat.n; i++)
@@ -351,10 +357,7 @@ static bool make_phase(Trainer *t) {
 
 // Opens a phase. A resumed run has all values in its checkpoint.
 static bool open_phase(Trainer *t, bool resumed) {
-  t->store = store_new(t->precision);
-  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
-  store_set_threads(t->store, t->o->threads);
-  if (!plan_changes(t) || (!resumed && !initialise_weights(t))) return false;
+  if (!new_store(t) || !plan_changes(t) || (!resumed && !initialise_weights(t))) return false;
   store_free(t->before);
   t->before = NULL;
   choose_device(t, resumed);
@@ -605,11 +608,16 @@ static bool start_and_begin(Trainer *t) {
   return good;
 }
 
-Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set) {
+static Trainer *trainer_new(Elab *in, Program *p, const LimnTrain *o, const Arrays *set) {
   World *w = elab_world(in);
   Trainer *t = NEW(w->arena, Trainer);
   *t = (Trainer){
       .in = in, .w = w, .p = p, .o = o, .set = set, .folder = {.lock = -1}, .record = {.fd = -1}};
+  return t;
+}
+
+Trainer *train_open(Elab *in, Program *p, const LimnTrain *o, const Arrays *set) {
+  Trainer *t = trainer_new(in, p, o, set);
   trainer_work(t, start_and_begin);
   return t;
 }
@@ -626,9 +634,7 @@ static bool check_ahead(Trainer *t) {
 }
 
 Outcome train_ahead(Elab *in, Program *p, const LimnTrain *o) {
-  World *w = elab_world(in);
-  Trainer *t = NEW(w->arena, Trainer);
-  *t = (Trainer){.in = in, .w = w, .p = p, .o = o, .folder = {.lock = -1}, .record = {.fd = -1}};
+  Trainer *t = trainer_new(in, p, o, NULL);
   trainer_work(t, check_ahead);
   close_all(t);
   return t->status;
@@ -641,18 +647,12 @@ static bool find_lengths(Trainer *t) {
 }
 
 void train_lengths(Elab *in, Program *p, uint64_t *rounds) {
-  World *w = elab_world(in);
-  Trainer *t = NEW(w->arena, Trainer);
-  *t = (Trainer){.in = in,
-                 .w = w,
-                 .p = p,
-                 .o = &(LimnTrain){.size = sizeof(LimnTrain), .in_memory = true, .quiet = true},
-                 .lengths = rounds,
-                 .folder = {.lock = -1},
-                 .record = {.fd = -1}};
-  w->diags->muted++;
+  LimnTrain how = {.size = sizeof(LimnTrain), .in_memory = true, .quiet = true};
+  Trainer *t = trainer_new(in, p, &how, NULL);
+  t->lengths = rounds;
+  t->w->diags->muted++;
   trainer_work(t, find_lengths);
-  w->diags->muted--;
+  t->w->diags->muted--;
   close_all(t);
 }
 
@@ -667,18 +667,12 @@ static bool begin_steps(Trainer *t) {
                         t->p->train.n);
   t->seed = t->o->has_seed ? t->o->seed : program_seed(t->in, t->p);
   if (!open_data(t) || !plan_all(t) || !plan_phase(t)) return false;
-  t->store = store_new(t->precision);
-  if (!t->store) return train_refuse(t, OUTCOME_SYSTEM, "out of memory");
-  store_set_threads(t->store, t->o->threads);
-  return fill_store(t) && initialise_weights(t);
+  return new_store(t) && fill_store(t) && initialise_weights(t);
 }
 
 Outcome train_steps(Elab *in, Program *p, const LimnTrain *o, const Arrays *set,
                     bool (*use)(void *context, const TrainSteps *), void *context) {
-  World *w = elab_world(in);
-  Trainer *t = NEW(w->arena, Trainer);
-  *t = (Trainer){
-      .in = in, .w = w, .p = p, .o = o, .set = set, .folder = {.lock = -1}, .record = {.fd = -1}};
+  Trainer *t = trainer_new(in, p, o, set);
   if (trainer_work(t, begin_steps)) {
     TrainSteps steps = {.regime = &t->regime,
                         .store = t->store,

@@ -137,7 +137,7 @@ static bool from_png(Use *u, const char *path, const Type *type, Array *out) {
 }
 
 // Numbers must be finite; the message names the row, as for data sets.
-bool array_from_npy(Use *u, const char *path, Array *out) {
+static bool array_from_npy(Use *u, const char *path, Array *out) {
   const char *error;
   int64_t i = 0;
   if (!npy_read(u->arena, path, out, &error)) return use_wrong(u, OUTCOME_WRONG, "%s", error);

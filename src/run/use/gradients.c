@@ -13,6 +13,7 @@
 #include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "core/pass/pipeline.h"
+#include "core/pass/rewrite.h"
 #include "run/use/use_own.h"
 
 #include <stdlib.h>
@@ -137,12 +138,7 @@ static void select_goals(GoalGradients *in, const Ids *goals) {
 static bool *parts_of_outputs(World *w, const Diagram *d) {
   bool *part = NEW_ARRAY(w->arena, bool, d->wire.n + 1);
   for (uint32_t i = 0; i < d->out.n; i++) part[d->out.at[i]] = true;
-  for (Id i = d->box.n; i-- > 1;) {
-    const Box *b = &d->box.at[i];
-    bool wanted = false;
-    for (uint32_t k = 0; k < b->nout; k++) wanted |= part[b->out[k]];
-    for (uint32_t k = 0; wanted && k < b->nin; k++) part[b->in[k]] = true;
-  }
+  mark_needed(d, part);
   return part;
 }
 

@@ -99,7 +99,6 @@ bool labels_of_text(Use *, const Diagram *, uint32_t input, const char *text, Ar
 // -- array_files.c --------------------------------------------------------------------------------
 // An input from a file or typed numbers.
 bool array_from(Use *, const char *value, const Type *, Array *);
-bool array_from_npy(Use *, const char *path, Array *); // all numbers must be finite
 bool arrays_put(Use *, const Arrays *out); // writes results to a file, as text, or into memory
 
 #endif

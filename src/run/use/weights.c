@@ -28,19 +28,15 @@ static bool weight_fits(WeightReading *r, const Param *p, const Array *a, const 
                            p->path, array_type(r->u->arena, a), where, type_text(w, t));
 }
 
-static void drop_store(void *held) { store_free(*(Store **)held); }
-
 bool use_sources(Elab *in, Program *p, const Diagram *d, const Table *known, Arena *a,
                  Arrays *out) {
   World *w = elab_world(in);
   Arena *own = arena_child(a);
-  Store **held = NEW(own, Store *);
-  arena_on_free(own, drop_store, held); // also if memory runs out
-  *held = store_new(PRECISION_64);
-  bool good = *held ? store_load_sources_of(in, p, *held, d, known)
-                    : diag_machine(w->diags, "out of memory");
-  for (uint32_t i = 0; good && i < store_count(*held); i++) {
-    const State *s = store_at(*held, i);
+  Store *held = store_in(own);
+  bool good =
+      held ? store_load_sources_of(in, p, held, d, known) : diag_machine(w->diags, "out of memory");
+  for (uint32_t i = 0; good && i < store_count(held); i++) {
+    const State *s = store_at(held, i);
     Tensor t = tensor_new(a, s->rank, s->shape);
     state_get(s, t.data);
     vec_push(a, &out->array, tensor_array(&t, arena_text(a, s->path, strlen(s->path))));
