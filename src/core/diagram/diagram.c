@@ -328,23 +328,6 @@ uint32_t scalar_fn(World *w, Loop *loop, Fn fn, uint32_t a, uint32_t b, uint32_t
 }
 
 // -- substitution of bound size variables ---------------------------------------------------------
-static void resolve_access(World *w, Access *a) {
-  for (uint32_t i = 0; i < a->rank; i++) {
-    a->coord[i].c = size_now(w, a->coord[i].c);
-    for (uint32_t k = 0; k < a->coord[i].n; k++)
-      a->coord[i].term[k].coef = size_now(w, a->coord[i].term[k].coef);
-  }
-}
-
-static void resolve_loop(World *w, Loop *loop) {
-  for (uint32_t i = 0; i < loop->nindex; i++)
-    loop->index[i].size = size_now(w, loop->index[i].size);
-  for (uint32_t i = 0; i < loop->nin; i++) resolve_access(w, &loop->in[i]);
-  resolve_access(w, &loop->out);
-  for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_SIZE) loop->scalar[i].ref = size_now(w, loop->scalar[i].ref);
-}
-
 void diagram_resolve(World *w, Diagram *d) {
   for (uint32_t i = 1; i < d->wire.n; i++) {
     Type *t = &d->wire.at[i].type;
@@ -353,7 +336,7 @@ void diagram_resolve(World *w, Diagram *d) {
   }
   for (uint32_t i = 1; i < d->box.n; i++) {
     Box *b = &d->box.at[i];
-    if (b->op == OP_loop) resolve_loop(w, b->loop);
+    if (b->op == OP_loop) subst_loop(w, &(Subst){0}, b->loop);
     if (b->op == OP_scan) b->scan->axis.size = size_now(w, b->scan->axis.size);
   }
   for (uint32_t i = 0; i < d->param.n; i++) {

@@ -2,7 +2,7 @@
 // callee's input types are matched with the types of the argument wires, and each equation is
 // solved for its unknown variable.
 #include "core/diagram/subst.h"
-#include "core/diagram/diagram.h"
+#include "core/diagram/ops.h"
 
 Size subst_size(World *w, const Subst *s, Size size) {
   size = size_now(w, size);
@@ -16,6 +16,28 @@ Type subst_type(World *w, const Subst *s, Type t) {
   for (uint32_t i = 0; i < t.rank; i++) t.axis[i].size = subst_size(w, s, t.axis[i].size);
   t.count = subst_size(w, s, t.count);
   return t;
+}
+
+static void subst_access(World *w, const Subst *s, Access *a) {
+  for (uint32_t i = 0; i < a->rank; i++) {
+    Coord *c = &a->coord[i];
+    c->c = subst_size(w, s, c->c);
+    for (uint32_t k = 0; k < c->n; k++) c->term[k].coef = subst_size(w, s, c->term[k].coef);
+  }
+}
+
+void subst_loop(World *w, const Subst *s, Loop *loop) {
+  for (uint32_t i = 0; i < loop->nindex; i++)
+    loop->index[i].size = subst_size(w, s, loop->index[i].size);
+  for (uint32_t i = 0; i < loop->nin; i++) subst_access(w, s, &loop->in[i]);
+  subst_access(w, s, &loop->out);
+  for (uint32_t i = 0; i < loop->nscalar; i++)
+    if (loop->scalar[i].fn == FN_SIZE) loop->scalar[i].ref = subst_size(w, s, loop->scalar[i].ref);
+}
+
+void type_vars(World *w, const Type *t, Ids *out) {
+  if (t->count) size_vars(w, t->count, out);
+  for (uint32_t i = 0; i < t->rank; i++) size_vars(w, t->axis[i].size, out);
 }
 
 // A variable that callee and caller share maps to itself, unless matching finds another value.

@@ -17,5 +17,8 @@ void subst_call(World *, Subst *, const Diagram *callee, const Diagram *d, const
                 uint32_t slices);
 Size subst_size(World *, const Subst *, Size);
 Type subst_type(World *, const Subst *, Type);
+void subst_loop(World *, const Subst *,
+                Loop *);                      // in place; without entries: the sizes as now known
+void type_vars(World *, const Type *, Ids *); // adds the size variables of the type
 
 #endif

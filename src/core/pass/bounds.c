@@ -91,17 +91,20 @@ static bool is_coordinate(const Access *a, uint32_t operand) {
   return false;
 }
 
+bool operand_places(const Loop *l, uint32_t operand) {
+  bool place = is_coordinate(&l->out, operand);
+  for (uint32_t k = 0; k < l->nin && !place; k++) place = is_coordinate(&l->in[k], operand);
+  return place;
+}
+
 // False if a varying operand is used as a coordinate, or the combine has no rule.
 static bool can_bound(const Bounding *x, const Box *b) {
   const Loop *l = b->loop;
   bool bits = x->from->wire.at[b->out[0]].type.base == BASE_BIT;
   if (x->from->wire.at[b->out[0]].type.base == BASE_LABEL) return false;
   if (bits ? l->combine == SUM && l->nindex > l->out.rank : l->combine == PROD) return false;
-  for (uint32_t i = 0; i < b->nin; i++) {
-    bool place = is_coordinate(&l->out, i), moves = x->low[b->in[i]] != x->high[b->in[i]];
-    for (uint32_t k = 0; k < b->nin; k++) place |= is_coordinate(&l->in[k], i);
-    if (place && moves) return false;
-  }
+  for (uint32_t i = 0; i < b->nin; i++)
+    if (x->low[b->in[i]] != x->high[b->in[i]] && operand_places(l, i)) return false;
   return true;
 }
 

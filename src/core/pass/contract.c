@@ -109,11 +109,7 @@ static const Box *inner_product(const ContractProduct *p, Id wire) {
     Fn fn = (Fn)b->loop->scalar[i].fn;
     if (fn != FN_ARG && fn != FN_mul && fn != FN_and) return NULL;
   }
-  for (uint32_t i = 0; i < b->nin; i++)
-    if (b->loop->in[i].padded || access_has_operands(&b->loop->in[i]) ||
-        !access_in_bounds(p->w, b->loop, &b->loop->in[i], &p->from->wire.at[b->in[i]].type))
-      return NULL;
-  return b;
+  return reads_plainly(p->w, p->from, b) ? b : NULL;
 }
 
 static bool add_factor(ContractProduct *p, Id wire, const Access *a) {

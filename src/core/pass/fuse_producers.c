@@ -12,16 +12,20 @@
 #include "core/pass/rewrite.h"
 
 // -- composition of accesses ----------------------------------------------------------------------
-bool loop_fills(World *w, const Loop *loop, const Type *out) {
+bool access_permutes(World *w, const Loop *loop, const Access *a, const Type *t) {
   uint32_t index;
-  if (loop->nindex != out->rank) return false;
-  for (uint32_t i = 0; i < out->rank; i++) {
-    if (!coord_is_plain(w, &loop->out.coord[i], &index)) return false;
-    if (size_now(w, loop->index[index].size) != size_now(w, out->axis[i].size)) return false;
+  if (loop->nindex != t->rank) return false;
+  for (uint32_t i = 0; i < t->rank; i++) {
+    if (!coord_is_plain(w, &a->coord[i], &index)) return false;
+    if (size_now(w, loop->index[index].size) != size_now(w, t->axis[i].size)) return false;
     for (uint32_t k = 0; k < i; k++)
-      if (loop->out.coord[k].term[0].var == index) return false;
+      if (a->coord[k].term[0].var == index) return false;
   }
   return true;
+}
+
+bool loop_fills(World *w, const Loop *loop, const Type *out) {
+  return access_permutes(w, loop, &loop->out, out);
 }
 
 // coord + by · other
@@ -66,11 +70,17 @@ Access access_composed(World *w, const Loop *producer, uint32_t operand, const A
 }
 
 // -- candidates -----------------------------------------------------------------------------------
-bool access_has_operands(const Access *a) {
+bool access_is_plain(World *w, const Loop *loop, const Access *a, const Type *t) {
   for (uint32_t i = 0; i < a->rank; i++)
     for (uint32_t k = 0; k < a->coord[i].n; k++)
-      if (a->coord[i].term[k].operand) return true;
-  return false;
+      if (a->coord[i].term[k].operand) return false;
+  return !a->padded && access_in_bounds(w, loop, a, t);
+}
+
+bool reads_plainly(World *w, const Diagram *d, const Box *b) {
+  for (uint32_t i = 0; i < b->nin; i++)
+    if (!access_is_plain(w, b->loop, &b->loop->in[i], &d->wire.at[b->in[i]].type)) return false;
+  return true;
 }
 
 // Fewer points: by number if all sizes are constant; otherwise fewer indices, each with the size of
@@ -105,13 +115,9 @@ static const Box *fusible_producer(const Rewriting *c, const Box *reader, uint32
   const Access *a = &f->loop->in[operand];
   if (!x->box || b->op != OP_loop || b->nout != 1 || c->reads[reader->in[operand]] != 1)
     return NULL;
-  if (a->padded || access_has_operands(a) || !loop_fills(c->w, b->loop, &x->type) ||
-      !has_fewer_points(c->w, f->loop, b->loop) || !access_in_bounds(c->w, f->loop, a, &x->type))
+  if (!loop_fills(c->w, b->loop, &x->type) || !has_fewer_points(c->w, f->loop, b->loop) ||
+      !access_is_plain(c->w, f->loop, a, &x->type) || !reads_plainly(c->w, c->to, b))
     return NULL;
-  for (uint32_t i = 0; i < b->nin; i++)
-    if (b->loop->in[i].padded || access_has_operands(&b->loop->in[i]) ||
-        !access_in_bounds(c->w, b->loop, &b->loop->in[i], &c->to->wire.at[b->in[i]].type))
-      return NULL;
   for (uint32_t i = 0; i < b->loop->nscalar; i++) // index values differ between the two loops
     if (b->loop->scalar[i].fn == FN_AT) return NULL;
   return b;

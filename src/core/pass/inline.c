@@ -10,27 +10,6 @@
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 
-// -- sizes ----------------------------------------------------------------------------------------
-static void subst_access(World *w, const Subst *s, Access *a) {
-  for (uint32_t i = 0; i < a->rank; i++) {
-    Coord *c = &a->coord[i];
-    c->c = subst_size(w, s, c->c);
-    for (uint32_t k = 0; k < c->n; k++) c->term[k].coef = subst_size(w, s, c->term[k].coef);
-  }
-}
-
-static const Loop *subst_loop(World *w, const Subst *s, const Loop *old) {
-  if (!s->n) return old;
-  Loop *loop = loop_copy(w, old);
-  for (uint32_t i = 0; i < loop->nindex; i++)
-    loop->index[i].size = subst_size(w, s, loop->index[i].size);
-  for (uint32_t i = 0; i < loop->nin; i++) subst_access(w, s, &loop->in[i]);
-  subst_access(w, s, &loop->out);
-  for (uint32_t i = 0; i < loop->nscalar; i++)
-    if (loop->scalar[i].fn == FN_SIZE) loop->scalar[i].ref = subst_size(w, s, loop->scalar[i].ref);
-  return loop;
-}
-
 // -- copying --------------------------------------------------------------------------------------
 Id *new_map(World *w, const Diagram *from) { return NEW_ARRAY(w->arena, Id, from->wire.n); }
 
@@ -55,6 +34,21 @@ void copy_params(World *w, Diagram *to, const Diagram *from, Id *map) {
 void copy_nexts(Diagram *to, const Diagram *from, const Id *map) {
   for (uint32_t i = 0; i < from->param.n; i++)
     if (from->param.at[i].next) to->param.at[i].next = map[from->param.at[i].next];
+}
+
+Diagram *copy_begin(World *w, const Diagram *from, Id **map) {
+  Diagram *to = diagram_new(w, from->name);
+  to->origin = from->origin;
+  *map = new_map(w, from);
+  copy_inputs(w, to, from, *map);
+  copy_params(w, to, from, *map);
+  return to;
+}
+
+Diagram *copy_end(World *w, Diagram *to, const Diagram *from, const Id *map) {
+  diagram_outputs(w, to, from, map);
+  copy_nexts(to, from, map);
+  return to;
 }
 
 void copy_box(World *w, Diagram *to, const Diagram *from, const Box *b, Id *map, Id origin) {
@@ -101,11 +95,9 @@ static uint32_t *count_reads(World *w, const Diagram *d) {
 }
 
 Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
-  Rewriting r = {w, d, diagram_new(w, d->name), new_map(w, d), count_reads(w, d)};
-  r.to->origin = d->origin;
+  Rewriting r = {.w = w, .from = d, .reads = count_reads(w, d)};
+  r.to = copy_begin(w, d, &r.map);
   r.to->reverse = d->reverse;
-  copy_inputs(w, r.to, d, r.map);
-  copy_params(w, r.to, d, r.map);
   for (Id i = 1; i < d->box.n; i++) {
     Box b = d->box.at[i];
     Scan scan;
@@ -116,9 +108,7 @@ Diagram *rewrite_boxes(World *w, const Diagram *d, Rewrite *rewrite) {
     }
     if (!rewrite(&r, &b)) copy_box(w, r.to, d, &b, r.map, b.origin);
   }
-  diagram_outputs(w, r.to, d, r.map);
-  copy_nexts(r.to, d, r.map);
-  return r.to;
+  return copy_end(w, r.to, d, r.map);
 }
 
 // -- inlining -------------------------------------------------------------------------------------
@@ -163,17 +153,12 @@ static void inline_call(const Inline *p, const Diagram *from, const Box *b, Id *
 
 static Diagram *inline_body(World *w, const Diagram *d, bool keep_reversible, Name keep_name,
                             const Subst *s, uint64_t path) {
-  Diagram *to = diagram_new(w, d->name);
-  Id *map = new_map(w, d);
-  to->origin = d->origin;
-  copy_inputs(w, to, d, map);
-  copy_params(w, to, d, map);
+  Id *map;
+  Diagram *to = copy_begin(w, d, &map);
   for (uint32_t i = 1; i < to->wire.n; i++)
     to->wire.at[i].type = subst_type(w, s, to->wire.at[i].type);
   inline_boxes(&(Inline){w, to, keep_reversible, keep_name, path}, d, map, s, 0);
-  diagram_outputs(w, to, d, map);
-  copy_nexts(to, d, map);
-  return to;
+  return copy_end(w, to, d, map);
 }
 
 static void inline_scan(const Inline *p, const Box *b, Id *map, const Subst *s, Id origin) {
@@ -206,7 +191,9 @@ static void inline_box(const Inline *p, const Diagram *from, const Box *b, Id *m
     copy.random->site = site_join(p->path, b->random->site);
     break;
   case OP_scan: inline_scan(p, b, map, s, origin); break;
-  case OP_loop: copy.loop = (Loop *)subst_loop(p->w, s, b->loop); break;
+  case OP_loop:
+    if (s->n) subst_loop(p->w, s, copy.loop = loop_copy(p->w, b->loop));
+    break;
   default: break;
   }
   if (b->op != OP_scan) copy_box(p->w, p->to, from, &copy, map, origin);

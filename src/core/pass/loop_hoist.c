@@ -111,11 +111,9 @@ static void hoist_loop(const Hoist *h, const Box *b) {
 }
 
 Diagram *diagram_hoist_loops(World *w, const Diagram *d) {
-  Hoist h = {w, d, diagram_new(w, d->name), new_map(w, d)};
-  h.to->origin = d->origin;
+  Hoist h = {.w = w, .from = d};
+  h.to = copy_begin(w, d, &h.map);
   h.to->reverse = d->reverse;
-  copy_inputs(w, h.to, d, h.map);
-  copy_params(w, h.to, d, h.map);
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     if (b->op == OP_loop)
@@ -123,7 +121,5 @@ Diagram *diagram_hoist_loops(World *w, const Diagram *d) {
     else
       copy_box(w, h.to, d, b, h.map, b->origin);
   }
-  diagram_outputs(w, h.to, d, h.map);
-  copy_nexts(h.to, d, h.map);
-  return h.to;
+  return copy_end(w, h.to, d, h.map);
 }

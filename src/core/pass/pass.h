@@ -49,6 +49,8 @@ Diagram *diagram_gradient_at(World *, const Diagram *flat, const bool *const *ma
 // may be nonzero.
 bool *output_dependence(World *, const Diagram *);
 
+bool has_calls(const Diagram *); // of other diagrams, here or in a body
+
 // clamp_step.c: in a diagram that reads both clocks, `step` and `steps`, replaces `step` by
 // min(step, steps - 1), in place.
 void diagram_clamp_step(World *, Diagram *);

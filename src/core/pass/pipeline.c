@@ -33,14 +33,6 @@ Diagram *passes_step(World *w, const Diagram *from) {
   return d;
 }
 
-static bool has_calls(const Diagram *d) {
-  for (Id i = 1; i < d->box.n; i++) {
-    if (d->box.at[i].op == OP_call) return true;
-    if (d->box.at[i].op == OP_scan && has_calls(d->box.at[i].scan->body)) return true;
-  }
-  return false;
-}
-
 // A training step has no calls left.
 const Diagram *passes_engine(World *w, const Diagram *from) {
   if (!has_calls(from)) return from;

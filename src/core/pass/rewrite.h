@@ -9,6 +9,10 @@
 void copy_inputs(World *, Diagram *to, const Diagram *from, Id *map);
 void copy_params(World *, Diagram *to, const Diagram *from, Id *map);
 void copy_nexts(Diagram *to, const Diagram *from, const Id *map);
+// A new diagram with the inputs and params of `from`, and the map; then, after its boxes, with its
+// outputs and next values.
+Diagram *copy_begin(World *, const Diagram *from, Id **map);
+Diagram *copy_end(World *, Diagram *to, const Diagram *from, const Id *map);
 // Copies a box: its inputs are looked up in `map`, its outputs are entered.
 void copy_box(World *, Diagram *to, const Diagram *from, const Box *, Id *map, Id origin);
 void copy_boxes(World *, Diagram *to, const Diagram *from, Id *map);
@@ -40,11 +44,16 @@ void draft_tidy(World *, const Diagram *d, Draft *, uint32_t result, const Type 
 bool access_in_bounds(World *, const Loop *, const Access *, const Type *);
 // Proves that the access is out of bounds at every point.
 bool access_outside(World *, const Loop *, const Access *, const Type *);
+// True if some coordinate of the loop is computed from this operand: the output's (gather, scatter).
+bool operand_places(const Loop *, uint32_t operand);
 bool access_same(World *, const Access *, const Access *);
 
 // fuse_producers.c
-// True if the access has label operands (gather or scatter).
-bool access_has_operands(const Access *);
+// True if the access has no padding and no label operands, and is in bounds at every point.
+bool access_is_plain(World *, const Loop *, const Access *, const Type *);
+bool reads_plainly(World *, const Diagram *, const Box *); // every access of the box is plain
+// True if each point of the loop has an element of its own, at plain coordinates, and each element a point.
+bool access_permutes(World *, const Loop *, const Access *, const Type *);
 // True if the loop writes each element of its output exactly once, at plain coordinates.
 bool loop_fills(World *, const Loop *, const Type *out);
 // Composition of accesses: the operand's access of a loop with loop_fills, as a function of the

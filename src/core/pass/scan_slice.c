@@ -192,19 +192,14 @@ static void one_box(BodyCut *c, Diagram *to, Id box, Id *map) {
 Scan *scan_of_one(BodyCut *c) {
   World *w = c->w;
   const Diagram *from = c->scan->body;
-  Diagram *to = diagram_new(w, from->name);
-  Id *map = new_map(w, from);
+  Id *map;
+  Diagram *to = copy_begin(w, from, &map);
   Scan *out = arena_copy(w->arena, c->scan, sizeof *out);
-  to->origin = from->origin;
-  copy_inputs(w, to, from, map);
-  copy_params(w, to, from, map);
   for (uint32_t i = 0; i < from->in.n; i++) {
     Id wire = from->in.at[i];
     to->wire.at[map[wire]].type = type_of_one(w, from->wire.at[wire].type, c->axis[wire]);
   }
   for (Id box = 1; box < from->box.n; box++) one_box(c, to, box, map);
-  diagram_outputs(w, to, from, map);
-  copy_nexts(to, from, map);
-  out->body = to;
+  out->body = copy_end(w, to, from, map);
   return out;
 }

@@ -124,19 +124,6 @@ static uint32_t fold_scalars(World *w, Loop *loop) {
 }
 
 // -- operands -------------------------------------------------------------------------------------
-// True if the loop permutes the axes of its operand: bounds stay the same.
-static bool is_permutation(World *w, const Loop *loop, const Type *in) {
-  uint32_t index;
-  if (loop->nindex != in->rank) return false;
-  for (uint32_t i = 0; i < in->rank; i++) {
-    if (!coord_is_plain(w, &loop->in[0].coord[i], &index)) return false;
-    if (size_now(w, loop->index[index].size) != size_now(w, in->axis[i].size)) return false;
-    for (uint32_t k = 0; k < i; k++)
-      if (loop->in[0].coord[k].term[0].var == index) return false;
-  }
-  return true;
-}
-
 static const Box *plain_producer(const Simplify *s, Id wire) {
   const Wire *x = &s->to->wire.at[wire];
   const Box *b = &s->to->box.at[x->box];
@@ -168,18 +155,11 @@ static bool propagate_copy(Simplify *s, Draft *f, uint32_t k) {
   const Access *a = &f->loop->in[k];
   if (!b) return false;
   if (!access_in_bounds(s->w, f->loop, a, &s->to->wire.at[f->in.at[k]].type) &&
-      !is_permutation(s->w, b->loop, &s->to->wire.at[b->in[0]].type))
+      !access_permutes(s->w, b->loop, &b->loop->in[0], &s->to->wire.at[b->in[0]].type))
     return false;
   f->loop->in[k] = access_composed(s->w, b->loop, 0, a);
   f->in.at[k] = b->in[0];
   return true;
-}
-
-static bool has_label(const Access *a, uint32_t k) {
-  for (uint32_t i = 0; i < a->rank; i++)
-    for (uint32_t j = 0; j < a->coord[i].n; j++)
-      if (a->coord[i].term[j].operand && a->coord[i].term[j].var == k) return true;
-  return false;
 }
 
 static void propagate_constant(Simplify *s, Draft *f, uint32_t k) {
@@ -187,10 +167,8 @@ static void propagate_constant(Simplify *s, Draft *f, uint32_t k) {
   Loop *loop = f->loop;
   if (!b || b->nin || b->loop->scalar[0].fn != FN_CONST) return;
   if (!access_in_bounds(s->w, loop, &loop->in[k], &s->to->wire.at[f->in.at[k]].type) ||
-      has_label(&loop->out, k))
+      operand_places(loop, k))
     return;
-  for (uint32_t i = 0; i < loop->nin; i++)
-    if (has_label(&loop->in[i], k)) return;
   for (uint32_t i = 0; i < loop->nscalar; i++)
     if (loop->scalar[i].fn == FN_ARG && loop->scalar[i].ref == k)
       loop->scalar[i] = b->loop->scalar[0];
@@ -286,10 +264,7 @@ static void number_values(Simplify *s, const Draft *f, Id *number) {
 
 static bool reads_labels(const Loop *loop) {
   for (uint32_t i = 0; i < loop->nin; i++)
-    if (has_label(&loop->out, i)) return true;
-  for (uint32_t k = 0; k < loop->nin; k++)
-    for (uint32_t i = 0; i < loop->nin; i++)
-      if (has_label(&loop->in[k], i)) return true;
+    if (operand_places(loop, i)) return true;
   return false;
 }
 
@@ -418,19 +393,11 @@ static void simplify_other(Simplify *s, const Box *b) {
 }
 
 static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
-  Simplify s = {w,
-                d,
-                diagram_new(w, d->name),
-                new_map(w, d),
-                table_new(w->arena),
-                table_new(w->arena),
-                bodies,
-                buf_new(w->arena)};
-  s.to->origin = d->origin;
+  Simplify s = {.w = w, .from = d, .bodies = bodies, .key = buf_new(w->arena)};
+  s.known = table_new(w->arena), s.numbers = table_new(w->arena);
+  s.to = copy_begin(w, d, &s.map);
   s.to->reverse = d->reverse;
   s.to->option = d->option;
-  copy_inputs(w, s.to, d, s.map);
-  copy_params(w, s.to, d, s.map);
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     if (b->op == OP_loop)
@@ -440,9 +407,7 @@ static Diagram *simplify(World *w, const Diagram *d, Table *bodies) {
     else
       simplify_other(&s, b);
   }
-  diagram_outputs(w, s.to, d, s.map);
-  copy_nexts(s.to, d, s.map);
-  return s.to;
+  return copy_end(w, s.to, d, s.map);
 }
 
 Diagram *diagram_simplify(World *w, const Diagram *d) {

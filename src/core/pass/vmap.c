@@ -145,12 +145,9 @@ static void vmap_box(Vmap *k, const Box *b) {
 // batched.
 static Diagram *vmap_diagram(World *w, const Diagram *d, const bool *given, const bool *wanted,
                              Index axis, bool *batched_out) {
-  Vmap k = {
-      w, d, diagram_new(w, d->name), new_map(w, d), NEW_ARRAY(w->arena, bool, d->wire.n + 1), axis};
-  k.to->origin = d->origin;
+  Vmap k = {.w = w, .from = d, .axis = axis, .batched = NEW_ARRAY(w->arena, bool, d->wire.n + 1)};
+  k.to = copy_begin(w, d, &k.map);
   k.to->noisy = d->noisy;
-  copy_inputs(w, k.to, d, k.map);
-  copy_params(w, k.to, d, k.map);
   for (uint32_t i = 0; i < d->in.n + d->param.n; i++) {
     Id wire = diagram_source(d, i);
     if (!given[i]) continue;
@@ -167,7 +164,7 @@ static Diagram *vmap_diagram(World *w, const Diagram *d, const bool *given, cons
   return k.to;
 }
 
-static bool has_calls(const Diagram *d) {
+bool has_calls(const Diagram *d) {
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
     if (b->op == OP_call || (b->op == OP_scan && has_calls(b->scan->body))) return true;

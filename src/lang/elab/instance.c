@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/table.h"
+#include "core/diagram/subst.h"
 #include "lang/elab/builtin.h"
 #include "lang/elab/call.h"
 
@@ -342,10 +343,7 @@ Body *instance_by_substitution(const Call *c, const Body *home, const Inputs *in
 static bool has_open_size(const Call *c, const Inputs *in, const Body *body) {
   World *w = c->b->w;
   Ids known = {0}, vars = {0};
-  for (uint32_t i = 0; i < in->n; i++) {
-    size_vars(w, in->in[i].count, &known);
-    for (uint32_t k = 0; k < in->in[i].rank; k++) size_vars(w, in->in[i].axis[k].size, &known);
-  }
+  for (uint32_t i = 0; i < in->n; i++) type_vars(w, &in->in[i], &known);
   for (uint32_t i = 0; i < c->to->binding.n; i++) {
     const Binding *bind = &c->to->binding.at[i];
     if (bind->kind != BIND_OPTION) continue;

@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "core/diagram/each.h"
 #include "core/diagram/ops.h"
+#include "core/diagram/subst.h"
 #include "core/pass/pass.h"
 #include "core/pass/rewrite.h"
 #include "lang/declare/statements.h"
@@ -590,11 +591,7 @@ enum { INNER_LIMIT = 64 };
 // It has no open sizes, so it can be reused.
 static bool is_closed(World *w, const Diagram *d) {
   Ids vars = {0};
-  for (Id i = 1; i < d->wire.n && !vars.n; i++) {
-    const Type *t = &d->wire.at[i].type;
-    if (t->count) size_vars(w, t->count, &vars);
-    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &vars);
-  }
+  for (Id i = 1; i < d->wire.n && !vars.n; i++) type_vars(w, &d->wire.at[i].type, &vars);
   return !vars.n;
 }
 

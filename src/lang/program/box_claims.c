@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "core/diagram/ops.h"
+#include "core/diagram/subst.h"
 #include "lang/declare/statements.h"
 #include "lang/program/claim_own.h"
 
@@ -154,9 +155,7 @@ static bool sides_agree(Body *b, Value *left, Value *right, Span span) {
     if (l->literal) *l = val_fill(b, *l, r->literal ? number : own_type(b->w, &r->type));
     if (r->literal) *r = val_fill(b, *r, own_type(b->w, &l->type));
     Type t[2] = {own_type(b->w, &l->type), own_type(b->w, &r->type)};
-    good =
-        shapes_agree(b, &t[0], &t[1], span, "a check") &&
-        (t[0].base != BASE_LABEL || sizes_agree(b, t[0].count, t[1].count, span, span, "a check"));
+    good = shapes_agree(b, &t[0], &t[1], span, "a check");
   }
   if (good) return true;
   return diag_refuse(b->w->diags, span,
@@ -248,8 +247,7 @@ static bool sizes_settled(const BoxEquation *q, const Ids *open) {
   for (uint32_t i = 0; i < q->inputs.n; i++) {
     const Type *t = &q->inputs.at[i].type;
     Ids vars = {0};
-    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &vars);
-    if (t->base == BASE_LABEL) size_vars(w, t->count, &vars);
+    type_vars(w, t, &vars);
     for (uint32_t k = 0; k < vars.n; k++) {
       bool drawn = false;
       for (uint32_t o = 0; o < open->n; o++) drawn |= open->at[o] == vars.at[k];

@@ -54,6 +54,8 @@ typedef struct {
   const char *path; // a table with a column for each input, or NULL
   const char *set;  // a data set with a field for each input and a row for each tick, or NULL
 } Run;
+// The start that the run gives this input or state, or NULL
+const RunStart *run_start(const Run *, SightKind, uint32_t at);
 
 typedef enum {
 #define WATCH(name, word) WATCH_##name,

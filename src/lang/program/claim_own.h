@@ -31,7 +31,6 @@ void read_check(Elab *, Program *, const Syntax *);
 
 // given.c: inputs and initial values of a run
 bool report_no_sight(const Looker *, Name, Span); // reports that it is no port or state; false
-bool is_given(const Run *, SightKind, uint32_t at);
 bool read_start(const Looker *, const Syntax *arg, uint32_t number, RunStart *);
 void read_starts(const Looker *, const Syntax *call, Run *);
 void check_given(Elab *, const Run *);  // every input has a source

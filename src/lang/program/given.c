@@ -100,10 +100,10 @@ bool read_start(const Looker *l, const Syntax *arg, uint32_t number, RunStart *o
   return out->value != NULL;
 }
 
-bool is_given(const Run *r, SightKind kind, uint32_t at) {
+const RunStart *run_start(const Run *r, SightKind kind, uint32_t at) {
   for (uint32_t i = 0; i < r->start.n; i++)
-    if (r->start.at[i].kind == kind && r->start.at[i].at == at) return true;
-  return false;
+    if (r->start.at[i].kind == kind && r->start.at[i].at == at) return &r->start.at[i];
+  return NULL;
 }
 
 // Reports an argument for a port that the source of the run provides.
@@ -127,7 +127,7 @@ void read_starts(const Looker *l, const Syntax *call, Run *r) {
     const Syntax *arg = call_args(call).at[i];
     if (arg->kind == N_STEPPED || comes_from_source(l, r, arg)) continue;
     if (!read_start(l, arg, arg->kind == N_ARG ? 0 : plain++, &s)) continue;
-    if (is_given(r, s.kind, s.at))
+    if (run_start(r, s.kind, s.at))
       diag_error(l->in->w->diags, arg->span, "`%s` is given twice",
                  name_text(l->in->w->names, s.name));
     vec_push(l->in->w->arena, &r->start, s);
@@ -140,7 +140,7 @@ void check_given(Elab *in, const Run *r) {
   World *w = in->w;
   const System *s = r->system;
   for (uint32_t i = 0; !r->path && !r->set && i < s->in.n; i++) {
-    if (is_given(r, SEES_IN, i)) continue;
+    if (run_start(r, SEES_IN, i)) continue;
     const char *port = name_text(w->names, s->in.at[i].name), *name = name_text(w->names, s->name);
     Id e = diag_error(w->diags, r->span, "port `%s` of `%s` has no source", port, name);
     diag_help(w->diags, e, "give it a value, `run %s(%s: 1)`, or a machine, `on World`", name,
@@ -153,7 +153,7 @@ void check_given(Elab *in, const Run *r) {
 void check_shared(Elab *in, const Run *r) {
   World *w = in->w;
   for (uint32_t i = 0; i < r->shared; i++) {
-    if (is_given(r, SEES_STATE, i)) continue;
+    if (run_start(r, SEES_STATE, i)) continue;
     const char *path = r->system->state.at[i].path, *name = name_text(w->names, r->system->name);
     Id e = diag_error(w->diags, r->span, "nothing says where `%s` starts, which `%s` shares", path,
                       name);
@@ -165,19 +165,13 @@ void check_shared(Elab *in, const Run *r) {
 // -- starts that are not finite -------------------------------------------------------------------
 enum { START_LIMIT = 1 << 16 }; // larger starts are left to the run
 
-static const RunStart *start_given(const Run *r, uint32_t state) {
-  for (uint32_t i = 0; i < r->start.n; i++)
-    if (r->start.at[i].kind == SEES_STATE && r->start.at[i].at == state) return &r->start.at[i];
-  return NULL;
-}
-
 // The start of a state, given by the run or as declared. False: it is drawn, is made of weights, is too large,
 // or has a size that is not known.
 static bool start_value(Elab *in, Arena *a, const Run *r, uint32_t state, Tensor *out) {
   World *w = in->w;
   const System *s = r->system;
   const Param *p = &s->d->param.at[s->state.at[state].param];
-  const RunStart *given = start_given(r, state);
+  const RunStart *given = run_start(r, SEES_STATE, state);
   const Type *t = &s->d->wire.at[p->wire].type;
   const Diagram *d = given ? given->value : p->init.kind == INIT_DIAGRAM ? p->init.diagram : NULL;
   int64_t count;
@@ -209,8 +203,9 @@ void check_starts_finite(Elab *in, const Run *r) {
     while (known && cell < x.count && isfinite(x.data[cell])) cell++;
     if (known && cell < x.count) {
       bool undefined = isnan(x.data[cell]);
-      Id e = diag_error(w->diags, start_given(r, i) || !declared.file ? r->span : declared,
-                        "`%s` is not finite at the start", start_name(w, p->path, &x, cell));
+      Id e =
+          diag_error(w->diags, run_start(r, SEES_STATE, i) || !declared.file ? r->span : declared,
+                     "`%s` is not finite at the start", start_name(w, p->path, &x, cell));
       if (!undefined)
         diag_help(w->diags, e,
                   "a moment that is never reached counts as one after the end of the run");

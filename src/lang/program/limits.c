@@ -23,7 +23,7 @@ static bool point_names(const Watch *x, SightKind kind, uint32_t at) {
 static void check_point_given(Elab *in, const Run *run, const System *s, const Watch *x) {
   World *w = in->w;
   for (uint32_t i = 0; i < s->in.n; i++) {
-    if (point_names(x, SEES_IN, i) || (run && is_given(run, SEES_IN, i))) continue;
+    if (point_names(x, SEES_IN, i) || (run && run_start(run, SEES_IN, i))) continue;
     const char *port = name_text(w->names, s->in.at[i].name);
     Id e = diag_error(w->diags, x->node->span, "a point of `%s` wants a value for its input `%s`",
                       name_text(w->names, s->name), port);

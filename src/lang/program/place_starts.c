@@ -103,7 +103,7 @@ void read_place_starts(const Looker *l, Nodes args, Run *r) {
     RunStart s;
     whole->name = x->name;
     whole->name_span = stepped_whom(arg)->span;
-    if (is_given(r, x->kind, x->at))
+    if (run_start(r, x->kind, x->at))
       diag_error(w->diags, arg->span, "`%s` is given twice", name_text(w->names, x->name));
     else if (read_start(l, whole, 0, &s))
       vec_push(w->arena, &r->start, s);

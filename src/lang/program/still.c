@@ -12,9 +12,7 @@ static bool state_moves(const System *s, uint32_t state) {
 }
 
 static bool is_started(const Run *r, uint32_t state) {
-  for (uint32_t i = 0; i < r->start.n; i++)
-    if (r->start.at[i].kind == SEES_STATE && r->start.at[i].at == state) return true;
-  return state < r->shared;
+  return state < r->shared || run_start(r, SEES_STATE, state);
 }
 
 static Span declared_at(const World *w, const System *s, uint32_t state) {

@@ -4,12 +4,8 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "core/diagram/print.h"
+#include "core/diagram/subst.h"
 #include "lang/program/program_own.h"
-
-static void type_vars(World *w, const Type *t, Ids *out) {
-  if (t->base == BASE_LABEL) size_vars(w, t->count, out);
-  for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, out);
-}
 
 static void unsettled_note(World *w, Id e, Id var) {
   diag_note(w->diags, e, size_var_span(w, var), "%s must be given, or follow from something",

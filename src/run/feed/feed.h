@@ -172,6 +172,8 @@ bool store_copy_paths(World *, Store *to, Store *from, const Table *which);
 bool store_load(World *, Store *, const Arrays *, const char *path);
 // Paths of learners' weights (1), of their buffers (2), and of their stale copies.
 Table *model_paths(World *, Arena *, const Program *);
+// Does each weight have a known size? A diagram with an open size is never run.
+bool sizes_known(World *, const Diagram *);
 Table *weight_paths(Arena *, const Diagram *); // paths of a diagram's weights (1)
 
 // -- measures.c: measures, and the loss on validation data ----------------------------------------

@@ -176,8 +176,7 @@ bool store_load_sources_of(Elab *in, Program *p, Store *s, const Diagram *d, con
   return store_load_sources(in, p, s, known);
 }
 
-// A weight with an open size belongs to a diagram that is never run.
-static bool sizes_known(World *w, const Diagram *d) {
+bool sizes_known(World *w, const Diagram *d) {
   int64_t n;
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!type_count(w, &d->wire.at[d->param.at[i].wire].type, &n)) return false;

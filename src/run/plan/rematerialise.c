@@ -87,12 +87,10 @@ static Id rematerialise(Rematerialising *a, Id wire) {
 }
 
 Diagram *plan_rematerialise(World *w, const Diagram *d) {
-  Rematerialising a = {w, d, .to = diagram_new(w, d->name), .map = new_map(w, d)};
+  Rematerialising a = {.w = w, .from = d};
   a.copy = NEW_ARRAY(w->arena, Id, d->wire.n);
   a.wanted = NEW_ARRAY(w->arena, bool, d->wire.n);
-  a.to->origin = d->origin;
-  copy_inputs(w, a.to, d, a.map);
-  copy_params(w, a.to, d, a.map);
+  a.to = copy_begin(w, d, &a.map);
   find_wanted(&a);
   Id *reverse_map = new_map(w, d); // wires as the boxes of the reverse derivative read them
   for (Id i = 1; i < d->box.n; i++) {
@@ -107,7 +105,5 @@ Diagram *plan_rematerialise(World *w, const Diagram *d) {
     copy_box(w, a.to, d, b, reverse_map, b->origin);
     for (uint32_t k = 0; k < b->nout; k++) a.map[b->out[k]] = reverse_map[b->out[k]];
   }
-  diagram_outputs(w, a.to, d, a.map);
-  copy_nexts(a.to, d, a.map);
-  return a.to;
+  return copy_end(w, a.to, d, a.map);
 }

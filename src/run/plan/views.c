@@ -275,12 +275,10 @@ static void mark_fixed(Views *v) {
 }
 
 Diagram *plan_views(World *w, const Diagram *d) {
-  Views v = {w, d, .to = diagram_new(w, d->name), .map = new_map(w, d)};
+  Views v = {.w = w, .from = d};
   v.fixed = NEW_ARRAY(w->arena, bool, d->wire.n);
-  v.to->origin = d->origin;
+  v.to = copy_begin(w, d, &v.map);
   mark_fixed(&v);
-  copy_inputs(w, v.to, d, v.map);
-  copy_params(w, v.to, d, v.map);
   grow_order(&v);
   for (Id i = 1; i < d->box.n; i++) {
     const Box *b = &d->box.at[i];
@@ -298,7 +296,5 @@ Diagram *plan_views(World *w, const Diagram *d) {
     copy_box(w, v.to, d, &copy, v.map, b->origin);
     grow_order(&v);
   }
-  diagram_outputs(w, v.to, d, v.map);
-  copy_nexts(v.to, d, v.map);
-  return diagram_prune(w, v.to);
+  return diagram_prune(w, copy_end(w, v.to, d, v.map));
 }

@@ -96,9 +96,7 @@ static const CsvColumn *column_of(const Sim *m, const Csv *t, uint32_t port, int
 }
 
 static bool is_started(const Sim *m, uint32_t port) {
-  for (uint32_t i = 0; i < m->run->start.n; i++)
-    if (m->run->start.at[i].kind == SEES_IN && m->run->start.at[i].at == port) return true;
-  return false;
+  return run_start(m->run, SEES_IN, port) != NULL;
 }
 
 // Is the number a valid label or bit of the port?

@@ -45,13 +45,6 @@ struct Callable {
 };
 
 // -- opening --------------------------------------------------------------------------------------
-static bool is_known(World *w, const Diagram *d) {
-  int64_t n;
-  for (uint32_t i = 0; i < d->param.n; i++)
-    if (!type_count(w, &d->wire.at[d->param.at[i].wire].type, &n)) return false;
-  return true;
-}
-
 // Adds the weights of a diagram. Weights that the store has keep their values.
 static bool add_weights(Callable *f, const Diagram *d) {
   Use *u = f->u;
@@ -70,7 +63,7 @@ static bool prepare(Callable *f) {
   Use *u = f->u;
   const Diagram *d = callable_diagram(f);
   return d && diagram_is_small(u->w, d) && use_open(u) && use_new_store(u) &&
-         (!is_known(u->w, d) || add_weights(f, d));
+         (!sizes_known(u->w, d) || add_weights(f, d));
 }
 
 Callable *callable_of(Use *u, const char *name) {

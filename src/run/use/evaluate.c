@@ -3,6 +3,7 @@
 // the gradients of inputs and weights, as text, files or arrays.
 #include "base/json_write.h"
 #include "core/diagram/interpret.h"
+#include "core/diagram/subst.h"
 #include "core/pass/pass.h"
 #include "run/use/use_own.h"
 
@@ -21,11 +22,7 @@ typedef struct {
 // -- sizes ----------------------------------------------------------------------------------------
 static bool has_open_sizes(World *w, const Diagram *d) {
   Ids vars = {0};
-  for (uint32_t i = 0; i < d->in.n; i++) {
-    const Type *t = &d->wire.at[d->in.at[i]].type;
-    size_vars(w, t->count ? t->count : size_of(w, 1), &vars);
-    for (uint32_t k = 0; k < t->rank; k++) size_vars(w, t->axis[k].size, &vars);
-  }
+  for (uint32_t i = 0; i < d->in.n; i++) type_vars(w, &d->wire.at[d->in.at[i]].type, &vars);
   return vars.n > 0;
 }
 
