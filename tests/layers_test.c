@@ -1,5 +1,5 @@
 // Layered layouts: cycles, ranks, cables that pass a layer, the order, and distances of lines.
-#include "show/layout/layers.h"
+#include "show/panel/layers.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

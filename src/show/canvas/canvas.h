@@ -103,6 +103,17 @@ bool canvas_is_cut(const Canvas *); // a larger size was requested
 double text_width(Face, double size, const char *utf8);
 double text_ascent(Face, double size), text_descent(Face, double size); // both positive
 
+// -- wrap.c: texts that are cut, or broken into lines ---------------------------------------------
+typedef VEC(const char *) TextLines;
+const char *text_cut(Arena *, Face, double size, const char *text, double width); // with …
+typedef struct {
+  Face face;
+  double size, width;
+  uint32_t most; // lines
+} PlateText;
+// Breaks a formula before operators; the last line is cut if there are too many.
+void text_lines(Arena *, const PlateText *, const char *text, TextLines *out);
+
 // -- math.c: labels -------------------------------------------------------------------------------
 double math_width(Face, double size, const char *text);
 void math_text(Canvas *, double x, double y, const Text *, const char *text);

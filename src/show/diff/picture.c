@@ -44,8 +44,9 @@ static void title(Drawing *g, const char *words) {
 
 // -- the key --------------------------------------------------------------------------------------
 static double key_box(Drawing *g, double x, uint8_t sides, bool changed, const char *words) {
-  DiffUnit u = {.sides = sides, .changed = changed, .width = 30, .height = 18, .words = words};
-  unit_paint(g->c, &u, x, g->y - 13);
+  Unit u = unit_card(g->arena, &(DiffUnit){.sides = sides, .changed = changed, .words = words});
+  u.width = 30, u.height = 18;
+  card_paint(g->c, &u, x, g->y - 13);
   Text how = {.size = WORDS, .ink = sides == SIDE_BOTH ? INK_TEXT : side_ink(sides)};
   return put_words(g, x + 38, &how, words) + 26;
 }
@@ -112,10 +113,10 @@ static void weight_draw(Drawing *g, const DiffBody *body) {
   u.line[0] = "weight";
   u.line[1] = diff_change(g->arena, x ? x->type : NULL, y ? y->type : NULL, "→");
   u.words = arena_format(g->arena, "weight, %s", u.line[1]);
-  u.width = unit_width(&u), u.height = unit_height(&u);
-  unit_paint(g->c, &u, EDGE, g->y);
-  g->y += u.height;
-  widen_to(g, EDGE + u.width);
+  Unit card = unit_card(g->arena, &u);
+  card_paint(g->c, &card, EDGE, g->y);
+  g->y += card.height;
+  widen_to(g, EDGE + card.width);
 }
 
 static void boxes_draw(Drawing *g, const DiffBody *body, const char *name,
@@ -127,12 +128,12 @@ static void boxes_draw(Drawing *g, const DiffBody *body, const char *name,
     g->large = true;
     return;
   }
-  scheme_lay(&s);
+  Panel p = scheme_panel(&s);
   canvas_open(g->c, name, "", arena_format(g->arena, "what has become of %s", name));
-  scheme_draw(g->c, &s, EDGE, g->y);
+  panel_paint(g->c, &p, EDGE, g->y, "");
   canvas_close(g->c);
-  g->y += s.height;
-  widen_to(g, EDGE + s.width);
+  g->y += p.height;
+  widen_to(g, EDGE + p.width);
 }
 
 static void body_draw(Drawing *g, const DiffBody *body, const char *name,

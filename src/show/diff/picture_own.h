@@ -1,14 +1,13 @@
 // Private to diff: pictures of differences.
 //
 //   units.c    a body ─► units and wires, repeats and what is the same folded
-//   lay.c      units and wires have places, in rows (layers.h)
-//   paint.c    units and wires on a canvas
+//   look.c     units and wires ─► a panel, with what each side has in its own look
 //   picture.c  all of it: the key, bodies, statements, weights, curves
 #ifndef LIMN_SHOW_DIFF_PICTURE_OWN_H
 #define LIMN_SHOW_DIFF_PICTURE_OWN_H
 
 #include "show/diff/picture.h"
-#include "show/layout/layers.h"
+#include "show/panel/panel.h"
 
 enum { SIDE_FIRST = 1, SIDE_SECOND = 2, SIDE_BOTH = 3, UNIT_LINES = 4 };
 
@@ -25,19 +24,15 @@ typedef struct {
   uint32_t times;               // number of repetitions; 0: one
   bool opens, within, closes;   // of several boxes that are repeated together
   uint32_t stands;              // + 1: the unit that replaces it
-  double width, height, x, y;   // output, as the following
-  uint32_t layer, wires;
 } DiffUnit;
 typedef struct {
   uint32_t from, to; // units
   uint8_t sides;
-  CableWay way; // output
 } DiffWire;
 typedef struct {
   Arena *arena;
   VEC(DiffUnit) unit;
   VEC(DiffWire) wire;
-  double width, height; // output
 } DiffScheme;
 
 // The relative difference of a box's weights; -1: unknown.
@@ -49,14 +44,10 @@ typedef struct {
 
 // units.c
 DiffScheme scheme_of(Arena *, const DiffBody *, const DiffDistances *);
-// lay.c
-void scheme_lay(DiffScheme *);
-// paint.c
-Paint side_paint(uint8_t sides, bool changed);
+// look.c
 Ink side_ink(uint8_t sides);
-double unit_width(const DiffUnit *);
-double unit_height(const DiffUnit *);
-void unit_paint(Canvas *, const DiffUnit *, double x, double y);
-void scheme_draw(Canvas *, const DiffScheme *, double x, double y);
+Unit unit_card(Arena *, const DiffUnit *); // measured
+// Without folded units; laid out, in rows if it is wide.
+Panel scheme_panel(const DiffScheme *);
 
 #endif

@@ -258,7 +258,6 @@ static void finish(DiffScheme *s) {
     for (uint32_t k = 0; k < UNIT_LINES && u->line[k]; k++)
       buf_printf(&words, "%s%s", k ? ", " : "", u->line[k]);
     u->words = words.at;
-    u->width = unit_width(u), u->height = unit_height(u);
   }
 }
 

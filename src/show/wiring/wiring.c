@@ -103,26 +103,11 @@ static Pin pin_of(const PanelBuilder *b, const System *s, const Port *p, bool ou
 }
 
 // -- units and cables -----------------------------------------------------------------------------
-static uint32_t unit_add(PanelBuilder *b, Unit u) {
-  u.owner = u.owner ? u.owner - 1 : b->p->unit.n;
-  vec_push(b->arena, &b->p->unit, u);
-  return b->p->unit.n - 1;
-}
-
-static uint32_t cable_new(PanelBuilder *b, const char *words) {
-  vec_push(b->arena, &b->p->cable, (Cable){.words = words});
-  return b->p->cable.n - 1;
-}
-
-static void tie_cable(PanelBuilder *b, uint32_t cable, uint32_t unit, uint32_t pin, bool right) {
-  panel_tie(b->p, cable, unit, pin, right);
-}
-
 static uint32_t cable_from(PanelBuilder *b, uint32_t unit, uint32_t pin, const char *words) {
-  uint32_t cable = cable_new(b, words);
   const Unit *u = &b->p->unit.at[unit];
-  b->p->cable.at[cable].said = u->out.at[pin].said ? u->out.at[pin].said : u->said;
-  tie_cable(b, cable, unit, pin, true);
+  const GroupOf *said = u->out.at[pin].said ? u->out.at[pin].said : u->said;
+  uint32_t cable = panel_cable(b->p, (Cable){.words = words, .said = said});
+  panel_tie(b->p, cable, unit, pin, true);
   return cable;
 }
 
@@ -181,10 +166,9 @@ static bool was_before(const WireRoute *r, uint32_t i) {
 
 // Adds a unit with these input cables, and returns its output cable.
 static uint32_t cable_through(PanelBuilder *b, Unit u, const Ids *from, const char *words) {
-  for (uint32_t i = 0; i < from->n; i++) vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
-  uint32_t unit = unit_add(b, u);
-  for (uint32_t i = 0; i < from->n; i++) tie_cable(b, from->at[i], unit, i, false);
+  uint32_t unit = panel_add(b->p, u);
+  for (uint32_t i = 0; i < from->n; i++) panel_plug(b->p, from->at[i], unit, false);
   return cable_from(b, unit, 0, words);
 }
 
@@ -352,7 +336,7 @@ static void add_routes(PanelBuilder *b) {
                (is_life(b, to) ? life_cable : route_cable)(b, &s->route.at[ids->at[i]], unit));
     uint32_t cable = from.n > 1 ? cable_through(b, choice, &from, "one of these") : from.at[0];
     if (from.n > 1) name_for(b, cable, unit);
-    tie_cable(b, cable, unit, to->part ? to->port : 0, false);
+    panel_tie(b->p, cable, unit, to->part ? to->port : 0, false);
   }
 }
 
@@ -468,13 +452,13 @@ static void add_part(PanelBuilder *b, const Part *part, const bool *right) {
   for (uint32_t i = 0; !s->shares && i < shown_outputs(b, part); i++)
     vec_push(b->arena, &u.out, pin_of(b, s, &s->out.at[i], false));
   u.words = unit_words(b->arena, &u);
-  unit_add(b, u);
+  panel_add(b->p, u);
 }
 
 static void add_port(PanelBuilder *b, const Port *p, bool right) {
   Unit u = {.kind = right ? UNIT_OUT : UNIT_IN};
   vec_push(b->arena, right ? &u.in : &u.out, pin_of(b, b->s, p, !b->p->depth));
-  unit_add(b, u);
+  panel_add(b->p, u);
 }
 
 // Ports of shared variables are placed on the nearer side.
@@ -487,11 +471,8 @@ static void add_ports(PanelBuilder *b, const bool *right) {
 
 // Each junction has one cable on each side.
 static uint32_t shared_cable(PanelBuilder *b, const Unit *u, const char *words) {
-  uint32_t cable = cable_new(b, words);
-  b->p->cable.at[cable].said = u->said;
-  b->p->cable.at[cable].shared = true;
-  b->p->cable.at[cable].ink = INK_SERIES1;
-  return cable;
+  return panel_cable(b->p,
+                     (Cable){.words = words, .said = u->said, .shared = true, .ink = INK_SERIES1});
 }
 
 static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_t pin,
@@ -502,9 +483,9 @@ static void tie_shared(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32
   if (!*own) {
     vec_push(b->arena, side, (Pin){0});
     *own = side->n;
-    tie_cable(b, shared_cable(b, u, u->words), junction, *own - 1, !right);
+    panel_tie(b->p, shared_cable(b, u, u->words), junction, *own - 1, !right);
   }
-  tie_cable(b, side->at[*own - 1].cable - 1, unit, pin, right);
+  panel_tie(b->p, side->at[*own - 1].cable - 1, unit, pin, right);
 }
 
 // A part bound to one element of the variable: the index labels the line.
@@ -517,10 +498,10 @@ static void tie_place(PanelBuilder *b, uint32_t junction, uint32_t unit, uint32_
   u.text = text_cut(b->arena, FACE_SANS, PORT_SIZE, place, LONGEST);
   vec_push(b->arena, &u.in, (Pin){0});
   vec_push(b->arena, &u.out, (Pin){0});
-  uint32_t label = unit_add(b, u), cable = shared_cable(b, &b->p->unit.at[junction], words);
+  uint32_t label = panel_add(b->p, u), cable = shared_cable(b, &b->p->unit.at[junction], words);
   tie_shared(b, junction, label, 0, right);
-  tie_cable(b, cable, label, 0, !right);
-  tie_cable(b, cable, unit, pin, right);
+  panel_tie(b->p, cable, label, 0, !right);
+  panel_tie(b->p, cable, unit, pin, right);
 }
 
 static void tie_member(PanelBuilder *b, const Sides *sides, const JunctionMember *m,
@@ -554,7 +535,7 @@ static void add_junctions(PanelBuilder *b, const Sides *sides) {
     Unit u = {.kind = UNIT_SHARED, .name = name_cut(b, k->name)};
     u.said = k->member.n ? said_node(b, k->member.at[0].at) : NULL;
     u.words = arena_format(b->arena, "shared variable %.80s", u.name);
-    uint32_t held = state_unit(b, k->name), unit = held ? held - 1 : unit_add(b, u);
+    uint32_t held = state_unit(b, k->name), unit = held ? held - 1 : panel_add(b->p, u);
     for (uint32_t i = 0; i < k->member.n; i++) tie_member(b, sides, &k->member.at[i], unit);
     for (uint32_t i = 0; s->shares && k->outer && i < s->in.n; i++)
       if (s->in.at[i].name == k->name) tie_shared(b, unit, i, 0, !sides->out[i]);
@@ -577,13 +558,8 @@ static bool add_modes(PanelBuilder *b) {
     vec_push(b->arena, &u.in, (Pin){.words = "read by modes"});
   for (uint32_t i = 0; i < ports[1]; i++)
     vec_push(b->arena, &u.out, (Pin){.words = "said by modes"});
-  if (u.inner) b->held[state] = unit_add(b, u) + 1;
+  if (u.inner) b->held[state] = panel_add(b->p, u) + 1;
   return u.inner;
-}
-
-static void tie_in(PanelBuilder *b, uint32_t unit, uint32_t cable) {
-  vec_push(b->arena, &b->p->unit.at[unit].in, (Pin){0});
-  tie_cable(b, cable, unit, b->p->unit.at[unit].in.n - 1, false);
 }
 
 static void tie_modes(PanelBuilder *b) {
@@ -592,14 +568,15 @@ static void tie_modes(PanelBuilder *b) {
   if (!at || b->p->unit.at[at - 1].kind != UNIT_PANEL) return;
   Ids from = value_cables(b, &s->modes);
   for (uint32_t i = 0; i < from.n && i < b->p->unit.at[at - 1].in.n; i++)
-    tie_cable(b, from.at[i], at - 1, i, false);
+    panel_tie(b->p, from.at[i], at - 1, i, false);
   for (uint32_t i = 0; i < s->mode_port.n; i++) {
     uint32_t port = inputs_of(s) + s->mode_port.at[i];
-    if (!b->p->unit.at[port].in.at[0].cable) tie_cable(b, pin_cable(b, at - 1, i), port, 0, false);
+    if (!b->p->unit.at[port].in.at[0].cable)
+      panel_tie(b->p, pin_cable(b, at - 1, i), port, 0, false);
   }
   for (uint32_t i = 0; i < s->mode_state.n; i++) {
     uint32_t state = b->held[s->mode_state.at[i]];
-    if (state) tie_in(b, state - 1, pin_cable(b, at - 1, s->mode_port.n + i));
+    if (state) panel_plug(b->p, pin_cable(b, at - 1, s->mode_port.n + i), state - 1, false);
   }
 }
 
@@ -619,7 +596,7 @@ static void add_states(PanelBuilder *b) {
     u.words = arena_format(b->arena, "state %.80s%s%.80s%s", u.name, u.text ? ": " : "",
                            u.text ? u.text : "", u.learns ? ", learns" : "");
     vec_push(b->arena, &u.out, (Pin){0});
-    b->held[i] = unit_add(b, u) + 1;
+    b->held[i] = panel_add(b->p, u) + 1;
   }
 }
 
@@ -642,14 +619,14 @@ static void add_said(PanelBuilder *b) {
     u.said = said_node(b, l->node);
     plate_text(b, &u);
     for (uint32_t k = 0; k < l->name.n; k++) vec_push(b->arena, &u.out, (Pin){0});
-    unit_add(b, u);
+    panel_add(b->p, u);
   }
 }
 
 static void tie_said(PanelBuilder *b) {
   for (uint32_t i = 0; i < b->s->said.n; i++) {
     Ids from = value_cables(b, &b->s->said.at[i].route);
-    for (uint32_t k = 0; k < from.n; k++) tie_in(b, b->said + i, from.at[k]);
+    for (uint32_t k = 0; k < from.n; k++) panel_plug(b->p, from.at[k], b->said + i, false);
   }
 }
 
@@ -659,7 +636,7 @@ static void add_moves(PanelBuilder *b) {
     const WireRoute *r = &b->s->move.at[i];
     if (r->to.port >= moved_count(b->s) || !b->held[r->to.port]) continue;
     uint32_t unit = b->held[r->to.port] - 1, cable = route_cable(b, r, unit);
-    tie_in(b, unit, cable);
+    panel_plug(b->p, cable, unit, false);
   }
 }
 
@@ -684,18 +661,13 @@ static void index_sources(PanelBuilder *b) {
 }
 
 // -- the panel ------------------------------------------------------------------------------------
-void panel_finish(Arena *a, Panel *p) {
-  panel_title(p);
-  for (uint32_t i = 0; i < p->unit.n; i++) unit_measure(&p->unit.at[i], p->depth == 0);
-  panel_lay(a, p);
-}
-
 // outer: the enclosing panel; NULL for the whole
 static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const System *s,
                            uint32_t levels, const bool *right) {
   Arena *a = outer->arena;
   PanelBuilder b = {.w = outer->w, .arena = a, .s = s, .levels = levels, .p = NEW(a, Panel)};
   b.width = outer->width, b.inset = outer->inset;
+  b.p->arena = a, b.p->kind = &wiring_kind;
   b.p->depth = outer->p ? outer->p->depth + 1 : 0;
   if (part) b.around = said_at(outer, part->span)->place;
   b.p->shares = s->shares;
@@ -716,8 +688,8 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
   tie_modes(&b);
   drop_loose(&b);
   add_junctions(&b, &sides);
-  panel_finish(a, b.p);
-  if (b.p->depth && b.width > 0) panel_rows(a, b.p, b.width - b.inset * b.p->depth);
+  panel_finish(b.p);
+  if (b.p->depth && b.width > 0) panel_rows(b.p, b.width - b.inset * b.p->depth);
   return b.p;
 }
 
@@ -726,6 +698,7 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   PanelBuilder b = {.w = w, .arena = a, .s = s, .levels = 1, .p = NEW(a, Panel)};
   Part part = {.of = arena_copy(a, s, sizeof *s)};
   Buf states = buf_new(a);
+  b.p->arena = a, b.p->kind = &wiring_kind;
   b.p->bare = true;
   b.p->shares = s->shares;
   b.p->of = b.p->name = b.p->words = "";
@@ -741,10 +714,10 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   if (states.n) box->name = cut_text(&b, FACE_ITALIC, WORD_SIZE, states.at);
   if (!box->line.n) add_lines(&b, s, box);
   for (uint32_t i = 0; i < box->in.n; i++)
-    tie_cable(&b, cable_from(&b, i, 0, ""), b.part, i, false);
+    panel_tie(b.p, cable_from(&b, i, 0, ""), b.part, i, false);
   for (uint32_t i = 0; i < box->out.n; i++)
-    tie_cable(&b, cable_from(&b, b.part, i, ""), inputs_of(s) + i, 0, false);
-  panel_finish(a, b.p);
+    panel_tie(b.p, cable_from(&b, b.part, i, ""), inputs_of(s) + i, 0, false);
+  panel_finish(b.p);
   return b.p;
 }
 
@@ -773,7 +746,7 @@ static const char *machine_words(const Panel *p) {
 
 static Panel *cut_panel(const PanelBuilder *outer, const System *s, uint32_t levels) {
   Panel *p = wiring_panel(outer, NULL, s, levels, NULL);
-  if (outer->width > 0) panel_rows(outer->arena, p, outer->width - panel_outside(p));
+  if (outer->width > 0) panel_rows(p, outer->width - panel_outside(p));
   return p;
 }
 
@@ -799,7 +772,7 @@ Canvas *wiring_draw(World *w, Arena *a, const System *s, const WiringOptions *ho
   Panel *p = graph    ? graph
              : opened ? fitting_panel(w, a, s, levels, width)
                       : machine_panel(w, a, s);
-  if (width > 0 && !opened) panel_rows(a, p, width - panel_outside(p));
+  if (width > 0 && !opened) panel_rows(p, width - panel_outside(p));
   const char *name = name_text(w->names, s->name);
   const char *about = graph ? modes : opened ? panel_about(a, p) : machine_words(p);
   Canvas *c = panel_draw(a, p, name, about);

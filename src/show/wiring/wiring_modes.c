@@ -107,17 +107,14 @@ static bool is_inside(const ModeGraph *g, const ModeJump *j, uint32_t mode) {
 }
 
 // -- units ----------------------------------------------------------------------------------------
-static uint32_t add_unit(const ModeGraph *g, Panel *p, Unit u) {
-  u.owner = u.owner ? u.owner - 1 : p->unit.n;
-  vec_push(g->arena, &p->unit, u);
-  return p->unit.n - 1;
+static const char *mode_name(const ModeGraph *g, uint32_t mode) {
+  return name_text(g->w->names, g->mode.at[mode].node->name);
 }
 
-static uint32_t add_cable(const ModeGraph *g, Panel *p, const char *words, uint32_t to) {
-  const char *label = name_text(g->w->names, g->mode.at[to].node->name);
-  vec_push(g->arena, &p->cable,
-           ((Cable){.words = words, .label = arena_format(g->arena, "to %s", label)}));
-  return p->cable.n - 1;
+static uint32_t add_cable(const ModeGraph *g, Panel *p, const char *words, uint32_t to,
+                          const GroupOf *said) {
+  const char *label = arena_format(g->arena, "to %s", mode_name(g, to));
+  return panel_cable(p, (Cable){.words = words, .label = label, .said = said});
 }
 
 // The lines of a mode, without nested modes and jumps
@@ -144,12 +141,11 @@ static void add_pins(const ModeGraph *g, uint32_t mode, Pins *in, Pins *out) {
 static const char *mode_words(const ModeGraph *g, uint32_t mode) {
   const ModeNode *m = &g->mode.at[mode];
   Buf b = buf_new(g->arena);
-  buf_printf(&b, "mode %.60s%s%s", name_text(g->w->names, m->node->name),
-             m->first ? ", starts here" : "", mode_stops(m->node) ? ", stops" : "");
+  buf_printf(&b, "mode %.60s%s%s", mode_name(g, mode), m->first ? ", starts here" : "",
+             mode_stops(m->node) ? ", stops" : "");
   for (uint32_t i = 0; i < g->jump.n; i++)
     if (g->jump.at[i].from == mode)
-      buf_printf(&b, "; jumps to %.60s when %.120s",
-                 name_text(g->w->names, g->mode.at[g->jump.at[i].to].node->name),
+      buf_printf(&b, "; jumps to %.60s when %.120s", mode_name(g, g->jump.at[i].to),
                  g->jump.at[i].text);
   return b.at;
 }
@@ -159,7 +155,7 @@ static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth);
 static void add_mode(ModeGraph *g, Panel *p, uint32_t mode) {
   ModeNode *m = &g->mode.at[mode];
   Unit u = {.kind = m->holds ? UNIT_PANEL : UNIT_BOX, .graph = true, .stops = mode_stops(m->node)};
-  u.name = name_text(g->w->names, m->node->name);
+  u.name = mode_name(g, mode);
   u.of = text_cut(g->arena, FACE_SANS, KIND_SIZE, u.name, 150);
   u.unnamed = true;
   u.said = group_at(g->arena, m->node->span, u.name);
@@ -169,7 +165,7 @@ static void add_mode(ModeGraph *g, Panel *p, uint32_t mode) {
     u.inner = mode_panel(g, mode, p->depth + 1), u.inner->said = u.said;
   else
     add_lines(g, mode, &u);
-  g->mode.at[mode].unit = add_unit(g, p, u);
+  g->mode.at[mode].unit = panel_add(p, u);
 }
 
 // The unit of what holds in all nested modes, with its jumps to one of them. 0: none
@@ -178,7 +174,7 @@ static uint32_t add_always(const ModeGraph *g, Panel *p, uint32_t mode) {
   if (mode || !g->ports) add_lines(g, mode, &u);
   for (uint32_t i = 0; i < g->jump.n; i++)
     if (is_inside(g, &g->jump.at[i], mode)) vec_push(g->arena, &u.out, (Pin){0});
-  return u.line.n || u.out.n ? add_unit(g, p, u) + 1 : 0;
+  return u.line.n || u.out.n ? panel_add(p, u) + 1 : 0;
 }
 
 // -- arrows ---------------------------------------------------------------------------------------
@@ -235,16 +231,15 @@ static bool jump_begins(const ModeGraph *g, const ModePanel *p, uint32_t jump, u
 // The label is in the panel in which the jump leaves its source for its target.
 static uint32_t label_jump(const ModeGraph *g, Panel *p, const ModeJump *j, uint32_t from,
                            uint32_t target) {
-  uint32_t to = add_cable(g, p, j->text, j->to);
+  uint32_t to = add_cable(g, p, j->text, j->to, j->said);
   Unit label = {.kind = UNIT_GUARD, .owner = target + 1, .words = j->text};
   bool back = j->to <= j->from; // backward in the text: preferred when a cycle is broken
   label.text = text_cut(g->arena, FACE_SANS, PORT_SIZE, j->text, 260);
-  label.said = p->cable.at[to].said = j->said;
+  label.said = j->said;
   vec_push(g->arena, &label.in, (Pin){.weak = back});
-  vec_push(g->arena, &label.out, (Pin){0});
-  uint32_t unit = add_unit(g, p, label);
+  uint32_t unit = panel_add(p, label);
   panel_tie(p, from, unit, 0, false);
-  panel_tie(p, to, unit, 0, true);
+  panel_plug(p, to, unit, true);
   return to;
 }
 
@@ -253,8 +248,7 @@ static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
   const ModeJump *j = &g->jump.at[jump];
   uint32_t unit, pin;
   if (!jump_begins(g, p, jump, &unit, &pin)) return;
-  uint32_t cable = add_cable(g, p->p, j->text, j->to);
-  p->p->cable.at[cable].said = j->said;
+  uint32_t cable = add_cable(g, p->p, j->text, j->to, j->said);
   panel_tie(p->p, cable, unit, pin, true);
   bool here = j->to != p->mode && is_within(g, j->to, p->mode);
   if (!here) {
@@ -269,10 +263,9 @@ static void add_jump(const ModeGraph *g, const ModePanel *p, uint32_t jump) {
 static void add_start(const ModeGraph *g, Panel *p, uint32_t mode) {
   Unit u = {.kind = UNIT_START, .words = "it starts here"};
   u.owner = g->mode.at[mode].unit + 1;
-  vec_push(g->arena, &u.out, (Pin){0});
-  uint32_t dot = add_unit(g, p, u), cable = add_cable(g, p, u.words, mode);
-  p->cable.at[cable].said = group_at(g->arena, g->mode.at[mode].node->span, NULL);
-  panel_tie(p, cable, dot, 0, true);
+  const GroupOf *said = group_at(g->arena, g->mode.at[mode].node->span, NULL);
+  uint32_t dot = panel_add(p, u), cable = add_cable(g, p, u.words, mode, said);
+  panel_plug(p, cable, dot, true);
   panel_tie(p, cable, g->mode.at[mode].unit, 0, false);
 }
 
@@ -280,7 +273,7 @@ static void add_start(const ModeGraph *g, Panel *p, uint32_t mode) {
 static void add_edge(const ModeGraph *g, Panel *p, bool right, Pin pin) {
   Unit u = {.kind = right ? UNIT_OUT : UNIT_IN};
   vec_push(g->arena, right ? &u.in : &u.out, pin);
-  add_unit(g, p, u);
+  panel_add(p, u);
 }
 
 static void add_ports(const ModeGraph *g, Panel *p) {
@@ -301,10 +294,9 @@ static void add_ports(const ModeGraph *g, Panel *p) {
 static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth) {
   Panel *p = NEW(g->arena, Panel);
   Pins in = {0}, out = {0};
+  p->arena = g->arena, p->kind = &modes_kind;
   p->graph = true, p->depth = depth, p->name = "";
-  p->of = mode       ? name_text(g->w->names, g->mode.at[mode].node->name)
-          : g->ports ? "modes"
-                     : system_title(g->w, g->arena, g->s);
+  p->of = mode ? mode_name(g, mode) : g->ports ? "modes" : system_title(g->w, g->arena, g->s);
   p->of = text_cut(g->arena, FACE_SANS, KIND_SIZE, p->of, 260);
   p->words = mode ? mode_words(g, mode) : p->of;
   for (uint32_t i = 0; !mode && g->ports && i < g->ports[0]; i++) vec_push(g->arena, &in, (Pin){0});
@@ -322,8 +314,8 @@ static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth) {
   for (uint32_t i = 1; i < g->mode.n; i++)
     if (g->mode.at[i].around == mode && g->mode.at[i].first) add_start(g, p, i);
   for (uint32_t i = 0; i < g->jump.n; i++) add_jump(g, &inside, i);
-  panel_finish(g->arena, p);
-  if (mode && g->width > 0) panel_rows(g->arena, p, g->width - MODE_INSET * depth);
+  panel_finish(p);
+  if (mode && g->width > 0) panel_rows(p, g->width - MODE_INSET * depth);
   return p;
 }
 

@@ -232,18 +232,12 @@ static Talk talk_of(const UnfoldNet *n, const Ids *siblings, uint32_t id) {
   return t;
 }
 
-static uint32_t unit_add(UnfoldNet *n, Panel *p, Unit u) {
-  u.owner = p->unit.n;
-  vec_push(n->arena, &p->unit, u);
-  return u.owner;
-}
-
 // The change, if any, is above inputs from peers.
 static void add_box(UnfoldNet *n, Panel *p, Unit u, Talk talk) {
   u.name = "";
   for (uint32_t i = 0; i < talk.hears + (n->dy != NULL); i++) vec_push(n->arena, &u.in, (Pin){0});
   for (uint32_t i = 0; i <= talk.says; i++) vec_push(n->arena, &u.out, (Pin){0});
-  unit_add(n, p, u);
+  panel_add(p, u);
 }
 
 static uint32_t add_port(UnfoldNet *n, Panel *p, const char *name, bool right) {
@@ -251,13 +245,13 @@ static uint32_t add_port(UnfoldNet *n, Panel *p, const char *name, bool right) {
   Pin pin = {.name = p->depth ? NULL : name, .words = name};
   if (!right) pin.ink = INK_SERIES2;
   vec_push(n->arena, right ? &u.in : &u.out, pin);
-  return unit_add(n, p, u);
+  return panel_add(p, u);
 }
 
 // A port connected to one side of all units
 static void add_side(UnfoldNet *n, Panel *p, const char *name, bool right, uint32_t units) {
-  uint32_t cable = p->cable.n, port = add_port(n, p, name, right);
-  vec_push(n->arena, &p->cable, (Cable){.words = name, .ink = right ? INK_NONE : INK_SERIES2});
+  uint32_t port = add_port(n, p, name, right);
+  uint32_t cable = panel_cable(p, (Cable){.words = name, .ink = right ? INK_NONE : INK_SERIES2});
   panel_tie(p, cable, port, 0, !right);
   for (uint32_t i = 0; i < units; i++) panel_tie(p, cable, i, 0, right);
 }
@@ -271,8 +265,7 @@ static void add_peers(UnfoldNet *n, Panel *p, const Ids *ids) {
     if (!talk_of(n, ids, ids->at[i]).says) continue;
     Cable cable = {.words = arena_format(n->arena, "what %s says to its peers", name)};
     cable.ink = INK_SERIES3, cable.peer = true;
-    vec_push(n->arena, &p->cable, cable);
-    panel_tie(p, p->cable.n - 1, i, 1, true);
+    panel_tie(p, panel_cable(p, cable), i, 1, true);
     for (uint32_t k = 0; k < ids->n; k++)
       if (ids_contain(&n->neuron.at[ids->at[k]].peer, ids->at[i]))
         panel_tie(p, p->cable.n - 1, k, next[k]++, false);
@@ -302,7 +295,7 @@ static void add_neuron(UnfoldNet *n, Panel *p, const Ids *siblings, uint32_t id)
 static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, const Ids *inputs,
                             Talk talk, uint32_t depth) {
   Panel *p = NEW(n->arena, Panel);
-  p->depth = depth;
+  p->arena = n->arena, p->kind = &wiring_kind, p->depth = depth;
   p->name = name, p->of = "", p->words = arena_format(n->arena, "%s, a manager", name);
   for (uint32_t i = 0; i < neurons->n; i++) add_neuron(n, p, neurons, neurons->at[i]);
   for (uint32_t i = 0; i < inputs->n; i++) {
@@ -317,7 +310,7 @@ static Panel *managed_panel(UnfoldNet *n, const char *name, const Ids *neurons, 
   if (talk.says) add_port(n, p, "say", true);
   if (n->dy) add_side(n, p, n->dy, false, units);
   for (uint32_t i = 0; i < talk.hears; i++) add_port(n, p, "hear", false);
-  panel_finish(n->arena, p);
+  panel_finish(p);
   return p;
 }
 
@@ -533,7 +526,7 @@ Canvas *wiring_unfold_draw(World *w, Arena *a, const System *s) {
   network_paint(c, &n, EDGE, EDGE + floor((high - height) / 2));
   unfolds_to(c, EDGE + width + MIDDLE / 2.0, EDGE + floor(high / 2));
   double top = EDGE + floor((high - p->height) / 2);
-  panel_paint(c, a, p, left, top, "nested");
+  panel_paint(c, p, left, top, "nested");
   panel_stubs(c, p, left, top);
   return c;
 }

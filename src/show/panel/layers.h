@@ -15,8 +15,8 @@
 //   layers_sweep.c  heights of large layouts
 //   layers_route.c  edge routing: lanes of cables that run back, the lines of each cable
 //   layers_rows.c   row breaking: a layout that is too wide becomes rows
-#ifndef LIMN_SHOW_LAYOUT_LAYERS_H
-#define LIMN_SHOW_LAYOUT_LAYERS_H
+#ifndef LIMN_SHOW_PANEL_LAYERS_H
+#define LIMN_SHOW_PANEL_LAYERS_H
 
 #include "show/layout/strokes.h"
 

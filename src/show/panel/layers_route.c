@@ -4,7 +4,7 @@
 // much shorter; the shorter of two lanes lies inside. Arrowheads of lanes point to the left. At last the
 // segments of a cable are joined: where three meet is a dot, between dots and ends are polylines.
 #include "base/table.h"
-#include "show/layout/layers.h"
+#include "show/panel/layers.h"
 
 #include <math.h>
 #include <stdlib.h>

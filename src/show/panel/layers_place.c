@@ -9,8 +9,8 @@
 // The order of tracks has few crossings, and no two horizontal lines lie one on the other: what comes
 // from the left to a trunk at some height must end before another begins there. If these constraints
 // form a cycle, heights are found again with a gap between two of the pins.
-#include "show/layout/layers.h"
 #include "show/layout/place.h"
+#include "show/panel/layers.h"
 
 #include <math.h>
 #include <stdlib.h>

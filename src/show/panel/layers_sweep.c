@@ -5,7 +5,7 @@
 // heights is least: an isotonic regression, by pooling adjacent violators. Units that would be too
 // near become a cluster at their mean; clusters that meet become one. A sweep takes a time that grows
 // with the units and cables.
-#include "show/layout/layers.h"
+#include "show/panel/layers.h"
 
 #include <math.h>
 

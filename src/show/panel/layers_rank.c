@@ -5,8 +5,8 @@
 //    that close a cycle. These run back. A unit that helps another is one with it.
 // 2. Rank assignment: all other links run to the right, and the sum of their lengths is least
 //    (place.h: network simplex).
-#include "show/layout/layers.h"
 #include "show/layout/place.h"
+#include "show/panel/layers.h"
 
 enum { EARLY = 1000 };
 

@@ -1,16 +1,13 @@
-// Draws panels.
+// Measures and draws units.
 //
 // Everything can be told apart without colour: a machine with state has a double left edge, an
 // array is a stack of sheets, a computed value is on a plate with sharp corners, a guarded wire is
-// dashed. A port is a dot, or a ring if it is open in some modes only. States of a wiring are in a
-// row at its top; a learned one is bold with a circular arrow.
-#include "show/wiring/wiring_own.h"
+// dashed. States of a wiring are in a row at its top; a learned one is bold with a circular arrow.
+#include "show/panel/panel_own.h"
 
 #include <math.h>
 
-enum { PAD = 8, EDGE = 14, CORNER = 5, TURN = 14, SAID = 13 };
-
-#define SHARED_LINE 1.6
+enum { PAD = 8, TURN = 14, SAID = 13 };
 
 static const Text port_text = {.face = FACE_ITALIC, .size = PORT_SIZE, .ink = INK_TEXT};
 static const Text type_text_how = {.face = FACE_SANS, .size = TYPE_SIZE, .ink = INK_SOFT};
@@ -22,7 +19,7 @@ static double width_of(const Text *how, const char *text) {
   return text ? text_width(how->face, how->size, text) : 0;
 }
 
-static double pin_width(const Pin *p) {
+double pin_width(const Pin *p) {
   double type = p->type ? width_of(&type_text_how, p->type) + 3 : 0;
   return p->name ? ceil(width_of(&port_text, p->name) + type) : 0;
 }
@@ -111,7 +108,7 @@ static void measure_end(Unit *u) {
   spread_pins(u, 1, 0, 11);
 }
 
-static const Pin *only_pin(const Unit *port) {
+const Pin *only_pin(const Unit *port) {
   return port->kind == UNIT_IN ? &port->out.at[0] : &port->in.at[0];
 }
 
@@ -153,6 +150,7 @@ void unit_measure(Unit *u, bool outside) {
   switch (u->kind) {
   case UNIT_BOX: measure_box(u); break;
   case UNIT_PANEL: measure_panel(u); break;
+  case UNIT_CARD: card_measure(u); break;
   case UNIT_PLATE: measure_plate(u); break;
   case UNIT_LEAVES:
   case UNIT_ENTERS: measure_end(u); break;
@@ -169,44 +167,8 @@ void unit_measure(Unit *u, bool outside) {
   }
 }
 
-// -- lines ----------------------------------------------------------------------------------------
-static Paint wire_paint(Ink ink, bool dashed) {
-  Paint p = {.stroke = ink ? ink : INK_LINE, .width = 1.1};
-  if (dashed) p.dash[0] = 4, p.dash[1] = 3;
-  return p;
-}
-
-void small_head(Canvas *c, double x, double y, double dx, double dy, Ink ink) {
-  Knee at = {x, y}, way = {dx, dy}, tip = knee_along(at, way, 4, 0);
-  Knee right = knee_along(at, way, -3.5, 3.2), left = knee_along(at, way, -3.5, -3.2);
-  shape_draw(c, (Knee[]){tip, right, knee_along(at, way, -1.6, 0), left}, 4,
-             &(Paint){.fill = ink ? ink : INK_LINE});
-}
-
-static void small_arrow(Canvas *c, double x, double y, double dx, Ink ink) {
-  canvas_open(c, "", "arrow", "");
-  small_head(c, x, y, dx, 0, ink);
-  canvas_close(c);
-}
-
-static void cable_paint(Canvas *c, const Cable *k, double x, double y) {
-  Paint paint = wire_paint(k->ink, k->dashed);
-  if (k->shared) paint.width = SHARED_LINE;
-  canvas_open(c, "", "wire", k->words ? k->words : "");
-  canvas_of(c, k->said);
-  for (uint32_t i = 0; i < k->way.line.n; i++) {
-    knees_path(c, k->way.spot.at + k->way.line.at[i].first, k->way.line.at[i].n, CORNER, x, y);
-    canvas_paint(c, &paint);
-  }
-  canvas_close(c);
-  for (uint32_t i = 0; i < k->way.dot.n && !k->shared; i++)
-    dot_draw(c, k->way.dot.at[i].x + x, k->way.dot.at[i].y + y, 2.6, paint.stroke);
-  for (uint32_t i = 0; i < k->way.back.n; i++)
-    small_arrow(c, k->way.back.at[i].x + x, k->way.back.at[i].y + y, -1, k->ink);
-}
-
 // -- ports ----------------------------------------------------------------------------------------
-static void port_mark(Canvas *c, const Pin *p, double x, double y) {
+void port_mark(Canvas *c, const Pin *p, double x, double y) {
   canvas_open(c, "", "touch", p->words ? p->words : "");
   canvas_of(c, p->said);
   path_circle(c, x, y, p->ring ? 3.2 : 2.1);
@@ -216,7 +178,6 @@ static void port_mark(Canvas *c, const Pin *p, double x, double y) {
   canvas_close(c);
 }
 
-// Right-aligned at x, or left-aligned.
 static void port_name(Canvas *c, const Pin *p, double x, double y, bool right) {
   double at = right ? x - pin_width(p) : x;
   if (!p->name) return;
@@ -224,7 +185,7 @@ static void port_name(Canvas *c, const Pin *p, double x, double y, bool right) {
   if (p->type) canvas_text(c, at + width_of(&port_text, p->name) + 3, y, &type_text_how, p->type);
 }
 
-static void port_label(Canvas *c, const Pin *p, double x, double y, bool right) {
+void port_label(Canvas *c, const Pin *p, double x, double y, bool right) {
   canvas_open(c, "", "label", "");
   port_name(c, p, x, y, right);
   canvas_close(c);
@@ -248,20 +209,6 @@ static void sheets(Canvas *c, double x, double y, double w, double h, double rad
   for (int k = 2; k > 0; k--) {
     path_rect(c, x + k * LIFT / 2.0, y - k * LIFT / 2.0, w, h, radius);
     canvas_paint(c, &paint);
-  }
-}
-
-// The visible parts of sheets behind a panel, leaving out names of its ports.
-static void sheets_behind(Canvas *c, const Panel *p, double x, double y) {
-  for (int k = 2; k > 0; k--) {
-    double step = LIFT / 2.0, left = x + k * step, top = y - k * step, right = left + p->width;
-    Knee edge[] = {{left, top + step},
-                   {left, top},
-                   {right, top},
-                   {right, top + p->height},
-                   {right - step, top + p->height}};
-    knees_path(c, edge, COUNT(edge), step, 0, 0);
-    canvas_paint(c, &(Paint){.stroke = INK_SERIES1, .width = 1});
   }
 }
 
@@ -338,8 +285,7 @@ static void plate_paint(Canvas *c, const Unit *u, double x, double y) {
 
 // The line passes below the label.
 static void guard_paint(Canvas *c, const Unit *u, double x, double y) {
-  Paint paint = wire_paint(u->ink, u->dashed);
-  if (u->ink) paint.width = SHARED_LINE;
+  Paint paint = wire_paint(u->ink, u->dashed, u->ink);
   double at = y + u->out.at[0].y;
   canvas_open(c, "", "wire", u->words ? u->words : u->text);
   canvas_of(c, u->said);
@@ -439,13 +385,14 @@ static void state_paint(Canvas *c, const Unit *u, double x, double y) {
   canvas_close(c);
 }
 
-static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, double x, double y,
-                       const char *path) {
-  const char *id = arena_format(a, "%s%s%.60s", path, path[0] ? "." : "", u->name ? u->name : "");
+void unit_paint(Canvas *c, const Panel *p, const Unit *u, double x, double y, const char *path) {
+  const char *name = u->name ? u->name : "";
+  const char *id = arena_format(p->arena, "%s%s%.60s", path, path[0] ? "." : "", name);
   x += u->x, y += u->y;
   switch (u->kind) {
   case UNIT_BOX: box_paint(c, u, x, y, id); break;
-  case UNIT_PANEL: panel_paint(c, a, u->inner, x, y + lift_of(u), id); break;
+  case UNIT_PANEL: panel_paint(c, u->inner, x, y + lift_of(u), id); break;
+  case UNIT_CARD: card_paint(c, u, x, y); break;
   case UNIT_PLATE: plate_paint(c, u, x, y); break;
   case UNIT_GUARD: guard_paint(c, u, x, y); break;
   case UNIT_CHOICE: choice_paint(c, u, x, y); break;
@@ -467,87 +414,4 @@ static void unit_paint(Canvas *c, Arena *a, const Panel *p, const Unit *u, doubl
     break;
   }
   if (u->kind == UNIT_BOX || u->kind == UNIT_PANEL) marks_paint(c, u, x, y);
-}
-
-// -- the panel itself -----------------------------------------------------------------------------
-static Ink panel_fill(uint32_t depth) {
-  static const Ink fill[] = {INK_FRAME8, INK_FRAME4, INK_FRAME7, INK_FRAME3, INK_FRAME2};
-  return fill[depth < COUNT(fill) ? depth : 1 + (depth - 1) % (COUNT(fill) - 1)];
-}
-
-// Returns its width; c = NULL: only measures.
-static double title_paint(Canvas *c, const Panel *p, double x, double y) {
-  const Text how[] = {{.face = FACE_ITALIC, .size = TITLE_SIZE},
-                      {.face = p->depth ? FACE_SANS : FACE_SANS_BOLD, .size = TITLE_SIZE - 1},
-                      {.face = FACE_SERIF, .size = TITLE_SIZE}};
-  const char *text[] = {p->name, p->of, p->count};
-  double width = 0;
-  for (uint32_t i = 0; i < COUNT(how); i++) {
-    if (!text[i] || !text[i][0]) continue;
-    if (c) canvas_text(c, x + width, y, &how[i], text[i]);
-    width += width_of(&how[i], text[i]) + 5;
-  }
-  return width;
-}
-
-void panel_title(Panel *p) { p->title = title_paint(NULL, p, 0, 0); }
-
-void panel_paint(Canvas *c, Arena *a, const Panel *p, double x, double y, const char *path) {
-  if (!p->bare) {
-    canvas_open(c, path, "frame", p->words);
-    canvas_of(c, p->said);
-    if (p->count) sheets_behind(c, p, x, y);
-    path_rect(c, x, y, p->width, p->height, 8);
-    canvas_paint(c, &(Paint){.fill = p->ink ? p->ink : panel_fill(p->depth),
-                             .stroke = p->edge ? p->edge : INK_SERIES1,
-                             .width = p->depth ? 1 : 1.4});
-    canvas_close(c);
-  }
-  if (p->title > 0) {
-    canvas_open(c, "", "title", "");
-    title_paint(c, p, x + 10, y + 16);
-    canvas_close(c);
-  }
-  for (uint32_t i = 0; i < p->cable.n; i++) cable_paint(c, &p->cable.at[i], x, y);
-  for (uint32_t i = 0; i < p->unit.n; i++) unit_paint(c, a, p, &p->unit.at[i], x, y, path);
-}
-
-// -- the whole ------------------------------------------------------------------------------------
-static double outer_width(const Panel *p, UnitKind kind) {
-  double w = 0;
-  for (uint32_t i = 0; i < p->unit.n; i++)
-    if (p->unit.at[i].kind == kind) w = fmax(w, pin_width(only_pin(&p->unit.at[i])));
-  return w > 0 ? w + STUB + 5 : 0;
-}
-
-double panel_left(const Panel *p) { return outer_width(p, UNIT_IN); }
-double panel_right(const Panel *p) { return outer_width(p, UNIT_OUT); }
-double panel_outside(const Panel *p) { return panel_left(p) + panel_right(p) + 2 * EDGE; }
-
-// The wires outside, with names of ports
-void panel_stubs(Canvas *c, const Panel *p, double x, double y) {
-  for (uint32_t i = 0; i < p->unit.n; i++) {
-    const Unit *u = &p->unit.at[i];
-    bool in = u->kind == UNIT_IN;
-    if (!in && u->kind != UNIT_OUT) continue;
-    const Pin *pin = only_pin(u);
-    double at = y + u->y + pin->y, from = in ? x - STUB : x + p->width;
-    canvas_open(c, "", "wire", pin->words ? pin->words : "");
-    canvas_of(c, pin->said);
-    Ink ink = p->shares ? INK_SERIES1 : pin->ink ? pin->ink : INK_LINE;
-    line_draw(c, from, at, from + STUB, at, ink, p->shares ? SHARED_LINE : 1.1);
-    canvas_close(c);
-    if (!p->shares) small_arrow(c, from + STUB / 2.0, at, 1, pin->ink);
-    port_label(c, pin, in ? from - 5 : from + STUB + 5, at + 3.5, in);
-    if (!p->bare) port_mark(c, pin, in ? x : x + p->width, at);
-  }
-}
-
-Canvas *panel_draw(Arena *a, const Panel *p, const char *title, const char *about) {
-  double left = panel_left(p) + EDGE;
-  Canvas *c =
-      canvas_new(a, left + p->width + panel_right(p) + EDGE, p->height + 2 * EDGE, title, about);
-  panel_paint(c, a, p, left, EDGE, "");
-  panel_stubs(c, p, left, EDGE);
-  return c;
 }

@@ -4,7 +4,7 @@
 // each row is laid out on its own. A cable between rows leaves the first one at its end and enters
 // the other at its start, each at an end unit; or it continues in a lane between the rows. Units
 // with a fixed edge are placed in the first row that needs them.
-#include "show/layout/layers.h"
+#include "show/panel/layers.h"
 
 #include <math.h>
 #include <stdlib.h>

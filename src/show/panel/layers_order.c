@@ -4,7 +4,7 @@
 // The order in a layer follows the median, or the mean, of the units that its units are tied to, in
 // sweeps to the right and to the left; then neighbours change places where that saves crossings, or
 // makes cables shorter. Units of an edge keep the order in which they come.
-#include "show/layout/layers.h"
+#include "show/panel/layers.h"
 
 #include <math.h>
 #include <stdlib.h>
