@@ -84,6 +84,7 @@ void canvas_fit(Canvas *c, double width) {
   for (uint32_t i = 0; i < c->mark.n; i++) mark_scale(&c->mark.at[i], by);
 }
 
+const char *canvas_title(const Canvas *c) { return c->title; }
 double canvas_width(const Canvas *c) { return c->width; }
 double canvas_height(const Canvas *c) { return c->height; }
 
@@ -249,6 +250,22 @@ void canvas_close(Canvas *c) {
   if (!c->open) return;
   vec_push(c->arena, &c->mark, (Mark){.kind = MARK_CLOSE});
   c->open--;
+}
+
+// The marks of the other canvas are clean already.
+void canvas_append(Canvas *to, const Canvas *from, double x, double y) {
+  uint32_t first = to->path.n;
+  canvas_shift(to, x, y);
+  for (uint32_t i = 0; i < from->path.n; i++) step_push(to, from->path.at[i]);
+  for (uint32_t i = 0; i < from->mark.n; i++) {
+    Mark m = from->mark.at[i];
+    if (m.kind == MARK_PATH) m.path.first += first;
+    if (m.kind == MARK_TEXT) m.text.x += to->shift[0], m.text.y += to->shift[1];
+    if (m.kind == MARK_IMAGE) m.image.x += to->shift[0], m.image.y += to->shift[1];
+    vec_push(to->arena, &to->mark, m);
+  }
+  to->painted = to->path.n, to->lost += from->lost;
+  canvas_shift(to, -x, -y);
 }
 
 void angle_parts(double degrees, double *c, double *s) {

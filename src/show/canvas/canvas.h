@@ -95,6 +95,8 @@ void canvas_open(Canvas *, const char *id, const char *class, const char *words)
 void canvas_of(Canvas *, const GroupOf *); // describes the group just opened; NULL: nothing
 void canvas_close(Canvas *);
 void canvas_fit(Canvas *, double width); // scales down everything if it is wider
+void canvas_append(Canvas *, const Canvas *, double x, double y); // adds all marks of another one
+const char *canvas_title(const Canvas *);
 double canvas_width(const Canvas *), canvas_height(const Canvas *);
 enum { SIZE_LIMIT = 100000 };       // units, in both directions
 bool canvas_is_cut(const Canvas *); // a larger size was requested
@@ -106,6 +108,9 @@ double text_ascent(Face, double size), text_descent(Face, double size); // both 
 // -- wrap.c: texts that are cut, or broken into lines ---------------------------------------------
 typedef VEC(const char *) TextLines;
 const char *text_cut(Arena *, Face, double size, const char *text, double width); // with …
+const char *text_letters(Arena *, const char *text, size_t most); // of more letters, with …
+// The bytes of the first line: up to the last space that fits, or else up to the last letter.
+size_t text_line(Arena *, Face, double size, const char *text, double width);
 typedef struct {
   Face face;
   double size, width;
@@ -122,12 +127,14 @@ void math_text(Canvas *, double x, double y, const Text *, const char *text);
 typedef struct {
   double x0, y0, x1, y1;
 } Area;
-// The distance from an area to the nearest mark; 0: they overlap. only: marks in groups of this
-// class; but: not those; NULL: all.
-double canvas_room(const Canvas *, const Area *, const char *only, const char *but);
+extern const Area area_none; // contains nothing
+void area_add(Area *, double x, double y);
+// The distance from an area to the nearest mark; 0: they overlap. but: without marks in
+// groups of this class; NULL: all.
+double canvas_room(const Canvas *, const Area *, const char *but);
 // The same for many areas: the marks are measured once.
 typedef struct MarkBoxes MarkBoxes;
-MarkBoxes *boxes_new(const Canvas *, const char *only, const char *but);
+MarkBoxes *boxes_new(const Canvas *, const char *but);
 double boxes_room(const MarkBoxes *, const Area *);
 void boxes_free(MarkBoxes *);
 

@@ -8,14 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const Area NOTHING = {INFINITY, INFINITY, -INFINITY, -INFINITY};
-
 // -- areas and segments ---------------------------------------------------------------------------
-static void area_add(Area *a, double x, double y) {
-  a->x0 = fmin(a->x0, x), a->x1 = fmax(a->x1, x);
-  a->y0 = fmin(a->y0, y), a->y1 = fmax(a->y1, y);
-}
-
 bool areas_meet(const Area *a, const Area *b) {
   return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
 }
@@ -86,7 +79,7 @@ static ThingKind kind_of(const char *class) {
   } rows[] = {{"wire", THING_WIRE},   {"cup", THING_CUP},     {"divider", THING_DIVIDER},
               {"label", THING_LABEL}, {"title", THING_TITLE}, {"parenthesis", THING_STROKE},
               {"dot", THING_DOT},     {"frame", THING_FRAME}, {"touch", THING_STROKE},
-              {"tail", THING_STROKE}};
+              {"tail", THING_STROKE}, {"line", THING_STROKE}};
   for (uint32_t i = 0; i < COUNT(rows); i++)
     if (strcmp(rows[i].class, class) == 0) return rows[i].kind;
   return THING_GLYPH;
@@ -134,7 +127,7 @@ typedef struct {
 } SceneWalk;
 
 static uint32_t thing_new(Scene *s, ThingKind kind, const char *words, const char *id) {
-  Thing t = {.kind = kind, .area = NOTHING, .words = words, .id = id, .least = INFINITY};
+  Thing t = {.kind = kind, .area = area_none, .words = words, .id = id, .least = INFINITY};
   vec_push(s->arena, &s->thing, t);
   return s->thing.n;
 }
@@ -293,7 +286,7 @@ void scene_of(Scene *s) {
   for (uint32_t i = 0; i < s->thing.n; i++) read_thing(s, i, first[i], next);
   Area *area = NEW_ARRAY(s->arena, Area, s->thing.n + s->segment.n + 1);
   for (uint32_t i = 0; i < s->thing.n; i++) // lines are found by their segments
-    area[i] = s->thing.at[i].kind <= THING_STROKE ? NOTHING : s->thing.at[i].area;
+    area[i] = s->thing.at[i].kind <= THING_STROKE ? area_none : s->thing.at[i].area;
   grid_fill(s, &s->things, area, s->thing.n);
   for (uint32_t i = 0; i < s->segment.n; i++) area[i] = segment_area(&s->segment.at[i]);
   grid_fill(s, &s->segments, area, s->segment.n);

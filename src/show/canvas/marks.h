@@ -63,6 +63,10 @@ const char *ink_name(Ink);    // "text"
 // Cosine and sine of an angle in degrees, exact for multiples of 90.
 void angle_parts(double degrees, double *c, double *s);
 
+// -- free_area.c ----------------------------------------------------------------------------------
+Area text_area(const Mark *);                 // of a text that is not rotated
+Area path_area(const PathStep *, uint32_t n); // of its points
+
 // -- font.c ---------------------------------------------------------------------------------------
 typedef struct {
   uint32_t code;

@@ -247,11 +247,8 @@ static void mend(Art *a) {
 
 // -- shapes ---------------------------------------------------------------------------------------
 static Area extent_of(const Lines *l) {
-  Area b = {INFINITY, INFINITY, -INFINITY, -INFINITY};
-  for (uint32_t i = 0; i < l->point.n; i++) {
-    Point p = l->point.at[i];
-    b.x0 = fmin(b.x0, p.x), b.y0 = fmin(b.y0, p.y), b.x1 = fmax(b.x1, p.x), b.y1 = fmax(b.y1, p.y);
-  }
+  Area b = area_none;
+  for (uint32_t i = 0; i < l->point.n; i++) area_add(&b, l->point.at[i].x, l->point.at[i].y);
   return b;
 }
 
@@ -574,15 +571,13 @@ static void phrase_put(Art *a, const Phrase *p) {
 // A character sign, at the centre of its group
 static Phrase phrase_sign(Art *a, uint32_t from, uint32_t end) {
   const Canvas *c = a->canvas;
-  Area all = {0};
-  for (uint32_t i = from, n = 0; i < end; i++) {
+  Area all = area_none;
+  for (uint32_t i = from; i < end; i++) {
     const Mark *m = &c->mark.at[i];
     if (m->kind != MARK_PATH) continue;
     path_flatten(a->arena, c->path.at + m->path.first, m->path.n, NULL, &a->lines);
     Area b = extent_of(&a->lines);
-    if (n++)
-      b = (Area){fmin(all.x0, b.x0), fmin(all.y0, b.y0), fmax(all.x1, b.x1), fmax(all.y1, b.y1)};
-    all = b;
+    area_add(&all, b.x0, b.y0), area_add(&all, b.x1, b.y1);
   }
   Phrase p = {.x0 = all.x0, .base = all.x1, .x1 = all.x1, .y = (all.y0 + all.y1) / 2};
   p.anchor = ANCHOR_MIDDLE;

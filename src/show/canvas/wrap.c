@@ -20,6 +20,23 @@ const char *text_cut(Arena *a, Face face, double size, const char *text, double 
   return arena_format(a, "%.*s…", (int)cut, text);
 }
 
+const char *text_letters(Arena *a, const char *text, size_t most) {
+  size_t n = 0;
+  for (; text[n] && most; most--) n = letter_end(text, n);
+  return text[n] ? arena_format(a, "%.*s…", (int)n, text) : text;
+}
+
+size_t text_line(Arena *a, Face face, double size, const char *text, double width) {
+  size_t n = 0, word = 0;
+  for (size_t next; text[n] && text[n] != '\n'; n = next) {
+    next = letter_end(text, n);
+    if (text[n] == ' ') word = n;
+    if (text_width(face, size, arena_text(a, text, next)) > width)
+      return word ? word : n ? n : next;
+  }
+  return n;
+}
+
 // -- texts in lines -------------------------------------------------------------------------------
 // Possible line breaks: before an operator, after a comma.
 static bool may_break(const char *text, size_t at) {

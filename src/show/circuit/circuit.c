@@ -177,11 +177,6 @@ uint32_t *part_uses(CircuitPart *p, const Id *in, uint32_t n, const char *words,
   return use;
 }
 
-void add_ports(Sketch *s, Ids *to, uint32_t bundle) {
-  for (uint32_t i = 0; i < s->bundle.at[bundle].n; i++)
-    vec_push(s->arena, to, strand_at(s, bundle, i));
-}
-
 uint32_t param_number(const Diagram *d, Id wire) {
   uint32_t i = 0;
   while (i < d->param.n && d->param.at[i].wire != wire) i++;

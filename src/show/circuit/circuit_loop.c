@@ -755,10 +755,6 @@ static bool draw_diagonal(CircuitPart *p, const Box *box) {
   return true;
 }
 
-static bool same_order(const Ids *a, const Ids *b) {
-  return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
-}
-
 // The stage in which operands meet, and its result.
 static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *whole) {
   CircuitPart *p = r->p;
@@ -773,7 +769,7 @@ static AxisJoining join_operands(LoopReading *r, const char *text, const Ids *wh
       j.use[i] = sketch_use(s, j.stage, r->bundle[i]);
       say_use(p, r->box->in, i, j.use[i]);
     }
-  if (same_order(&j.order, whole)) {
+  if (same_ids(&j.order, whole)) {
     j.result = make_result(r, j.stage, whole);
   } else {
     j.result = sketch_make(s, j.stage, NULL, j.order.n);
@@ -791,7 +787,7 @@ static uint32_t only_read(const LoopReading *r, const char *text) {
     if (!r->gone[i]) left++, last = i;
   if (left != 1 || r->bundle[last] == r->p->made[r->box->in[last]]) return 0;
   bool number = r->index[last].n == 1 && !r->index[last].at[0];
-  return (r->l->out.rank ? same_order(&out, &r->index[last]) : number) ? r->bundle[last] : 0;
+  return (r->l->out.rank ? same_ids(&out, &r->index[last]) : number) ? r->bundle[last] : 0;
 }
 
 // Is a scalar multiplied with a tensor? It ends there without a visible connection.
@@ -868,7 +864,7 @@ static void draw_made(CircuitPart *p, const Box *box, Id made, uint32_t winner) 
   bool unit =
       !l->nin && j.order.n == 2 && begins_twice(&j, 0) && is_one(&l->scalar[l->nscalar - 1]);
   if (!unit && !put_constant(&r, &j, text) && text) put_formula(&r, &j, text);
-  uint32_t joined = same_order(&j.order, &whole) ? j.result : spread_indices(&r, &j, &whole);
+  uint32_t joined = same_ids(&j.order, &whole) ? j.result : spread_indices(&r, &j, &whole);
   if (!is_plain_access(&r, &l->out)) write_result(&r, joined);
   p->made[made] = put_times(&r, &j, p->made[made]);
 }

@@ -94,9 +94,8 @@ const char *axis_value(Circuit *, const Axis *);            // its size, unless 
 uint32_t *part_uses(CircuitPart *, const Id *in, uint32_t n, const char *words, uint32_t *stage);
 // Records the source position of the k-th read.
 void say_use(CircuitPart *, const Id *in, uint32_t i, uint32_t use);
-void add_ports(Sketch *, Ids *to, uint32_t bundle); // all its strands
-uint32_t param_number(const Diagram *, Id wire);    // index of a weight; the number of params: none
-uint32_t source_number(const Diagram *, Id wire);   // numbered as by diagram_source
+uint32_t param_number(const Diagram *, Id wire);  // index of a weight; the number of params: none
+uint32_t source_number(const Diagram *, Id wire); // numbered as by diagram_source
 // Length of the leading word: letters, digits and underscores.
 size_t word_bytes(const char *);
 // A glyph on all strands of the first inputs and outputs of a box.

@@ -557,10 +557,12 @@ Canvas *goals_draw(Elab *in, Arena *a, Program *p, bool places) {
                  arena_format(a, "(%s)", e->tag));
     GoalPlace place = sign_place(e, sign, y + e->above);
     said_paint(c, &g, &e->said, e->left, e->right, &place,
-               (PlateRoom){y + e->above + e->below - e->said.high, first, true});
+               (PlateRoom){
+                   .height = y + e->above + e->below - e->said.high, .left = first, .below = true});
     y += e->above + e->below + ROW;
   }
-  Plating plan = plates_plan(a, c, &others.plate, (PlateRoom){height + ROW, 0, true});
+  Plating plan =
+      plates_plan(a, c, &others.plate, (PlateRoom){.height = height + ROW, .below = true});
   plates_paint(c, &plan, height + ROW);
   if (goals > 1) brace(c, 10, ROW + 4, braced - 4);
   return c;

@@ -130,7 +130,7 @@ static double free_from(const MarkBoxes *marks, double h, const Plate *p, double
 static void find_place(const Canvas *c, const Plate *p, double *x, double *y) {
   double w = canvas_width(c), h = canvas_height(c);
   double side[] = {fmax(EDGE, w - EDGE - p->width), EDGE}, low = INFINITY;
-  MarkBoxes *marks = boxes_new(c, NULL, NULL);
+  MarkBoxes *marks = boxes_new(c, NULL);
   bool found = false;
   for (int k = 0; k < 2 && !found && p->width + 2 * EDGE < w; k++) {
     Area top = {side[k], EDGE, side[k] + p->width, EDGE + p->height};

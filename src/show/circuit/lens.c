@@ -54,11 +54,6 @@ static uint32_t make(LensWalk *v, uint32_t stage, Id wire, bool pair) {
   return b;
 }
 
-static void add_ports(Sketch *s, Ids *ports, uint32_t bundle) {
-  for (uint32_t i = 0; i < s->bundle.at[bundle].n; i++)
-    vec_push(s->arena, ports, strand_at(s, bundle, i));
-}
-
 // -- weights --------------------------------------------------------------------------------------
 static const Param *goal_param(const Goal *g, const char *path, bool *trains) {
   for (uint32_t i = 0; g->diagram && i < g->diagram->param.n; i++)

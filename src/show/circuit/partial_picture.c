@@ -158,17 +158,10 @@ Canvas *broken_draw(World *w, Arena *a, const PartialDiagram *k, const CircuitOp
   Sketch *s = circuit_broken(w, a, k, how, NULL);
   Layout *l = lay_out(a, s);
   if (!l) return NULL;
-  Canvas *draft = canvas_new(a, l->width, l->height, s->title, "");
-  paint(draft, a, l);
+  Canvas *c = canvas_new(a, l->width, l->height, s->title, "");
+  paint(c, a, l);
   Messages plates = {0};
   broken_plates(w, a, k, l, &plates);
   for (uint32_t i = 0; i < plates.n && plates.n > 1; i++) plates.at[i].number = i + 1;
-  Plating plan = plates_plan(a, draft, &plates, (PlateRoom){.height = l->height});
-  Canvas *c = canvas_new(a, plan.width, plan.above + l->height + plan.below, s->title,
-                         plates_about(a, &plates));
-  double height = l->height;
-  layout_shift(l, 0, plan.above);
-  paint(c, a, l);
-  plates_paint(c, &plan, height);
-  return c;
+  return plates_around(a, c, &plates, plates_about(a, &plates));
 }

@@ -25,14 +25,9 @@ typedef struct {
 } UnitMaker;
 
 // -- boxes ----------------------------------------------------------------------------------------
-static const char *cut_at(Arena *a, const char *text, size_t most) {
-  size_t n = 0;
-  if (!text || strlen(text) <= most) return text;
-  for (size_t step; n < most && (step = character_length(text + n, strlen(text + n)));) n += step;
-  return arena_format(a, "%.*s…", (int)n, text);
+static const char *cut_name(Arena *a, const char *text) {
+  return text ? text_letters(a, text, NAME_MOST) : NULL;
 }
-
-static const char *cut_name(Arena *a, const char *text) { return cut_at(a, text, NAME_MOST); }
 
 static void put_line(DiffUnit *u, const char *text) {
   for (uint32_t i = 0; i + 1 < UNIT_LINES && text && *text; i++)
@@ -55,9 +50,9 @@ static DiffUnit box_unit(UnitMaker *m, const DiffBox *box, uint8_t sides) {
   double far = m->far && sides == SIDE_BOTH ? m->far->distance(m->far->context, own->name) : -1;
   bool both = x && y;
   if (m->words) { // old and new text below each other
-    put_line(&u, cut_at(a, own->name, WORDS_MOST));
+    put_line(&u, text_letters(a, own->name, WORDS_MOST));
     if (both && strcmp(x->name, y->name) != 0)
-      put_line(&u, arena_format(a, "→ %s", cut_at(a, y->name, WORDS_MOST)));
+      put_line(&u, arena_format(a, "→ %s", text_letters(a, y->name, WORDS_MOST)));
   } else
     put_line(&u, both ? changed_or(a, x->name, y->name) : cut_name(a, own->name));
   put_line(&u, both ? changed_or(a, x->type, y->type) : cut_name(a, own->type));

@@ -215,8 +215,7 @@ static void turn_text(Canvas *c, const Layout *l, uint32_t b, const char *text, 
   double x = at[0], to = y;
   for (uint32_t k = COUNT(by) * COUNT(at); k-- > 0;) {
     double x0 = at[k % COUNT(at)], y0 = y + (down ? 1 : -1) * by[k / COUNT(at)];
-    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + low}, NULL, "frame") >= 1)
-      x = x0, to = y0;
+    if (canvas_room(c, &(Area){x0, y0 - 10, x0 + width, y0 + low}, "frame") >= 1) x = x0, to = y0;
   }
   label_draw(c, x, to, &(Text){.face = FACE_ITALIC, .size = LABEL, .ink = INK_TEXT}, text);
 }

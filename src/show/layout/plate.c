@@ -1,4 +1,4 @@
-// Plates with messages beside a picture, connected to positions in it.
+// Plates with messages and notes beside a picture, connected to positions in it.
 //
 // Input: messages, each possibly with a position; output: a row of plates above and one below the
 // picture, each with a tail to its position. A tail is vertical inside the picture, on the side
@@ -11,8 +11,8 @@
 #include <math.h>
 
 enum { SIZE = 12, LINE = 16, PAD = 10, GAP = 12, LEAN = 22, EDGE = 6 };
-// Letters per line; units per letter; maximal number of plates.
-enum { WRAP = 32, COLUMN = 6, MOST = 6 };
+// Letters per line, in notes too; units per letter; maximal number of plates.
+enum { WRAP = 32, NOTE_WRAP = 24, COLUMN = 6, MOST = 6 };
 
 // -- words ----------------------------------------------------------------------------------------
 static uint32_t runes(const char *text, size_t n) {
@@ -42,7 +42,8 @@ static uint32_t wrap_text(Arena *a, const char *at, uint32_t most, MessagePlace 
 
 // As few lines as WRAP allows, of similar length.
 static void wrap_evenly(Arena *a, MessagePlace *p) {
-  uint32_t most = WRAP, lines = wrap_text(a, p->plate.text, WRAP, NULL);
+  uint32_t most = p->plate.note ? NOTE_WRAP : WRAP;
+  uint32_t lines = wrap_text(a, p->plate.text, most, NULL);
   while (most > 8 && wrap_text(a, p->plate.text, most - 1, NULL) == lines) most--;
   wrap_text(a, p->plate.text, most, p);
 }
@@ -62,22 +63,6 @@ static void measure_plate(MessagePlace *p) {
 // -- tails ----------------------------------------------------------------------------------------
 typedef VEC(Area) Areas;
 
-static void area_add(Area *a, double x, double y) {
-  a->x0 = fmin(a->x0, x), a->x1 = fmax(a->x1, x);
-  a->y0 = fmin(a->y0, y), a->y1 = fmax(a->y1, y);
-}
-
-static const Area nothing = {INFINITY, INFINITY, -INFINITY, -INFINITY};
-
-static void add_words(Arena *a, const Mark *m, Areas *out) {
-  Area x = nothing;
-  double left = m->text.x + m->text.start;
-  area_add(&x, left, m->text.y - text_ascent(m->text.how.face, m->text.how.size));
-  area_add(&x, left + text_width(m->text.how.face, m->text.how.size, m->text.words),
-           m->text.y + text_descent(m->text.how.face, m->text.how.size));
-  vec_push(a, out, x);
-}
-
 // What a tail should avoid: words, and shapes of glyphs.
 static Areas obstacles(Arena *a, const Canvas *c) {
   Areas out = {0};
@@ -85,12 +70,9 @@ static Areas obstacles(Arena *a, const Canvas *c) {
   for (uint32_t i = 0; i < c->mark.n; i++) {
     const Mark *m = &c->mark.at[i];
     if (m->kind == MARK_OPEN) glyph = strcmp(m->group.class, "glyph") == 0;
-    if (m->kind == MARK_TEXT) add_words(a, m, &out);
-    if (m->kind != MARK_PATH || !glyph) continue;
-    Area x = nothing;
-    for (uint32_t k = m->path.first; k < m->path.first + m->path.n; k++)
-      area_add(&x, c->path.at[k].x, c->path.at[k].y);
-    vec_push(a, &out, x);
+    if (m->kind == MARK_TEXT) vec_push(a, &out, text_area(m));
+    if (m->kind == MARK_PATH && glyph)
+      vec_push(a, &out, path_area(c->path.at + m->path.first, m->path.n));
   }
   return out;
 }
@@ -104,21 +86,27 @@ static uint32_t hits(const Areas *o, double x, double y0, double y1) {
   return n;
 }
 
-static void choose_tail(MessagePlace *p, const Areas *o, double height, bool below) {
+// rest: the room in the rows below and above. Of two equal sides, notes take the nearer one with
+// room.
+static void choose_tail(MessagePlace *p, const Areas *o, PlateRoom room, const double rest[2]) {
   static const double steps[] = {0, -6, 6, -12, 12, -18, 18};
   uint32_t least = UINT32_MAX;
+  bool up = p->plate.y0 < room.height - p->plate.y1;
+  bool turn = p->plate.note && up == (rest[up] >= p->w);
   for (uint32_t i = 0; i < COUNT(steps); i++)
-    for (int above = 0; above < (below ? 1 : 2); above++) {
+    for (int side = 0; side < (room.below ? 1 : 2); side++) {
+      bool above = side != turn;
       double x = p->plate.x + steps[i];
-      uint32_t n = above ? hits(o, x, 0, p->plate.y0 - 1) : hits(o, x, p->plate.y1 + 1, height);
+      uint32_t n =
+          above ? hits(o, x, 0, p->plate.y0 - 1) : hits(o, x, p->plate.y1 + 1, room.height);
       if (n < least) least = n, p->tail = x, p->above = above;
     }
 }
 
 // -- rows -----------------------------------------------------------------------------------------
 // Each plate is centred on its tail as far as the others allow.
-static double place_row(Plating *g, bool above, double left, double width) {
-  uint32_t order[MOST + 1], n = 0;
+static double place_row(Arena *a, Plating *g, bool above, double left, double width) {
+  uint32_t *order = NEW_ARRAY(a, uint32_t, g->place.n + 1), n = 0;
   for (uint32_t i = 0; i < g->place.n; i++) {
     if (g->place.at[i].above != above) continue;
     uint32_t k = n++;
@@ -144,9 +132,9 @@ static double place_row(Plating *g, bool above, double left, double width) {
 }
 
 // The i-th plate with its lines; after the maximal number, a plate with the count of the rest.
-static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i) {
+static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i, bool all) {
   MessagePlace p = {.plate = plates->at[i]};
-  if (i + 1 == MOST && plates->n > MOST)
+  if (i + 1 == MOST && plates->n > MOST && !all)
     p.plate = (Message){.head = "", .text = arena_format(a, "and %u more", plates->n - i)};
   else if (p.plate.number)
     p.plate.head =
@@ -160,7 +148,7 @@ static MessagePlace plate_of(Arena *a, const Messages *plates, uint32_t i) {
 void plates_size(Arena *a, const Messages *plates, double *width, double *height) {
   *width = 2 * EDGE - GAP, *height = 0;
   for (uint32_t i = 0; i < plates->n && i < MOST; i++) {
-    MessagePlace p = plate_of(a, plates, i);
+    MessagePlace p = plate_of(a, plates, i, false);
     *width += p.w + GAP;
     *height = fmax(*height, p.h + LEAN + EDGE);
   }
@@ -169,20 +157,24 @@ void plates_size(Arena *a, const Messages *plates, double *width, double *height
 Plating plates_plan(Arena *a, const Canvas *c, const Messages *plates, PlateRoom room) {
   Plating g = {.width = canvas_width(c)};
   Areas o = obstacles(a, c);
-  for (uint32_t i = 0; i < plates->n && i < MOST; i++) {
-    MessagePlace p = plate_of(a, plates, i);
-    if (p.plate.tied) choose_tail(&p, &o, room.height, room.below);
+  double rest[2] = {g.width, g.width};
+  for (uint32_t i = 0; i < plates->n && (i < MOST || room.all); i++) {
+    MessagePlace p = plate_of(a, plates, i, room.all);
+    if (p.plate.tied) choose_tail(&p, &o, room, rest);
+    rest[p.above] -= p.w + GAP;
     vec_push(a, &g.place, p);
   }
-  g.above = place_row(&g, true, room.left, g.width);
-  g.below = place_row(&g, false, room.left, g.width);
+  g.above = place_row(a, &g, true, room.left, g.width);
+  g.below = place_row(a, &g, false, room.left, g.width);
   return g;
 }
 
 // -- painting -------------------------------------------------------------------------------------
 static double clamp_to(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
-static Ink ink_of(const MessagePlace *p) { return p->plate.mild ? INK_SOFT : INK_ALARM; }
+static Ink ink_of(const MessagePlace *p) {
+  return p->plate.mild || p->plate.note ? INK_SOFT : INK_ALARM;
+}
 
 // From the position to the edge of the picture, then widening to the plate.
 static void paint_tail(Canvas *c, const MessagePlace *p, double place, double edge, double side) {
@@ -198,9 +190,9 @@ static void paint_tail(Canvas *c, const MessagePlace *p, double place, double ed
 }
 
 static void paint_plate(Canvas *c, const MessagePlace *p, double y) {
-  canvas_open(c, "", "label", p->plate.text);
+  Ink ink = ink_of(p), fill = p->plate.note ? INK_NOTE : p->plate.mild ? INK_PLATE : INK_WRONG;
+  canvas_open(c, "", p->plate.note ? "note" : "label", p->plate.text);
   path_rect(c, p->x, y, p->w, p->h, 4);
-  Ink fill = p->plate.mild ? INK_PLATE : INK_WRONG, ink = ink_of(p);
   canvas_paint(c, &(Paint){.fill = fill, .stroke = ink, .width = 1.2});
   y += PAD + SIZE - 3;
   if (*p->plate.head) {
@@ -225,4 +217,14 @@ void plates_paint(Canvas *c, const Plating *g, double height) {
       paint_tail(c, p, g->above + p->plate.y1, bottom, y);
     paint_plate(c, p, y);
   }
+}
+
+Canvas *plates_around(Arena *a, const Canvas *picture, const Messages *plates, const char *about) {
+  double height = canvas_height(picture);
+  Plating plan = plates_plan(a, picture, plates, (PlateRoom){.height = height});
+  Canvas *c =
+      canvas_new(a, plan.width, plan.above + height + plan.below, canvas_title(picture), about);
+  canvas_append(c, picture, 0, plan.above);
+  plates_paint(c, &plan, height);
+  return c;
 }

@@ -83,6 +83,11 @@ void stage_link(Sketch *s, uint32_t stage, LinkKind kind, uint32_t a, uint32_t t
   vec_push(s->arena, &s->stage.at[stage].link, (Link){kind, a, to});
 }
 
+void add_ports(Sketch *s, Ids *to, uint32_t bundle) {
+  for (uint32_t i = 0; i < s->bundle.at[bundle].n; i++)
+    vec_push(s->arena, to, strand_at(s, bundle, i));
+}
+
 bool stage_has(const Stage *t, uint32_t kinds) {
   for (uint32_t i = 0; i < t->link.n; i++)
     if (kinds >> t->link.at[i].kind & 1) return true;
@@ -241,7 +246,7 @@ static Ids gathered(Settle *t, const Ids *span, const Ids *wanted, uint32_t low)
   return order;
 }
 
-static bool same_ids(const Ids *a, const Ids *b) {
+bool same_ids(const Ids *a, const Ids *b) {
   return a->n == b->n && (!a->n || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
 }
 

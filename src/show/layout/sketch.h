@@ -161,6 +161,7 @@ typedef struct {
 
 // -- sketch.c: putting it together ----------------------------------------------------------------
 uint32_t ids_find(const Ids *, Id); // position in the list; its length: not found
+bool same_ids(const Ids *, const Ids *);
 typedef struct {
   double key;
   uint32_t at;
@@ -176,6 +177,7 @@ uint32_t sketch_use(Sketch *, uint32_t stage, uint32_t made); // a stage reads i
 void sketch_output(Sketch *, uint32_t made);
 Strand *strand_of(Sketch *, uint32_t bundle, uint32_t i);
 uint32_t strand_at(const Sketch *, uint32_t bundle, uint32_t i);
+void add_ports(Sketch *, Ids *to, uint32_t bundle); // all its strands
 void stage_link(Sketch *, uint32_t stage, LinkKind, uint32_t a, uint32_t to);
 bool stage_has(const Stage *, uint32_t kinds); // has it links of these kinds? Sums of LINKS(kind).
 // The cup with which a stage's results begin: *begin is its first axis; NULL: none.

@@ -18,7 +18,7 @@
 #ifndef LIMN_SHOW_PANEL_LAYERS_H
 #define LIMN_SHOW_PANEL_LAYERS_H
 
-#include "show/layout/strokes.h"
+#include "show/canvas/strokes.h"
 
 // -- inputs and results ---------------------------------------------------------------------------
 typedef enum { EDGE_NONE, EDGE_FIRST, EDGE_LAST } LayerEdge;

@@ -28,7 +28,8 @@
 #include <stdlib.h>
 
 enum { EDGE = 16, TITLE = 13, ROW = 20, LONGEST = 110, PAREN = 14, LABEL_TOP = 18 };
-enum { MAP_LETTERS = 60, EDGES_LIMIT = 2000, BANDS = 8, LINK = UINT32_MAX };
+enum { MAP_LETTERS = 60, EDGES_LIMIT = 2000, BANDS = 8 };
+#define LINK UINT32_MAX // a cable that joins identified spaces
 
 // Labels are only at ends of maps, so other lines can be close. The sheets of an index extend
 // below it.
@@ -123,20 +124,10 @@ static const char *source_text(const Teller *s, Span span) {
   return *text ? text : NULL;
 }
 
-static const char *cut_text(const Teller *s, const char *text, size_t most) {
-  size_t n = 0, letters = 0;
-  while (text[n] && letters < most) {
-    n++;
-    while (((unsigned char)text[n] & 0xC0) == 0x80) n++;
-    letters++;
-  }
-  return text[n] ? arena_format(s->arena, "%.*s…", (int)n, text) : text;
-}
-
 static const char *kind_text(const Teller *s, const GraphSpace *g) {
   const Syntax *n = g->source ? g->source : g->def ? space_types(g->def->node) : NULL;
   const char *text = n ? source_text(s, n->span) : NULL;
-  return text ? cut_text(s, text, 28) : NULL;
+  return text ? text_letters(s->arena, text, 28) : NULL;
 }
 
 static CardLine card_line(const char *text, Face face, double size, double drop) {
@@ -150,7 +141,8 @@ static Unit space_of(const Teller *s, const Learning *g, uint32_t v) {
   Card *k = NEW(s->arena, Card);
   uint32_t n = 1;
   if (x->distance && space->def)
-    by = cut_text(s, arena_format(s->arena, "by %s", learning_distance(s->in, space->def)), 28);
+    by = text_letters(s->arena,
+                      arena_format(s->arena, "by %s", learning_distance(s->in, space->def)), 28);
   *k = (Card){.least = 44, .side = 12, .below = 5, .math = true};
   k->line[0] = card_line(x->name, FACE_ITALIC, 16, 15);
   if (type) k->line[n++] = card_line(type, FACE_SANS, 11, 15);
@@ -205,7 +197,9 @@ static const char *map_text(const Teller *s, const GraphEdge *e, const CableLabe
   own = own ? own + 1 : w->name;
   if (!text || (learned && is_word(text))) return NULL;
   const char *field = is_word(text) ? strrchr(text, '.') : NULL;
-  return own && strcmp(field ? field + 1 : text, own) == 0 ? NULL : cut_text(s, text, MAP_LETTERS);
+  return own && strcmp(field ? field + 1 : text, own) == 0
+             ? NULL
+             : text_letters(s->arena, text, MAP_LETTERS);
 }
 
 static Cable map_of(const Teller *s, const Learning *g, uint32_t e) {
@@ -426,7 +420,7 @@ static double key_rows(const Teller *s, const Learning *g, Canvas *c, double y) 
   uint32_t shown = g->pairs.n < BANDS ? g->pairs.n : BANDS;
   double width = 0;
   for (uint32_t i = 0; i <= shown; i++, y += ROW) {
-    const char *text = i < shown ? cut_text(s, pair_text(s, g, i), LONGEST)
+    const char *text = i < shown ? text_letters(s->arena, pair_text(s, g, i), LONGEST)
                        : g->pairs.n == shown
                            ? NULL
                            : arena_format(s->arena, "and %u more pairs", g->pairs.n - shown);
@@ -457,7 +451,7 @@ static double part_names(const Teller *s, const Learning *g, const Panel *parts,
   Text how = {.face = FACE_SANS_BOLD, .size = 12, .ink = INK_SOFT};
   double width = 0;
   for (uint32_t i = 0; i < g->part.n; i++) {
-    const char *name = cut_text(s, name_text(s->w->names, g->part.at[i].name), 24);
+    const char *name = text_letters(s->arena, name_text(s->w->names, g->part.at[i].name), 24);
     double low = INFINITY, high = 0;
     for (uint32_t k = 0; k < parts->unit.n; k++) {
       const Unit *u = &parts->unit.at[k];
@@ -495,9 +489,9 @@ typedef struct { // a picture without messages
   double top, x, width, height; // position of the whole, and total size
 } GraphSheet;
 
-static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c, double down) {
-  double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top + down;
-  words_draw(c, "title", EDGE, EDGE + TITLE + down, &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
+static void sheet_paint(const Teller *s, const GraphSheet *t, Canvas *c) {
+  double from = EDGE + 6, height = fmax(t->whole.height, t->parts.height), top = t->top;
+  words_draw(c, "title", EDGE, EDGE + TITLE, &(Text){.face = FACE_SANS_BOLD, .size = TITLE},
              t->title);
   if (t->glued) draw_equation(s, t->g, &t->parts, c, from, top + (height - t->parts.height) / 2);
   panel_paint(c, &t->whole, t->x, top + (height - t->whole.height) / 2, "");
@@ -529,17 +523,8 @@ Canvas *learning_draw(Elab *in, Arena *a, const Program *p, const Learning *g, b
   double y = t.top + (fmax(t.whole.height, t.parts.height) - t.whole.height) / 2;
   Messages said = messages(&s, g, &t.whole, t.x, y);
   const char *words = describe_diagram(&s, g);
-  if (!said.n) {
-    Canvas *c = canvas_new(a, t.width, t.height, t.title, words);
-    sheet_paint(&s, &t, c, 0);
-    return c;
-  }
-  Canvas *draft = canvas_new(a, t.width, t.height, t.title, "");
-  sheet_paint(&s, &t, draft, 0);
-  Plating plan = plates_plan(a, draft, &said, (PlateRoom){.height = t.height});
-  words = arena_format(a, "%s %s", words, plates_about(a, &said));
-  Canvas *c = canvas_new(a, plan.width, plan.above + t.height + plan.below, t.title, words);
-  sheet_paint(&s, &t, c, plan.above);
-  plates_paint(c, &plan, t.height);
-  return c;
+  Canvas *c = canvas_new(a, t.width, t.height, t.title, words);
+  sheet_paint(&s, &t, c);
+  if (!said.n) return c;
+  return plates_around(a, c, &said, arena_format(a, "%s %s", words, plates_about(a, &said)));
 }

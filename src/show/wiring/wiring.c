@@ -462,7 +462,7 @@ static void add_port(PanelBuilder *b, const Port *p, bool right) {
 }
 
 // Ports of shared variables are placed on the nearer side.
-static void add_ports(PanelBuilder *b, const bool *right) {
+static void add_own_ports(PanelBuilder *b, const bool *right) {
   const System *s = b->s;
   for (uint32_t i = 0; i < inputs_of(s); i++)
     add_port(b, &s->in.at[i], s->shares && right && right[i]);
@@ -675,7 +675,7 @@ static Panel *wiring_panel(const PanelBuilder *outer, const Part *part, const Sy
   b.p->name = part && part->name != s->name && !s->shares ? part_name(&b, part) : "";
   b.p->words = arena_format(a, "%s%s%s", b.p->name, b.p->name[0] ? ": " : "", b.p->of);
   Sides sides = s->junction.n ? shared_sides(a, s, right) : (Sides){0};
-  add_ports(&b, sides.out);
+  add_own_ports(&b, sides.out);
   b.part = b.p->unit.n;
   for (uint32_t i = 0; i < s->part.n; i++)
     add_part(&b, &s->part.at[i], sides.right ? sides.right[i] : NULL);
@@ -702,7 +702,7 @@ static Panel *machine_panel(World *w, Arena *a, const System *s) {
   b.p->bare = true;
   b.p->shares = s->shares;
   b.p->of = b.p->name = b.p->words = "";
-  add_ports(&b, NULL);
+  add_own_ports(&b, NULL);
   b.part = b.p->unit.n;
   add_part(&b, &part, NULL);
   for (uint32_t i = 0; i < s->own.n; i++) {

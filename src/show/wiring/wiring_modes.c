@@ -276,7 +276,7 @@ static void add_edge(const ModeGraph *g, Panel *p, bool right, Pin pin) {
   panel_add(p, u);
 }
 
-static void add_ports(const ModeGraph *g, Panel *p) {
+static void add_outer_ports(const ModeGraph *g, Panel *p) {
   const System *s = g->s;
   for (uint32_t i = 0; i < s->in.n - s->quiet + s->out.n; i++) {
     bool right = i >= s->in.n - s->quiet;
@@ -303,7 +303,7 @@ static Panel *mode_panel(ModeGraph *g, uint32_t mode, uint32_t depth) {
   for (uint32_t i = 0; !mode && g->ports && i < g->ports[1]; i++)
     vec_push(g->arena, &out, (Pin){0});
   if (mode) add_pins(g, mode, &in, &out);
-  if (!mode && !g->ports) add_ports(g, p);
+  if (!mode && !g->ports) add_outer_ports(g, p);
   ModePanel inside = {.p = p, .mode = mode, .entries = p->unit.n};
   for (uint32_t i = 0; i < in.n; i++) add_edge(g, p, false, in.at[i]);
   inside.exits = p->unit.n;

@@ -1,6 +1,6 @@
-// layout: drawing primitives common to all kinds of pictures.
-#ifndef LIMN_SHOW_LAYOUT_STROKES_H
-#define LIMN_SHOW_LAYOUT_STROKES_H
+// canvas: drawing primitives common to all kinds of pictures.
+#ifndef LIMN_SHOW_CANVAS_STROKES_H
+#define LIMN_SHOW_CANVAS_STROKES_H
 
 #include "show/canvas/canvas.h"
 

@@ -1,5 +1,5 @@
 // Lines, shapes, dots, words and arrowheads, common to all kinds of pictures.
-#include "show/layout/strokes.h"
+#include "show/canvas/strokes.h"
 
 #include <math.h>
 
