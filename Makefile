@@ -86,7 +86,7 @@ LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are embedded in the library.
-EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training build_id
+EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training report_style report_style_runs report_script build_id
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio needs libmicrohttpd; without it `limn studio` prints that it is missing.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
@@ -207,6 +207,15 @@ $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 $(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py src/port/python/shared_training.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/python/python_own.h $* $(filter %.py,$^) >$@
+# report_style is src/show/report/style.css.
+$(BUILD)/report_style.c $(BUILD)/report_style_runs.c: FORM = css
+$(BUILD)/report_script.c: FORM = js
+$(BUILD)/report_style.c: src/show/report/style.css
+$(BUILD)/report_style_runs.c: src/show/report/style_runs.css
+$(BUILD)/report_script.c: src/show/report/script.js
+$(BUILD)/report_style.c $(BUILD)/report_style_runs.c $(BUILD)/report_script.c: $(BUILD)/report_%.c: tools/embed.sh Makefile
+	@mkdir -p $(@D)
+	$(Q)tools/embed.sh show/report/report_own.h report_$* src/show/report/$*.$(FORM) >$@
 # The build id: a checksum of the sources, the compiler and the flags, independent of paths.
 BUILT_FROM := $(sort $(shell find src lib include -type f))
 $(BUILD)/build_id.c: $(BUILT_FROM) $(BUILD)/flags Makefile

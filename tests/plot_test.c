@@ -402,7 +402,7 @@ static void test_numbers(void **state) {
   assert_string_equal(number_text(a, -0.0), "0");
   assert_string_equal(number_text(a, 469), "469");
   assert_string_equal(number_fixed(a, -0.0001, 2), "0.00");
-  const char *cut = text_fit(a, 11, "äöüäöüäöüäöü", 30);
+  const char *cut = text_cut(a, FACE_SANS, 11, "äöüäöüäöüäöü", 30);
   assert_true(text_width(FACE_SANS, 11, cut) <= 30 && text_is_utf8(cut, strlen(cut)));
 }
 

@@ -1,9 +1,9 @@
 // The complete picture of a difference: key, schemes of learners and goals, then statements,
 // weights and curves.
 #include "base/table.h"
-#include "show/canvas/marks.h"
 #include "show/diff/picture_own.h"
 #include "show/report/plot.h"
+#include "show/report/report.h"
 
 #include <math.h>
 
@@ -180,25 +180,9 @@ static const Text *mark_text(DiffMark mark) {
   return &how[mark];
 }
 
-// The part of a text that fits, up to a word boundary if possible.
-static size_t fitting(const char *text, double room) {
-  size_t n = 0, word = 0, all = strlen(text);
-  while (n < all) {
-    size_t step = character_length(text + n, all - n);
-    if (!step) step = 1;
-    char *part = (char[512]){0};
-    if (n + step >= 500) break;
-    memcpy(part, text, n + step);
-    if (text_width(FACE_SANS, WORDS, part) > room) return word ? word : n;
-    n += step;
-    if (text[n] == ' ') word = n;
-  }
-  return n;
-}
-
 static void draw_wrapped(Drawing *g, double x, DiffMark mark, const char *text) {
   for (bool first = true; *text; first = false) {
-    size_t n = fitting(text, LINE_WIDTH - x);
+    size_t n = text_line(g->arena, FACE_SANS, WORDS, text, LINE_WIDTH - x);
     g->y += LINE;
     if (first) put_words(g, x, mark_text(mark), (const char[]){diff_sign(mark), 0});
     put_words(g, x + 16, mark_text(mark), arena_text(g->arena, text, n));
@@ -263,32 +247,6 @@ static void draw_weights(Drawing *g) {
 }
 
 // -- curves ---------------------------------------------------------------------------------------
-static void path_again(Canvas *to, const Canvas *from, const Mark *m) {
-  for (uint32_t i = m->path.first; i < m->path.first + m->path.n; i++) {
-    const PathStep *s = &from->path.at[i];
-    if (s->kind == STEP_MOVE) path_move(to, s->x, s->y);
-    if (s->kind == STEP_LINE) path_line(to, s->x, s->y);
-    if (s->kind == STEP_CUBIC) path_cubic(to, s->ax, s->ay, s->bx, s->by, s->x, s->y);
-    if (s->kind == STEP_CLOSE) path_close(to);
-  }
-  canvas_paint(to, &m->path.paint);
-}
-
-// Copies a picture into another one.
-static void picture_again(Canvas *to, const Canvas *from, double x, double y) {
-  canvas_shift(to, x, y);
-  for (uint32_t i = 0; i < from->mark.n; i++) {
-    const Mark *m = &from->mark.at[i];
-    if (m->kind == MARK_PATH) path_again(to, from, m);
-    if (m->kind == MARK_TEXT) canvas_text(to, m->text.x, m->text.y, &m->text.how, m->text.words);
-    const char *class = m->kind == MARK_OPEN ? m->group.class : ""; // curves may overlap
-    if (!strcmp(class, "line")) class = "touch";
-    if (m->kind == MARK_OPEN) canvas_open(to, m->group.id, class, m->group.words);
-    if (m->kind == MARK_CLOSE) canvas_close(to);
-  }
-  canvas_shift(to, -x, -y);
-}
-
 static void curves(Drawing *g, const DiffRuns *runs) {
   Metrics one[2], both = {0};
   const char *error;
@@ -311,7 +269,7 @@ static void curves(Drawing *g, const DiffRuns *runs) {
     Canvas *c = plot_metrics(g->arena, &both, measures);
     if (!c) continue;
     title(g, measures ? "measures" : "goals");
-    picture_again(g->c, c, EDGE, g->y);
+    canvas_append(g->c, c, EDGE, g->y);
     g->y += canvas_height(c);
     widen_to(g, EDGE + canvas_width(c));
   }
@@ -337,24 +295,15 @@ Canvas *diff_draw(Arena *arena, const DiffAnswer *d, const DiffRuns *runs) {
 }
 
 // -- as a page ------------------------------------------------------------------------------------
-static void put_html(Buf *out, const char *text) {
-  for (; *text; text++)
-    if (!put_entity(out, *text)) buf_char(out, *text);
-}
-
 void diff_page(Arena *arena, const DiffAnswer *d, Canvas *c, Buf *out) {
   Buf text = buf_new(arena), svg = buf_new(arena);
   diff_text(arena, d, &text);
   canvas_svg(c, &(Look){0}, &svg);
-  buf_text(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                "<meta name=\"color-scheme\" content=\"light dark\">\n"
-                "<link rel=\"icon\" href=\"data:,\">\n<title>");
-  put_html(out, arena_format(arena, "%s and %s", d->a, d->b));
-  buf_text(out, "</title>\n<style>body{font-family:sans-serif;margin:1em}svg{max-width:100%;"
-                "height:auto}pre{overflow:auto}</style>\n</head>\n<body>\n");
+  html_head(out, arena_format(arena, "%s and %s", d->a, d->b),
+            "body{font-family:sans-serif;margin:1em}svg{max-width:100%;"
+            "height:auto}pre{overflow:auto}");
   buf_text(out, svg.at);
   buf_text(out, "<pre>");
-  put_html(out, text.at);
+  html_text(out, text.at, text.n);
   buf_text(out, "</pre>\n</body>\n</html>\n");
 }

@@ -24,20 +24,6 @@ void plot_note_gaps(Plot *p, int64_t count, const char *of) {
     plot_note(p, "%lld values of %s are not finite and left out", (long long)count, of);
 }
 
-// The end of the first line: after the last word that fits, or after a word that is too long for
-// any line.
-static const char *line_end(Arena *a, const char *text, double room) {
-  const char *end = text;
-  for (const char *at = text; *at;) {
-    const char *word = at + strcspn(at, " ");
-    const char *line = arena_text(a, text, (size_t)(word - text));
-    if (end > text && small_width(line) > room) break;
-    end = word;
-    at = word + strspn(word, " ");
-  }
-  return end;
-}
-
 double small_width(const char *text) { return text_width(FACE_SANS, LABEL_SIZE, text); }
 
 void soft_text(Canvas *c, double x, double y, Anchor anchor, const char *text) {
@@ -49,12 +35,11 @@ Canvas *plot_end(Plot *p, Canvas *c, double width, double y) {
   double room = canvas_width(c) - 8;
   if (p->note.n) y += 4;
   for (uint32_t i = 0; i < p->note.n; i++)
-    for (const char *at = p->note.at[i]; *at;) {
-      const char *end = line_end(p->arena, at, room);
-      const char *line = arena_text(p->arena, at, (size_t)(end - at));
+    for (const char *at = p->note.at[i]; *at; at += strspn(at, " ")) {
+      size_t n = text_line(p->arena, FACE_SANS, LABEL_SIZE, at, room);
       y += LINE_STEP;
-      soft_text(c, 0, y - 4, ANCHOR_START, text_fit(p->arena, LABEL_SIZE, line, room));
-      at = end + strspn(end, " ");
+      soft_text(c, 0, y - 4, ANCHOR_START, arena_text(p->arena, at, n));
+      at += n;
     }
   canvas_resize(c, canvas_width(c), y);
   return c;
@@ -135,14 +120,6 @@ static const struct {
     {"paths", plot_paths},   {"table", plot_table},         {"text", plot_text},
     {"phase", plot_phase},   {"spacetime", plot_spacetime}, {"bands", plot_bands},
 };
-
-static bool all_simplex(const Array *x) {
-  int64_t k = x->rank == 2 ? x->shape[1] : 0;
-  if (k < 2) return false;
-  for (int64_t i = 0; i < x->shape[0]; i++)
-    if (!is_simplex(x->data + i * k, k)) return false;
-  return true;
-}
 
 static const char *view_for(const Shown *s) {
   const Array *x = &s->value.array.at[0];

@@ -62,9 +62,7 @@ static void draw_piece(Plot *p, Canvas *c, const TimeBand *b, double value, Plot
   const char *name = label && is_label(value) ? label_text(p, b->array, (int64_t)value)
                                               : number_text(p->arena, value);
   if (!label && value == 0) {
-    path_move(c, at.x, at.y + at.h - 0.5);
-    path_line(c, at.x + at.w, at.y + at.h - 0.5);
-    canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
+    line_draw(c, at.x, at.y + at.h - 0.5, at.x + at.w, at.y + at.h - 0.5, INK_SOFT, 1);
     return;
   }
   Ink ink = label && is_seen(value) && value >= 0 ? series_ink((uint32_t)value) : INK_SERIES1;
@@ -91,7 +89,7 @@ static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, dou
   canvas_open(c, "", "band", b->name);
   canvas_text(c, x->from - 10, y + BAND / 2.0 + 4,
               &(Text){.size = LABEL_SIZE, .anchor = ANCHOR_END},
-              text_fit(p->arena, LABEL_SIZE, b->name, NAME_MOST));
+              text_cut(p->arena, FACE_SANS, LABEL_SIZE, b->name, NAME_MOST));
   for (uint32_t i = 0; i < p->s->moments;) {
     uint32_t end = piece_end(b, i, p->s->moments);
     double left = piece_x(p, x, i), right = piece_x(p, x, end + 1);
@@ -103,21 +101,6 @@ static void draw_band(Plot *p, Canvas *c, const TimeBand *b, const Scale *x, dou
   canvas_close(c);
 }
 
-static void draw_axis(Plot *p, Canvas *c, const Scale *x, double y) {
-  Ticks ticks = scale_ticks(p->arena, x, 8, p->s->whole);
-  Text look = {.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE};
-  path_move(c, x->from, y);
-  path_line(c, x->to, y);
-  for (uint32_t i = 0; i < ticks.n; i++) {
-    double at = scale_at(x, ticks.at[i]);
-    path_move(c, at, y);
-    path_line(c, at, y + 4);
-    canvas_text(c, at, y + 17, &look, ticks.text[i]);
-  }
-  canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
-  canvas_text(c, (x->from + x->to) / 2, y + 33, &look, p->s->over);
-}
-
 // The legend of names that fit nowhere; returns its bottom
 static double draw_legend(Plot *p, Canvas *c, const BandLabels *seen, const Scale *x, double y) {
   enum { SWATCH = 12, AFTER = 18 };
@@ -125,7 +108,7 @@ static double draw_legend(Plot *p, Canvas *c, const BandLabels *seen, const Scal
   for (uint32_t i = 0; i < seen->n; i++) {
     const BandLabel *l = &seen->at[i];
     if (l->named) continue;
-    const char *name = text_fit(p->arena, LABEL_SIZE, l->name, NAME_MOST);
+    const char *name = text_cut(p->arena, FACE_SANS, LABEL_SIZE, l->name, NAME_MOST);
     double wide = SWATCH + 5 + small_width(name);
     if (at > x->from && at + wide > x->to) at = x->from, y += LINE_STEP;
     canvas_open(c, "", "legend", l->name);
@@ -156,7 +139,7 @@ Canvas *plot_bands(Plot *p) {
   Canvas *c = plot_canvas(p, "Bands");
   for (uint32_t i = 0; i < bands.n; i++, y += BAND + BAND_GAP)
     draw_band(p, c, &bands.at[i], &x, y, &seen);
-  draw_axis(p, c, &x, y);
+  axis_draw(p, c, &x, &(AxisWish){y, {0, y, PLOT_WIDTH, FOOT}, s->over, s->whole, true});
   time_along(p, &x, 0, y);
   return plot_end(p, c, PLOT_WIDTH, draw_legend(p, c, &seen, &x, y + FOOT + 2));
 }

@@ -36,11 +36,9 @@ static void draw_legend(Family *y, Canvas *c, double x, double top) {
     uint32_t i = n > 1 ? (k * (y->n - 1) + (n - 1) / 2) / (n - 1) : 0;
     double at = top + NAME_STEP * (k + 0.5);
     Ink ink = order_ink(i, y->n);
-    path_move(c, x, at);
-    path_line(c, x + 14, at);
-    canvas_paint(c, &(Paint){.stroke = ink, .width = 2});
+    line_draw(c, x, at, x + 14, at, ink, 2);
     canvas_text(c, x + 20, at + 4, &(Text){.size = LABEL_SIZE, .ink = ink},
-                text_fit(y->p.arena, LABEL_SIZE, y->f->label[i], NAME_WIDE));
+                text_cut(y->p.arena, FACE_SANS, LABEL_SIZE, y->f->label[i], NAME_WIDE));
   }
   if (n < y->n) plot_note(&y->p, "%u of %u runs are named.", n, y->n);
 }
@@ -95,22 +93,16 @@ static Canvas *family_curves(Family *y) {
                  .tight_x = true,
                  .whole_x = s->whole,
                  .right = right};
+  VEC(PlotLine) line = {0};
   for (uint32_t i = 0; i < y->n; i++)
-    for (int64_t k = 0; k < lines_of(y, i); k++) {
-      PlotLine l = family_line(y, i, k);
-      plot_note_gaps(&y->p, line_range(&w, &l), l.name);
-    }
-  w.log_y = wants_log(w.y, 1e4) && !wants_log(w.y, 1e12);
-  PlotFrame f = frame_draw(&y->p, c, &w);
-  time_along(&y->p, &f.x, f.area.y, f.area.h);
-  for (uint32_t i = 0; i < y->n; i++) {
+    for (int64_t k = 0; k < lines_of(y, i); k++) vec_push(y->p.arena, &line, family_line(y, i, k));
+  PlotFrame f = lines_frame(&y->p, c, &w, line.at, line.n, 1e4, 1e12);
+  for (uint32_t i = 0, at = 0; i < y->n; i++) {
     Paint paint = {.stroke = order_ink(i, y->n), .width = y->n > 12 ? 1.2 : 1.6, .round = true};
-    for (int64_t k = 0; k < lines_of(y, i); k++) {
-      PlotLine l = family_line(y, i, k);
-      const double *dash = strokes[k % (int64_t)COUNT(strokes)].dash;
-      paint.dash[0] = dash[0], paint.dash[1] = dash[1];
-      canvas_open(c, "", "line", line_words(&y->p, &l));
-      curve_draw(c, &f, &l, &paint);
+    for (int64_t k = 0; k < lines_of(y, i); k++, at++) {
+      memcpy(paint.dash, strokes[k % (int64_t)COUNT(strokes)].dash, sizeof paint.dash);
+      canvas_open(c, "", "line", line_words(&y->p, &line.at[at]));
+      curve_draw(c, &f, &line.at[at], &paint);
       canvas_close(c);
     }
   }

@@ -197,7 +197,7 @@ Canvas *plot_images(Plot *p) {
     if (x > 0 && x + width > GRID_WIDTH) x = 0, y += row + 24, row = 0;
     if (n > 1)
       canvas_text(c, x, y + 12, &(Text){.size = HEAD_SIZE},
-                  text_fit(p->arena, HEAD_SIZE, line_name(p, i, 0, 1), width));
+                  text_cut(p->arena, FACE_SANS, HEAD_SIZE, line_name(p, i, 0, 1), width));
     draw_grid(p, c, &f, &g, x, y + head);
     note_frames(p, &f, line_name(p, i, 0, 1));
     if (g.shown < f.n && !p->s->options)
@@ -269,7 +269,7 @@ static double draw_heads(Plot *p, Canvas *c, const ImageStrip *s) {
     y += LINE_STEP;
     for (uint32_t i = 0; i < s->n; i++)
       canvas_text(c, column_x(s, i, 0), y - 4, &(Text){.size = LABEL_SIZE},
-                  text_fit(p->arena, LABEL_SIZE, line_name(p, i, 0, 1),
+                  text_cut(p->arena, FACE_SANS, LABEL_SIZE, line_name(p, i, 0, 1),
                            (double)s->columns * (s->w + GAP) - GAP));
   }
   if (!p->s->over) return y > 0 ? y + 2 : 0;

@@ -72,7 +72,7 @@ static void draw_names(Plot *p, Canvas *c, const PlotFrame *f, const PlotLine *l
     path_line(c, x + 14, place[i]);
     canvas_paint(c, &paint);
     canvas_text(c, x + 18, place[i] + 4, &(Text){.size = LABEL_SIZE, .ink = series_ink(series)},
-                text_fit(p->arena, LABEL_SIZE, label_of(&line[end[i].line]), NAME_ROOM));
+                text_cut(p->arena, FACE_SANS, LABEL_SIZE, label_of(&line[end[i].line]), NAME_ROOM));
   }
 }
 
@@ -143,7 +143,7 @@ static bool jumps_at(const PlotLine *l, int64_t i, LineJump *out) {
   return fabs(now - out->from) > FAR_MORE * fabs(out->from - before);
 }
 
-int64_t line_range(FrameWish *w, const PlotLine *l) {
+static int64_t line_range(FrameWish *w, const PlotLine *l) {
   int64_t gaps = 0;
   LineJump jump;
   for (int64_t i = 0; i < l->n; i++) {
@@ -312,6 +312,17 @@ static void draw_marks(Plot *p, Canvas *c, const PlotFrame *f) {
   note_marks(p);
 }
 
+// Its scale is logarithmic if the ratio of values is between these; 0: from 1000 on; any.
+PlotFrame lines_frame(Plot *p, Canvas *c, FrameWish *w, const PlotLine *line, uint32_t n,
+                      double log_from, double log_most) {
+  for (uint32_t i = 0; i < n; i++) plot_note_gaps(p, line_range(w, &line[i]), line[i].name);
+  w->log_y = wants_log(w->y, log_from > 0 ? log_from : 1000) &&
+             !(log_most > 0 && wants_log(w->y, log_most));
+  PlotFrame f = frame_draw(p, c, w);
+  if (p->s && p->s->over) time_along(p, &f.x, f.area.y, f.area.h);
+  return f;
+}
+
 double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n,
                   const LinesWish *l) {
   if (n > LINE_LIMIT) {
@@ -325,11 +336,7 @@ double lines_draw(Plot *p, Canvas *c, double y, const PlotLine *line, uint32_t n
                  .tight_x = true,
                  .whole_x = l->whole_x,
                  .right = name_room(line, n) + 24};
-  for (uint32_t i = 0; i < n; i++) plot_note_gaps(p, line_range(&w, &line[i]), line[i].name);
-  w.log_y = wants_log(w.y, l->log_from > 0 ? l->log_from : 1000) &&
-            !(l->log_most > 0 && wants_log(w.y, l->log_most));
-  PlotFrame f = frame_draw(p, c, &w);
-  if (p->s && p->s->over) time_along(p, &f.x, f.area.y, f.area.h);
+  PlotFrame f = lines_frame(p, c, &w, line, n, l->log_from, l->log_most);
   if (l->marks) draw_marks(p, c, &f);
   bool dense = false;
   for (uint32_t i = 0; i < n; i++) {

@@ -108,10 +108,10 @@ static void draw_labels(Plot *p, Canvas *c, const Matrix *m, bool upright) {
   int64_t step = label_step(m->cell);
   for (int64_t i = 0; i < m->rows; i += step)
     soft_text(c, m->left - 7, m->top + ((double)i + 0.5) * m->cell + 4, ANCHOR_END,
-              text_fit(p->arena, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM));
+              text_cut(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM));
   for (int64_t i = 0; i < m->columns; i += step) {
     double x = m->left + ((double)i + 0.5) * m->cell;
-    const char *text = text_fit(p->arena, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
+    const char *text = text_cut(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, 0, i), LABEL_ROOM);
     Text look = {.size = LABEL_SIZE, .ink = INK_SOFT, .anchor = ANCHOR_MIDDLE};
     if (upright) look.angle = -90, look.anchor = ANCHOR_START, x += 4;
     canvas_text(c, x, m->top - 7, &look, text);
@@ -274,7 +274,7 @@ static double draw_sheet(Plot *p, Canvas *c, uint32_t array, double y, const cha
   s.range = array_range(s.array, &gaps);
   if (p->s->value.array.n > 1) {
     canvas_text(c, 0, y + 12, &(Text){.size = HEAD_SIZE},
-                text_fit(p->arena, HEAD_SIZE, line_name(p, array, 0, 1), IMAGE_WIDTH));
+                text_cut(p->arena, FACE_SANS, HEAD_SIZE, line_name(p, array, 0, 1), IMAGE_WIDTH));
     y += 20;
   }
   PlotArea at = {52, y, sheet_side(s.columns, IMAGE_WIDTH), sheet_side(s.rows, IMAGE_HEIGHT)};

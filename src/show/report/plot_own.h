@@ -5,6 +5,7 @@
 #ifndef LIMN_SHOW_REPORT_PLOT_OWN_H
 #define LIMN_SHOW_REPORT_PLOT_OWN_H
 
+#include "show/canvas/strokes.h"
 #include "show/report/plot.h"
 
 enum {
@@ -87,9 +88,15 @@ bool wants_log(PlotRange, double ratio);
 double scale_at(const Scale *, double);
 Ticks scale_ticks(Arena *, const Scale *, uint32_t most, bool whole);
 const char *number_fixed(Arena *, double, int decimals);
-const char *text_fit(Arena *, double size, const char *text, double room); // truncated with …
 bool frame_add(FrameWish *, double x, double y); // adds a point; false: it cannot be shown
 PlotFrame frame_draw(Plot *, Canvas *, const FrameWish *);
+typedef struct {
+  double y;
+  PlotArea outer; // its texts stay inside
+  const char *title;
+  bool whole, marked; // integral ticks only; with ticks
+} AxisWish;
+void axis_draw(Plot *, Canvas *, const Scale *x, const AxisWish *);
 void time_along(Plot *, const Scale *x, double y, double h); // records the time axis
 
 // -- plot_lines.c: series in a frame --------------------------------------------------------------
@@ -114,8 +121,9 @@ typedef struct {
 } LinesWish;
 Ink series_ink(uint32_t i);
 double line_x(const PlotLine *, int64_t i), line_y(const PlotLine *, int64_t i);
-// Includes it in the frame; returns the number of points that cannot be shown.
-int64_t line_range(FrameWish *, const PlotLine *);
+// The frame of these lines, whose scale may be logarithmic.
+PlotFrame lines_frame(Plot *, Canvas *, FrameWish *, const PlotLine *, uint32_t n, double log_from,
+                      double log_most);
 void curve_draw(Canvas *, const PlotFrame *, const PlotLine *, const Paint *);
 const char *line_words(Plot *, const PlotLine *); // for screen readers
 double lines_draw(Plot *, Canvas *, double y, const PlotLine *, uint32_t n, const LinesWish *);
@@ -142,9 +150,8 @@ Canvas *plot_paths(Plot *);                                              // plot
 Canvas *plot_bands(Plot *);                                              // plot_bands.c
 Canvas *plot_table(Plot *), *plot_text(Plot *);                          // plot_table.c
 bool looks_like_images(const Shown *);                                   // plot_image.c
-bool is_simplex(const double *row, int64_t k); // plot_paths.c: false too where not finite
+bool all_simplex(const Array *); // plot_paths.c: are its rows probabilities, if they are finite?
 
-// plot_paths.c: false for non-finite values
 // Projects x [n z] to [n 2]. Non-finite rows stay so. share: of the variance.
 void principal_axes(Arena *, const double *x, int64_t n, int64_t z, double (*to)[2],
                     double share[2]);

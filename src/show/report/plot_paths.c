@@ -19,7 +19,7 @@ typedef struct {
 } SimplexPath;
 typedef VEC(SimplexPath) Paths;
 
-bool is_simplex(const double *row, int64_t k) {
+static bool is_simplex(const double *row, int64_t k) {
   double sum = 0;
   for (int64_t i = 0; i < k; i++) {
     if (!is_seen(row[i]) || row[i] < -1e-3) return false;
@@ -48,16 +48,12 @@ static bool all_inside(Plot *p, const SimplexPath *q) {
   return true;
 }
 
-static bool all_simplex(const Plot *p) {
-  for (uint32_t i = 0; i < p->s->value.array.n; i++) {
-    const Array *x = &p->s->value.array.at[i];
-    SimplexPath q = {"", i, x->data, x->shape[0], x->rank == 2 ? x->shape[1] : 0, 0};
-    q.stride = q.k;
-    if (q.k < 2) return false;
-    for (int64_t k = 0; k < q.steps; k++)
-      if (row_seen(&q, k) && !is_simplex(q.row + k * q.k, q.k)) return false;
-  }
-  return true;
+bool all_simplex(const Array *x) {
+  SimplexPath q = {.row = x->data, .steps = x->shape[0], .k = x->rank == 2 ? x->shape[1] : 0};
+  q.stride = q.k;
+  for (int64_t i = 0; q.k > 1 && i < q.steps; i++)
+    if (row_seen(&q, i) && !is_simplex(q.row + i * q.k, q.k)) return false;
+  return q.k > 1;
 }
 
 // [steps k] is one path, [steps m k] is m of them.
@@ -102,7 +98,7 @@ static void draw_corners(Plot *p, Canvas *c, const SimplexPath *q, double cx, do
     Anchor anchor = x > 0.1 ? ANCHOR_START : x < -0.1 ? ANCHOR_END : ANCHOR_MIDDLE;
     canvas_text(c, cx + (RADIUS + 8) * x, cy + (RADIUS + 8) * y + 4 + 5 * y,
                 &(Text){.size = LABEL_SIZE, .anchor = anchor},
-                text_fit(p->arena, LABEL_SIZE, label_text(p, q->array, i), 56));
+                text_cut(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, q->array, i), 56));
   }
 }
 
@@ -161,14 +157,14 @@ static void draw_panel(Plot *p, Canvas *c, const SimplexPath *q, PlotArea at, In
   if (q->k == 2)
     name = arena_format(p->arena, "%s: probability of %s", name, label_text(p, q->array, 0));
   canvas_text(c, at.x, at.y + 12, &(Text){.size = HEAD_SIZE, .ink = ink},
-              text_fit(p->arena, HEAD_SIZE, name, at.w));
+              text_cut(p->arena, FACE_SANS, HEAD_SIZE, name, at.w));
   PlotArea inner = {at.x, at.y + 22, at.w, at.h - 22 - LINE_STEP};
   if (q->k == 2)
     draw_share(p, c, q, inner, ink);
   else
     draw_polygon(p, c, q, inner, ink);
   soft_text(c, at.x, at.y + at.h - 2, ANCHOR_START,
-            text_fit(p->arena, LABEL_SIZE, end_text(p, q), at.w));
+            text_cut(p->arena, FACE_SANS, LABEL_SIZE, end_text(p, q), at.w));
 }
 
 // The leading axis is steps, not samples.
@@ -181,7 +177,8 @@ static Canvas *plain_paths(Plot *p) {
 
 Canvas *plot_paths(Plot *p) {
   Paths paths = {0};
-  if (p->s->step && !all_simplex(p)) return plain_paths(p);
+  for (uint32_t i = 0; p->s->step && i < p->s->value.array.n; i++)
+    if (!all_simplex(&p->s->value.array.at[i])) return plain_paths(p);
   if (!find_paths(p, &paths)) return NULL;
   Canvas *c = plot_canvas(p, "Paths");
   uint32_t columns = paths.n < 2 ? 1 : 2, rows = (paths.n + columns - 1) / columns;

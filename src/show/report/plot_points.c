@@ -140,8 +140,9 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
     Paint paint = group_paint(k, g, 1);
     draw_mark(c, x + 4, y - 4, g / SERIES);
     canvas_paint(c, &paint);
-    canvas_text(c, x + 14, y, &(Text){.size = LABEL_SIZE},
-                text_fit(p->arena, LABEL_SIZE, label_text(p, k->array, g), LEGEND_WIDTH - 20));
+    canvas_text(
+        c, x + 14, y, &(Text){.size = LABEL_SIZE},
+        text_cut(p->arena, FACE_SANS, LABEL_SIZE, label_text(p, k->array, g), LEGEND_WIDTH - 20));
     y += LINE_STEP;
   }
   return y;
@@ -149,7 +150,8 @@ static double draw_legend(Plot *p, Canvas *c, const Points *q, const Colours *k,
 
 static double draw_strengths(Plot *p, Canvas *c, const Colours *k, double x, double y) {
   const char *name = line_name(p, k->array, 0, 1);
-  soft_text(c, x, y, ANCHOR_START, text_fit(p->arena, LABEL_SIZE, name, LEGEND_WIDTH - 8));
+  soft_text(c, x, y, ANCHOR_START,
+            text_cut(p->arena, FACE_SANS, LABEL_SIZE, name, LEGEND_WIDTH - 8));
   const double value[] = {k->range.low, k->range.high};
   for (int i = 0; i < 2; i++) {
     Paint paint = group_paint(k, i * (BINS - 1), 1);

@@ -68,17 +68,6 @@ const char *number_fixed(Arena *a, double x, int decimals) {
   return tidy(a, zero && *text == '-' ? text + 1 : text);
 }
 
-const char *text_fit(Arena *a, double size, const char *text, double room) {
-  size_t n = strlen(text);
-  const char *best = text;
-  while (n && text_width(FACE_SANS, size, best) > room) {
-    do n--;
-    while (n && ((unsigned char)text[n] & 0xC0) == 0x80); // to the start of a character
-    best = arena_format(a, "%.*s…", (int)n, text);
-  }
-  return best;
-}
-
 // -- ticks ----------------------------------------------------------------------------------------
 static double round_step(double rough) {
   double unit = pow(10, floor(log10(rough))), part = rough / unit;
@@ -213,18 +202,21 @@ static void draw_y(Canvas *c, const PlotFrame *f, const Ticks *t) {
   if (t->n) canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
 }
 
-static void draw_x(Canvas *c, const PlotFrame *f, const Ticks *t, const char *title) {
-  double base = f->area.y + f->area.h;
-  path_move(c, f->area.x, base);
-  path_line(c, f->area.x + f->area.w, base);
-  for (uint32_t i = 0; i < t->n; i++) {
-    double x = scale_at(&f->x, t->at[i]);
-    path_move(c, x, base);
-    path_line(c, x, base + 4);
-    soft_text(c, x, base + TICK_DROP, ANCHOR_MIDDLE, t->text[i]);
+void axis_draw(Plot *p, Canvas *c, const Scale *x, const AxisWish *w) {
+  Ticks t = w->marked ? ticks_across(p->arena, x, w->whole) : (Ticks){0};
+  t = ticks_inside(x, &t, w->outer);
+  path_move(c, x->from, w->y);
+  path_line(c, x->to, w->y);
+  for (uint32_t i = 0; i < t.n; i++) {
+    double at = scale_at(x, t.at[i]);
+    path_move(c, at, w->y);
+    path_line(c, at, w->y + 4);
+    soft_text(c, at, w->y + TICK_DROP, ANCHOR_MIDDLE, t.text[i]);
   }
   canvas_paint(c, &(Paint){.stroke = INK_SOFT, .width = 1});
-  if (title) soft_text(c, f->area.x + f->area.w, base + TICK_DROP + LINE_STEP, ANCHOR_END, title);
+  if (w->title)
+    soft_text(c, x->to, w->y + TICK_DROP + LINE_STEP, ANCHOR_END,
+              text_cut(p->arena, FACE_SANS, LABEL_SIZE, w->title, x->to - x->from));
 }
 
 // Ticks and space depend on each other: first heights, then the ticks of y, then the remaining
@@ -246,13 +238,12 @@ PlotFrame frame_draw(Plot *p, Canvas *c, const FrameWish *w) {
     ty = ticks_up(a, &f.y, w->y, most);
     left = fmax(left, tick_width(&ty) + 12);
   }
-  Ticks tx = w->x.any ? ticks_across(a, &f.x, w->whole_x) : (Ticks){0};
-  tx = ticks_inside(&f.x, &tx, w->outer);
   draw_y(c, &f, &ty);
-  draw_x(c, &f, &tx, w->x_title ? text_fit(a, LABEL_SIZE, w->x_title, f.area.w) : NULL);
+  axis_draw(p, c, &f.x,
+            &(AxisWish){f.area.y + f.area.h, w->outer, w->x_title, w->whole_x, w->x.any});
   if (w->y_title)
     soft_text(c, w->outer.x, w->outer.y + 10, ANCHOR_START,
-              text_fit(a, LABEL_SIZE, w->y_title, w->outer.w));
+              text_cut(a, FACE_SANS, LABEL_SIZE, w->y_title, w->outer.w));
   return f;
 }
 

@@ -69,9 +69,10 @@ static void measure_column(Plot *p, TableColumn *c, int64_t rows) {
   double behind = 0;
   int decimals = column_decimals(c, rows);
   c->cell = NEW_ARRAY(p->arena, const char *, rows);
-  c->head = text_fit(p->arena, LABEL_SIZE, c->head, COLUMN_MOST);
+  c->head = text_cut(p->arena, FACE_SANS, LABEL_SIZE, c->head, COLUMN_MOST);
   for (int64_t i = 0; i < rows; i++) {
-    c->cell[i] = text_fit(p->arena, HEAD_SIZE, cell_text(p, c, i, decimals), COLUMN_MOST);
+    c->cell[i] =
+        text_cut(p->arena, FACE_SANS, HEAD_SIZE, cell_text(p, c, i, decimals), COLUMN_MOST);
     double point = c->labels ? 0 : point_at(p, c->cell[i]);
     c->point_room = fmax(c->point_room, point);
     behind = fmax(behind, text_width(FACE_SANS, HEAD_SIZE, c->cell[i]) - point);
@@ -82,12 +83,6 @@ static void measure_column(Plot *p, TableColumn *c, int64_t rows) {
 }
 
 // -- drawing --------------------------------------------------------------------------------------
-static void draw_rule(Canvas *c, double y, double width) {
-  path_move(c, 0, y);
-  path_line(c, width, y);
-  canvas_paint(c, &(Paint){.stroke = INK_GRID, .width = 1});
-}
-
 static void draw_column(Plot *p, Canvas *c, const TableColumn *k, double x, int64_t rows,
                         bool more) {
   Text head = {.size = LABEL_SIZE, .ink = INK_SOFT};
@@ -134,7 +129,7 @@ Canvas *plot_table(Plot *p) {
     draw_column(p, c, k, x, rows, rows < all);
     x += k->width + COLUMN_GAP;
   }
-  draw_rule(c, 20, x - COLUMN_GAP);
+  line_draw(c, 0, 20, x - COLUMN_GAP, 20, INK_GRID, 1);
   if (rows < all) plot_note(p, "%lld of %lld rows", (long long)rows, (long long)all);
   double bottom = 28 + (double)(rows + (rows < all)) * ROW_HEIGHT;
   return plot_end(p, c, fmax(x - COLUMN_GAP, p->note.n ? 260 : 0), bottom);
@@ -160,26 +155,12 @@ static bool page_line(TablePage *g, const char *text, size_t n) {
   return true;
 }
 
-// The number of bytes in a line: up to a space if possible, at least one character.
-static size_t bytes_that_fit(TablePage *g, const char *text, size_t n) {
-  size_t space = 0;
-  double w = 0;
-  for (size_t i = 0; i < n;) {
-    size_t m = character_length(text + i, n - i);
-    if (!m) m = 1;
-    w += text_width(FACE_SANS, HEAD_SIZE, arena_text(g->p->arena, text + i, m));
-    if (w > TEXT_WIDTH) return space ? space : i ? i : m;
-    i += m;
-    if (text[i - 1] == ' ') space = i;
-  }
-  return n;
-}
-
 static bool page_text(TablePage *g, const char *text) {
   for (const char *at = text;;) {
     size_t n = strcspn(at, "\n");
     do {
-      size_t fit = bytes_that_fit(g, at, n);
+      size_t fit = text_line(g->p->arena, FACE_SANS, HEAD_SIZE, at, TEXT_WIDTH);
+      if (at[fit] == ' ') fit++;
       if (!page_line(g, at, fit)) return false;
       at += fit, n -= fit;
     } while (n);

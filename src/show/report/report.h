@@ -14,6 +14,10 @@ typedef struct {
 } Report;
 bool report_write(Arena *, const Report *, const char **error);
 
+// -- pages of other pictures ----------------------------------------------------------------------
+void html_head(Buf *, const char *title, const char *style); // up to the body, which stays open
+void html_text(Buf *, const char *text, size_t n);           // escaped; invalid UTF-8 is replaced
+
 // report_page.c: can this be drawn? Otherwise *why.
 bool report_can_show(Arena *, const Shown *, const char **why);
 

@@ -2,6 +2,7 @@
 #ifndef LIMN_SHOW_REPORT_REPORT_OWN_H
 #define LIMN_SHOW_REPORT_REPORT_OWN_H
 
+#include "base/json_write.h"
 #include "show/report/plot.h"
 #include "show/report/report.h"
 #include "show/wiring/wiring.h"
@@ -39,8 +40,9 @@ void page_facts(HtmlPage *);
 bool page_write(HtmlPage *); // DIR/report.html
 
 // report_text.c
+// style.css, style_runs.css and script.js, embedded: of every page, of runs of machines, of sliders
 extern const char report_style[], report_style_runs[], report_script[];
-void html_text(Buf *, const char *text, size_t n); // escaped; invalid UTF-8 is replaced
+extern const size_t report_style_size, report_style_runs_size, report_script_size;
 void html_program(Buf *, const char *text, size_t n);
 void html_who(Buf *, const char *text); // the table of goals and learners
 const char *time_text(Arena *, double seconds);
@@ -52,7 +54,8 @@ typedef struct {
   const SimRecord *record;
   Ids moment;             // of the record: the stops of the slider
   const SimChannel *live; // the matrix being written; or NULL
-  Buf json;
+  Buf data;
+  JsonOut json; // of it
   uint32_t figures;
 } Scrub;
 

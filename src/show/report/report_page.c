@@ -46,17 +46,19 @@ void page_fact(HtmlPage *g, const char *class, const char *text) {
   page_put(g, "</span>");
 }
 
+void html_head(Buf *b, const char *title, const char *style) {
+  buf_text(b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+              "<meta name=\"color-scheme\" content=\"light dark\">\n"
+              "<link rel=\"icon\" href=\"data:,\">\n<title>");
+  html_text(b, title, strlen(title));
+  buf_printf(b, "</title>\n<style>%s</style>\n</head>\n<body>\n", style);
+}
+
 void page_head(HtmlPage *g) {
   const char *name = page_name(g);
-  page_between(g,
-               "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-               "<meta name=\"color-scheme\" content=\"light dark\">\n"
-               "<link rel=\"icon\" href=\"data:,\">\n<title>",
-               name, "</title>\n<style>\n");
-  page_put(g, report_style);
-  page_put(g, report_style_runs);
-  page_between(g, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>", name, "</h1>\n");
+  html_head(&g->out, name, arena_format(g->arena, "\n%s%s", report_style, report_style_runs));
+  page_between(g, "<main>\n<header>\n<h1>", name, "</h1>\n");
 }
 
 // On small screens pictures shrink to a minimal text size, then scroll.

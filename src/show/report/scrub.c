@@ -3,6 +3,7 @@
 // The page contains the numbers of some moments as JSON, and a script that draws a line, a dot or a
 // table into the pictures; without scripts the slider is hidden. The number of moments is limited
 // by the amount of data.
+#include "base/json_write.h"
 #include "show/report/report_own.h"
 
 #include "run/sim/simulate.h"
@@ -53,24 +54,11 @@ static uint32_t last_before(const double *time, uint32_t n, double t) {
 }
 
 // -- JSON -----------------------------------------------------------------------------------------
-// Writes a string such that it cannot close the script element.
-static void put_string(Buf *b, const char *text) {
-  buf_char(b, '"');
-  for (; *text; text++) {
-    unsigned char c = (unsigned char)*text;
-    if (c < 32 || strchr("\"\\<>&", c))
-      buf_printf(b, "\\u%04x", c);
-    else
-      buf_char(b, (char)c);
-  }
-  buf_char(b, '"');
-}
-
-static void put_json(Buf *b, double x) {
+static void put_value(JsonOut *j, double x) {
   if (isfinite(x))
-    buf_printf(b, "%.5g", x);
+    json_print(j, NULL, "%.5g", x);
   else
-    put_string(b, isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
+    json_text(j, NULL, isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
 }
 
 typedef struct {
@@ -82,19 +70,17 @@ typedef struct {
   const char *const *label; // names of labels; or NULL
 } ScrubLine;
 
-static void put_line(Scrub *s, const ScrubLine *l, bool first) {
-  Buf *b = &s->json;
-  buf_text(b, first ? "[" : ",[");
-  put_string(b, l->name);
+static void put_line(Scrub *s, const ScrubLine *l) {
+  json_list(&s->json, NULL);
+  json_text(&s->json, NULL, l->name);
   for (uint32_t i = 0; i < s->moment.n; i++) {
     double x = l->value[last_before(l->time, l->moments, stop_time(s, i)) * l->stride];
-    buf_char(b, ',');
     if (l->label && x >= 0 && x == floor(x) && x < 1e6)
-      put_string(b, l->label[(uint32_t)x]);
+      json_text(&s->json, NULL, l->label[(uint32_t)x]);
     else
-      put_json(b, x);
+      put_value(&s->json, x);
   }
-  buf_char(b, ']');
+  json_end(&s->json);
 }
 
 static uint32_t put_array(Scrub *s, const Shown *shown, uint32_t k, const char *suffix,
@@ -108,27 +94,33 @@ static uint32_t put_array(Scrub *s, const Shown *shown, uint32_t k, const char *
     if (cells > 1) name = arena_format(s->g->arena, "%s[%lld]", name, (long long)j);
     if (cells > 1 && names && !bands) name = names[j];
     if (suffix) name = suffix;
-    put_line(s,
-             &(ScrubLine){.name = name,
-                          .value = x->data + j,
-                          .stride = cells,
-                          .time = shown->moment,
-                          .moments = shown->moments,
-                          .label = bands ? names : NULL},
-             !lines);
+    put_line(s, &(ScrubLine){.name = name,
+                             .value = x->data + j,
+                             .stride = cells,
+                             .time = shown->moment,
+                             .moments = shown->moments,
+                             .label = bands ? names : NULL});
   }
   return lines;
 }
 
 // Begins the data of a figure, and returns its number for the figure's tag.
 static const char *begin_figure(Scrub *s, const char *kind) {
-  buf_printf(&s->json, "%s{\"kind\":\"%s\"", s->figures ? ",\n" : "", kind);
+  json_object(&s->json, NULL);
+  json_text(&s->json, "kind", kind);
   return arena_format(s->g->arena, " data-scrub=\"%u\"", s->figures++);
 }
 
-static void put_frame(Buf *b, const PlotCursor *at) {
-  buf_printf(b, ",\"frame\":[%.6g,%.6g,%.6g,%.6g],\"from\":%.17g,\"to\":%.17g,\"down\":%s", at->x,
-             at->y, at->w, at->h, at->from, at->to, at->down ? "true" : "false");
+static const char *end_figure(Scrub *s, const char *tag) {
+  json_end(&s->json), json_end(&s->json);
+  return tag;
+}
+
+static void put_frame(JsonOut *j, const PlotCursor *at) {
+  json_print(j, "frame", "[%.6g,%.6g,%.6g,%.6g]", at->x, at->y, at->w, at->h);
+  json_print(j, "from", "%.17g", at->from);
+  json_print(j, "to", "%.17g", at->to);
+  json_bool(j, "down", at->down);
 }
 
 // -- figures --------------------------------------------------------------------------------------
@@ -136,21 +128,20 @@ static const char *matrix_figure(Scrub *s, const SimChannel *c) {
   double most = 0;
   if (c->rank != 2 || c->cells > CELLS_MOST) return "";
   const char *tag = begin_figure(s, "table");
-  Buf *b = &s->json;
+  JsonOut *j = &s->json;
   for (uint32_t i = 0; i < c->value.n; i++)
     if (isfinite(c->value.at[i])) most = fmax(most, fabs(c->value.at[i]));
-  buf_printf(b, ",\"rows\":%lld,\"columns\":%lld,\"most\":%.5g,\"cells\":[", (long long)c->shape[0],
-             (long long)c->shape[1], most);
+  json_print(j, "rows", "%lld", (long long)c->shape[0]);
+  json_print(j, "columns", "%lld", (long long)c->shape[1]);
+  json_print(j, "most", "%.5g", most);
+  json_list(j, "cells");
   for (uint32_t i = 0; i < s->moment.n; i++) {
-    buf_text(b, i ? ",[" : "[");
-    for (int64_t k = 0; k < c->cells; k++) {
-      if (k) buf_char(b, ',');
-      put_json(b, c->value.at[(int64_t)s->moment.at[i] * c->cells + k]);
-    }
-    buf_char(b, ']');
+    json_list(j, NULL);
+    for (int64_t k = 0; k < c->cells; k++)
+      put_value(j, c->value.at[(int64_t)s->moment.at[i] * c->cells + k]);
+    json_end(j);
   }
-  buf_text(b, "]}");
-  return tag;
+  return end_figure(s, tag);
 }
 
 const char *scrub_about(void *context, const Shown *shown, const PlotCursor *at) {
@@ -160,53 +151,53 @@ const char *scrub_about(void *context, const Shown *shown, const PlotCursor *at)
   bool along = at->w > 0 && at->h > 0, path = at->point && at->points == shown->moments;
   if (!along && !path) return "";
   const char *tag = begin_figure(s, path ? "path" : "time");
-  Buf *b = &s->json;
-  if (along) put_frame(b, at);
-  if (path) {
-    buf_text(b, ",\"points\":[");
-    for (uint32_t i = 0; i < s->moment.n; i++) {
-      uint32_t k = last_before(shown->moment, shown->moments, stop_time(s, i));
-      bool seen = isfinite(at->point[k][0]) && isfinite(at->point[k][1]);
-      buf_printf(b, seen ? "%s[%.5g,%.5g]" : "%snull", i ? "," : "", at->point[k][0],
-                 at->point[k][1]);
-    }
-    buf_char(b, ']');
+  if (along) put_frame(&s->json, at);
+  if (path) json_list(&s->json, "points");
+  for (uint32_t i = 0; i < s->moment.n && path; i++) {
+    const double *x = at->point[last_before(shown->moment, shown->moments, stop_time(s, i))];
+    if (isfinite(x[0]) && isfinite(x[1]))
+      json_print(&s->json, NULL, "[%.5g,%.5g]", x[0], x[1]);
+    else
+      json_text_or_null(&s->json, NULL, NULL);
   }
-  buf_text(b, ",\"lines\":[");
+  if (path) json_end(&s->json);
+  json_list(&s->json, "lines");
   uint32_t lines = 0;
   for (uint32_t k = 0; !at->down && k < shown->value.array.n; k++)
     lines = put_array(s, shown, k, NULL, lines);
-  buf_text(b, "]}");
-  return tag;
+  return end_figure(s, tag);
 }
 
 const char *scrub_family(Scrub *s, const ShownFamily *y, const PlotCursor *at) {
   if (s->moment.n < 2 || !(at->w > 0)) return "";
   const char *tag = begin_figure(s, "time");
   put_frame(&s->json, at);
-  buf_text(&s->json, ",\"lines\":[");
+  json_list(&s->json, "lines");
   uint32_t lines = 0;
   for (uint32_t i = 0; i < y->n; i++)
     if (y->run[i].value.array.at[0].rank == 1)
       lines = put_array(s, &y->run[i], 0, y->label[i], lines);
-  buf_text(&s->json, "]}");
-  return tag;
+  return end_figure(s, tag);
 }
 
 const char *scrub_wiring(Scrub *s, const RanShown *shown) {
   uint32_t n = shown->moving->moments;
   if (s->moment.n < 2 || n < 2) return "";
   const char *tag = begin_figure(s, "moving");
-  buf_printf(&s->json, ",\"of\":%u,\"at\":[", n);
+  json_number(&s->json, "of", n);
+  json_list(&s->json, "at");
   for (uint32_t i = 0; i < s->moment.n; i++)
-    buf_printf(&s->json, "%s%u", i ? "," : "", last_before(shown->moving_time, n, stop_time(s, i)));
-  buf_text(&s->json, "]}");
-  return tag;
+    json_number(&s->json, NULL, last_before(shown->moving_time, n, stop_time(s, i)));
+  return end_figure(s, tag);
 }
 
 // -- the slider -----------------------------------------------------------------------------------
 void scrub_begin(Scrub *s, HtmlPage *g, const Results *r, uint32_t run, const RanShows *shows) {
-  *s = (Scrub){.g = g, .w = r->w, .record = &r->run.at[run].record, .json = buf_new(g->arena)};
+  *s = (Scrub){.g = g, .w = r->w, .record = &r->run.at[run].record, .data = buf_new(g->arena)};
+  s->json = json_out(&s->data);
+  s->json.tight = true;
+  json_object(&s->json, NULL);
+  json_list_lines(&s->json, "figures");
   if (s->record->time.n < 2 || !shows->n) return;
   find_stops(s, numbers_at_once(shows));
   const char *word = s->record->flows ? "time" : "tick";
@@ -220,13 +211,18 @@ void scrub_begin(Scrub *s, HtmlPage *g, const Results *r, uint32_t run, const Ra
                s->moment.n, s->record->time.n);
 }
 
+// The data cannot close its element: signs of markup, which are in texts only, are escaped.
 void scrub_end(Scrub *s) {
-  HtmlPage *g = s->g;
   if (!s->figures) return;
-  page_put(g, "<script type=\"application/json\">{\"time\":[");
-  for (uint32_t i = 0; i < s->moment.n; i++)
-    buf_printf(&g->out, "%s%.8g", i ? "," : "", stop_time(s, i));
-  page_put(g, "],\"figures\":[\n");
-  buf_add(&g->out, s->json.at, s->json.n);
-  page_put(g, "\n]}</script>\n");
+  json_end(&s->json);
+  json_list(&s->json, "time");
+  for (uint32_t i = 0; i < s->moment.n; i++) json_print(&s->json, NULL, "%.8g", stop_time(s, i));
+  json_end(&s->json), json_end(&s->json);
+  page_put(s->g, "<script type=\"application/json\">");
+  for (const char *at = s->data.at; *at; at++)
+    if (strchr("<>&", *at))
+      buf_printf(&s->g->out, "\\u%04x", (unsigned)*at);
+    else
+      buf_char(&s->g->out, *at);
+  page_put(s->g, "</script>\n");
 }
