@@ -10,17 +10,15 @@ bool op_layernorm(ImpNode *n) {
   bool centred = !strcmp(n->node->op, "LayerNormalization");
   uint32_t axis;
   uint32_t rank = op_value(n, 0)->shape.rank;
-  OnnxType type = op_value(n, 0)->type;
   if (!op_axis(n, attr_int(n, "axis", -1), rank, &axis)) return false;
   const char *front = index_letters(m, axis), *thin = letters_of_one(m, axis, rank);
   Id v = n->in[0], mean = 0;
   if (centred) {
-    mean = add_equation(n, type, IN(v), "[%s %s] = mean[&]($0[%s &])", front, thin, front);
-    v = add_equation(n, type, IN(v, mean), "[*] = $0 - $1");
+    mean = equation(n, IN(v), "[%s %s] = mean[&]($0[%s &])", front, thin, front);
+    v = equation(n, IN(v, mean), "[*] = $0 - $1");
   }
-  Id inverse =
-      add_equation(n, type, IN(v), "[%s %s] = 1 / sqrt(mean[&]($0[%s &] * $0[%s &]) + %s)", front,
-                   thin, front, front, short_term(m, attr_float(n, "epsilon", 1e-5F)));
+  Id inverse = equation(n, IN(v), "[%s %s] = 1 / sqrt(mean[&]($0[%s &] * $0[%s &]) + %s)", front,
+                        thin, front, front, short_term(m, attr_float(n, "epsilon", 1e-5F)));
   if (centred) op_set_result(n, 1, mean), op_set_result(n, 2, inverse);
   return op_set_result(
       n, 0,
@@ -42,8 +40,7 @@ static Id add_head_split(ImpNode *n, Id v, int64_t heads) {
   if (x.rank == 4) return v;
   if (x.rank != 3 || heads < 1 || !dim_divide(n->m, x.dim[2], dim_of(heads), &each))
     return op_refuse(n, "its heads do not fit its inputs"), 0;
-  return add_equation(n, value_at(n->m, v)->type, IN(v), "[i j k l] = $0[i k (j l:%s)]",
-                      dim_text(n->m, each));
+  return equation(n, IN(v), "[i j k l] = $0[i k (j l:%s)]", dim_text(n->m, each));
 }
 
 // Concatenates past keys or values and new ones.
@@ -79,9 +76,8 @@ static Id add_scores(ImpNode *n, const Attending *a) {
   const char *scale = given       ? short_term(m, given->f)
                       : size.text ? arena_format(m->arena, "1 / sqrt(%s)", dim_inside(m, size))
                                   : number_term(m, 1 / sqrt((double)size.n));
-  return add_equation(n, value_at(m, a->q)->type, IN(a->q, a->k),
-                      "[i %s k l] = %s * $0[i %s k m] $1[i %s l m]", a->head, scale, a->head,
-                      a->key);
+  return equation(n, IN(a->q, a->k), "[i %s k l] = %s * $0[i %s k m] $1[i %s l m]", a->head, scale,
+                  a->head, a->key);
 }
 
 // Positions beyond the end of a short mask are masked.
@@ -100,15 +96,13 @@ static Id add_mask(ImpNode *n, Id mask, const Attending *a) {
 }
 
 static Id add_masked_scores(ImpNode *n, const Attending *a, Id scores) {
-  OnnxType type = value_at(n->m, scores)->type;
   ImpSize past = op_in(n, 4) ? op_value(n, 4)->shape.dim[2] : dim_of(0);
-  if (op_in(n, 3))
-    scores = add_equation(n, type, IN(scores, add_mask(n, n->in[3], a)), "[*] = $0 + $1");
+  if (op_in(n, 3)) scores = equation(n, IN(scores, add_mask(n, n->in[3], a)), "[*] = $0 + $1");
   if (attr_int(n, "is_causal", 0))
-    scores = add_equation(n, type, IN(scores), "[*] = $0 when (l <= k + %s) else -inf",
-                          dim_inside(n->m, past));
+    scores =
+        equation(n, IN(scores), "[*] = $0 when (l <= k + %s) else -inf", dim_inside(n->m, past));
   if (op_in(n, 6))
-    scores = add_equation(n, type, IN(scores, n->in[6]), "[*] = $0 when (l < $1[i]) else -inf");
+    scores = equation(n, IN(scores, n->in[6]), "[*] = $0 when (l < $1[i]) else -inf");
   return scores;
 }
 
@@ -119,16 +113,13 @@ bool op_attention(ImpNode *n) {
   if (!attention_read(n, &a)) return false;
   Id stage[4]; // numbered as in qk_matmul_output_mode: the softcap comes before the mask
   stage[0] = stage[1] = add_scores(n, &a);
-  OnnxType type = value_at(n->m, a.q)->type;
   const char *most = short_term(n->m, cap);
-  if (cap != 0)
-    stage[1] = add_equation(n, type, IN(stage[0]), "[*] = %s * tanh($0 / %s)", most, most);
+  if (cap != 0) stage[1] = equation(n, IN(stage[0]), "[*] = %s * tanh($0 / %s)", most, most);
   stage[2] = add_masked_scores(n, &a, stage[1]);
-  stage[3] = add_equation(n, type, IN(stage[2]), "softmax[l]($0)");
-  Id y = add_equation(n, type, IN(stage[3], a.v), "[i %s k m] = $0[i %s k l] $1[i %s l m]", a.head,
-                      a.head, a.key);
-  if (op_value(n, 0)->shape.rank == 3)
-    y = add_equation(n, type, IN(y), "[i k (j l)] = $0[i j k l]");
+  stage[3] = equation(n, IN(stage[2]), "softmax[l]($0)");
+  Id y = equation(n, IN(stage[3], a.v), "[i %s k m] = $0[i %s k l] $1[i %s l m]", a.head, a.head,
+                  a.key);
+  if (op_value(n, 0)->shape.rank == 3) y = equation(n, IN(y), "[i k (j l)] = $0[i j k l]");
   if (mode < 0 || mode > 3) return op_refuse(n, "qk_matmul_output_mode is 0 to 3");
   op_set_result(n, 1, a.k);
   op_set_result(n, 2, a.v);
@@ -139,12 +130,11 @@ bool op_attention(ImpNode *n) {
 // -- rotary positions -----------------------------------------------------------------------------
 // Cosine or sine of each position, [b s r]: gathered by position ids, or given.
 static Id add_rotary_angle(ImpNode *n, uint32_t k) {
-  OnnxType type = op_value(n, k)->type;
   if (!op_in(n, 3)) return n->in[k];
   Id p = label_index(n, n->in[3], op_value(n, k)->shape.dim[0], true);
-  if (p) return add_equation(n, type, IN(n->in[k], p), "[i j k] = $0[$1[i j] k]");
-  return add_equation(n, type, IN(n->in[k], n->in[3]),
-                      "[i j k] = sum[l](($0[l k] when (l = $1[i j]) else 0))");
+  if (p) return equation(n, IN(n->in[k], p), "[i j k] = $0[$1[i j] k]");
+  return equation(n, IN(n->in[k], n->in[3]),
+                  "[i j k] = sum[l](($0[l k] when (l = $1[i j]) else 0))");
 }
 
 // Rotates pairs of elements, interleaved or split in halves; elements after rotary_embedding_dim
@@ -157,7 +147,6 @@ bool op_rotary(ImpNode *n) {
   Id v = add_head_split(n, n->in[0], attr_int(n, "num_heads", 0));
   if (!v) return false;
   ImpShape x = value_at(m, v)->shape;
-  OnnxType type = value_at(m, v)->type;
   if (x.dim[3].text) return op_refuse(n, "its heads have no size");
   if (!dim) dim = x.dim[3].n;
   if (dim < 2 || dim > x.dim[3].n || dim % 2)
@@ -173,11 +162,10 @@ bool op_rotary(ImpNode *n) {
   const char *half = beside ? "i j k l m" : "i j k m l",
              *other = beside ? "i j k l 1-m" : "i j k 1-m l";
   Id p = add_reshape(n, turned, &pairs);
-  p = add_equation(n, type, IN(p, cos, sin),
-                   "[%s] = $0[%s] * $1[i k l] + (2 * m - 1) * $0[%s] * $2[i k l]", half, half,
-                   other);
+  p = equation(n, IN(p, cos, sin), "[%s] = $0[%s] * $1[i k l] + (2 * m - 1) * $0[%s] * $2[i k l]",
+               half, half, other);
   if (!p || !(turned = add_reshape(n, p, &part))) return false;
-  if (rest) turned = add_equation(n, type, IN(turned, rest), "concat[l]($0[i j k l], $1[i j k l])");
-  if (was.rank == 3) turned = add_equation(n, type, IN(turned), "[i k (j l)] = $0[i j k l]");
+  if (rest) turned = equation(n, IN(turned, rest), "concat[l]($0[i j k l], $1[i j k l])");
+  if (was.rank == 3) turned = equation(n, IN(turned), "[i k (j l)] = $0[i j k l]");
   return op_set_result(n, 0, turned);
 }

@@ -36,7 +36,7 @@ bool op_bitwise(ImpNode *n) {
   if (t->kind == 'i') // all higher bits equal the sign
     buf_printf(&right, " - 2^%u * %s", bits,
                bits_replaced(m, form, "number($0 < 0)", "number($1 < 0)"));
-  return op_set_result(n, 0, add_equation(n, type, n->in, "[*] = %s", right.at));
+  return op_gives(n, "[*] = %s", right.at);
 }
 
 bool op_bitwisenot(ImpNode *n) {
@@ -45,9 +45,7 @@ bool op_bitwisenot(ImpNode *n) {
   if (t->kind == 'u' && t->bits > EXACT_BITS)
     return op_refuse(n, "the opposite of a %s is not exact", t->name);
   long long most = t->kind == 'u' ? (1LL << t->bits) - 1 : -1;
-  return op_set_result(n, 0,
-                       add_equation(n, type, n->in, "[*] = %s - $0",
-                                    most < 0 ? "0 - 1" : arena_format(n->m->arena, "%lld", most)));
+  return op_gives(n, "[*] = %s - $0", most < 0 ? "0 - 1" : arena_format(n->m->arena, "%lld", most));
 }
 
 bool op_bitshift(ImpNode *n) {
@@ -55,6 +53,6 @@ bool op_bitshift(ImpNode *n) {
   bool left = !strcmp(attr_text(n, "direction", ""), "LEFT");
   return op_set_result(
       n, 0,
-      left ? add_equation(n, type, n->in, "[*] = mod($0 * 2^$1, 2^%u)", onnx_type_info[type].bits)
-           : add_equation(n, type, n->in, "[*] = floor($0 / 2^$1)"));
+      left ? equation(n, n->in, "[*] = mod($0 * 2^$1, 2^%u)", onnx_type_info[type].bits)
+           : equation(n, n->in, "[*] = floor($0 / 2^$1)"));
 }

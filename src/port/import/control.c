@@ -193,9 +193,8 @@ static Id add_index_select(ImpNode *n, Id v, uint32_t axis, int64_t place) {
   Importer *m = n->m;
   uint32_t rank = value_at(m, v)->shape.rank;
   const char *const *letter = imp_letter + axis;
-  return add_equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s %lld %s]",
-                      index_letters(m, rank - 1), index_letters(m, axis), (long long)place,
-                      join_words(m, rank - axis - 1, letter));
+  return equation(n, IN(v), "[%s] = $0[%s %lld %s]", index_letters(m, rank - 1),
+                  index_letters(m, axis), (long long)place, join_words(m, rank - axis - 1, letter));
 }
 
 typedef struct {
@@ -231,10 +230,9 @@ static Id add_scan_row(ImpNode *n, const Scan *s, uint32_t i) {
   bool back = listed(n, "scan_input_directions", i) == 1;
   const char *steps = dim_inside(m, s->steps),
              *at = back ? arena_format(m->arena, "%s-1-i", steps) : "i";
-  Id row = add_equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s %s %s]",
-                        dim_text(m, s->steps), join_words(m, rank - 1, imp_letter + 1),
-                        join_words(m, axis, imp_letter + 1), at,
-                        join_words(m, rank - axis - 1, imp_letter + axis + 1));
+  Id row = equation(n, IN(v), "[i:%s %s] = $0[%s %s %s]", dim_text(m, s->steps),
+                    join_words(m, rank - 1, imp_letter + 1), join_words(m, axis, imp_letter + 1),
+                    at, join_words(m, rank - axis - 1, imp_letter + axis + 1));
   if (row) value_at(m, row)->onnx = value_at(m, v)->onnx;
   return row;
 }
@@ -248,10 +246,9 @@ static Id add_scan_output(ImpNode *n, uint32_t i, Id all) {
   bool back = listed(n, "scan_output_directions", i) == 1;
   if (!to && !back) return all;
   const char *at = back ? arena_format(m->arena, "%s-1-i", dim_inside(m, steps)) : "i";
-  return add_equation(n, value_at(m, all)->type, IN(all), "[%s i:%s %s] = $0[%s %s]",
-                      join_words(m, to, imp_letter + 1), dim_text(m, steps),
-                      join_words(m, rank - to - 1, imp_letter + to + 1), at,
-                      join_words(m, rank - 1, imp_letter + 1));
+  return equation(n, IN(all), "[%s i:%s %s] = $0[%s %s]", join_words(m, to, imp_letter + 1),
+                  dim_text(m, steps), join_words(m, rank - to - 1, imp_letter + to + 1), at,
+                  join_words(m, rank - 1, imp_letter + 1));
 }
 
 static bool scan_as_scan(ImpNode *n, const Scan *s) {

@@ -81,7 +81,6 @@ bool op_convtranspose(ImpNode *n) {
   int64_t before[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   int64_t group = attr_int(n, "group", 1);
   ImpShape x = op_value(n, 0)->shape, ws = op_value(n, 1)->shape, wide = x;
-  OnnxType type = op_value(n, 0)->type;
   if (ws.rank != x.rank)
     return op_refuse(n, "its weights have %u axes, its input %u", ws.rank, x.rank);
   // So that every window is in bounds.
@@ -92,12 +91,11 @@ bool op_convtranspose(ImpNode *n) {
   const char *g = arena_format(m->arena, "%s:%lld", GROUP, (long long)group);
   const char *to = group == 1 ? "j" : arena_format(m->arena, "(%s j)", g);
   const char *from = group == 1 ? CHANNEL : arena_format(m->arena, "(%s %s)", g, CHANNEL);
-  Id y = add_equation(n, type, n->in, "[i %s %s] = $0[i %s %s] $1[%s j %s]", to,
-                      transposed_left(m, &w), from, window_left(m, &w, false), from,
-                      window_kernel(m, &w, false));
+  Id y = equation(n, n->in, "[i %s %s] = $0[i %s %s] $1[%s j %s]", to, transposed_left(m, &w), from,
+                  window_left(m, &w, false), from, window_kernel(m, &w, false));
   if (!y || !transposed_pads(n, &w, value_at(m, y)->shape.dim + 2, before, after)) return false;
   y = add_pad(n, y, before, after, 0);
-  if (y && op_in(n, 2)) y = add_equation(n, type, IN(y, n->in[2]), "[i j &] = $0[i j &] + $1[j]");
+  if (y && op_in(n, 2)) y = equation(n, IN(y, n->in[2]), "[i j &] = $0[i j &] + $1[j]");
   return op_set_result(n, 0, y);
 }
 
@@ -118,7 +116,7 @@ bool op_col2im(ImpNode *n) {
     before[2 + i] = -w.before[i];
     after[2 + i] = w.size[i] + w.before[i] - w.stride[i] * (w.out[i] - 1) - reach_of(&w, i);
   }
-  Id y = add_equation(n, op_value(n, 0)->type, n->in, "[i j %s] = $0[i (j %s) (%s)]",
-                      transposed_left(m, &w), window_kernel(m, &w, true), window_left(m, &w, true));
+  Id y = equation(n, n->in, "[i j %s] = $0[i (j %s) (%s)]", transposed_left(m, &w),
+                  window_kernel(m, &w, true), window_left(m, &w, true));
   return op_set_result(n, 0, y ? add_pad(n, y, before, after, 0) : 0);
 }

@@ -29,16 +29,16 @@ Id add_gather(ImpNode *n, Id v, uint32_t axis, const int64_t *place, int64_t cou
     const char *steps = by == 1 ? letter : arena_format(m->arena, "%lld*%s", by, letter);
     at[axis] = step < 0 ? arena_format(m->arena, "%lld-%s", (long long)place[0], steps)
                         : arena_format(m->arena, "%s+%lld", steps, (long long)place[0]);
-    return add_equation(n, type, IN(v), "[%s] = $0[%s]", letters_sized(m, &out, axis, axis + 1),
-                        join_words(m, x.rank, at));
+    return equation(n, IN(v), "[%s] = $0[%s]", letters_sized(m, &out, axis, axis + 1),
+                    join_words(m, x.rank, at));
   }
   double *data = NEW_ARRAY(m->arena, double, count + 1);
   for (int64_t i = 0; i < count; i++) data[i] = (double)place[i];
   Id list = value_const(m, ONNX_INT64, &(ImpShape){1, {dim_of(count)}}, data);
   value_at(m, list)->labels = size;
   at[axis] = arena_format(m->arena, "$1[%s]", imp_letter[axis]);
-  return add_equation(n, type, IN(v, list), "[%s] = $0[%s]", index_letters(m, x.rank),
-                      join_words(m, x.rank, at));
+  return equation(n, IN(v, list), "[%s] = $0[%s]", index_letters(m, x.rank),
+                  join_words(m, x.rank, at));
 }
 
 // A range of an axis whose size may be symbolic.
@@ -232,12 +232,11 @@ Id add_pad(ImpNode *n, Id v, int64_t *before, int64_t *after, Id with) {
   const ImpValue *c = with ? value_at(m, with) : NULL;
   const char *left = letters_sized(m, &out, 0, x.rank), *read = join_words(m, x.rank, at);
   const char *close = *sum ? ")" : "";
-  OnnxType type = value_at(m, v)->type;
   if (!c || c->data)
-    return add_equation(n, type, IN(v), "[%s] = %s$0[%s]%s pad %s", left, sum, read, close,
-                        c ? number_term(m, c->data[0]) : "0");
-  return add_equation(n, type, IN(v, with), "[%s] = %s$0[%s]%s when %s else $1[%s] pad 0", left,
-                      sum, read, close, inside.at, c->shape.rank ? "0" : "");
+    return equation(n, IN(v), "[%s] = %s$0[%s]%s pad %s", left, sum, read, close,
+                    c ? number_term(m, c->data[0]) : "0");
+  return equation(n, IN(v, with), "[%s] = %s$0[%s]%s when %s else $1[%s] pad 0", left, sum, read,
+                  close, inside.at, c->shape.rank ? "0" : "");
 }
 
 bool op_pad(ImpNode *n) {
@@ -292,10 +291,8 @@ bool op_expand(ImpNode *n) {
   if (!op_sizes(n, 1, &want)) return false;
   Id in[] = {n->in[0], value_new(m, ONNX_FLOAT, &want, IMP_MADE, "")};
   if (!broadcast_shape(n, in, 2, &out)) return false;
-  return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                                    letters_sized(m, &out, 0, out.rank),
-                                    letters_of(m, n->in[0], &out)));
+  return op_gives(n, "[%s] = $0[%s]", letters_sized(m, &out, 0, out.rank),
+                  letters_of(m, n->in[0], &out));
 }
 
 bool op_tile(ImpNode *n) {
@@ -313,9 +310,7 @@ bool op_tile(ImpNode *n) {
                   : arena_format(m->arena, "(%s:%lld %s)", imp_letter[ONNX_RANK_LIMIT + i],
                                  (long long)times.at[i], imp_letter[i]);
   }
-  return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                                    join_words(m, x.rank, left), index_letters(m, x.rank)));
+  return op_gives(n, "[%s] = $0[%s]", join_words(m, x.rank, left), index_letters(m, x.rank));
 }
 
 // -- of sizes alone -------------------------------------------------------------------------------
@@ -397,11 +392,9 @@ bool op_trilu(ImpNode *n) {
   if (rank < 2) return op_refuse(n, "a triangle wants two axes");
   Id k = op_in(n, 1) ? n->in[1] : value_number(n->m, ONNX_INT64, 0);
   return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, IN(n->in[0], k),
-                                    "[*] = $0 when (%s %s %s + $1[%s]) else %s",
-                                    imp_letter[rank - 1], upper ? ">=" : "<=", imp_letter[rank - 2],
-                                    value_at(n->m, k)->shape.rank ? "0" : "",
-                                    bits ? "bit(0)" : "0"));
+                       equation(n, IN(n->in[0], k), "[*] = $0 when (%s %s %s + $1[%s]) else %s",
+                                imp_letter[rank - 1], upper ? ">=" : "<=", imp_letter[rank - 2],
+                                value_at(n->m, k)->shape.rank ? "0" : "", bits ? "bit(0)" : "0"));
 }
 
 // -- blocks of pixels -----------------------------------------------------------------------------
@@ -416,9 +409,7 @@ bool op_depthtospace(ImpNode *n) {
                    (long long)b, (long long)b);
   const char *wide =
       arena_format(m->arena, "i j (k p:%lld) (l q:%lld)", (long long)b, (long long)b);
-  return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                                    up ? wide : deep, up ? deep : wide));
+  return op_gives(n, "[%s] = $0[%s]", up ? wide : deep, up ? deep : wide);
 }
 
 // -- the first so many of each row turned round ---------------------------------------------------
@@ -432,10 +423,8 @@ bool op_reversesequence(ImpNode *n) {
   for (uint32_t i = 0; i < x.rank; i++) at[i] = i == t ? place : imp_letter[i];
   const char *list = join_words(m, x.rank, at),
              *many = arena_format(m->arena, "$1[%s]", imp_letter[b]);
-  return op_set_result(
-      n, 0,
-      add_equation(n, op_value(n, 0)->type, n->in,
-                   "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
-                   "%s)) else 0))",
-                   letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many, now));
+  return op_gives(n,
+                  "[%s] = sum[%s](($0[%s] when (%s = ((%s - 1 - %s) when (%s < %s) else "
+                  "%s)) else 0))",
+                  letters_sized(m, &x, t, t + 1), place, list, place, many, now, now, many, now);
 }

@@ -99,10 +99,7 @@ bool op_einsum(ImpNode *n) {
   if (arrow) at += 2;
   if (arrow && !term_read(n, &at, -1, dots, &out)) return false;
   if (!arrow) implicit_out(term, n->nin, dots, &out);
-  return out_fits(n, term, &out) &&
-         op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = %s",
-                                    term_text(m, order, &out), right.at));
+  return out_fits(n, term, &out) && op_gives(n, "[%s] = %s", term_text(m, order, &out), right.at);
 }
 
 // -- determinants ---------------------------------------------------------------------------------
@@ -131,5 +128,5 @@ bool op_det(ImpNode *n) {
     return op_refuse(n, "determinants of up to 5 rows are known");
   Buf right = buf_new(n->m->arena);
   det_terms(&right, (uint32_t)size, 0, 0, false, "");
-  return op_set_result(n, 0, add_equation(n, op_value(n, 0)->type, n->in, "[&] = %s", right.at));
+  return op_gives(n, "[&] = %s", right.at);
 }

@@ -1,6 +1,6 @@
 // Operators as equations: one text determines the sizes of the result, the reads, and the line.
 //
-//   equation(n, type, IN(a, b, c), "[i j] = $0[i k] $1[k j] + $2[*]")
+//   equation(n, IN(a, b, c), "[i j] = $0[i k] $1[k j] + $2[*]")
 //
 // `$0` is the first operand, read at the indices after it. `*` stands for all axes, broadcast
 // between the operands that have it; an operand without indices has `*`. `&` stands for the unnamed
@@ -319,6 +319,22 @@ Id add_equation(ImpNode *n, OnnxType type, const Id *in, const char *format, ...
   const char *text = arena_vformat(n->m->arena, format, list);
   va_end(list);
   return equation_text(n, type, in, NULL, text);
+}
+
+Id equation(ImpNode *n, const Id *in, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  const char *text = arena_vformat(n->m->arena, format, list);
+  va_end(list);
+  return equation_text(n, value_at(n->m, in[0])->type, in, NULL, text);
+}
+
+bool op_gives(ImpNode *n, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  const char *text = arena_vformat(n->m->arena, format, list);
+  va_end(list);
+  return op_set_result(n, 0, equation_text(n, op_value(n, 0)->type, n->in, NULL, text));
 }
 
 // -- operators that are a row of equations --------------------------------------------------------

@@ -262,8 +262,8 @@ bool op_treeensemble(ImpNode *n) {
   const char *mean = how ? "" : arena_format(m->arena, " / %u", t.root.n);
   return op_set_result(
       n, 0,
-      add_equation(n, type, IN(weight, right, deep, target),
-                   "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
-                   "0))%s",
-                   (long long)t.targets, mean));
+      equation(n, IN(weight, right, deep, target),
+               "[i j:%lld] = sum[k](($0[k] when ($1[i k] = $2[k]) and (j = $3[k]) else "
+               "0))%s",
+               (long long)t.targets, mean));
 }

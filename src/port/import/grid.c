@@ -39,18 +39,15 @@ static Id add_grid_positions(ImpNode *n, const Grid *g, uint32_t axis, uint32_t 
 // neighbours. Positions out of bounds are clamped or reflected, or have weight 0.
 static Id add_cubic_weights(ImpNode *n, const Grid *g, Id place, ImpSize of) {
   Importer *m = n->m;
-  OnnxType type = value_at(m, place)->type;
   const char *at = g->at, *tap = g->tap, *size = dim_inside(m, of);
-  Id apart = add_equation(n, type, IN(place), "[%s %s:4] = %s - 1 - $0[%s] + floor($0[%s])", at,
-                          tap, tap, at, at),
-     weight = add_equation(n, type, IN(apart), "[*] = cubic_weight($0)"),
-     around =
-         add_equation(n, type, IN(place), "[%s %s:4] = floor($0[%s]) + %s - 1", at, tap, at, tap);
-  around = add_equation(n, type, IN(around), "[*] = %s",
-                        grid_inside(m, "$0", size, g->padding, g->align));
-  return add_equation(n, type, IN(weight, around),
-                      "[%s %s:%s] = sum[z1](($0[%s z1] when (%s = $1[%s z1]) else 0))", at, tap,
-                      dim_text(m, of), at, tap, at);
+  Id apart = equation(n, IN(place), "[%s %s:4] = %s - 1 - $0[%s] + floor($0[%s])", at, tap, tap, at,
+                      at),
+     weight = equation(n, IN(apart), "[*] = cubic_weight($0)"),
+     around = equation(n, IN(place), "[%s %s:4] = floor($0[%s]) + %s - 1", at, tap, at, tap);
+  around = equation(n, IN(around), "[*] = %s", grid_inside(m, "$0", size, g->padding, g->align));
+  return equation(n, IN(weight, around),
+                  "[%s %s:%s] = sum[z1](($0[%s z1] when (%s = $1[%s z1]) else 0))", at, tap,
+                  dim_text(m, of), at, tap, at);
 }
 
 // The weighted sum over all positions, for each point.
@@ -71,8 +68,7 @@ static Id add_sampled_sum(ImpNode *n, const Grid *g, const ImpShape *x, const Id
                  letter, 1 + i, here);
   }
   const char *gone = join_words(m, axes, imp_letter + ONNX_RANK_LIMIT);
-  return add_equation(n, op_value(n, 0)->type, in, "[i j %s] = sum[%s]($0[i j %s]%s)", here, gone,
-                      gone, weight.at);
+  return equation(n, in, "[i j %s] = sum[%s]($0[i j %s]%s)", here, gone, gone, weight.at);
 }
 
 static void grid_read(ImpNode *n, Grid *g) {
@@ -132,26 +128,24 @@ bool op_deformconv(ImpNode *n) {
       groups == 1 ? "j" : arena_format(m->arena, "(%s:%lld j)", imp_letter[18], (long long)groups);
   const char *at =
       groups == 1 ? "i 0 k l m n" : arena_format(m->arena, "i %s k l m n", imp_letter[18]);
-  OnnxType type = op_value(n, 0)->type;
-  Id v = add_equation(n, type, IN(n->in[0], row, column),
-                      "[i %s k l m n] = sum[i1 j1]($0[i %s i1 j1] * max(1 - abs(i1 - $1[%s]), 0) * "
-                      "max(1 - abs(j1 - $2[%s]), 0))",
-                      channel, channel, at, at);
+  Id v = equation(n, IN(n->in[0], row, column),
+                  "[i %s k l m n] = sum[i1 j1]($0[i %s i1 j1] * max(1 - abs(i1 - $1[%s]), 0) * "
+                  "max(1 - abs(j1 - $2[%s]), 0))",
+                  channel, channel, at, at);
   if (op_in(n, 4)) {
     ImpShape mask = {6,
                      {x.dim[0], dim_of(groups), dim_of(w.kernel[0]), dim_of(w.kernel[1]),
                       dim_of(w.out[0]), dim_of(w.out[1])}};
     Id k = add_reshape(n, n->in[4], &mask);
     if (!k) return false;
-    v = add_equation(n, type, IN(v, k), "[i %s k l m n] = $0[i %s k l m n] * $1[%s]", channel,
-                     channel, at);
+    v = equation(n, IN(v, k), "[i %s k l m n] = $0[i %s k l m n] * $1[%s]", channel, channel, at);
   }
   const char *part = arena_format(m->arena, "%s:%lld", imp_letter[18], (long long)group);
   const char *to = group == 1 ? "j" : arena_format(m->arena, "(%s j)", part),
              *from = group == 1 ? "m" : arena_format(m->arena, "(%s m)", part);
   const char *bias = op_in(n, 3) ? arena_format(m->arena, " + $2[%s]", to) : "";
   return op_set_result(n, 0,
-                       add_equation(n, type, IN(v, n->in[1], op_in(n, 3)),
-                                    "[i %s k l] = $0[i %s n o k l] $1[%s m n o]%s", to, from, to,
-                                    bias));
+                       equation(n, IN(v, n->in[1], op_in(n, 3)),
+                                "[i %s k l] = $0[i %s n o k l] $1[%s m n o]%s", to, from, to,
+                                bias));
 }

@@ -58,8 +58,7 @@ bool op_gather(ImpNode *n) {
     in[i] = i == axis ? !p ? place : one_place(m, p, index)
                       : imp_letter[i + (i > axis) * at.rank - (i > axis)];
   const char *left = index_letters(m, x.rank - 1 + at.rank), *all = join_words(m, x.rank, in);
-  if (p)
-    return op_set_result(n, 0, add_equation(n, type, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
+  if (p) return op_set_result(n, 0, equation(n, IN(n->in[0], p), "[%s] = $0[%s]", left, all));
   bool bits = type == ONNX_BOOL;
   Id y = add_equation(n, bits ? ONNX_INT64 : type, IN(bits_to_number(n, n->in[0]), n->in[1]),
                       "[%s] = sum[%s](($0[%s] when (%s = mod($1[%s], %s)) else 0))", left, place,

@@ -17,22 +17,21 @@ static bool set_nll_result(ImpNode *n, Id x, Id t, Id weight) {
                             : add_equation(n, type, IN(t, weight), "[*] = %s%s%s", counts,
                                            weight && ignore ? " * " : "",
                                            weight ? "sum[i1](($1[i1] when (i1 = $0) else 0))" : "");
-  Id loss =
-      add_equation(n, type, IN(x, t, w),
-                   w ? "[i &] = 0 - $2[i &] * sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))"
-                     : "[i &] = 0 - sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))");
+  Id loss = equation(n, IN(x, t, w),
+                     w ? "[i &] = 0 - $2[i &] * sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))"
+                       : "[i &] = 0 - sum[i1](($0[i i1 &] when (i1 = $1[i &]) else 0))");
   if (!strcmp(how, "none")) return op_set_result(n, 0, loss);
   return op_set_result(n, 0,
-                       add_equation(n, type, IN(loss, w),
-                                    strcmp(how, "mean") != 0 ? "[] = sum[*]($0)"
-                                    : w                      ? "[] = sum[*]($0) / sum[*]($1)"
-                                                             : "[] = mean[*]($0)"));
+                       equation(n, IN(loss, w),
+                                strcmp(how, "mean") != 0 ? "[] = sum[*]($0)"
+                                : w                      ? "[] = sum[*]($0) / sum[*]($1)"
+                                                         : "[] = mean[*]($0)"));
 }
 
 bool op_nllloss(ImpNode *n) { return set_nll_result(n, n->in[0], n->in[1], op_in(n, 2)); }
 
 bool op_crossentropy(ImpNode *n) {
-  Id y = add_equation(n, op_value(n, 0)->type, n->in, "log_softmax[j]($0)");
+  Id y = equation(n, n->in, "log_softmax[j]($0)");
   op_set_result(n, 1, y);
   return y && set_nll_result(n, y, n->in[1], op_in(n, 2));
 }

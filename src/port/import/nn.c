@@ -53,5 +53,5 @@ bool op_gemm(ImpNode *n) {
     buf_printf(&right, " + %s$2[%s]",
                beta == 1 ? "" : arena_format(m->arena, "%s * ", short_term(m, beta)),
                letters_of(m, n->in[2], &shape));
-  return op_set_result(n, 0, add_equation(n, op_value(n, 0)->type, n->in, "[i j] = %s", right.at));
+  return op_gives(n, "[i j] = %s", right.at);
 }

@@ -9,34 +9,29 @@ bool op_batchnorm(ImpNode *n) {
   Id x = n->in[0], mean = n->in[3], var = n->in[4];
   if (op_value(n, 0)->shape.rank < 2) return op_refuse(n, "it wants samples and channels");
   if (attr_int(n, "training_mode", 0)) {
-    mean = add_equation(n, type, IN(x), "[j] = mean[i &]($0[i j &])");
-    var = add_equation(n, type, IN(x, mean),
-                       "[j] = mean[i &](($0[i j &] - $1[j]) * ($0[i j &] - $1[j]))");
+    mean = equation(n, IN(x), "[j] = mean[i &]($0[i j &])");
+    var = equation(n, IN(x, mean), "[j] = mean[i &](($0[i j &] - $1[j]) * ($0[i j &] - $1[j]))");
     const char *mix = "[*] = %s * $0 + (1 - %s) * $1";
     op_set_result(n, 1, add_equation(n, type, IN(n->in[3], mean), mix, keep, keep));
     op_set_result(n, 2, add_equation(n, type, IN(n->in[4], var), mix, keep, keep));
   }
-  return op_set_result(
-      n, 0,
-      add_equation(n, type, IN(x, n->in[1], n->in[2], mean, var),
-                   "[i j &] = ($0[i j &] - $3[j]) / sqrt($4[j] + %s) * $1[j] + $2[j]",
-                   short_term(n->m, attr_float(n, "epsilon", 1e-5F))));
+  return op_set_result(n, 0,
+                       equation(n, IN(x, n->in[1], n->in[2], mean, var),
+                                "[i j &] = ($0[i j &] - $3[j]) / sqrt($4[j] + %s) * $1[j] + $2[j]",
+                                short_term(n->m, attr_float(n, "epsilon", 1e-5F))));
 }
 
 // Normalises over all axes after the first two.
 static Id add_normalisation(ImpNode *n, Id v) {
-  OnnxType type = value_at(n->m, v)->type;
-  Id mean = add_equation(n, type, IN(v), "[i j] = mean[&]($0[i j &])");
-  Id var = add_equation(n, type, IN(v, mean),
-                        "[i j] = mean[&](($0[i j &] - $1[i j]) * ($0[i j &] - $1[i j]))");
-  return add_equation(n, type, IN(v, mean, var),
-                      "[i j &] = ($0[i j &] - $1[i j]) / sqrt($2[i j] + %s)",
-                      short_term(n->m, attr_float(n, "epsilon", 1e-5F)));
+  Id mean = equation(n, IN(v), "[i j] = mean[&]($0[i j &])");
+  Id var =
+      equation(n, IN(v, mean), "[i j] = mean[&](($0[i j &] - $1[i j]) * ($0[i j &] - $1[i j]))");
+  return equation(n, IN(v, mean, var), "[i j &] = ($0[i j &] - $1[i j]) / sqrt($2[i j] + %s)",
+                  short_term(n->m, attr_float(n, "epsilon", 1e-5F)));
 }
 
 static Id add_scale_and_shift(ImpNode *n, Id v) {
-  return add_equation(n, value_at(n->m, v)->type, IN(v, n->in[1], n->in[2]),
-                      "[i j &] = $0[i j &] * $1[j] + $2[j]");
+  return equation(n, IN(v, n->in[1], n->in[2]), "[i j &] = $0[i j &] * $1[j] + $2[j]");
 }
 
 bool op_instancenorm(ImpNode *n) {
@@ -70,16 +65,14 @@ bool op_lrn(ImpNode *n) {
   ImpShape x = op_value(n, 0)->shape;
   if (x.rank < 2 || size < 1 || size > 1 << 20)
     return op_refuse(n, "it wants channels, and a size");
-  Id near = add_equation(n, op_value(n, 0)->type, n->in,
-                         "[i j:%s &] = sum[p:%lld]($0[i j+p-%lld &] * $0[i j+p-%lld &]) pad 0",
-                         dim_text(m, x.dim[1]), (long long)size, (long long)(size - 1) / 2,
-                         (long long)(size - 1) / 2);
+  Id near = equation(
+      n, n->in, "[i j:%s &] = sum[p:%lld]($0[i j+p-%lld &] * $0[i j+p-%lld &]) pad 0",
+      dim_text(m, x.dim[1]), (long long)size, (long long)(size - 1) / 2, (long long)(size - 1) / 2);
   return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, IN(n->in[0], near),
-                                    "[*] = $0 / (%s + %s / %lld * $1)^%s",
-                                    short_term(m, attr_float(n, "bias", 1)),
-                                    short_term(m, attr_float(n, "alpha", 1e-4F)), (long long)size,
-                                    short_term(m, attr_float(n, "beta", 0.75F))));
+                       equation(n, IN(n->in[0], near), "[*] = $0 / (%s + %s / %lld * $1)^%s",
+                                short_term(m, attr_float(n, "bias", 1)),
+                                short_term(m, attr_float(n, "alpha", 1e-4F)), (long long)size,
+                                short_term(m, attr_float(n, "beta", 0.75F))));
 }
 
 // -- dropout --------------------------------------------------------------------------------------

@@ -54,6 +54,10 @@ typedef struct { // results of previous equations
   (const Id[]) { __VA_ARGS__ }
 Id add_equation(ImpNode *, OnnxType, const Id *in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+// The same with the type of the first operand.
+Id equation(ImpNode *, const Id *in, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Sets result 0 to an equation of the node's inputs. False with a message.
+bool op_gives(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Id equation_text(ImpNode *, OnnxType, const Id *in, const Named *, const char *text);
 
 // node.c: access to a node's inputs, attributes and results

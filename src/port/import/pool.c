@@ -20,11 +20,10 @@ bool op_maxpool(ImpNode *n) {
   Window w;
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read_any(n, &x, NULL, &w)) return false;
-  OnnxType type = op_value(n, 0)->type;
   const char *at = arena_format(m->arena, "i j %s", window_places(m, &w)),
              *left = arena_format(m->arena, "i j %s", window_left(m, &w, true)),
              *kernel = window_kernel(m, &w, true), *pad = w.hangs ? " pad -inf" : "";
-  Id y = add_equation(n, type, n->in, "[%s] = max[%s]($0[%s])%s", left, kernel, at, pad);
+  Id y = equation(n, n->in, "[%s] = max[%s]($0[%s])%s", left, kernel, at, pad);
   if (!op_set_result(n, 0, y)) return false;
   if (n->node->out.n < 2 || !*n->node->out.at[1]) return true;
   if (!window_read(n, &x, NULL, &w)) return false;
@@ -71,10 +70,9 @@ bool op_averagepool(ImpNode *n) {
   Buf by = buf_new(m->arena);
   for (uint32_t i = 0; i < w.n; i++) buf_printf(&by, " / %s", counts(n, &w, i, in));
   return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, in,
-                                    "[i j %s] = sum[%s]($0[i j %s])%s%s", window_left(m, &w, true),
-                                    window_kernel(m, &w, true), window_places(m, &w), by.at,
-                                    w.hangs ? " pad 0" : ""));
+                       equation(n, in, "[i j %s] = sum[%s]($0[i j %s])%s%s",
+                                window_left(m, &w, true), window_kernel(m, &w, true),
+                                window_places(m, &w), by.at, w.hangs ? " pad 0" : ""));
 }
 
 bool op_lppool(ImpNode *n) {
@@ -83,11 +81,9 @@ bool op_lppool(ImpNode *n) {
   long long p = attr_int(n, "p", 2);
   ImpShape x = op_value(n, 0)->shape;
   if (!window_read_any(n, &x, NULL, &w)) return false;
-  return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in,
-                                    "[i j %s] = sum[%s](abs($0[i j %s])^%lld)^(1 / %lld)%s",
-                                    window_left(m, &w, true), window_kernel(m, &w, true),
-                                    window_places(m, &w), p, p, w.hangs ? " pad 0" : ""));
+  return op_gives(n, "[i j %s] = sum[%s](abs($0[i j %s])^%lld)^(1 / %lld)%s",
+                  window_left(m, &w, true), window_kernel(m, &w, true), window_places(m, &w), p, p,
+                  w.hangs ? " pad 0" : "");
 }
 
 // -- all of it ------------------------------------------------------------------------------------
@@ -96,15 +92,13 @@ bool op_globalpool(ImpNode *n) {
   uint32_t rank = op_value(n, 0)->shape.rank;
   if (rank < 3) return op_refuse(n, "it wants samples, channels and at least one axis more");
   const char *thin = letters_of_one(n->m, 2, rank);
-  OnnxType type = op_value(n, 0)->type;
   long long p = attr_int(n, "p", 2);
   bool most = !strcmp(op, "GlobalMaxPool"), mean = !strcmp(op, "GlobalAveragePool");
-  return op_set_result(n, 0,
-                       most   ? add_equation(n, type, n->in, "[i j %s] = max[&]($0[i j &])", thin)
-                       : mean ? add_equation(n, type, n->in, "[i j %s] = mean[&]($0[i j &])", thin)
-                              : add_equation(n, type, n->in,
-                                             "[i j %s] = sum[&](abs($0[i j &])^%lld)^(1 / %lld)",
-                                             thin, p, p));
+  return op_set_result(
+      n, 0,
+      most   ? equation(n, n->in, "[i j %s] = max[&]($0[i j &])", thin)
+      : mean ? equation(n, n->in, "[i j %s] = mean[&]($0[i j &])", thin)
+             : equation(n, n->in, "[i j %s] = sum[&](abs($0[i j &])^%lld)^(1 / %lld)", thin, p, p));
 }
 
 // -- MaxUnpool ------------------------------------------------------------------------------------
@@ -130,9 +124,8 @@ bool op_maxunpool(ImpNode *n) {
   Buf left = buf_new(m->arena);
   for (uint32_t i = 2; i < x.rank; i++)
     buf_printf(&left, " %s:%lld", imp_letter[i], (long long)out.dim[i].n);
-  Id y =
-      add_equation(n, op_value(n, 0)->type, n->in,
-                   "[i j%s] = sum[&](($0[i j &] when ($1[i j &] = %s) else 0))", left.at, place.at);
+  Id y = equation(n, n->in, "[i j%s] = sum[&](($0[i j &] when ($1[i j &] = %s) else 0))", left.at,
+                  place.at);
   int64_t zero[ONNX_RANK_LIMIT] = {0}, after[ONNX_RANK_LIMIT] = {0};
   for (uint32_t i = 2; op_in(n, 2) && i < x.rank; i++) after[i] = given.dim[i].n - out.dim[i].n;
   return op_set_result(n, 0, y ? add_pad(n, y, zero, after, 0) : 0);

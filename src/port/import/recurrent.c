@@ -125,18 +125,15 @@ static void add_cell_weight(ImpNode *n, Recurrent *r, const char *name, Id from,
   ImpShape split = {.rank = shape->rank == 1 ? 3 : shape->rank + 1, // a bias: one of its two halves
                     .dim = {dim_of(r->ways), dim_of(parts), dim_of(r->s), dim_of(r->s)}};
   Id v = add_reshape(n, from, &split);
-  OnnxType type = value_at(m, from)->type;
-  pass_to_steps(
-      n, r, name, shape,
-      shape->rank == 1
-          ? add_equation(n, type, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
-          : add_equation(n, type, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
+  pass_to_steps(n, r, name, shape,
+                shape->rank == 1
+                    ? equation(n, IN(v), "[i:%s k] = $0[%u %u k]", steps, r->way, skip)
+                    : equation(n, IN(v), "[i:%s j k%s] = $0[%u j k%s]", steps, rest, r->way, rest));
 }
 
 // z of all steps, [steps samples gates s]: the part that does not depend on the state.
 static Id add_input_part(ImpNode *n, const Recurrent *r, bool apart) {
   Importer *m = n->m;
-  OnnxType type = value_at(m, r->x)->type;
   ImpShape split = {4, {dim_of(r->ways), dim_of(r->gates), dim_of(r->s), r->inputs}};
   Id w = add_reshape(n, n->in[1], &split), b = 0;
   ImpShape biases = {4, {dim_of(r->ways), dim_of(2), dim_of(r->gates), dim_of(r->s)}};
@@ -148,8 +145,8 @@ static Id add_input_part(ImpNode *n, const Recurrent *r, bool apart) {
                         apart ? " + $2[%u 0 k l] + ($2[%u 1 k l] when (k < 2) else 0)"
                               : " + $2[%u 0 k l] + $2[%u 1 k l]",
                         r->way, r->way);
-  return add_equation(n, type, IN(r->x, w, b), "[i:%s j k l] = $0[%s j m] $1[%u k l m]%s",
-                      dim_text(m, r->steps), r->time, r->way, biases_text);
+  return equation(n, IN(r->x, w, b), "[i:%s j k l] = $0[%s j m] $1[%u k l m]%s",
+                  dim_text(m, r->steps), r->time, r->way, biases_text);
 }
 
 // -- the cell -------------------------------------------------------------------------------------
@@ -233,9 +230,8 @@ static Id add_initial_state(ImpNode *n, const Recurrent *r, Id given) {
   if (!given)
     return add_equation(n, ONNX_FLOAT, NULL, "[j:%s k:%lld] = 0", dim_text(m, r->samples),
                         (long long)r->s);
-  return add_equation(n, value_at(m, given)->type, IN(given),
-                      attr_int(n, "layout", 0) ? "[j k] = $0[j %u k]" : "[j k] = $0[%u j k]",
-                      r->way);
+  return equation(n, IN(given),
+                  attr_int(n, "layout", 0) ? "[j k] = $0[j %u k]" : "[j k] = $0[%u j k]", r->way);
 }
 
 typedef struct {
@@ -244,8 +240,7 @@ typedef struct {
 
 static Id add_last_state(ImpNode *n, const Recurrent *r, Id all) {
   ImpSize end = dim_op(n->m, '-', r->steps, dim_of(1));
-  return add_equation(n, value_at(n->m, all)->type, IN(all), "[i j] = $0[%s i j]",
-                      dim_inside(n->m, end));
+  return equation(n, IN(all), "[i j] = $0[%s i j]", dim_inside(n->m, end));
 }
 
 // Runs one direction. False with a message.
@@ -288,11 +283,10 @@ static bool run_direction(ImpNode *n, Recurrent *r, States *out) {
   if (cells) out->cell = add_last_state(n, r, cells);
   // after its end a sequence gives zeros; steps are put back in order
   if (masked)
-    out->all = add_equation(n, type, IN(out->all, lasting), "[i:%s j k] = $0[%s j k] * $1[%s j]",
-                            dim_text(m, r->steps), r->time, r->time);
+    out->all = equation(n, IN(out->all, lasting), "[i:%s j k] = $0[%s j k] * $1[%s j]",
+                        dim_text(m, r->steps), r->time, r->time);
   else if (r->turned)
-    out->all = add_equation(n, type, IN(out->all), "[i:%s j k] = $0[%s j k]", dim_text(m, r->steps),
-                            r->time);
+    out->all = equation(n, IN(out->all), "[i:%s j k] = $0[%s j k]", dim_text(m, r->steps), r->time);
   return !m->diags->errors;
 }
 
@@ -312,7 +306,7 @@ static bool recurrent_read(ImpNode *n, Recurrent *r) {
   if (!dim_is(w.dim[0], r->ways) || !dim_is(w.dim[1], r->gates * r->s))
     return op_refuse(n, "its weights do not fit its gates");
   if (attr_int(n, "layout", 0)) {
-    r->x = add_equation(n, op_value(n, 0)->type, n->in, "[j i k] = $0[i j k]");
+    r->x = equation(n, n->in, "[j i k] = $0[i j k]");
     x = value_at(m, r->x)->shape;
   }
   r->steps = x.dim[0], r->samples = x.dim[1], r->inputs = x.dim[2];
@@ -327,16 +321,15 @@ static void set_direction_results(ImpNode *n, uint32_t k, const Id *v, uint32_t 
   if (k >= n->node->out.n || !*n->node->out.at[k]) return;
   uint32_t rank = value_at(m, v[0])->shape.rank + 1,
            axis = (uint32_t)(strchr(left, 'l') - left) / 2;
-  OnnxType type = value_at(m, v[0])->type;
   const char *one =
                  arena_format(m->arena, "%.*s:1%s", (int)(2 * axis + 1), left, left + 2 * axis + 1),
              *all = index_letters(m, rank);
   for (uint32_t i = 0; i < ways; i++)
-    part[i] = add_equation(n, type, IN(v[i]), "[%s] = $0[%s]", one, rank == 4 ? "i j k" : "j k");
+    part[i] = equation(n, IN(v[i]), "[%s] = $0[%s]", one, rank == 4 ? "i j k" : "j k");
   op_set_result(n, k,
-                ways == 1 ? part[0]
-                          : add_equation(n, type, part, "concat[%s]($0[%s], $1[%s])",
-                                         imp_letter[axis], all, all));
+                ways == 1
+                    ? part[0]
+                    : equation(n, part, "concat[%s]($0[%s], $1[%s])", imp_letter[axis], all, all));
 }
 
 bool op_recurrent(ImpNode *n) {

@@ -164,8 +164,7 @@ bool op_softmax(ImpNode *n) {
   if (n->version < 13 && !(x.rank == 2 && attr_int(n, "axis", 1) == 1))
     return softmax_as_matrix(n, box);
   if (!op_axis(n, attr_int(n, "axis", n->version < 13 ? 1 : -1), x.rank, &axis)) return false;
-  return op_set_result(
-      n, 0, add_equation(n, op_value(n, 0)->type, n->in, "%s[%s]($0)", box, imp_letter[axis]));
+  return op_gives(n, "%s[%s]($0)", box, imp_letter[axis]);
 }
 
 // 1 at the first maximum, 0 elsewhere.
@@ -194,7 +193,7 @@ bool op_lpnormalization(ImpNode *n) {
   if (p != 1 && p != 2) return op_refuse(n, "p is 1 or 2, not %lld", (long long)p);
   Id length =
       add_reduction(n, type, n->in, &r, p == 1 ? "sum[{}](abs($0))" : "sqrt(sum[{}]($0 * $0))");
-  return op_set_result(n, 0, add_equation(n, type, IN(n->in[0], length), "[*] = $0 / $1"));
+  return op_set_result(n, 0, equation(n, IN(n->in[0], length), "[*] = $0 / $1"));
 }
 
 // Subtracts the mean and divides by the standard deviation over axes.
@@ -213,9 +212,9 @@ bool op_meanvariance(ImpNode *n) {
   }
   reduced_indices(n->m, &x, gone, true, &r);
   Id mean = add_reduction(n, type, n->in, &r, "mean[{}]($0)"),
-     d = add_equation(n, type, IN(n->in[0], mean), "[*] = $0 - $1"),
+     d = equation(n, IN(n->in[0], mean), "[*] = $0 - $1"),
      square = add_reduction(n, type, IN(d), &r, "mean[{}]($0 * $0)");
-  return op_set_result(n, 0, add_equation(n, type, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
+  return op_set_result(n, 0, equation(n, IN(d, square), "[*] = $0 / (sqrt($1) + 1e-9)"));
 }
 
 // -- running sums ---------------------------------------------------------------------------------
@@ -234,11 +233,9 @@ bool op_cumsum(ImpNode *n) {
                           : reverse  ? "+1"
                                      : "-1");
   bool product = !strcmp(n->node->op, "CumProd");
-  return op_set_result(
-      n, 0,
-      add_equation(n, op_value(n, 0)->type, n->in, "[%s] = %s[%s:%s]($0[%s]) pad %s",
-                   letters_sized(m, &x, axis, axis + 1), product ? "prod" : "sum", step,
-                   dim_text(m, x.dim[axis]), join_words(m, x.rank, at), product ? "1" : "0"));
+  return op_gives(n, "[%s] = %s[%s:%s]($0[%s]) pad %s", letters_sized(m, &x, axis, axis + 1),
+                  product ? "prod" : "sum", step, dim_text(m, x.dim[axis]),
+                  join_words(m, x.rank, at), product ? "1" : "0");
 }
 
 // -- sorting --------------------------------------------------------------------------------------

@@ -81,9 +81,8 @@ static Id add_weighted_sum(ImpNode *n, Id v, uint32_t axis, const Resizing *r) {
   for (int64_t o = 0; o < x->out; o++) fill_weights(r, x, o, data + o * x->in);
   Id w = value_const(m, ONNX_DOUBLE, &matrix, data);
   for (uint32_t i = 0; i < shape.rank; i++) at[i] = i == axis ? from : imp_letter[i];
-  return add_equation(n, value_at(m, v)->type, IN(v, w), "[%s] = $0[%s] $1[%s %s]",
-                      index_letters(m, shape.rank), join_words(m, shape.rank, at), imp_letter[axis],
-                      from);
+  return equation(n, IN(v, w), "[%s] = $0[%s] $1[%s %s]", index_letters(m, shape.rank),
+                  join_words(m, shape.rank, at), imp_letter[axis], from);
 }
 
 // Linear interpolation of two neighbours, as a formula of the index.
@@ -99,9 +98,9 @@ static Id add_linear_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r) 
   const char *place =
       arena_format(m->arena, "min(max(%s * %s + %s, 0), %lld)", number_term(m, step), here,
                    number_term(m, zero), (long long)x->in - 1);
-  return add_equation(
-      n, value_at(m, v)->type, IN(v), "[%s] = sum[%s]($0[%s] * max(1 - abs(%s - %s), 0))",
-      letters_sized(m, &shape, axis, axis + 1), from, join_words(m, shape.rank, at), place, from);
+  return equation(n, IN(v), "[%s] = sum[%s]($0[%s] * max(1 - abs(%s - %s), 0))",
+                  letters_sized(m, &shape, axis, axis + 1), from, join_words(m, shape.rank, at),
+                  place, from);
 }
 
 // Nearest neighbour: integer repetition, or a list of positions.
@@ -120,8 +119,7 @@ static Id add_nearest_resize(ImpNode *n, Id v, uint32_t axis, const Resizing *r)
   for (uint32_t i = 0; i < rank; i++) left[i] = imp_letter[i];
   left[axis] = arena_format(m->arena, "(%s %s:%lld)", imp_letter[axis], imp_letter[ONNX_RANK_LIMIT],
                             (long long)times);
-  return add_equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", join_words(m, rank, left),
-                      index_letters(m, rank));
+  return equation(n, IN(v), "[%s] = $0[%s]", join_words(m, rank, left), index_letters(m, rank));
 }
 
 // -- sizes ----------------------------------------------------------------------------------------

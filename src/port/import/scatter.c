@@ -163,11 +163,11 @@ bool op_tensorscatter(ImpNode *n) {
                : arena_format(m->arena, "(%s - %s)", here, start);
   return op_set_result(
       n, 0,
-      add_equation(n, op_value(n, 0)->type, IN(n->in[0], n->in[1], from),
-                   "[*] = sum[%s](($1[%s] when (%s = %s) else 0)) when %s >= 0 and %s < %s "
-                   "else $0",
-                   p, join_words(m, x.rank, in), p, behind, behind, behind,
-                   dim_inside(m, u.dim[axis])));
+      equation(n, IN(n->in[0], n->in[1], from),
+               "[*] = sum[%s](($1[%s] when (%s = %s) else 0)) when %s >= 0 and %s < %s "
+               "else $0",
+               p, join_words(m, x.rank, in), p, behind, behind, behind,
+               dim_inside(m, u.dim[axis])));
 }
 
 // -- one-hot --------------------------------------------------------------------------------------

@@ -266,9 +266,7 @@ bool op_transpose(ImpNode *n) {
     seen[axis] = true;
     in[axis] = imp_letter[i]; // an axis has the letter of its position in the result
   }
-  return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in, "[%s] = $0[%s]",
-                                    index_letters(m, x.rank), join_words(m, x.rank, in)));
+  return op_gives(n, "[%s] = $0[%s]", index_letters(m, x.rank), join_words(m, x.rank, in));
 }
 
 // -- concat ---------------------------------------------------------------------------------------

@@ -50,9 +50,9 @@ static Id add_fourier(ImpNode *n, Id v, const Fourier *f) {
       f->complex ? arena_format(m->arena, " + $0[%s 1] * (%ssin(%s) when (%s = 0) else cos(%s))",
                                 f->in, other, angle, part, angle)
                  : "";
-  return add_equation(n, value_at(m, v)->type, IN(v),
-                      "[%s %s:2] = sum[%s]($0[%s 0] * (cos(%s) when (%s = 0) else %ssin(%s))%s)%s",
-                      f->left, part, f->t, f->in, angle, part, sign, angle, imaginary, scale);
+  return equation(n, IN(v),
+                  "[%s %s:2] = sum[%s]($0[%s 0] * (cos(%s) when (%s = 0) else %ssin(%s))%s)%s",
+                  f->left, part, f->t, f->in, angle, part, sign, angle, imaginary, scale);
 }
 
 // Truncates the signal, or pads it with zeros.
@@ -113,9 +113,8 @@ bool op_stft(ImpNode *n) {
   int64_t frame = (int64_t)length, by = (int64_t)step, frames = (x.dim[1].n - frame) / by + 1;
   bool complex = x.rank == 3 && dim_is(x.dim[2], 2), one = attr_int(n, "onesided", 1) && !complex;
   const char *at = arena_format(m->arena, "i %lld*j+k%s", (long long)by, x.rank == 3 ? " l" : "");
-  Id v = add_equation(n, op_value(n, 0)->type, n->in, "[i j:%lld k:%lld l%s] = $0[%s]%s",
-                      (long long)frames, (long long)frame, x.rank == 3 ? "" : ":1", at,
-                      op_in(n, 2) ? " * $2[k]" : "");
+  Id v = equation(n, n->in, "[i j:%lld k:%lld l%s] = $0[%s]%s", (long long)frames, (long long)frame,
+                  x.rank == 3 ? "" : ":1", at, op_in(n, 2) ? " * $2[k]" : "");
   const char *t = imp_letter[ONNX_RANK_LIMIT];
   Fourier f = {.in = arena_format(m->arena, "i j %s", t),
                .left =
@@ -147,8 +146,6 @@ bool op_affinegrid(ImpNode *n) {
     buf_printf(&right, "$0[i %s %u] * %s + ", to, i, at);
   }
   size.rank--;
-  return op_set_result(n, 0,
-                       add_equation(n, op_value(n, 0)->type, n->in, "[%s %s:%u] = %s$0[i %s %u]",
-                                    letters_sized(m, &size, 1, axes + 1), to, axes, right.at, to,
-                                    axes));
+  return op_gives(n, "[%s %s:%u] = %s$0[i %s %u]", letters_sized(m, &size, 1, axes + 1), to, axes,
+                  right.at, to, axes);
 }

@@ -56,8 +56,7 @@ static Id repeat_for_steps(ImpNode *n, Id v, ImpSize steps) {
   uint32_t rank = value_at(m, v)->shape.rank;
   if (rank == ONNX_RANK_LIMIT) return 0;
   const char *at = join_words(m, rank, imp_letter + 1);
-  Id all = add_equation(n, value_at(m, v)->type, IN(v), "[i:%s %s] = $0[%s]", dim_text(m, steps),
-                        at, at);
+  Id all = equation(n, IN(v), "[i:%s %s] = $0[%s]", dim_text(m, steps), at, at);
   if (all) value_at(m, all)->onnx = value_at(m, v)->onnx;
   return all;
 }
@@ -69,7 +68,7 @@ static Id make_own_result(StepCell *c, Id v, uint32_t from) {
   for (uint32_t i = from; i < m->line.n && !own; i++) own = m->line.at[i].out.at[0] == v;
   for (uint32_t i = 0; i < c->cell.out.n; i++) own &= c->cell.out.at[i] != v;
   if (own) return v;
-  return add_equation(c->n, value_at(m, v)->type, IN(v), "[*] = $0");
+  return equation(c->n, IN(v), "[*] = $0");
 }
 
 static bool same_shape(Importer *m, Id a, Id b) {
@@ -217,7 +216,7 @@ static Id add_last_row(ImpNode *n, Id all) {
   ImpShape x = value_at(m, all)->shape;
   const char *at = index_letters(m, x.rank - 1),
              *last = dim_inside(m, dim_op(m, '-', x.dim[0], dim_of(1)));
-  return add_equation(n, value_at(m, all)->type, IN(all), "[%s] = $0[%s %s]", at, last, at);
+  return equation(n, IN(all), "[%s] = $0[%s %s]", at, last, at);
 }
 
 // The initial value of a scan. Its axes must not have the letter of the steps, which would be
@@ -227,7 +226,7 @@ static Id add_initial_state(ImpNode *n, Id v) {
   uint32_t rank = value_at(m, v)->shape.rank;
   const char *at = join_words(m, rank, imp_letter + 1);
   if (value_at(m, v)->kind != IMP_MADE || !rank) return v;
-  return add_equation(n, value_at(m, v)->type, IN(v), "[%s] = $0[%s]", at, at);
+  return equation(n, IN(v), "[%s] = $0[%s]", at, at);
 }
 
 static Id *add_scan_line(StepCell *c) {

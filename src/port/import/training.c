@@ -15,12 +15,10 @@ bool op_adagrad(ImpNode *n) {
                          one_number(n, 1), short_term(m, attr_float(n, "decay_factor", 0)));
   for (uint32_t i = 0; i < k; i++) {
     Id x = n->in[2 + i], g = n->in[2 + k + i], h = n->in[2 + 2 * k + i];
-    OnnxType type = value_at(m, x)->type;
-    g = add_equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
-    h = add_equation(n, type, IN(h, g), "[*] = $0 + $1 * $1");
-    op_set_result(
-        n, i,
-        add_equation(n, type, IN(x, rate, g, h), "[*] = $0 - $1 * $2 / (sqrt($3) + %s)", eps));
+    g = equation(n, IN(x, g), "[*] = %s * $0 + $1", norm);
+    h = equation(n, IN(h, g), "[*] = $0 + $1 * $1");
+    op_set_result(n, i,
+                  equation(n, IN(x, rate, g, h), "[*] = $0 - $1 * $2 / (sqrt($3) + %s)", eps));
     op_set_result(n, k + i, h);
   }
   return true;
@@ -40,13 +38,12 @@ bool op_adam(ImpNode *n) {
                          one_number(n, 0), b, t, a, t, t);
   for (uint32_t i = 0; i < k; i++) {
     Id x = n->in[2 + i], g = n->in[2 + k + i], v = n->in[2 + 2 * k + i], h = n->in[2 + 3 * k + i];
-    OnnxType type = value_at(m, x)->type;
-    g = add_equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
-    v = add_equation(n, type, IN(v, g), "[*] = %s * $0 + (1 - %s) * $1", a, a);
-    h = add_equation(n, type, IN(h, g), "[*] = %s * $0 + (1 - %s) * $1 * $1", b, b);
+    g = equation(n, IN(x, g), "[*] = %s * $0 + $1", norm);
+    v = equation(n, IN(v, g), "[*] = %s * $0 + (1 - %s) * $1", a, a);
+    h = equation(n, IN(h, g), "[*] = %s * $0 + (1 - %s) * $1 * $1", b, b);
     op_set_result(n, i,
-                  add_equation(n, type, IN(x, rate, v, h),
-                               "[*] = (1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps));
+                  equation(n, IN(x, rate, v, h),
+                           "[*] = (1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps));
     op_set_result(n, k + i, v);
     op_set_result(n, 2 * k + i, h);
   }
@@ -64,15 +61,12 @@ bool op_momentum(ImpNode *n) {
   const char *rate = one_number(n, 0), *t = one_number(n, 1);
   for (uint32_t i = 0; i < k; i++) {
     Id x = n->in[2 + i], g = n->in[2 + k + i], v = n->in[2 + 2 * k + i];
-    OnnxType type = value_at(m, x)->type;
-    g = add_equation(n, type, IN(x, g), "[*] = %s * $0 + $1", norm);
-    v = add_equation(n, type, IN(v, g, n->in[1]), "[*] = %s * $0 + $1 * (%s when $2%s > 0 else 1)",
-                     a, b, t);
-    op_set_result(n, i,
-                  nesterov
-                      ? add_equation(n, type, IN(x, n->in[0], g, v),
-                                     "[*] = $0 - $1%s * ($2 + %s * $3)", rate, a)
-                      : add_equation(n, type, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * $3", rate));
+    g = equation(n, IN(x, g), "[*] = %s * $0 + $1", norm);
+    v = equation(n, IN(v, g, n->in[1]), "[*] = %s * $0 + $1 * (%s when $2%s > 0 else 1)", a, b, t);
+    op_set_result(
+        n, i,
+        nesterov ? equation(n, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * ($2 + %s * $3)", rate, a)
+                 : equation(n, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * $3", rate));
     op_set_result(n, k + i, v);
   }
   return true;
