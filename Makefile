@@ -86,7 +86,7 @@ LINK = $(CC) $(OWN) $(HARD) $(GIVEN) $(call harden,link) $(LDFLAGS)
 
 SOURCE := $(sort $(shell find src -name "*.c" -not -path "src/cli/*" -not -path "src/studio/*"))
 # Texts that are embedded in the library.
-EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training report_style report_style_runs report_script build_id
+EMBEDDED := library prelude product_text team_text tiles_text stripes_text units_text torch_training jax_training torch_file jax_file report_style report_style_runs report_script build_id
 OBJECT := $(SOURCE:src/%.c=$(BUILD)/%.o) $(EMBEDDED:%=$(BUILD)/%.o)
 # The studio needs libmicrohttpd; without it `limn studio` prints that it is missing.
 HTTP_LIBS := $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null)
@@ -204,7 +204,9 @@ $(BUILD)/team_text.c $(BUILD)/tiles_text.c $(BUILD)/stripes_text.c $(BUILD)/unit
 $(BUILD)/cli/commands_text.c: src/cli/commands.txt tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh cli/cli.h command_text src/cli/commands.txt >$@
-$(BUILD)/torch_training.c $(BUILD)/jax_training.c: $(BUILD)/%.c: src/port/python/%.py src/port/python/shared_training.py tools/embed.sh Makefile
+$(BUILD)/torch_training.c $(BUILD)/jax_training.c: src/port/python/shared_training.py
+$(BUILD)/torch_file.c $(BUILD)/jax_file.c: src/port/python/shared_file.py
+$(BUILD)/torch_training.c $(BUILD)/jax_training.c $(BUILD)/torch_file.c $(BUILD)/jax_file.c: $(BUILD)/%.c: src/port/python/%.py tools/embed.sh Makefile
 	@mkdir -p $(@D)
 	$(Q)tools/embed.sh port/python/python_own.h $* $(filter %.py,$^) >$@
 # report_style is src/show/report/style.css.

@@ -6,96 +6,22 @@
 #include <math.h>
 
 // Python keywords, names used by the file, and attributes of every module.
-static const char *const reserved[] = {"and",
-                                       "as",
-                                       "assert",
-                                       "async",
-                                       "await",
-                                       "break",
-                                       "class",
-                                       "continue",
-                                       "def",
-                                       "del",
-                                       "elif",
-                                       "else",
-                                       "except",
-                                       "finally",
-                                       "for",
-                                       "from",
-                                       "global",
-                                       "if",
-                                       "import",
-                                       "in",
-                                       "is",
-                                       "lambda",
-                                       "nonlocal",
-                                       "not",
-                                       "or",
-                                       "pass",
-                                       "raise",
-                                       "return",
-                                       "try",
-                                       "while",
-                                       "with",
-                                       "yield",
-                                       "None",
-                                       "True",
-                                       "False",
-                                       "torch",
-                                       "nn",
-                                       "F",
-                                       "np",
-                                       "jax",
-                                       "jnp",
-                                       "json",
-                                       "self",
-                                       "range",
-                                       "zip",
-                                       "float",
-                                       "int",
-                                       "load",
-                                       "glorot",
-                                       "he",
-                                       "train",
-                                       "eval",
-                                       "type",
-                                       "half",
-                                       "double",
-                                       "bool",
-                                       "apply",
-                                       "forward",
-                                       "modules",
-                                       "children",
-                                       "parameters",
-                                       "buffers",
-                                       "print",
-                                       "training",
-                                       "cpu",
-                                       "cuda",
-                                       "ipu",
-                                       "xpu",
-                                       "mtia",
-                                       "to",
-                                       "to_empty",
-                                       "bfloat16",
-                                       "compile",
-                                       "add_module",
-                                       "dump_patches",
-                                       "extra_repr",
-                                       "call_super_init",
-                                       "share_memory",
-                                       "state_dict",
-                                       "load_state_dict",
-                                       "zero_grad",
-                                       "requires_grad_",
-                                       "T_destination"};
+static const char reserved[] =
+    " and as assert async await break class continue def del elif else except finally for "
+    "from global if import in is lambda nonlocal not or pass raise return try while with "
+    "yield None True False torch nn F np jax jnp json self range zip float int load glorot "
+    "he train eval type half double bool apply forward modules children parameters buffers "
+    "print training cpu cuda ipu xpu mtia to to_empty bfloat16 compile add_module "
+    "dump_patches extra_repr call_super_init share_memory state_dict load_state_dict "
+    "zero_grad requires_grad_ T_destination ";
 
 // Prefixes of attributes of PyTorch modules.
 static const char *const reserved_fronts[] = {"register_", "named_", "get_", "set_"};
 
 static bool is_python_word(const char *name) {
-  for (uint32_t i = 0; i < COUNT(reserved); i++)
-    if (!strcmp(name, reserved[i])) return true;
+  size_t n = strlen(name);
+  for (const char *at = reserved; n && (at = strstr(at, name)); at++)
+    if (at[-1] == ' ' && at[n] == ' ') return true;
   for (uint32_t i = 0; i < COUNT(reserved_fronts); i++)
     if (!strncmp(name, reserved_fronts[i], strlen(reserved_fronts[i]))) return true;
   return false;

@@ -8,226 +8,41 @@
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
 
-#define TORCH_IMPORTS                                                                              \
-  "import json\n"                                                                                  \
-  "\n"                                                                                             \
-  "import numpy as np\n"                                                                           \
-  "import torch\n"                                                                                 \
-  "import torch.nn as nn\n"                                                                        \
-  "import torch.nn.functional as F\n"
+// -- sections of torch_file.py and jax_file.py ----------------------------------------------------
+// The section at or behind a place: its text and the end of its name; NULL: there is none.
+static const char *next_section(const char *at, size_t *title, size_t *n) {
+  at = strncmp(at, "#: ", 3) ? strstr(at, "\n#: ") : at - 1;
+  if (!at) return NULL;
+  at += 4;
+  *title = strcspn(at, "\n");
+  const char *text = at + *title + 1, *end = strstr(text - 1, "\n#: ");
+  *n = end ? (size_t)(end + 1 - text) : strlen(text);
+  return text;
+}
 
-static const char *const torch_head =
-    "\"\"\"%s, from %s: PyTorch.\n"
-    "\n"
-    "    model = %s\n%s"
-    "    %s = model(x)\n"
-    "\n"
-    "Samples stand in front of every input. Weights are called as in the program, with points for\n"
-    "slashes.%s\n"
-    "\"\"\"\n" TORCH_IMPORTS;
+static const char *all_sections(const Python *p) { return p->jax ? jax_file : torch_file; }
 
-static const char *const torch_goals_head =
-    "\"\"\"%s as PyTorch: its goals, and how it trains.\n"
-    "\n"
-    "    model = Goals()                          # or load(Goals(), \"weights.safetensors\")\n"
-    "    train(model, {\"name\": array, …})       # what is given, samples in front\n"
-    "    save(model, \"trained.safetensors\")     # limn reads it: --weights\n"
-    "\n"
-    "or python FILE.py DATA.npz --out trained.safetensors. For a loop of your own, "
-    "`Training(model)`\n"
-    "makes a step at a time. Weights are called as in the program, with points for slashes.%s\n"
-    "\"\"\"\n" TORCH_IMPORTS;
+// Appends a section with $0, $1 … replaced.
+static void put_section(const Python *p, const char *name, const char *const *arg, Buf *b) {
+  size_t title, n;
+  const char *text = next_section(all_sections(p), &title, &n);
+  while (strlen(name) != title || memcmp(text - 1 - title, name, title) != 0)
+    text = next_section(text + n, &title, &n);
+  for (const char *at = text; at < text + n; at++) {
+    if (*at == '$')
+      buf_text(b, arg[*++at - '0']);
+    else
+      buf_char(b, *at);
+  }
+}
 
-#define JAX_IMPORTS                                                                                \
-  "import json\n"                                                                                  \
-  "\n"                                                                                             \
-  "import jax\n"                                                                                   \
-  "import jax.numpy as jnp\n"                                                                      \
-  "import numpy as np\n"
-
-static const char *const jax_head = "\"\"\"%s, from %s: JAX.\n"
-                                    "\n"
-                                    "%s"
-                                    "    %s = jax.jit(%s)(%s)\n"
-                                    "\n"
-                                    "Samples stand in front of every input. Weights are a tree of "
-                                    "dicts, called as in the program.%s\n"
-                                    "\"\"\"\n" JAX_IMPORTS;
-
-static const char *const jax_goals_head =
-    "\"\"\"%s as JAX: its goals, and how it trains.\n"
-    "\n"
-    "    p = init(0)                              # or load(\"weights.safetensors\")\n"
-    "    p = train(p, {\"name\": array, …})       # what is given, samples in front\n"
-    "    save(p, \"trained.safetensors\")         # limn reads it: --weights\n"
-    "\n"
-    "or python FILE.py DATA.npz --out trained.safetensors. For a loop of your own, `begin` and "
-    "`step`\n"
-    "are pure functions. Weights are a tree of dicts, called as in the program.%s\n"
-    "\"\"\"\n" JAX_IMPORTS;
-
-static const char *const reader =
-    "\n\ndef read_safetensors(path):\n"
-    "    \"\"\"The arrays of a safetensors file, by name.\"\"\"\n"
-    "    kinds = {\"F64\": np.float64, \"F32\": np.float32, \"F16\": np.float16, \"I64\": "
-    "np.int64,\n"
-    "             \"I32\": np.int32, \"U8\": np.uint8, \"BOOL\": np.bool_}\n"
-    "    with open(path, \"rb\") as file:\n"
-    "        header = json.loads(file.read(int.from_bytes(file.read(8), \"little\")))\n"
-    "        data = file.read()\n"
-    "    arrays = {}\n"
-    "    for name, entry in header.items():\n"
-    "        if name != \"__metadata__\":\n"
-    "            begin, end = entry[\"data_offsets\"]\n"
-    "            array = np.frombuffer(data[begin:end], kinds[entry[\"dtype\"]])\n"
-    "            arrays[name] = array.reshape(entry[\"shape\"])\n"
-    "    return arrays\n";
-
-static const char *const torch_load =
-    "\n\ndef load(model, path):\n"
-    "    \"\"\"Takes the weights of a safetensors file of limn.\"\"\"\n"
-    "    def plain(name):\n"
-    "        return \".\".join(word.strip(\"_\") for word in name.split(\".\"))\n"
-    "\n"
-    "    state = model.state_dict()\n"
-    "    keys = {plain(key): key for key in state}\n"
-    "    missing = {name for name, _ in model.named_parameters()}\n"
-    "    for name, array in read_safetensors(path).items():\n"
-    "%s"
-    "        key = keys.get(plain(name.replace(\".\", \"_\").replace(\"/\", \".\")))\n"
-    "        if key:\n"
-    "            state[key] = torch.from_numpy(array.copy()).to(state[key].dtype)\n"
-    "            missing.discard(key)\n"
-    "    if missing:\n"
-    "        raise KeyError(\"%%s has no %%s\" %% (path, \", \".join(sorted(missing))))\n"
-    "    model.load_state_dict(state)\n"
-    "    return model\n";
-
-static const char *const jax_load =
-    "\n\ndef load(path):\n"
-    "    \"\"\"The weights of a safetensors file of limn, as a tree.\"\"\"\n"
-    "    p, found = init(0), 0\n"
-    "    for name, array in read_safetensors(path).items():\n"
-    "%s"
-    "        branch = p\n"
-    "        for word in name.replace(\".\", \"_\").split(\"/\"):\n"
-    "            keys = {key.strip(\"_\"): key for key in branch} if isinstance(branch, dict) "
-    "else {}\n"
-    "            above, last = branch, keys.get(word.strip(\"_\"))\n"
-    "            branch = branch[last] if last else None\n"
-    "        if branch is not None and not isinstance(branch, dict):\n"
-    "            above[last] = jnp.array(array, branch.dtype)\n"
-    "            found += 1\n"
-    "    if found < %u:\n"
-    "        raise KeyError(\"%%s has %%d of %u weights\" %% (path, found))\n"
-    "    return p\n";
-
-// Helper functions that the text may use, for both libraries.
-static const struct {
-  const char *called, *torch, *jax;
-} helpers[] = {
-    {"glorot(",
-     "def glorot(shape, fan_in, fan_out):\n"
-     "    limit = (6 / (fan_in + fan_out)) ** 0.5\n"
-     "    return torch.empty(shape).uniform_(-limit, limit)\n",
-     "def glorot(rng, shape, fan_in, fan_out):\n"
-     "    limit = (6 / (fan_in + fan_out)) ** 0.5\n"
-     "    return jnp.array(rng.uniform(-limit, limit, shape), REAL)\n"},
-    {"he(",
-     "def he(shape, fan_in):\n"
-     "    return torch.randn(shape) * (2 / fan_in) ** 0.5\n",
-     "def he(rng, shape, fan_in):\n"
-     "    return jnp.array(rng.normal(0, (2 / fan_in) ** 0.5, shape), REAL)\n"},
-    {"orthogonal(",
-     "def orthogonal(shape):\n"
-     "    \"\"\"All axes but the last are one.\"\"\"\n"
-     "    return nn.init.orthogonal_(torch.empty(shape).reshape(-1, shape[-1])).reshape(shape)\n",
-     "def orthogonal(rng, shape):\n"
-     "    \"\"\"All axes but the last are one.\"\"\"\n"
-     "    n, m = int(np.prod(shape[:-1])), shape[-1]\n"
-     "    q, _ = np.linalg.qr(rng.normal(size=(max(n, m), min(n, m))))\n"
-     "    return jnp.array(q if n >= m else q.T, REAL).reshape(shape)\n"},
-    {" normal(rng", "",
-     "def normal(rng, shape):\n"
-     "    return jnp.array(rng.normal(size=shape), REAL)\n"},
-    {" uniform(rng", "",
-     "def uniform(rng, shape):\n"
-     "    return jnp.array(rng.uniform(size=shape), REAL)\n"},
-    {"root(",
-     "def root(x):\n"
-     "    \"\"\"The square root; its slope at 0 is 0.\"\"\"\n"
-     "    return torch.where(x == 0, x.detach(), torch.sqrt(torch.where(x == 0, 1.0, x)))\n",
-     "def root(x):\n"
-     "    \"\"\"The square root; its slope at 0 is 0.\"\"\"\n"
-     "    return jnp.where(x == 0, 0.0, jnp.sqrt(jnp.where(x == 0, 1.0, x)))\n"},
-    {"modulo(",
-     "def modulo(x, n):\n"
-     "    \"\"\"What is left of x, divided by n and rounded down; Python has another answer where "
-     "n is "
-     "infinite.\"\"\"\n"
-     "    return x - n * torch.floor(x / n)\n",
-     "def modulo(x, n):\n"
-     "    \"\"\"What is left of x, divided by n and rounded down; Python has another answer where "
-     "n is "
-     "infinite.\"\"\"\n"
-     "    return x - n * jnp.floor(x / n)\n"},
-    {"power(",
-     "def power(x, n):\n"
-     "    \"\"\"x to the n; no slope by x at 0 where n < 1, nor by n where x is not "
-     "positive.\"\"\"\n"
-     "    still = (x <= 0) & n.isfinite()\n"
-     "    base = torch.where((x == 0) & (n < 1), x.detach(), x)\n"
-     "    return torch.pow(base, torch.where(still, n.detach(), n))\n",
-     "def power(x, n):\n"
-     "    \"\"\"x to the n; no slope by x at 0 where n < 1, nor by n where x is not "
-     "positive.\"\"\"\n"
-     "    base = jnp.where((x == 0) & (n < 1), jax.lax.stop_gradient(x), x)\n"
-     "    return jnp.power(base, jnp.where(x <= 0, jax.lax.stop_gradient(n), n))\n"},
-    {"through(",
-     "def through(value, slope):\n"
-     "    \"\"\"The value of one, the slope of the other.\"\"\"\n"
-     "    return value.detach() + (slope - slope.detach())\n",
-     "def through(value, slope):\n"
-     "    \"\"\"The value of one, the slope of the other.\"\"\"\n"
-     "    return jax.lax.stop_gradient(value) + (slope - jax.lax.stop_gradient(slope))\n"},
-    {"with_slope(",
-     "def with_slope(value, slope):\n"
-     "    \"\"\"A function with a derivative of its own: of what went in, and the slopes of what "
-     "came out.\"\"\"\n"
-     "    class Own(torch.autograd.Function):\n"
-     "        @staticmethod\n"
-     "        def forward(ctx, *x):\n"
-     "            ctx.save_for_backward(*x)\n"
-     "            return value(*x)\n"
-     "\n"
-     "        @staticmethod\n"
-     "        def backward(ctx, *d):\n"
-     "            return slope(*ctx.saved_tensors, *d)\n"
-     "\n"
-     "    return Own.apply\n",
-     "def with_slope(value, slope):\n"
-     "    \"\"\"A function with a derivative of its own: of what went in, and the slopes of what "
-     "came out.\"\"\"\n"
-     "    def several(x):\n"
-     "        return x if isinstance(x, tuple) else (x,)\n"
-     "\n"
-     "    own = jax.custom_vjp(value)\n"
-     "    own.defvjp(lambda *x: (value(*x), x), lambda x, d: several(slope(*x, *several(d))))\n"
-     "    return own\n"},
-    {"first_max(", "",
-     "def first_max(x):\n"
-     "    \"\"\"The largest of the last axis; the first of equal ones has the slope.\"\"\"\n"
-     "    return jnp.take_along_axis(x, jnp.argmax(x, -1)[..., None], -1)[..., 0]\n"},
-    {"first_min(", "",
-     "def first_min(x):\n"
-     "    \"\"\"The smallest of the last axis; the first of equal ones has the slope.\"\"\"\n"
-     "    return jnp.take_along_axis(x, jnp.argmin(x, -1)[..., None], -1)[..., 0]\n"},
-};
-
+// Helper functions, whose sections are called as they are in the text: root(
 static void put_helpers(const Python *p, const char *used, Buf *b) {
-  for (uint32_t i = 0; i < COUNT(helpers); i++) {
-    const char *text = p->jax ? helpers[i].jax : helpers[i].torch;
-    if (*text && strstr(used, helpers[i].called)) buf_printf(b, "\n\n%s", text);
+  size_t title, n;
+  for (const char *text = next_section(all_sections(p), &title, &n); text;
+       text = next_section(text + n, &title, &n)) {
+    const char *called = arena_text(p->a, text - 1 - title, title);
+    if (strchr(called, '(') && strstr(used, called)) buf_printf(b, "\n\n%.*s", (int)n, text);
   }
 }
 
@@ -293,20 +108,22 @@ static void put_head(Python *p, const Diagram *d, const char *name, Buf *b) {
   path_folder(p->a, p->w->sources->file.at[e->p->tree->span.file].path, &file);
   python_escaped(&said, file);
   file = said.at;
+  const char *load = p->jax ? "    p = load(\"weights.safetensors\")    # or init(seed)\n"
+                            : "    load(model, \"weights.safetensors\")\n",
+             *start = kept_weights(d)        ? load
+                      : p->jax && d->param.n ? "    p = init(0)\n"
+                                             : "";
+  const char *args = arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : "");
   if (p->goals)
-    buf_printf(b, p->jax ? jax_goals_head : torch_goals_head, file, noise);
+    put_section(p, "goals", (const char *const[]){file, noise}, b);
   else if (p->jax)
-    buf_printf(b, jax_head, e->name, file,
-               kept_weights(d) ? "    p = load(\"weights.safetensors\")    # or init(seed)\n"
-               : d->param.n    ? "    p = init(0)\n"
-                               : "",
-               results_of(p, d), call,
-               arena_format(p->a, "%s%sx", d->param.n ? "p, " : "", d->noisy ? "key, " : ""),
-               noise);
+    put_section(p, "head",
+                (const char *const[]){e->name, file, start, results_of(p, d), call, args, noise},
+                b);
   else
-    buf_printf(b, torch_head, e->name, file, call,
-               kept_weights(d) ? "    load(model, \"weights.safetensors\")\n" : "",
-               results_of(p, d), noise);
+    put_section(p, "head",
+                (const char *const[]){e->name, file, call, start, results_of(p, d), noise}, b);
+  put_section(p, "imports", NULL, b);
   if (p->real == OUT_DOUBLE)
     buf_text(b, p->jax ? "\njax.config.update(\"jax_enable_x64\", True)\n"
                        : "\ntorch.set_default_dtype(torch.float64)\n");
@@ -321,11 +138,9 @@ static void put_load(Python *p, const Diagram *whole, const Diagram *d, Buf *b) 
               : arena_format(p->a,
                              "        if name.startswith(\"%s\"):\n            name = name[%zu:]\n",
                              front, strlen(front));
-  buf_text(b, reader);
-  if (p->jax)
-    buf_printf(b, jax_load, cut, kept, kept);
-  else
-    buf_printf(b, torch_load, cut);
+  const char *count = arena_format(p->a, "%u", kept);
+  put_section(p, "reader", NULL, b);
+  put_section(p, "load", (const char *const[]){cut, count, count}, b);
 }
 
 static void put_tree(Python *p, const Diagram *d, Buf *b) {

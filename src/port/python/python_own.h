@@ -112,6 +112,8 @@ void python_start_copies(Python *, Buf *);             // lines that initialise 
 const char *python_dotted(Python *, const char *path); // dense.1/b → dense_1.b
 extern const char torch_training[], jax_training[];    // *_training.py, embedded
 extern const size_t torch_training_size, jax_training_size;
+extern const char torch_file[], jax_file[]; // *_file.py, embedded: sections of the file
+extern const size_t torch_file_size, jax_file_size;
 
 // -- init.c ---------------------------------------------------------------------------------------
 void python_members(PythonWork *, Buf *);           // the lines of __init__
