@@ -1,17 +1,16 @@
 // Checks a node against signatures.def: number and types of inputs, outputs and attributes. Values
 // and sizes are not checked here.
+#include "base/number.h"
 #include "port/onnx/onnx.h"
 
 typedef struct {
-  const char *op, *domain;
-  int64_t since;
+  const char *ops, *domain;
   const char *in, *out, *attribute; // in = NULL: the operator was removed in this version
 } Signature;
 
 static const Signature signatures[] = {
-#define SIGNATURE_OF(op, domain, since, in, out, attributes)                                       \
-  {op, domain, since, in, out, attributes},
-#define GONE(op, since) {op, "", since, NULL, NULL, NULL},
+#define SIGNATURE_OF(ops, domain, in, out, attributes) {ops, domain, in, out, attributes},
+#define GONE(ops) {ops, "", NULL, NULL, NULL},
 #include "port/onnx/signatures.def"
 #undef SIGNATURE_OF
 #undef GONE
@@ -21,6 +20,7 @@ static const Signature signatures[] = {
 typedef struct {
   Arena *arena;
   const OnnxNode *node;
+  int64_t version;
   const char *why;
 } NodeCheck;
 
@@ -151,9 +151,10 @@ static OnnxAttributeType attribute_type(char letter) {
   return at ? types[at - letters] : ONNX_ATTR_OTHER;
 }
 
-// An attribute word: `mode:s!=a|b`.
+// An attribute word: `mode@13:s!=a|b`.
 typedef struct {
   size_t named;
+  int64_t since;
   char letter;
   bool needed;
   const char *choice; // the text after =, up to the end of the word; NULL: any value
@@ -162,21 +163,24 @@ typedef struct {
 
 static AttributeWord attribute_word(const char *at, size_t n) {
   AttributeWord w = {0};
-  while (w.named < n && at[w.named] != ':') w.named++;
-  size_t k = w.named + 1;
+  w.named = strcspn(at, ":@");
+  const char *type = at + w.named;
+  if (*type == '@') w.since = (int64_t)number_read(type + 1, &type);
+  size_t k = (size_t)(type - at) + 1;
   if (k < n) w.letter = at[k++];
   if (k < n && at[k] == '!') w.needed = true, k++;
   if (k < n && at[k] == '=') w.choice = at + k + 1, w.chosen = n - k - 1;
   return w;
 }
 
-static const char *attribute_find(const char *words, const char *name, AttributeWord *w) {
+static bool attribute_find(const NodeCheck *c, const char *words, const char *name,
+                           AttributeWord *w) {
   size_t n;
   for (const char *at = words; (at = next_word(at, &n)); at += n) {
     *w = attribute_word(at, n);
-    if (w->named == strlen(name) && !memcmp(at, name, w->named)) return at;
+    if (w->named == strlen(name) && !memcmp(at, name, w->named)) return w->since <= c->version;
   }
-  return NULL;
+  return false;
 }
 
 static bool is_choice(const AttributeWord *w, const char *text) {
@@ -192,7 +196,8 @@ static bool is_choice(const AttributeWord *w, const char *text) {
 static bool attribute_fits(NodeCheck *c, const OnnxAttribute *a, const char *words) {
   AttributeWord w;
   const char *name = text_shown(c->arena, a->name, strlen(a->name));
-  if (!attribute_find(words, a->name, &w)) return node_misfit(c, "it has no attribute `%s`", name);
+  if (!attribute_find(c, words, a->name, &w))
+    return node_misfit(c, "it has no attribute `%s`", name);
   OnnxAttributeType want = attribute_type(w.letter);
   if (a->type != want)
     return node_misfit(c, "attribute `%s` is %s, but %s is wanted", name, attribute_words[a->type],
@@ -210,7 +215,7 @@ static bool attributes_fit(NodeCheck *c, const char *words) {
   for (const char *at = words; (at = next_word(at, &n)); at += n) {
     AttributeWord w = attribute_word(at, n);
     const char *name = arena_text(c->arena, at, w.named);
-    if (w.needed && !onnx_attribute(c->node, name))
+    if (w.needed && w.since <= c->version && !onnx_attribute(c->node, name))
       return node_misfit(c, "attribute `%s` is missing", name);
   }
   for (uint32_t i = 0; i < c->node->attribute.n; i++)
@@ -236,24 +241,33 @@ static uint32_t outputs_of(const OnnxNode *node) {
   return n;
 }
 
+// The version from which on the operator has this signature; 0: it is of others.
+static int64_t signature_since(const Signature *s, const OnnxNode *node) {
+  size_t n = strlen(node->op);
+  if (strcmp(s->domain, node->domain) != 0) return 0;
+  for (const char *at = s->ops; at; at = strchr(at, ',') ? strchr(at, ',') + 2 : NULL)
+    if (!strncmp(at, node->op, n) && at[n] == ' ') return (int64_t)number_read(at + n + 1, NULL);
+  return 0;
+}
+
 const char *onnx_node_fault(Arena *a, const OnnxNode *node, int64_t version, const OnnxType *in,
                             uint32_t count) {
-  NodeCheck c = {a, node, NULL};
-  const Signature *best = NULL, *first = NULL;
+  NodeCheck c = {a, node, version, NULL};
+  const Signature *best = NULL;
+  int64_t first = 0, last = 0;
   if (!attributes_differ(&c)) return c.why;
   for (uint32_t i = 0; i < COUNT(signatures); i++) {
-    const Signature *s = &signatures[i];
-    if (strcmp(s->op, node->op) != 0 || strcmp(s->domain, node->domain) != 0) continue;
-    if (!first) first = s;
-    if (s->since <= version) best = s;
+    int64_t since = signature_since(&signatures[i], node);
+    if (since && (!first || since < first)) first = since;
+    if (since > last && since <= version) best = &signatures[i], last = since;
   }
   if (!first) return "this operator is not known";
   if (!best)
     node_misfit(&c, "operator set %lld does not have it: it is there from %lld on",
-                (long long)version, (long long)first->since);
+                (long long)version, (long long)first);
   else if (!best->in)
     node_misfit(&c, "operator set %lld does not have it: it is there up to %lld",
-                (long long)version, (long long)best->since - 1);
+                (long long)version, (long long)last - 1);
   else if (attributes_fit(&c, best->attribute) && inputs_fit(&c, best->in, in, count))
     count_fits(&c, "outputs", best->out, outputs_of(node));
   return c.why;
