@@ -37,11 +37,6 @@ bool op_swish(ImpNode *n) {
                         : arena_format(n->m->arena, "$0 * sigmoid(%s * $0)", short_term(n->m, a)));
 }
 
-bool op_gelu(ImpNode *n) {
-  bool tanh = !strcmp(attr_text(n, "approximate", "none"), "tanh");
-  return add_map(n, op_value(n, 0)->type, tanh ? "gelu_tanh($0)" : "gelu($0)");
-}
-
 // Exporters deduplicate weights with equal initial values, such as scales of 1; these must not be
 // shared.
 static bool starts_alike(const ImpValue *x) {
@@ -96,17 +91,6 @@ bool op_equal(ImpNode *n) {
   return add_map(n, ONNX_BOOL, bits ? "(number($0) = number($1))" : "($0 = $1)");
 }
 
-bool op_xor(ImpNode *n) { return add_map(n, ONNX_BOOL, "$0 + $1"); }
-
-bool op_isinf(ImpNode *n) {
-  bool up = attr_int(n, "detect_positive", 1), down = attr_int(n, "detect_negative", 1);
-  return add_map(n, ONNX_BOOL,
-                 up && down ? "(abs($0) = inf)"
-                 : up       ? "($0 = inf)"
-                 : down     ? "($0 = -inf)"
-                            : "($0 < $0)");
-}
-
 // Sum, Mean, Max, Min with any number of inputs.
 bool op_variadic(ImpNode *n) {
   Importer *m = n->m;
@@ -121,20 +105,6 @@ bool op_variadic(ImpNode *n) {
     buf_printf(&b, larger || smaller ? (i ? ", $%u)" : "$%u") : (i ? " + $%u" : "$%u"), i);
   if (mean) buf_printf(&b, ") / %u", n->nin);
   return add_map(n, op_value(n, 0)->type, b.at);
-}
-
-// fmod: the sign of the dividend; otherwise of the divisor.
-bool op_mod(ImpNode *n) {
-  bool fmod = attr_int(n, "fmod", 0);
-  return add_map(n, op_value(n, 0)->type,
-                 fmod ? "sign($0) * mod(abs($0), abs($1))" : "mod($0, $1)");
-}
-
-// The result has the base's type: integers are truncated and wrap.
-bool op_pow(ImpNode *n) {
-  OnnxType type = op_value(n, 0)->type;
-  const char *right = is_whole(type) ? wrap_integer(n->m, type, "truncate($0^$1)") : "$0^$1";
-  return add_map(n, type, right);
 }
 
 bool op_where(ImpNode *n) { return add_map(n, op_value(n, 1)->type, "$1 when $0 else $2"); }

@@ -359,22 +359,30 @@ static const char *with_attributes(ImpNode *n, const char *text) {
   return b.at;
 }
 
-// Statements `name[left] = right; …`: y, y1 and y2 are the results of the node; other names can be
-// read by later statements.
-bool op_equations(ImpNode *n) {
+// Statements `name[left] = right; …`: y, y1 and y2 are the results; other names can be read by later
+// statements. What is called r is computed once.
+bool row_equations(ImpNode *n, OnnxType type, const Id *in, Named *named, Id result[3]) {
   Importer *m = n->m;
-  Named named = {0};
   const char *text = with_attributes(n, n->row->right);
   for (uint32_t k = 0; k < EQUATIONS_MOST && *text; k++) {
     size_t length = strcspn(text, ";"), word = word_length(text);
-    const char *name = named.name[k] = arena_text(m->arena, text, word);
+    const char *name = named->name[k] = arena_text(m->arena, text, word);
     const char *one = arena_text(m->arena, text + word, length - word);
     if (!strncmp(one, " = ", 3)) one += 3;
-    Id v = named.value[k] = equation_text(n, op_value(n, 0)->type, n->in, &named, one);
-    uint32_t result = *name == 'y' ? name[1] ? (uint32_t)(name[1] - '0') : 0 : UINT32_MAX;
-    if (!op_set_result(n, result, v)) return false;
+    bool again = *name == 'r' && named->value[k];
+    Id v = named->value[k] = again ? named->value[k] : equation_text(n, type, in, named, one);
+    if (!v) return false;
+    if (*name == 'y') result[name[1] ? name[1] - '0' : 0] = v;
     text += length;
     text += strspn(text, "; ");
   }
+  return true;
+}
+
+bool op_equations(ImpNode *n) {
+  Id result[3] = {0};
+  if (!row_equations(n, op_value(n, 0)->type, n->in, &(Named){0}, result)) return false;
+  for (uint32_t i = 0; i < 3; i++)
+    if (result[i]) op_set_result(n, i, result[i]);
   return true;
 }

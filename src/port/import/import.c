@@ -151,7 +151,7 @@ static bool import_node(Importer *m, ImpScope *s, const OnnxNode *node) {
   if (!resolve_inputs(&n) || !outputs_are_new(&n)) return false;
   const OnnxFunction *f = function_find(m, node);
   if (f) return open_function(&n, f);
-  n.row = row_find(m->arena, node->op, node->domain);
+  n.row = row_find(m->arena, node);
   if (n.row && !node_is_valid(&n)) return false;
   if (!n.row) return op_refuse(&n, "this operator is not known");
   bool good = fold_node(&n) || (!m->diags->errors && n.row->write(&n));

@@ -46,41 +46,26 @@ static void read_graph(Importer *m, const OnnxGraph *g, bool inside) {
   }
 }
 
-static bool is_among(const char *op, const char *const *list, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++)
-    if (!strcmp(op, list[i])) return true;
+// Is a word in a list that begins and ends with a space?
+static bool is_among(const char *word, const char *list) {
+  size_t n = strlen(word);
+  for (const char *at = list; n && (at = strstr(at, word)); at++)
+    if (at > list && at[-1] == ' ' && at[n] == ' ') return true;
   return false;
 }
 
 static bool stops_gradient(const OnnxNode *node) {
-  static const char *const ops[] = {"Equal",
-                                    "Less",
-                                    "LessOrEqual",
-                                    "Greater",
-                                    "GreaterOrEqual",
-                                    "Sign",
-                                    "Floor",
-                                    "Ceil",
-                                    "Round",
-                                    "IsNaN",
-                                    "IsInf",
-                                    "ArgMax",
-                                    "ArgMin",
-                                    "Shape",
-                                    "Size",
-                                    "QuantizeLinear",
-                                    "DequantizeLinear",
-                                    "QLinearConv",
-                                    "QLinearMatMul"};
   const OnnxAttribute *to = !strcmp(node->op, "Cast") ? onnx_attribute(node, "to") : NULL;
   if (to) return to->i <= 0 || to->i >= ONNX_TYPES || !is_float((OnnxType)to->i);
-  return is_among(node->op, ops, COUNT(ops));
+  return is_among(node->op,
+                  " Equal Less LessOrEqual Greater GreaterOrEqual Sign Floor Ceil Round IsNaN "
+                  "IsInf ArgMax ArgMin "
+                  "Shape Size QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul ");
 }
 
 static bool only_moves_data(const OnnxNode *node) {
-  static const char *const ops[] = {"Identity", "Reshape",   "Transpose", "Slice",  "Squeeze",
-                                    "Expand",   "Unsqueeze", "Flatten",   "Gather", "Cast"};
-  return is_among(node->op, ops, COUNT(ops)) && node->out.n == 1;
+  return node->out.n == 1 && is_among(node->op, " Identity Reshape Transpose Slice Squeeze Expand "
+                                                "Unsqueeze Flatten Gather Cast ");
 }
 
 enum { MOVES_MOST = 16, WORK_MOST = 1 << 22 };

@@ -30,7 +30,7 @@ typedef struct ImpNode {
 
 typedef enum { IMP_SAME, IMP_BOOL, IMP_INT, IMP_WRAP } ImpResult; // result type of a template
 typedef struct ImpRow {
-  const char *op, *domain;
+  const char *ops, *domain; // ops: separated by spaces
   bool (*write)(ImpNode *);
   const char *right, *whole; // templates: for floats, and for integers (NULL: the same)
   ImpResult result;
@@ -59,6 +59,8 @@ Id equation(ImpNode *, const Id *in, const char *format, ...) __attribute__((for
 // Sets result 0 to an equation of the node's inputs. False with a message.
 bool op_gives(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 Id equation_text(ImpNode *, OnnxType, const Id *in, const Named *, const char *text);
+// The equations of the node's row, of these operands: y, y1 and y2. False with a message.
+bool row_equations(ImpNode *, OnnxType, const Id *in, Named *, Id result[3]);
 
 // node.c: access to a node's inputs, attributes and results
 bool op_refuse(ImpNode *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -138,13 +140,13 @@ bool fold_node(ImpNode *);
 
 // rows.c
 // NULL: the operator is not known.
-const ImpRow *row_find(Arena *, const char *op, const char *domain);
+const ImpRow *row_find(Arena *, const OnnxNode *);
 const char *scalar_function(const char *op); // limn's function for this operator; or NULL
 // elementwise.c: elementwise templates with broadcasting, and other families
 bool op_map(ImpNode *);
 // Wraps to the range of an integer type.
 const char *wrap_integer(Importer *, OnnxType, const char *right);
-#define ROW(op, domain, write, right, whole, result) bool write(ImpNode *);
+#define ROW(ops, domain, write, right, whole, result) bool write(ImpNode *);
 #include "port/import/ops.def"
 #undef ROW
 

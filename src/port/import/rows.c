@@ -1,10 +1,11 @@
 // The table of operators: the rows of ops.def, and the scalar functions of limn that ONNX has as operators.
+#include "base/number.h"
 #include "core/diagram/diagram.h"
 #include "core/diagram/ops.h"
 #include "port/import/own.h"
 
 static const ImpRow rows[] = {
-#define ROW(op, domain, write, right, whole, result) {op, domain, write, right, whole, result},
+#define ROW(ops, domain, write, right, whole, result) {ops, domain, write, right, whole, result},
 #include "port/import/ops.def"
 #undef ROW
 };
@@ -32,8 +33,28 @@ static const ImpRow *row_of_function(Arena *a, const char *op) {
   return row;
 }
 
-const ImpRow *row_find(Arena *a, const char *op, const char *domain) {
-  for (uint32_t i = 0; i < COUNT(rows); i++)
-    if (!strcmp(rows[i].op, op) && !strcmp(rows[i].domain, domain)) return &rows[i];
-  return *domain ? NULL : row_of_function(a, op);
+// Whether conditions `[name=value]` after an operator hold for its attributes, texts or numbers.
+static bool conditions_hold(Arena *arena, const OnnxNode *node, const char *at) {
+  for (; *at == '['; at = strchr(at, ']') + 1) {
+    size_t name = strcspn(at, "=");
+    const OnnxAttribute *a = onnx_attribute(node, arena_text(arena, at + 1, name - 1));
+    const char *value = at + name + 1;
+    bool number = a && a->type == ONNX_ATTR_INT, text = a && a->type == ONNX_ATTR_STRING;
+    if (!(number && a->i == (int64_t)number_read(value, NULL)) &&
+        !(text && !strncmp(value, a->s, strcspn(value, "]"))))
+      return false;
+  }
+  return true;
+}
+
+const ImpRow *row_find(Arena *a, const OnnxNode *node) {
+  size_t n = strlen(node->op);
+  for (uint32_t i = 0; i < COUNT(rows); i++) {
+    const char *at = strcmp(rows[i].domain, node->domain) ? NULL : rows[i].ops;
+    for (; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+      if (!strncmp(at, node->op, n) && (!at[n] || at[n] == ' ' || at[n] == '[') &&
+          conditions_hold(a, node, at + n))
+        return &rows[i];
+  }
+  return *node->domain ? NULL : row_of_function(a, node->op);
 }

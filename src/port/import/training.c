@@ -1,73 +1,19 @@
 // Optimiser steps, and the operators of ai.onnx.ml that are arithmetic.
 #include "port/import/own.h"
 
-// A number with or without an axis.
-static const char *one_number(const ImpNode *n, uint32_t k) {
-  return op_value(n, k)->shape.rank ? "[0]" : "";
-}
-
-bool op_adagrad(ImpNode *n) {
-  Importer *m = n->m;
-  uint32_t k = (n->nin - 2) / 3;
-  const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
-             *eps = short_term(m, attr_float(n, "epsilon", 1e-6F));
-  Id rate = add_equation(n, ONNX_FLOAT, n->in, "[] = $0%s / (1 + $1%s * %s)", one_number(n, 0),
-                         one_number(n, 1), short_term(m, attr_float(n, "decay_factor", 0)));
+// Inputs are the rate, the step, and lists of one length: values, gradients, states. The row's
+// equations are those of one value; results are the values, then the states.
+bool op_optimiser(ImpNode *n) {
+  Id in[6];
+  Named named = {0};
+  uint32_t lists = 3 + (strstr(n->row->right, "y2[") != NULL), k = (n->nin - 2) / lists;
+  for (uint32_t i = 0; i < 2; i++)
+    in[i] = op_value(n, i)->shape.rank ? equation(n, IN(n->in[i]), "[] = $0[0]") : n->in[i];
   for (uint32_t i = 0; i < k; i++) {
-    Id x = n->in[2 + i], g = n->in[2 + k + i], h = n->in[2 + 2 * k + i];
-    g = equation(n, IN(x, g), "[*] = %s * $0 + $1", norm);
-    h = equation(n, IN(h, g), "[*] = $0 + $1 * $1");
-    op_set_result(n, i,
-                  equation(n, IN(x, rate, g, h), "[*] = $0 - $1 * $2 / (sqrt($3) + %s)", eps));
-    op_set_result(n, k + i, h);
-  }
-  return true;
-}
-
-bool op_adam(ImpNode *n) {
-  Importer *m = n->m;
-  uint32_t k = (n->nin - 2) / 4;
-  const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
-             *eps = short_term(m, attr_float(n, "epsilon", 1e-6F)),
-             *after = short_term(m, attr_float(n, "norm_coefficient_post", 0)),
-             *a = short_term(m, attr_float(n, "alpha", 0.9F)),
-             *b = short_term(m, attr_float(n, "beta", 0.999F));
-  const char *t = one_number(n, 1);
-  Id rate = add_equation(n, ONNX_FLOAT, n->in,
-                         "[] = $0%s * (sqrt(1 - %s^$1%s) / (1 - %s^$1%s) when $1%s > 0 else 1)",
-                         one_number(n, 0), b, t, a, t, t);
-  for (uint32_t i = 0; i < k; i++) {
-    Id x = n->in[2 + i], g = n->in[2 + k + i], v = n->in[2 + 2 * k + i], h = n->in[2 + 3 * k + i];
-    g = equation(n, IN(x, g), "[*] = %s * $0 + $1", norm);
-    v = equation(n, IN(v, g), "[*] = %s * $0 + (1 - %s) * $1", a, a);
-    h = equation(n, IN(h, g), "[*] = %s * $0 + (1 - %s) * $1 * $1", b, b);
-    op_set_result(n, i,
-                  equation(n, IN(x, rate, v, h),
-                           "[*] = (1 - %s) * ($0 - $1 * $2 / (sqrt($3) + %s))", after, eps));
-    op_set_result(n, k + i, v);
-    op_set_result(n, 2 * k + i, h);
-  }
-  return true;
-}
-
-// In the first step the gradient is not dampened.
-bool op_momentum(ImpNode *n) {
-  Importer *m = n->m;
-  uint32_t k = (n->nin - 2) / 3;
-  bool nesterov = !strcmp(attr_text(n, "mode", "standard"), "nesterov");
-  const char *norm = short_term(m, attr_float(n, "norm_coefficient", 0)),
-             *a = short_term(m, attr_float(n, "alpha", 0)),
-             *b = short_term(m, attr_float(n, "beta", 0));
-  const char *rate = one_number(n, 0), *t = one_number(n, 1);
-  for (uint32_t i = 0; i < k; i++) {
-    Id x = n->in[2 + i], g = n->in[2 + k + i], v = n->in[2 + 2 * k + i];
-    g = equation(n, IN(x, g), "[*] = %s * $0 + $1", norm);
-    v = equation(n, IN(v, g, n->in[1]), "[*] = %s * $0 + $1 * (%s when $2%s > 0 else 1)", a, b, t);
-    op_set_result(
-        n, i,
-        nesterov ? equation(n, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * ($2 + %s * $3)", rate, a)
-                 : equation(n, IN(x, n->in[0], g, v), "[*] = $0 - $1%s * $3", rate));
-    op_set_result(n, k + i, v);
+    Id result[3] = {0};
+    for (uint32_t l = 0; l < lists; l++) in[2 + l] = n->in[2 + l * k + i];
+    if (!row_equations(n, value_at(n->m, in[2])->type, in, &named, result)) return false;
+    for (uint32_t l = 0; l + 1 < lists; l++) op_set_result(n, l * k + i, result[l]);
   }
   return true;
 }
