@@ -202,9 +202,9 @@ typedef struct {
   uint32_t scanned, carried, gathered;
   uint32_t *axis; // [scanned]
   ImpSize steps;
-} Scan;
+} ScanNode;
 
-static bool scan_read(ImpNode *n, Scan *s) {
+static bool scan_read(ImpNode *n, ScanNode *s) {
   s->graph = inner(n, "body");
   int64_t along = attr_int(n, "num_scan_inputs", 0);
   if (along < 1 || along > n->nin || n->nin - (uint32_t)along > s->graph->output.n)
@@ -223,7 +223,7 @@ static bool scan_read(ImpNode *n, Scan *s) {
 }
 
 // A scan input with the step axis first and in order.
-static Id add_scan_row(ImpNode *n, const Scan *s, uint32_t i) {
+static Id add_scan_row(ImpNode *n, const ScanNode *s, uint32_t i) {
   Importer *m = n->m;
   Id v = n->in[s->carried + i];
   uint32_t rank = value_at(m, v)->shape.rank, axis = s->axis[i];
@@ -251,7 +251,7 @@ static Id add_scan_output(ImpNode *n, uint32_t i, Id all) {
                   join_words(m, rank - 1, imp_letter + 1));
 }
 
-static bool scan_as_scan(ImpNode *n, const Scan *s) {
+static bool scan_as_scan(ImpNode *n, const ScanNode *s) {
   Importer *m = n->m;
   uint32_t before = m->line.n;
   Id *row = NEW_ARRAY(m->arena, Id, s->scanned);
@@ -281,7 +281,7 @@ static bool scan_as_scan(ImpNode *n, const Scan *s) {
 
 bool op_scan(ImpNode *n) {
   Importer *m = n->m;
-  Scan s = {0};
+  ScanNode s = {0};
   if (!scan_read(n, &s)) return false;
   if (scan_as_scan(n, &s) || m->diags->errors) return !m->diags->errors;
   Id *in = NEW_ARRAY(m->arena, Id, n->nin + 1);

@@ -3,6 +3,7 @@
 // size.
 //
 // Weights are not folded: they stay trainable.
+#include "core/diagram/ops.h"
 #include "port/import/own.h"
 
 #include <math.h>
@@ -57,94 +58,47 @@ static int64_t broadcast_offset(const ImpShape *s, const ImpShape *to, const int
 }
 
 // -- arithmetic -----------------------------------------------------------------------------------
-typedef double FoldFunction(const double *, OnnxType);
-#define FOLD(name, expression)                                                                     \
-  static double fold_##name(const double *x, OnnxType t) {                                         \
-    (void)t;                                                                                       \
-    return expression;                                                                             \
-  }
-FOLD(add, x[0] + x[1])
-FOLD(sub, x[0] - x[1])
-FOLD(mul, x[0] * x[1])
-FOLD(div, is_whole(t) ? (x[1] != 0 ? trunc(x[0] / x[1]) : 0) : x[0] / x[1])
-FOLD(mod, x[0] - floor(x[0] / x[1]) * x[1])
-FOLD(pow, pow(x[0], x[1]))
-FOLD(max, x[0] > x[1] ? x[0] : x[1])
-FOLD(min, x[0] < x[1] ? x[0] : x[1])
-FOLD(equal, x[0] == x[1])
-FOLD(less, x[0] < x[1])
-FOLD(greater, x[0] > x[1])
-FOLD(less_equal, x[0] <= x[1])
-FOLD(greater_equal, x[0] >= x[1])
-FOLD(and, x[0] != 0 && x[1] != 0)
-FOLD(or, x[0] != 0 || x[1] != 0)
-FOLD(not, x[0] == 0)
-FOLD(neg, -x[0])
-FOLD(abs, fabs(x[0]))
-FOLD(floor, floor(x[0]))
-FOLD(ceil, ceil(x[0]))
-FOLD(sqrt, sqrt(x[0]))
-FOLD(reciprocal, 1 / x[0])
-FOLD(exp, exp(x[0]))
-FOLD(log, log(x[0]))
-FOLD(relu, x[0] > 0 ? x[0] : 0)
-FOLD(where, x[0] != 0 ? x[1] : x[2])
-#undef FOLD
+// The function of an operator that is folded at each place; FN_COUNT: none. swapped: of its inputs
+// in the other order.
+static Fn folded_function(const ImpNode *n, bool *swapped) {
+  const char *op = n->node->op;
+  *swapped = !strncmp(op, "Greater", 7);
+  if (!strcmp(op, "Mod")) return FN_mod;
+  if (!strcmp(op, "Ceil")) return FN_floor;
+  if (!strcmp(op, "Reciprocal")) return FN_div;
+  return operator_function(*swapped ? arena_format(n->m->arena, "Less%s", op + 7) : op);
+}
 
-static const struct FoldRow {
-  const char *op;
-  FoldFunction *f;
-  uint32_t inputs;
-  bool logical;
-  char size; // the operation on symbolic sizes; 0: unknown
-} fold_rows[] = {
-    {"Add", fold_add, 2, false, '+'},
-    {"Sub", fold_sub, 2, false, '-'},
-    {"Mul", fold_mul, 2, false, '*'},
-    {"Div", fold_div, 2, false, '/'},
-    {"Mod", fold_mod, 2, false, 0},
-    {"Pow", fold_pow, 2, false, 0},
-    {"Max", fold_max, 2, false, 0},
-    {"Min", fold_min, 2, false, 0},
-    {"Equal", fold_equal, 2, true, 0},
-    {"Less", fold_less, 2, true, 0},
-    {"Greater", fold_greater, 2, true, 0},
-    {"LessOrEqual", fold_less_equal, 2, true, 0},
-    {"GreaterOrEqual", fold_greater_equal, 2, true, 0},
-    {"And", fold_and, 2, true, 0},
-    {"Or", fold_or, 2, true, 0},
-    {"Not", fold_not, 1, true, 0},
-    {"Neg", fold_neg, 1, false, 0},
-    {"Abs", fold_abs, 1, false, 0},
-    {"Floor", fold_floor, 1, false, 0},
-    {"Ceil", fold_ceil, 1, false, 0},
-    {"Sqrt", fold_sqrt, 1, false, 0},
-    {"Exp", fold_exp, 1, false, 0},
-    {"Log", fold_log, 1, false, 0},
-    {"Relu", fold_relu, 1, false, 0},
-    {"Reciprocal", fold_reciprocal, 1, false, 0},
-    {"Where", fold_where, 3, false, 0},
-};
+static double folded_number(const char *op, Fn fn, const double *x, OnnxType t) {
+  if (!strcmp(op, "Ceil")) return ceil(x[0]);
+  if (!strcmp(op, "Reciprocal")) return 1 / x[0];
+  if (fn == FN_div && is_whole(t)) return x[1] != 0 ? trunc(x[0] / x[1]) : 0;
+  return fn_rows[fn].value(x[0], x[1], x[2]);
+}
 
 static ImpSize size_in(const ImpValue *v, int64_t k) {
   return v->known ? v->known[k] : dim_of(whole_of(v->data[k]));
 }
 
 // Folds one element of symbolic sizes, which are integers of at least 1. False: undetermined.
-static bool fold_size(ImpNode *n, const struct FoldRow *row, const ImpSize *x, ImpSize *out) {
-  const char *op = row->op;
-  if (row->size) return *out = dim_op(n->m, row->size, x[0], x[1]), true;
+static bool fold_size(ImpNode *n, Fn fn, const ImpSize *x, ImpSize *out) {
   bool named = x[0].text && !x[1].text, other = !x[0].text && x[1].text;
   int64_t number = named ? x[1].n : x[0].n;
-  if (!strcmp(op, "Where")) return !x[0].text && (*out = x[x[0].n ? 1 : 2], true);
-  if (!strcmp(op, "Equal") && dim_same(x[0], x[1])) return *out = dim_of(1), true;
-  if (!strcmp(op, "Equal")) return (named || other) && number < 1 && (*out = dim_of(0), true);
-  if (!strcmp(op, "Max"))
-    return (named || other) && number <= 1 && (*out = named ? x[0] : x[1], true);
-  return false;
+  switch (fn) {
+  case FN_add: return *out = dim_op(n->m, '+', x[0], x[1]), true;
+  case FN_sub: return *out = dim_op(n->m, '-', x[0], x[1]), true;
+  case FN_mul: return *out = dim_op(n->m, '*', x[0], x[1]), true;
+  case FN_div: return n->nin == 2 && (*out = dim_op(n->m, '/', x[0], x[1]), true);
+  case FN_select: return !x[0].text && (*out = x[x[0].n ? 1 : 2], true);
+  case FN_eq:
+    if (dim_same(x[0], x[1])) return *out = dim_of(1), true;
+    return (named || other) && number < 1 && (*out = dim_of(0), true);
+  case FN_maximum: return (named || other) && number <= 1 && (*out = named ? x[0] : x[1], true);
+  default: return false;
+  }
 }
 
-static Id fold_sizes(ImpNode *n, const struct FoldRow *row, const ImpShape *shape, int64_t count) {
+static Id fold_sizes(ImpNode *n, Fn fn, OnnxType type, const ImpShape *shape, int64_t count) {
   int64_t at[ONNX_RANK_LIMIT];
   if (count > ONNX_RANK_LIMIT) return 0;
   for (uint32_t i = 0; i < n->nin; i++)
@@ -158,35 +112,37 @@ static Id fold_sizes(ImpNode *n, const struct FoldRow *row, const ImpShape *shap
     bool numbers = !x[0].text && !x[1].text && !x[2].text;
     double y[FOLD_IN_MOST] = {(double)x[0].n, (double)x[1].n, (double)x[2].n};
     if (numbers)
-      known[k] = dim_of(whole_of(row->f(y, ONNX_INT64)));
-    else if (!fold_size(n, row, x, &known[k]))
+      known[k] = dim_of(whole_of(folded_number(n->node->op, fn, y, ONNX_INT64)));
+    else if (!fold_size(n, fn, x, &known[k]))
       return 0;
   }
-  OnnxType type = row->logical ? ONNX_BOOL : op_value(n, n->nin > 2)->type;
   Id v = value_new(n->m, type, shape, IMP_CONST, "");
   value_at(n->m, v)->known = known;
   return v;
 }
 
-static bool fold_map(ImpNode *n, const struct FoldRow *row) {
+static bool fold_map(ImpNode *n, Fn fn, bool swapped) {
   ImpShape shape;
   int64_t at[ONNX_RANK_LIMIT];
-  if (n->nin != row->inputs || !broadcast_shape(n, n->in, n->nin, &shape)) return false;
+  const char *op = n->node->op;
+  uint32_t inputs = !strcmp(op, "Reciprocal") ? 1 : fn_rows[fn].arity;
+  if (n->nin != inputs || !broadcast_shape(n, n->in, n->nin, &shape)) return false;
   int64_t count = shape_count(&shape);
   if (count < 0 || count > FOLD_LIMIT) return false;
+  OnnxType in = op_value(n, inputs == 3)->type,
+           out = text_ends(fn_rows[fn].sig, ">B") ? ONNX_BOOL : in;
   if (!all_numbers(n)) {
-    Id v = fold_sizes(n, row, &shape, count);
+    Id v = swapped ? 0 : fold_sizes(n, fn, out, &shape, count);
     if (v) op_set_result(n, 0, v);
     return v;
   }
-  OnnxType in = op_value(n, row->inputs == 3 ? 1 : 0)->type, out = row->logical ? ONNX_BOOL : in;
   double *data = NEW_ARRAY(n->m->arena, double, count + 1);
   for (int64_t k = 0; k < count; k++) {
-    double x[FOLD_IN_MOST];
+    double x[FOLD_IN_MOST] = {0};
     unravel(&shape, k, at);
     for (uint32_t i = 0; i < n->nin; i++)
-      x[i] = op_value(n, i)->data[broadcast_offset(shape_in(n, i), &shape, at)];
-    data[k] = held(out, row->f(x, in));
+      x[swapped ? 1 - i : i] = op_value(n, i)->data[broadcast_offset(shape_in(n, i), &shape, at)];
+    data[k] = held(out, folded_number(op, fn, x, in));
     if (is_whole(out) && !(fabs(data[k]) < 0x1p53)) return false;
   }
   op_set_result(n, 0, value_const(n->m, out, &shape, data));
@@ -487,10 +443,10 @@ static const struct {
 };
 
 bool fold_node(ImpNode *n) {
-  if (*n->node->domain) return false;
-  if (!can_fold(n)) return false;
-  for (uint32_t i = 0; i < COUNT(fold_rows); i++)
-    if (!strcmp(fold_rows[i].op, n->node->op)) return fold_map(n, &fold_rows[i]);
+  bool swapped;
+  if (*n->node->domain || !can_fold(n)) return false;
+  Fn fn = folded_function(n, &swapped);
+  if (fn != FN_COUNT) return fold_map(n, fn, swapped);
   for (uint32_t i = 0; i < COUNT(folds); i++)
     if (!strcmp(folds[i].op, n->node->op)) return folds[i].fold && folds[i].fold(n);
   return false;

@@ -2,6 +2,7 @@
 #ifndef LIMN_PORT_IMPORT_OWN_H
 #define LIMN_PORT_IMPORT_OWN_H
 
+#include "core/diagram/ops.h"
 #include "port/import/import.h"
 #include "port/onnx/onnx.h"
 
@@ -141,7 +142,8 @@ bool fold_node(ImpNode *);
 // rows.c
 // NULL: the operator is not known.
 const ImpRow *row_find(Arena *, const OnnxNode *);
-const char *scalar_function(const char *op); // limn's function for this operator; or NULL
+Fn operator_function(const char *op);        // limn's function that this operator is; or FN_COUNT
+const char *scalar_function(const char *op); // its name, of one real number; or NULL
 // elementwise.c: elementwise templates with broadcasting, and other families
 bool op_map(ImpNode *);
 // Wraps to the range of an integer type.

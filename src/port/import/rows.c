@@ -10,19 +10,21 @@ static const ImpRow rows[] = {
 #undef ROW
 };
 
-// Whether an ONNX expression is this operator, applied to the argument of a function.
-static bool is_operator(const char *onnx, const char *op) {
+Fn operator_function(const char *op) {
   size_t n = strlen(op);
-  return onnx && strncmp(onnx, op, n) == 0 && strcmp(onnx + n, "(a)") == 0;
+  for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++) {
+    const char *onnx = fn_rows[fn].onnx;
+    if (!onnx || strncmp(onnx, op, n) != 0 || onnx[n] != '(') continue;
+    const char *rest = onnx + n + strspn(onnx + n, "(abc, ");
+    if (*rest == ')' && (!rest[1] || rest[1] == ' ')) return (Fn)fn;
+  }
+  return FN_COUNT;
 }
 
 const char *scalar_function(const char *op) {
-  for (int fn = FN_SIZE + 1; fn < FN_COUNT; fn++) {
-    const FnRow *row = &fn_rows[fn];
-    if (!row->written && strcmp(row->sig, "R>R") == 0 && is_operator(row->onnx, op))
-      return row->name;
-  }
-  return NULL;
+  Fn fn = operator_function(op);
+  bool named = fn != FN_COUNT && !fn_rows[fn].written && !strcmp(fn_rows[fn].sig, "R>R");
+  return named ? fn_rows[fn].name : NULL;
 }
 
 static const ImpRow *row_of_function(Arena *a, const char *op) {
