@@ -27,14 +27,19 @@ typedef struct {
   const Json *init;
   uint32_t next; // a wire + 1, or 0
 } ReadParam;
+typedef struct ReadDiagram ReadDiagram;
 typedef struct {
   const Json *json;
-  uint32_t first, n; // its results
+  const char *op;
+  uint32_t first, n;   // its results
+  ReadDiagram *callee; // of a call or scan; NULL
+  Ids in, params;      // wires; of a scan: slices, carries, holds. A loop has reads instead
+  uint32_t slices, carries;
 } ReadBox;
 typedef struct {
   const char *from, *to;
 } SizeShort;
-typedef struct {
+struct ReadDiagram {
   const Json *json;
   const char *key, *name; // in the file, in the program
   Table *wire_table;      // key to number + 1
@@ -50,7 +55,6 @@ typedef struct {
   VEC(const char *) result; // names in the header; none: unnamed
   Table *thing_table;       // path component to number + 1
   VEC(const char *) thing;  // instances: callees used several times with the same weights
-  Table *shared;            // weights to the number of calls with them
   const char **path;        // [param] its path in the program; NULL: unknown
   bool learner;             // declared with `learn` at the top
   bool cell;                // it is the body of a scan
@@ -59,7 +63,7 @@ typedef struct {
   bool said;                // it is written into the program
   bool random;              // it draws noise, also in callees
   bool shown;               // mapped axes are written explicitly
-} ReadDiagram;
+};
 typedef struct {
   Arena *arena;
   const Json *root, *at;  // of the file; and the current part, for messages
@@ -84,8 +88,8 @@ const char *json_path(Arena *, const Json *below, const Json *part);
 bool reading_error(Reading *, const ReadDiagram *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 uint32_t reading_wire(Reading *, const ReadDiagram *, const Json *key); // + 1; 0 with an error
-ReadDiagram *reading_diagram(Reading *, const ReadDiagram *, const Json *key); // NULL: an error
-const char *reading_size(Reading *, const Json *);                             // NULL: an error
+ReadDiagram *reading_diagram(const Reading *, const char *key);         // NULL: there is none
+const char *reading_size(Reading *, const Json *);                      // NULL: an error
 // Replaces input sizes whose variables occur nowhere else by a variable of this diagram.
 void sizes_shorten(Reading *, ReadDiagram *);
 const char *place_size(Reading *, const char *size);    // in a form for coordinates and values
@@ -115,16 +119,13 @@ typedef struct {
   bool returned;    // and it was written so
 } Writing;
 bool loop_equation(Writing *, const ReadBox *);
-const ReadParam *param_of(const ReadDiagram *, uint32_t wire); // NULL: no param
-bool param_is_own(const ReadParam *);                          // not of a callee
-// The wires that a box lists under a key. False with an error.
-bool wires_read(Writing *, const ReadBox *, const char *key, Ids *);
+const ReadParam *param_of(const ReadDiagram *, uint32_t wire);   // NULL: no param
+bool param_is_own(const ReadParam *);                            // not of a callee
 const char *index_name(Writing *, Table *own, const char *word); // distinct from wires
 // The path component that a call adds to the paths of its params; NULL: the callee has no weights of
 // its own. False with an error if the paths have no common component.
-bool call_path_component(Writing *, const ReadDiagram *callee, const Json *params,
-                         const char **segment);
-bool callee_name(Writing *, const ReadDiagram *callee, const Json *params, const char **name);
+bool call_path_component(Writing *, const ReadBox *, const char **segment);
+bool callee_name(Writing *, const ReadBox *, const char **name);
 ReadDiagram *written_diagram(Reading *, ReadDiagram *callee, bool thing);
 
 // opened.c: weights as wires, if they cannot be attributed to boxes

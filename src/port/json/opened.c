@@ -21,20 +21,19 @@ typedef struct {
 } LearnerNames;
 
 // Is this a weight owned by another box?
-static bool is_foreign(const ReadDiagram *d, const Json *key) {
-  Id wire = key && key->kind == JSON_TEXT ? table_get(d->wire_table, key->text, key->n) : 0;
-  const ReadParam *p = wire ? param_of(d, wire - 1) : NULL;
+static bool is_foreign(const ReadDiagram *d, uint32_t wire) {
+  const ReadParam *p = param_of(d, wire);
   return p && is_weight(p) && strchr(p->was, '/');
 }
 
 // Does the box read such a weight directly?
 static bool reads_foreign(const ReadDiagram *d, const ReadBox *box) {
-  static const char *const keys[] = {"in", "slices", "carries", "holds"};
-  for (uint32_t k = 0; k < COUNT(keys); k++) {
-    EACH_ITEM(item, i, json_get(box->json, keys[k])) {
-      const Json *wire = item->kind == JSON_OBJECT ? json_get(item, "wire") : item;
-      if (is_foreign(d, wire)) return true;
-    }
+  for (uint32_t i = 0; i < box->in.n; i++)
+    if (is_foreign(d, box->in.at[i])) return true;
+  EACH_ITEM(read, i, strcmp(box->op, "loop") == 0 ? json_get(box->json, "in") : NULL) {
+    const Json *wire = read->kind == JSON_OBJECT ? json_get(read, "wire") : NULL;
+    Id found = wire && wire->kind == JSON_TEXT ? table_get(d->wire_table, wire->text, wire->n) : 0;
+    if (found && is_foreign(d, found - 1)) return true;
   }
   return false;
 }
@@ -42,18 +41,15 @@ static bool reads_foreign(const ReadDiagram *d, const ReadBox *box) {
 // Does a call pass weights that the callee does not own under one name? Two diagrams of one
 // learner, for arguments with other axes, would become two learners.
 static bool calls_foreign(Reading *r, ReadDiagram *d, const ReadBox *box, LearnerNames *known) {
-  const char *op = json_word(box->json, "op"),
-             *key = json_word(box->json, strcmp(op, "scan") == 0 ? "body" : "callee"), *segment,
-             *before = *r->error;
-  Id found = table_get(r->diagram_table, key, strlen(key));
+  const char *segment, *before = *r->error;
   Writing w = {.r = r, .d = d};
-  if (!found) return false;
-  if (!call_path_component(&w, &r->diagram.at[found - 1], json_get(box->json, "params"),
-                           &segment)) {
+  if (!box->callee) return false;
+  if (!call_path_component(&w, box, &segment)) {
     *r->error = before;
     return true;
   }
-  if (!segment || !r->diagram.at[found - 1].learner) return false;
+  if (!segment || !box->callee->learner) return false;
+  Id found = (Id)(box->callee - r->diagram.at) + 1;
   Id owner = table_get(known->owner, segment, strlen(segment));
   const char *other = known->name[found - 1];
   table_put(known->owner, segment, strlen(segment), found);

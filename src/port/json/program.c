@@ -45,8 +45,7 @@ static ReadDiagram *skip_forwarding(Reading *r, ReadDiagram *d);
 // value is written as a list.
 static ReadDiagram *start_diagram(Reading *r, const ReadParam *p) {
   const char *key = json_word(p->init, "diagram");
-  Id found = table_get(r->diagram_table, key, strlen(key));
-  ReadDiagram *d = found ? &r->diagram.at[found - 1] : NULL;
+  ReadDiagram *d = reading_diagram(r, key);
   if (!d || strcmp(json_word(p->init, "kind"), "diagram") != 0) return NULL;
   bool drawn = d->random || !json_get(p->init, "data");
   return drawn && !d->nin && d->out.n == 1 && !d->param.n ? skip_forwarding(r, d) : NULL;
@@ -132,28 +131,14 @@ static const char *segment_of(Writing *w, const ReadParam *p, const ReadParam *o
   return strchr(segment, '/') ? NULL : segment;
 }
 
-static const char *callee_key(const Json *box) {
-  return json_word(box, strcmp(json_word(box, "op"), "scan") == 0 ? "body" : "callee");
-}
-
-// The number of calls in this body with these weights.
-static uint32_t sharing(Writing *w, const ReadDiagram *callee, const Json *param) {
-  ReadDiagram *d = w->d;
-  Buf key = buf_new(w->r->arena);
-  if (!d->shared) {
-    d->shared = table_new(w->r->arena);
-    for (uint32_t i = 0; i < d->box.n; i++) {
-      const Json *j = d->box.at[i].json, *params = json_get(j, "params");
-      if (!params || params->kind != JSON_LIST || !params->n) continue;
-      if (json_first(params)->kind != JSON_TEXT) continue;
-      key.n = 0;
-      buf_printf(&key, "%s/%s", callee_key(j), json_first(params)->text);
-      table_put(d->shared, key.at, key.n, table_get(d->shared, key.at, key.n) + 1);
-    }
+// The number of calls in this body of this callee with these weights.
+static uint32_t sharing(const ReadDiagram *d, const ReadBox *box) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < d->box.n; i++) {
+    const ReadBox *b = &d->box.at[i];
+    n += b->callee == box->callee && b->params.n && b->params.at[0] == box->params.at[0];
   }
-  key.n = 0;
-  buf_printf(&key, "%s/%s", callee->key, param->text);
-  return table_get(d->shared, key.at, key.n);
+  return n;
 }
 
 // The instance in this body whose weights have this path component.
@@ -171,16 +156,11 @@ static const char *thing_name(Writing *w, const char *segment) {
 static ReadDiagram *forwarded_callee(Reading *r, const ReadDiagram *d) {
   if (r->opened || d->box.n != 1 || d->result.n) return NULL;
   const ReadBox *box = &d->box.at[0];
-  const char *key = json_word(box->json, "callee");
-  Id found = table_get(r->diagram_table, key, strlen(key));
-  ReadDiagram *callee = found ? &r->diagram.at[found - 1] : NULL;
-  const Json *in = json_get(box->json, "in");
-  if (strcmp(json_word(box->json, "op"), "call") != 0 || !callee || callee >= d || callee->cell)
-    return NULL;
-  if (!in || in->kind != JSON_LIST || in->n != d->nin || callee->nin != d->nin) return NULL;
-  EACH_ITEM(wire, i, in) {
-    if (wire->kind != JSON_TEXT || table_get(d->wire_table, wire->text, wire->n) != i + 1)
-      return NULL;
+  ReadDiagram *callee = box->callee;
+  if (strcmp(box->op, "call") != 0 || callee->cell) return NULL;
+  if (box->in.n != d->nin || callee->nin != d->nin) return NULL;
+  for (uint32_t i = 0; i < d->nin; i++) {
+    if (box->in.at[i] != i) return NULL;
     // the header has to name the axes that are mapped over
     if (type_rank(d, &d->wire.at[i].type) != type_rank(callee, &callee->wire.at[i].type))
       return NULL;
@@ -196,24 +176,22 @@ static ReadDiagram *forwarded_callee(Reading *r, const ReadDiagram *d) {
 
 // The name of a forwarding diagram can be reused if all calls pass the same weights: it is inlined
 // as an instance and not written.
-static void free_name(Writing *w, const ReadDiagram *callee, const Json *param) {
+static void free_name(Writing *w, const ReadBox *box) {
   uint32_t calls = 0;
-  for (uint32_t i = 0; i < w->d->box.n; i++)
-    calls += strcmp(callee_key(w->d->box.at[i].json), callee->key) == 0;
-  if (!callee->said && calls == sharing(w, callee, param) && forwarded_callee(w->r, callee))
+  const ReadDiagram *callee = box->callee;
+  for (uint32_t i = 0; i < w->d->box.n; i++) calls += w->d->box.at[i].callee == callee;
+  if (!callee->said && calls == sharing(w->d, box) && forwarded_callee(w->r, callee))
     table_put(w->d->taken, callee->name, strlen(callee->name), 0);
 }
 
-bool call_path_component(Writing *w, const ReadDiagram *callee, const Json *params,
-                         const char **segment) {
+bool call_path_component(Writing *w, const ReadBox *box, const char **segment) {
+  const ReadDiagram *callee = box->callee;
   *segment = NULL;
-  if ((params && params->kind == JSON_LIST ? params->n : 0) != callee->param.n)
+  if (box->params.n != callee->param.n)
     return reading_error(w->r, w->d, "`%s` is called with another number of params than it has",
                          callee->key);
-  EACH_ITEM(key, i, params) {
-    const ReadParam *own = &callee->param.at[i];
-    uint32_t wire = reading_wire(w->r, w->d, key);
-    const ReadParam *p = wire ? param_of(w->d, wire - 1) : NULL;
+  for (uint32_t i = 0; i < box->params.n; i++) {
+    const ReadParam *own = &callee->param.at[i], *p = param_of(w->d, box->params.at[i]);
     if (!p)
       return reading_error(w->r, w->d, "`%s` is called with a param that is none here",
                            callee->key);
@@ -230,11 +208,12 @@ bool call_path_component(Writing *w, const ReadDiagram *callee, const Json *para
 }
 
 // The name of a callee in this body: its own, or that of an instance used more than once.
-bool callee_name(Writing *w, const ReadDiagram *callee, const Json *params, const char **name) {
+bool callee_name(Writing *w, const ReadBox *box, const char **name) {
+  const ReadDiagram *callee = box->callee;
   const char *segment;
   *name = callee->name;
   if (w->r->opened) return true;
-  if (!call_path_component(w, callee, params, &segment)) return false;
+  if (!call_path_component(w, box, &segment)) return false;
   size_t n = strlen(callee->key);
   bool counted =
       segment && strncmp(segment, callee->key, n) == 0 && (!segment[n] || segment[n] == '.');
@@ -242,9 +221,8 @@ bool callee_name(Writing *w, const ReadDiagram *callee, const Json *params, cons
   if (segment && !counted && dot)
     counted = strncmp(segment, callee->key, (size_t)(dot - callee->key)) == 0;
   if (!segment || callee->learner) return true;
-  if (counted && sharing(w, callee, json_first(params)) <= 1) return true;
-  if (!table_get(w->d->thing_table, segment, strlen(segment)))
-    free_name(w, callee, json_first(params));
+  if (counted && sharing(w->d, box) <= 1) return true;
+  if (!table_get(w->d->thing_table, segment, strlen(segment))) free_name(w, box);
   *name = thing_name(w, segment);
   return true;
 }
@@ -277,17 +255,6 @@ static void results_write(Writing *w, const ReadBox *box, uint32_t n) {
   for (uint32_t i = 0; i < n; i++)
     buf_printf(w->out, "%s%s", i ? ", " : "", w->d->wire.at[box->first + i].name);
   buf_text(w->out, " = ");
-}
-
-bool wires_read(Writing *w, const ReadBox *box, const char *key, Ids *out) {
-  EACH_ITEM(item, i, json_get(box->json, key)) {
-    uint32_t wire = reading_wire(w->r, w->d, item);
-    if (!wire) return false;
-    if (wire > box->first)
-      return reading_error(w->r, w->d, "a box reads `%s`, which is made later", item->text);
-    vec_push(w->r->arena, out, wire - 1);
-  }
-  return true;
 }
 
 // Are axes over which the callee is mapped on several of its inputs? Then they have to be written,
@@ -388,24 +355,17 @@ static const char *arguments_text(Writing *w, const ReadDiagram *callee, const I
 }
 
 static bool call_write(Writing *w, const ReadBox *box) {
-  ReadDiagram *callee = reading_diagram(w->r, w->d, json_get(box->json, "callee"));
+  const ReadDiagram *callee = box->callee;
   const char *name;
-  Ids in = {0};
-  uint32_t any = 0;
-  if (!callee || !wires_read(w, box, "in", &in) ||
-      !callee_name(w, callee, json_get(box->json, "params"), &name))
-    return false;
-  if (callee->out.n > box->n || in.n != callee->nin)
+  if (!callee_name(w, box, &name)) return false;
+  if (callee->out.n > box->n || box->in.n != callee->nin)
     return reading_error(w->r, w->d, "`%s` is called with other wires than it has", callee->key);
-  const char *arguments = arguments_text(w, callee, &in);
+  const char *arguments = arguments_text(w, callee, &box->in);
   results_write(w, box, w->r->opened ? box->n : callee->out.n);
   buf_printf(w->out, "%s(%s", name, arguments);
-  EACH_ITEM(key, i, json_get(box->json, "params")) {
-    uint32_t wire = reading_wire(w->r, w->d, key);
-    if (!wire || i >= callee->param.n) return false;
-    if (!param_is_argument(w->r, callee, &callee->param.at[i])) continue;
-    buf_printf(w->out, "%s%s", any++ || in.n ? ", " : "", w->d->wire.at[wire - 1].name);
-  }
+  for (uint32_t i = 0, any = box->in.n; i < box->params.n && i < callee->param.n; i++)
+    if (param_is_argument(w->r, callee, &callee->param.at[i]))
+      buf_printf(w->out, "%s%s", any++ ? ", " : "", w->d->wire.at[box->params.at[i]].name);
   buf_text(w->out, ")\n");
   return true;
 }
@@ -423,10 +383,9 @@ static const char *labelled(Writing *w, uint32_t wire, const char *const *label)
 }
 
 static bool along_write(Writing *w, const ReadBox *box, const char *function) {
-  Ids in = {0};
+  Ids in = box->in;
   const Json *axis = json_get(box->json, "axis");
-  if (!wires_read(w, box, "in", &in) || !in.n)
-    return reading_error(w->r, w->d, "`%s` has no \"in\"", function);
+  if (!in.n) return reading_error(w->r, w->d, "`%s` has no \"in\"", function);
   const ReadType *t = &w->d->wire.at[in.at[0]].type;
   double along = axis && axis->kind == JSON_NUMBER ? axis->number : -1;
   if (!(along >= 0 && along < t->rank) || !axis_is_visible(w->d, t, (uint32_t)along))
@@ -463,7 +422,7 @@ static bool random_write(Writing *w, const ReadBox *box) {
 }
 
 static bool box_write(Writing *w, const ReadBox *box) {
-  const char *op = json_word(box->json, "op");
+  const char *op = box->op;
   if (strcmp(op, "loop") == 0) return loop_equation(w, box);
   if (strcmp(op, "call") == 0) return call_write(w, box);
   if (strcmp(op, "join") == 0) return along_write(w, box, "concat");
@@ -479,14 +438,12 @@ static void things_declare(Writing *w) {
   Table *seen = table_new(w->r->arena);
   for (uint32_t i = 0; i < w->d->box.n; i++) {
     const ReadBox *box = &w->d->box.at[i];
-    const char *op = json_word(box->json, "op"), *name;
-    if (strcmp(op, "call") != 0 && strcmp(op, "scan") != 0) continue;
-    ReadDiagram *callee = reading_diagram(
-        w->r, w->d, json_get(box->json, strcmp(op, "call") == 0 ? "callee" : "body"));
-    if (!callee || !callee_name(w, callee, json_get(box->json, "params"), &name)) return;
-    if (name == callee->name || table_get(seen, name, strlen(name))) continue;
+    const char *name;
+    if (!box->callee) continue;
+    if (!callee_name(w, box, &name)) return;
+    if (name == box->callee->name || table_get(seen, name, strlen(name))) continue;
     table_put(seen, name, strlen(name), 1);
-    buf_printf(w->out, "  learn %s = %s\n", name, written_diagram(w->r, callee, true)->name);
+    buf_printf(w->out, "  learn %s = %s\n", name, written_diagram(w->r, box->callee, true)->name);
   }
 }
 
@@ -649,44 +606,32 @@ static bool is_of_one_name(const ReadDiagram *d, const ReadDiagram *callee) {
 static void skip_wrapper(Reading *r) {
   const ReadDiagram *d = &r->diagram.at[r->main];
   if (d->box.n != 1 || !d->param.n) return;
-  if (strcmp(json_word(d->box.at[0].json, "op"), "call") != 0) return;
-  const Json *in = json_get(d->box.at[0].json, "in");
-  Id callee = table_get(r->diagram_table, json_word(d->box.at[0].json, "callee"),
-                        strlen(json_word(d->box.at[0].json, "callee")));
-  if (!callee || !in || in->n != d->nin || d->out.n > d->box.at[0].n) return;
+  const ReadBox *box = &d->box.at[0];
+  if (strcmp(box->op, "call") != 0 || box->in.n != d->nin || d->out.n > box->n) return;
   for (uint32_t i = 0; i < d->out.n; i++)
-    if (d->out.at[i] != d->box.at[0].first + i) return;
-  EACH_ITEM(key, i, in) {
-    if (key->kind != JSON_TEXT || table_get(d->wire_table, key->text, strlen(key->text)) != i + 1)
-      return;
-  }
+    if (d->out.at[i] != box->first + i) return;
+  for (uint32_t i = 0; i < box->in.n; i++)
+    if (box->in.at[i] != i) return;
   for (uint32_t i = 0; i < d->param.n; i++)
     if (!d->param.at[i].rooted || r->opened) return;
-  if (is_of_one_name(d, &r->diagram.at[callee - 1])) r->main = callee - 1;
+  if (is_of_one_name(d, box->callee)) r->main = (uint32_t)(box->callee - r->diagram.at);
 }
 
 // Determines which diagrams are learners, are scan bodies, or draw noise.
 static void kinds_find(Reading *r) {
   for (uint32_t i = 0; i < r->diagram.n; i++)
     for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++) {
-      const ReadDiagram *d = &r->diagram.at[i];
-      const Json *j = d->box.at[k].json, *params = json_get(j, "params");
-      const char *op = json_word(j, "op"),
-                 *key = json_word(j, strcmp(op, "scan") == 0 ? "body" : "callee");
-      Id callee = table_get(r->diagram_table, key, strlen(key));
-      r->diagram.at[i].random |= strcmp(op, "random") == 0;
+      ReadDiagram *d = &r->diagram.at[i], *callee = d->box.at[k].callee;
+      const ReadBox *box = &d->box.at[k];
+      d->random |= strcmp(box->op, "random") == 0;
       if (!callee) continue;
-      r->diagram.at[i].random |= r->diagram.at[callee - 1].random;
-      if (strcmp(op, "scan") == 0) cell_note(&d->box.at[k], &r->diagram.at[callee - 1]);
-      if (strcmp(op, "call") != 0 || !params || !params->n || params->kind != JSON_LIST) continue;
-      Id wire =
-          json_first(params)->kind == JSON_TEXT
-              ? table_get(d->wire_table, json_first(params)->text, strlen(json_first(params)->text))
-              : 0;
-      const ReadParam *p = wire ? param_of(d, wire - 1) : NULL;
-      const ReadDiagram *c = &r->diagram.at[callee - 1];
-      if (p && p->rooted && c->param.n && !c->param.at[0].rooted)
-        r->diagram.at[callee - 1].learner = true;
+      d->random |= callee->random;
+      if (strcmp(box->op, "scan") == 0) {
+        cell_note(box, callee);
+        continue;
+      }
+      const ReadParam *p = box->params.n ? param_of(d, box->params.at[0]) : NULL;
+      if (p && p->rooted && callee->param.n && !callee->param.at[0].rooted) callee->learner = true;
     }
 }
 
@@ -704,13 +649,10 @@ static const char **paths_of(Reading *r, uint32_t number) {
   for (int round = 0; round < 2; round++)
     for (uint32_t i = 0; i < d->box.n; i++) {
       Writing w = {.r = r, .d = d};
-      const Json *j = d->box.at[i].json, *params = json_get(j, "params");
-      const char *op = json_word(j, "op"), *name;
-      ReadDiagram *callee =
-          params && params->n
-              ? reading_diagram(r, d, json_get(j, strcmp(op, "scan") == 0 ? "body" : "callee"))
-              : NULL;
-      if (!callee || !callee_name(&w, callee, params, &name)) continue;
+      const ReadBox *box = &d->box.at[i];
+      const char *name;
+      ReadDiagram *callee = box->callee;
+      if (!box->params.n || !callee || !callee_name(&w, box, &name)) continue;
       uint32_t at = (uint32_t)(callee - r->diagram.at);
       if (round == 0) {
         uses[at]++;
@@ -726,10 +668,9 @@ static const char **paths_of(Reading *r, uint32_t number) {
       if (name == callee->name && uses[at] > 1 && !callee->learner)
         buf_printf(&segment, ".%u", ++seen[at]);
       const char **below = paths_of(r, at);
-      EACH_ITEM(key, k, params) {
-        uint32_t wire = reading_wire(r, d, key);
-        for (uint32_t q = 0; wire && q < d->param.n; q++) {
-          if (d->param.at[q].wire != wire - 1) continue;
+      for (uint32_t k = 0; k < box->params.n; k++) {
+        for (uint32_t q = 0; q < d->param.n; q++) {
+          if (d->param.at[q].wire != box->params.at[k]) continue;
           // Known at the use, unless the callee has no such weight.
           if (callee->param.at[k].rooted) {
             if (below[k] != callee->param.at[k].path) path[q] = below[k];
@@ -776,11 +717,9 @@ static void mark_written(Reading *r) {
     }
     for (uint32_t k = 0; d->said && k < d->box.n; k++) {
       Writing w = {.r = r, .d = d};
-      const Json *j = d->box.at[k].json;
-      const char *key = callee_key(j), *name;
-      Id found = table_get(r->diagram_table, key, strlen(key));
-      ReadDiagram *callee = found ? &r->diagram.at[found - 1] : NULL;
-      if (!callee || !callee_name(&w, callee, json_get(j, "params"), &name)) continue;
+      ReadDiagram *callee = d->box.at[k].callee;
+      const char *name;
+      if (!callee || !callee_name(&w, &d->box.at[k], &name)) continue;
       written_diagram(r, callee, name != callee->name)->said = true;
     }
   }

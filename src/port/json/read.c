@@ -212,12 +212,9 @@ uint32_t reading_wire(Reading *r, const ReadDiagram *d, const Json *key) {
   return wire;
 }
 
-ReadDiagram *reading_diagram(Reading *r, const ReadDiagram *d, const Json *key) {
-  const char *text = key && key->kind == JSON_TEXT ? key->text : "";
-  Id found = table_get(r->diagram_table, text, strlen(text));
-  if (found) return &r->diagram.at[found - 1];
-  reading_error(r, d, "there is no diagram `%s` before it", text);
-  return NULL;
+ReadDiagram *reading_diagram(const Reading *r, const char *key) {
+  Id found = table_get(r->diagram_table, key, strlen(key));
+  return found ? &r->diagram.at[found - 1] : NULL;
 }
 
 // A weight of the program itself keeps its name if possible; a member of a family becomes `p_2`.
@@ -257,9 +254,41 @@ static bool params_read(Reading *r, ReadDiagram *d) {
   return true;
 }
 
+static bool is_call(const ReadBox *box) {
+  return strcmp(box->op, "call") == 0 || strcmp(box->op, "scan") == 0;
+}
+
+// Reads the wires that a box lists under a key.
+static bool wires_read(Reading *r, const ReadDiagram *d, const ReadBox *box, const char *key,
+                       Ids *out) {
+  EACH_ITEM(item, i, json_get(box->json, key)) {
+    uint32_t wire = reading_wire(r, d, item);
+    if (!wire) return false;
+    if (wire > box->first)
+      return reading_error(r, d, "a box reads `%s`, which is made later", item->text);
+    vec_push(r->arena, out, wire - 1);
+  }
+  return true;
+}
+
+// What a box refers to, once all wires are known.
+static bool box_read(Reading *r, const ReadDiagram *d, ReadBox *box) {
+  r->at = box->json;
+  const char *callee = json_word(box->json, strcmp(box->op, "scan") == 0 ? "body" : "callee");
+  if (is_call(box) && !(box->callee = reading_diagram(r, callee)))
+    return reading_error(r, d, "there is no diagram `%s` before it", callee);
+  if (!is_call(box) && strcmp(box->op, "join") != 0 && strcmp(box->op, "order") != 0) return true;
+  if (!wires_read(r, d, box, "slices", &box->in)) return false;
+  box->slices = box->in.n;
+  if (!wires_read(r, d, box, "carries", &box->in)) return false;
+  box->carries = box->in.n - box->slices;
+  return wires_read(r, d, box, "holds", &box->in) && wires_read(r, d, box, "in", &box->in) &&
+         wires_read(r, d, box, "params", &box->params);
+}
+
 static bool boxes_read(Reading *r, ReadDiagram *d) {
   EACH_ITEM(j, i, json_get(d->json, "boxes")) {
-    ReadBox box = {.json = j, .first = d->wire.n};
+    ReadBox box = {.json = j, .op = json_word(j, "op"), .first = d->wire.n};
     r->at = j;
     if (j->kind != JSON_OBJECT) return reading_error(r, d, "a box is an object");
     EACH_ITEM(out, k, json_get(j, "out")) {
@@ -319,7 +348,10 @@ static bool diagram_read(Reading *r, ReadDiagram *d) {
     vec_push(r->arena, &d->out, wire - 1);
     d->wire.at[wire - 1].used = true;
   }
-  for (uint32_t i = 0; i < d->box.n; i++) mark_used(d, d->box.at[i].json);
+  for (uint32_t i = 0; i < d->box.n; i++) {
+    mark_used(d, d->box.at[i].json);
+    if (!box_read(r, d, &d->box.at[i])) return false;
+  }
   uint32_t at = 0;
   EACH_ITEM(p, n, json_get(d->json, "params")) {
     const Json *next = json_get(p, "next");
@@ -452,8 +484,9 @@ bool json_reading(Reading *r, const Json *root) {
     table_put(r->diagram_table, d->key, strlen(d->key), i + 1);
   }
   const Json *main = json_get(root, "main");
-  ReadDiagram *d = reading_diagram(r, NULL, main);
-  if (!d) return false;
+  const char *key = main && main->kind == JSON_TEXT ? main->text : "";
+  ReadDiagram *d = reading_diagram(r, key);
+  if (!d) return reading_error(r, NULL, "there is no diagram `%s` before it", key);
   r->main = (uint32_t)(d - r->diagram.at);
   return true;
 }

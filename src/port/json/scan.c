@@ -12,21 +12,19 @@ static bool has_open(const Reading *r, const ReadDiagram *d) {
 
 static bool is_plain(const Reading *r, const ReadDiagram *d) { return d->plain && !has_open(r, d); }
 
-static uint32_t length_of(const Json *list) {
-  return list && list->kind == JSON_LIST ? list->n : 0;
+static bool is_back(const ReadBox *scan) {
+  const Json *back = json_get(scan->json, "back");
+  return back && back->kind == JSON_TRUE;
 }
 
 void cell_note(const ReadBox *scan, ReadDiagram *cell) {
-  const Json *back = json_get(scan->json, "back");
-  uint32_t slices = length_of(json_get(scan->json, "slices")),
-           carries = length_of(json_get(scan->json, "carries"));
-  bool plain = slices && !length_of(json_get(scan->json, "holds")) && cell->out.n == 2 * carries &&
-               !(back && back->kind == JSON_TRUE);
-  for (uint32_t i = 0; plain && i < carries; i++)
-    plain = cell->out.at[i] == cell->out.at[i + carries];
+  bool plain = scan->slices && scan->in.n == scan->slices + scan->carries &&
+               cell->out.n == 2 * scan->carries && !is_back(scan);
+  for (uint32_t i = 0; plain && i < scan->carries; i++)
+    plain = cell->out.at[i] == cell->out.at[i + scan->carries];
   cell->plain = plain && (cell->plain || !cell->cell);
   cell->cell = true;
-  cell->slices = slices, cell->carries = carries;
+  cell->slices = scan->slices, cell->carries = scan->carries;
 }
 
 // The carried value that an emitted result equals; the number of carried values: none.
@@ -157,12 +155,9 @@ static bool handed_write(ScanText *s, Buf *args) {
   Writing *w = s->w;
   for (uint32_t i = 0; i < s->holds.n; i++)
     buf_printf(args, "%s%s", args->n ? ", " : "", row_write(s, s->holds.at[i], false));
-  EACH_ITEM(key, i, json_get(s->box->json, "params")) {
-    uint32_t wire = reading_wire(w->r, w->d, key);
-    if (!wire || i >= s->body->param.n) return false;
+  for (uint32_t i = 0; i < s->box->params.n && i < s->body->param.n; i++)
     if (param_is_argument(w->r, s->body, &s->body->param.at[i]))
-      buf_printf(args, "%s%s", args->n ? ", " : "", row_write(s, wire - 1, false));
-  }
+      buf_printf(args, "%s%s", args->n ? ", " : "", row_write(s, s->box->params.at[i], false));
   return args->n || reading_error(w->r, w->d, "a scan goes along nothing, and cannot be read back");
 }
 
@@ -221,23 +216,23 @@ static bool plain_write(ScanText *s, const char *name) {
 }
 
 bool scan_write(Writing *w, const ReadBox *box) {
-  ScanText s = {.w = w, .box = box};
-  const Json *back = json_get(box->json, "back");
+  uint32_t rows = box->slices + box->carries;
+  ScanText s = {.w = w,
+                .box = box,
+                .body = box->callee,
+                .slices = {.at = box->in.at, .n = box->slices},
+                .carries = {.at = box->in.at + box->slices, .n = box->carries},
+                .holds = {.at = box->in.at + rows, .n = box->in.n - rows}};
   const char *name;
-  s.body = reading_diagram(w->r, w->d, json_get(box->json, "body"));
-  if (!s.body || !wires_read(w, box, "slices", &s.slices) ||
-      !wires_read(w, box, "carries", &s.carries) || !wires_read(w, box, "holds", &s.holds) ||
-      !callee_name(w, s.body, json_get(box->json, "params"), &name))
-    return false;
-  uint32_t in = s.slices.n + s.carries.n + s.holds.n;
-  if (s.body->nin != in || s.body->out.n != box->n || s.carries.n > box->n ||
-      s.carries.n != s.body->carries)
+  if (!callee_name(w, box, &name)) return false;
+  if (s.body->nin != box->in.n || s.body->out.n != box->n || box->carries > box->n ||
+      box->carries != s.body->carries)
     return reading_error(w->r, w->d, "a scan gives `%s` other wires than it has", s.body->key);
   if (!(s.size = reading_size(w->r, json_get(box->json, "size")))) return false;
   Buf last = buf_new(w->r->arena);
   buf_printf(&last, "%s-1", place_size(w->r, s.size));
   s.last = last.at;
-  s.back = back && back->kind == JSON_TRUE;
+  s.back = is_back(box);
   s.axis = reading_name(w->r, w->d->taken, "step");
   if (!is_plain(w->r, s.body)) return general_write(&s, name);
   if (name == s.body->name) name = written_diagram(w->r, s.body, false)->name;

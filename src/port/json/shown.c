@@ -108,20 +108,12 @@ static bool argument_needs_axes(ReadDiagram *d, ReadDiagram *callee, const ReadT
   return more;
 }
 
-static ReadDiagram *callee_of(Reading *r, const Json *box, const char *key) {
-  const char *name = json_word(box, key);
-  Id found = table_get(r->diagram_table, name, strlen(name));
-  return found ? &r->diagram.at[found - 1] : NULL;
-}
-
 // The results of a call have the axes over which it is mapped, and no others.
-static bool call_needs_axes(Reading *r, ReadDiagram *d, const ReadBox *box) {
-  ReadDiagram *callee = callee_of(r, box->json, "callee");
+static bool call_needs_axes(ReadDiagram *d, const ReadBox *box) {
+  ReadDiagram *callee = box->callee;
   bool over[PASS_LIMIT] = {0}, more = false;
-  if (!callee || callee == d) return false;
-  EACH_ITEM(key, i, json_get(box->json, "in")) {
-    more |= argument_needs_axes(d, callee, type_of(d, key), i, 0, over);
-  }
+  for (uint32_t i = 0; i < box->in.n; i++)
+    more |= argument_needs_axes(d, callee, &d->wire.at[box->in.at[i]].type, i, 0, over);
   for (uint32_t o = 0; o < callee->out.n && o < box->n && !callee->shown; o++) {
     const ReadType *t = &callee->wire.at[callee->out.at[o]].type,
                    *here = &d->wire.at[box->first + o].type;
@@ -134,25 +126,22 @@ static bool call_needs_axes(Reading *r, ReadDiagram *d, const ReadBox *box) {
   return more;
 }
 
-static bool scan_needs_axes(Reading *r, ReadDiagram *d, const ReadBox *box) {
-  ReadDiagram *body = callee_of(r, box->json, "body");
-  const Json *slices = json_get(box->json, "slices");
+static bool scan_needs_axes(ReadDiagram *d, const ReadBox *box) {
+  ReadDiagram *body = box->callee;
   bool over[PASS_LIMIT] = {0}, more = false;
-  uint32_t cut = slices && slices->kind == JSON_LIST ? slices->n : 0;
-  if (!body || body == d) return false;
-  EACH_ITEM(slice, i, slices) more |= argument_needs_axes(d, body, type_of(d, slice), i, 1, over);
-  EACH_ITEM(carry, k, json_get(box->json, "carries")) {
-    more |= argument_needs_axes(d, body, type_of(d, carry), cut + k, 0, over);
+  for (uint32_t i = 0; i < box->slices + box->carries; i++) {
+    const ReadType *t = &d->wire.at[box->in.at[i]].type;
+    more |= argument_needs_axes(d, body, t, i, i < box->slices, over);
   }
   for (uint32_t pass = 1; pass < PASS_LIMIT; pass++)
     if (over[pass]) more |= make_visible(body);
   return more;
 }
 
-static bool box_needs_axes(Reading *r, ReadDiagram *d, const ReadBox *box) {
-  const char *op = json_word(box->json, "op");
-  if (strcmp(op, "call") == 0) return call_needs_axes(r, d, box);
-  if (strcmp(op, "scan") == 0) return scan_needs_axes(r, d, box);
+static bool box_needs_axes(ReadDiagram *d, const ReadBox *box) {
+  const char *op = box->op;
+  if (strcmp(op, "call") == 0) return call_needs_axes(d, box);
+  if (strcmp(op, "scan") == 0) return scan_needs_axes(d, box);
   if (strcmp(op, "loop") == 0) return loop_needs_axes(d, box);
   return (strcmp(op, "join") == 0 || strcmp(op, "order") == 0) && along_needs_axes(d, box);
 }
@@ -162,6 +151,6 @@ void find_visible_axes(Reading *r) {
     more = false;
     for (uint32_t i = 0; i < r->diagram.n; i++)
       for (uint32_t k = 0; k < r->diagram.at[i].box.n; k++)
-        more |= box_needs_axes(r, &r->diagram.at[i], &r->diagram.at[i].box.at[k]);
+        more |= box_needs_axes(&r->diagram.at[i], &r->diagram.at[i].box.at[k]);
   }
 }
