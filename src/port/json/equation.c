@@ -5,7 +5,6 @@
 // If the left side is not a list of plain indices, the equation is placed in a helper box whose
 // result type gives its size. Points that read out of bounds are skipped: by `pad 0` if the body is
 // 0 there, otherwise by a condition.
-// `pad 0`, anything else is guarded by a condition.
 #include "base/table.h"
 #include "core/diagram/ops.h"
 #include "port/json/json_own.h"
@@ -15,25 +14,39 @@
 
 typedef struct {
   const char *key, *name, *size;
-  bool plain;  // some coordinate of the result is this index alone
   bool left;   // it occurs in the result
   bool hidden; // it runs along a hidden sample axis
 } EquationIndex;
 typedef struct {
-  const Json *at, *pad; // coordinates
-  uint32_t wire;        // the wire that is read
-  bool product;         // the body is 0 where this operand is 0
+  const char *coef;
+  EquationIndex *index; // NULL: the label that an operand is
+  uint32_t operand;
+} EquationTerm;
+typedef struct {
+  const char *c; // the constant
+  bool named;    // which is an expression
+  uint32_t n;
+  EquationTerm *term;
+} EquationPlace;
+typedef struct {
+  uint32_t wire, n;  // the wire that is read, and its axes
+  EquationPlace *at; // [n]
+  const Json *pad;   // or NULL
+  bool product;      // the body is 0 where this operand is 0
 } EquationRead;
+typedef struct {
+  const Json *json;
+  Fn fn; // FN_COUNT: a leaf, or unknown
+  uint32_t arg[3];
+} EquationScalar;
 typedef struct {
   Writing *w;
   const ReadBox *box;
   const char *combine;
   uint32_t nindex, nread, nscalar;
   EquationIndex *index;
-  EquationRead *read;
-  const Json *at; // coordinates of the result
-  const Json **scalar;
-  uint32_t known;    // operands before this one may be used as coordinates
+  EquationRead *read, out;
+  EquationScalar *scalar;
   bool as_number;    // writing a coordinate inside a value: labels are converted to numbers
   const char *one;   // an index of size 1, when another one covers only a part of an axis; or NULL
   const char **kept; // [scalar] the wire that stores its value at every point; NULL: written inline
@@ -67,68 +80,168 @@ static bool number_below(const Json *j, uint32_t limit, uint32_t *out) {
   return *out == j->number;
 }
 
-static bool is_number(const Json *j, double k) {
-  return j && j->kind == JSON_NUMBER && j->number == k;
+// The index if the coordinate is nothing else; or NULL.
+static EquationIndex *plain_index(const EquationPlace *p) {
+  bool plain = p->n == 1 && strcmp(p->c, "0") == 0 && strcmp(p->term[0].coef, "1") == 0;
+  return plain ? p->term[0].index : NULL;
 }
 
-// The index if the coordinate is nothing else; or NULL.
-static EquationIndex *plain_index(Equation *e, const Json *coord) {
-  if (!coord || coord->kind != JSON_LIST || coord->n != 2 || !is_number(json_first(coord), 0))
-    return NULL;
-  const Json *term = item_of(coord, 1);
-  if (term->kind != JSON_LIST || term->n != 2 || !is_number(json_first(term), 1)) return NULL;
-  return index_find(e, item_of(term, 1));
+// -- reading --------------------------------------------------------------------------------------
+// `known`: operands before this one may be used as coordinates.
+static bool place_read(Equation *e, const Json *j, uint32_t known, EquationPlace *p) {
+  if (j->kind != JSON_LIST || !j->n || j->n > TERMS)
+    return equation_error(e, "a place is [constant, [coefficient, index], …]");
+  p->named = json_first(j)->kind == JSON_TEXT;
+  p->term = NEW_ARRAY(e->w->r->arena, EquationTerm, j->n);
+  EACH_ITEM(term, i, j) {
+    const Json *size = i ? item_of(term, 0) : term, *var = i ? item_of(term, 1) : NULL;
+    const char *text = reading_size(e->w->r, size);
+    if (!text || (i && !var)) return equation_error(e, "a term of a place is [coefficient, index]");
+    if (!i) p->c = text;
+    if (!i) continue;
+    EquationTerm *t = &p->term[p->n++];
+    t->coef = text, t->index = index_find(e, var);
+    if (!t->index && !number_below(var, known, &t->operand))
+      return equation_error(e, "a place has an index that is not in \"indices\"");
+  }
+  return true;
+}
+
+static bool places_read(Equation *e, const Json *list, uint32_t known, EquationRead *to) {
+  to->n = e->w->d->wire.at[to->wire].type.rank;
+  if ((list && list->kind == JSON_LIST ? list->n : 0) != to->n || to->n > PLACES)
+    return equation_error(e, "\"at\" has as many places as there are axes, at most 64");
+  to->at = NEW_ARRAY(e->w->r->arena, EquationPlace, to->n + 1);
+  e->w->r->at = list ? list : e->w->r->at;
+  EACH_ITEM(place, i, list) {
+    if (!place_read(e, place, known, &to->at[i])) return false;
+  }
+  e->w->r->at = e->box->json;
+  return true;
+}
+
+static bool indices_read(Equation *e) {
+  Reading *r = e->w->r;
+  const Json *list = json_get(e->box->json, "indices");
+  Table *own = table_new(r->arena);
+  e->index = NEW_ARRAY(r->arena, EquationIndex, (list ? list->n : 0) + 1);
+  EACH_ITEM(j, i, list) {
+    EquationIndex *index = &e->index[e->nindex++];
+    r->at = j;
+    index->key = json_word(j, "name");
+    if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
+      return equation_error(e, "an index has a \"name\" and a \"size\"");
+    // a wire or size of that name would be hidden
+    const char *name = reading_new_name(r, own, index->key);
+    while (table_get(e->w->d->taken, name, strlen(name)))
+      name = reading_new_name(r, own, index->key);
+    index->name = name;
+  }
+  r->at = e->box->json;
+  return true;
+}
+
+static bool reads_read(Equation *e) {
+  Reading *r = e->w->r;
+  const Json *list = json_get(e->box->json, "in");
+  e->read = NEW_ARRAY(r->arena, EquationRead, (list ? list->n : 0) + 1);
+  EACH_ITEM(j, i, list) {
+    EquationRead *read = &e->read[e->nread];
+    r->at = j;
+    uint32_t wire = j->kind == JSON_OBJECT ? reading_wire(r, e->w->d, json_get(j, "wire")) : 0;
+    if (!wire) return equation_error(e, "an operand has a \"wire\" and places \"at\"");
+    if (wire > e->box->first) return equation_error(e, "it reads what is made later");
+    *read = (EquationRead){.wire = wire - 1, .pad = json_get(j, "pad")};
+    if (!places_read(e, json_get(j, "at"), e->nread++, read)) return false;
+  }
+  e->out.wire = e->box->first;
+  return places_read(e, json_get(e->box->json, "at"), e->nread, &e->out);
+}
+
+static bool scalars_read(Equation *e) {
+  const Json *body = json_get(e->box->json, "body");
+  e->scalar = NEW_ARRAY(e->w->r->arena, EquationScalar, (body ? body->n : 0) + 1);
+  EACH_ITEM(s, i, body) {
+    EquationScalar *to = &e->scalar[e->nscalar++];
+    if (s->kind != JSON_LIST || !s->n)
+      return equation_error(e, "a scalar is [function, arguments …]");
+    const char *name = json_first(s)->kind == JSON_TEXT ? json_first(s)->text : "";
+    Fn fn = fn_find(name);
+    *to = (EquationScalar){.json = s, .fn = fn <= FN_SIZE ? FN_COUNT : fn};
+    e->w->r->at = s;
+    if (to->fn != FN_COUNT && s->n != fn_rows[fn].arity + 1) to->fn = FN_COUNT;
+    for (uint32_t k = 0; to->fn != FN_COUNT && k < fn_rows[fn].arity; k++)
+      if (!number_below(item_of(s, k + 1), i, &to->arg[k]))
+        return equation_error(e, "a scalar has arguments that stand before it");
+  }
+  e->w->r->at = e->box->json;
+  e->kept = NEW_ARRAY(e->w->r->arena, const char *, e->nscalar + 1);
+  return e->nscalar || equation_error(e, "it has no \"body\"");
+}
+
+// Indices of a label that is a coordinate of the result occur in the result too.
+static void mark_left(Equation *e, const EquationRead *read) {
+  for (uint32_t i = 0; i < read->n; i++)
+    for (uint32_t k = 0; k < read->at[i].n; k++) {
+      const EquationTerm *t = &read->at[i].term[k];
+      if (t->index)
+        t->index->left = true;
+      else
+        mark_left(e, &e->read[t->operand]);
+    }
+}
+
+static void indices_study(Equation *e) {
+  const ReadType *t = &e->w->d->wire.at[e->box->first].type;
+  mark_left(e, &e->out);
+  for (uint32_t i = 0; i < e->out.n; i++) {
+    EquationIndex *plain = plain_index(&e->out.at[i]);
+    if (plain && !axis_is_visible(e->w->d, t, i)) plain->hidden = true;
+  }
 }
 
 // -- coordinates ----------------------------------------------------------------------------------
-static bool read_write(Equation *e, uint32_t number, Buf *out);
+static void read_write(Equation *e, uint32_t number, Buf *out);
 
-static bool term_write(Equation *e, const Json *term, bool first, Buf *out) {
-  const Json *coef = item_of(term, 0), *var = item_of(term, 1);
-  const char *size = reading_size(e->w->r, coef);
-  if (!size || !var) return equation_error(e, "a term of a place is [coefficient, index]");
+static void term_write(Equation *e, const EquationTerm *t, bool first, Buf *out) {
+  const char *size = t->coef;
+  bool minus = *size == '-';
   if (strcmp(size, "1") == 0)
     buf_text(out, first ? "" : "+");
   else if (strcmp(size, "-1") == 0)
     buf_text(out, first ? "0-" : "-");
-  else if (coef->kind == JSON_NUMBER)
-    buf_printf(out, "%s%s*", first || *size == '-' ? (first && *size == '-' ? "0" : "") : "+",
-               size);
   else
-    buf_printf(out, "%s%s*", first ? "" : "+", place_size(e->w->r, size));
-  uint32_t operand;
-  if (number_below(var, e->known, &operand)) {
-    buf_text(out, e->as_number ? "number(" : "");
-    bool good = read_write(e, operand, out);
-    buf_text(out, e->as_number ? ")" : "");
-    return good;
+    buf_printf(out, "%s%s*",
+               first   ? (minus ? "0" : "")
+               : minus ? ""
+                       : "+",
+               place_size(e->w->r, size));
+  if (t->index) {
+    buf_text(out, t->index->name);
+    return;
   }
-  EquationIndex *index = index_find(e, var);
-  if (!index) return equation_error(e, "a place has an index that is not in \"indices\"");
-  buf_text(out, index->name);
-  return true;
+  buf_text(out, e->as_number ? "number(" : "");
+  read_write(e, t->operand, out);
+  buf_text(out, e->as_number ? ")" : "");
 }
 
 // Matches an axis read as several indices, (a b c): each coefficient is the product of the
 // following sizes. `at`: the terms, last first.
-static bool group_of(Equation *e, const Json *coord, const char *whole, uint32_t at[8]) {
-  uint32_t n = coord->n - 1;
+static bool group_of(const EquationPlace *p, const char *whole, uint32_t at[8]) {
   double want[SIZE_ROUNDS], have[SIZE_ROUNDS], size[SIZE_ROUNDS];
-  if (n < 2 || n > 8 || !is_number(json_first(coord), 0)) return false;
+  if (p->n < 2 || p->n > 8 || strcmp(p->c, "0") != 0) return false;
   size_samples("1", want);
-  for (uint32_t k = 0; k < n; k++) {
+  for (uint32_t k = 0; k < p->n; k++) {
     bool found = false;
-    for (uint32_t i = 1; i <= n && !found; i++) {
-      const Json *term = item_of(coord, i), *coef = item_of(term, 0);
-      EquationIndex *index = term->kind == JSON_LIST ? index_find(e, item_of(term, 1)) : NULL;
-      const char *times = index && coef ? reading_size(e->w->r, coef) : NULL;
-      bool used = false;
+    for (uint32_t i = 0; i < p->n && !found; i++) {
+      const EquationIndex *index = p->term[i].index;
+      bool used = !index;
       for (uint32_t u = 0; u < k; u++) used |= at[u] == i;
-      if (used || !times) continue;
+      if (used) continue;
       bool one = strcmp(index->size, "1") == 0;
       // The last index of size 1 is always 0, so its coefficient does not matter.
-      if (one && k + 1 < n) continue;
-      size_samples(times, have);
+      if (one && k + 1 < p->n) continue;
+      size_samples(p->term[i].coef, have);
       if (!one && !samples_equal(want, have)) continue;
       size_samples(index->size, size);
       for (uint32_t r = 0; r < SIZE_ROUNDS; r++) want[r] *= size[r];
@@ -140,12 +253,12 @@ static bool group_of(Equation *e, const Json *coord, const char *whole, uint32_t
   return samples_equal(want, have);
 }
 
-static bool group_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
-  uint32_t n = coord->n - 1, at[8];
-  if (!group_of(e, coord, whole, at)) return false;
-  for (uint32_t k = n; k-- > 0;) {
-    const EquationIndex *index = index_find(e, item_of(item_of(coord, at[k]), 1));
-    buf_printf(out, "%s%s", k == n - 1 ? "(" : " ", index->name);
+static bool group_write(const EquationPlace *p, const char *whole, bool sizes, Buf *out) {
+  uint32_t at[8];
+  if (!group_of(p, whole, at)) return false;
+  for (uint32_t k = p->n; k-- > 0;) {
+    const EquationIndex *index = p->term[at[k]].index;
+    buf_printf(out, "%s%s", k == p->n - 1 ? "(" : " ", index->name);
     if (sizes) buf_printf(out, ":%s", index->size);
   }
   buf_char(out, ')');
@@ -153,70 +266,38 @@ static bool group_write(Equation *e, const Json *coord, const char *whole, bool 
 }
 
 // `whole`: the size of the axis; `sizes`: write the sizes of indices too.
-static bool coord_write(Equation *e, const Json *coord, const char *whole, bool sizes, Buf *out) {
-  if (!coord || coord->kind != JSON_LIST || !coord->n || coord->n > TERMS)
-    return equation_error(e, "a place is [constant, [coefficient, index], …]");
-  if (group_write(e, coord, whole, sizes, out)) return true;
-  const Json *first = json_first(coord);
-  const char *size = reading_size(e->w->r, first);
-  if (!size) return false;
-  for (uint32_t i = 1; i < coord->n; i++)
-    if (!term_write(e, item_of(coord, i), i == 1, out)) return false;
-  EquationIndex *alone = plain_index(e, coord);
+static void place_write(Equation *e, const EquationPlace *p, const char *whole, bool sizes,
+                        Buf *out) {
+  const char *size = place_size(e->w->r, p->c);
+  if (group_write(p, whole, sizes, out)) return;
+  for (uint32_t i = 0; i < p->n; i++) term_write(e, &p->term[i], !i, out);
+  const EquationIndex *alone = plain_index(p);
   if (alone && !sizes && strcmp(alone->size, whole) != 0) {
     // a single index as coordinate would have to cover the whole axis
     if (!e->one) e->one = reading_name(e->w->r, e->w->d->taken, "one");
     buf_printf(out, "+%s", e->one);
   }
-  if (coord->n == 1)
-    buf_text(out, place_size(e->w->r, size));
-  else if (first->kind == JSON_TEXT)
-    buf_printf(out, "+%s", place_size(e->w->r, size));
-  else if (!is_number(first, 0))
-    buf_printf(out, "%s%s", *size == '-' ? "" : "+", size);
-  return true;
+  if (!p->n || p->named || strcmp(p->c, "0") != 0)
+    buf_printf(out, "%s%s", p->n && (p->named || *size != '-') ? "+" : "", size);
 }
 
-static bool places_write(Equation *e, const Json *at, const ReadType *t, Buf *out) {
-  bool any = false;
-  if ((at && at->kind == JSON_LIST ? at->n : 0) != t->rank || t->rank > PLACES)
-    return equation_error(e, "\"at\" has as many places as there are axes, at most 64");
-  if (!type_rank(e->w->d, t)) return true;
-  buf_char(out, '[');
-  EACH_ITEM(coord, i, at) {
-    if (!axis_is_visible(e->w->d, t, i)) continue;
-    if (any) buf_char(out, ' ');
-    any = true;
-    if (!coord_write(e, coord, t->size[i], false, out)) return false;
-  }
-  buf_char(out, ']');
-  return true;
-}
-
-static bool read_write(Equation *e, uint32_t number, Buf *out) {
+static void read_write(Equation *e, uint32_t number, Buf *out) {
   const EquationRead *read = &e->read[number];
   const ReadWire *wire = &e->w->d->wire.at[read->wire];
-  uint32_t before = e->known;
-  const Json *at = e->w->r->at;
-  e->w->r->at = read->at ? read->at : at;
+  bool any = false;
   buf_text(out, wire->name);
-  e->known = number;
-  bool good = places_write(e, read->at, &wire->type, out);
-  e->known = before;
-  if (good) e->w->r->at = at;
-  return good;
+  if (!type_rank(e->w->d, &wire->type)) return;
+  for (uint32_t i = 0; i < read->n; i++) {
+    if (!axis_is_visible(e->w->d, &wire->type, i)) continue;
+    buf_char(out, any ? ' ' : '[');
+    any = true;
+    place_write(e, &read->at[i], wire->type.size[i], false, out);
+  }
+  buf_char(out, ']');
 }
 
 // -- the body -------------------------------------------------------------------------------------
 static bool value_write(Equation *e, uint32_t scalar, Buf *out);
-
-static bool argument_write(Equation *e, uint32_t of, uint32_t k, Buf *out) {
-  const Json *arg = item_of(e->scalar[of], k + 1);
-  uint32_t number;
-  if (!number_below(arg, of, &number))
-    return equation_error(e, "a scalar has arguments that stand before it");
-  return value_write(e, number, out);
-}
 
 // A label written as a number needs a label constant: adds one.
 static bool label_write(Equation *e, double x, Buf *out) {
@@ -236,7 +317,7 @@ static bool leaf_write(Equation *e, const char *fn, const Json *arg, const Json 
   uint32_t operand;
   if (strcmp(fn, "arg") == 0)
     return number_below(arg, e->nread, &operand)
-               ? read_write(e, operand, out)
+               ? (read_write(e, operand, out), true)
                : equation_error(e, "`arg` names an operand it has");
   if (strcmp(fn, "at") == 0) {
     EquationIndex *index = index_find(e, arg);
@@ -309,30 +390,23 @@ static bool value_write(Equation *e, uint32_t scalar, Buf *out) {
     points_write(e, out, false);
     return true;
   }
-  const Json *s = e->scalar[scalar], *name = json_first(s);
-  const char *fn = name && name->kind == JSON_TEXT ? name->text : "";
-  e->w->r->at = s;
-  if (s->n >= 2 && (strcmp(fn, "arg") == 0 || strcmp(fn, "at") == 0 || strcmp(fn, "size") == 0 ||
-                    strcmp(fn, "const") == 0))
-    return leaf_write(e, fn, item_of(s, 1), item_of(s, 2), out);
-  Fn row = fn_find(fn);
-  if (row == FN_COUNT || row <= FN_SIZE || s->n != fn_rows[row].arity + 1)
+  const EquationScalar *s = &e->scalar[scalar];
+  const Json *name = json_first(s->json);
+  const char *fn = name->kind == JSON_TEXT ? name->text : "";
+  e->w->r->at = s->json;
+  if (s->json->n >= 2 && (strcmp(fn, "arg") == 0 || strcmp(fn, "at") == 0 ||
+                          strcmp(fn, "size") == 0 || strcmp(fn, "const") == 0))
+    return leaf_write(e, fn, item_of(s->json, 1), item_of(s->json, 2), out);
+  if (s->fn == FN_COUNT)
     return equation_error(e,
                           "a scalar is [function, arguments …], with the functions of `limn ops`");
-  const char *form = form_of(row);
-  if (!form) {
-    buf_printf(out, "%s(", fn);
-    for (uint32_t k = 0; k < fn_rows[row].arity; k++) {
-      if (k) buf_text(out, ", ");
-      if (!argument_write(e, scalar, k, out)) return false;
-    }
-    buf_char(out, ')');
-    return true;
-  }
+  static const char *const calls[] = {"", "(%0)", "(%0, %1)", "(%0, %1, %2)"};
+  const char *form = form_of(s->fn);
+  if (!form) buf_text(out, fn), form = calls[fn_rows[s->fn].arity];
   for (; *form; form++) {
     if (*form != '%')
       buf_char(out, *form);
-    else if (!argument_write(e, scalar, (uint32_t)(*++form - '0'), out))
+    else if (!value_write(e, s->arg[*++form - '0'], out))
       return false;
   }
   return true;
@@ -343,52 +417,40 @@ static void mark_factors(Equation *e) {
   bool *factor = NEW_ARRAY(e->w->r->arena, bool, e->nscalar);
   factor[e->nscalar - 1] = true;
   for (uint32_t i = e->nscalar; i-- > 0;) {
-    const Json *s = e->scalar[i], *name = json_first(s);
-    const char *fn = name->kind == JSON_TEXT ? name->text : "";
+    const EquationScalar *s = &e->scalar[i];
+    const Json *name = json_first(s->json);
     uint32_t a;
     if (!factor[i]) continue;
-    if (strcmp(fn, "arg") == 0 && number_below(item_of(s, 1), e->nread, &a))
+    if (name->kind == JSON_TEXT && strcmp(name->text, "arg") == 0 &&
+        number_below(item_of(s->json, 1), e->nread, &a))
       e->read[a].product = true;
-    bool product = strcmp(fn, "mul") == 0;
-    if (!product && strcmp(fn, "neg") != 0 && strcmp(fn, "div") != 0) continue;
-    if (number_below(item_of(s, 1), i, &a)) factor[a] = true;
-    if (product && number_below(item_of(s, 2), i, &a)) factor[a] = true;
+    if (s->fn == FN_mul || s->fn == FN_neg || s->fn == FN_div) factor[s->arg[0]] = true;
+    if (s->fn == FN_mul) factor[s->arg[1]] = true;
   }
 }
 
 // -- points out of bounds -------------------------------------------------------------------------
 // Is the coordinate a label whose range equals the axis?
-static bool label_alone(Equation *e, const Json *coord, const char *size) {
-  uint32_t operand;
-  if (coord->kind != JSON_LIST || coord->n != 2 || !is_number(json_first(coord), 0)) return false;
-  const Json *term = item_of(coord, 1);
-  if (term->kind != JSON_LIST || term->n != 2 || !is_number(json_first(term), 1) ||
-      !number_below(item_of(term, 1), e->nread, &operand))
+static bool label_alone(Equation *e, const EquationPlace *p, const char *size) {
+  if (p->n != 1 || strcmp(p->c, "0") != 0 || strcmp(p->term[0].coef, "1") != 0 || p->term[0].index)
     return false;
-  const char *count = e->w->d->wire.at[e->read[operand].wire].type.count;
+  const char *count = e->w->d->wire.at[e->read[p->term[0].operand].wire].type.count;
   return count && strcmp(count, size) == 0;
 }
 
 // May the coordinate be out of bounds? Plain indices, labels and constants are known to be in
 // bounds.
-static bool may_be_outside(Equation *e, const Json *coord, const char *size) {
-  EquationIndex *index = plain_index(e, coord);
-  Buf ignored = buf_new(e->w->r->arena);
+static bool may_be_outside(Equation *e, const EquationPlace *p, const char *size) {
+  const EquationIndex *index = plain_index(p);
+  uint32_t at[8];
   if (index) return strcmp(index->size, size) != 0;
-  if (label_alone(e, coord, size)) return false;
-  if (coord->kind == JSON_LIST && coord->n > 1 && group_write(e, coord, size, false, &ignored))
-    return false;
+  if (label_alone(e, p, size) || group_of(p, size, at)) return false;
   double low[SIZE_ROUNDS], high[SIZE_ROUNDS], have[SIZE_ROUNDS], coef[SIZE_ROUNDS], n[SIZE_ROUNDS];
-  const char *first = reading_size(e->w->r, json_first(coord));
-  if (!first) return true;
-  size_samples(first, low), size_samples(first, high), size_samples(size, have);
-  for (uint32_t i = 1; i < coord->n; i++) {
-    const Json *term = item_of(coord, i);
-    EquationIndex *over = index_find(e, item_of(term, 1));
-    const char *times = reading_size(e->w->r, item_of(term, 0));
-    if (!over) return !item_of(term, 1) || item_of(term, 1)->kind != JSON_NUMBER;
-    if (!times) return true;
-    size_samples(times, coef), size_samples(over->size, n);
+  size_samples(p->c, low), size_samples(p->c, high), size_samples(size, have);
+  for (uint32_t i = 0; i < p->n; i++) {
+    const EquationIndex *over = p->term[i].index;
+    if (!over) return false;
+    size_samples(p->term[i].coef, coef), size_samples(over->size, n);
     for (uint32_t r = 0; r < SIZE_ROUNDS; r++)
       (coef[r] < 0 ? low : high)[r] += coef[r] * (n[r] - 1);
   }
@@ -415,17 +477,16 @@ static bool outside_of(Equation *e, Outside *o) {
         return equation_error(e, "its operands are padded with two numbers");
       pad = x;
     }
-    EACH_ITEM(coord, k, read->at) {
-      if (k >= t->rank || read->pad || !axis_is_visible(e->w->d, t, k)) continue;
-      if (!may_be_outside(e, coord, t->size[k])) continue;
+    for (uint32_t k = 0; k < read->n; k++) {
+      if (read->pad || !axis_is_visible(e->w->d, t, k)) continue;
+      if (!may_be_outside(e, &read->at[k], t->size[k])) continue;
       bool free = read->product && strcmp(e->combine, "sum") == 0;
       if (isnan(pad)) pad = 0;
       if (free && pad == 0) continue;
       Buf at = buf_new(r->arena);
       e->as_number = true;
-      bool written = coord_write(e, coord, t->size[k], false, &at);
+      place_write(e, &read->at[k], t->size[k], false, &at);
       e->as_number = false;
-      if (!written) return false;
       buf_printf(&o->condition, "%s0 <= %s and %s < %s", o->condition.n ? " and " : "", at.at,
                  at.at, place_size(r, t->size[k]));
     }
@@ -441,12 +502,6 @@ static bool outside_of(Equation *e, Outside *o) {
 }
 
 // -- splitting long bodies ------------------------------------------------------------------------
-static bool is_leaf(const Json *s) {
-  const Json *name = json_first(s);
-  Fn row = name->kind == JSON_TEXT ? fn_find(name->text) : FN_COUNT;
-  return row == FN_COUNT || row <= FN_SIZE;
-}
-
 // Stores scalars that are used twice in wires of their own, to avoid writing them twice.
 static bool split_shared(Equation *e, const Outside *o) {
   Writing *w = e->w;
@@ -455,10 +510,9 @@ static bool split_shared(Equation *e, const Outside *o) {
            *level = NEW_ARRAY(w->r->arena, uint32_t, e->nscalar);
   for (uint32_t i = 0; i < e->nscalar; i++) {
     written[i] = 1;
-    for (uint32_t k = 1; !is_leaf(e->scalar[i]) && k < e->scalar[i]->n; k++) {
-      uint32_t arg;
-      if (!number_below(item_of(e->scalar[i], k), i, &arg))
-        return equation_error(e, "a scalar has arguments that stand before it");
+    Fn fn = e->scalar[i].fn;
+    for (uint32_t k = 0; fn != FN_COUNT && k < fn_rows[fn].arity; k++) {
+      uint32_t arg = e->scalar[i].arg[k];
       written[i] += written[arg];
       uses[arg]++;
       if (level[arg] >= level[i]) level[i] = level[arg] % LEVELS + 1;
@@ -466,7 +520,7 @@ static bool split_shared(Equation *e, const Outside *o) {
   }
   if (written[e->nscalar - 1] <= WRITTEN_OUT) return true;
   for (uint32_t i = 0; i + 1 < e->nscalar; i++) {
-    if (is_leaf(e->scalar[i]) || (uses[i] < 2 && level[i] < LEVELS)) continue;
+    if (e->scalar[i].fn == FN_COUNT || (uses[i] < 2 && level[i] < LEVELS)) continue;
     Buf value = buf_new(w->r->arena);
     if (!value_write(e, i, &value)) return false;
     e->kept[i] = reading_name(w->r, w->d->taken, "part");
@@ -507,28 +561,23 @@ static bool right_write(Equation *e, const Outside *o, Buf *out) {
   return true;
 }
 
-static bool left_write(Equation *e, const ReadType *t, Buf *out, bool *plain) {
-  bool any = false;
-  *plain = true;
-  if ((e->at && e->at->kind == JSON_LIST ? e->at->n : 0) != t->rank)
-    return equation_error(e, "\"at\" has as many places as the result has axes");
+// plain: every coordinate is an index that covers its axis.
+static bool left_write(Equation *e, const ReadType *t, Buf *out) {
+  bool any = false, plain = true;
   if (!type_rank(e->w->d, t)) return true;
-  buf_char(out, '[');
-  EACH_ITEM(coord, i, e->at) {
+  for (uint32_t i = 0; i < e->out.n; i++) {
     if (!axis_is_visible(e->w->d, t, i)) continue;
-    EquationIndex *index = plain_index(e, coord);
-    if (any) buf_char(out, ' ');
+    const EquationIndex *index = plain_index(&e->out.at[i]);
+    buf_char(out, any ? ' ' : '[');
     any = true;
-    if (index) {
-      *plain &= strcmp(index->size, t->size[i]) == 0;
+    plain &= index && strcmp(index->size, t->size[i]) == 0;
+    if (index)
       buf_printf(out, "%s:%s", index->name, index->size);
-    } else {
-      *plain = false;
-      if (!coord_write(e, coord, t->size[i], true, out)) return false;
-    }
+    else
+      place_write(e, &e->out.at[i], t->size[i], true, out);
   }
   buf_char(out, ']');
-  return true;
+  return plain;
 }
 
 // Writes the equation in a helper box, since the type of its result has to be stated.
@@ -594,16 +643,15 @@ static bool sizes_are_determined(Equation *e, const ReadType *t) {
   if (strcmp(e->combine, "sum") != 0)
     return equation_error(e, "only sums may have a result at places that are no plain indices");
   if (e->one) return equation_error(e, "an index of a sum on the left runs over a part of an axis");
-  EACH_ITEM(coord, i, e->at) {
-    Buf ignored = buf_new(e->w->r->arena);
-    if (i >= t->rank || !axis_is_visible(e->w->d, t, i) || plain_index(e, coord)) continue;
-    if (group_write(e, coord, t->size[i], true, &ignored)) continue;
-    for (uint32_t k = 1; k < coord->n; k++) {
-      const EquationIndex *index = index_find(e, item_of(item_of(coord, k), 1));
-      bool said = !index;
-      for (uint32_t r = 0; r < e->nread && !said; r++) {
-        EACH_ITEM(place, n, e->read[r].at) said |= plain_index(e, place) == index;
-      }
+  for (uint32_t i = 0; i < e->out.n; i++) {
+    const EquationPlace *p = &e->out.at[i];
+    uint32_t at[8];
+    if (!axis_is_visible(e->w->d, t, i) || plain_index(p) || group_of(p, t->size[i], at)) continue;
+    for (uint32_t k = 0; k < p->n; k++) {
+      bool said = !p->term[k].index;
+      for (uint32_t r = 0; r < e->nread && !said; r++)
+        for (uint32_t n = 0; n < e->read[r].n; n++)
+          said |= plain_index(&e->read[r].at[n]) == p->term[k].index;
       if (!said)
         return equation_error(
             e, "an index on the left is read nowhere by itself: how far it runs cannot be said");
@@ -614,9 +662,9 @@ static bool sizes_are_determined(Equation *e, const ReadType *t) {
 
 // Points whose result is out of bounds are dropped.
 static void drop_outside(Equation *e, const ReadType *t, Buf *right, Outside *o) {
-  EACH_ITEM(coord, i, e->at) {
-    if (o->pad || i >= t->rank || plain_index(e, coord) || !may_be_outside(e, coord, t->size[i]))
-      continue;
+  for (uint32_t i = 0; i < e->out.n; i++) {
+    const EquationPlace *p = &e->out.at[i];
+    if (o->pad || plain_index(p) || !may_be_outside(e, p, t->size[i])) continue;
     o->pad = "0";
     buf_text(right, "   pad 0");
   }
@@ -627,11 +675,9 @@ static bool equation_write(Equation *e) {
   const ReadWire *result = &w->d->wire.at[e->box->first];
   Buf left = buf_new(w->r->arena), right = buf_new(w->r->arena);
   Outside o;
-  bool plain;
   mark_factors(e);
-  if (!left_write(e, &result->type, &left, &plain) || !outside_of(e, &o) || !split_shared(e, &o) ||
-      !right_write(e, &o, &right))
-    return false;
+  bool plain = left_write(e, &result->type, &left);
+  if (!outside_of(e, &o) || !split_shared(e, &o) || !right_write(e, &o, &right)) return false;
   w->r->at = e->box->json;
   for (uint32_t i = 2; i < e->box->n; i++)
     if (w->d->wire.at[e->box->first + i].used || w->d->wire.at[e->box->first + 1].used)
@@ -651,17 +697,11 @@ static bool equation_write(Equation *e) {
 }
 
 // -- slices ---------------------------------------------------------------------------------------
-// Matches an index that covers a part of an axis, [3, [1, "i"]]: its offset and length.
-static bool part_of(Equation *e, const Json *coord, const Json *left, uint32_t *from, int64_t *n) {
-  if (coord->kind != JSON_LIST || coord->n != 2 || !number_below(json_first(coord), 1U << 30, from))
-    return false;
-  const Json *term = item_of(coord, 1);
-  if (term->kind != JSON_LIST || term->n != 2 || !is_number(json_first(term), 1)) return false;
-  const EquationIndex *index = index_find(e, item_of(term, 1));
-  char *end;
-  if (!index || plain_index(e, left) != index) return false;
-  *n = strtoll(index->size, &end, 10);
-  return !*end && *n > 0;
+// The leaf that the body is; NULL: it is more.
+static const Json *body_leaf(const Equation *e, const char *word) {
+  const Json *s = e->scalar[0].json, *name = json_first(s);
+  bool is = e->nscalar == 1 && name->kind == JSON_TEXT && strcmp(name->text, word) == 0;
+  return is ? item_of(s, 1) : NULL;
 }
 
 // Writes y = x[i 2..3] for a slice of one wire; false: the loop is something else.
@@ -669,30 +709,28 @@ static bool part_write(Equation *e) {
   Writing *w = e->w;
   const EquationRead *r = &e->read[0];
   uint32_t operand, parts = 0, any = 0;
-  if (e->nread != 1 || e->nscalar != 1 || r->pad || e->box->n != 1) return false;
-  if (!r->at || !e->at || e->at->kind != JSON_LIST || e->at->n != r->at->n) return false;
-  const Json *word = json_first(e->scalar[0]);
-  if (word->kind != JSON_TEXT || strcmp(word->text, "arg") != 0 ||
-      !number_below(item_of(e->scalar[0], 1), 1, &operand))
+  if (e->nread != 1 || r->pad || e->box->n != 1 || e->out.n != r->n || e->nindex != r->n)
     return false;
+  if (!number_below(body_leaf(e, "arg"), 1, &operand)) return false;
   const ReadWire *x = &w->d->wire.at[r->wire], *y = &w->d->wire.at[e->box->first];
   Buf b = buf_new(w->r->arena);
-  if (x->type.rank != y->type.rank || e->nindex != x->type.rank) return false;
-  EACH_ITEM(coord, i, r->at) {
-    const Json *left = item_of(e->at, i);
-    uint32_t from;
-    int64_t n;
-    if (i >= x->type.rank) return false;
-    const EquationIndex *whole = plain_index(e, coord);
-    bool all = whole && whole == plain_index(e, left) && strcmp(whole->size, x->type.size[i]) == 0;
-    if (!all && (!part_of(e, coord, left, &from, &n) || !axis_is_visible(w->d, &x->type, i)))
+  for (uint32_t i = 0; i < r->n; i++) {
+    const EquationPlace *p = &r->at[i];
+    const EquationIndex *left = plain_index(&e->out.at[i]);
+    if (!left || p->n != 1 || p->term[0].index != left || strcmp(p->term[0].coef, "1") != 0 ||
+        p->named)
       return false;
-    if (!axis_is_visible(w->d, &x->type, i)) continue;
+    char *end;
+    bool all = plain_index(p) && strcmp(left->size, x->type.size[i]) == 0,
+         visible = axis_is_visible(w->d, &x->type, i);
+    long long from = strtoll(p->c, NULL, 10), n = strtoll(left->size, &end, 10);
+    if (!all && (from < 0 || *end || n < 1 || !visible)) return false;
+    if (!visible) continue;
     buf_text(&b, any++ ? " " : "");
     if (all)
-      buf_text(&b, whole->name);
+      buf_text(&b, left->name);
     else
-      buf_printf(&b, "%u..%lld", from, (long long)(from + n - 1)), parts++;
+      buf_printf(&b, "%lld..%lld", from, from + n - 1), parts++;
   }
   if (!parts) return false;
   buf_printf(w->out, "  %s = %s[%s]\n", y->name, x->name, b.at);
@@ -703,98 +741,23 @@ static bool part_write(Equation *e) {
 static bool positions_write(Equation *e) {
   Writing *w = e->w;
   const ReadWire *y = &w->d->wire.at[e->box->first];
-  if (!y->type.count || e->nread || e->nscalar != 1 || e->nindex != 1 || y->type.rank != 1)
-    return false;
-  const Json *word = json_first(e->scalar[0]);
   const EquationIndex *index = &e->index[0];
-  if (word->kind != JSON_TEXT || strcmp(word->text, "at") != 0 ||
-      !axis_is_visible(w->d, &y->type, 0) || index_find(e, item_of(e->scalar[0], 1)) != index ||
-      plain_index(e, item_of(e->at, 0)) != index || strcmp(index->size, y->type.size[0]) != 0 ||
+  if (!y->type.count || e->nread || e->nindex != 1 || y->type.rank != 1) return false;
+  if (!axis_is_visible(w->d, &y->type, 0) || index_find(e, body_leaf(e, "at")) != index ||
+      plain_index(&e->out.at[0]) != index || strcmp(index->size, y->type.size[0]) != 0 ||
       strcmp(index->size, y->type.count) != 0)
     return false;
   buf_printf(w->out, "  %s = positions[%s]\n", y->name, index->size);
   return true;
 }
 
-// -- reading --------------------------------------------------------------------------------------
-static bool indices_read(Equation *e) {
-  Reading *r = e->w->r;
-  const Json *list = json_get(e->box->json, "indices");
-  Table *own = table_new(r->arena);
-  e->index = NEW_ARRAY(r->arena, EquationIndex, (list ? list->n : 0) + 1);
-  EACH_ITEM(j, i, list) {
-    EquationIndex *index = &e->index[e->nindex++];
-    r->at = j;
-    index->key = json_word(j, "name");
-    if (!*index->key || !(index->size = reading_size(r, json_get(j, "size"))))
-      return equation_error(e, "an index has a \"name\" and a \"size\"");
-    // a wire or size of that name would be hidden
-    const char *name = reading_new_name(r, own, index->key);
-    while (table_get(e->w->d->taken, name, strlen(name)))
-      name = reading_new_name(r, own, index->key);
-    index->name = name;
-  }
-  r->at = e->box->json;
-  return true;
-}
-
-static bool reads_read(Equation *e) {
-  Reading *r = e->w->r;
-  const Json *list = json_get(e->box->json, "in");
-  e->read = NEW_ARRAY(r->arena, EquationRead, (list ? list->n : 0) + 1);
-  EACH_ITEM(j, i, list) {
-    EquationRead *read = &e->read[e->nread++];
-    r->at = j;
-    uint32_t wire = j->kind == JSON_OBJECT ? reading_wire(r, e->w->d, json_get(j, "wire")) : 0;
-    if (!wire) return equation_error(e, "an operand has a \"wire\" and places \"at\"");
-    if (wire > e->box->first) return equation_error(e, "it reads what is made later");
-    read->wire = wire - 1;
-    read->at = json_get(j, "at");
-    read->pad = json_get(j, "pad");
-  }
-  r->at = e->box->json;
-  return true;
-}
-
-// Indices of a label that is a coordinate of the result occur in the result too.
-static void mark_left(Equation *e, const Json *coord, uint32_t before) {
-  for (uint32_t k = 1; coord->kind == JSON_LIST && k < coord->n; k++) {
-    const Json *var = item_of(item_of(coord, k), 1);
-    EquationIndex *index = index_find(e, var);
-    uint32_t operand;
-    if (index) index->left = true;
-    if (index || !number_below(var, before, &operand)) continue;
-    EACH_ITEM(place, i, e->read[operand].at) mark_left(e, place, operand);
-  }
-}
-
-static void indices_study(Equation *e) {
-  const ReadType *t = &e->w->d->wire.at[e->box->first].type;
-  EACH_ITEM(coord, i, e->at) {
-    EquationIndex *plain = plain_index(e, coord);
-    if (plain) plain->left = plain->plain = true;
-    if (plain && i < t->rank && !axis_is_visible(e->w->d, t, i)) plain->hidden = true;
-    mark_left(e, coord, e->nread);
-  }
-}
-
 bool loop_equation(Writing *w, const ReadBox *box) {
   Equation e = {.w = w, .box = box, .combine = json_word(box->json, "combine")};
-  const Json *body = json_get(box->json, "body");
-  e.at = json_get(box->json, "at");
   if (!indices_read(&e) || !reads_read(&e)) return false;
   if (strcmp(e.combine, "sum") != 0 && strcmp(e.combine, "prod") != 0 &&
       strcmp(e.combine, "max") != 0 && strcmp(e.combine, "min") != 0)
     return equation_error(&e, "\"combine\" is \"sum\", \"prod\", \"max\" or \"min\"");
-  e.scalar = NEW_ARRAY(w->r->arena, const Json *, (body ? body->n : 0) + 1);
-  EACH_ITEM(s, i, body) {
-    if (s->kind != JSON_LIST || !s->n)
-      return equation_error(&e, "a scalar is [function, arguments …]");
-    e.scalar[e.nscalar++] = s;
-  }
-  e.kept = NEW_ARRAY(w->r->arena, const char *, e.nscalar + 1);
-  if (!e.nscalar) return equation_error(&e, "it has no \"body\"");
-  e.known = e.nread;
+  if (!scalars_read(&e)) return false;
   indices_study(&e);
   return part_write(&e) || positions_write(&e) || equation_write(&e);
 }
