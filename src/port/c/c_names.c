@@ -1,19 +1,12 @@
 // C identifiers. Names of a program are arbitrary; identifiers have letters, digits and `_`, are no
 // keywords, and public ones do not collide with the C library or the text of the export.
+#include "base/words.h"
 #include "port/c/c_own.h"
 #include "run/engine/kernel/prelude_text.h"
 
 #include <ctype.h>
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-// Does the text contain this word?
-static bool has_word(const char *text, const char *word) {
-  size_t n = strlen(word);
-  for (const char *at = text; (at = strstr(at, word)); at += n)
-    if ((at == text || !is_word(at[-1])) && !is_word(at[n])) return true;
-  return false;
-}
 
 // Keywords of C and C++, and library functions that compilers know.
 static const char reserved[] =
@@ -45,11 +38,11 @@ const char *c_identifier(Arena *a, const char *name) {
       buf_char(&b, *c);
     else if (b.n && b.at[b.n - 1] != '_')
       buf_char(&b, '_');
-  if (!b.n || has_word(reserved, b.at) || strncmp(b.at, "limn_", 5) == 0 ||
+  if (!b.n || text_has_word(reserved, b.at) || strncmp(b.at, "limn_", 5) == 0 ||
       strncmp(b.at, "op_", 3) == 0 || b.at[0] == '_')
     return arena_format(a, "v_%s", b.n ? b.at : "");
   const char *define = arena_format(a, "#define %s", b.at);
-  if (has_word(prelude_text, define) || has_word(product_text, define)) buf_char(&b, '_');
+  if (text_has_word(prelude_text, define) || text_has_word(product_text, define)) buf_char(&b, '_');
   return b.at;
 }
 
@@ -61,7 +54,7 @@ static bool is_ours(Arena *a, const char *text, const char *name) {
   const char *call = arena_format(a, "%s(", name);
   for (const char *at = text; (at = strstr(at, call)); at++)
     if (at == text || !is_word(at[-1])) return true;
-  return capital && has_word(text, name);
+  return capital && text_has_word(text, name);
 }
 
 const char *c_public_name(Arena *a, const char *name) {

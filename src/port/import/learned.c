@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/table.h"
+#include "base/words.h"
 #include "port/import/own.h"
 
 #include <math.h>
@@ -46,26 +47,19 @@ static void read_graph(Importer *m, const OnnxGraph *g, bool inside) {
   }
 }
 
-// Is a word in a list that begins and ends with a space?
-static bool is_among(const char *word, const char *list) {
-  size_t n = strlen(word);
-  for (const char *at = list; n && (at = strstr(at, word)); at++)
-    if (at > list && at[-1] == ' ' && at[n] == ' ') return true;
-  return false;
-}
-
 static bool stops_gradient(const OnnxNode *node) {
   const OnnxAttribute *to = !strcmp(node->op, "Cast") ? onnx_attribute(node, "to") : NULL;
   if (to) return to->i <= 0 || to->i >= ONNX_TYPES || !is_float((OnnxType)to->i);
-  return is_among(node->op,
-                  " Equal Less LessOrEqual Greater GreaterOrEqual Sign Floor Ceil Round IsNaN "
-                  "IsInf ArgMax ArgMin "
-                  "Shape Size QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul ");
+  return text_has_word(" Equal Less LessOrEqual Greater GreaterOrEqual Sign Floor Ceil Round IsNaN "
+                       "IsInf ArgMax ArgMin "
+                       "Shape Size QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul ",
+                       node->op);
 }
 
 static bool only_moves_data(const OnnxNode *node) {
-  return node->out.n == 1 && is_among(node->op, " Identity Reshape Transpose Slice Squeeze Expand "
-                                                "Unsqueeze Flatten Gather Cast ");
+  return node->out.n == 1 && text_has_word(" Identity Reshape Transpose Slice Squeeze Expand "
+                                           "Unsqueeze Flatten Gather Cast ",
+                                           node->op);
 }
 
 enum { MOVES_MOST = 16, WORK_MOST = 1 << 22 };

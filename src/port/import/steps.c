@@ -7,6 +7,7 @@
 // constant that differs between steps or contains something that cannot be repeated, all changes
 // are undone and the caller unrolls the loop.
 #include "base/diag.h"
+#include "base/words.h"
 #include "port/import/own.h"
 
 enum { ROWS_MOST = 12 }; // inputs of a scan
@@ -136,21 +137,12 @@ static bool pass_captured(StepCell *c) {
 }
 
 // -- sizes with a name ----------------------------------------------------------------------------
-static bool has_word(const char *text, const char *word) {
-  size_t n = strlen(word);
-  for (const char *at = text; at && (at = strstr(at, word)); at += n) {
-    bool before = at > text && (char_is_word(at[-1]) || at[-1] == '_');
-    if (!before && !char_is_word(at[n]) && at[n] != '_') return true;
-  }
-  return false;
-}
-
 static bool line_has_word(Importer *m, const ImpLine *l, const char *word) {
-  bool has = has_word(l->form.left, word) || has_word(l->form.right, word);
-  for (uint32_t i = 0; i < l->read.n; i++) has |= has_word(l->read.at[i].index, word);
+  bool has = text_has_word(l->form.left, word) || text_has_word(l->form.right, word);
+  for (uint32_t i = 0; i < l->read.n; i++) has |= text_has_word(l->read.at[i].index, word);
   for (uint32_t i = 0; i < l->out.n; i++)
     for (uint32_t k = 0; k < value_at(m, l->out.at[i])->shape.rank; k++)
-      has |= has_word(value_at(m, l->out.at[i])->shape.dim[k].text, word);
+      has |= text_has_word(value_at(m, l->out.at[i])->shape.dim[k].text, word);
   return has;
 }
 
@@ -164,7 +156,7 @@ static bool sizes_are_seen(StepCell *c) {
       const ImpShape *x = &value_at(m, c->cell.in.at[i])->shape;
       for (uint32_t k = 0; k < x->rank; k++) {
         bool plain = x->dim[k].text && !strcmp(x->dim[k].text, word);
-        seen |= plain, used |= !plain && has_word(x->dim[k].text, word);
+        seen |= plain, used |= !plain && text_has_word(x->dim[k].text, word);
       }
     }
     for (uint32_t i = 0; word && i < c->cell.line.n; i++)

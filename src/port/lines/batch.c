@@ -3,6 +3,7 @@
 // data. The axis may be merged with others on the way, as samples with heads; then the rest of the
 // merged axis stays.
 #include "base/number.h"
+#include "base/words.h"
 #include "port/lines/lines.h"
 
 // Where the sample axis is in a value. If merged: `inner` is the number of elements per sample.
@@ -29,24 +30,14 @@ typedef struct {
   BatchLetter sample, group;
 } BatchLine;
 
-static bool word_in(const char *text, const char *word, size_t n) {
-  for (const char *at = text; *at;) {
-    size_t k = 0;
-    while (char_is_word(at[k]) || at[k] == '_') k++;
-    if (k == n && !memcmp(at, word, n)) return true;
-    at += k ? k : 1;
-  }
-  return false;
-}
-
 // False: samples are merged with other axes in an unsupported way.
 static bool place_find(const Batch *b, const ImpValue *v, BatchPlace *out) {
   *out = (BatchPlace){.axis = -1};
   for (uint32_t i = 0; i < v->shape.rank; i++) {
     ImpSize size = v->shape.dim[i];
-    if (!size.text || !word_in(size.text, b->name, strlen(b->name))) continue;
+    if (!text_has_word(size.text, b->name)) continue;
     if (out->axis >= 0 || !dim_divide(b->m, size, (ImpSize){-1, b->name}, &out->rest)) return false;
-    if (out->rest.text && word_in(out->rest.text, b->name, strlen(b->name))) return false;
+    if (text_has_word(out->rest.text, b->name)) return false;
     out->axis = (int)i;
     out->grouped = strcmp(size.text, b->name) != 0;
   }
@@ -224,12 +215,12 @@ static bool line_groups(const Batch *b, const BatchLine *l) {
 static bool letter_elsewhere(const Batch *b, const BatchLine *l, BatchLetter letter) {
   const ImpLine *line = l->line;
   const char *left = list_without_samples(b, l, line->form.left, &b->place[line->out.at[0]]);
-  if (word_in(line->form.right, letter.at, letter.n)) return true;
-  if (left && word_in(left, letter.at, letter.n)) return true;
+  if (text_has_part(line->form.right, letter.at, letter.n)) return true;
+  if (text_has_part(left, letter.at, letter.n)) return true;
   for (uint32_t i = 0; i < line->read.n; i++) {
     const ImpRead *r = &line->read.at[i];
     const char *list = list_without_samples(b, l, r->index, &b->place[r->value]);
-    if (list && word_in(list, letter.at, letter.n)) return true;
+    if (text_has_part(list, letter.at, letter.n)) return true;
   }
   return false;
 }
@@ -250,8 +241,8 @@ static bool line_letters(const Batch *b, BatchLine *l) {
 static bool line_passes(const Batch *b, BatchLine *l) {
   bool loops = !strncmp(l->line->form.right, "scan[", 5); // a scan runs along the first axis
   if (loops && b->place[l->line->read.at[0].value].axis == 0) return false;
-  if (word_in(l->line->form.right, b->name, strlen(b->name)) || !line_letters(b, l)) return false;
-  if (l->group.at && word_in(l->line->form.right, l->group.at, l->group.n)) return false;
+  if (text_has_word(l->line->form.right, b->name) || !line_letters(b, l)) return false;
+  if (l->group.at && text_has_part(l->line->form.right, l->group.at, l->group.n)) return false;
   if (!line_groups(b, l)) return false;
   return !l->sample.at || !letter_elsewhere(b, l, l->sample);
 }
@@ -298,7 +289,7 @@ static bool all_pass(const Batch *b, const bool *live) {
   for (uint32_t i = 0; i < m->cell.n; i++)
     if (!cell_passes(b, &m->cell.at[i])) return false;
   for (uint32_t i = 0; i < m->box.n; i++)
-    if (word_in(m->box.at[i], b->name, strlen(b->name))) return false;
+    if (text_has_word(m->box.at[i], b->name)) return false;
   return samples_lead(b, &m->output);
 }
 

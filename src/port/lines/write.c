@@ -2,6 +2,7 @@
 // model: a learner if it has weights, otherwise a box.
 //
 // An index on the left has its size written, `i:3`, unless some read has it as a whole axis.
+#include "base/words.h"
 #include "port/lines/lines.h"
 
 enum { INSIDE_LIMIT = 4000 }; // lines
@@ -547,16 +548,6 @@ static void put_return(ImpWriter *w) {
 }
 
 // -- the boxes that are mentioned -----------------------------------------------------------------
-static bool contains_name(const char *text, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = text; (at = strstr(at, name)); at += n) {
-    bool before = at > text && (char_is_word(at[-1]) || at[-1] == '_');
-    bool after = char_is_word(at[n]) || at[n] == '_';
-    if (!before && !after) return true;
-  }
-  return false;
-}
-
 static const char *const box_list[][2] = {
 #define BOX(name, text) {name, text},
 #include "port/lines/boxes.def"
@@ -568,9 +559,9 @@ static const char *boxes_of(Importer *m, const char *program) {
   bool used[COUNT(box_list)] = {false};
   Buf b = buf_new(m->arena);
   for (uint32_t i = COUNT(box_list); i-- > 0;) {
-    used[i] = contains_name(program, box_list[i][0]);
+    used[i] = text_has_word(program, box_list[i][0]);
     for (uint32_t k = i + 1; k < COUNT(box_list); k++)
-      used[i] |= used[k] && contains_name(box_list[k][1], box_list[i][0]);
+      used[i] |= used[k] && text_has_word(box_list[k][1], box_list[i][0]);
   }
   for (uint32_t i = 0; i < COUNT(box_list); i++)
     if (used[i]) buf_printf(&b, "%s\n", box_list[i][1]);

@@ -1,6 +1,7 @@
 // Python identifiers and literals.
 #include "base/names.h"
 #include "base/table.h"
+#include "base/words.h"
 #include "port/python/python_own.h"
 
 #include <math.h>
@@ -19,9 +20,7 @@ static const char reserved[] =
 static const char *const reserved_fronts[] = {"register_", "named_", "get_", "set_"};
 
 static bool is_python_word(const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = reserved; n && (at = strstr(at, name)); at++)
-    if (at[-1] == ' ' && at[n] == ' ') return true;
+  if (text_has_word(reserved, name)) return true;
   for (uint32_t i = 0; i < COUNT(reserved_fronts); i++)
     if (!strncmp(name, reserved_fronts[i], strlen(reserved_fronts[i]))) return true;
   return false;

@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "base/source.h"
 #include "base/table.h"
+#include "base/words.h"
 #include "core/diagram/interpret.h"
 #include "core/pass/pass.h"
 #include "port/python/python_own.h"
@@ -152,15 +153,6 @@ static void put_tree(Python *p, const Diagram *d, Buf *b) {
   buf_text(b, "    return p\n");
 }
 
-static bool is_part(char c) { return char_is_word(c) || c == '_' || (unsigned char)c >= 0x80; }
-
-static bool contains_name(const char *text, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = text; (at = strstr(at, name)); at++)
-    if ((at == text || !is_part(at[-1])) && !is_part(at[n])) return true;
-  return false;
-}
-
 // The definitions that the following text uses, in order: variants that were written and not chosen
 // are dropped.
 static const char *used_definitions(Python *p, const char *root, const char *behind) {
@@ -169,9 +161,9 @@ static const char *used_definitions(Python *p, const char *root, const char *beh
   Buf b = buf_new(p->a);
   for (uint32_t i = n; i-- > 0;) {
     const PythonDefined *d = &p->defined.at[i];
-    used[i] = !strcmp(d->name, root) || contains_name(behind, d->name);
+    used[i] = !strcmp(d->name, root) || text_has_word(behind, d->name);
     for (uint32_t k = i + 1; k < n && !used[i]; k++)
-      used[i] = used[k] && contains_name(p->defined.at[k].text, d->name);
+      used[i] = used[k] && text_has_word(p->defined.at[k].text, d->name);
   }
   for (uint32_t i = 0; i < n; i++)
     if (used[i]) buf_text(&b, p->defined.at[i].text);
