@@ -49,8 +49,7 @@ static bool is_placewise_read(const ImpLine *l, uint32_t k) {
 
 static const double *number_of(const Attends *c, const ImpLine *l, uint32_t k) {
   const ImpValue *v = k < l->read.n ? value_at(c->m, l->read.at[k].value) : NULL;
-  bool known = v && v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1;
-  return known ? v->data : NULL;
+  return v && value_is_number(v) ? v->data : NULL;
 }
 
 // -- scaled ---------------------------------------------------------------------------------------
@@ -205,11 +204,7 @@ static void attend_at(const Attends *c, ImpLine *values) {
 }
 
 void attention_match(Importer *m, bool *live) {
-  Attends c = {m, live, NEW_ARRAY(m->arena, uint32_t, 2 * m->value.n)};
-  for (uint32_t i = 0; i < 2 * m->value.n; i++) c.maker[i] = UINT32_MAX;
-  for (uint32_t i = 0; i < m->line.n; i++)
-    for (uint32_t k = 0; live[i] && k < m->line.at[i].out.n; k++)
-      c.maker[m->line.at[i].out.at[k]] = i;
+  Attends c = {m, live, line_makers(m, live)};
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i]) attend_at(&c, &m->line.at[i]);
 }

@@ -241,7 +241,7 @@ static bool reads_line(const ImpLine *l, uint32_t k, const ImpLine *of) {
 static bool known_number(const Calls *c, const ImpLine *l, uint32_t k, double *x) {
   if (k >= l->read.n) return false;
   const ImpValue *v = value_at(c->m, l->read.at[k].value);
-  if (v->kind != IMP_CONST || !v->data || shape_count(&v->shape) != 1) return false;
+  if (!value_is_number(v)) return false;
   *x = v->data[0];
   return true;
 }
@@ -327,12 +327,6 @@ static void call_gelu(const Calls *c, uint32_t i) {
 }
 
 // -- chains ---------------------------------------------------------------------------------------
-static bool is_output(const Importer *m, Id v) {
-  for (uint32_t i = 0; i < m->output.n; i++)
-    if (m->output.at[i] == v) return true;
-  return false;
-}
-
 // A function of a sum ends a residual block: the next chain begins after it.
 static bool ends_a_sum(const Calls *c, const ImpLine *l) {
   uint32_t from = c->maker[l->read.at[0].value];
@@ -373,11 +367,7 @@ static void one_line(const Calls *c, uint32_t i) {
 }
 
 void library_calls_make(Importer *m, bool *live) {
-  Calls c = {m, live, NEW_ARRAY(m->arena, uint32_t, m->value.n)};
-  for (uint32_t i = 0; i < m->value.n; i++) c.maker[i] = UINT32_MAX;
-  for (uint32_t i = 0; i < m->line.n; i++)
-    for (uint32_t k = 0; live[i] && k < m->line.at[i].out.n; k++)
-      c.maker[m->line.at[i].out.at[k]] = i;
+  Calls c = {m, live, line_makers(m, live)};
   for (uint32_t i = 0; i < m->line.n; i++)
     if (live[i] && m->line.at[i].read.n && is_wire(&c, m->line.at[i].read.at[0].value))
       call_layer_norm(&c, i), call_layer_norm_node(&c, i), call_gelu(&c, i);

@@ -147,7 +147,11 @@ ImpValue *value_at(Importer *, Id);
 Id value_new(Importer *, OnnxType, const ImpShape *, ImpKind, const char *onnx);
 Id value_const(Importer *, OnnxType, const ImpShape *, double *data); // data: [count]
 Id value_number(Importer *, OnnxType, double);                        // a scalar
-int64_t shape_count(const ImpShape *);                                // -1: symbolic
+bool value_is_number(const ImpValue *);                               // a known constant
+bool is_output(const Importer *, Id);
+// The line that makes each value, or UINT32_MAX; with room for as many values again.
+uint32_t *line_makers(const Importer *, const bool *live);
+int64_t shape_count(const ImpShape *); // -1: symbolic
 ImpShape shape_of(uint32_t rank, const int64_t *dim);
 ImpSize dim_of(int64_t);
 // 0 for non-integers; clamped to ±2^62, since slices use huge numbers for ends.

@@ -105,8 +105,7 @@ static bool can_read_through(const Importer *m, const ImpLine *l, const ImpLine 
 
 static bool all_read_through(const Plumbing *p, const ImpLine *mover) {
   Id v = mover->out.at[0];
-  for (uint32_t i = 0; i < p->m->output.n; i++)
-    if (p->m->output.at[i] == v) return false;
+  if (is_output(p->m, v)) return false;
   for (uint32_t i = 0; i < p->m->line.n; i++)
     for (uint32_t k = 0; p->live[i] && k < p->m->line.at[i].read.n; k++)
       if (p->m->line.at[i].read.at[k].value == v &&

@@ -44,10 +44,6 @@ static uint64_t hash_shape(const Repeats *r, uint64_t h, const ImpValue *v) {
   return hash_text(h, ";");
 }
 
-static bool is_number(const ImpValue *v) {
-  return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1;
-}
-
 static bool is_private(const ImpValue *v) {
   return v->kind == IMP_WEIGHT && v->reads == 1 && !v->box;
 }
@@ -61,7 +57,7 @@ static uint64_t hash_line(const Repeats *r, const ImpLine *l) {
     const ImpValue *v = value_at(r->m, l->read.at[i].value);
     h = hash_shape(r, hash_text(h, l->read.at[i].index), v);
     h = hash_text(h, is_private(v) ? "own" : "");
-    if (is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
+    if (value_is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
   }
   return h;
 }
@@ -78,7 +74,7 @@ static size_t number_at(const char *text, size_t *n) {
 
 static bool is_wire_read(const Repeats *r, const ImpRead *read) {
   const ImpValue *v = value_at(r->m, read->value);
-  return is_number(v) || (v->kind != IMP_WEIGHT && v->kind != IMP_CONST && !v->labels);
+  return value_is_number(v) || (v->kind != IMP_WEIGHT && v->kind != IMP_CONST && !v->labels);
 }
 
 // A hash independent of sizes. Only boxes and elementwise arithmetic have no sizes written in them.
@@ -94,7 +90,7 @@ static uint64_t hash_generic(const Repeats *r, uint32_t i, const ImpLine *l) {
     const ImpValue *v = value_at(r->m, l->read.at[k].value);
     if (!is_wire_read(r, &l->read.at[k])) return alone;
     h = hash_bytes(h, &v->shape.rank, sizeof v->shape.rank);
-    if (is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
+    if (value_is_number(v)) h = hash_bytes(h, v->data, sizeof *v->data);
   }
   return h;
 }

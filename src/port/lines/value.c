@@ -201,6 +201,25 @@ Id value_number(Importer *m, OnnxType type, double x) {
   return value_const(m, type, &(ImpShape){0}, data);
 }
 
+bool value_is_number(const ImpValue *v) {
+  return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1;
+}
+
+bool is_output(const Importer *m, Id v) {
+  for (uint32_t i = 0; i < m->output.n; i++)
+    if (m->output.at[i] == v) return true;
+  return false;
+}
+
+uint32_t *line_makers(const Importer *m, const bool *live) {
+  uint32_t room = 2 * m->value.n, *maker = NEW_ARRAY(m->arena, uint32_t, room);
+  for (uint32_t i = 0; i < room; i++) maker[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < m->line.n; i++)
+    for (uint32_t k = 0; live[i] && k < m->line.at[i].out.n; k++)
+      maker[m->line.at[i].out.at[k]] = i;
+  return maker;
+}
+
 // -- indices --------------------------------------------------------------------------------------
 const char *const imp_letter[IMP_LETTERS] = {
     "i",  "j",  "k",  "l",  "m",  "n",  "o",  "p",  "q",  "r",  "s",  "t",  "u",  "v",  "w",  "z",

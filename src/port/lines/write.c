@@ -104,9 +104,7 @@ static void inline_all_lines(ImpWriter *w) {
   }
 }
 
-static bool is_inline(const ImpValue *v) {
-  return v->kind == IMP_CONST && v->data && shape_count(&v->shape) == 1 && !v->spelt;
-}
+static bool is_inline(const ImpValue *v) { return value_is_number(v) && !v->spelt; }
 
 static void name_cell(Importer *m, const ImpCell *c) {
   for (uint32_t i = 0; i < c->in.n; i++) {
