@@ -44,14 +44,6 @@ static bool is_tame(T *t, const Diagram *d, uint64_t seed) {
 }
 
 // -- passes keep the result -----------------------------------------------------------------------
-static bool has_calls(const Diagram *d) {
-  for (Id i = 1; i < d->box.n; i++) {
-    if (d->box.at[i].op == OP_call) return true;
-    if (d->box.at[i].op == OP_scan && has_calls(d->box.at[i].scan->body)) return true;
-  }
-  return false;
-}
-
 static void test_passes_keep_bits(void **state) {
   (void)state;
   for (uint64_t seed = 0; seed < seeds(); seed++) {
