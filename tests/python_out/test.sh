@@ -41,7 +41,7 @@ cases="own.limn kept net.limn sees net.limn twice net.limn again net.limn held n
 # shellcheck disable=SC2086 # words without spaces
 "$python" make.py "$LIMN" "$work/cases" $cases
 # shellcheck disable=SC2046
-"$python" -W ignore make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn ../../examples/nash.limn $("$python" random_programs.py "$work/random" ${FULL:+20})
+"$python" -W ignore make.py "$LIMN" "$work/cases" --train goals.limn turns.limn starts.limn states.limn ../../examples/nash.limn $("$python" random_programs.py "$work/random" ${FULL:+20})
 "$python" rates.py "$LIMN" "$work"
 if [ -n "${torch:-}" ]; then "$python" all.py "$work/cases" torch; else echo "skipped: no PyTorch"; fi
 "$python" all.py "$work/cases" $jax

@@ -262,7 +262,8 @@ typedef struct {
   Id home;          // during elaboration: the body whose learner owns the param; 0 = this one
   Role role;
   Id wire;
-  Id next; // the wire with the value for the next step, or 0
+  Id next;       // the wire with the value for the next step, or 0
+  uint32_t uses; // `next` is the mean of the values that so many uses propose
   Init init;
 } Param;
 

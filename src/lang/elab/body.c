@@ -266,7 +266,8 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
   Id wire = val_to_wire(b, &one, 0);
   bind = env_meaning(env, n);
   bind->next = value_one(b, one);
-  if (wire && b->in->training) vec_push(w->arena, &b->proposal, (Proposal){param, wire});
+  if (wire && b->in->training)
+    vec_push(w->arena, &b->proposal, (Proposal){param, wire, 1, n->span});
 }
 
 bool name_is_new(const Body *b, const Env *env, Name name, Span span) {

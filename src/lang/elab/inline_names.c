@@ -42,23 +42,39 @@ static const char *site_text(Body *b, const Site *s) {
                    : arena_format(b->w->arena, "%s%s", name, suffix);
 }
 
-// The next state of a learner is the mean over its uses.
+static Val with_number(Body *b, Fn fn, Val v, uint32_t number) {
+  return val_fn(b, fn, (Val[]){v, val_literal(b, number, (Span){0})}, 2, (Span){0}, NULL);
+}
+
+// The next state of a learner is the mean over its uses. A callee proposes the mean of its own uses,
+// which counts as often as there are of them. If all callees have equally many, their mean is taken.
 static void settle_states(Body *b) {
   for (uint32_t p = 0; p < b->d->param.n; p++) {
     Val sum = {0};
-    uint32_t n = 0;
+    uint32_t n = 0, uses = 0;
+    bool equal = true;
+    for (uint32_t i = 0, first = 0; i < b->proposal.n; i++) {
+      const Proposal *x = &b->proposal.at[i];
+      if (x->param != p) continue;
+      first = first ? first : x->uses;
+      equal &= x->uses == first;
+    }
     for (uint32_t i = 0; i < b->proposal.n; i++) {
-      if (b->proposal.at[i].param != p) continue;
-      Val v = val_wire(b, b->proposal.at[i].wire, (Span){0});
-      Val pair[2] = {sum, v};
-      sum = n++ ? val_fn(b, FN_add, pair, 2, (Span){0}, NULL) : v;
+      const Proposal *x = &b->proposal.at[i];
+      if (x->param != p) continue;
+      Val v = val_wire(b, x->wire, x->span);
+      if (n && v.type.base != BASE_R) {
+        no_mean_of_states(b->w, x->span, &v.type);
+        break;
+      }
+      if (!equal && x->uses > 1) v = with_number(b, FN_mul, v, x->uses);
+      sum = n++ ? val_fn(b, FN_add, (Val[]){sum, v}, 2, (Span){0}, NULL) : v;
+      uses += x->uses;
     }
     if (!n) continue;
-    if (n > 1) {
-      Val pair[2] = {sum, val_literal(b, n, (Span){0})};
-      sum = val_fn(b, FN_div, pair, 2, (Span){0}, NULL);
-    }
+    if (n > 1) sum = with_number(b, FN_div, sum, equal ? n : uses);
     b->d->param.at[p].next = val_to_wire(b, &sum, 0);
+    b->d->param.at[p].uses = uses;
   }
 }
 
@@ -150,6 +166,8 @@ Id body_call(Body *b, Body *callee, const Id *args, const BoxUse *use) {
   if (f->noisy) b->d->box.at[b->d->box.n - 1].site = noise_site(b); // fresh for each use
   Id next = first + f->out.n;
   for (uint32_t i = 0; i < f->param.n; i++)
-    if (f->param.at[i].next) vec_push(w->arena, &b->proposal, (Proposal){number.at[i], next++});
+    if (f->param.at[i].next)
+      vec_push(w->arena, &b->proposal,
+               (Proposal){number.at[i], next++, f->param.at[i].uses, use->span});
   return first;
 }

@@ -781,3 +781,11 @@ const EqIndex *index_around(const Eq *eq, Name name) {
       return &e->index.at[i];
   return NULL;
 }
+
+void no_mean_of_states(World *w, Span span, const Type *t) {
+  const char *what = t->base == BASE_BIT ? "bits" : "labels";
+  Id e = diag_error(w->diags, span,
+                    "a state of %s moves by several uses here, and there is no mean of %s", what,
+                    what);
+  diag_help(w->diags, e, "use the learner once in a step, or make the state a number");
+}

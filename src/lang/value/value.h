@@ -203,7 +203,9 @@ typedef struct {
 typedef VEC(Type) Types;
 typedef struct {
   uint32_t param;
-  Id wire; // its next value
+  Id wire;       // its next value
+  uint32_t uses; // the mean of so many uses
+  Span span;
 } Proposal;
 
 struct Body {
@@ -386,6 +388,8 @@ bool value_join(Body *, WideValue *, Value more,
                 Span); // false: too many wires, reported, and .value is an error
 Value value_copy(Body *, Value);
 bool value_failed(const Value *); // does it contain an error?
+// Refuses a state of bits or labels that several uses move.
+void no_mean_of_states(World *, Span, const Type *);
 // Reports an error and returns one at `span`.
 #define value_refuse(b, span, ...) (diag_error((b)->w->diags, __VA_ARGS__), value_error(b, span))
 #define val_refuse(b, span, ...) (diag_error((b)->w->diags, __VA_ARGS__), val_error(span))

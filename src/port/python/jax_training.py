@@ -65,7 +65,7 @@ def slopes_of(state, how, moved, batch, key):
     weights.update({name: x for name, x in state["clock"].items() if name in weights})
     losses, states, slopes = {}, {}, {name: jnp.zeros_like(weights[name]) for name in moved}
     for goal in how["goals"]:
-        f, fields, fronts, times, noisy = GOALS[goal]
+        f, fields, fronts, times, noisy, uses = GOALS[goal]
         own = [name for name in moved if begins(name, fronts)]
         if how["turns"] and not own:
             continue
@@ -82,9 +82,9 @@ def slopes_of(state, how, moved, batch, key):
         for name in own:
             slopes[name] = slopes[name] + found[name]
         for name, x in moving.items():
-            states.setdefault(name, []).append(x)
+            states.setdefault(name, []).append((x, uses.get(name, 1)))
         losses[goal] = loss
-    return losses, slopes, {name: sum(all) / len(all) for name, all in states.items()}
+    return losses, slopes, {name: mean_over_uses(all) for name, all in states.items()}
 
 
 def move(state, how, slopes):

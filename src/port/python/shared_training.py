@@ -8,6 +8,11 @@ def planned(how, steps):
     return steps
 
 
+def mean_over_uses(values):
+    """The mean of the next values of a state, each with the number of uses of which it is the mean."""
+    return sum(value * uses for value, uses in values) / sum(uses for _, uses in values)
+
+
 def begins(name, fronts):
     return (name + ".").startswith(fronts)
 

@@ -51,7 +51,7 @@ class Training:
                 if name in self.states:
                     self.states[name].copy_(value)
         for goal in self.phase["goals"]:
-            forward, fields, fronts, times = GOALS[goal]
+            forward, fields, fronts, times, uses = GOALS[goal]
             own = [name for name in moved if begins(name, fronts)]
             if self.phase["turns"] and not own:
                 continue
@@ -63,13 +63,13 @@ class Training:
             for name, slope in zip(own, found):
                 slopes[name] = slopes[name] if slope is None else slopes[name] + slope
             for name, value in state.items():
-                states.setdefault(name, []).append(value.detach())
+                states.setdefault(name, []).append((value.detach(), uses.get(name, 1)))
             losses[goal] = loss.item()
         with torch.no_grad():
             for name, value in held.items():
                 self.weights[name].copy_(value)
             for name, values in states.items():
-                self.states[name].copy_(sum(values) / len(values))
+                self.states[name].copy_(mean_over_uses(values))
         return losses, slopes
 
     def _move(self, slopes):

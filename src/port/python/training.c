@@ -67,6 +67,18 @@ static bool goal_has(const Goal *g, const char *path) {
 }
 
 // -- goals ----------------------------------------------------------------------------------------
+// How many uses propose a state: its value counts as often. States of one use are left out.
+static void put_state_uses(Python *p, const Goal *g, Buf *b) {
+  const char *before = ", {";
+  for (uint32_t i = 0; i < g->diagram->param.n; i++) {
+    const Param *x = &g->diagram->param.at[i];
+    if (!x->next || x->uses == 1 || !goal_moves_state(p->e->in, g, x)) continue;
+    buf_printf(b, "%s\"%s\": %u", before, python_dotted(p, x->path), x->uses);
+    before = ", ";
+  }
+  buf_text(b, *before == ',' && before[2] == '{' ? ", {}" : "}");
+}
+
 static void put_goal_row(Python *p, uint32_t number, Buf *b) {
   const Goal *g = &p->e->p->goal.at[number];
   const Diagram *d = p->loss.diagram;
@@ -86,6 +98,7 @@ static void put_goal_row(Python *p, uint32_t number, Buf *b) {
   buf_text(b, ", ");
   buf_number(b, g->sign * g->weight);
   if (p->jax) buf_text(b, g->diagram->noisy ? ", True" : ", False");
+  put_state_uses(p, g, b);
   buf_text(b, "),\n");
 }
 
@@ -297,7 +310,8 @@ static void put_states(Python *p, Buf *b) {
 bool python_training(Python *p, Buf *b) {
   buf_text(b, "\n\n# A goal: what it is given, the weights that it moves, whose names begin so, "
               "and how much it\n"
-              "# counts: below 0, what it shows is made large.\n"
+              "# counts: below 0, what it shows is made large. Last, how many uses a state has, if "
+              "several.\n"
               "GOALS = {\n");
   for (uint32_t g = 0; g < p->e->p->goal.n; g++) put_goal_row(p, g, b);
   buf_text(b,

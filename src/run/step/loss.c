@@ -3,7 +3,8 @@
 // which goal may move which weight.
 //
 // States of boxes (running means) move with the goals that train their learner, to the mean of the
-// values that these goals propose.
+// values that all uses in these goals propose. A goal gives the mean of its own uses, and counts as
+// often as there are of them.
 #include "base/names.h"
 #include "core/diagram/each.h"
 #include "run/step/step_own.h"
@@ -16,7 +17,12 @@ Id field_input(World *w, Diagram *d, Ids *fields, Id field, const Wire *like) {
 }
 
 typedef VEC(uint32_t) GoalNumbers;
-typedef VEC(Ids) Proposals; // [param] wires of proposed values
+typedef struct {
+  Id wire;
+  uint32_t uses; // the mean of so many uses
+} ProposedState;
+typedef VEC(ProposedState) ProposedStates;
+typedef VEC(ProposedStates) Proposals; // [param]
 
 typedef struct {
   Elab *in;
@@ -59,7 +65,7 @@ static Id call_goal(LossJoining *j, const Goal *g, Diagram *f, GoalNumbers *numb
     uint32_t k = diagram_param(w, d, p, inner->type, inner->name, inner->origin);
     vec_push(w->arena, number, k);
     vec_push(w->arena, &in, d->param.at[k].wire);
-    while (j->proposal.n < d->param.n) vec_push(w->arena, &j->proposal, (Ids){0});
+    while (j->proposal.n < d->param.n) vec_push(w->arena, &j->proposal, (ProposedStates){0});
   }
   Id out = box_call(w, d, f, in.at, in.n, origin_new(w, g->span, 0, WHY_SOURCE));
   d->wire.at[out].name = g->name;
@@ -67,26 +73,35 @@ static Id call_goal(LossJoining *j, const Goal *g, Diagram *f, GoalNumbers *numb
   for (uint32_t i = 0, next = out + f->out.n; i < f->param.n; i++) {
     if (!f->param.at[i].next) continue;
     if (goal_moves_state(j->in, g, &f->param.at[i]))
-      vec_push(w->arena, &j->proposal.at[number->at[i]], next);
+      vec_push(w->arena, &j->proposal.at[number->at[i]],
+               (ProposedState){next, f->param.at[i].uses});
     next++;
   }
   return out;
 }
 
-static void settle_states(LossJoining *j) {
-  World *w = j->w;
-  for (uint32_t i = 0; i < j->proposal.n; i++) {
-    const Ids *all = &j->proposal.at[i];
-    if (!all->n) continue;
-    Id sum = all->at[0], origin = j->d->wire.at[sum].origin;
-    Type t = j->d->wire.at[sum].type;
-    for (uint32_t k = 1; k < all->n; k++)
-      sum = map_text(w, j->d, t, t.base == BASE_BIT ? "xor(a, b)" : "a + b",
-                     (Id[]){sum, all->at[k]}, 2, origin);
-    if (all->n > 1 && t.base == BASE_R)
-      sum = map_text(w, j->d, t, arena_format(w->arena, "a/%u", all->n), &sum, 1, origin);
-    j->d->param.at[i].next = sum;
+static Id next_state(World *w, Diagram *d, const ProposedStates *all) {
+  Id sum = all->at[0].wire, origin = d->wire.at[sum].origin;
+  Type t = d->wire.at[sum].type;
+  uint32_t uses = 0;
+  bool equal = true;
+  for (uint32_t k = 0; k < all->n; k++) {
+    uses += all->at[k].uses;
+    equal &= all->at[k].uses == all->at[0].uses;
   }
+  for (uint32_t k = 0; k < all->n; k++) {
+    Id term = all->at[k].wire;
+    if (!equal && all->at[k].uses > 1)
+      term = map_text(w, d, t, arena_format(w->arena, "%u*a", all->at[k].uses), &term, 1, origin);
+    sum = k ? map_text(w, d, t, "a + b", (Id[]){sum, term}, 2, origin) : term;
+  }
+  if (all->n == 1) return sum;
+  return map_text(w, d, t, arena_format(w->arena, "a/%u", equal ? all->n : uses), &sum, 1, origin);
+}
+
+static void settle_states(LossJoining *j) {
+  for (uint32_t i = 0; i < j->proposal.n; i++)
+    if (j->proposal.at[i].n) j->d->param.at[i].next = next_state(j->w, j->d, &j->proposal.at[i]);
 }
 
 static Loss join_goals(Elab *in, const Program *p, const Ids *goals, bool shown) {

@@ -93,6 +93,21 @@ static bool read_followers(RegimeBuilder *regime) {
   return true;
 }
 
+// A state that several goals move gets a mean, which only numbers have.
+static bool states_are_numbers(RegimeBuilder *regime, const Goal *g, Table *moved) {
+  for (uint32_t i = 0; i < g->diagram->param.n; i++) {
+    const Param *p = &g->diagram->param.at[i];
+    const Type *t = &g->diagram->wire.at[p->wire].type;
+    if (!p->next || t->base == BASE_R || !goal_moves_state(regime->in, g, p)) continue;
+    if (table_get(moved, p->path, strlen(p->path))) {
+      no_mean_of_states(regime->w, g->span, t);
+      return false;
+    }
+    table_put(moved, p->path, strlen(p->path), 1);
+  }
+  return true;
+}
+
 static bool read_goals(RegimeBuilder *regime) {
   World *w = regime->w;
   const Program *p = regime->p;
@@ -102,6 +117,7 @@ static bool read_goals(RegimeBuilder *regime) {
                        "there is nothing to train: this program has no goals");
   for (uint32_t g = 0; g < goals->n; g++)
     if (!p->goal.at[goals->at[g]].diagram) return false;
+  Table *moved = table_new(w->arena);
   uint64_t boxes = 0; // of all goals: these form one step
   for (uint32_t g = 0; g < goals->n; g++) {
     const Diagram *d = p->goal.at[goals->at[g]].diagram;
@@ -110,6 +126,7 @@ static bool read_goals(RegimeBuilder *regime) {
       return diag_refuse(w->diags, p->goal.at[goals->at[g]].span,
                          "%s more than %d boxes, written out: too many to train",
                          g ? "this goal and those before it are" : "this goal is", BOXES_LIMIT);
+    if (!states_are_numbers(regime, &p->goal.at[goals->at[g]], moved)) return false;
     regime->counts_rounds |= reads_step(d);
     for (uint32_t i = 0; i < d->param.n; i++) {
       table_put(regime->paths, d->param.at[i].path, strlen(d->param.at[i].path), 1);
