@@ -60,6 +60,28 @@ sed 's/label: {2}/label: {3}[2]/; s/number(label)/number(label[0])/' "$out/moons
 "$LIMN" run --plain "$out/wrong.limn" >"$out/log" 2>&1
 if grep -q 'moons has `label` as {2}, but the port is {3}\[2\]' "$out/log"; then ok "a field that does not fit"; else not_ok "a field that does not fit" "$out/log"; fi
 
+# A value that is not a number at one tick: what a claim says of the whole run is not known, and what it says of other ticks is.
+cat >"$out/nan.limn" <<'END'
+machine M -> (n: R[]) {
+  state n = 0
+  next n = n + 1
+}
+run M for 5 ticks
+check highest(sqrt(abs(n - 2) - 1)) < 9
+check lowest(sqrt(abs(n - 2) - 1)) > -9
+check average(sqrt(abs(n - 2) - 1)) < 9
+check peak(sqrt(abs(n - 2) - 1)) < 9
+check conserved(sqrt(abs(n - 2) - 1)) < 9
+check times_true(sqrt(abs(n - 2) - 1) > 5) = 0
+check settled(sqrt(abs(n - 2) - 1)) < 9
+check at[2](sqrt(abs(n - 2) - 1)) < 9
+check when_first(sqrt(abs(n - 2) - 1) < 0.5) < 9
+check last(sqrt(abs(n - 2) - 1)) = 1
+check at[1](sqrt(abs(n - 2) - 1)) = 0
+END
+"$LIMN" run --plain "$out/nan.limn" >"$out/log" 2>&1
+if grep -q '^2 claims hold, 9 fail$' "$out/log" && [ "$(grep -c 'not known: at tick 2 it is not a number' "$out/log")" = 9 ]; then ok "claims about no numbers"; else not_ok "claims about no numbers" "$out/log"; fi
+
 # neighbours that are far away: a line of delays is one array, and beyond the end is only the pad
 cat >"$out/far.limn" <<'END'
 machine Cell(h, x: R[]) -> (y: R[]) {

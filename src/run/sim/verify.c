@@ -274,15 +274,19 @@ static void equation_figure(Buf *b, const Check *c, const double side[2], bool h
     buf_text(b, "; in continuous time a claim needs a tolerance, such as `within 1e-6`");
 }
 
-// The time up to which the watched values are known; 0: the end.
+// The time up to which the watched values are known; 0: the end. -(t + 1): no number at tick t.
 static double lost_at(const Check *c, const double *lost) {
   for (uint32_t i = 0; lost && i < c->watch.n; i++)
-    if (lost[i] > 0) return lost[i];
+    if (lost[i] != 0) return lost[i];
   return 0;
 }
 
 static void lost_figure(World *w, double when, Verdict *v) {
   v->holds = false;
+  if (when < 0) {
+    v->figure = arena_format(w->arena, "not known: at tick %.0f it is not a number", -when - 1);
+    return;
+  }
   v->figure = arena_format(w->arena,
                            "not known: after t = %.10g it oscillates or jumps too often to be "
                            "resolved: make the run shorter, or make it a state with a rate",
@@ -295,7 +299,7 @@ static bool verify_claim(Elab *in, Program *p, uint32_t number, const Followed *
   World *w = elab_world(in);
   const double *seen = run ? run->watch[number] : NULL;
   double lost = lost_at(c, run && run->lost ? run->lost[number] : NULL);
-  if (lost > 0) return lost_figure(w, lost, v), true;
+  if (lost != 0) return lost_figure(w, lost, v), true;
   double *watch = NEW_ARRAY(w->arena, double, c->watch.n + 1), side[2];
   for (uint32_t i = 0; i < c->watch.n; i++) {
     const Watch *x = &c->watch.at[i];

@@ -63,6 +63,9 @@ void watcher_moment(Watcher *w, double t, double x) {
 }
 
 void watcher_tick(Watcher *w, double t, double x) {
+  bool one = w->watch->kind == WATCH_LAST || (w->watch->kind == WATCH_AT && t == w->watch->number);
+  if (w->watch->kind == WATCH_LAST) w->lost = 0; // only the last tick counts
+  if (isnan(x) && !(w->lost < 0) && (one || w->watch->kind != WATCH_AT)) w->lost = -(t + 1);
   watcher_moment(w, t, x);
   w->area += x;
   w->to = t + 1;

@@ -17,7 +17,8 @@ typedef struct {
                                        // count
   double cross_first, cross_last;      // first and last crossing
   double found;
-  double lost; // from this time on it could not be watched; 0: always
+  // From this time on it could not be watched; 0: always; -(t + 1): at tick t it is not a number.
+  double lost;
   uint64_t moments, crossings, periods, looks;
 } Watcher;
 typedef VEC(Watcher) Watchers;
