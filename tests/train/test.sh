@@ -473,4 +473,8 @@ is "with its weights" test -s pics_r/model.safetensors
 is "and its page" test -s pics_r/report.html
 status "another program does not take the page" 1 sh -c 'sed "s/by l1/by l2/" pics.limn >other.limn; "$LIMN" report other.limn --from pics_r'
 says "it is said why" err "pics_r is the run of another program: in other.limn, line 4 is"
+# The time to begin a step grows with the number of its batches, not with its square.
+sed 's/^train .*/train 1 steps, batch 1, accumulate 20000/' net.limn >many.limn
+status "a step of many batches" 0 sh -c 'ulimit -t 60; exec "$0" train many.limn --out many_r' "$LIMN"
+says "is one step" out "finished after 1 step"
 : "$root"

@@ -18,8 +18,8 @@ static bool was_on_gpu(const Trainer *t) { return t->was_on && !strncmp(t->was_o
 
 static double work_of_step(Trainer *t) {
   double sum = 0, samples = (double)(t->batch ? t->batch : 1);
-  for (uint32_t i = 0; i < t->turns; i++)
-    sum += multiplications_of(t->w, t->regime.step.at[t->turn[i]].diagram, samples);
+  for (uint32_t i = 0; i < t->regime.step.n; i++)
+    sum += t->uses[i] * multiplications_of(t->w, t->regime.step.at[i].diagram, samples);
   return sum;
 }
 

@@ -121,10 +121,8 @@ static LoopEnd run_one_step(Trainer *t, uint64_t due) {
 static uint64_t steps_at_once(const Trainer *t) {
   uint64_t most = UINT64_MAX;
   if (t->caller_batch) return 1;
-  for (uint32_t i = 0; i < t->turns; i++) {
-    uint32_t uses = 0;
-    for (uint32_t j = 0; j < t->turns; j++) uses += t->turn[j] == t->turn[i];
-    uint64_t room = engine_queue_limit(t->engine[t->turn[i]]) / uses;
+  for (uint32_t i = 0; i < t->regime.step.n; i++) {
+    uint64_t room = t->uses[i] ? engine_queue_limit(t->engine[i]) / t->uses[i] : most;
     if (room < most) most = room;
   }
   return most < 1 ? 1 : most;
@@ -313,7 +311,7 @@ static LoopEnd do_what_is_due(Trainer *t, bool *end) {
 
 void loop_start(Trainer *t) {
   // reserve the queue: a step allocates nothing
-  for (uint64_t i = 0; i < t->turns * steps_at_once(t); i++)
+  for (uint64_t i = 0, most = t->turns * steps_at_once(t); i < most; i++)
     vec_push(t->arena, &t->waiting, (BegunRun){0});
   t->waiting.n = 0;
   t->saved = t->said = t->rowed = t->reported = clock_seconds();

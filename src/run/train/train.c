@@ -224,6 +224,8 @@ static void find_turns(Trainer *t) {
   for (uint32_t i = 0; i < t->turns && !r->turn.n; i++) t->turn[i] = i;
   for (uint32_t i = 0, at = 0; i < r->turn.n; i++)
     for (uint32_t k = 0; k < r->turn.at[i].times; k++) t->turn[at++] = r->turn.at[i].step;
+  t->uses = NEW_ARRAY(t->arena, uint32_t, r->step.n + 1);
+  for (uint32_t i = 0; i < t->turns; i++) t->uses[t->turn[i]]++;
 }
 
 static Mean mean_new(const Trainer *t) {

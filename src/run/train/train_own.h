@@ -167,6 +167,7 @@ struct Trainer {
   double polled;         // when changes.asked was last polled
   VEC(BegunRun) waiting; // queued runs whose results were not collected yet
   uint32_t *turn, turns; // one round (a step, for the user): indices of its steps in the regime
+  uint32_t *uses;        // [step of the regime] how often it is in a round
   Gauges gauge;
   Traces trace;
   int64_t batch;
