@@ -2,10 +2,14 @@
 // that each goal trains.
 #include "base/diag.h"
 #include "base/names.h"
+#include "base/number.h"
 #include "base/table.h"
 #include "core/diagram/ops.h"
 #include "core/pass/pass.h"
 #include "lang/declare/statements.h"
+
+#include <float.h>
+#include <math.h>
 
 // -- goals and measures ---------------------------------------------------------------------------
 Body *goal_body(Elab *in, Program *p, Name name) {
@@ -130,6 +134,18 @@ bool weights_owned(Body *b, Span span) {
                      "write `learn f = …` and use f: a learner is one thing, a box is a pattern");
   }
   return true;
+}
+
+// The factor of `times`, which must be finite also in 32 bits.
+static void read_factor(Body *b, const Syntax *times, double *out) {
+  char found[NUMBER_ROOM];
+  if (!static_number(b, b->env, times_factor(times), out)) {
+    diag_error(b->w->diags, times->span, "`times` wants a number that is known beforehand");
+  } else if (!(fabs(*out) <= FLT_MAX)) {
+    number_print(found, *out);
+    diag_error(b->w->diags, times->span,
+               "`times` wants a finite number of at most 3.4e38, but this is %s", found);
+  }
 }
 
 // The loss is the displayed value times a factor.
@@ -414,9 +430,7 @@ void do_goal(Elab *in, Program *p, const Syntax *n, Env *loop, const char *suffi
   in->training = true;
   Body *b = goal_body(in, p, name);
   if (loop) loop->body = b, loop->scope = p->acting, b->env = loop;
-  if (times && !uses_broken(b->env, times_factor(times)) &&
-      !static_number(b, b->env, times_factor(times), &g.weight))
-    diag_error(w->diags, times->span, "`times` wants a number that is known beforehand");
+  if (times && !uses_broken(b->env, times_factor(times))) read_factor(b, times, &g.weight);
   Value v;
   uint32_t errors = w->diags->met;
   const Syntax *claim = claim_written_out(b, p, goal_claim(n));

@@ -122,8 +122,8 @@ static const struct {
 } words[] = {
     {"batch", "batch 64", "a whole number above 0", 1e9, false},
     {"clip", "clip 1", "a finite number above 0", 0, false},
-    {"seed", "seed 1", "a whole number that is not below 0", 9007199254740992, true},
-    {"accumulate", "accumulate 4", "a whole number above 0", 1e9, false},
+    {"seed", "seed 1", "a whole number that is not below 0", 9007199254740991, true},
+    {"accumulate", "accumulate 4", "a whole number above 0", 1e6, false},
     {"patience", "patience 5", "a whole number above 0", 1e9, false},
     {"decay", "decay 5e-4", "a finite number that is not below 0", 0, true},
     {"turns", "turns[dis: 5, gen: 1]", "", 0, false},
@@ -503,6 +503,16 @@ static void read_what(TrainReading *r, const Syntax *n) {
   }
 }
 
+static void check_batches(const TrainReading *r, const Syntax *n) {
+  enum { BATCHES_LIMIT = 10000000 };
+  double batches = 0;
+  for (uint32_t i = 0; i < r->out->turn.n; i++) batches += r->out->turn.at[i].times;
+  batches *= (double)r->out->accumulate;
+  if (batches > BATCHES_LIMIT)
+    diag_error(r->w->diags, n->span, "a step reads at most %d batches, but this one reads %.0f",
+               BATCHES_LIMIT, batches);
+}
+
 bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   World *w = in->w;
   uint32_t errors = w->diags->met;
@@ -512,6 +522,7 @@ bool elab_training(Elab *in, Program *p, const Syntax *n, Training *out) {
   read_length(&r, n);
   read_what(&r, n);
   for (uint32_t i = 0; i < train_options(n).n; i++) read_option(&r, train_options(n).at[i]);
+  check_batches(&r, n);
   if (w->diags->met == errors) check_goals(&r, n);
   if (w->diags->met == errors && out->steps > 0) schedules_hold(in, p, out, out->steps);
   return w->diags->met == errors;

@@ -293,6 +293,10 @@ static void read_watch(Looker *l, const Syntax *n, int kind, Check *c) {
     diag_error(w->diags, brackets->span, "a number is wanted here");
   if (kind == WATCH_AT && !brackets)
     diag_error(w->diags, n->span, "`at` wants a moment: `at[5](x)`");
+  double most = 9007199254740991;
+  if (kind == WATCH_WHEN && !(x.number >= 1 && x.number <= most && x.number == floor(x.number)))
+    diag_error(w->diags, brackets ? brackets->span : n->span,
+               "`when_first` counts from 1: a whole number above 0 is wanted here");
   const Run *run = c->run ? &l->p->ran->run.at[c->run - 1] : NULL;
   bool flows = run && run->system && run->system->flows;
   double last = !run || run->path ? INFINITY : flows ? run->end : run->end - 1;
