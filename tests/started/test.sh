@@ -76,3 +76,22 @@ echo "check last(a[0]) = ${value%% *} within 1e-3" >>drawn.limn
 if "$LIMN" run drawn.limn --plain --from drawn >said 2>&1; then ok "a random constant: in a machine"; else not_ok "a random constant: in a machine" said; fi
 "$LIMN" export drawn.limn f --as onnx --from drawn -o drawn.onnx >said 2>&1 && "$LIMN" import drawn.onnx -o back.limn >said 2>&1 || not_ok "a random constant: export" said
 same "a random constant: exported" "$value" "$("$LIMN" eval back.limn model --in '[5, 3, 4, 1]' 2>said | numbers)"
+# What `stale` and `from` leave out is said, unless it is frozen, has a `from` of its own, or is declared inside.
+inner='learn enc : R[4] -> R[5] = dense[5] ; tanh'
+warns() { # WHAT WANTED LINE…: is there a warning with these words? '': none
+  what=$1 wanted=$2
+  shift 2
+  printf '%s\n' 'given x, y from iris' "$@" >left.limn
+  "$LIMN" check left.limn >said 2>&1 || not_ok "$what" said
+  if [ -z "$wanted" ]; then ! grep -q warning said; else grep -q "warning: .*$wanted" said; fi
+  if [ $? = 0 ]; then ok "$what"; else not_ok "$what" said; fi
+}
+fit='goal fit : two(x) ~ y by cross_entropy'
+printf '%s\n' 'given x, y from iris' "$inner" 'learn two : R[4] -> R[3] = enc ; dense[3]' "$fit" 'train 2 steps, batch 10, gd(0.1)' >run_two.limn
+"$LIMN" train run_two.limn --out run_two --plain --quiet >said 2>&1 || sed 's/^/    /' said
+warns "from leaves a learner out" '`two` also uses `enc`, which starts anew' "$inner" 'learn two : R[4] -> R[3] = enc ; dense[3] from "run_two"' "$fit"
+warns "from of both" '' "$inner from \"run_two\"" 'learn two : R[4] -> R[3] = enc ; dense[3] from "run_two"' "$fit"
+warns "a stale copy leaves a learner out" '`s` is a copy of `two` alone: `enc`' "$inner" 'learn two : R[4] -> R[3] = enc ; dense[3]' 'stale s = two by 0.5' "$fit"
+warns "a box between them" '`s` is a copy of `two` alone: `enc`' "$inner" 'box mid(x: R[4]) -> R[5] = enc(x)' 'learn two : R[4] -> R[3] = mid ; dense[3]' 'stale s = two by 0.5' "$fit"
+warns "a frozen learner in a copy" '' "$inner" 'freeze enc' 'learn two : R[4] -> R[3] = enc ; dense[3]' 'stale s = two by 0.5' "$fit"
+warns "a learner inside the learner" '' 'learn two(x: R[4]) -> R[3] {' ' learn enc = dense[5]' ' return dense[3](enc(x))' '}' 'stale s = two by 0.5' "$fit"

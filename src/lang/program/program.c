@@ -472,6 +472,41 @@ static void idle_learners(Elab *in, const Program *p) {
   }
 }
 
+// `stale` and `from` are of the weights of one learner. Warns of learners in it that they leave out,
+// unless these are frozen, or have a `from` of their own.
+static void tell_left_out(Elab *in, Def *d) {
+  World *w = in->w;
+  const Def *learner = learner_of(d);
+  const char *name = name_text(w->names, d->name);
+  bool copy = d->kind == DEF_STALE;
+  Ids all = {0};
+  add_whole_learner(in, (Def *)learner, &all);
+  for (uint32_t i = 1; i < all.n; i++) {
+    const Def *inner = in->def.at[all.at[i]];
+    const char *left = name_text(w->names, inner->name);
+    if (inner->kind != DEF_LEARNER || inner->frozen || inner->broken) continue;
+    if (!copy && learner_from(inner->node)) continue;
+    Id e = diag_warning(
+        w->diags, d->span,
+        copy ? "`%s` is a copy of `%s` alone: `%s`, which that uses, is not delayed, and goals "
+               "through the copy train it"
+             : "the run gives `%s` its own weights: `%s` also uses `%s`, which starts anew",
+        name, copy ? name_text(w->names, d->of->name) : name, left);
+    diag_help(w->diags, e,
+              copy ? "what is declared inside the learner, `learn %s = …`, is copied too"
+                   : "`learn %s … from` takes its weights from the run as well",
+              left);
+  }
+}
+
+static void learners_left_out(Elab *in, const Program *p) {
+  for (uint32_t i = 0; i < p->learner.n; i++) {
+    Def *d = p->learner.at[i];
+    if (d->broken || !learner_of(d) || d->scope != p->scope) continue;
+    if (d->kind == DEF_STALE || learner_from(d->node)) tell_left_out(in, d);
+  }
+}
+
 Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   World *w = in->w;
   Program *p = NEW(w->arena, Program);
@@ -495,6 +530,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   settle_sizes(in);
   if (!w->diags->errors) unsolved_sizes(in, p);
   if (!w->diags->errors && !in->doubtful) idle_learners(in, p);
+  if (!w->diags->errors && !in->doubtful) learners_left_out(in, p);
   diagrams_resolve(w);
   in->stop = NULL; // later questions about the program cannot be cancelled
   return p;
