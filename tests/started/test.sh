@@ -76,6 +76,22 @@ echo "check last(a[0]) = ${value%% *} within 1e-3" >>drawn.limn
 if "$LIMN" run drawn.limn --plain --from drawn >said 2>&1; then ok "a random constant: in a machine"; else not_ok "a random constant: in a machine" said; fi
 "$LIMN" export drawn.limn f --as onnx --from drawn -o drawn.onnx >said 2>&1 && "$LIMN" import drawn.onnx -o back.limn >said 2>&1 || not_ok "a random constant: export" said
 same "a random constant: exported" "$value" "$("$LIMN" eval back.limn model --in '[5, 3, 4, 1]' 2>said | numbers)"
+# Members are named in commands; a family alone is not one learner.
+first=$("$LIMN" eval members.limn f.0 --in "$in" 2>/dev/null | numbers)
+for name in f.1 'f[1]' s; do
+  same "eval of $name" "$member" "$(eval_of members "$name" '')"
+  same "predict of $name" "$member" "$("$LIMN" predict members.limn "$name" --in "[[5, 3, 4, 1]]" 2>/dev/null | numbers)"
+  "$LIMN" export members.limn "$name" --as safetensors -o member.safetensors >said 2>&1 || not_ok "export of $name" said
+  same "export of $name" "$member" "$("$LIMN" eval members.limn "$name" --in "$in" --weights member.safetensors 2>/dev/null | numbers)"
+done
+if [ -n "$first" ] && [ "$first" != "$member" ]; then ok "members differ"; else not_ok "members differ" /dev/null; fi
+for command in 'eval' 'predict' 'print' 'cost' 'export --as onnx -o f.onnx'; do
+  # shellcheck disable=SC2086 # words
+  "$LIMN" $command members.limn f --in "$in" >said 2>&1 || "$LIMN" $command members.limn f >said 2>&1
+  if grep -q '`f` is a family of 2: say which, f.0 … f.1' said; then ok "$command of a family"; else not_ok "$command of a family" said; fi
+done
+if "$LIMN" eval members.limn f.2 --in "$in" 2>&1 | grep -q 'there is no `f.2`: the family has 2, counted from 0'; then ok "no such member"; else not_ok "no such member" /dev/null; fi
+
 # What `stale` and `from` leave out is said, unless it is frozen, has a `from` of its own, or is declared inside.
 inner='learn enc : R[4] -> R[5] = dense[5] ; tanh'
 warns() { # WHAT WANTED LINE…: is there a warning with these words? '': none

@@ -11,6 +11,7 @@
 #include "lang/program/program_own.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 Elab *elab_new(World *w) {
   Elab *in = NEW(w->arena, Elab);
@@ -607,6 +608,37 @@ static bool has_open_axis(World *w, const Type *t) {
   return false;
 }
 
+// The number of members of a family; 0: it is not known.
+static int64_t family_size(Elab *in, Program *p, Def *d) {
+  Body b = {.in = in, .w = in->w};
+  int64_t n = 0;
+  const Syntax *count = brackets_first(family_of(d));
+  b.env = env_new(in, NULL, p->scope, &b);
+  Size size = count ? size_eval(&b, family_env(&b, b.env, d), count, false) : 0;
+  return size && size_value(in->w, size, &n) ? n : 0;
+}
+
+int64_t family_members(Elab *in, Program *p, const char *name) {
+  Def *d = scope_find(p->scope, name_from(in->w->names, name));
+  return d && is_learner(d) && family_of(d) ? family_size(in, p, d) : 0;
+}
+
+// head.1 or head[1], a member of a family: gives ".1". NULL: it is none, or has an error.
+static Def *member_named(Elab *in, Program *p, const char *name, const char **member) {
+  size_t n = strlen(name), end = n && name[n - 1] == ']' ? n - 1 : n, at = end;
+  while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') at--;
+  if (at < 2 || at == end || end - at > 9 || name[at - 1] != (end < n ? '[' : '.')) return NULL;
+  const char *family = arena_format(in->w->arena, "%.*s", (int)(at - 1), name);
+  Def *d = scope_find(p->scope, name_from(in->w->names, family));
+  if (!d || !is_learner(d) || !family_of(d)) return NULL;
+  int64_t k = strtol(name + at, NULL, 10), size = family_size(in, p, d);
+  *member = arena_format(in->w->arena, ".%lld", (long long)k);
+  if (!size || k < size) return d;
+  diag_error(in->w->diags, (Span){0}, "there is no `%s`: the family has %lld, counted from 0", name,
+             (long long)size);
+  return NULL;
+}
+
 Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *how) {
   World *w = in->w;
   Name id = name_from(w->names, name);
@@ -615,14 +647,16 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   for (uint32_t i = 0; i < p->measure.n; i++)
     if (p->measure.at[i].name == id) return p->measure.at[i].diagram;
   Def *d = scope_find(p->scope, id);
+  const char *member = NULL;
+  if (!d) d = member_named(in, p, name, &member);
   if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);
   if (!d || (d->kind != DEF_BOX && d->kind != DEF_LEARNER && d->kind != DEF_STALE)) return NULL;
   if (!learner_of(d)) return NULL; // it follows nothing
   uint32_t errors = w->diags->met;
   in->training = how && how->training;
+  if (!member && family_of(d)) member = ".0";
   Body *b;
   if (learner_has_input(d) || d->kind == DEF_BOX) {
-    const char *member = family_of(d) ? ".0" : NULL;
     b = instance_alone(in, d, member, how);
     if (b && d->kind != DEF_BOX && !(how && how->nin) &&
         b->d->in.n) { // as in a use, so that weight paths begin with the learner's name
@@ -638,7 +672,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   } else {
     b = body_new(in, id);
     b->env = env_new(in, NULL, d->scope, b);
-    Value v = learner_weight(b, d, NULL, family_of(d) ? ".0" : NULL, d->span);
+    Value v = learner_weight(b, d, NULL, member, d->span);
     Id wire = v.at[0].error ? 0 : val_to_wire(b, &v.at[0], 0);
     if (wire) diagram_output(w, b->d, wire);
     body_finish(b);

@@ -20,8 +20,10 @@ void elab_settings(Elab *, Buf *);         // prints them: "n=3 m=4"
 Program *elab_program(Elab *, const char *path, const char *text, size_t n);
 
 // The diagram of a box, learner, goal or measure of the program or the library. NULL with a
-// diagnostic.
+// diagnostic. A member of a family is head.1 or head[1]; a family alone is its first member.
 Diagram *elab_diagram(Elab *, Program *, const char *name, const Instance *);
+// How many members the family of this name has; 0: it is no family, or the number is not known.
+int64_t family_members(Elab *, Program *, const char *name);
 // A goal outside training (no dropout), weighted as in the loss. False, silently, if it has errors.
 bool elab_outside(Elab *, Program *, const Goal *, Measure *out);
 // The two sides of a goal, with an output for each wire; the second is NULL for maximise and

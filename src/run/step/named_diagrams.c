@@ -5,10 +5,19 @@
 #include "lang/value/value.h"
 #include "run/step/step.h"
 
+// Which member? Only a picture may be of any. What is asked without messages compares whole programs.
+static bool says_which(Elab *in, Program *p, const char *name, const Instance *how) {
+  Diags *diags = elab_world(in)->diags;
+  int64_t n = (how && how->use) || diags->muted ? 0 : family_members(in, p, name);
+  if (n < 2) return true;
+  return diag_refuse(diags, (Span){0}, "`%s` is a family of %lld: say which, %s.0 … %s.%lld", name,
+                     (long long)n, name, name, (long long)n - 1);
+}
+
 Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *how) {
   Diags *diags = elab_world(in)->diags;
   uint32_t errors = diags->met;
-  Diagram *d = elab_diagram(in, p, name, how);
+  Diagram *d = says_which(in, p, name, how) ? elab_diagram(in, p, name, how) : NULL;
   if (d || diags->met > errors) return d;
   Id e = diag_error(diags, (Span){0},
                     "there is no box, learner, goal or measure `%s` in this program", name);
