@@ -212,4 +212,8 @@ for how in eval predict; do
   says "$how: its numbers" out "[6, 8]]"
   status "$how reads a text as labels" 0 "$LIMN" $how inputs.limn sum_of --in '"bcd"'
   says "$how: their sum" out 6
+  for text in bc bcdb ''; do
+    status "$how refuses a text of another length: '$text'" 1 "$LIMN" $how inputs.limn sum_of --in "\"$text\""
+    says "$how: its length" err "this text has ${#text} labels, but the input is {4}[3]"
+  done
 done

@@ -217,13 +217,13 @@ bool labels_of_text(Use *u, const Diagram *d, uint32_t input, const char *text, 
   if (!l.label)
     return use_wrong(u, OUTCOME_WRONG, "its letters are those of its data, which are not here");
   if (!read_prompt(u, &l, text, &letters)) return false;
-  if (!size_value(u->w, t->axis[0].size, &l.window)) l.window = letters.n;
-  int64_t seen = letters.n < l.window ? letters.n : l.window,
-          *shape = NEW_ARRAY(u->arena, int64_t, 1);
-  double *data = NEW_ARRAY(u->arena, double, l.window + 1);
-  memcpy(data, letters.at + (letters.n - seen), (size_t)seen * sizeof(double));
-  *shape = l.window;
-  *out = (Array){.name = "", .rank = 1, .shape = shape, .count = l.window, .data = data};
+  if (!*text) letters.n = 0;
+  if (size_value(u->w, t->axis[0].size, &l.window) && l.window != letters.n)
+    return use_wrong(u, OUTCOME_WRONG, "this text has %u labels, but the input is %s", letters.n,
+                     type_text(u->w, t));
+  int64_t *shape = NEW_ARRAY(u->arena, int64_t, 1);
+  *shape = letters.n;
+  *out = (Array){.name = "", .rank = 1, .shape = shape, .count = letters.n, .data = letters.at};
   return true;
 }
 
