@@ -137,3 +137,29 @@ wrong 'no goal of this program moves a learner' --who
 wrong 'a gradient wants the name of a box or a learner' --grad
 wrong 'has a derivative' f --grad
 wrong 'no box, learner, goal or measure `h`' h --lens
+
+# goals of one space are numbered, and measured by their numbers
+cat >numbered.limn <<'END'
+learn enc : R[2] -> R[4] = dense[4] ; tanh
+learn far : R[4] -> R[4] = dense[4]
+diagram apart {
+  space N = moons
+  space P = R[2] by l2
+  space C = R[4] by l2
+  box x    : N -> P = moons.x
+  box code : P -> C = enc
+  box near : P -> C = enc ; far
+  x ; code <= x ; near   trains far
+  x ; near <= x ; code   times 0.25   trains code
+}
+measure apart.C.1 by l1 on moons.test
+measure second : apart.C.2 on moons.test
+train apart 2 steps, batch 4, gd(0.1)
+END
+"$LIMN" train numbered.limn --reference --plain --out numbered >out 2>&1
+has 'apart.C.1.l1 ' out 'a numbered goal is measured by another distance'
+has ', second ' out 'a numbered goal is measured'
+if "$LIMN" fmt numbered.limn --check >out 2>&1; then ok 'a numbered goal is formatted as it is written'; else not_ok 'a numbered goal is formatted as it is written'; cat out; fi
+sed 's/C\.2/C.3/' numbered.limn >third.limn
+wanted=$("$LIMN" check third.limn 2>&1)
+is "$(echo "$wanted" | grep -c 'there is no goal `apart.C.3` to measure')" 1 'a number that no goal has'

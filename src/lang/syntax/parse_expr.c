@@ -531,14 +531,24 @@ static Syntax *parse_over(Parser *p, Syntax *base) {
   return kids_end(p, node, mark);
 }
 
+// apart.C.1: goals of a learning diagram that end in one space are numbered.
+static bool sees_number_of_goal(Parser *p) {
+  const Token *t = peek(p, 0);
+  const char *text = t->kind == TK_NUM ? name_text(p->front->names, t->name) : "";
+  return *text && strspn(text, "0123456789") == strlen(text);
+}
+
 static Syntax *parse_dot(Parser *p, Syntax *base) {
   Syntax *node = node_around(p, N_DOT, base, NULL);
   p->at++;
-  want_any_name(p, node);
+  if (sees_number_of_goal(p))
+    take_name(p, node);
+  else
+    want_any_name(p, node);
   return node_end(p, node);
 }
 
-// postfix = primary { "(" args ")" | brackets | "." NAME | "over" … }
+// postfix = primary { "(" args ")" | brackets | "." ( NAME | NUMBER ) | "over" … }
 static Syntax *parse_links(Parser *p, Syntax *e, bool calls) {
   enum { LINKS = 32 }; // nesting depth in the tree
   for (uint32_t links = 0;; links++) {
@@ -563,7 +573,7 @@ Syntax *parse_soft_postfix(Parser *p) {
   return parse_postfix(p);
 }
 
-// path = NAME { "." NAME }
+// path = NAME { "." ( NAME | NUMBER ) }
 Syntax *parse_path(Parser *p) {
   Syntax *path = node_name(p);
   for (uint32_t links = 0; sees(p, 0, "."); links++)
