@@ -80,7 +80,8 @@ static void read_moments(Body *b, const Syntax *forin, Show *s) {
         .label = forin->name, .size = size_of(w, list_entries(list).n), .pass = PASS_SAMPLE + 1};
     body_pass(b, axis.pass, axis);
     Type t = type_make(w, BASE_R, 1, &axis);
-    v = list_value(b, b->env, list, name_text(w->names, forin->name), true, &t, forin->span);
+    const char *path = list_path(b->in, "", name_text(w->names, forin->name), &t, moment);
+    v = list_value(b, b->env, list, path, true, &t, forin->span);
     s->moments = list_entries(list).n;
     s->moment = moment;
   }

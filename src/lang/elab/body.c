@@ -151,6 +151,9 @@ static void eval_equation_statement(Body *b, Env *env, const Syntax *n) {
   }
 }
 
+// A declaration in a loop is met again in each iteration.
+static bool same_place(Span a, Span b) { return a.file == b.file && a.at == b.at; }
+
 static void local_learner(Body *b, Env *env, const Syntax *n) {
   World *w = b->w;
   Nodes names = names_in(learner_names(n));
@@ -158,15 +161,15 @@ static void local_learner(Body *b, Env *env, const Syntax *n) {
     Name name = names.at[i]->name;
     Span span = names.at[i]->span;
     Binding *old = env_find(env, name);
-    if (old && old->fixed && old->span.at != span.at) {
+    bool learned = old && (old->fixed || old->kind == BIND_LEARNER);
+    if (learned && !same_place(old->span, span)) {
       Id e =
           diag_error(w->diags, span, "`%s` is declared twice: in one scope a name has one meaning",
                      name_text(w->names, name));
       diag_note(w->diags, e, old->span, "and here");
       continue;
     }
-    if (!(old && old->fixed) &&
-        refuse_redefinition(b, env, &(Syntax){.name = name, .name_span = span}))
+    if (!learned && refuse_redefinition(b, env, &(Syntax){.name = name, .name_span = span}))
       continue;
     Def *d = def_new(b->in, DEF_LEARNER, name, span, env->scope, n);
     if (b->suffix)
@@ -190,6 +193,7 @@ static void local_states(Body *b, Env *env, const Syntax *n) {
   for (uint32_t i = 0; i < states_in(n).n; i++) {
     const Syntax *typed = states_in(n).at[i];
     Types t = {0};
+    if (!name_is_new(b, env, typed->name, typed->name_span)) continue;
     bool clear = typed_type(typed) && !typed_brackets(typed);
     if (!clear)
       diag_error(w->diags, typed->span,
@@ -272,7 +276,7 @@ static void next_state(Body *b, Env *env, const Syntax *n) {
 
 bool name_is_new(const Body *b, const Env *env, Name name, Span span) {
   Id old = env->names ? table_get(env->names, &name, sizeof name) : 0;
-  if (!old) return true;
+  if (!old || same_place(env->binding.at[old - 1].named, span)) return true;
   Id e = diag_error(b->w->diags, span, "there are two things called `%s` here",
                     name_text(b->w->names, name));
   return diag_note(b->w->diags, e, env->binding.at[old - 1].named, "the other one");
@@ -386,6 +390,15 @@ bind_unknown(Body *b, Env *env,
   }
 }
 
+// What an iteration adds to the names of its weights: ".16", and ".16_2" if it is the second with
+// this number.
+static const char *iteration_name(Body *b, Table *times, const char *outer, int64_t k) {
+  uint32_t n = table_get(times, &k, sizeof k) + 1;
+  const char *name = arena_format(b->w->arena, "%s.%lld", outer ? outer : "", (long long)k);
+  table_put(times, &k, sizeof k, n);
+  return n > 1 ? arena_format(b->w->arena, "%s_%u", name, n) : name;
+}
+
 static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
   LoopNumbers numbers = {0};
   if (!loop_numbers(b, env, for_range(n), &numbers)) {
@@ -396,9 +409,10 @@ static void for_loop(Body *b, Env *env, const Syntax *n, Outcome *out) {
   Id outer = b->d->turn, first = 0;
   bool down = for_is_down(n);
   uint32_t errors = b->w->diags->met;
+  Table *times = table_new(b->w->arena);
   for (uint32_t i = 0; i < numbers.n && !out->done && b->w->diags->met == errors; i++) {
     int64_t k = numbers.at[down ? numbers.n - 1 - i : i];
-    b->suffix = arena_format(b->w->arena, "%s.%lld", suffix ? suffix : "", (long long)k);
+    b->suffix = iteration_name(b, times, suffix, k);
     b->d->turn = turn_new(b->w, first, outer, n->name, k);
     if (!first) first = b->d->turn;
     env_bind(env, n->name,

@@ -31,8 +31,13 @@ bool is_box(Body *, Env *, const Syntax *);
 Value eval_access(Body *, Env *, const Syntax *,
                   Eq *); // an expression with brackets, before any summation
 Value eval_args(Body *, Env *, const Syntax *call, const Eq *around);
+// path: NULL if it is the only list of its diagram.
 Value list_value(Body *, Env *, const Syntax *, const char *path, bool rooted, const Type *want,
                  Span);
+// const_path.c: paths of constants, distinct if their values are
+const char *const_path(Elab *, const Def *); // at the top of a file
+// `where`: the name of the body; "": the path is that of the whole program.
+const char *list_path(Elab *, const char *where, const char *path, const Type *, const double *);
 const char *family_member(Body *, Env *, const Def *learner,
                           const Syntax *brackets); // ".2"; NULL after an error
 

@@ -442,6 +442,10 @@ Value list_value(Body *b, Env *env, const Syntax *n, const char *path, bool root
     t.axis[i] = want->axis[i];
   }
   if (want) t.count = want->count;
+  if (!path)
+    path = "list";
+  else if (!rooted)
+    path = list_path(b->in, name_text(w->names, b->d->name), path, &t, list.data.at);
   Param p = {.path = path,
              .rooted = rooted,
              .role = ROLE_CONST,

@@ -108,7 +108,7 @@ Init init_from(Body *b, Env *env, const Syntax *n, const Type *t) {
   own->env = env;
   const MachineText *machine = b->in->machine; // the start of one member
   b->in->machine = NULL;
-  Value v = n->kind == N_LIST ? list_value(own, env, n, "list", false, t, n->span)
+  Value v = n->kind == N_LIST ? list_value(own, env, n, NULL, false, t, n->span)
                               : eval_equation(own, env, NULL, n, NULL, t, n->span);
   b->in->machine = machine;
   Val one = value_single(own, v, n->span);
@@ -312,15 +312,16 @@ Value const_value(Body *b, Def *d, Span span) {
     diag_error(w->diags, d->span, "constant `%s` depends on itself", text);
     return broken_const(b, d, span);
   }
+  const char *path = const_path(b->in, d);
   WeightDecl decl = {
-      .path = text, .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
+      .path = path, .rooted = true, .role = ROLE_CONST, .name = d->name, .span = span};
   if (value->kind == N_STR) {
     Type file;
     if (!const_file_read(b, d, value, want, &file)) return value_error(b, span);
     Init init = {.kind = INIT_DATA, .data = d->file->data};
     return value_one(b, add_weight(b, file, init, &decl));
   }
-  if (value->kind == N_LIST) return list_value(b, env, value, text, true, want, span);
+  if (value->kind == N_LIST) return list_value(b, env, value, path, true, want, span);
   if (b->in->chain >= CHAIN_LIMIT) {
     diag_error(w->diags, d->span, "constant `%s` is reached through more than %d others", text,
                CHAIN_LIMIT);

@@ -24,7 +24,7 @@ static Diagram *value_alone(Elab *in, Program *p, const Syntax *n, const Type *w
   Type own = without_pass(w, *want);
   bool label = own.base == BASE_LABEL && own.names && path_text(in, n);
   Value v = label               ? label_value(b, n, &own)
-            : n->kind == N_LIST ? list_value(b, b->env, n, "list", false, &own, n->span)
+            : n->kind == N_LIST ? list_value(b, b->env, n, NULL, false, &own, n->span)
                                 : eval_equation(b, b->env, NULL, n, NULL, &own, n->span);
   Val one = value_single(b, v, n->span);
   if (one.error) return NULL;

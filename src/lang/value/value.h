@@ -68,7 +68,8 @@ struct Elab {
   Table *scopes; // path to index into scope
   VEC(Scope *) scope;
   VEC(const struct BuiltinBox *) builtin;
-  Table *sets; // --set
+  Table *lists; // lists in bodies, with their numbers, to the number in their path; NULL: none yet
+  Table *sets;  // --set
   VEC(const char *) set_value;
   Program *program;
   bool doubtful; // a goal was reported to train nothing it names: suppress follow-up messages
