@@ -217,6 +217,7 @@ void sets_read(Elab *in, Program *p) {
     const char *key = table_key(in->sets, i, NULL),
                *value = in->set_value.at[table_value(in->sets, i) - 1];
     const Def *d = scope_find(p->scope, name_from(w->names, key));
+    if (scope_refuse_ambiguous(p->scope, name_from(w->names, key), (Span){0})) continue;
     if (!strchr(key, '.') && !(d && d->kind == DEF_LEARNER)) {
       if (!(d && takes_set(p, d))) no_set(in, p, key, value);
       continue;

@@ -523,6 +523,7 @@ Program *elab_program(Elab *in, const char *path, const char *text, size_t n) {
   sets_read(in, p);
   for (uint32_t i = in->scope.n; i-- > first;) learnings_read(in, p, in->scope.at[i]);
   for (uint32_t i = in->scope.n; i-- > first;) learnings_name(in->scope.at[i]);
+  check_learner_names(in, first);
   for (uint32_t i = in->scope.n; i-- > first;) check_boxes(in, p, in->scope.at[i]);
   learnings_check(in, p);
   check_learners(in, p);
@@ -647,6 +648,7 @@ Diagram *elab_diagram(Elab *in, Program *p, const char *name, const Instance *ho
   for (uint32_t i = 0; i < p->measure.n; i++)
     if (p->measure.at[i].name == id) return p->measure.at[i].diagram;
   Def *d = scope_find(p->scope, id);
+  if (scope_refuse_ambiguous(p->scope, id, (Span){0})) return NULL;
   const char *member = NULL;
   if (!d) d = member_named(in, p, name, &member);
   if (d && d->kind == DEF_MACHINE) return machine_diagram(in, d);

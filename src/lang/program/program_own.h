@@ -11,6 +11,9 @@ void check_columns(
     Elab *in,
     const Program *p); // checks that goals and measures have distinct columns in metrics.csv
 
+// learner_names.c: refuses learners with one name in several files; `first`: the program's own file
+void check_learner_names(Elab *in, uint32_t first);
+
 // unsettled.c
 void unsolved_sizes(Elab *in,
                     const Program *p); // reports sizes that nothing determines, in all that is run

@@ -25,6 +25,30 @@ Def *scope_find(Scope *s, Name name) {
   return d;
 }
 
+// The declaration of the name in another file that this one uses, or NULL.
+static const Def *other_meaning(const Scope *s, Name name, const Def *d) {
+  for (uint32_t i = 0; i < s->uses.n; i++) {
+    const Def *other = scope_own(s->uses.at[i], name);
+    if (other && other != d) return other;
+  }
+  return NULL;
+}
+
+bool scope_refuse_ambiguous(Scope *s, Name name, Span use) {
+  World *w = s->in->w;
+  const char *text = name_text(w->names, name);
+  const Def *d = scope_own(s, name) ? NULL : scope_find(s, name);
+  const Def *other = d && d->scope != s->library ? other_meaning(s, name, d) : NULL;
+  if (!other) return false;
+  const Source *file = w->sources->file.at;
+  Id e = diag_error(w->diags, use, "`%s` is declared in two files that are used here, %s and %s",
+                    text, file[other->span.file].path, file[d->span.file].path);
+  diag_note(w->diags, e, d->span, "it is declared here, too");
+  diag_help(w->diags, e, "rename one of them, or declare `%s` here", text);
+  if (!w->diags->muted) scope_put(s, name, d); // each name is reported once
+  return true;
+}
+
 static const char *kind_word(DefKind kind) {
   static const char *const word[] = {"an axis",      "a constant", "a space",
                                      "a box",        "a learner",  "a stale copy",
@@ -88,6 +112,12 @@ static void declare_learners(Scope *s, const Syntax *n) {
   }
 }
 
+// A file is known by its real path: links and `./` lead to the same file.
+static const char *file_key(Elab *in, const char *path) {
+  const char *real = path_real(in->w->arena, path);
+  return real ? real : path;
+}
+
 static void use_file(Scope *s, const Syntax *n) {
   Elab *in = s->in;
   const char *path = path_join(in->w->arena, s->path, n->text);
@@ -95,7 +125,8 @@ static void use_file(Scope *s, const Syntax *n) {
     diag_error(in->w->diags, n->span, "this path is longer than %d bytes", PATH_LIMIT);
     return;
   }
-  Id known = table_get(in->scopes, path, strlen(path));
+  const char *key = file_key(in, path);
+  Id known = table_get(in->scopes, key, strlen(key));
   if (known) {
     vec_push(in->w->arena, &s->uses, in->scope.at[known - 1]);
     return;
@@ -149,7 +180,8 @@ Scope *scope_load(Elab *in, const char *path, const char *text, size_t n, Scope 
   s->file = source_add(in->w->sources, path, text, n);
   in->work_limit += n;
   vec_push(in->w->arena, &in->scope, s);
-  table_put(in->scopes, path, strlen(path), in->scope.n);
+  const char *key = file_key(in, path);
+  if (library) table_put(in->scopes, key, strlen(key), in->scope.n);
   s->tree = parse(&in->front, s->file);
   for (uint32_t i = 0; i < program_declarations(s->tree).n; i++)
     scope_declare(s, program_declarations(s->tree).at[i]);

@@ -100,6 +100,7 @@ void use_label_as_axis(Env *env, const Syntax *n) {
 
 Def *scope_meaning(Scope *s, const Syntax *n) {
   Def *d = scope_find(s, n->name);
+  if (d && d->scope != s) scope_refuse_ambiguous(s, n->name, name_place(s->in, n));
   if (d && s->in->uses) {
     NameUse u = {name_place(s->in, n), d->span, NAMED_DEF, RANK_FILE, d};
     record_use(s->in, n->name, u);

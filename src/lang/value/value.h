@@ -65,7 +65,7 @@ struct Elab {
   Table *instances; // arguments of an instance to index into made_body
   Table *working;   // instances being elaborated
   VEC(struct Body *) made_body;
-  Table *scopes; // path to index into scope
+  Table *scopes; // real path to index into scope
   VEC(Scope *) scope;
   VEC(const struct BuiltinBox *) builtin;
   Table *lists; // lists in bodies, with their numbers, to the number in their path; NULL: none yet
@@ -284,6 +284,7 @@ typedef struct Eq {
 
 // scope.c
 Def *scope_find(Scope *, Name);
+bool scope_refuse_ambiguous(Scope *, Name, Span use); // true: two used files declare it, reported
 Def *scope_add(Scope *, DefKind, Name key, Name name, Span, const Syntax *);
 Def *def_new(Elab *, DefKind, Name, Span, Scope *, const Syntax *);
 void scope_alias(Scope *, Name key, const Def *); // unless `key` is bound already

@@ -34,9 +34,15 @@ static bool is_use(World *w, const Tokens *t, uint32_t i) {
   return i > 0 && t->at[i].kind == TK_STR && is_word(w, &t->at[i - 1], "use");
 }
 
+// By its path as written, or else by its real path.
 static uint32_t source_at(World *w, const char *path) {
   for (uint32_t i = w->sources->file.n; i-- > 1;)
     if (strcmp(w->sources->file.at[i].path, path) == 0) return i;
+  const char *real = path_real(w->arena, path);
+  for (uint32_t i = w->sources->file.n; real && i-- > 1;) {
+    const char *other = path_real(w->arena, w->sources->file.at[i].path);
+    if (other && strcmp(other, real) == 0) return i;
+  }
   return 0;
 }
 
