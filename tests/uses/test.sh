@@ -17,7 +17,7 @@ declared() { # KIND WHERE NUMBER
     list) printf 'const @ : R[2] = [%s, 1]\n%s -> R[2] { return y[i] = x * @[i] }\n' "$3" "$box" ;;
     shape) printf 'const @ = [%s]\n%s -> R[] = x * sum(@)\n' "$(seq -s, "$3")" "$box" ;;
     computed) printf 'const @ : R[2] = exp(%s)\n%s -> R[2] { return y[i] = x * @[i] }\n' "$3" "$box" ;;
-    file) printf 'const @ : R[2] from "d.csv"\n%s -> R[2] { return y[i] = x * @[i] }\n' "$box" ;;
+    file) printf 'const @ : R[2] = "c.csv"\n%s -> R[2] { return y[i] = x * @[i] }\n' "$box" ;;
     local) printf 'box @(x: R[]) -> R[2] {\n  const w : R[2] = [%s, 1]\n  return y[i] = x * w[i]\n}\n%s -> R[2] = @(x)\n' "$3" "$box" ;;
     axis) printf 'axis @ = %s\n%s -> R[@] { return y[@] = x }\n' "$3" "$box" ;;
     box) printf 'box @(x: R[]) -> R[] = %s * x\n%s -> R[] = @(x)\n' "$3" "$box" ;;
@@ -65,9 +65,10 @@ values() { # KIND OWN: what the program computes
 for dir in a b .; do
   case $dir in a) n=2 ;; b) n=3 ;; *) n=5 ;; esac
   echo "x,label" >$dir/d.csv
+  echo "$n,1" >$dir/c.csv
   for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "$n,$(echo word$i | cut -c1-5)$n" >>$dir/d.csv; done
 done
-for kind in number list shape computed local axis box options space machine learner network family stale mixed noise data table goal; do
+for kind in number list file shape computed local axis box options space machine learner network family stale mixed noise data table goal; do
   for own in '' own; do
     [ "$kind $own" != 'goal own' ] || continue # a goal of the program replaces those of used files
     program $kind "$own" same
@@ -81,6 +82,38 @@ for kind in number list shape computed local axis box options space machine lear
     if [ -s apart ] && cmp -s same apart; then ok "$kind $own: distinct"; else diff same apart >out; not_ok "$kind $own" out; fi
   done
 done
+
+# One text names different files in two folders.
+same() { if [ -n "$2" ] && [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: wanted $2, found $3" /dev/null; fi; } # WHAT WANTED FOUND
+ends() { rm -rf run && "$LIMN" train main.limn --out run --plain 2>&1 | sed -n 's/^finished.*: \(m.*\); the model.*/\1/p' | sed 's/;.*//'; }
+for where in a b; do
+  printf 'given x_%s : R[] from "d.csv"\nmeasure m_%s : mean[batch](x_%s)\n' $where $where $where >$where/f.limn
+done
+rest='learn w : R[] = 0\ngiven s from normal[]\ngoal fit : w + 0 * s ~ 0 by l2\ntrain 1 steps, gd(0)\n'
+printf "use \"a/f.limn\"\nuse \"b/f.limn\"\n$rest" >main.limn
+same 'data of two folders' 'm_b 3, m_a 2' "$(ends)"
+printf "use \"b/f.limn\"\nuse \"a/f.limn\"\n$rest" >main.limn
+same 'data of two folders, turned' 'm_a 2, m_b 3' "$(ends)"
+printf "use \"b/f.limn\"\ngiven x : R[] from \"d.csv\"\nmeasure m : mean[batch](x)\n$rest" >main.limn
+same 'data of a folder and of the program' 'm_b 3, m 5' "$(ends)"
+printf "use \"b/f.limn\"\ngiven x : R[] from \"d.csv\"\nmeasure m : mean[batch](x) on \"a/d.csv\"\n$rest" >main.limn
+same 'a measure on another file' 'm_b 3, m 2' "$(ends)"
+printf 'measure m_a : mean[batch](x) on "d.csv"\ngiven x : R[] from "../b/d.csv"\n' >a/on.limn
+printf "use \"a/on.limn\"\nuse \"b/f.limn\"\n$rest" >main.limn
+same 'a measure on a file of its folder' 'm_b 3, m_a 2' "$(ends)"
+
+# Words of labels belong to their files, also in a run that is continued; so do check sums.
+for where in a b; do
+  if [ $where = a ]; then one=ant other=bee; else one=cow other=dog; fi
+  { echo 'x,kind'; for i in 1 2 3 4 5 6 7 8 9; do echo "$i,$one"; echo "-$i,$other"; done; } >$where/words.csv
+  printf 'given x_%s, kind_%s from "words.csv"\nlearn f_%s : R[] -> R[2] = dense[2]\ngoal fit_%s : f_%s(x_%s) ~ kind_%s by cross_entropy\nmeasure m_%s : f_%s(x_%s) ~ kind_%s by hits\n' \
+    $where $where $where $where $where $where $where $where $where $where $where >$where/f.limn
+done
+printf 'use "a/f.limn"\nuse "b/f.limn"\ntrain 60 steps, batch 4, adam(0.1)\n' >main.limn
+same 'words of two folders' 'm_b 1, m_a 1' "$(ends)"
+if "$LIMN" train main.limn --resume run --steps 70 --plain >out 2>&1; then ok 'words of a run that is continued'; else not_ok 'words of a run that is continued' out; fi
+sed 's/dog/eel/' b/words.csv >new && mv new b/words.csv
+if "$LIMN" train main.limn --resume run --steps 80 --plain >out 2>&1 || ! grep -q 'b/words.csv' out; then not_ok 'changed data of one folder' out; else ok 'changed data of one folder'; fi
 
 # A name that two used files declare is refused where the third reads it, with both files; not if that declares it, or reads it never.
 printf 'const c = 1\nbox h(x: R[]) -> R[] = c * x\naxis k = 2\nspace S = R[2]\nmachine M -> (x: R[]) { state x = 1 }\ngiven g from normal[2]\noptimiser o(r: 1) { next p = p - r * grad }\n' >a/f.limn

@@ -41,6 +41,8 @@ bool learner_holds(Elab *, Def *,
 
 // on.c
 bool on_source_of(World *, const OnData *, const Given *); // is it the same data set or file?
+// The identity of the data: the name of the set, or the real path of the file; NULL for noise.
+const char *given_source_key(World *, const Given *);
 
 // goal.c
 // Does this param belong to the learner, or to this member (".2") of the family?

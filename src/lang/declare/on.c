@@ -1,6 +1,7 @@
 // `on SET`: the samples of a measure or a show. The set is either a split of a given one, or
 // another set that replaces all data: its fields are found by name and must have the same types.
 #include "base/diag.h"
+#include "base/files.h"
 #include "base/names.h"
 #include "base/table.h"
 #include "lang/declare/fields.h"
@@ -21,11 +22,18 @@ void read_on(Elab *in, Program *p, const Syntax *on, OnData *out) {
   out->set = g.set, out->split = g.split, out->path = g.path, out->beside = g.beside;
 }
 
+// One text may name different files in two folders, and one file may have several paths.
+const char *given_source_key(World *w, const Given *g) {
+  if (g->noise) return NULL;
+  if (!g->path) return name_text(w->names, g->set);
+  const char *path = data_file(w->arena, g->beside, g->path), *real = path_real(w->arena, path);
+  return real ? real : path;
+}
+
 bool on_source_of(World *w, const OnData *on, const Given *g) {
-  if (!on->path) return g->set && g->set == on->set;
-  return g->path &&
-         (strcmp(g->path, on->path) == 0 || strcmp(data_file(w->arena, g->beside, g->path),
-                                                   data_file(w->arena, on->beside, on->path)) == 0);
+  if (!on->path || !g->path) return !on->path && g->set && g->set == on->set;
+  Given theirs = {.path = on->path, .beside = on->beside};
+  return strcmp(given_source_key(w, g), given_source_key(w, &theirs)) == 0;
 }
 
 // -- fields of another set ------------------------------------------------------------------------

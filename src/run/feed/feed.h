@@ -17,6 +17,7 @@
 typedef VEC(Words) WordsList;
 typedef struct {
   const char *name; // of a known set, or a path
+  const char *key;  // given_source_key
   bool bits;
   int64_t window;
   Episodes episodes;
@@ -31,7 +32,7 @@ typedef struct {
 
 typedef struct {
   // A set, or a file. Whole, split or in windows, its numbers are the same.
-  const char *name;
+  const char *key;
   uint32_t field;
 } RoundingCheck;
 

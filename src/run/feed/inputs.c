@@ -69,7 +69,7 @@ static void words_of(Data *d, const Given *g, const Set *like, WordsList *out) {
 
 // like: the set that this one replaces, or NULL. whole: a file without splits is not split.
 static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
-  const char *name = given_name(d, g), *why = "";
+  const char *key = given_source_key(d->w, g), *why = "";
   int64_t window = 0;
   WordsList words = {0};
   if (like) words_of(d, g, like, &words);
@@ -77,7 +77,7 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
   if (g->window) size_value(d->w, g->window, &window);
   for (uint32_t i = 0; i < d->opened.n; i++) {
     const OpenedSet *o = &d->opened.at[i];
-    if (!strcmp(o->name, name) && o->bits == g->bits && o->window == window && o->whole == whole &&
+    if (!strcmp(o->key, key) && o->bits == g->bits && o->window == window && o->whole == whole &&
         o->pieces == g->pieces && !memcmp(&o->episodes, &g->episodes, sizeof o->episodes) &&
         same_words(&o->words, &words))
       return o->set;
@@ -94,13 +94,15 @@ static Set *open_set(Data *d, const Given *g, const Set *like, bool whole) {
                     .pieces = g->pieces,
                     .words = words.at,
                     .nwords = words.n};
+  const char *name = g->path ? g->path : name_text(d->w->names, g->set);
   Set *set = set_open(d->arena, name, &how, &why);
   if (!set) {
     diag_error(d->w->diags, g->node->span, "%s", why);
     return NULL;
   }
   vec_push(d->arena, &d->opened,
-           (OpenedSet){.name = name,
+           (OpenedSet){.name = given_name(d, g),
+                       .key = key,
                        .bits = g->bits,
                        .window = window,
                        .episodes = g->episodes,
@@ -146,10 +148,11 @@ static bool labels_fit(const Data *d, const Field *f, const Type *t) {
 // Warns, once for each column, if rounding to 32 bits loses information.
 static void warn_rounding(Data *d, const Given *g, Set *s, uint32_t field, Span span) {
   PrecisionLoss r;
+  const char *key = given_source_key(d->w, g);
   if (d->exact) return;
   for (uint32_t i = 0; i < d->checked.n; i++)
-    if (!strcmp(d->checked.at[i].name, given_name(d, g)) && d->checked.at[i].field == field) return;
-  vec_push(d->arena, &d->checked, (RoundingCheck){given_name(d, g), field});
+    if (!strcmp(d->checked.at[i].key, key) && d->checked.at[i].field == field) return;
+  vec_push(d->arena, &d->checked, (RoundingCheck){key, field});
   if (!set_precision_loss(s, field, &r)) return;
   Id said = diag_warning(d->w->diags, span, "`%s` of %s is %s", r.column, given_name(d, g),
                          precision_loss_text(d->arena, &r));
@@ -179,7 +182,8 @@ static bool find_field(Data *d, const Given *g, Set *s, uint32_t i, uint32_t *ou
 // In a dry run a named set need not be installed; a file must exist.
 static bool is_absent(Data *d, const Given *g) {
   SetOptions how = {.beside = g->beside};
-  bool absent = d->dry_run && !g->path && !set_is_here(d->arena, given_name(d, g), &how);
+  bool absent =
+      d->dry_run && !g->path && !set_is_here(d->arena, name_text(d->w->names, g->set), &how);
   d->missing |= absent;
   return absent;
 }

@@ -30,9 +30,16 @@ static uint64_t first_use(Elab *in, const Program *p, uint32_t given) {
   return (uint64_t)f.found << 32 | given;
 }
 
-static bool same_source(const Given *a, const Given *b) {
-  if (a->noise || b->noise) return a->noise && b->noise;
-  return a->path ? b->path && strcmp(a->path, b->path) == 0 : !b->path && a->set == b->set;
+typedef struct {
+  Elab *in;
+  const Program *p;
+  const char **source; // [given] given_source_key
+} Streams;
+
+static bool same_source(const Streams *s, uint32_t a, uint32_t b) {
+  const Given *x = &s->p->given.at[a], *y = &s->p->given.at[b];
+  if (x->noise || y->noise) return x->noise && y->noise;
+  return !x->path == !y->path && strcmp(s->source[a], s->source[b]) == 0;
 }
 
 static const char *split_of(Elab *in, const Given *g) {
@@ -41,39 +48,40 @@ static const char *split_of(Elab *in, const Given *g) {
 }
 
 // The number of givens of the same source that are used before.
-static uint32_t uses_before(Elab *in, const Program *p, uint32_t given, bool of_split) {
+static uint32_t uses_before(const Streams *s, uint32_t given, bool of_split) {
   uint32_t n = 0;
-  const Given *g = &p->given.at[given];
-  uint64_t own = first_use(in, p, given);
-  for (uint32_t k = 0; k < p->given.n; k++) {
-    const Given *other = &p->given.at[k];
-    n += same_source(g, other) &&
-         (!of_split || strcmp(split_of(in, g), split_of(in, other)) == 0) &&
-         first_use(in, p, k) < own;
-  }
+  const Given *g = &s->p->given.at[given];
+  uint64_t own = first_use(s->in, s->p, given);
+  for (uint32_t k = 0; k < s->p->given.n; k++)
+    n += same_source(s, given, k) &&
+         (!of_split || strcmp(split_of(s->in, g), split_of(s->in, &s->p->given.at[k])) == 0) &&
+         first_use(s->in, s->p, k) < own;
   return n;
 }
 
 // The number of other files that are read before this one.
-static uint32_t files_before(Elab *in, const Program *p, uint32_t given) {
+static uint32_t files_before(const Streams *s, uint32_t given) {
   uint32_t n = 0;
   uint64_t own = UINT64_MAX;
-  for (uint32_t k = 0; k < p->given.n; k++) {
-    uint64_t use = first_use(in, p, k);
-    if (same_source(&p->given.at[given], &p->given.at[k]) && use < own) own = use;
+  for (uint32_t k = 0; k < s->p->given.n; k++) {
+    uint64_t use = first_use(s->in, s->p, k);
+    if (same_source(s, given, k) && use < own) own = use;
   }
-  for (uint32_t k = 0; k < p->given.n; k++)
-    n += p->given.at[k].path && !uses_before(in, p, k, false) && first_use(in, p, k) < own;
+  for (uint32_t k = 0; k < s->p->given.n; k++)
+    n += s->p->given.at[k].path && !uses_before(s, k, false) && first_use(s->in, s->p, k) < own;
   return n;
 }
 
 uint64_t given_stream(Elab *in, const Program *p, uint32_t given) {
+  World *w = elab_world(in);
   const Given *g = &p->given.at[given];
-  const char *set = name_text(elab_world(in)->names, g->set);
+  Streams s = {in, p, NEW_ARRAY(w->arena, const char *, p->given.n + 1)};
+  for (uint32_t k = 0; k < p->given.n; k++) s.source[k] = given_source_key(w, &p->given.at[k]);
+  const char *set = name_text(w->names, g->set);
   uint64_t stream = site_hash(0, g->noise ? "noise" : g->path ? "file" : set);
   stream = site_hash(stream, split_of(in, g));
-  if (g->path) stream = site_step(stream, files_before(in, p, given));
-  return site_step(stream, uses_before(in, p, given, true));
+  if (g->path) stream = site_step(stream, files_before(&s, given));
+  return site_step(stream, uses_before(&s, given, true));
 }
 
 uint64_t program_seed(Elab *in, Program *p) {

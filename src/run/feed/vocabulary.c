@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/json_write.h"
 #include "base/names.h"
+#include "base/source.h"
 #include "run/feed/feed.h"
 
 #include <stdlib.h>
@@ -22,12 +23,28 @@ bool type_words(World *w, const Type *t, const char *field, Words *out) {
   return true;
 }
 
-const char *given_name(const Data *d, const Given *g) {
-  return g->path ? g->path : name_text(d->w->names, g->set);
+static bool same_source(const Data *d, const Given *a, const Given *b) {
+  return !a->noise && !b->noise &&
+         strcmp(given_source_key(d->w, a), given_source_key(d->w, b)) == 0;
 }
 
-static bool same_source(const Data *d, const Given *a, const Given *b) {
-  return !a->noise && !b->noise && strcmp(given_name(d, a), given_name(d, b)) == 0;
+// The path of the file from the folder of the program.
+static const char *path_from_program(const Data *d, const Given *g) {
+  const char *main = d->w->sources->file.at[d->p->tree->span.file].path,
+             *slash = strrchr(main, '/'), *path = data_file(d->w->arena, g->beside, g->path);
+  size_t n = slash ? (size_t)(slash - main) + 1 : 0;
+  return strncmp(path, main, n) == 0 ? path + n : path;
+}
+
+// Files in different folders may be named by one text. Then their paths tell them apart.
+const char *given_name(const Data *d, const Given *g) {
+  if (!g->path) return name_text(d->w->names, g->set);
+  for (uint32_t k = 0; k < d->p->given.n; k++) {
+    const Given *other = &d->p->given.at[k];
+    if (other->path && strcmp(other->path, g->path) == 0 && !same_source(d, g, other))
+      return path_from_program(d, g);
+  }
+  return g->path;
 }
 
 static void read_source_words(Data *d);
