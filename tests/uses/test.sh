@@ -115,6 +115,15 @@ if "$LIMN" train main.limn --resume run --steps 70 --plain >out 2>&1; then ok 'w
 sed 's/dog/eel/' b/words.csv >new && mv new b/words.csv
 if "$LIMN" train main.limn --resume run --steps 80 --plain >out 2>&1 || ! grep -q 'b/words.csv' out; then not_ok 'changed data of one folder' out; else ok 'changed data of one folder'; fi
 
+# Exported training finds arrays by name.
+for where in a b; do declared noise $where 2 | sed 's/@/n/g; s/w2/w_'$where'/g' >$where/f.limn; done
+printf 'use "a/f.limn"\nuse "b/f.limn"\ntrain 3 steps\n' >main.limn
+for as in torch jax; do
+  if "$LIMN" export main.limn --as $as -o m.py >out 2>&1 || ! grep -q 'two fields are called `n`' out || ! grep -q '^   in [ab]/f.limn' out; then
+    not_ok "two fields of one name in $as" out
+  else ok "two fields of one name in $as"; fi
+done
+
 # A name that two used files declare is refused where the third reads it, with both files; not if that declares it, or reads it never.
 printf 'const c = 1\nbox h(x: R[]) -> R[] = c * x\naxis k = 2\nspace S = R[2]\nmachine M -> (x: R[]) { state x = 1 }\ngiven g from normal[2]\noptimiser o(r: 1) { next p = p - r * grad }\n' >a/f.limn
 printf 'const c = 3\nbox h(x: R[]) -> R[] = c + x\naxis k = 3\nspace S = R[3]\nmachine M -> (x: R[]) { state x = 2 }\ngiven g from normal[3]\noptimiser o(r: 2) { next p = p - r * grad }\n' >b/f.limn

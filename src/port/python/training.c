@@ -308,6 +308,7 @@ static void put_states(Python *p, Buf *b) {
 
 // Optimisers are functions, so they are defined before the tables.
 bool python_training(Python *p, Buf *b) {
+  if (!fields_are_distinct(p->e->in, p->e->p)) return false;
   buf_text(b, "\n\n# A goal: what it is given, the weights that it moves, whose names begin so, "
               "and how much it\n"
               "# counts: below 0, what it shows is made large. Last, how many uses a state has, if "

@@ -1,6 +1,7 @@
 // Diagrams by name, and what is left of them after a list of passes.
 #include "base/diag.h"
 #include "base/names.h"
+#include "base/table.h"
 #include "core/pass/pipeline.h"
 #include "lang/value/value.h"
 #include "run/step/step.h"
@@ -12,6 +13,25 @@ static bool says_which(Elab *in, Program *p, const char *name, const Instance *h
   if (n < 2) return true;
   return diag_refuse(diags, (Span){0}, "`%s` is a family of %lld: say which, %s.0 … %s.%lld", name,
                      (long long)n, name, name, (long long)n - 1);
+}
+
+bool fields_are_distinct(Elab *in, const Program *p) {
+  World *w = elab_world(in);
+  Table *known = table_new(w->arena);
+  for (uint32_t g = 0; g < p->goal.n; g++)
+    for (uint32_t i = 0; i < p->goal.at[g].fields.n; i++) {
+      const Def *d = def_of(in, p->goal.at[g].fields.at[i]);
+      Id id = table_get(known, &d->name, sizeof d->name);
+      if (!id) table_put(known, &d->name, sizeof d->name, d->id);
+      if (!id || id == d->id) continue;
+      Id e =
+          diag_error(w->diags, d->span, "two fields are called `%s`, and arrays are given by name",
+                     name_text(w->names, d->name));
+      diag_note(w->diags, e, def_of(in, id)->span, "the other one");
+      diag_help(w->diags, e, "rename one of them, with all its uses in its file");
+      return false;
+    }
+  return true;
 }
 
 Diagram *diagram_named(Elab *in, Program *p, const char *name, const Instance *how) {

@@ -116,6 +116,9 @@ void change_goals(World *, Program *, const Changes *); // gives goals other wei
 bool learn_changed(Elab *, Program *, const Syntax *train, const Changes *, Regime *out);
 
 // named_diagrams.c: the diagram of a name of the program. NULL with a diagnostic.
+// Do different fields of the goals have different names? False with a diagnostic: where arrays are
+// given by name, two fields would get the same one.
+bool fields_are_distinct(Elab *, const Program *);
 Diagram *diagram_named(Elab *, Program *, const char *name, const Instance *);
 // The same, with sizes that goals and measures determine for its weights.
 Diagram *diagram_trained(Elab *, Program *, const char *name);

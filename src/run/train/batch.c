@@ -97,7 +97,7 @@ void caller_batch_write(Trainer *t, uint32_t k) {
 Outcome train_step_on(Trainer *t, const LimnInput *in, uint32_t n, Arena *scratch) {
   CallerBatch own = {in, n, -1};
   if (train_ended(t)) return t->status;
-  if (!batch_fits(t, &own, scratch)) return OUTCOME_WRONG;
+  if (!fields_are_distinct(t->in, t->p) || !batch_fits(t, &own, scratch)) return OUTCOME_WRONG;
   t->caller_batch = &own;
   Outcome end = train_go(t, 1);
   t->caller_batch = NULL;
