@@ -24,6 +24,8 @@ declared() { # KIND WHERE NUMBER
     options) printf 'box @[k: %s](x: R[]) -> R[] = k * x\n%s -> R[] = @(x)\n' "$3" "$box" ;;
     space) printf 'space @ = R[%s]\n%s -> @ { return y[i] = x + 0 * i }\n' "$3" "$box" ;;
     machine) printf 'machine @ -> (x: R[]) {\n  state x = 0\n  next x = x + %s\n}\nwiring read_%s -> (x: R[]) {\n  m : @\n  x = m.x\n}\n' "$3" "$2" ;;
+    share) printf "share @(q) {\n  q' = %s\n}\nmachine read_%s -> (x: R[]) {\n  state x = 0\n  @(x)\n}\n" "$3" "$2" ;;
+    diagram) printf 'learn w%s : R[4] -> R[3] = dense[3]\ndiagram @ {\n  space N = iris\n  space X = R[4]\n  space Y = {3} by cross_entropy\n  box x : N -> X = iris.x\n  box y : N -> Y = iris.label\n  box g : X -> Y = w%s\n  x ; g <= y\n}\nmeasure measure_%s : sum(w%s([1, 2, 3, 4]))\n' "$2" "$2" "$2" "$2" ;;
     learner) printf 'learn @ : R[2] = %s\n%s -> R[2] { return y[i] = x * @[i] }\n' "$3" "$box" ;;
     network) printf 'learn @ : R[2] -> R[2] = dense[%s] ; dense[2]\nbox read_%s(x: R[2]) -> R[2] = @(x)\n' "$3" "$2" ;;
     family) printf 'learn @[2] : R[2] = %s\n%s -> R[2] { return y[i] = x * @[1][i] }\n' "$3" "$box" ;;
@@ -49,6 +51,7 @@ program() { # KIND OWN SAME
     [ -z "$2" ] || declared "$1" own 5 | sed "s/@/$([ "$3" ] && echo name || echo name_own)/g"
     case $1 in
       noise | data | table | goal) printf 'train 3 steps, batch 8, gd(0.1)\n' ;;
+      share) for r in a b $2; do printf 'run read_%s to 3\ncheck last(x) = 0 within 1000\n' "$r"; done ;;
       machine) for r in a b $2; do printf 'run read_%s for 3 ticks\ncheck last(x) = 0 within 1000\n' "$r"; done ;;
     esac
   } >main.limn
@@ -57,7 +60,7 @@ program() { # KIND OWN SAME
 values() { # KIND OWN: what the program computes
   case $1 in
     noise | data | table | goal) rm -rf run && "$LIMN" train main.limn --out run --plain --quiet >said 2>&1 && cut -d, -f1,2,4- run/metrics.csv | sed 's/name[_a-z]*/name/g' ;;
-    machine) "$LIMN" run main.limn --plain 2>&1 ;;
+    machine | share) "$LIMN" run main.limn --plain 2>&1 ;;
     *) for r in a b $2; do "$LIMN" eval main.limn "read_$r" --in "$([ "$1" = network ] && echo '[1, 2]' || echo 1)" 2>&1; done ;;
   esac
 }
@@ -68,7 +71,7 @@ for dir in a b .; do
   echo "$n,1" >$dir/c.csv
   for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "$n,$(echo word$i | cut -c1-5)$n" >>$dir/d.csv; done
 done
-for kind in number list file shape computed local axis box options space machine learner network family stale mixed noise data table goal; do
+for kind in number list file shape computed local axis box options space machine share diagram learner network family stale mixed noise data table goal; do
   for own in '' own; do
     [ "$kind $own" != 'goal own' ] || continue # a goal of the program replaces those of used files
     program $kind "$own" same
@@ -127,8 +130,8 @@ done
 # A name that two used files declare is refused where the third reads it, with both files; not if that declares it, or reads it never.
 printf 'const c = 1\nbox h(x: R[]) -> R[] = c * x\naxis k = 2\nspace S = R[2]\nmachine M -> (x: R[]) { state x = 1 }\ngiven g from normal[2]\noptimiser o(r: 1) { next p = p - r * grad }\n' >a/f.limn
 printf 'const c = 3\nbox h(x: R[]) -> R[] = c + x\naxis k = 3\nspace S = R[3]\nmachine M -> (x: R[]) { state x = 2 }\ngiven g from normal[3]\noptimiser o(r: 2) { next p = p - r * grad }\n' >b/f.limn
-for reads in 'box r(x: R[]) -> R[] = h(x)' 'box r(x: R[]) -> R[] = c * x' 'box r(x: R[k]) -> R[] = sum(x)' 'box r(x: S) -> R[] = sum(x)' 'wiring W -> (x: R[]) { m : M  x = m.x }' 'measure m : sum(g)' 'const d = c + 1' 'run M for 2 ticks'; do
-  printf 'use "a/f.limn"\nuse "b/f.limn"\n%s\n' "$reads" | sed 's/  x = m/\n  x = m/; s/{ m/{\n  m/; s/m.x }/m.x\n}/' >main.limn
+for reads in 'box r(x: R[]) -> R[] = h(x)' 'box r(x: R[]) -> R[] = c * x' 'box r(x: R[k]) -> R[] = sum(x)' 'box r(x: S) -> R[] = sum(x)' 'wiring W -> (x: R[]) { m : M  x = m.x }' 'measure m : sum(g)' 'const d = c + 1' 'run M for 2 ticks' 'learn w : R[] = 1\ngoal f : minimise w * w\ntrain 1 steps, o(0.1)'; do
+  printf 'use "a/f.limn"\nuse "b/f.limn"\n%b\n' "$reads" | sed 's/  x = m/\n  x = m/; s/{ m/{\n  m/; s/m.x }/m.x\n}/' >main.limn
   "$LIMN" check main.limn >out 2>&1
   if grep -q 'main.limn:.*declared in two files.*a/f.limn and b/f.limn' out; then ok "ambiguous: $reads"; else not_ok "ambiguous: $reads" out; fi
 done
