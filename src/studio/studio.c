@@ -137,8 +137,29 @@ static void prepare(Studio *s, StudioHow *how) {
   watch_open(s);
 }
 
+// Paths of the environment are those of the folder where the studio was started: below the served
+// folder they would name what somebody else has put there.
+static void settle_paths(Arena *a) {
+  static const char *const name[] = {"LIMN_DATA", "XDG_DATA_HOME", "LIMN_READ", "LIMN_CACHE"};
+  const char *here = path_real(a, ".");
+  for (uint32_t i = 0; here && i < COUNT(name); i++) {
+    bool list = strcmp(name[i], "LIMN_READ") == 0;
+    const char *at = getenv(name[i]);
+    if (!at || !*at) continue;
+    Buf b = buf_new(a);
+    for (size_t n; *at; at += n) {
+      n = list ? strcspn(at, ":") : strlen(at);
+      if (n && *at != '/') buf_printf(&b, "%s/", here);
+      buf_printf(&b, "%.*s", (int)n, at);
+      if (at[n]) buf_char(&b, ':'), at++;
+    }
+    setenv(name[i], b.at, 1);
+  }
+}
+
 static int begin(Studio *s, StudioHow *how) {
   if (!find_folder(s, how->path)) return LIMN_WRONG;
+  settle_paths(s->arena);
   prepare(s, how);
   if (!random_letters(s->token, STUDIO_TOKEN)) {
     fputs("limn studio: the system gives no random numbers (/dev/urandom)\n", stderr);

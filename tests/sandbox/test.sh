@@ -48,6 +48,78 @@ machine Lag(u: R[]) -> (x: R[]) {
 run Lag(u: 0) to 1 every 0.25
 END
 
+# -- links at the places of data, which a folder from elsewhere may bring: nothing outside is read through them
+mkdir -p kept/far kept/far/digits theirs/program theirs/shared
+echo '1,2' >kept/far/k.csv
+echo 'box leak(x: R[]) -> R[] = x' >kept/far/s.limn
+printf '%s\n' u,v 1,2 3,4 5,6 7,8 >kept/far/t.csv
+for i in $(seq 20); do printf '1,%.0s' $(seq 64); echo 1; done >kept/far/digits/digits.csv
+"$LIMN" train own/net.limn --out kept/run --quiet --reference >out 2>err && mv kept/run/model.safetensors kept/far
+cat >places.txt <<END
+weights learn net : R[4] -> R[3] = dense[3] from "$dir/kept/far/model.safetensors"
+uses use "$dir/kept/far/s.limn"
+constant const K : R[2] from "$dir/kept/far/k.csv"
+given given u, v : R[] from "$dir/kept/far/t.csv"
+found given u, v : R[] from "far/t.csv"
+named given image, label from digits
+table machine M(u, v: R[]) -> (s: R[]) { state s = 0; next s = s + u + v }; run M for 3 ticks on "$dir/kept/far/t.csv"
+END
+forms="weights uses constant given table"
+while read -r name text; do echo "$text" | sed 's/; /\n  /g; s/{ /{\n  /; s/ }/\n}/; s/  run/run/' >"theirs/program/$name.limn"; done <places.txt
+echo 'measure m : mean[batch](u + v)' | tee -a theirs/program/given.limn >>theirs/program/found.limn
+echo 'measure m : mean[batch](number(label))' >>theirs/program/named.limn
+echo 'box f(x: R[2]) -> R[2] { return y[i] = x[i] + K[i] }' >>theirs/program/constant.limn
+
+# reads NAME WANTED [OPTIONS]: each program, where it reads
+reads() {
+  for p in $forms; do
+    case $p in
+    weights) what="eval weights.limn net --in [1,2,3,4]" ;;
+    uses) what="eval uses.limn leak --in 1" ;;
+    constant) what="eval constant.limn f --in [1,2]" ;;
+    table) what="run table.limn --plain" ;;
+    *) what="eval $p.limn" ;;
+    esac
+    # shellcheck disable=SC2086
+    (cd theirs/program && "$LIMN" $what ${3-}) >out 2>err
+    have=$?
+    if [ $have -ne "$2" ]; then not_ok "$1: $p: status $have, wanted $2" err
+    elif [ "$2" -ne 0 ] && ! grep -q 'it is not below the folder of the program; --read' err; then not_ok "$1: $p: another message" err
+    else ok "$1: $p"; fi
+  done
+}
+ln -s / theirs/program/data
+reads "a link called data to the root" 1
+"$LIMN" train own/net.limn --out probe --sandbox --quiet --reference >out 2>err && reads "in a sandbox too" 1 --sandbox
+reads "the flag allows it" 0 "--read $dir/kept"
+forms="$forms found named" # these are found in ./data only
+rm theirs/program/data
+ln -s "$dir/kept" theirs/program/data
+mv kept/far/digits kept
+reads "a link called data to elsewhere" 1
+reads "which the flag allows" 0 "--read $dir/kept"
+rm theirs/program/data
+ln -s "$dir/kept" theirs/shared/data
+reads "a link in ../shared" 1
+rm -r theirs/shared && mkdir away/shared && ln -s "$dir/kept" away/shared/data && ln -s ../away/shared theirs/shared
+reads "a link called ../shared" 1
+rm theirs/shared
+mkdir -p theirs/shared theirs/program/inner theirs/program/data
+ln -s "$dir/kept/digits" theirs/program/data/digits
+ln -s "$dir/kept/far" theirs/program/data/far
+reads "links in data" 1
+rm -r theirs/program/data/digits
+mkdir theirs/program/data/digits && ln -s "$dir/kept/digits/digits.csv" theirs/program/data/digits/digits.csv
+reads "links to files in data" 1
+rm -r theirs/program/data
+cp -r kept/digits kept/far theirs/program/inner && ln -s inner theirs/program/data
+(cd theirs/program && "$LIMN" eval named.limn && cd inner && ln -s ../inner data && "$LIMN" eval ../named.limn) >out 2>err
+if [ $? -eq 0 ]; then ok "a link within the folder is a place for data"; else not_ok "a link within the folder is a place for data" err; fi
+mkdir theirs/shared/data && rm theirs/program/data && mv theirs/program/inner/digits theirs/shared/data
+status "so is a folder of that name beside it" 0 sh -c 'cd theirs/program && "$LIMN" eval named.limn'
+status "and a link that the user names" 0 sh -c 'ln -s shared theirs/link && mv theirs/shared/data/digits theirs/shared && cd theirs/program && LIMN_DATA=../link "$LIMN" eval named.limn'
+rm -r probe
+
 # -- not everywhere
 if "$LIMN" train own/net.limn --out probe --sandbox --quiet --reference >out 2>err; then ok "training in a sandbox"
 elif grep -q 'there is no sandbox here' err; then echo "skipped: $(cat err)"; exit 0

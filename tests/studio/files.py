@@ -111,6 +111,21 @@ for address, wanted in (("a.limn", 200), ("link.limn", 404), ("..%2f..%2fetc%2fh
 heads = studio.http("GET", "/file?path=a.limn")[2]
 check("nothing in a file runs", "sandbox" in heads["content-security-policy"] and heads["content-type"].startswith("text/plain"), heads)
 
+# -- a link called data, which the folder brings, is no place for data; nor do paths of the environment name it
+with tempfile.TemporaryDirectory() as away:
+    os.mkdir(away + "/here")
+    os.mkdir(away + "/kept")
+    open(away + "/kept/k.csv", "w").write("1,2\n")
+    os.symlink("/", folder + "/data")
+    for env in ({}, {"LIMN_DATA": "data"}, {"LIMN_READ": "data:data"}, {"XDG_DATA_HOME": "data"}):
+        second = Studio(folder, env={**os.environ, **env}, cwd=away + "/here")
+        at = second.page()
+        at.open("data.limn", f'const K : R[2] from "{os.path.realpath(away)}/kept/k.csv"\nbox f(x: R[2]) -> R[2] {{ return y[i] = x[i] + K[i] }}\n')
+        said = at.refused("limn/eval", {"textDocument": {"uri": "file:///data.limn"}, "name": "f", "in": {"x": [1, 2]}})[0]
+        check(f"nothing is read through a link called data: {env}", "it is not below the folder of the program" in said, said)
+        second.end()
+    os.unlink(folder + "/data")
+
 
 # -- where it cannot begin
 def fails(path, words, *options):

@@ -4,16 +4,24 @@
 // Files are found in the set's folder, gzipped or not, and must have the known shapes, because
 // programs were type-checked against them before anything was read.
 #define _POSIX_C_SOURCE 200809L
+#include "base/source.h"
 #include "io/data/set_own.h"
 
 #include <unistd.h>
+
+// Reads a file that the program may read: links in the folder may lead elsewhere.
+static bool view_allowed(Set *s, Arena *a, const char *path, View *out, const char **why) {
+  const char *no = rights_refuse(s->arena, s->options.rights, path);
+  return no ? file_error(s->arena, why, "cannot read %s: %s", path, no)
+            : file_view(a, path, out, why);
+}
 
 // Reads a file of the folder, plain or gzipped.
 static bool view_in(Set *s, const char *folder, const char *file, View *out, const char **why) {
   const char *plain = arena_format(s->arena, "%s/%s", folder, file);
   const char *packed = arena_format(s->arena, "%s.gz", plain);
   const char *path = access(plain, R_OK) == 0 ? plain : packed;
-  if (access(path, R_OK) == 0) return file_view(s->arena, path, out, why);
+  if (access(path, R_OK) == 0) return view_allowed(s, s->arena, path, out, why);
   return file_error(s->arena, why, "set %s: %s has no file %s, nor %s.gz", s->name, folder, file,
                     file);
 }
@@ -107,7 +115,8 @@ static bool read_cifar_png(Set *s, const char *folder, const char *file, uint8_t
   const char *path = arena_format(scratch, "%s/%s.png", folder, file);
   View v;
   Picture p;
-  bool good = file_view(scratch, path, &v, why) && png_read_bytes(scratch, v.at, v.n, &p, why);
+  bool good =
+      view_allowed(s, scratch, path, &v, why) && png_read_bytes(scratch, v.at, v.n, &p, why);
   if (good && (p.width != CIFAR_PIXELS || p.height != CIFAR_ROWS || p.channels != 3))
     good = file_error(s->arena, why, "it is not a picture of 1024×10000 colours");
   if (good) memcpy(to, p.at, (size_t)CIFAR_ROWS * CIFAR_BYTES);

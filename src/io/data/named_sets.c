@@ -134,6 +134,8 @@ const char *field_type(Arena *a, const Field *f) {
 }
 
 // -- folders --------------------------------------------------------------------------------------
+static const char debian_fashion[] = "/usr/share/datasets/fashion-mnist";
+
 // The k-th folder that may contain sets, and its name in messages. False after the last.
 static bool data_root(Arena *a, uint32_t k, const char **path, const char **called) {
   const char *own = getenv("LIMN_DATA"), *user = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
@@ -176,8 +178,7 @@ const char *find_folder(Arena *a, const char *set, const char **why) {
     if (folder) return path;
     if (error && !*why) file_error(a, why, "cannot determine whether %s exists: %s", path, error);
   }
-  static const char debian[] = "/usr/share/datasets/fashion-mnist";
-  return strcmp(set, "fashion") == 0 && path_is_folder(debian) ? debian : NULL;
+  return strcmp(set, "fashion") == 0 && path_is_folder(debian_fashion) ? debian_fashion : NULL;
 }
 
 bool data_look(Arena *a, const char *name, const char **why) {
@@ -198,10 +199,23 @@ const char *data_file(Arena *a, const char *beside, const char *path) {
   return here;
 }
 
+// Where the user has not named a folder, a folder from elsewhere may bring it: a link at its place,
+// or on the way, permits nothing outside. ./data may lead to another place in the current folder.
+static bool root_stays(Arena *a, const char *root) {
+  bool own = strcmp(root, "./data") == 0;
+  if (!own && strcmp(root, "../shared/data") != 0) return true;
+  const char *home = path_real(a, own ? "." : ".."), *real = path_real(a, root);
+  if (!home || !real) return false;
+  if (own) return path_is_below(home, real);
+  const char *slash = text_ends(home, "/") ? "" : "/";
+  return strcmp(real, arena_format(a, "%s%sshared/data", home, slash)) == 0;
+}
+
 void data_rights(Arena *a, ReadRights *r) {
   const char *root, *called;
   for (uint32_t k = 0; data_root(a, k, &root, &called); k++)
-    if (root) rights_add(a, r, root);
+    if (root && root_stays(a, root)) rights_add(a, r, root);
+  rights_add(a, r, debian_fashion);
 }
 
 const char *get_advice(const char *set) { return find_known(set)->get; }
