@@ -71,8 +71,14 @@ static int replace(const NewFile *f) {
   return good ? 0 : why;
 }
 
+// NAME.PID.part; a long name is cut at a character, as a file name has at most 255 bytes.
 static const char *name_beside(Arena *a, const char *name) {
-  return arena_format(a, "%s.%ld.part", name, (long)getpid());
+  const char *slash = strrchr(name, '/'), *end = arena_format(a, ".%ld.part", (long)getpid());
+  size_t n = strlen(name), folder = slash ? (size_t)(slash + 1 - name) : 0;
+  size_t most = folder + 255 - strlen(end);
+  if (n > most)
+    for (n = most; n > folder && ((unsigned char)name[n] & 0xC0) == 0x80;) n--;
+  return arena_format(a, "%.*s%s", (int)n, name, end);
 }
 
 // -- what the user names --------------------------------------------------------------------------

@@ -83,6 +83,39 @@ os.kill(child, signal.SIGKILL)
 sys.stdout.buffer.write(seen)
 END
 has "how far they are" out " of 18 runs, "
+# each run has files of its own, whatever the names: same values, numbers that meet, lower case, names longer than a file's may be
+/usr/bin/python3 - "$LIMN" <<'END' || not_ok "files of runs"
+import csv, json, os, subprocess, sys
+machine = "machine %s(u: R[]) -> (x: R[]) {\n  state x = 0\n  x' = u\n}\n"
+option = "machine %s[k] -> (x: R[]) {\n  state x = 0\n  x' = k\n}\n"
+long, sums = "N" * 300, " + ".join(["time"] * 90)
+greek = "λ" * 140
+programs = {
+    "expressions": (machine % "N" + "for u in [time * 2, time / 2, time ^ 2] {\n  run N(u: u) to 1\n}\n", [1, 0.25, 1 / 3], ["N.u=time_2", "N.u=time_2.2", "N.u=time_2.3"]),
+    "counted": (option % "M" + "for k in [1, 1.2] {\n  run M[k: k] to 1\n}\nfor k in [1] {\n  run M[k: k] to 1\n}\n", [1, 1.2, 1], ["M.k=1", "M.k=1.2", "M.k=1.3"]),
+    "counted_first": (option % "M" + "for k in [1] {\n  run M[k: k] to 1\n}\nfor k in [1, 1.2] {\n  run M[k: k] to 1\n}\n", [1, 1, 1.2], ["M.k=1", "M.k=1.3", "M.k=1.2"]),
+    "unique": (option % "M" + "run M[k: 1] to 1\nrun M[k: 2] to 1\nrun a : M[k: 3] to 1\nfor k in [4, 0.5] {\n  run M[k: k] to 1\n}\nrun M[k: 6] to 1\n", [1, 2, 3, 4, 0.5, 6], ["M", "M.2", "a", "M.k=4", "M.k=0.5", "M.3"]),
+    "lower": (option % "M" + option % "m" + "run M[k: 1] to 1\nrun m[k: 2] to 1\nrun M[k: 3] to 1\nrun m[k: 4] to 1\n", [1, 2, 3, 4], ["M", "m.3", "M.2", "m.4"]),
+    "letters": (option % "Ω" + option % "ω" + option % "É" + option % "é" + "".join(f"run {n}[k: 1] to 1\n" for n in "ΩωÉé"), [1] * 4, ["Ω", "ω.2", "É", "é.2"]),
+    "long": (option % long + option % greek + f"run {long}[k: 1] to 1\nrun {long}[k: 2] to 1\nrun {greek}[k: 3] to 1\nrun {greek}[k: 4] to 1\n", [1, 2, 3, 4], [long[:237], long[:235] + ".2", greek[:118], greek[:117] + ".2"]),
+    "sums": (machine % "N" + f"for u in [{sums}, {sums} + 1, {sums} + 2] {{\n  run N(u: u) to 1\n}}\n", [45, 46, 47], None),
+}
+for name, (text, wanted, files) in programs.items():
+    open(f"{name}.limn", "w").write(text)
+    ran = subprocess.run([sys.argv[1], "run", f"{name}.limn", "--out", f"files_{name}", "--quiet"], capture_output=True, text=True)
+    what = f"files of runs: {name}"
+    if ran.returncode:
+        print("not ok run:", what, ran.stdout[-2000:], ran.stderr[-2000:])
+        continue
+    runs = json.load(open(f"files_{name}/run.json"))["runs"]
+    have = [float(list(csv.reader(open(f"files_{name}/{r['file']}.csv")))[-1][1]) for r in runs]
+    there = [f for f in os.listdir(f"files_{name}") if f.endswith(".csv")]
+    good = all(abs(a - b) < 1e-6 for a, b in zip(have, wanted)) and len(have) == len(wanted) == len({f.lower() for f in there})
+    good = good and (files is None or [r["file"] for r in runs] == files)
+    print("ok run:" if good else "not ok run:", what, "" if good else (have, [r["file"] for r in runs]))
+    again = subprocess.run([sys.argv[1], "report", f"{name}.limn", "--from", f"files_{name}"], capture_output=True, text=True)
+    print("ok run:" if again.returncode == 0 else "not ok run:", what, "are read back", again.stderr)
+END
 printf x >file
 "$LIMN" run wrong.limn --out file/x >out 2>&1
 same "a folder that cannot be: status" 3 $?

@@ -44,6 +44,30 @@ bool folder_read_weights(Arena *a, const char *from, Arrays *out, const char **e
   return (file == from ? safetensors_read : folder_read)(a, file, out, error);
 }
 
+// Letters of ASCII, and those of Latin, Greek and Cyrillic whose UTF-8 has two bytes.
+static uint32_t lower_case(uint32_t c) {
+  bool twenty = (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
+                (c >= 0x391 && c <= 0x3A9) || (c >= 0x410 && c <= 0x42F);
+  bool pairs = (c >= 0x100 && c <= 0x12F) || (c >= 0x460 && c <= 0x481);
+  if (c == 0x3C2) return 0x3C3; // a final sigma
+  if (c >= 0x400 && c <= 0x40F) return c + 80;
+  return twenty ? c + 32 : pairs ? c | 1 : c;
+}
+
+const char *file_name_folded(Arena *a, const char *name) {
+  char *to = arena_text(a, name, strlen(name));
+  for (unsigned char *c = (unsigned char *)to; *c; c++) {
+    bool two = *c >= 0xC2 && *c <= 0xDF && (c[1] & 0xC0) == 0x80;
+    uint32_t low = lower_case(two ? (uint32_t)(*c & 31) << 6 | (c[1] & 63) : *c < 0x80 ? *c : 0);
+    if (two) {
+      *c = (unsigned char)(0xC0 | low >> 6), c[1] = (unsigned char)(0x80 | (low & 63));
+      c++;
+    } else if (*c < 0x80)
+      *c = (unsigned char)low;
+  }
+  return to;
+}
+
 Outcome folder_outcome(Arena *a, const char *dir, const char *name) {
   return file_is_foreign(a, dir, name) ? OUTCOME_WRONG : OUTCOME_SYSTEM;
 }

@@ -68,9 +68,10 @@ static uint32_t text_of(const ProgramTexts *all, uint32_t source) {
   return i;
 }
 
-static bool name_taken(const ProgramTexts *all, const char *name) {
+static bool name_taken(World *w, const ProgramTexts *all, const char *name) {
+  const char *folded = file_name_folded(w->arena, name);
   for (uint32_t i = 0; i < all->n; i++)
-    if (strcmp(all->at[i].name, name) == 0) return true;
+    if (strcmp(file_name_folded(w->arena, all->at[i].name), folded) == 0) return true;
   return false;
 }
 
@@ -79,7 +80,7 @@ static const char *name_for(World *w, const ProgramTexts *all, const char *path)
   const char *dot = strrchr(base, '.');
   int n = dot && dot > base ? (int)(dot - base) : (int)strlen(base);
   const char *name = arena_format(w->arena, "used/%s", base);
-  for (uint32_t k = 2; name_taken(all, name); k++)
+  for (uint32_t k = 2; name_taken(w, all, name); k++)
     name = arena_format(w->arena, "used/%.*s.%u%s", n, base, k, base + n);
   return name;
 }

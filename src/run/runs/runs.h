@@ -41,6 +41,8 @@ void folder_unlock(RunFolder *);
 // Writes a file into the locked folder, which may have been moved. NULL, or a sentence.
 const char *folder_write(const RunFolder *, Arena *, const char *name, const void *bytes, size_t n);
 const char *folder_path(const RunFolder *, const char *name);
+// The name in lower case: names that are equal then are one file on some file systems.
+const char *file_name_folded(Arena *, const char *name);
 // The outcome of a run that could not write this file: the user's choice of folder, or the disk.
 Outcome folder_outcome(Arena *, const char *dir, const char *name);
 // The command that resumes: limn VERB FILE --set … --resume DIR. `settings`: NAME=VALUE, separated

@@ -2,7 +2,7 @@
 // folder.
 #include "base/names.h"
 #include "base/source.h"
-#include "run/sim/simulate.h"
+#include "run/sim/simulate_own.h"
 
 // -- from a program -------------------------------------------------------------------------------
 static const char *run_words(Arena *a, const Run *run) {
@@ -24,29 +24,6 @@ static void find_systems(Results *r, const Run *run, SimResult *to) {
       to->on = system_named(r, on_source(clauses.at[i]));
 }
 
-// The base of file names: `Spring, k = 0.5` gives Spring.k=0.5, without characters that are special
-// in paths.
-static const char *file_base(Arena *a, const char *name) {
-  Buf b = buf_new(a);
-  for (; *name; name++) {
-    unsigned char c = (unsigned char)*name;
-    bool plain = c >= 0x80 || strchr("=+-._", c) || (c >= '0' && c <= '9') ||
-                 (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (c == ',' && name[1] == ' ')
-      buf_char(&b, '.');
-    else if (plain || c != ' ')
-      buf_char(&b, plain ? (char)c : '_');
-  }
-  return b.at;
-}
-
-static const char *run_file(Results *r, const char *name) {
-  uint32_t same = 1;
-  for (uint32_t i = 0; i < r->run.n; i++) same += strcmp(r->run.at[i].name, name) == 0;
-  const char *base = file_base(r->arena, name);
-  return same == 1 ? base : arena_format(r->arena, "%s.%u", base, same);
-}
-
 void results_begin(Results *r, Elab *in, Program *p) {
   World *w = elab_world(in);
   Buf settings = buf_new(w->arena);
@@ -59,7 +36,7 @@ void results_begin(Results *r, Elab *in, Program *p) {
   for (uint32_t i = 0; i < p->ran->run.n; i++) {
     const Run *run = &p->ran->run.at[i];
     const char *name = name_text(w->names, run->name);
-    SimResult one = {.name = name, .file = run_file(r, name), .words = run_words(r->arena, run)};
+    SimResult one = {.name = name, .words = run_words(r->arena, run)};
     find_systems(r, run, &one);
     one.base = name_text(w->names, run->base);
     if (run->turn) one.turn = turn_text(r->arena, w, run->turn);
@@ -67,6 +44,7 @@ void results_begin(Results *r, Elab *in, Program *p) {
       one.family++;
     vec_push(r->arena, &r->run, one);
   }
+  results_name_files(r);
   for (uint32_t i = 0; i < p->ran->check.n; i++) {
     const Check *c = &p->ran->check.at[i];
     RunCheck one = {.of = c->of, .text = one_line(r->arena, c->text), .figure = ""};

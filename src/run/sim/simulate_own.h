@@ -31,6 +31,8 @@ void simulation_redraw(Simulation *, double part);
 bool simulation_stops(const Simulation *);     // interrupted, or out of time
 void diags_separate(Diags *, uint32_t *since); // `since` must be restored
 
+void results_name_files(Results *); // result_names.c: gives each run its `file`
+
 // helpers.c: runs in parallel
 Helpers *helpers_new(Simulation *, const SimHelpers *); // helpers NULL: none
 void helpers_start(Simulation *);                       // starts helpers if it is worthwhile
