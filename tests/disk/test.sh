@@ -383,6 +383,34 @@ status "the folders for data may be read" 0 env LIMN_DATA="$dir/sets" "$LIMN" ch
 printf "$table" here/../../away2/t.csv >own/p.limn
 status "but not what is beside them" 1 env LIMN_DATA="$dir/sets" "$LIMN" check own/p.limn
 
+# -- files of the user in a folder that is no run's: what the run would write over is refused before it begins
+printf 'box half(x: R[n]) -> R[n] = x / 2\n' >part.limn
+printf 'use "part.limn"\nmachine M(u: R[]) -> (s: R[]) {\n  state s = 0\n  next s = s + u\n}\nrun M for 3 ticks on "table.csv"\nrun M(u: 1) for 3 ticks\nshow s\n' >mine.limn
+printf 'use "part.limn"\ngiven x, label from iris\nlearn net : R[4] -> R[3] = half ; dense[3]\ngoal fit : net(x) ~ label by cross_entropy\ntrain 2 steps, batch 8, adam(0.01)\nshow net(x)\n' >mine_too.limn
+both="lock metrics.csv changes.csv changes.asked report.html program.limn model.safetensors used/part.limn shown/01-s.svg shown/01-s.png shown/1.000300.safetensors"
+printf 'u\n1\n1\n1\n' >table.csv
+for file in M.csv M.happened.csv M.safetensors M.state.safetensors M.2.csv M.2.state.safetensors $both; do
+  for how in "run mine.limn" "train mine_too.limn --reference"; do
+    case $how$file in train*M.*) continue ;; esac
+    rm -rf mine
+    mkdir -p mine/shown mine/used
+    echo mine >mine/$file
+    find mine -type f -exec md5sum {} + | sort >before
+    # shellcheck disable=SC2086
+    status "a file that $how would write over, $file" 1 "$LIMN" $how --quiet --out mine
+    says "is named, $file" err "mine/$file exists already and belongs to no run: it would be overwritten; --out names another folder"
+    find mine -type f -exec md5sum {} + | sort >after
+    same "and nothing was written ($how, $file)" "$(cat before)" "$(cat after)"
+  done
+done
+rm -rf mine
+mkdir -p mine/shown mine/used
+echo mine | tee mine/shown/photo.png mine/used/other.limn mine/notes.txt >mine/N.csv
+status "other files are not in the way" 0 "$LIMN" run mine.limn --quiet --out mine
+same "and stay" "mine mine mine mine" "$(echo $(cat mine/shown/photo.png mine/used/other.limn mine/notes.txt mine/N.csv))"
+rm -rf mine && mkdir -p mine/used && : >mine/lock && cp mine_too.limn mine/program.limn && cp part.limn mine/used
+status "a run that was killed when it began is begun again" 0 "$LIMN" train mine_too.limn --reference --plain --quiet --out mine
+
 # -- a file of data that gets shorter while it is used
 /usr/bin/python3 - <<'END'
 import struct

@@ -90,18 +90,57 @@ static const char *make_next(RunFolder *f, const char *program) {
   return why;
 }
 
+// limn's lock is empty, or has the number of a process.
+static bool is_own_lock(const RunFolder *f) {
+  struct stat info;
+  const char *path = folder_path(f, "lock");
+  if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (!info.st_size) return true;
+  FileText file = file_read(f->arena, path, 32);
+  size_t n = file.text ? strspn(file.text, "0123456789") : 0;
+  return n && n + 1 == file.n && file.text[n] == '\n';
+}
+
+// A picture or array of a `show`: 01-x.svg, 1.000300.safetensors
+static const char *first_shown(const RunFolder *f) {
+  FolderNames names = {0};
+  folder_names(f->arena, folder_path(f, "shown"), &names);
+  for (uint32_t i = 0; i < names.n; i++) {
+    const char *name = names.at[i], *end = name + strspn(name, "0123456789");
+    bool kind =
+        text_ends(name, ".svg") || text_ends(name, ".png") || text_ends(name, ".safetensors");
+    if (kind && end > name && (*end == '-' || *end == '.'))
+      return arena_format(f->arena, "shown/%s", name);
+  }
+  return NULL;
+}
+
+static bool refuse_file(const RunFolder *f, const char *name, const char **why) {
+  return file_error(f->arena, why,
+                    "%s exists already and belongs to no run: it would be overwritten; --out "
+                    "names another folder",
+                    folder_path(f, name));
+}
+
 // A folder without a run may hold files that the run would overwrite: the program itself, for
-// example, or the weights it starts from.
+// example, the weights it starts from, or the table it reads. A run that was killed before it wrote
+// run.json has left a lock and the program.
 static bool has_no_files_of_run(const RunFolder *f, const char **why) {
   static const char *const names[] = {"program.limn", "model.safetensors", "best.safetensors",
-                                      "metrics.csv",  "changes.csv",       "report.html"};
-  for (uint32_t i = 0; i < COUNT(names) && !exists(f, "lock"); i++)
-    if (exists(f, names[i]))
-      return file_error(f->arena, why,
-                        "%s exists already and belongs to no run: it would be overwritten; --out "
-                        "names another folder",
-                        folder_path(f, names[i]));
-  return true;
+                                      "metrics.csv",  "changes.csv",       "changes.asked",
+                                      "report.html"};
+  bool own = is_own_lock(f), killed = own && exists(f, "program.limn");
+  if (!own && exists(f, "lock")) return refuse_file(f, "lock", why);
+  for (uint32_t i = 0; i < f->writes.n; i++) {
+    bool copy = strncmp(f->writes.at[i], "used/", 5) == 0;
+    if (!(copy && killed) && exists(f, f->writes.at[i]))
+      return refuse_file(f, f->writes.at[i], why);
+  }
+  if (killed) return true;
+  for (uint32_t i = 0; i < COUNT(names); i++)
+    if (exists(f, names[i])) return refuse_file(f, names[i], why);
+  const char *shown = first_shown(f);
+  return !shown || refuse_file(f, shown, why);
 }
 
 static bool has_no_run(const RunFolder *f, const char *instead, const char **why, Outcome *end) {

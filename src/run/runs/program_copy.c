@@ -139,6 +139,12 @@ static const char *copy_all(World *w, const Program *p, const char *dir, Outcome
   return NULL;
 }
 
+void program_copy_names(World *w, const Program *p, FolderNames *to) {
+  ProgramTexts all = {0};
+  collect_texts(w, NULL, p->tree->span.file, &all);
+  for (uint32_t k = 1; k < all.n; k++) vec_push(w->arena, to, all.at[k].name);
+}
+
 const char *program_copy(World *w, const Program *p, const char *dir, Outcome *end) {
   const char *why = copy_all(w, p, dir, end);
   return why ? arena_format(w->arena, "cannot copy the program into %s: %s", dir, why) : NULL;

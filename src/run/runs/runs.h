@@ -8,6 +8,7 @@
 #ifndef LIMN_RUN_RUNS_RUNS_H
 #define LIMN_RUN_RUNS_RUNS_H
 
+#include "base/files.h"
 #include "io/bytes/bytes.h"
 #include "lang/program/program.h"
 #include "limn.h"
@@ -21,9 +22,10 @@ void tell_line(const LimnTell *, const char *text); // note.c: sends a message t
 // -- folder.c -------------------------------------------------------------------------------------
 typedef struct {
   Arena *arena;
-  const char *dir; // NULL: there is none
-  int lock;        // -1: none
-  int at;          // descriptor of the folder while it is locked: its path may change meanwhile
+  const char *dir;    // NULL: there is none
+  int lock;           // -1: none
+  int at;             // descriptor of the folder while it is locked: its path may change meanwhile
+  FolderNames writes; // files that this run will write, besides those of every run
 } RunFolder;
 // If false, *why is a sentence.
 // Makes a folder: `out`, which is then locked, or runs/NAME, NAME.2 … by the name of the program.
@@ -106,6 +108,8 @@ const char *claim_text(Arena *, const RunCheck *);          // with its toleranc
 void check_print(const RunCheck *, bool figure, JsonOut *); // an object; figure: with the result
 
 // -- program_copy.c: the program in the run folder ------------------------------------------------
+// The names of the files that it copies besides program.limn.
+void program_copy_names(World *, const Program *, FolderNames *);
 // NULL, or a sentence and *end.
 const char *program_copy(World *, const Program *, const char *dir, Outcome *end);
 // The first difference from the program in a run folder, ignoring shows; NULL: none.

@@ -10,6 +10,9 @@
 // No file name has more than 255 bytes.
 enum { BASE_MOST = 255 - (int)sizeof(".state.safetensors") + 1 };
 
+// Of the files that a run may write.
+static const char *const ends[] = {".csv", ".happened.csv", ".safetensors", ".state.safetensors"};
+
 typedef struct {
   Arena *arena;
   Table *files;      // the names of all files, folded
@@ -43,13 +46,12 @@ static const char *numbered(Arena *a, const char *base, uint32_t number) {
 
 // Takes the names of all files that a run of this base may write. False if one is taken.
 static bool take(RunNames *r, const char *base) {
-  static const char *const end[] = {".csv", ".happened.csv", ".safetensors", ".state.safetensors"};
-  const char *name[COUNT(end)];
-  for (uint32_t i = 0; i < COUNT(end); i++) {
-    name[i] = file_name_folded(r->arena, arena_format(r->arena, "%s%s", base, end[i]));
+  const char *name[COUNT(ends)];
+  for (uint32_t i = 0; i < COUNT(ends); i++) {
+    name[i] = file_name_folded(r->arena, arena_format(r->arena, "%s%s", base, ends[i]));
     if (table_get(r->files, name[i], strlen(name[i]))) return false;
   }
-  for (uint32_t i = 0; i < COUNT(end); i++) table_put(r->files, name[i], strlen(name[i]), 1);
+  for (uint32_t i = 0; i < COUNT(ends); i++) table_put(r->files, name[i], strlen(name[i]), 1);
   return true;
 }
 
@@ -86,4 +88,10 @@ void results_name_files(Results *to) {
     if (r.same[i] > 1) take_for(&r, &to->run.at[i], i, r.same[i]);
   for (uint32_t i = 0; i < n; i++)
     if (!to->run.at[i].file) take_next(&r, &to->run.at[i], i);
+}
+
+void results_file_names(const Results *r, FolderNames *to) {
+  for (uint32_t i = 0; i < r->run.n; i++)
+    for (uint32_t k = 0; k < COUNT(ends); k++)
+      vec_push(r->arena, to, arena_format(r->arena, "%s%s", r->run.at[i].file, ends[k]));
 }

@@ -336,6 +336,8 @@ static bool folder_begin(Simulation *r) {
   if (r->how->resume) return resume_folder(r);
   if (r->how->plain) return true;
   r->time.save = save_run;
+  program_copy_names(r->w, to->p, &folder->writes);
+  results_file_names(to, &folder->writes);
   if (!folder_new(folder, r->how->out, to->note.program, "name another folder", &why, &r->end))
     return wrong(r, why);
   if (!folder_lock(folder, &why, &r->end)) return wrong(r, why);

@@ -31,7 +31,9 @@ void simulation_redraw(Simulation *, double part);
 bool simulation_stops(const Simulation *);     // interrupted, or out of time
 void diags_separate(Diags *, uint32_t *since); // `since` must be restored
 
-void results_name_files(Results *); // result_names.c: gives each run its `file`
+// result_names.c
+void results_name_files(Results *);                        // gives each run its `file`
+void results_file_names(const Results *, FolderNames *to); // all files that the runs may write
 
 // helpers.c: runs in parallel
 Helpers *helpers_new(Simulation *, const SimHelpers *); // helpers NULL: none

@@ -465,6 +465,7 @@ static bool open_folder(Trainer *t) {
   const char *instead =
       arena_format(t->arena, "go on with --resume %s, or name another folder", out ? out : "");
   Outcome end;
+  program_copy_names(t->w, t->p, &t->folder.writes);
   bool found = t->o->resume ? folder_resume(&t->folder, t->o->resume, &why, &end)
                             : folder_new(&t->folder, out, t->path, instead, &why, &end);
   bool free = found && (t->o->plan || folder_lock(&t->folder, &why, &end)); // --plan writes nothing
