@@ -176,16 +176,28 @@ bool copy_option_struct(ApiCall *, void *to, size_t room, const void *from);
 #define OPTIONS(c, to, from) copy_option_struct(c, to, sizeof *(to), from)
 // Copies of option structs whose values are valid together; inputs live as long as the call.
 bool copy_use_options(ApiCall *, const LimnUse *, LimnUse *to);
-// Output and input are different files; either may be NULL. False with a message.
-bool check_distinct_paths(ApiCall *, const char *to, const char *from);
-// The output is none of the files that the program was read from.
-bool check_output_of(ApiCall *, const Limn *of, const char *to);
 bool copy_eval_options(ApiCall *, const LimnEval *, LimnEval *to);
 bool copy_export_options(ApiCall *, const LimnExport *, LimnExport *to);
 bool copy_train_options(ApiCall *, const LimnTrain *, LimnTrain *to);
 bool copy_run_options(ApiCall *, const LimnRun *, LimnRun *to);
 bool copy_prepare_options(ApiCall *, const LimnPrepare *, LimnPrepare *to);
 bool copy_call_inputs(ApiCall *, const LimnInput **, uint32_t n); // in memory of the call
+
+// files.c: the files of a call. Paths may be NULL; what is read counts only if it exists.
+typedef struct {
+  Arena *arena;
+  FolderNames in, out;
+} CallFiles;
+CallFiles files_of(ApiCall *); // reads the loaded program
+void files_read(CallFiles *, const char *path);
+void files_read_value(CallFiles *, const char *value);
+void files_read_inputs(CallFiles *, const LimnInput *, uint32_t n);
+void files_read_run(CallFiles *, const char *from);
+void files_read_program(CallFiles *, const Limn *);
+void files_write(CallFiles *, const char *path);
+void files_write_numbered(CallFiles *, const char *path);
+// False, with a message: an output is an input, or another output.
+bool files_apart(ApiCall *, const CallFiles *);
 
 // values.c
 void copy_arrays_out(Arena *, const Arrays *, LimnArrays *); // into that arena

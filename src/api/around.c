@@ -15,6 +15,10 @@ static LimnStatus describe_data(ApiCall *c, const char *name, const char *out, b
   Picture p;
   Arrays all = {0};
   bool rows = out && text_ends(out, ".safetensors"), good = true, disk = false;
+  CallFiles files = {.arena = a};
+  files_read(&files, name);
+  files_write(&files, out);
+  if (!files_apart(c, &files)) return LIMN_USAGE;
   if (!data_look(a, name, &why))
     good = false, disk = true;
   else if (name)

@@ -285,10 +285,13 @@ static LimnStatus compare_sides(DiffWork *d, const LimnDiff *how, const char **t
   if (!set_theme(how->theme, &(Look){0}))
     return call_fail(d->c, LIMN_USAGE, "a picture is auto, light, dark or mono");
   for (int i = 0; i < 2 && !status; i++) status = diff_load(c, &d->side[i]);
-  for (int i = 0; i < 2 && !status; i++)
-    if (!check_distinct_paths(c, how->out, d->side[i].path) ||
-        !check_output_of(c, d->side[i].l, how->out))
-      status = LIMN_USAGE;
+  CallFiles files = {.arena = c->scratch};
+  for (int i = 0; i < 2 && !status; i++) {
+    files_read_run(&files, d->side[i].path);
+    if (d->side[i].l) files_read_program(&files, d->side[i].l);
+  }
+  files_write(&files, how->out);
+  if (!status && !files_apart(c, &files)) status = LIMN_USAGE;
   if (status) return status;
   d->answer.a = d->side[0].path, d->answer.b = d->side[1].path;
   bool programs = d->side[0].kind != SIDE_WEIGHTS && d->side[1].kind != SIDE_WEIGHTS;

@@ -386,7 +386,9 @@ static LimnStatus draw_file(ApiCall *c, const char *name, const LimnDraw *how) {
   if (status) return status;
   if (d.fit > 0) canvas_fit(d.canvas, d.fit);
   if (!out) return call_misuse(c, "limn_draw wants a file: out");
-  if (!check_output_of(c, c->l, out)) return LIMN_USAGE;
+  CallFiles files = files_of(c);
+  files_write(&files, out);
+  if (!files_apart(c, &files)) return LIMN_USAGE;
   if (canvas_write(d.canvas, out, &d.look, &error)) return LIMN_GOOD;
   diag_error(c->l->diags, (Span){0}, "%s", error);
   bool known = text_ends(out, ".png") || canvas_file(d.canvas, out, &d.look, &d.text);

@@ -9,6 +9,9 @@ LimnStatus limn_export(Limn *l, const char *name, const LimnExport *how, const c
   if (!copy_export_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   Buf b = buf_new(c->answer);
   Arrays set = weights_overridden(c);
+  CallFiles files = files_of(c);
+  files_read(&files, own.weights);
+  files_read_run(&files, own.from);
   Export e = {.in = l->in,
               .w = l->w,
               .p = l->program,
@@ -16,6 +19,7 @@ LimnStatus limn_export(Limn *l, const char *name, const LimnExport *how, const c
               .name = name,
               .how = &own,
               .set = &set,
+              .reads = &files.in,
               .text = &b};
   LimnStatus status = status_of(export_as(&e));
   *text = status ? NULL : b.at;

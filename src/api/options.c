@@ -73,22 +73,27 @@ static bool check_length(ApiCall *c, const char *what, double x) {
   return call_misuse(c, "`%s` wants a number from 0 on, not %g", what, x), false;
 }
 
-bool check_distinct_paths(ApiCall *c, const char *to, const char *from) {
-  const char *there = to && from ? path_real(c->scratch, to) : NULL;
-  const char *read = there ? path_real(c->scratch, from) : NULL;
-  if (!read || strcmp(there, read) != 0) return true;
-  return call_misuse(c, "%s is what this is made from: the result wants a file of its own", to),
-         false;
+static bool use_files_apart(ApiCall *c, const LimnUse *how) {
+  CallFiles f = files_of(c);
+  if (!how->out) return true;
+  files_read_run(&f, how->from);
+  files_read_inputs(&f, how->in, how->nin);
+  files_write_numbered(&f, how->out);
+  return files_apart(c, &f);
 }
 
-bool check_output_of(ApiCall *c, const Limn *of, const char *to) {
-  const Sources *s = of->diags->sources;
-  for (uint32_t i = 1; s && to && i < s->file.n; i++)
-    if (!check_distinct_paths(c, to, s->file.at[i].path)) return false;
-  return true;
+static bool eval_files_apart(ApiCall *c, const LimnEval *how) {
+  CallFiles f = files_of(c);
+  if (!how->out && !how->save && !how->grads) return true;
+  files_read_run(&f, how->from);
+  files_read(&f, how->weights);
+  files_read_inputs(&f, how->in, how->nin);
+  files_read_value(&f, how->dy);
+  files_write_numbered(&f, how->out);
+  files_write(&f, how->save);
+  files_write(&f, how->grads);
+  return files_apart(c, &f);
 }
-
-static bool check_out(ApiCall *c, const char *to) { return check_output_of(c, c->l, to); }
 
 bool copy_train_options(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
   return OPTIONS(c, to, how) && check_device(c, to->device, to->reference) &&
@@ -99,7 +104,7 @@ bool copy_train_options(ApiCall *c, const LimnTrain *how, LimnTrain *to) {
 bool copy_use_options(ApiCall *c, const LimnUse *how, LimnUse *to) {
   return OPTIONS(c, to, how) && copy_call_inputs(c, &to->in, to->nin) &&
          check_device(c, to->device, to->reference) &&
-         check_rounding(c, to->precision, to->reference) && check_out(c, to->out);
+         check_rounding(c, to->precision, to->reference) && use_files_apart(c, to);
 }
 
 bool copy_run_options(ApiCall *c, const LimnRun *how, LimnRun *to) {
@@ -107,8 +112,7 @@ bool copy_run_options(ApiCall *c, const LimnRun *how, LimnRun *to) {
 }
 
 bool copy_eval_options(ApiCall *c, const LimnEval *how, LimnEval *to) {
-  return OPTIONS(c, to, how) && copy_call_inputs(c, &to->in, to->nin) && check_out(c, to->out) &&
-         check_out(c, to->save) && check_out(c, to->grads);
+  return OPTIONS(c, to, how) && copy_call_inputs(c, &to->in, to->nin) && eval_files_apart(c, to);
 }
 
 bool copy_prepare_options(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
@@ -116,7 +120,5 @@ bool copy_prepare_options(ApiCall *c, const LimnPrepare *how, LimnPrepare *to) {
 }
 
 bool copy_export_options(ApiCall *c, const LimnExport *how, LimnExport *to) {
-  return OPTIONS(c, to, how) && check_precision(c, to->precision) && check_out(c, to->out) &&
-         check_distinct_paths(c, to->out, to->weights) &&
-         check_distinct_paths(c, to->out, to->from);
+  return OPTIONS(c, to, how) && check_precision(c, to->precision);
 }

@@ -96,6 +96,17 @@ LimnStatus limn_import(Limn *l, const char *path, const LimnImport *options) {
   if (!OPTIONS(c, &how, options)) return call_end(c, LIMN_USAGE);
   if (!path || !how.out)
     return call_end(c, call_misuse(c, "limn_import wants a model and a file for the program"));
-  if (!check_distinct_paths(c, how.out, path)) return call_end(c, LIMN_USAGE);
+  if (text_ends(how.out, ".safetensors"))
+    return call_end(c, call_misuse(c,
+                                   "%s is where the weights would be: the program wants a file of "
+                                   "its own, as NAME.limn",
+                                   how.out));
+  const char *name;
+  CallFiles files = {.arena = c->scratch};
+  files_read(&files, path);
+  files_read_inputs(&files, how.in, how.nin);
+  files_write(&files, how.out);
+  files_write(&files, weights_beside(c->scratch, how.out, &name));
+  if (!files_apart(c, &files)) return call_end(c, LIMN_USAGE);
   return call_end(c, import(c, path, &how));
 }

@@ -53,8 +53,13 @@ LimnStatus limn_read(Limn *l, const char *path, const LimnRead *how, const char 
   LimnRead own;
   if (!path || !program)
     return call_end(c, call_misuse(c, "limn_read wants a path, and where to put the program"));
-  if (!OPTIONS(c, &own, how) || !check_distinct_paths(c, own.out, path))
-    return call_end(c, LIMN_USAGE);
+  if (!OPTIONS(c, &own, how)) return call_end(c, LIMN_USAGE);
+  CallFiles files = {.arena = c->scratch};
+  files_read(&files, path);
+  files_read(&files, own.weights);
+  files_write(&files, own.out);
+  if (own.out && own.weights) files_write(&files, weights_path(c->scratch, own.out));
+  if (!files_apart(c, &files)) return call_end(c, LIMN_USAGE);
   LimnStatus status = read_program(c, path, &own, program);
   if (status) *program = NULL;
   return call_end(c, status);

@@ -95,6 +95,9 @@ LimnStatus limn_report(Limn *l, const LimnUse *how, const char **text) {
   if (!copy_use_options(c, how, &own)) return call_end(c, LIMN_USAGE);
   if (!own.from)
     return call_end(c, call_misuse(c, "`report` needs --from DIR, the folder of a run"));
+  CallFiles files = files_of(c);
+  files_write(&files, arena_format(c->scratch, "%s/report.html", own.from));
+  if (!files_apart(c, &files)) return call_end(c, LIMN_USAGE);
   const char *error = folder_names(c->scratch, own.from, &(FolderNames){0});
   if (error)
     return call_end(

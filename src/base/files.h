@@ -34,6 +34,10 @@ const char *path_join(Arena *, const char *beside_file, const char *relative);
 // "a/" and name "b" for "a/b".
 const char *path_folder(Arena *, const char *path, const char **name);
 const char *path_real(Arena *, const char *path); // realpath; NULL if it does not exist
+// Do both name one regular file, by device and inode, or, if one is missing, by resolved path?
+bool path_same(Arena *, const char *a, const char *b);
+// NULL; or a sentence, if a file to be written is one of those to be read, or is written twice.
+const char *paths_clash(Arena *, const FolderNames *read, const FolderNames *written);
 // True for the folder itself too. Both must be real paths.
 bool path_is_below(const char *folder, const char *path);
 double clock_seconds(void);

@@ -211,6 +211,36 @@ const char *path_real(Arena *a, const char *path) {
   return realpath(path, real) ? arena_text(a, real, strlen(real)) : NULL;
 }
 
+// The path of a file that may be missing, in a folder that is there.
+static const char *path_resolved(Arena *a, const char *path) {
+  const char *real = path_real(a, path), *name;
+  if (real) return real;
+  const char *folder = path_real(a, path_folder(a, path, &name));
+  return folder ? arena_format(a, "%s/%s", strcmp(folder, "/") ? folder : "", name) : path;
+}
+
+bool path_same(Arena *a, const char *one, const char *other) {
+  struct stat s, t;
+  bool first = stat(one, &s) == 0, second = stat(other, &t) == 0;
+  if ((first && !S_ISREG(s.st_mode)) || (second && !S_ISREG(t.st_mode))) return false;
+  if (first && second) return s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+  return strcmp(path_resolved(a, one), path_resolved(a, other)) == 0;
+}
+
+const char *paths_clash(Arena *a, const FolderNames *read, const FolderNames *written) {
+  for (uint32_t i = 0; i < written->n; i++) {
+    for (uint32_t k = 0; k < read->n; k++)
+      if (path_same(a, written->at[i], read->at[k]))
+        return arena_format(a, "%s is what this is made from: the result wants a file of its own",
+                            written->at[i]);
+    for (uint32_t k = 0; k < i; k++)
+      if (path_same(a, written->at[i], written->at[k]))
+        return arena_format(a, "%s would be written twice: each result wants a file of its own",
+                            written->at[i]);
+  }
+  return NULL;
+}
+
 double clock_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -35,6 +35,77 @@ learn sized : R[2 3], R[4 3], R[4 5] -> R[2 5] = attend
 END
 echo 'box f(x: R[3]) -> R[4] = x' >bad.limn
 
+# -- no result is written over what it is made from, nor over another result: by path, link and hard link, columns, folders of runs
+mkdir -p apart && (
+  cd apart || exit 1
+  printf 'learn f : R[2] -> R[2] = dense[2]\nlearn g : R[2] -> R[2] = dense[2]\ngiven a, b : R[] from "data.csv"\nbox two(x: R[2]) -> (p, q: R[2]) = (x, 2 * x)\ngoal fit : f(g([a, b])) ~ 0 by l2\ntrain 2 steps\n' >q.limn
+  printf 'a,b\n1,2\n3,4\n5,6\n' | tee data.csv >d.csv
+  "$LIMN" train q.limn --out r --quiet --plain --reference >../out 2>../err || { not_ok "a run"; cat ../err; }
+  cp r/model.safetensors w.st
+  /usr/bin/python3 -c 'import struct; h = b"{\x27descr\x27: \x27<f8\x27, \x27fortran_order\x27: False, \x27shape\x27: (2,), }"; h += b" " * (117 - len(h)) + b"\n"; open("y.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(h)) + h + struct.pack("<2d", 1, 2))'
+  cp y.npy y.2.npy
+  cp y.npy y.1.npy
+  "$LIMN" export q.limn f --as onnx -o m.onnx >/dev/null && "$LIMN" export q.limn f --as json -o m.json >/dev/null
+  mkdir sub
+  for f in *; do [ -f "$f" ] && ln -s "../$f" "sub/link.$f" && ln "$f" "sub/hard.$f"; done
+  ln -s r rr
+  find . -type f -exec md5sum {} + | sort -k2 >../before
+  refused_over() { # OUTPUT COMMAND…
+    over=$1
+    shift
+    "$LIMN" "$@" >../out 2>../err
+    have=$?
+    if [ $have -eq 2 ] && grep -qE "is what this is made from|would be written twice|is where the weights would be" ../err; then ok "not over its input: $over: $*"; else not_ok "not over its input: $over: $*: status $have"; cat ../err; fi
+  }
+  for way in "" ./ sub/link. sub/hard.; do
+    refused_over csv predict q.limn f --from r --in d.csv -o ${way}d.csv
+    refused_over columns predict q.limn f --from r --in x=d.csv:a..b -o ${way}d.csv
+    refused_over data predict q.limn f --from r --in d.csv -o ${way}data.csv
+    refused_over program predict q.limn f --from r --in d.csv -o ${way}q.limn
+    refused_over numbered predict q.limn two --from r --in ${way}y.2.npy -o ${way}y.npy
+    refused_over numbered eval q.limn two --in ${way}y.1.npy -o ${way}y.npy
+    refused_over cotangent eval q.limn f --in '[1,2]' --dy y.npy -o ${way}y.npy
+    refused_over weights eval q.limn f --in '[1,2]' --weights w.st --grads ${way}w.st
+    refused_over weights eval q.limn f --in '[1,2]' --weights ${way}w.st --save w.st
+    refused_over program eval q.limn f --in '[1,2]' --grads ${way}q.limn
+    refused_over weights export q.limn f --as safetensors --weights w.st -o ${way}w.st
+    refused_over weights export q.limn f --as onnx --from ${way}w.st -o w.st
+    refused_over program export q.limn f --as json -o ${way}q.limn
+    refused_over model import ${way}m.onnx -o m.onnx
+    refused_over picture draw q.limn f -o ${way}data.csv
+    refused_over difference diff q.limn m.onnx -o ${way}m.onnx
+    refused_over difference diff r q.limn -o ${way}q.limn
+  done
+  for f in model.safetensors state.safetensors run.json metrics.csv program.limn; do
+    for folder in r rr ./r; do
+      refused_over "the run" export q.limn f --as safetensors --from r -o $folder/$f
+      refused_over "the run" eval q.limn f --in '[1,2]' --from r --grads $folder/$f
+    done
+    refused_over "the run" diff r r -o r/$f
+  done
+  refused_over twice eval q.limn f --in '[1,2]' --save s.st --grads s.st
+  refused_over twice eval q.limn f --in '[1,2]' --save s.st --grads sub/../s.st
+  refused_over twice eval q.limn f --in '[1,2]' -o sub/hard.y.npy --save y.npy
+  refused_over twice import m.onnx -o m.safetensors
+  printf 'int mine;\n' | tee f.h >k.h
+  echo mine >k.bin
+  for how in "export q.limn f --as c -o f.c" "export q.limn f --as c -o k.c --weights-beside" "export q.limn --as c --train -o f.c"; do
+    # shellcheck disable=SC2086
+    "$LIMN" $how >../out 2>../err
+    if [ $? -eq 1 ] && grep -q "is there already, and limn has not written it" ../err; then ok "a header of somebody else stays: $how"; else not_ok "a header of somebody else stays: $how"; cat ../err; fi
+  done
+  rm k.h
+  "$LIMN" export q.limn f --as c -o k.c --weights-beside >../out 2>../err
+  if [ $? -eq 1 ] && grep -q "k.bin is there already, and no k.h" ../err; then ok "so do weights"; else not_ok "so do weights"; cat ../err; fi
+  rm -f f.h k.bin
+  find . -type f -exec md5sum {} + | sort -k2 >../after
+  if cmp -s ../before ../after; then ok "every file stays as it is"; else not_ok "every file stays as it is"; diff ../before ../after; fi
+  for again in 1 2; do
+    if "$LIMN" export q.limn f --as c -o k.c --weights-beside >../out 2>../err && "$LIMN" predict q.limn f --from r --in d.csv -o r/p.csv >../out 2>../err && "$LIMN" eval q.limn f --in '[1,2]' --save /dev/null --grads /dev/null >../out 2>../err && "$LIMN" import m.onnx -o n.limn >../out 2>../err
+    then ok "what limn has written itself is written again ($again)"; else not_ok "what limn has written itself is written again ($again)"; cat ../err; fi
+  done
+)
+
 status "help" 0 "$LIMN" --help
 says "help names the commands" out "limn check FILE"
 status "no command" 2 "$LIMN"

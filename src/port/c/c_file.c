@@ -69,11 +69,32 @@ void c_file_join(CFile *f, uint32_t axes, bool products) {
   buf_text(c, f->body.at);
 }
 
+// Files beside the one that the user names are written over only if they belong to an export.
+static bool may_close(CFile *f, const char *c, const char *h, const char *bin) {
+  static const char mark[] = "written by limn ";
+  Export *e = f->e;
+  if (!export_may_write(e, (const char *[]){c, h, bin}, bin ? 3 : 2)) return false;
+  FileText old = {0};
+  if (path_exists(h)) old = file_read(e->arena, h, TEXT_LIMIT);
+  const char *made = old.text ? strstr(old.text, mark) : NULL;
+  bool own = made && made < old.text + strcspn(old.text, "\n");
+  if (path_exists(h) && !own)
+    return export_error(e, OUTCOME_WRONG,
+                        "%s is there already, and limn has not written it: -o FILE.c says another "
+                        "name",
+                        h);
+  if (!bin || own || !path_exists(bin)) return true;
+  return export_error(
+      e, OUTCOME_WRONG,
+      "%s is there already, and no %s that it belongs to: weights would be written over", bin, h);
+}
+
 bool c_file_close(CFile *f, const CRecord *beside) {
   Export *e = f->e;
   const char *c = arena_format(e->arena, "%s.c", f->path),
              *h = arena_format(e->arena, "%s.h", f->path),
              *bin = arena_format(e->arena, "%s.bin", f->path);
+  if (!may_close(f, c, h, beside ? bin : NULL)) return false;
   if (!export_write_file(e, c, f->c.at, f->c.n) || !export_write_file(e, h, f->h.at, f->h.n))
     return false;
   if (!beside) return true;

@@ -146,7 +146,15 @@ const char *export_file(Export *e) {
   return arena_format(e->arena, "%s%s%s", e->name ? e->name : program_name(e), e->kind, e->ending);
 }
 
+bool export_may_write(Export *e, const char *const *path, uint32_t n) {
+  FolderNames to = {0};
+  for (uint32_t i = 0; i < n; i++) vec_push(e->arena, &to, path[i]);
+  const char *why = paths_clash(e->arena, e->reads ? e->reads : &(FolderNames){0}, &to);
+  return !why || export_error(e, OUTCOME_USAGE, "%s", why);
+}
+
 bool export_write_file(Export *e, const char *path, const void *bytes, size_t n) {
+  if (!export_may_write(e, &path, 1)) return false;
   const char *error = file_write(e->arena, path, bytes, n);
   if (error) return export_error(e, OUTCOME_SYSTEM, "cannot write %s: %s", path, error);
   buf_printf(e->text, "%s\n", path);

@@ -14,6 +14,7 @@
 #ifndef LIMN_PORT_OUT_OUT_H
 #define LIMN_PORT_OUT_OUT_H
 
+#include "base/files.h"
 #include "run/use/use.h"
 
 typedef struct {
@@ -23,12 +24,13 @@ typedef struct {
   Arena *arena;     // the arena of the world
   const char *name; // a box, learner or goal; NULL: none was given
   const LimnExport *how;
-  const char *ending; // suffix of the format's files: ".onnx"
-  const char *kind;   // inserted before the suffix in default file names: "_torch"
-  const Arrays *set;  // weights that override those of files, by name
-  Buf *text;          // names of the files written, one per line
-  Outcome status;     // set on failure
-  Size samples;       // the sample axis that export_diagram added to all inputs; 0: none
+  const char *ending;       // suffix of the format's files: ".onnx"
+  const char *kind;         // inserted before the suffix in default file names: "_torch"
+  const Arrays *set;        // weights that override those of files, by name
+  const FolderNames *reads; // files that are not to be written; or NULL
+  Buf *text;                // names of the files written, one per line
+  Outcome status;           // set on failure
+  Size samples;             // the sample axis that export_diagram added to all inputs; 0: none
 } Export;
 
 // Reports an error and returns false.
@@ -42,6 +44,9 @@ bool export_params(Export *, const Diagram *, Tensor **param);
 bool export_weights(Export *, const Diagram *, Arrays *);
 // The output file: -o, or the name of the box (or the program), kind and suffix.
 const char *export_file(Export *);
+// May these be written? None is a file that is read, or given twice. Asked before the first of
+// several is written.
+bool export_may_write(Export *, const char *const *path, uint32_t n);
 bool export_write_file(Export *, const char *path, const void *bytes, size_t n);
 
 #endif

@@ -200,14 +200,13 @@ static const char *weights_file(Python *p, const Diagram *d) {
   if (!kept_weights(d) || (!from && !e->how->from && !set)) return NULL;
   size_t n = strlen(file) - (text_ends(file, e->ending) ? strlen(e->ending) : 0);
   const char *beside = arena_format(p->a, "%.*s.safetensors", (int)n, file);
-  const char *there = from ? path_real(p->a, beside) : NULL;
-  const char *read = there ? path_real(p->a, from) : NULL;
-  return read && !strcmp(there, read) ? NULL : beside;
+  return from && path_same(p->a, beside, from) ? NULL : beside;
 }
 
 // A weights file without its Python file belongs to something else: do not overwrite it.
 static bool weights_are_free(Python *p, const Diagram *d) {
   const char *beside = weights_file(p, d), *file = export_file(p->e);
+  if (!export_may_write(p->e, (const char *[]){file, beside}, beside ? 2 : 1)) return false;
   if (!beside || !path_exists(beside) || path_exists(file)) return true;
   return export_error(
       p->e, OUTCOME_WRONG,
