@@ -199,6 +199,8 @@ static bool prepare(Evaluation *r, const char *name) {
   if (!inputs_read(&r->u, r->d, r->how->in, r->how->nin, in, array)) return false;
   bool extra = has_open_sizes(r->w, r->d) || r->how->training;
   for (uint32_t i = 0; i < r->d->in.n; i++)
+    input_reshape(&r->u, &r->d->wire.at[r->d->in.at[i]].type, &array[i]);
+  for (uint32_t i = 0; i < r->d->in.n; i++)
     extra |= array[i].rank != r->d->wire.at[r->d->in.at[i]].type.rank;
   if (extra && !has_samples(r->d) && r->d->in.n && !with_sizes(r, name, array)) return false;
   if (!watch(r, name)) return false;

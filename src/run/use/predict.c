@@ -29,6 +29,19 @@ static bool rows_shaped(Use *u, const Type *t, Array *x) {
   return true;
 }
 
+// Are the last axes of the array those of the type?
+static bool ends_with(World *w, const Type *t, const Array *x) {
+  Array last = *x;
+  if (x->rank < t->rank) return false;
+  last.rank = t->rank, last.shape = x->shape + (x->rank - t->rank);
+  return has_shape(w, t, &last);
+}
+
+void input_reshape(Use *u, const Type *t, Array *x) {
+  bool own = t->rank && t->axis[0].pass == PASS_SAMPLE;
+  if (!own && !ends_with(u->w, t, x)) rows_shaped(u, t, x);
+}
+
 static Type type_of_sample(Use *u, const Type *t) {
   Type each = type_make(u->w, t->base, t->rank - 1, t->axis + 1);
   each.count = t->count;
@@ -51,9 +64,9 @@ static bool shape_input(Use *u, const Type *t, const char *name, Array *x, bool 
   bool known = type_count(u->w, t, &want), own = t->rank && t->axis[0].pass == PASS_SAMPLE;
   *sliced = !own && x->rank == t->rank + 1;
   if (own) return shape_samples(u, t, name, x);
-  if (x->rank == t->rank || (*sliced && !known)) return true;
+  if (has_shape(u->w, t, x) || (*sliced && !known)) return true;
   *sliced = rows_shaped(u, t, x);
-  if (*sliced) return true;
+  if (*sliced || x->rank == t->rank) return true; // its own sizes are refused where it is called
   return use_wrong(u, OUTCOME_WRONG, "input %s is %s, but %s is wanted, or a row of them",
                    *name ? name : "1", array_type(u->arena, x), type_text(u->w, t));
 }

@@ -92,6 +92,8 @@ bool show_values(Use *, Data *, const Show *, int64_t n, Shown *);
 
 // -- sample.c: generate[f, length: 500]("to") -----------------------------------------------------
 bool sample_text(Use *, const Syntax *expr, Shown *);
+// Rows with as many numbers as the type get its shape, unless the array has it, or axes in front.
+void input_reshape(Use *, const Type *, Array *);
 // A text as an input of labels. Of a longer text the last labels are used; a shorter one is padded
 // with label 0.
 bool labels_of_text(Use *, const Diagram *, uint32_t input, const char *text, Array *out);
