@@ -274,7 +274,7 @@ typedef struct {
   bool has_seed, reference, json;
   int64_t n, length;  // sample: how many; of text, how long. 0: 64 (one of text), 500
   double temperature; // of text; 0: 1
-  const char *prompt; // of text; NULL: as the program says, or a line's end
+  const char *prompt; // of text; NULL: as the program says, or a line's end, or a letter
   void (*say)(void *context, const char *text); // what takes long, while it does; or NULL
   void *say_to;                                 // its context
   const volatile sig_atomic_t *stop;            // not 0: no C compiler is waited for; or NULL

@@ -217,3 +217,72 @@ for how in eval predict; do
     says "$how: its length" err "this text has ${#text} labels, but the input is {4}[3]"
   done
 done
+
+# rows with the right number of values are reshaped, also where an input has as many axes as the file
+printf 'p,q,r,s,t,u\n1,2,3,4,5,6\n1,2,3,4,5,7\n0,0,0,1,1,1\n' >six.csv
+printf 'p\n1\n2\n3\n' >one.csv
+cat >rows.limn <<'END'
+box a(x: R[6]) -> R[] = sum[i](x[i])
+box b(x: R[2 3]) -> R[] = sum[i j](x[i j])
+box c(x: R[3 2]) -> R[] = sum[i j](x[i j])
+box d(x: R[2 3 1]) -> R[] = sum[i j k](x[i j k])
+box e(x: R[1 6]) -> R[] = sum[i j](x[i j])
+box f(x: {8}[2 3]) -> R[] = sum[i j](number(x[i j]))
+box g(x: R[1]) -> R[] = sum[i](x[i])
+box h(x: R[3 6]) -> R[3] { return y[i] = sum[j](x[i j]) }
+END
+for how in eval predict; do
+  for box in a b c d e f h; do
+    status "$how: rows of six for $box" 0 "$LIMN" $how rows.limn $box --in six.csv
+    says "$how: their sums ($box)" out "[21, 22, 3]"
+    [ $box = h ] && continue
+    status "$how: chosen rows of six for $box" 0 "$LIMN" $how rows.limn $box --in six.csv:p..u
+    says "$how: their sums too ($box)" out "[21, 22, 3]"
+    status "$how: rows of five for $box" 1 "$LIMN" $how rows.limn $box --in six.csv:p..t
+  done
+  status "$how: a column of rows of one" 0 "$LIMN" $how rows.limn g --in one.csv
+  says "$how: each of them" out "[1, 2, 3]"
+  status "$how: one sample as it is" 0 "$LIMN" $how rows.limn b --in '[[1, 2, 3], [4, 5, 6]]'
+  says "$how: its sum" out 21
+  status "$how: samples as they are" 0 "$LIMN" $how rows.limn b --in '[[[1, 2, 3], [4, 5, 6]], [[0, 0, 0], [1, 1, 1]]]'
+  says "$how: their sums as they are" out "[21, 3]"
+done
+
+# texts: labels that the type names; a model without a prompt, or with an empty one, begins with what it knows
+printf 'abcdefghij%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 >letters.txt
+{ cat letters.txt && echo && cat letters.txt && echo; } >lines.txt
+for v in 10 11; do
+  if [ $v = 10 ]; then f=letters; else f=lines; fi
+  cat >$f.limn <<END
+given text : {$v}[5] from "$f.txt"
+learn f(x: {$v}[4]) -> R[4 $v] {
+  learn w : R[] = 50
+  return y[i k:$v] = w * (1 when k = mod(number(x[i]) + 1, $v) else 0)
+}
+goal g : f(text[0..3]) ~ text[1..4] by cross_entropy
+train 1 steps, batch 2, gd(0)
+END
+  status "a model of $f" 0 "$LIMN" train $f.limn --reference --plain --quiet --out $f
+done
+equal() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1: $3, wanted $2"; fi; }
+sampled() { "$LIMN" sample $1.limn f --from $1 --length 4 ${2+"$2"} ${3+"$3"} 2>&1 | tr '\n' '|'; }
+equal "without a prompt, from the first letter" "abcde|" "$(sampled letters)"
+equal "without a prompt, from the end of a line" "|abcd|" "$(sampled lines)"
+equal "an empty prompt is no letter" "bcde|" "$(sampled letters --prompt "")"
+equal "where there are lines neither" "abcd|" "$(sampled lines --prompt "")"
+equal "a prompt" "cdefg|" "$(sampled letters --prompt c)"
+echo 'show generate[f, length: 3]' >>letters.limn
+status "a show without a prompt" 0 "$LIMN" sample letters.limn --from letters
+says "begins so too" out abcd
+cat >named.limn <<'END'
+box t(x: {a, b, c}[3]) -> R[3] = number(x)
+box colours(x: {red, green}[2]) -> R[2] = number(x)
+END
+for how in eval predict; do
+  status "$how: a text of labels that the type names" 0 "$LIMN" $how named.limn t --in '"cab"'
+  says "$how: their numbers in the type" out "[2, 0, 1]"
+  status "$how: names of several letters" 0 "$LIMN" $how named.limn colours --in '"greenred"'
+  says "$how: their numbers in the type too" out "[1, 0]"
+  status "$how: another letter" 1 "$LIMN" $how named.limn t --in '"cad"'
+  says "$how: is named" err 'that the model does not know: at "d"'
+done

@@ -87,8 +87,10 @@ static bool sample_from_noise(Use *u, Callable *f) {
 
 // -- text -----------------------------------------------------------------------------------------
 typedef struct {
+  const Type *type; // of the input
   const char *const *label;
   int64_t labels, window;
+  bool named; // by the type: {a, b, c}
 } TextLabels;
 
 // {v}[t] -> R[t v]
@@ -96,6 +98,7 @@ static bool is_text_model(World *w, const Diagram *d, TextLabels *l) {
   int64_t t, v;
   if (d->in.n != 1 || d->out.n != 1) return false;
   const Type *in = &d->wire.at[d->in.at[0]].type, *out = &d->wire.at[d->out.at[0]].type;
+  l->type = in;
   if (in->base != BASE_LABEL || in->rank != 1 || out->base != BASE_R || out->rank != 2)
     return false;
   return size_value(w, in->axis[0].size, &l->window) && size_value(w, in->count, &l->labels) &&
@@ -104,6 +107,9 @@ static bool is_text_model(World *w, const Diagram *d, TextLabels *l) {
 }
 
 static bool find_words(Use *u, TextLabels *l) {
+  Words own;
+  l->named = type_words(u->w, l->type, "", &own);
+  if (l->named) return l->label = own.word, true;
   Data *data = use_data(u);
   bool several = false;
   if (data) data->dry_run = u->dry_run;
@@ -195,7 +201,7 @@ static bool read_words(Use *u, const TextLabels *l, const char *prompt, LabelLis
 static bool read_prompt(Use *u, const TextLabels *l, const char *prompt, LabelList *out) {
   Words words = {"text", l->labels, l->label};
   const char *wrong;
-  bool pieces = words_are_pieces(u->arena, &words);
+  bool pieces = !l->named && words_are_pieces(u->arena, &words);
   if (!(pieces ? read_pieces(u, &words, prompt, out, &wrong)
                : read_words(u, l, prompt, out, &wrong)))
     return use_wrong(u, OUTCOME_WRONG,
@@ -207,7 +213,7 @@ static bool read_prompt(Use *u, const TextLabels *l, const char *prompt, LabelLi
 
 bool labels_of_text(Use *u, const Diagram *d, uint32_t input, const char *text, Array *out) {
   const Type *t = &d->wire.at[d->in.at[input]].type;
-  TextLabels l = {0};
+  TextLabels l = {.type = t};
   LabelList letters = {0};
   if (t->base != BASE_LABEL || t->rank != 1 || !size_value(u->w, t->count, &l.labels))
     return use_wrong(u, OUTCOME_WRONG,
@@ -261,9 +267,16 @@ static bool print_texts(Use *u, const TextLabels *l, const LabelList *text, int6
 }
 
 typedef struct {
-  const char *prompt;
-  int64_t length, n; // n texts, with so many labels after the prompt
+  const char *prompt; // NULL: none was given
+  int64_t length, n;  // n texts, with so many labels after the prompt
 } TextRequest;
+
+// What a text without a prompt begins with: the end of a line, or the first letter of the model.
+static double first_label(const TextLabels *l) {
+  for (int64_t i = 0; i < l->labels; i++)
+    if (strcmp(l->label[i], "\n") == 0) return (double)i;
+  return 0;
+}
 
 // Dry run: the model is elaborated for n texts, and not computed.
 static bool elaborate_for_texts(Use *u, const TextLabels *l, int64_t n) {
@@ -275,12 +288,19 @@ static bool write_texts(Use *u, const TextRequest *o, TextLabels *l, LabelList *
   int64_t n = o->n;
   if (!find_words(u, l)) return false;
   if (!l->label) return true;
-  if (!read_prompt(u, l, o->prompt, &text[0])) return false;
+  bool empty = o->prompt && !*o->prompt;
+  if (empty || !o->prompt)
+    vec_push(u->arena, &text[0], first_label(l));
+  else if (!read_prompt(u, l, o->prompt, &text[0]))
+    return false;
   for (int64_t k = 1; k < n; k++)
     for (uint32_t i = 0; i < text[0].n; i++) vec_push(u->arena, &text[k], text[0].at[i]);
   if (u->dry_run) return elaborate_for_texts(u, l, n);
   for (int64_t i = 0; i < o->length; i++)
     if (!append_label(u, l, text, n)) return false;
+  for (int64_t k = 0; empty && k < n;
+       k++) // what an empty prompt begins with is no part of the text
+    memmove(text[k].at, text[k].at + 1, --text[k].n * sizeof(double));
   return true;
 }
 
@@ -332,7 +352,7 @@ static bool is_generate(Use *u, const Syntax *n, const char **model, const char 
 }
 
 bool sample_text(Use *u, const Syntax *expr, Shown *out) {
-  const char *name = NULL, *prompt = "\n";
+  const char *name = NULL, *prompt = NULL;
   int64_t length = LENGTH;
   TextLabels l = {0};
   LabelList text = {0};
@@ -365,7 +385,7 @@ static bool sample_shown(Use *u, const Show *show) {
 
 static bool sample(Use *u, void *context) {
   const char *name = context;
-  const char *prompt = "\n";
+  const char *prompt = NULL;
   int64_t length = LENGTH;
   const int64_t most = 1000000000;
   if (u->how->n < 0 || u->how->n > most || u->how->length < 0 || u->how->length > most)
