@@ -6,6 +6,7 @@
 #include "rpc/rpc.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,15 +142,17 @@ static int serve(LimnServer *s, LspQueue *q) {
     else if (m)
       limn_server_take(s, m->text, m->n);
     free(m);
-    if (over) break;
+    if (over || ferror(stdout)) break;
     wait = queue_waiting(&q->queue) ? 0 : limn_server_work(s, &q->queue.stop);
   }
+  if (ferror(stdout)) return LIMN_SYSTEM;
   if (limn_server_ended(s) < 0 && q->damaged) SAY(stderr, "limn lsp: ", q->damaged, "\n");
   return limn_server_ended(s) < 0 ? LIMN_WRONG : limn_server_ended(s);
 }
 
 int run_lsp(Limn *l, Options *o) {
   (void)l;
+  signal(SIGPIPE, SIG_IGN); // a client that has closed its end is noticed where it is written to
   LspQueue q = {.damaged = NULL};
   queue_open(&q.queue);
   o->read[o->nread < 63 ? o->nread : 63] = NULL;
@@ -165,6 +168,7 @@ int run_lsp(Limn *l, Options *o) {
   int status = serve(s, &q);
   limn_server_close(s);
   fflush(stdout);
+  if (ferror(stdout) && !q.queue.ended) fputs("limn lsp: the output was closed\n", stderr);
   if (!q.queue.ended) exit(status); // the reader thread still blocks on input
   QueueItem *left;
   bool over = false;

@@ -56,6 +56,34 @@ printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","id":2,"method":"shutdown"}' '{
 printf '%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' | frame | damaged 'exit alone' 1 '"id":1'
 printf '%s\n%s\n%s\n' "$begin" '{"jsonrpc":"2.0","method":"exit"}' '{"jsonrpc":"2.0","id":3,"method":"shutdown"}' | frame | damaged 'messages behind exit' 1 '"id":1'
 
+# A client that closes its output while it still writes: the server ends by itself, with a status.
+/usr/bin/python3 - "$LIMN" "$begin" <<'END'
+import os, subprocess, sys, time
+bad = []
+for wait in (True, False):
+    p = subprocess.Popen([sys.argv[1], "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    text = sys.argv[2].encode()
+    message = b"Content-Length: %d\r\n\r\n%s" % (len(text), text)
+    if wait:
+        p.stdin.write(message)
+        p.stdin.flush()
+        p.stdout.read(1)
+    p.stdout.close()
+    try:
+        for _ in range(100):
+            p.stdin.write(message)
+            p.stdin.flush()
+            time.sleep(0.05)
+            if p.poll() is not None: break
+    except BrokenPipeError: pass
+    try: status = p.wait(20)
+    except subprocess.TimeoutExpired: p.kill(); status = "it goes on"
+    if status != 3 or b"output was closed" not in p.stderr.read(): bad.append((wait, status))
+print(*bad)
+sys.exit(1 if bad else 0)
+END
+verdict 'a client that closes its output' $?
+
 # Laws over whole programs. A library with sanitizers cannot be loaded by Python.
 if [ -e "$BUILD/liblimn.so" ] && [ "${BUILD%/san}" = "$BUILD" ]; then
   /usr/bin/python3 $here/sweep.py "$BUILD/liblimn.so" examples/[a-i]*.limn tests/programs/*.limn >"$out/sweep" 2>&1

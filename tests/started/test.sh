@@ -111,3 +111,16 @@ warns "a stale copy leaves a learner out" '`s` is a copy of `two` alone: `enc`' 
 warns "a box between them" '`s` is a copy of `two` alone: `enc`' "$inner" 'box mid(x: R[4]) -> R[5] = enc(x)' 'learn two : R[4] -> R[3] = mid ; dense[3]' 'stale s = two by 0.5' "$fit"
 warns "a frozen learner in a copy" '' "$inner" 'freeze enc' 'learn two : R[4] -> R[3] = enc ; dense[3]' 'stale s = two by 0.5' "$fit"
 warns "a learner inside the learner" '' 'learn two(x: R[4]) -> R[3] {' ' learn enc = dense[5]' ' return dense[3](enc(x))' '}' 'stale s = two by 0.5' "$fit"
+# Weights of another shape are reported at the learner that names them, in each command and for a copy too.
+for kind in plain stale box; do
+  case $kind in
+    plain) printf 'learn g : R[4] -> R[3] = dense[7] ; tanh ; dense[3] from "run_g"\n' ;;
+    stale) printf 'learn g : R[4] -> R[3] = dense[7] ; tanh ; dense[3] from "run_g"\nstale k = g by 0.9\nbox b(x: R[4]) -> R[3] = k(x)\n' ;;
+    box) printf 'learn g : R[4] -> R[3] = dense[7] ; tanh ; dense[3] from "run_g"\nbox b(x: R[4]) -> R[3] = g(x)\n' ;;
+  esac >shape.limn
+  printf 'given x, y from iris\ngoal a : g(x) ~ y by cross_entropy\ntrain 1 steps\n' >>shape.limn
+  for command in "check shape.limn" "eval shape.limn g --in [5,3,4,1]" "train shape.limn --out shaped --plain" "export shape.limn g --as onnx -o s.onnx"; do
+    "$LIMN" $command >said 2>&1
+    if [ $? -eq 1 ] && grep -q '^shape.limn:1:[0-9]*: error: [gk]/.* is .* in .*run_g/model.safetensors, but the program wants' said; then ok "another shape: $kind: $command"; else not_ok "another shape: $kind: $command" said; fi
+  done
+done

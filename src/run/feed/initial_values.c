@@ -98,12 +98,19 @@ const char *source_file(Elab *in, const Def *d) {
   return folder_weights(w->arena, path_join(w->arena, beside, learner_from(d->node)->text));
 }
 
+// Messages about arrays have no place: those since `first` are about this learner's `from`.
+static void place_messages(Diags *diags, uint32_t first, Span span) {
+  for (uint32_t i = first; i < diags->list.n; i++)
+    if (!diags->list.at[i].span.file && !diags->list.at[i].settled) diags->list.at[i].span = span;
+}
+
 // Loads the weights of one learner, under their own paths or under their paths without its name.
 static bool start_from_run(Elab *in, Store *s, const Def *d, const Table *known) {
   World *w = elab_world(in);
   const char *file = source_file(in, d), *error;
   Arena *a = arena_child(w->arena);
   Arrays all = {0};
+  uint32_t first = w->diags->list.n;
   const char *no = rights_refuse(a, w->sources->rights, file);
   bool good = no ? file_error(a, &error, "cannot read %s: %s", file, no)
                  : safetensors_read(a, file, &all, &error);
@@ -118,6 +125,7 @@ static bool start_from_run(Elab *in, Store *s, const Def *d, const Table *known)
     good = x && (state->of ? state_from_learner(w, state, x, file)
                            : state_from_array(w, state, x, file));
   }
+  place_messages(w->diags, first, d->span);
   arena_free(a);
   return good;
 }
