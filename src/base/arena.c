@@ -34,7 +34,7 @@ struct Arena {
   Arena *parent, *child, *before, *after; // before, after: siblings
 };
 
-enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16, LARGE_BYTES = 1 << 22, LARGE_AFTER = 1 << 24 };
+enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16, LARGE_BYTES = 1 << 22, LARGE_AFTER = 1 << 26 };
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
