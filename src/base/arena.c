@@ -5,14 +5,10 @@
 // In test builds (LIMN_GUARD), AddressSanitizer knows which bytes are allocated, with a gap after
 // each allocation to detect overruns. LIMN_FAIL_ALLOC=k makes the k-th allocation of the process
 // and all after it fail; k:1 makes only that one fail.
-#define _DEFAULT_SOURCE // madvise
 #include "base/base.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 typedef struct ArenaBlock {
   struct ArenaBlock *before;
@@ -34,7 +30,7 @@ struct Arena {
   Arena *parent, *child, *before, *after; // before, after: siblings
 };
 
-enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16, LARGE_BYTES = 1 << 22, LARGE_AFTER = 1 << 26 };
+enum { FIRST_BYTES = 1 << 12, BLOCK_BYTES = 1 << 16 };
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
@@ -74,29 +70,6 @@ static bool fails_now(void) {
 static bool fails_now(void) { return false; }
 #endif
 
-// Large blocks are taken from the kernel and given back to it, so that an arena of gigabytes leaves no
-// holes in the heap. They ask for huge pages: with small ones, page faults would take more time than
-// the program.
-#if defined __linux__ && defined MADV_HUGEPAGE && !GUARDED_GAPS
-static ArenaBlock *block_cleared(size_t n) {
-  if (n < LARGE_BYTES) return calloc(1, n);
-  void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) return NULL;
-  (void)madvise(p, n, MADV_HUGEPAGE);
-  return p;
-}
-static void block_free(ArenaBlock *b) {
-  size_t n = sizeof *b + b->size;
-  if (n < LARGE_BYTES)
-    free(b);
-  else
-    munmap(b, n);
-}
-#else
-static ArenaBlock *block_cleared(size_t n) { return calloc(1, n); }
-static void block_free(ArenaBlock *b) { free(b); }
-#endif
-
 Arena *arena_new(void) { return fails_now() ? NULL : calloc(1, sizeof(Arena)); }
 
 Arena *arena_child(Arena *parent) {
@@ -124,7 +97,7 @@ void arena_free(Arena *a) {
   for (Drop *d = a->drop; d; d = d->before) d->call(d->what);
   for (ArenaBlock *b = a->last, *before; b; b = before) {
     before = b->before;
-    block_free(b);
+    free(b);
   }
   free(a);
 }
@@ -153,18 +126,16 @@ _Noreturn void arena_exhausted(Arena *a) {
   abort();
 }
 
-// Most arenas are short-lived and small, so the first block is small: all of it is cleared. The
-// blocks of large arenas are so large that calloc takes them from the kernel, which clears them.
+// Most arenas are short-lived and small, so the first block is small: all of it is cleared.
 static size_t block_size(const Arena *a) {
   if (!a->last) return FIRST_BYTES;
-  if (a->used > LARGE_AFTER) return LARGE_BYTES;
   return a->last->size && a->last->size < BLOCK_BYTES / 4 ? 4 * a->last->size : BLOCK_BYTES;
 }
 
 static ArenaBlock *block_new(Arena *a, size_t bytes) {
   size_t usual = block_size(a), size = bytes > usual ? bytes : usual;
   if (size > SIZE_MAX / 2) arena_exhausted(a);
-  ArenaBlock *b = block_cleared(sizeof(ArenaBlock) + size);
+  ArenaBlock *b = calloc(1, sizeof(ArenaBlock) + size);
   if (!b) arena_exhausted(a);
   ASAN_POISON_MEMORY_REGION(b->bytes, size);
   b->size = size;
@@ -254,7 +225,7 @@ void arena_restore(Arena *a, const ArenaCopy *c) {
   while (*at != c->last) {
     ArenaBlock *b = *at;
     *at = b->before;
-    block_free(b);
+    free(b);
   }
   size_t i = 0;
   for (ArenaBlock *b = c->last->before; i < c->n; b = b->before, i++)

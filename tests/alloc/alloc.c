@@ -22,15 +22,23 @@ enum { GOOD = 0, FAILED = 3, LEAKED = 4, WRONG = 5 };
 
 // -Wl,--wrap: what the library takes and gives back is counted.
 void *__real_calloc(size_t, size_t);
+void *__real_malloc(size_t);
 void __real_free(void *);
 void *__real_aligned_alloc(size_t, size_t);
 void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_malloc(size_t bytes);
 void *__wrap_aligned_alloc(size_t align, size_t bytes);
 void __wrap_free(void *);
 static atomic_long blocks;
 
 void *__wrap_calloc(size_t n, size_t bytes) {
   void *p = __real_calloc(n, bytes);
+  blocks += p != NULL;
+  return p;
+}
+
+void *__wrap_malloc(size_t bytes) {
+  void *p = __real_malloc(bytes);
   blocks += p != NULL;
   return p;
 }

@@ -5,7 +5,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 flags="-std=c11 -D_DEFAULT_SOURCE -g -O1 -Isrc -Iinclude -DLIMN_GUARD"
 case $BUILD in */san) flags="$flags -fsanitize=address,undefined -fno-sanitize-recover=all" ;; esac
-if ! ${CC:-cc} $flags -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=free -o "$out/alloc" tests/alloc/alloc.c src/base/arena.c "$BUILD/libinner.a" ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>"$out/log"; then
+if ! ${CC:-cc} $flags -Wl,--wrap=calloc,--wrap=malloc,--wrap=aligned_alloc,--wrap=free -o "$out/alloc" tests/alloc/alloc.c src/base/arena.c "$BUILD/libinner.a" ${LDLIBS:--lpng -lz -lpthread -ldl -lm} 2>"$out/log"; then
   echo "not ok alloc compiles"
   cat "$out/log"
   exit 1

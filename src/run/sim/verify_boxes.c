@@ -80,7 +80,6 @@ static void draw_points(BoxTrial *t) {
     engine_set(t->engine, i, t->in[i], t->points * cells_of(t->w, in_type(t, i)));
 }
 
-
 static bool open_trial(BoxTrial *t) {
   t->store = store_in(t->arena);
   if (!t->store) return store_out_of_memory(t->w, "the check", &(Type){.base = BASE_R});
