@@ -42,6 +42,8 @@ case $bless in
   --bless) [ -x "$build/limn" ] || { echo "$0: there is no $build/limn to say what golden files are" >&2; exit 2; } ;;
   *) sed -n '3s/^# *//p' "$0" >&2; exit 2 ;;
 esac
+# limn follows no link to ../shared/data unless the user names the folder.
+if [ -L ../shared ] && [ -z "${LIMN_DATA:-}" ] && [ -d ../shared/data ]; then LIMN_DATA=$(cd ../shared/data && pwd -P) && export LIMN_DATA; fi
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT

@@ -39,13 +39,13 @@ if [ $? -eq 1 ] && grep -q "the size \`n\` of \`half\` is open, and no input has
 if [ $? -eq 1 ] && grep -q "\`large\` has 3.6 GB of weights, and an ONNX file has less than 2 GB" "$work/said"; then echo "ok more than 2 GB"; else echo "not ok more than 2 GB"; cat "$work/said"; fi
 
 # What is read is not written over, by whatever path it is named.
-cp refused.limn "$work/own.limn" && ln -s own.limn "$work/link.limn" && cp "$work/own.limn" "$work/was.limn"
+{ cat refused.limn; echo 'box whole(x: R[2]) -> R[2] = 2 * x'; } >"$work/own.limn" && ln -s own.limn "$work/link.limn" && cp "$work/own.limn" "$work/was.limn"
 apart() { # ARGUMENT…
   "$LIMN" "$@" >"$work/said" 2>&1
   if [ $? -eq 2 ] && grep -q "own.* is what this is made from: the result wants a file of its own" "$work/said" && cmp -s "$work/own.limn" "$work/was.limn"; then echo "ok $1 does not write over what it reads"; else echo "not ok $1 does not write over what it reads"; cat "$work/said"; fi
 }
-apart export "$work/link.limn" half --as torch -o "$work/own.limn"
-apart export "$work/own.limn" half --as json -o "$work/../$(basename "$work")/own.limn"
+apart export "$work/link.limn" whole --as torch -o "$work/own.limn"
+apart export "$work/own.limn" whole --as json -o "$work/../$(basename "$work")/own.limn"
 for option in --out --save --grads; do apart eval "$work/own.limn" half --in '[1, 2]' $option "$work/own.limn"; done
 apart import "$work/own.limn" -o "$work/own.limn"
 ln -s own.limn "$work/own.svg"
