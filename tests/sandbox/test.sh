@@ -2,6 +2,7 @@
 # Training in a sandbox: it works, with the compiler; files outside cannot be read; and it is on by default for code from other folders.
 # (tests/sandbox_test.c tests what is refused.)
 set -u
+unset LIMN_DATA
 . "$(dirname "$0")/../say.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d)
