@@ -128,7 +128,7 @@ says wires_with_many_modes "depend on too many modes to be checked"
 says wirings_doubling "is too large: with all that is in its parts it has more than 250000 wires"
 says wirings_in_a_ring "machines are nested more than 64 levels deep here"
 says zero_bytes "zero_bytes.limn is no text, which a program is"
-says cycle_of_files "this path is longer than 4000 bytes"
+says cycle_of_files "1 box"
 tells() { # NAME TEXT ARGUMENT…
   name=$1 text=$2
   shift 2
