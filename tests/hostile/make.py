@@ -362,6 +362,11 @@ def cycle_of_options():
 
 
 @program
+def long_path():
+    return 'use "' + "a/" * 2100 + 'b.limn"\n'
+
+
+@program
 def cycle_of_files():
     return 'use "cycle_of_files.limn"\nuse "./cycle_of_files.limn"\nuse "././cycle_of_files.limn"\nbox f(x: R[3]) -> R[3] = x\n'
 

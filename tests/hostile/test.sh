@@ -129,6 +129,7 @@ says wirings_doubling "is too large: with all that is in its parts it has more t
 says wirings_in_a_ring "machines are nested more than 64 levels deep here"
 says zero_bytes "zero_bytes.limn is no text, which a program is"
 says cycle_of_files "1 box"
+says long_path "this path is longer than 4000 bytes"
 tells() { # NAME TEXT ARGUMENT…
   name=$1 text=$2
   shift 2
