@@ -1,8 +1,8 @@
 // The bases of the file names of runs: `Spring, k = 0.5` gives Spring.k=0.5, without characters
 // that are special in paths. No two runs of a program write one file, also where the file system
 // does not distinguish upper and lower case. Of several runs that want one base, the first whose
-// name is not numbered gets it, then the first of the others; the rest are numbered. So a base that
-// nobody else wants is kept.
+// name is not numbered gets it, then the first of the others; the rest are numbered. A base that
+// only one run wants is never changed.
 #include "base/table.h"
 #include "run/runs/runs.h"
 #include "run/sim/simulate_own.h"
